@@ -1,0 +1,89 @@
+"""Applying edits to text: pure, order-independent, and conflicts are values."""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from porter.model import Edit, Finding
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Two findings whose edits touch the same bytes; `loser` was not applied."""
+
+    winner: Finding
+    loser: Finding
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """The findings whose edits apply together, their edits in order, and the conflicts."""
+
+    findings: tuple[Finding, ...]
+    edits: tuple[Edit, ...]
+    conflicts: tuple[Conflict, ...]
+
+
+def overlaps(first: Edit, second: Edit) -> bool:
+    """Whether the result of two different edits would depend on their order."""
+    if first.start == first.end or second.start == second.end:
+        return first.start == second.start and first.end == second.end or _inside(first, second)
+    return first.start < second.end and second.start < first.end
+
+
+def _inside(first: Edit, second: Edit) -> bool:
+    return first.start < second.start < first.end or second.start < first.start < second.end
+
+
+def accept(findings: Iterable[Finding]) -> Accepted:
+    """Chooses the findings whose edits can be applied together.
+
+    All edits of a finding apply or none. Identical edits of two findings agree. Where two findings collide, the one
+    whose first edit starts earlier wins (then the wider, then the code), whatever order they came in.
+    """
+    owners: dict[Edit, Finding] = {}
+    taken: list[Edit] = []
+    winners: list[Finding] = []
+    conflicts: list[Conflict] = []
+    for finding in sorted((f for f in findings if f.edits), key=_priority):
+        fresh = [edit for edit in finding.edits if edit not in owners]
+        collided = next((hit for edit in fresh if (hit := _collision(edit, taken))), None)
+        if collided is not None:
+            conflicts.append(Conflict(owners[collided], finding))
+            continue
+        winners.append(finding)
+        for edit in fresh:
+            owners[edit] = finding
+            bisect.insort(taken, edit)
+    return Accepted(tuple(winners), tuple(taken), tuple(conflicts))
+
+
+def _priority(finding: Finding) -> tuple[int, int, str, str]:
+    first = min(finding.edits)
+    last = max(edit.end for edit in finding.edits)
+    return (first.start, -last, finding.code, finding.message)
+
+
+def _collision(edit: Edit, taken: list[Edit]) -> Edit | None:
+    """The edit already taken that this one collides with; `taken` is sorted and free of overlaps."""
+    place = bisect.bisect_left(taken, edit)
+    for other in taken[max(0, place - 2) : place + 2]:
+        if overlaps(edit, other):
+            return other
+    return None
+
+
+def apply(text: str, edits: Iterable[Edit]) -> str:
+    """The text with non-overlapping edits applied."""
+    pieces: list[str] = []
+    position = 0
+    for start, end, new in sorted(edits):
+        if start < position:
+            raise ValueError(f"edit at {start} overlaps the one before it")
+        pieces.append(text[position:start])
+        pieces.append(new)
+        position = end
+    pieces.append(text[position:])
+    return "".join(pieces)

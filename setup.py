@@ -1,0 +1,22 @@
+"""Lists the packages of the three source folders; everything else is in pyproject.toml."""
+
+from setuptools import find_packages, setup
+
+FOLDERS = {"porter": "porter", "rules": "porter.rules", "validation": "porter.validation"}
+
+
+def packages() -> list[str]:
+    """Import names of every package below the three folders."""
+    found: list[str] = []
+    for folder, name in FOLDERS.items():
+        found.append(name)
+        found += [f"{name}.{package}" for package in find_packages(folder)]
+    return sorted(found)
+
+
+setup(
+    packages=packages(),
+    package_data={
+        "": ["*.toml", "*.hpp", "*.h", "*.json", "*.j2", "*.c", "*.md", "*.css", "*.js", "py.typed"]
+    },
+)

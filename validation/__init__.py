@@ -1,0 +1,1 @@
+"""Building ports, running them on real and virtual devices, and comparing results."""
