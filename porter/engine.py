@@ -1,0 +1,208 @@
+"""Ports one file: find, accept, apply, and again on the result until nothing changes."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from porter import edits as editing
+from porter.insertion import include_edit
+from porter.model import Edit, Effort, Finding, PortedFile, Settings, Span
+from porter.names.table import NameTable
+from porter.rule import Rule
+from porter.source import SourceFile
+from porter.suppress import Allowance, allowances, reason_for
+from porter.support import FOLDER, SupportTable
+from porter.unit import Semantics, Unit
+
+MAX_PASSES = 6
+"""A file that still changes after so many passes is a bug of ours, and reported as one."""
+
+CONFLICT, NOT_CONVERGED, UNREADABLE, BAD_ALLOW, RULE_FAILED = "E001", "E002", "E003", "E004", "E005"
+
+
+@dataclass(frozen=True)
+class Context:
+    """What all files of a run share."""
+
+    settings: Settings
+    names: NameTable
+    support: SupportTable
+    rules: tuple[Rule, ...]
+    declared: frozenset[str] = frozenset()
+    headers: frozenset[str] = frozenset()
+    parse: Callable[[SourceFile], Semantics | None] | None = None
+
+    def unit(self, source: SourceFile) -> Unit:
+        """A file as the rules of this run see it."""
+        return Unit(source, self.settings, self.names, self.support, self.declared, self.headers, self.parse)
+
+
+def port(source: SourceFile, context: Context, output: str, support_path: str = "") -> PortedFile:
+    """Ports one file to a fixed point.
+
+    `support_path` is prefixed to our support headers in #include lines (`../` per folder below the root).
+    """
+    if source.problem is not None:
+        return _unportable(source, output)
+    first = context.unit(source)
+    unit = first
+    kept: list[Finding] = []
+    support: set[str] = set()
+    passes = 0
+    trail: list[Sequence[Edit]] = []
+    while True:
+        passes += 1
+        found, accepted, inserted = _one_pass(unit, context, support_path)
+        kept += _reported(found, accepted, trail, source)
+        if not accepted.edits and inserted is None:
+            break
+        if passes > MAX_PASSES:
+            kept.append(_not_converged(source, accepted))
+            break
+        support |= {i for f in accepted.findings for i in f.includes if i.startswith(FOLDER + "/")}
+        changes = [*accepted.edits, *([inserted] if inserted else [])]
+        trail.append(sorted(changes))
+        text = editing.apply(unit.source.text, changes)
+        unit = context.unit(SourceFile(source.path, text.encode("latin-1")))
+    data = unit.source.data
+    return PortedFile(
+        path=source.path,
+        output=output,
+        data=data,
+        changed=data != source.data,
+        findings=tuple(sorted(kept, key=_order)),
+        kernels=_kernels(first),
+        lines=source.line_count,
+        passes=passes,
+        support=tuple(sorted(support)),
+    )
+
+
+def _order(finding: Finding) -> tuple[int, int, str, str]:
+    return (finding.span.start, finding.span.end, finding.code, finding.message)
+
+
+def find(unit: Unit, rules: Iterable[Rule]) -> list[Finding]:
+    """All findings of the rules in one unit, suppressions marked."""
+    findings: list[Finding] = []
+    for rule in rules:
+        if rule.applies(unit):
+            findings += rule.find(unit)
+    allowed = allowances(unit.source, unit.tokens)
+    if not allowed:
+        return findings
+    by_line: defaultdict[int, list[Allowance]] = defaultdict(list)
+    for allowance in allowed:
+        by_line[allowance.line].append(allowance)
+    marked = [_suppress(finding, reason_for(finding, by_line)) for finding in findings]
+    return marked + [_bad_allow(unit, allowance) for allowance in allowed if not allowance.reason]
+
+
+def _suppress(finding: Finding, reason: str | None) -> Finding:
+    return finding if reason is None else replace(finding, suppressed=reason, edits=(), includes=())
+
+
+def _one_pass(
+    unit: Unit, context: Context, support_path: str
+) -> tuple[list[Finding], editing.Accepted, Edit | None]:
+    found = find(unit, context.rules)
+    accepted = editing.accept(found)
+    lines = _include_lines(unit, accepted.findings, support_path)
+    return found, accepted, include_edit(unit.source, unit.tokens, lines)
+
+
+def _include_lines(unit: Unit, findings: Iterable[Finding], support_path: str) -> list[str]:
+    """The #include operands that accepted findings need and the file lacks: system headers first."""
+    wanted = sorted({include for finding in findings for include in finding.includes}, key=_include_key)
+    present = unit.included
+    lines: list[str] = []
+    for include in wanted:
+        name = include.strip("<>")
+        target = name if include.startswith("<") else support_path + name
+        if target not in present:
+            lines.append(include if include.startswith("<") else f'"{target}"')
+    return lines
+
+
+def _include_key(include: str) -> tuple[bool, str]:
+    return (not include.startswith("<"), include)
+
+
+def _reported(
+    found: Iterable[Finding], accepted: editing.Accepted, trail: Sequence[Sequence[Edit]], source: SourceFile
+) -> Iterable[Finding]:
+    """Findings of this pass that belong in the report: later passes add only what they rewrote."""
+    winners = set(map(id, accepted.findings))
+    losers = {id(conflict.loser) for conflict in accepted.conflicts}
+    for finding in found:
+        if trail and id(finding) not in winners:
+            continue
+        if id(finding) in losers:
+            continue
+        yield _mapped_back(finding, trail, source)
+
+
+def _mapped_back(finding: Finding, trail: Sequence[Sequence[Edit]], source: SourceFile) -> Finding:
+    """A finding of a later pass, with the place in the original file that its text came from."""
+    if not trail:
+        return finding
+    start, end = finding.span
+    for changes in reversed(trail):
+        start, end = _origin(start, changes), _origin(end, changes)
+    line, column = source.position(start)
+    return replace(finding, span=Span(start, max(start, end)), line=line, column=column)
+
+
+def _origin(offset: int, changes: Sequence[Edit]) -> int:
+    """Offset before sorted edits were applied; inside inserted text: where the edit began."""
+    shift = 0
+    for start, end, text in changes:
+        begins = start + shift
+        if offset < begins:
+            break
+        if offset < begins + len(text):
+            return start
+        shift += len(text) - (end - start)
+    return offset - shift
+
+
+def _kernels(unit: Unit) -> tuple:  # type: ignore[type-arg]
+    semantics = unit.semantics if unit.kernels else None
+    return semantics.kernels if semantics is not None else unit.kernels
+
+
+def _unportable(source: SourceFile, output: str) -> PortedFile:
+    finding = _engine_finding(source, UNREADABLE, "unreadable-source", source.problem or "", Effort.MANUAL)
+    return PortedFile(source.path, output, source.data, False, (finding,), lines=source.line_count)
+
+
+def _engine_finding(
+    source: SourceFile, code: str, rule: str, message: str, effort: Effort, span: Span | None = None
+) -> Finding:
+    place = span or Span(0, 0)
+    line, column = source.position(place.start)
+    return Finding(code, rule, effort, source.path, line, column, message, place)
+
+
+def _bad_allow(unit: Unit, allowance: Allowance) -> Finding:
+    return _engine_finding(
+        unit.source,
+        BAD_ALLOW,
+        "allow-without-reason",
+        "an allow comment needs a reason after the bracket; it suppresses nothing",
+        Effort.REVIEW,
+        allowance.span,
+    )
+
+
+def _not_converged(source: SourceFile, accepted: editing.Accepted) -> Finding:
+    codes = ", ".join(sorted({finding.code for finding in accepted.findings}))
+    return _engine_finding(
+        source,
+        NOT_CONVERGED,
+        "not-converged",
+        f"bug in porter: rules {codes} still change the file after {MAX_PASSES} passes",
+        Effort.MANUAL,
+    )

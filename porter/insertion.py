@@ -1,0 +1,87 @@
+"""Where new #include lines go: a pure function of the file's directives."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from porter.lex import Directive, Tokens
+from porter.model import Edit
+from porter.source import SourceFile
+
+_OPENS = frozenset({"if", "ifdef", "ifndef"})
+_LEADING = re.compile(r"(?:\s+|//[^\n]*|/\*(?s:.)*?\*/)*")
+
+
+def include_edit(source: SourceFile, tokens: Tokens, lines: Iterable[str]) -> Edit | None:
+    """One insertion that adds `#include` lines where every configuration of the file sees them."""
+    wanted = list(lines)
+    if not wanted:
+        return None
+    offset = _place(source, tokens)
+    end = source.newline
+    text = "".join(f"#include {line}{end}" for line in wanted)
+    if offset > source.body_start and source.text[offset - 1] != "\n":
+        text = end + text
+    elif offset == len(source.text) == source.body_start:
+        pass
+    return Edit(offset, offset, text)
+
+
+def _place(source: SourceFile, tokens: Tokens) -> int:
+    """Offset of a line start: before the first unconditional #include, else after the guard, else after the header comment."""
+    guard = _guard(tokens)
+    depth = 0
+    after_guard: int | None = None
+    for number, directive in enumerate(tokens.directives):
+        if directive.name in _OPENS:
+            depth += number != guard
+        elif directive.name == "endif":
+            depth -= 1
+        elif depth == 0 and directive.name.startswith("include"):
+            return _line_start(source, directive.start)
+        elif depth == 0 and after_guard is None and _is_guard_line(tokens, directive, number, guard):
+            after_guard = _next_line(source, directive.end)
+    if after_guard is not None:
+        return after_guard
+    return _after_comment(source, tokens)
+
+
+def _guard(tokens: Tokens) -> int | None:
+    """Index of an `#ifndef X` that is directly followed by `#define X` and closes the file."""
+    directives = tokens.directives
+    if len(directives) < 3 or directives[0].name != "ifndef" or directives[1].name != "define":
+        return None
+    if directives[0].first >= directives[0].last or directives[1].first >= directives[1].last:
+        return None
+    same = tokens.texts[directives[0].first] == tokens.texts[directives[1].first]
+    closes = directives[-1].name == "endif" and directives[-1].last == len(tokens)
+    return 0 if same and closes else None
+
+
+def _is_guard_line(tokens: Tokens, directive: Directive, number: int, guard: int | None) -> bool:
+    if directive.name == "pragma":
+        return tokens.texts[directive.first : directive.last] == ["once"]
+    return guard is not None and number == guard + 1
+
+
+def _after_comment(source: SourceFile, tokens: Tokens) -> int:
+    """The first line after the comments at the top of the file."""
+    start = source.body_start
+    first = tokens.starts[0] if len(tokens) else len(source.text)
+    if tokens.directives:
+        first = min(first, tokens.directives[0].start)
+    leading = [comment for comment in tokens.comments if comment.end <= first]
+    if not leading:
+        return start
+    return _next_line(source, leading[-1].end) if _next_line(source, leading[-1].end) <= first else start
+
+
+def _line_start(source: SourceFile, offset: int) -> int:
+    line, _ = source.position(offset)
+    return max(source.line_start(line), source.body_start)
+
+
+def _next_line(source: SourceFile, offset: int) -> int:
+    found = source.text.find("\n", offset)
+    return len(source.text) if found < 0 else found + 1

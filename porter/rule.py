@@ -1,0 +1,113 @@
+"""What a rule is: an explanation, examples that are its tests, and a search that yields findings."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from porter.model import Edit, Effort, Finding, Settings, Span
+from porter.unit import Unit
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A source and what the rule makes of it; tested as written, printed by `porter explain`."""
+
+    before: str
+    after: str | None
+    effort: Effort | None
+    """The highest effort the rule reports; None: the rule reports nothing."""
+    path: str
+    settings: Settings = field(default_factory=Settings)
+    todo: str | None = None
+    """A known miss: what should happen, and does not yet."""
+
+
+def fixes(before: str, after: str, *, effort: Effort = Effort.NONE, path: str = "example.cu") -> Example:
+    """The rule rewrites `before` to `after`."""
+    return Example(inspect.cleandoc(before), inspect.cleandoc(after), effort, path)
+
+
+def reports(source: str, *, effort: Effort = Effort.MANUAL, path: str = "example.cu") -> Example:
+    """The rule reports and leaves the text alone."""
+    text = inspect.cleandoc(source)
+    return Example(text, text, effort, path)
+
+
+def clean(source: str, *, path: str = "example.cu") -> Example:
+    """A near miss: the rule must say nothing."""
+    return Example(inspect.cleandoc(source), None, None, path)
+
+
+def todo(source: str, wanted: str, *, path: str = "example.cu") -> Example:
+    """A known miss: the rule says nothing yet, and `wanted` is what it should say."""
+    return Example(inspect.cleandoc(source), None, None, path, todo=wanted)
+
+
+class Rule:
+    """Base of all rules: one subclass per file below `rules/`, the file's name is the rule's name.
+
+    The docstring is the explanation: first line the title, then why it breaks on 64 lanes or on AMD, and what to do.
+    """
+
+    code: ClassVar[str]
+    """Stable, never reused: a letter for the group and three digits."""
+    triggers: ClassVar[frozenset[str]] = frozenset()
+    """Identifiers (or `#include <...>` names) without which the rule cannot find anything; empty: always asked."""
+    examples: ClassVar[tuple[Example, ...]] = ()
+    hazards: ClassVar[tuple[str, ...]] = ()
+    """Slugs of the hazard list this rule covers."""
+
+    def __init__(self, name: str, group: str) -> None:
+        self.name = name
+        self.group = group
+
+    def find(self, unit: Unit) -> Iterator[Finding]:
+        """Yields findings; changes nothing."""
+        raise NotImplementedError
+
+    def applies(self, unit: Unit) -> bool:
+        """Whether any trigger occurs in the unit."""
+        triggers = self.triggers
+        return (
+            not triggers
+            or not triggers.isdisjoint(unit.tokens.names)
+            or not triggers.isdisjoint(unit.included)
+        )
+
+    def finding(
+        self,
+        unit: Unit,
+        span: Span,
+        message: str,
+        effort: Effort,
+        edits: tuple[Edit, ...] = (),
+        includes: tuple[str, ...] = (),
+    ) -> Finding:
+        """A finding of this rule at a byte range."""
+        line, column = unit.source.position(span.start)
+        return Finding(
+            code=self.code,
+            rule=self.name,
+            effort=effort,
+            path=unit.source.path,
+            line=line,
+            column=column,
+            message=message,
+            span=span,
+            kernel=unit.kernel_at(span.start),
+            edits=edits,
+            includes=includes,
+        )
+
+    @property
+    def title(self) -> str:
+        """First line of the explanation."""
+        return self.explanation.partition("\n")[0]
+
+    @property
+    def explanation(self) -> str:
+        """The docstring, cleaned."""
+        return inspect.getdoc(type(self)) or ""

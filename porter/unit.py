@@ -1,0 +1,172 @@
+"""One source file as rules see it: tokens, names, kernels, and clang's view on demand."""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Protocol
+
+from porter.lex import Tokens, lex
+from porter.model import Kernel, Settings, Span
+from porter.names.table import NameTable
+from porter.source import SourceFile
+from porter.support import SupportTable
+
+
+class Declaration(Protocol):
+    """What clang says an identifier refers to."""
+
+    origin: str
+    kind: str
+    name: str
+    type: str
+
+
+class Semantics(Protocol):
+    """Clang's view of a file, as far as rules need it; `porter.parse.Parsed` is one."""
+
+    @property
+    def kernels(self) -> tuple[Kernel, ...]:
+        """Kernels with typed parameters."""
+
+    @property
+    def declared(self) -> frozenset[str]:
+        """Names that the project itself declares, as seen from this file."""
+
+    @property
+    def inactive(self) -> tuple[Span, ...]:
+        """Byte ranges that no pass compiles."""
+
+    def declaration_at(self, offset: int) -> Declaration | None:
+        """What the identifier at an offset refers to."""
+
+    def type_at(self, offset: int) -> str | None:
+        """Canonical type of the expression whose token starts at an offset."""
+
+    def call_argument_types(self, offset: int) -> tuple[str | None, ...] | None:
+        """Canonical argument types of the call whose callee starts at an offset."""
+
+
+@dataclass
+class Unit:
+    """Lazy views of one file; nothing here changes the file."""
+
+    source: SourceFile
+    settings: Settings
+    names: NameTable
+    support: SupportTable
+    declared: frozenset[str] = frozenset()
+    """CUDA-like names that some file of the project declares itself (found by a lexical scan of all of them)."""
+    headers: frozenset[str] = frozenset()
+    """Paths of the project's own headers, relative to its root: an `#include` of one of them is the project's."""
+    parse: Callable[[SourceFile], Semantics | None] | None = field(default=None, repr=False)
+
+    @cached_property
+    def tokens(self) -> Tokens:
+        """The file's tokens."""
+        return lex(self.source.text)
+
+    @cached_property
+    def included(self) -> frozenset[str]:
+        """Names in the file's #include lines."""
+        return frozenset(include.name for include in self.tokens.includes)
+
+    @cached_property
+    def semantics(self) -> Semantics | None:
+        """Clang's view; None when there is no parser or it could not make anything of the file."""
+        return self.parse(self.source) if self.parse else None
+
+    @cached_property
+    def kernels(self) -> tuple[Kernel, ...]:
+        """The kernels of this file, from the tokens (no clang needed)."""
+        from porter.kernels import find_kernels
+
+        return find_kernels(self.tokens, self.source.path, self.source)
+
+    @cached_property
+    def device_spans(self) -> tuple[tuple[Span, str], ...]:
+        """Byte ranges of kernels and device functions with their names, sorted."""
+        from porter.kernels import find_device_functions
+
+        spans = [(kernel.span, kernel.qualified) for kernel in self.kernels]
+        spans += [(f.span, f.qualified) for f in find_device_functions(self.tokens, self.source)]
+        return tuple(sorted(spans))
+
+    def kernel_at(self, offset: int) -> str | None:
+        """Name of the kernel or device function that contains an offset."""
+        spans = self.device_spans
+        place = bisect.bisect_right(spans, offset, key=lambda item: item[0].start) - 1
+        if place >= 0 and offset < spans[place][0].end:
+            return spans[place][1]
+        return None
+
+    def occurrences(self, name: str) -> Iterator[int]:
+        """Token indices where a name is CUDA's: not a member, not qualified by another scope, not the project's."""
+        for index in self.tokens.names.get(name, ()):
+            if self.is_cuda(index):
+                yield index
+
+    def is_cuda(self, index: int) -> bool:
+        """Whether the identifier at a token index can be CUDA's own name."""
+        texts = self.tokens.texts
+        name = texts[index]
+        before = texts[index - 1] if index else ""
+        if before in (".", "->"):
+            return False
+        if before == "::" and index > 1 and self._is_scope(index - 2):
+            return False
+        return not (name in self.declared and self._is_projects(index))
+
+    def _is_scope(self, index: int) -> bool:
+        """Whether the token before `::` names a scope (a global `::name` follows an operator or keyword)."""
+        tokens = self.tokens
+        return tokens.texts[index] == ">" or (
+            tokens.kinds[index] == "i"
+            and tokens.texts[index] not in ("return", "else", "case", "new", "delete")
+        )
+
+    def _is_projects(self, index: int) -> bool:
+        """Asks clang about a name that the project declares somewhere; without an answer it is the project's."""
+        semantics = self.semantics
+        if semantics is None:
+            return True
+        declaration = semantics.declaration_at(self.tokens.starts[index])
+        return declaration is None or declaration.origin != "cuda"
+
+    def next_is(self, index: int, text: str) -> bool:
+        """Whether the token after `index` is `text`."""
+        texts = self.tokens.texts
+        return index + 1 < len(texts) and texts[index + 1] == text
+
+    def arguments(self, index: int) -> list[Span]:
+        """Byte ranges of the arguments of the call whose callee is at `index` (white space trimmed)."""
+        tokens = self.tokens
+        opened = index + 1
+        if not self.next_is(index, "(") or opened not in tokens.partner:
+            return []
+        closed = tokens.partner[opened]
+        spans: list[Span] = []
+        first = position = opened + 1
+        while position <= closed:
+            text = tokens.texts[position]
+            if position == closed or text == ",":
+                if position > first:
+                    spans.append(Span(tokens.starts[first], tokens.end(position - 1)))
+                elif position != closed or spans:
+                    spans.append(Span(tokens.starts[position], tokens.starts[position]))
+                first = position + 1
+            elif text in "([{":
+                position = tokens.partner.get(position, position)
+            position += 1
+        return spans
+
+    def span(self, first: int, last: int | None = None) -> Span:
+        """Byte range of the tokens first..last (inclusive)."""
+        tokens = self.tokens
+        return Span(tokens.starts[first], tokens.end(first if last is None else last))
+
+    def slice(self, span: Span) -> str:
+        """The characters of a byte range."""
+        return self.source.text[span.start : span.end]
