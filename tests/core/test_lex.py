@@ -1,0 +1,83 @@
+"""The lexer: tokens, directives, includes, brackets, and bytes that are not code."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from porter.lex import lex
+
+
+def words(text: str) -> list[str]:
+    """The token texts of a source."""
+    return lex(text).texts
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a<<<b, c>>>(d);", ["a", "<<<", "b", ",", "c", ">>>", "(", "d", ")", ";"]),
+        ("1'000'000u + 0x1p-3f", ["1'000'000u", "+", "0x1p-3f"]),
+        ("u8\"x\" L'y' R\"(a \" b)\"", ['u8"x"', "L'y'", 'R"(a " b)"']),
+        ('R"cuda(__shfl("x"))cuda" z', ['R"cuda(__shfl("x"))cuda"', "z"]),
+        ("a /* __shfl */ b // __shfl\nc", ["a", "b", "c"]),
+        ("a // one \\\n two\nb", ["a", "b"]),
+        ("p->x ... a.*b ::c", ["p", "->", "x", "...", "a", ".", "*", "b", "::", "c"]),
+        ("Rx R", ["Rx", "R"]),
+    ],
+)
+def test_tokens(text: str, expected: list[str]) -> None:
+    """Comments vanish, literals stay whole."""
+    assert words(text) == expected
+
+
+def test_directives_and_includes() -> None:
+    """A directive ends with its logical line; include names are no tokens."""
+    text = '#include <cuda.h>\n#  include "a b.h" // x\n#define F(x) \\\n  #x y\nint z;\n#if A /* \n */ B\n#endif\n'
+    tokens = lex(text)
+    assert [i.name for i in tokens.includes] == ["cuda.h", "a b.h"]
+    assert [i.angled for i in tokens.includes] == [True, False]
+    assert [d.name for d in tokens.directives] == ["include", "include", "define", "if", "endif"]
+    define = tokens.directives[2]
+    assert tokens.texts[define.first : define.last] == ["F", "(", "x", ")", "#", "x", "y"]
+    condition = tokens.directives[3]
+    assert tokens.texts[condition.first : condition.last] == ["A", "B"]
+    assert tokens.directive_of(define.first) == define
+    assert tokens.directive_of(tokens.names["z"][0]) is None
+    assert text[tokens.includes[0].start : tokens.includes[0].end] == "cuda.h"
+
+
+def test_apostrophe_in_error_directive() -> None:
+    """`#error don't` must not swallow the rest of the file."""
+    assert "after" in words("#error don't\nint after;")
+
+
+def test_unclosed_bracket_does_not_unpair_the_file() -> None:
+    """A macro with an open brace leaves the code around it paired."""
+    tokens = lex("#define BEGIN {\nvoid f() { g(1); }\n")
+    opened = tokens.texts.index("(", tokens.names["g"][0])
+    assert tokens.texts[tokens.partner[opened]] == ")"
+
+
+@given(st.binary(max_size=300))
+def test_any_bytes_lex(data: bytes) -> None:
+    """Whatever the bytes: tokens are in order, inside the text, and spelled as in the text."""
+    text = data.decode("latin-1")
+    tokens = lex(text)
+    position = 0
+    for index in range(len(tokens)):
+        start = tokens.starts[index]
+        assert start >= position
+        position = tokens.end(index)
+        assert text[start:position] == tokens.texts[index]
+    for opened, closed in tokens.partner.items():
+        assert tokens.partner[closed] == opened
+
+
+@given(st.text("ab #\"'\\\n/*(){}<>R1.", max_size=60))
+def test_code_like_text_lexes(text: str) -> None:
+    """Delimiters in every order."""
+    tokens = lex(text)
+    assert tokens.starts == sorted(tokens.starts)
+    assert all(d.first <= d.last <= len(tokens) for d in tokens.directives)

@@ -1,0 +1,84 @@
+"""Every rule's examples, run through the engine: alone, with all rules, and a second time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from porter.engine import Context, port
+from porter.model import Effort, Finding, PortedFile
+from porter.names.table import load_names
+from porter.registry import all_rules
+from porter.rule import Example, Rule
+from porter.source import SourceFile
+from porter.support import load_support
+
+CASES = [
+    pytest.param(rule, example, id=f"{rule.code}-{rule.name}-{number}")
+    for rule in all_rules()
+    for number, example in enumerate(rule.examples)
+]
+
+
+def context(example: Example, rules: tuple[Rule, ...]) -> Context:
+    """A run over one example: the same parser a user gets."""
+    settings = example.settings
+    return Context(settings, load_names(settings.rocm, dict(settings.custom_names)), load_support(settings.rocm), rules)
+
+
+def ported(example: Example, rules: tuple[Rule, ...]) -> PortedFile:
+    """The example through the engine."""
+    return port(SourceFile(example.path, example.before.encode()), context(example, rules), example.path)
+
+
+def body(result: PortedFile) -> str:
+    """The text without the #include lines that the engine added."""
+    lines = result.data.decode().splitlines()
+    added = {f'#include "{header}"' for header in result.support}
+    added |= {f"#include {i}" for f in result.findings for i in f.includes if i.startswith("<")}
+    return "\n".join(line for line in lines if line not in added)
+
+
+def live(findings: tuple[Finding, ...], code: str) -> list[Finding]:
+    """The rule's own findings that no comment suppresses."""
+    return [finding for finding in findings if finding.code == code and finding.suppressed is None]
+
+
+@pytest.mark.parametrize(("rule", "example"), CASES)
+def test_example(rule: Rule, example: Example) -> None:
+    """The rule alone does what the example says."""
+    result = ported(example, (rule,))
+    found = live(result.findings, rule.code)
+    if example.effort is None:
+        assert not found, [f.message for f in found]
+        assert result.data.decode() == example.before
+        return
+    assert found, "the rule found nothing"
+    assert max((f.effort for f in found), key=lambda effort: effort.rank) is example.effort
+    assert example.after is not None
+    assert body(result) == example.after
+
+
+@pytest.mark.parametrize(("rule", "example"), CASES)
+def test_porting_the_port_changes_nothing(rule: Rule, example: Example) -> None:
+    """With all rules, the result is a fixed point and no rule fails to converge."""
+    once = ported(example, all_rules())
+    again = ported(replace(example, before=once.data.decode()), all_rules())
+    assert again.data == once.data
+    assert not [f for f in once.findings if f.code in ("E001", "E002", "E005")]
+
+
+@pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.code)
+def test_rule_is_documented(rule: Rule) -> None:
+    """A rule explains itself, shows what it finds, and shows a near miss."""
+    assert len(rule.explanation.splitlines()) >= 3, "title, blank line, explanation"
+    assert not rule.title.endswith(".")
+    assert any(example.effort is not None for example in rule.examples)
+    assert any(example.effort is None for example in rule.examples)
+    assert rule.code[0].isupper() and rule.code[1:].isdigit() and len(rule.code) == 4
+
+
+def test_effort_is_ordered() -> None:
+    """Manual work outranks review, which outranks none."""
+    assert Effort.MANUAL.rank > Effort.REVIEW.rank > Effort.NONE.rank
