@@ -1,0 +1,152 @@
+"""Kernels, device functions and launches of a file read from its tokens alone, without clang."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from porter.functions import Head, find_heads
+from porter.launches import find_launches, launched_kernels
+from porter.lex import IDENTIFIER, Tokens
+from porter.model import Kernel, Launch, Parameter, SharedArray, Span
+from porter.scopes import Scope, find_scopes, qualify
+from porter.shared_memory import file_scope_shared, mentioned, shared_in
+from porter.signatures import attributes_of, launch_bounds_of, parameters_of, template_parameters_of
+from porter.source import SourceFile
+from porter.written import template_end, words, written
+
+__all__ = ["DeviceFunction", "attach_launches", "find_device_functions", "find_kernels", "find_launches"]
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceFunction:
+    """A `__device__` or `__host__ __device__` function."""
+
+    name: str
+    qualified: str
+    span: Span
+    callees: tuple[str, ...]
+    parameters: tuple[Parameter, ...]
+
+
+def find_kernels(tokens: Tokens, path: str, source: SourceFile) -> tuple[Kernel, ...]:
+    """Every `__global__` function, in macros and inactive branches too; declarations yield to definitions."""
+    heads = list(find_heads(tokens, "__global__"))
+    if not heads:
+        return ()
+    scopes = find_scopes(tokens)
+    outside = file_scope_shared(tokens, source, heads)
+    kernels = [_kernel(tokens, head, path, source, scopes, outside) for head in heads]
+    defined = {
+        (k.qualified, len(k.parameters)) for k, h in zip(kernels, heads, strict=True) if h.is_definition
+    }
+    kept = tuple(
+        kernel
+        for kernel, head in zip(kernels, heads, strict=True)
+        if head.is_definition or (kernel.qualified, len(kernel.parameters)) not in defined
+    )
+    return attach_launches(kept, find_launches(tokens, path, source), tokens)
+
+
+def find_device_functions(tokens: Tokens, source: SourceFile) -> tuple[DeviceFunction, ...]:
+    """Every `__device__` function that has a body."""
+    heads = [head for head in find_heads(tokens, "__device__") if head.is_definition]
+    if not heads:
+        return ()
+    scopes = find_scopes(tokens)
+    return tuple(_device_function(tokens, head, scopes) for head in heads)
+
+
+def attach_launches(
+    kernels: tuple[Kernel, ...], launches: tuple[Launch, ...], tokens: Tokens
+) -> tuple[Kernel, ...]:
+    """The kernels with their launch sites; a launch through a variable counts for what was assigned to it."""
+    if not launches:
+        return kernels
+    names = frozenset(kernel.name for kernel in kernels)
+    sites: dict[str, list[Launch]] = {}
+    for launch in launches:
+        for name in launched_kernels(tokens, launch, names):
+            sites.setdefault(name, []).append(launch)
+    return tuple(replace(k, launches=tuple(sites[k.name])) if k.name in sites else k for k in kernels)
+
+
+def _kernel(
+    tokens: Tokens,
+    head: Head,
+    path: str,
+    source: SourceFile,
+    scopes: tuple[Scope, ...],
+    outside: tuple[SharedArray, ...],
+) -> Kernel:
+    name = written(tokens, head.name_first, head.name_last)
+    template = (
+        template_end(tokens, head.name_first + 1, head.name_last)
+        if head.name_last > head.name_first
+        else None
+    )
+    bare = written(tokens, head.name_first, head.name_first + 1) if template == head.name_last else name
+    return Kernel(
+        name=bare.rpartition("::")[2],
+        qualified=qualify(scopes, head.marker, bare),
+        path=path,
+        line=source.position(tokens.starts[head.name_first])[0],
+        span=_span(tokens, head),
+        parameters=parameters_of(tokens, head),
+        template_parameters=template_parameters_of(tokens, head),
+        attributes=attributes_of(tokens, head),
+        launch_bounds=launch_bounds_of(tokens, head),
+        shared=(*shared_in(tokens, head, source), *mentioned(tokens, head, outside)),
+        callees=callees_of(tokens, head),
+        typed=False,
+    )
+
+
+def _device_function(tokens: Tokens, head: Head, scopes: tuple[Scope, ...]) -> DeviceFunction:
+    name = written(tokens, head.name_first, head.name_last)
+    return DeviceFunction(
+        name=name.rpartition("::")[2],
+        qualified=qualify(scopes, head.marker, name),
+        span=_span(tokens, head),
+        callees=callees_of(tokens, head),
+        parameters=parameters_of(tokens, head),
+    )
+
+
+def _span(tokens: Tokens, head: Head) -> Span:
+    return Span(tokens.starts[head.begin], tokens.end(head.end - 1))
+
+
+_NOT_CALLEES = words(
+    "if for while switch return sizeof alignof alignas decltype catch throw new delete static_assert "
+    "asm __asm__ static_cast const_cast reinterpret_cast dynamic_cast defined __attribute__ __align__ "
+    "__launch_bounds__ volatile constexpr operator noexcept typeid int float double char bool long "
+    "short unsigned signed void auto else do case goto __asm"
+)
+_BEFORE_EXPRESSION = words("return else do case throw co_return co_yield and or not goto")
+
+
+def callees_of(tokens: Tokens, head: Head) -> tuple[str, ...]:
+    """Names called in the body, qualified as written, in order of appearance, without members of objects."""
+    if head.body is None:
+        return ()
+    texts, kinds = tokens.texts, tokens.kinds
+    found: dict[str, None] = {}
+    for index in range(head.body, head.end - 1):
+        if kinds[index] != IDENTIFIER or texts[index] in _NOT_CALLEES:
+            continue
+        follow = texts[index + 1]
+        if follow == "<":
+            after = template_end(tokens, index + 1, head.end)
+            follow = texts[after] if after is not None and after < head.end else ""
+        if follow != "(":
+            continue
+        first = index
+        while first > head.body + 1 and texts[first - 1] == "::" and kinds[first - 2] == IDENTIFIER:
+            first -= 2
+        before = texts[first - 1]
+        if before in (".", "->", "~") or (
+            kinds[first - 1] == IDENTIFIER and before not in _BEFORE_EXPRESSION
+        ):
+            continue
+        found["".join(texts[first : index + 1])] = None
+    return tuple(found)
