@@ -1,0 +1,14 @@
+// Versions that ported code sees where the original asks for CUDA's.
+//
+// PORTER_CUDA_ARCH stands for __CUDA_ARCH__: defined in the device pass alone. 700 selects code for GPUs with fp16
+// arithmetic, double atomics and the *_sync warp functions, and never code that is inline PTX for newer ones.
+#pragma once
+
+#if defined(__HIP_DEVICE_COMPILE__) && __HIP_DEVICE_COMPILE__
+#define PORTER_CUDA_ARCH 700
+#endif
+
+// PORTER_CUDA_VERSION stands for CUDART_VERSION and CUDA_VERSION: CUDA 12.0, whose API HIP follows most closely.
+#define PORTER_CUDA_VERSION 12000
+#define PORTER_CUDA_VERSION_MAJOR 12
+#define PORTER_CUDA_VERSION_MINOR 0
