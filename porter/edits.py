@@ -29,7 +29,7 @@ class Accepted:
 def overlaps(first: Edit, second: Edit) -> bool:
     """Whether the result of two different edits would depend on their order."""
     if first.start == first.end or second.start == second.end:
-        return first.start == second.start and first.end == second.end or _inside(first, second)
+        return first[:2] == second[:2] or _inside(first, second)
     return first.start < second.end and second.start < first.end
 
 
@@ -40,14 +40,14 @@ def _inside(first: Edit, second: Edit) -> bool:
 def accept(findings: Iterable[Finding]) -> Accepted:
     """Chooses the findings whose edits can be applied together.
 
-    All edits of a finding apply or none. Identical edits of two findings agree. Where two findings collide, the one
-    whose first edit starts earlier wins (then the wider, then the code), whatever order they came in.
+    All edits of a finding apply or none. Identical edits of two findings agree. Where two findings collide, the
+    one whose first edit starts earlier wins (then the wider, then the code), whatever order they came in.
     """
     owners: dict[Edit, Finding] = {}
     taken: list[Edit] = []
     winners: list[Finding] = []
     conflicts: list[Conflict] = []
-    for finding in sorted((f for f in findings if f.edits), key=_priority):
+    for finding in sorted((f for f in findings if f.fixed), key=_priority):
         fresh = [edit for edit in finding.edits if edit not in owners]
         collided = next((hit for edit in fresh if (hit := _collision(edit, taken))), None)
         if collided is not None:
@@ -61,9 +61,9 @@ def accept(findings: Iterable[Finding]) -> Accepted:
 
 
 def _priority(finding: Finding) -> tuple[int, int, str, str]:
-    first = min(finding.edits)
-    last = max(edit.end for edit in finding.edits)
-    return (first.start, -last, finding.code, finding.message)
+    start = min((edit.start for edit in finding.edits), default=finding.span.start)
+    end = max((edit.end for edit in finding.edits), default=finding.span.end)
+    return (start, -end, finding.code, finding.message)
 
 
 def _collision(edit: Edit, taken: list[Edit]) -> Edit | None:

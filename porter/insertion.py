@@ -23,13 +23,11 @@ def include_edit(source: SourceFile, tokens: Tokens, lines: Iterable[str]) -> Ed
     text = "".join(f"#include {line}{end}" for line in wanted)
     if offset > source.body_start and source.text[offset - 1] != "\n":
         text = end + text
-    elif offset == len(source.text) == source.body_start:
-        pass
     return Edit(offset, offset, text)
 
 
 def _place(source: SourceFile, tokens: Tokens) -> int:
-    """Offset of a line start: before the first unconditional #include, else after the guard, else after the header comment."""
+    """A line start: before the first unconditional #include, else after the guard, else after the first comment."""
     guard = _guard(tokens)
     depth = 0
     after_guard: int | None = None

@@ -16,7 +16,8 @@ IDENTIFIER, NUMBER, STRING, CHARACTER, PUNCTUATION = "insqp"
 _PATTERN = re.compile(
     r"""
       (?P<n>\.?[0-9](?:[eEpP][+-]|'?[0-9A-Za-z_.\x80-\xff])*)
-    | (?P<s>(?:u8|[uUL])?(?:R"(?P<raw>[^\s()\\"]{0,16})\((?s:.)*?\)(?P=raw)"|"[^"\\\n]*(?:\\(?:\r\n|(?s:.))[^"\\\n]*)*"?))
+    | (?P<s>(?:u8|[uUL])?(?:R"(?P<raw>[^\s()\\"]{0,16})\((?s:.)*?\)(?P=raw)"
+        |"[^"\\\n]*(?:\\(?:\r\n|(?s:.))[^"\\\n]*)*"?))
     | (?P<q>(?:u8|[uUL])?'[^'\\\n]*(?:\\(?:\r\n|(?s:.))[^'\\\n]*)*'?)
     | (?P<i>[A-Za-z_$\x80-\xff][A-Za-z0-9_$\x80-\xff]*)
     | (?P<c>//[^\\\n]*(?:\\(?:\r\n|(?s:.))[^\\\n]*)* | /\*(?s:.)*?(?:\*/|\Z))
@@ -26,7 +27,8 @@ _PATTERN = re.compile(
     re.VERBOSE | re.MULTILINE,
 )
 _LOGICAL_LINE = re.compile(
-    r"""(?:[^\\\n/"]+ | \\(?:\r\n|(?s:.)) | "(?:[^"\\\n]|\\(?:\r\n|(?s:.)))*"? | //[^\\\n]*(?:\\(?:\r\n|(?s:.))[^\\\n]*)*
+    r"""(?:[^\\\n/"]+ | \\(?:\r\n|(?s:.)) | "(?:[^"\\\n]|\\(?:\r\n|(?s:.)))*"?
+        | //[^\\\n]*(?:\\(?:\r\n|(?s:.))[^\\\n]*)*
         | /\*(?s:.)*?(?:\*/|\Z) | /)*""",
     re.VERBOSE,
 )
@@ -44,7 +46,7 @@ class Comment(NamedTuple):
 
 
 class Directive(NamedTuple):
-    """One preprocessor line: `name` is `define`, `if`, ...; tokens [first, last) are what follows the name."""
+    """One preprocessor line: `name` is `define`, `if`, ...; tokens [first, last) follow the name."""
 
     name: str
     start: int

@@ -61,7 +61,7 @@ class Finding:
     @property
     def fixed(self) -> bool:
         """Whether the port already contains the rewrite."""
-        return bool(self.edits)
+        return bool(self.edits or self.includes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,7 +49,7 @@ def todo(source: str, wanted: str, *, path: str = "example.cu") -> Example:
 class Rule:
     """Base of all rules: one subclass per file below `rules/`, the file's name is the rule's name.
 
-    The docstring is the explanation: first line the title, then why it breaks on 64 lanes or on AMD, and what to do.
+    The docstring is the explanation: first line the title, then why it breaks on AMD, and what to do.
     """
 
     code: ClassVar[str]

@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
 
+from porter import renames
 from porter.lex import Tokens, lex
 from porter.model import Kernel, Settings, Span
 from porter.names.table import NameTable
+from porter.renames import Use
 from porter.source import SourceFile
 from porter.support import SupportTable
 
@@ -74,6 +76,11 @@ class Unit:
         return frozenset(include.name for include in self.tokens.includes)
 
     @cached_property
+    def uses(self) -> tuple[Use, ...]:
+        """Every CUDA name that the tables have something to say about."""
+        return renames.uses(self)
+
+    @cached_property
     def semantics(self) -> Semantics | None:
         """Clang's view; None when there is no parser or it could not make anything of the file."""
         return self.parse(self.source) if self.parse else None
@@ -134,6 +141,10 @@ class Unit:
             return True
         declaration = semantics.declaration_at(self.tokens.starts[index])
         return declaration is None or declaration.origin != "cuda"
+
+    def is_project_header(self, name: str) -> bool:
+        """Whether `#include` of this name can only mean a file of the project."""
+        return name in self.headers or any(path.endswith("/" + name) for path in self.headers)
 
     def next_is(self, index: int, text: str) -> bool:
         """Whether the token after `index` is `text`."""

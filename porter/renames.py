@@ -1,0 +1,123 @@
+"""Resolves the identifiers of a file against the name tables: which row each CUDA name stands for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from porter.lex import IDENTIFIER, Tokens
+from porter.model import Edit
+from porter.names.table import NameRow
+from porter.support import SupportRow
+
+if TYPE_CHECKING:
+    from porter.unit import Unit
+
+_CUDA_LIKE = re.compile(
+    r"cu(?:da|blas|blasLt|fft|rand|sparse|solver|dnn|pti|file|tensor)[A-Z]\w*"
+    r"|(?:nccl|nvrtc|nvml|nvtx|npp)[A-Z]\w*"
+    r"|cu(?:Mem|Ctx|Device|Module|Func|Launch|Stream|Event|Array|Tex|Graph|Link|Get|Init|Driver|Occupancy|Pointer)[A-Z0-9]?\w*"
+    r"|CU_[A-Z0-9_]+|CU(?:DA|BLAS|FFT|RAND|SPARSE|SOLVER|DNN)_[A-Z0-9_]+"
+)
+
+
+class Use(NamedTuple):
+    """One place where a CUDA name stands: tokens [first, last], and what the tables know of it."""
+
+    first: int
+    last: int
+    name: str
+    row: NameRow | None
+    support: SupportRow | None
+
+
+def namespace_aliases(tokens: Tokens) -> dict[str, str]:
+    """`namespace cg = cooperative_groups;` -> {"cg": "cooperative_groups"}, as written in this file."""
+    texts = tokens.texts
+    aliases: dict[str, str] = {}
+    for index in tokens.names.get("namespace", ()):
+        if index + 3 < len(texts) and texts[index + 2] == "=":
+            end = index + 3
+            while end < len(texts) and texts[end] not in (";", "{", "}"):
+                end += 1
+            aliases[texts[index + 1]] = "".join(texts[index + 3 : end]).removeprefix("::")
+    return aliases
+
+
+def uses(unit: Unit) -> tuple[Use, ...]:
+    """Every CUDA name of a file that the tables have something to say about, in order of place."""
+    found = [*_plain(unit), *_qualified(unit)]
+    covered = {index for use in found if use.last > use.first for index in range(use.first, use.last + 1)}
+    return tuple(sorted(use for use in found if use.last > use.first or use.first not in covered))
+
+
+def _plain(unit: Unit) -> Iterator[Use]:
+    for name in unit.tokens.names.keys() & (unit.names.active | unit.support.keys()):
+        row, support = unit.names.get(name), unit.support.get(name)
+        for index in unit.occurrences(name):
+            if support is None or not support.call or unit.next_is(index, "("):
+                yield Use(index, index, name, row, support)
+
+
+def _qualified(unit: Unit) -> Iterator[Use]:
+    aliases = namespace_aliases(unit.tokens)
+    roots = unit.names.namespaces
+    for name in unit.tokens.names.keys() & (roots | aliases.keys()):
+        scope = aliases.get(name, name)
+        if scope.partition("::")[0] not in roots:
+            continue
+        for index in unit.tokens.names[name]:
+            if unit.is_cuda(index) and (use := _chain(unit, index, scope)) is not None:
+                yield use
+
+
+def _chain(unit: Unit, index: int, scope: str) -> Use | None:
+    """The longest table row that `scope::a::b` starting at a token matches."""
+    texts, kinds = unit.tokens.texts, unit.tokens.kinds
+    best: Use | None = None
+    qualified, last = scope, index
+    while True:
+        row, support = unit.names.get(qualified), unit.support.get(qualified)
+        if row is not None or support is not None:
+            best = Use(index, last, qualified, row, support)
+        if last + 2 >= len(texts) or texts[last + 1] != "::" or kinds[last + 2] != IDENTIFIER:
+            return best
+        last += 2
+        qualified = f"{qualified}::{texts[last]}"
+
+
+def replacement(tokens: Tokens, use: Use, new: str) -> tuple[Edit, ...]:
+    """Edits that write `new` over a use; a name with as many components keeps its spacing and changes only what differs."""
+    parts = new.split("::")
+    old = [index for index in range(use.first, use.last + 1) if tokens.kinds[index] == IDENTIFIER]
+    if len(parts) == len(old):
+        return tuple(
+            Edit(tokens.starts[index], tokens.end(index), part)
+            for index, part in zip(old, parts, strict=True)
+            if tokens.texts[index] != part
+        )
+    return (Edit(tokens.starts[use.first], tokens.end(use.last), new),)
+
+
+def unknown_names(unit: Unit) -> Iterator[int]:
+    """Tokens that look like CUDA's names, and that neither the tables nor the project declare."""
+    for name, indices in unit.tokens.names.items():
+        if name in unit.names or name in unit.support or not _CUDA_LIKE.fullmatch(name):
+            continue
+        if name in unit.declared or _declared_here(unit, name):
+            continue
+        yield from (index for index in indices if unit.is_cuda(index))
+
+
+def _declared_here(unit: Unit, name: str) -> bool:
+    semantics = unit.semantics
+    return semantics is not None and name in semantics.declared
+
+
+def spelled(aliases: Mapping[str, str], name: str) -> str:
+    """A qualified name with this file's alias for its namespace, if it has one."""
+    for alias, scope in aliases.items():
+        if name.startswith(scope + "::"):
+            return alias + name[len(scope) :]
+    return name

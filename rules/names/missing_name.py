@@ -1,0 +1,31 @@
+"""A002: names that HIP does not have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from porter.model import Finding
+from porter.rule import Rule, clean, reports
+from porter.unit import Unit
+
+
+class MissingName(Rule):
+    """CUDA name that HIP does not have
+
+    The name has no counterpart in the ROCm version that was asked for. The finding says why and, where there is one,
+    what to use instead. The text is left as it is, so that the compiler points at the same place.
+    """
+
+    code = "A002"
+    examples = (
+        reports("void f(cudaExternalMemory_t m) { cublasXtHandle_t h; cublasXtCreate(&h); }"),
+        clean("void f(int **p) { cudaMalloc(p, 4); }"),
+    )
+
+    def find(self, unit: Unit) -> Iterator[Finding]:
+        """One finding per place."""
+        for use in unit.uses:
+            row = use.row
+            if use.support is None and row is not None and row.hip is None:
+                span = unit.span(use.first, use.last)
+                yield self.finding(unit, span, f"{use.name}: {row.gap}", row.effort)

@@ -1,0 +1,40 @@
+"""A012: nvcc includes the runtime by itself, hipcc does not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from porter.model import Effort, Finding, Span
+from porter.rule import Rule, clean, fixes
+from porter.unit import Unit
+
+_RUNTIME = "hip/hip_runtime.h"
+
+
+class RuntimeHeader(Rule):
+    """CUDA source that relies on nvcc's implicit runtime header
+
+    nvcc includes `cuda_runtime.h` before every `.cu` file. hipcc includes nothing, so `hip/hip_runtime.h` is added to
+    `.cu` files that do not include it by themselves.
+    """
+
+    code = "A012"
+    examples = (
+        fixes("__global__ void k() {}", "__global__ void k() {}"),
+        clean("#include <hip/hip_runtime.h>\n__global__ void k() {}"),
+        clean("__global__ void k() {}", path="a.cuh"),
+    )
+
+    def find(self, unit: Unit) -> Iterator[Finding]:
+        """At most one finding, at the start of the file."""
+        if not unit.source.path.lower().endswith(".cu") or not len(unit.tokens):
+            return
+        if any(self._brings_runtime(unit, name) for name in unit.included):
+            return
+        message = f"nvcc includes the runtime header by itself; <{_RUNTIME}> is added"
+        yield self.finding(unit, Span(0, 0), message, Effort.NONE, includes=(f"<{_RUNTIME}>",))
+
+    @staticmethod
+    def _brings_runtime(unit: Unit, name: str) -> bool:
+        row = unit.names.header(name)
+        return name == _RUNTIME or (row is not None and row.hip == _RUNTIME)

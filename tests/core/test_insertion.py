@@ -1,0 +1,47 @@
+"""Where an added #include goes."""
+
+from __future__ import annotations
+
+import pytest
+
+from porter.edits import apply
+from porter.insertion import include_edit
+from porter.lex import lex
+from porter.source import SourceFile
+
+
+def inserted(text: str) -> str:
+    """The text with `#include <n.h>` added."""
+    source = SourceFile("a.h", text.encode("latin-1"))
+    edit = include_edit(source, lex(source.text), ["<n.h>"])
+    assert edit is not None
+    return apply(source.text, [edit])
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("", "#include <n.h>\n"),
+        ("int x;\n", "#include <n.h>\nint x;\n"),
+        ("// license\n\nint x;\n", "// license\n#include <n.h>\n\nint x;\n"),
+        ("#include <a.h>\nint x;\n", "#include <n.h>\n#include <a.h>\nint x;\n"),
+        ("#pragma once\nint x;\n", "#pragma once\n#include <n.h>\nint x;\n"),
+        ("#ifndef A_H\n#define A_H\nint x;\n#endif\n", "#ifndef A_H\n#define A_H\n#include <n.h>\nint x;\n#endif\n"),
+        (
+            "#ifndef A_H\n#define A_H\n#include <a.h>\n#endif\n",
+            "#ifndef A_H\n#define A_H\n#include <n.h>\n#include <a.h>\n#endif\n",
+        ),
+        ("#if X\n#include <a.h>\n#endif\nint x;\n", "#include <n.h>\n#if X\n#include <a.h>\n#endif\nint x;\n"),
+        (
+            "#if X\n#include <a.h>\n#endif\n#include <b.h>\n",
+            "#if X\n#include <a.h>\n#endif\n#include <n.h>\n#include <b.h>\n",
+        ),
+        ("\xef\xbb\xbfint x;\n", "\xef\xbb\xbf#include <n.h>\nint x;\n"),
+        ("#include <a.h>\r\nint x;\r\n", "#include <n.h>\r\n#include <a.h>\r\nint x;\r\n"),
+        ("// only a comment", "// only a comment\n#include <n.h>\n"),
+        ("/* one */ int x;\n", "#include <n.h>\n/* one */ int x;\n"),
+    ],
+)
+def test_place(before: str, after: str) -> None:
+    """Every configuration of the file sees the line, guards and comments stay first."""
+    assert inserted(before) == after
