@@ -53,7 +53,7 @@ def uses(unit: Unit) -> tuple[Use, ...]:
 
 
 def _plain(unit: Unit) -> Iterator[Use]:
-    for name in unit.tokens.names.keys() & (unit.names.active | unit.support.keys()):
+    for name in unit.tokens.names.keys() & (unit.names.active | unit.support.names.keys()):
         row, support = unit.names.get(name), unit.support.get(name)
         for index in unit.occurrences(name):
             if support is None or not support.call or unit.next_is(index, "("):
@@ -103,7 +103,7 @@ def replacement(tokens: Tokens, use: Use, new: str) -> tuple[Edit, ...]:
 def unknown_names(unit: Unit) -> Iterator[int]:
     """Tokens that look like CUDA's names, and that neither the tables nor the project declare."""
     for name, indices in unit.tokens.names.items():
-        if name in unit.names or name in unit.support or not _CUDA_LIKE.fullmatch(name):
+        if name in unit.names or name in unit.support.names or not _CUDA_LIKE.fullmatch(name):
             continue
         if name in unit.declared or _declared_here(unit, name):
             continue

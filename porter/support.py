@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import functools
 import importlib.resources
+import re
 import sys
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from importlib.resources.abc import Traversable
+from typing import Any
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -15,6 +19,8 @@ else:  # pragma: no cover
 FOLDER = "porter"
 """Folder of the support headers in a ported tree."""
 
+_OWN_INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
+
 
 @dataclass(frozen=True, slots=True)
 class SupportRow:
@@ -23,42 +29,75 @@ class SupportRow:
     cuda: str
     name: str
     header: str
-    always: bool
-    until: str | None = None
-    """First ROCm version that has the name itself; None: none known."""
     call: bool = False
     """Whether the name is replaced only where it is called."""
 
 
-SupportTable = dict[str, SupportRow]
+@dataclass(frozen=True)
+class SupportTable:
+    """Names, and PTX special registers (`%laneid` -> a C++ expression), that our headers supply."""
+
+    names: Mapping[str, SupportRow] = field(default_factory=dict)
+    registers: Mapping[str, SupportRow] = field(default_factory=dict)
+
+    def get(self, name: str) -> SupportRow | None:
+        """The row of a CUDA name."""
+        return self.names.get(name)
 
 
 def version_key(version: str) -> tuple[int, ...]:
-    """`6.10` after `6.9`."""
+    """Orders versions by number: `6.10` comes after `6.9`."""
     return tuple(int(part) for part in version.split(".") if part.isdigit())
 
 
 @functools.cache
 def load_support(rocm: str | None) -> SupportTable:
-    """Rows of `include/support.toml` that apply to a ROCm version (None: the newest)."""
-    text = (importlib.resources.files("porter") / "include" / "support.toml").read_text("utf-8")
-    rows: SupportTable = {}
-    for cuda, row in tomllib.loads(text).items():
-        until = row.get("until")
-        if not row.get("always", True) and until and rocm and version_key(rocm) >= version_key(until):
-            continue
-        rows[cuda] = SupportRow(
-            cuda,
-            row["name"],
-            f"{FOLDER}/{row['header']}",
-            row.get("always", True),
-            until,
-            row.get("call", False),
-        )
-    return rows
+    """Rows of `include/*.toml` that apply to a ROCm version (None: the newest)."""
+    names: dict[str, SupportRow] = {}
+    registers: dict[str, SupportRow] = {}
+    for document in _documents():
+        for cuda, row in document.get("names", {}).items():
+            if _applies(row, rocm):
+                names[cuda] = SupportRow(cuda, row["name"], _header(row), row.get("call", False))
+        for register, row in document.get("ptx_registers", {}).items():
+            registers[register] = SupportRow(register, row["expression"], _header(row))
+    return SupportTable(names, registers)
+
+
+def _folder() -> Traversable:
+    return importlib.resources.files("porter") / "include"
+
+
+def _documents() -> Iterator[dict[str, Any]]:
+    for path in sorted(_folder().iterdir(), key=lambda entry: entry.name):
+        if path.name.endswith(".toml"):
+            yield tomllib.loads(path.read_text("utf-8"))
+
+
+def _header(row: Mapping[str, Any]) -> str:
+    return f"{FOLDER}/{row['header']}"
+
+
+def _applies(row: Mapping[str, Any], rocm: str | None) -> bool:
+    """Whether HIP lacks the name in a version; ours also works beside HIP's own, so the newest counts as lacking."""
+    until = row.get("until")
+    return bool(row.get("always", True) or rocm is None or version_key(rocm) < version_key(until or "9999"))
 
 
 def header_bytes(include: str) -> bytes:
     """Content of a support header, named as it is included (`porter/warp32.hpp`)."""
-    name = include.removeprefix(FOLDER + "/")
-    return (importlib.resources.files("porter") / "include" / "porter" / name).read_bytes()
+    return (_folder() / include).read_bytes()
+
+
+def closure(includes: Iterable[str]) -> tuple[str, ...]:
+    """The support headers and those that they include themselves, sorted."""
+    found: set[str] = set()
+    waiting = list(includes)
+    while waiting:
+        include = waiting.pop()
+        if include in found:
+            continue
+        found.add(include)
+        own = _OWN_INCLUDE.findall(header_bytes(include))
+        waiting += [f"{FOLDER}/{name.decode()}" for name in own if not name.startswith(b"hip/")]
+    return tuple(sorted(found))

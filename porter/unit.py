@@ -51,6 +51,16 @@ class Semantics(Protocol):
         """Canonical argument types of the call whose callee starts at an offset."""
 
 
+_AFTER_DECLARATOR = frozenset("= ; , ) [ ( {".split())
+_NO_TYPE = frozenset(
+    "return else do case goto new delete throw co_return sizeof typename typedef using namespace struct class enum "
+    "union const volatile static extern inline constexpr register thread_local mutable virtual explicit friend "
+    "operator and or not defined template public private protected default "
+    "__device__ __host__ __global__ __constant__ __shared__ __managed__ __forceinline__ __noinline__ "
+    "__restrict__ __inline__ noexcept".split()
+)
+
+
 @dataclass
 class Unit:
     """Lazy views of one file; nothing here changes the file."""
@@ -124,7 +134,24 @@ class Unit:
             return False
         if before == "::" and index > 1 and self._is_scope(index - 2):
             return False
-        return not (name in self.declared and self._is_projects(index))
+        return not ((name in self.declared or name in self._own) and self._is_projects(index))
+
+    @cached_property
+    def _own(self) -> frozenset[str]:
+        """CUDA-like names that this file itself seems to declare, as a variable, parameter, function or macro."""
+        known = self.tokens.names.keys() & (self.names.active | self.support.names.keys())
+        return frozenset(name for name in known if any(map(self._declares, self.tokens.names[name])))
+
+    def _declares(self, index: int) -> bool:
+        """Whether `type name =`, `type name(`, `#define name` or the like stands at a token."""
+        tokens = self.tokens
+        if index == 0 or index + 1 >= len(tokens):
+            return False
+        directive = tokens.directive_of(index)
+        if directive is not None and directive.first == index:
+            return directive.name in ("define", "undef")
+        before, after = tokens.texts[index - 1], tokens.texts[index + 1]
+        return tokens.kinds[index - 1] == "i" and before not in _NO_TYPE and after in _AFTER_DECLARATOR
 
     def _is_scope(self, index: int) -> bool:
         """Whether the token before `::` names a scope (a global `::name` follows an operator or keyword)."""
