@@ -55,12 +55,11 @@ def load_support(rocm: str | None) -> SupportTable:
     """Rows of `include/*.toml` that apply to a ROCm version (None: the newest)."""
     names: dict[str, SupportRow] = {}
     registers: dict[str, SupportRow] = {}
-    for document in _documents():
-        for cuda, row in document.get("names", {}).items():
-            if _applies(row, rocm):
-                names[cuda] = SupportRow(cuda, row["name"], _header(row), row.get("call", False))
-        for register, row in document.get("ptx_registers", {}).items():
-            registers[register] = SupportRow(register, row["expression"], _header(row))
+    for cuda, row in _rows():
+        if cuda.startswith("%"):
+            registers[cuda] = SupportRow(cuda, row["expression"], _header(row))
+        elif _applies(row, rocm):
+            names[cuda] = SupportRow(cuda, row["name"], _header(row), row.get("call", False))
     return SupportTable(names, registers)
 
 
@@ -68,10 +67,10 @@ def _folder() -> Traversable:
     return importlib.resources.files("porter") / "include"
 
 
-def _documents() -> Iterator[dict[str, Any]]:
+def _rows() -> Iterator[tuple[str, dict[str, Any]]]:
     for path in sorted(_folder().iterdir(), key=lambda entry: entry.name):
         if path.name.endswith(".toml"):
-            yield tomllib.loads(path.read_text("utf-8"))
+            yield from tomllib.loads(path.read_text("utf-8")).items()
 
 
 def _header(row: Mapping[str, Any]) -> str:
