@@ -127,17 +127,20 @@ class Unit:
 
     def is_cuda(self, index: int) -> bool:
         """Whether the identifier at a token index can be CUDA's own name."""
-        texts = self.tokens.texts
-        name = texts[index]
-        before = texts[index - 1] if index else ""
+        name = self.tokens.texts[index]
+        if not self.is_free(index):
+            return False
+        return not ((name in self.declared or name in self.own) and self._is_projects(index))
+
+    def is_free(self, index: int) -> bool:
+        """Whether the identifier at a token index is neither a member nor qualified by another scope."""
+        before = self.tokens.texts[index - 1] if index else ""
         if before in (".", "->"):
             return False
-        if before == "::" and index > 1 and self._is_scope(index - 2):
-            return False
-        return not ((name in self.declared or name in self._own) and self._is_projects(index))
+        return not (before == "::" and index > 1 and self._is_scope(index - 2))
 
     @cached_property
-    def _own(self) -> frozenset[str]:
+    def own(self) -> frozenset[str]:
         """CUDA-like names that this file itself seems to declare, as a variable, parameter, function or macro."""
         known = self.tokens.names.keys() & (self.names.active | self.support.names.keys())
         return frozenset(name for name in known if any(map(self._declares, self.tokens.names[name])))
