@@ -100,8 +100,8 @@ struct FromBelow {
   unsigned address;
 
   PORTER_LANE FromBelow(unsigned delta, int width) {
-    unsigned const lane = wave_lane(), step = delta & 31u;
-    address = (lane & inner_bits(width)) >= step ? lane - step : lane;
+    unsigned const lane = wave_lane(), source = lane - (delta & 31u);
+    address = static_cast<int>(source) < static_cast<int>(lane & ~inner_bits(width)) ? lane : source;
   }
 
   PORTER_LANE unsigned operator()(unsigned word) const { return from_lane(word, address); }

@@ -1,0 +1,139 @@
+"""Compiling for AMD targets with whatever clang and HIP headers are installed."""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+HEADERS = Path(__file__).parents[2] / "porter" / "include"
+TARGETS = ("gfx942", "gfx90a", "gfx1100")
+EXTRA_TREES = "PORTER_TEST_HIP_INCLUDES"
+"""More HIP include folders to test with, separated like PATH."""
+
+
+@dataclass(frozen=True)
+class HipTree:
+    """An include folder with `hip/hip_runtime.h`; None: what clang finds by itself."""
+
+    version: str
+    include: Path | None
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        return () if self.include is None else ("-isystem", str(self.include))
+
+    def has(self, header: str) -> bool:
+        return ((self.include or Path("/usr/include")) / header).exists()
+
+
+@functools.cache
+def clang() -> str | None:
+    """A clang of LLVM 17 or newer that knows AMDGPU."""
+    for name in (os.environ.get("PORTER_CLANG"), *(f"clang++-{v}" for v in range(21, 16, -1)), "clang++"):
+        path = shutil.which(name) if name else None
+        if path and _major(path) >= 17 and "amdgcn" in _output(path, "--print-targets"):
+            return path
+    return None
+
+
+def _output(*command: str) -> str:
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout
+
+
+def _major(path: str) -> int:
+    found = re.search(r"version (\d+)", _output(path, "--version"))
+    return int(found[1]) if found else 0
+
+
+@functools.cache
+def trees() -> tuple[HipTree, ...]:
+    """Header trees on this machine: the system's, triton's, and those of the environment variable."""
+    folders: list[Path | None] = [None] if Path("/usr/include/hip/hip_version.h").exists() else []
+    rocm = Path(os.environ.get("ROCM_PATH", "/opt/rocm")) / "include"
+    folders += [Path(p) for p in os.environ.get(EXTRA_TREES, "").split(os.pathsep) if p]
+    folders += [path for path in (rocm, _triton()) if path is not None]
+    found = [
+        HipTree(_version(folder or Path("/usr/include")), folder)
+        for folder in folders
+        if folder is None or (folder / "hip" / "hip_version.h").exists()
+    ]
+    return tuple({tree.version: tree for tree in found}.values())
+
+
+def _triton() -> Path | None:
+    spec = importlib.util.find_spec("triton")
+    origin = spec.origin if spec is not None else None
+    return Path(origin).parent / "backends" / "amd" / "include" if origin else None
+
+
+def _version(include: Path) -> str:
+    text = (include / "hip" / "hip_version.h").read_text("utf-8")
+    numbers = [re.search(rf"HIP_VERSION_{part}\s+(\d+)", text) for part in ("MAJOR", "MINOR")]
+    return ".".join(number[1] for number in numbers if number)
+
+
+def require_clang() -> str:
+    """The compiler, or a skip that says what is missing."""
+    path = clang()
+    if path is None:
+        pytest.skip("no clang of LLVM 17 or newer with the AMDGPU target on PATH (PORTER_CLANG names one)")
+    return path
+
+
+def require_tree(needs: str = "hip/hip_runtime.h") -> HipTree:
+    """Any HIP header tree that has a header, or a skip that says so."""
+    for tree in trees():
+        if tree.has(needs):
+            return tree
+    pytest.skip(f"no HIP headers with {needs} ({EXTRA_TREES} names include folders)")
+
+
+def snippet(name: str) -> str:
+    """The text of a HIP file of the tests."""
+    return (Path(__file__).parent / "snippets" / f"{name}.hip").read_text("utf-8")
+
+
+def compiled(
+    source: str,
+    folder: Path,
+    *,
+    target: str = "gfx942",
+    tree: HipTree | None = None,
+    host: bool = False,
+    flags: tuple[str, ...] = (),
+) -> subprocess.CompletedProcess[str]:
+    """Compiles a snippet to assembly (device) or checks it (host) with every warning an error."""
+    tree = tree or require_tree()
+    path = folder / "snippet.hip"
+    path.write_text(source, "utf-8")
+    one_pass = ("--cuda-host-only", "-fsyntax-only") if host else ("--cuda-device-only", "-S", "-O3")
+    command = [
+        *(require_clang(), "-x", "hip", f"--offload-arch={target}", "-D__HIP_PLATFORM_AMD__", "-std=c++17"),
+        *("-nogpulib", "-mcode-object-version=5", "-Wall", "-Wextra", "-Werror", "-I", str(HEADERS)),
+        *(*tree.flags, *one_pass, *flags, str(path), "-o", str(folder / "snippet.s")),
+    ]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+
+
+def assembly(source: str, folder: Path, **options: object) -> dict[str, list[str]]:
+    """Instructions of each kernel of a snippet, without labels, comments and directives."""
+    done = compiled(source, folder, **options)  # type: ignore[arg-type]
+    assert done.returncode == 0, done.stderr
+    kernels: dict[str, list[str]] = {}
+    current: list[str] | None = None
+    for line in (folder / "snippet.s").read_text("utf-8").splitlines():
+        if found := re.match(r"(\w+):\s", line):
+            current = kernels.setdefault(found[1], [])
+        elif re.match(r"\ts_endpgm", line):
+            current = None
+        elif current is not None and re.match(r"\t[a-z]", line):
+            current.append(line.split(";")[0].strip())
+    return kernels
