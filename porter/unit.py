@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Protocol
 
 from porter import renames
+from porter.kernels import DeviceFunction, find_device_functions, find_kernels
 from porter.lex import Tokens, lex
 from porter.model import Kernel, Settings, Span
 from porter.names.table import NameTable
@@ -52,6 +53,7 @@ class Semantics(Protocol):
 
 
 _AFTER_DECLARATOR = frozenset("= ; , ) [ ( {".split())
+_BUILTIN_TYPES = frozenset("void bool char short int long float double signed unsigned".split())
 _NO_TYPE = frozenset(
     "return else do case goto new delete throw co_return sizeof typename typedef using namespace struct class enum "
     "union const volatile static extern inline constexpr register thread_local mutable virtual explicit friend "
@@ -98,17 +100,18 @@ class Unit:
     @cached_property
     def kernels(self) -> tuple[Kernel, ...]:
         """The kernels of this file, from the tokens (no clang needed)."""
-        from porter.kernels import find_kernels
-
         return find_kernels(self.tokens, self.source.path, self.source)
+
+    @cached_property
+    def device_functions(self) -> tuple[DeviceFunction, ...]:
+        """The `__device__` functions of this file that have a body, from the tokens."""
+        return find_device_functions(self.tokens, self.source)
 
     @cached_property
     def device_spans(self) -> tuple[tuple[Span, str], ...]:
         """Byte ranges of kernels and device functions with their names, sorted."""
-        from porter.kernels import find_device_functions
-
         spans = [(kernel.span, kernel.qualified) for kernel in self.kernels]
-        spans += [(f.span, f.qualified) for f in find_device_functions(self.tokens, self.source)]
+        spans += [(function.span, function.qualified) for function in self.device_functions]
         return tuple(sorted(spans))
 
     def kernel_at(self, offset: int) -> str | None:
@@ -148,13 +151,15 @@ class Unit:
     def _declares(self, index: int) -> bool:
         """Whether `type name =`, `type name(`, `#define name` or the like stands at a token."""
         tokens = self.tokens
-        if index == 0 or index + 1 >= len(tokens):
-            return False
         directive = tokens.directive_of(index)
         if directive is not None and directive.first == index:
             return directive.name in ("define", "undef")
-        before, after = tokens.texts[index - 1], tokens.texts[index + 1]
-        return tokens.kinds[index - 1] == "i" and before not in _NO_TYPE and after in _AFTER_DECLARATOR
+        if index == 0 or index + 1 >= len(tokens) or tokens.texts[index + 1] not in _AFTER_DECLARATOR:
+            return False
+        before = tokens.texts[index - 1]
+        if before in ("*", "&") and index > 1:
+            return tokens.texts[index - 2] in _BUILTIN_TYPES
+        return tokens.kinds[index - 1] == "i" and before not in _NO_TYPE
 
     def _is_scope(self, index: int) -> bool:
         """Whether the token before `::` names a scope (a global `::name` follows an operator or keyword)."""

@@ -30,6 +30,8 @@ class OwnName(Rule):
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per name, at its first use in the file that is left alone."""
         for name in sorted(unit.tokens.names.keys() & unit.support.names.keys()):
+            if not name.startswith("__"):
+                continue
             if name not in unit.declared and name not in unit.own:
                 continue
             for index in unit.tokens.names[name]:
