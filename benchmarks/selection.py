@@ -1,4 +1,4 @@
-"""Copy a sample of a corpus with the folders it refers to: `python -m benchmarks.selection OUT --corpus DIR`."""
+"""Copy a sample of a corpus with the folders it refers to: `python -m benchmarks.selection OUT`."""
 
 from __future__ import annotations
 
