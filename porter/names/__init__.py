@@ -1,0 +1,1 @@
+"""What CUDA names are called in HIP: the tables, their loader, and how they are derived."""
