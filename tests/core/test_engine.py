@@ -1,0 +1,148 @@
+"""The engine: byte-exact, to a fixed point, with suppressions, includes and bugs as findings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from porter.engine import Context, port
+from porter.model import Edit, Effort, Finding, Settings
+from porter.names.table import NameRow, NameTable
+from porter.registry import all_rules
+from porter.rule import Rule
+from porter.source import SourceFile
+from porter.support import load_support
+from porter.unit import Unit
+
+NAMES = NameTable(
+    {
+        name: NameRow(name, "function", "runtime", hip)
+        for name, hip in {"cudaMalloc": "hipMalloc", "cudaFree": "hipFree", "cub": "hipcub"}.items()
+    },
+    {"cuda_runtime.h": NameRow("cuda_runtime.h", "header", "runtime", "hip/hip_runtime.h")},
+)
+
+
+def context(*rules: Rule, names: NameTable = NAMES) -> Context:
+    """A run with the given rules, or all of them."""
+    return Context(Settings(), names, load_support(None), rules or all_rules())
+
+
+def ported(text: str | bytes, *rules: Rule, path: str = "a.cuh") -> bytes:
+    """The new bytes of a source."""
+    data = text if isinstance(text, bytes) else text.encode("latin-1")
+    return port(SourceFile(path, data), context(*rules), path).data
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (b"int x = cudaMalloc(p);\r\n\tint y; \r\n", b"int x = hipMalloc(p);\r\n\tint y; \r\n"),
+        (b"// caf\xe9 cudaMalloc\nint x = cudaMalloc(p);", b"// caf\xe9 cudaMalloc\nint x = hipMalloc(p);"),
+        (b"\xef\xbb\xbfint x = cudaMalloc(p);", b"\xef\xbb\xbfint x = hipMalloc(p);"),
+        (b'f("cudaMalloc", cudaMalloc(p));', b'f("cudaMalloc", hipMalloc(p));'),
+        (b"cudaMal\\\nloc(p);", b"cudaMal\\\nloc(p);"),
+    ],
+)
+def test_bytes_outside_edits_are_kept(before: bytes, after: bytes) -> None:
+    """Encoding, BOM, line ends, blanks and comments are the user's."""
+    assert ported(before) == after
+
+
+def test_utf16_is_left_alone_and_reported() -> None:
+    """No C++ compiler for AMD GPUs reads it."""
+    data = "int x;".encode("utf-16")
+    result = port(SourceFile("a.cu", data), context(), "a.hip")
+    assert result.data == data
+    assert [(f.code, f.effort) for f in result.findings] == [("E003", Effort.MANUAL)]
+
+
+def test_allow_comment_needs_a_reason_and_covers_its_line() -> None:
+    """A suppressed finding edits nothing; without a reason it suppresses nothing."""
+    text = "a = cudaMalloc(p); // porter: allow[A001] ours\nb = cudaMalloc(p); // porter: allow[A001]\n"
+    result = port(SourceFile("a.cuh", text.encode()), context(), "a.cuh")
+    assert result.data.decode() == text.replace("b = cudaMalloc", "b = hipMalloc")
+    assert [f.suppressed for f in result.findings if f.line == 1] == ["ours"]
+    assert "E004" in {f.code for f in result.findings}
+
+
+def test_allow_comment_alone_covers_the_next_line() -> None:
+    """As linters do it."""
+    text = "// porter: allow[renamed-name] kept for the CUDA build\na = cudaMalloc(p);\nb = cudaFree(p);\n"
+    assert ported(text).decode() == text.replace("cudaFree", "hipFree")
+
+
+class Endless(Rule):
+    """A rule that never ends."""
+
+    code = "Z901"
+
+    def find(self, unit: Unit) -> Iterator[Finding]:
+        """Appends a character each time."""
+        span = unit.span(0)
+        yield self.finding(unit, span, "more", Effort.NONE, (Edit(span.end, span.end, "x"),))
+
+
+def test_a_rule_that_does_not_converge_is_our_bug() -> None:
+    """The report names the rule."""
+    result = port(SourceFile("a.cuh", b"int y;"), context(Endless("endless", "test")), "a.cuh")
+    bugs = [f for f in result.findings if f.code == "E002"]
+    assert bugs and "Z901" in bugs[0].message
+
+
+class Wrap(Rule):
+    """Wraps calls of outer(...)."""
+
+    code = "Z902"
+
+    def find(self, unit: Unit) -> Iterator[Finding]:
+        """Replaces the whole call, inner names as they are now."""
+        for index in unit.tokens.names.get("outer", ()):
+            (argument,) = unit.arguments(index)
+            span = unit.span(index, unit.tokens.partner[index + 1])
+            text = f"wrapped<{unit.slice(argument)}>"
+            yield self.finding(unit, span, "wrap", Effort.NONE, (Edit(*span, text),))
+
+
+def test_nested_edits_are_done_in_a_later_pass() -> None:
+    """The outer edit wins first; the inner one is found again in the new text, at its original place."""
+    rules = (*all_rules(), Wrap("wrap", "test"))
+    result = port(SourceFile("a.cuh", b"int a;\nint y = outer(cudaMalloc);\n"), context(*rules), "a.cuh")
+    assert result.data == b"int a;\nint y = wrapped<hipMalloc>;\n"
+    inner = [f for f in result.findings if f.code == "A001"]
+    assert [f.line for f in inner] == [2]
+
+
+def test_support_header_and_path() -> None:
+    """The #include is relative to the file, once, and stays alone on a second run."""
+    text = b"__device__ int f(int v) { return __shfl_xor_sync(~0u, v, 1) + __shfl_xor_sync(~0u, v, 2); }\n"
+    result = port(SourceFile("s/a.cuh", text), context(), "s/a.cuh", "../")
+    assert result.data.startswith(b'#include "../porter/warp32.hpp"\n__device__')
+    assert result.support == ("porter/warp32.hpp",)
+    again = port(SourceFile("s/a.cuh", result.data), context(), "s/a.cuh", "../")
+    assert again.data == result.data and not again.changed
+
+
+FRAGMENTS = st.sampled_from(
+    [
+        "cudaMalloc(p);", "cub::X", "#if A\n", "#endif\n", "{", "}", "(", ")", '"', "'", "/*", "*/", "//", "\\\n",
+        "__shfl_sync(m, v, s)", "warpSize", "#define F(x) cudaFree(x)\n", "k<<<1, 2>>>(p);", "R\"(", ")\"",
+        "__global__ void k(int *p)", "#include <cuda_runtime.h>\n", "\xff", "\0", "\r\n", "template <int N>", "asm(\"",
+        "__device__ double atomicAdd(double *a, double b)", ";", "::", "struct", "porter: allow[A001] x\n", "extern",
+    ]
+)  # fmt: skip
+
+
+@given(st.lists(FRAGMENTS, max_size=14))
+def test_any_source_is_a_fixed_point_and_keeps_what_no_edit_touches(parts: list[str]) -> None:
+    """Whatever the source: no crash, the second run changes nothing."""
+    data = " ".join(parts).encode("latin-1")
+    once = port(SourceFile("a.cu", data), context(), "a.hip")
+    assert not {"E002", "E005"} & {f.code for f in once.findings}
+    again = port(SourceFile("a.cu", once.data), context(), "a.hip")
+    assert again.data == once.data
+    if not any(f.fixed for f in once.findings):
+        assert once.data == data
