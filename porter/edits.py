@@ -40,8 +40,8 @@ def _inside(first: Edit, second: Edit) -> bool:
 def accept(findings: Iterable[Finding]) -> Accepted:
     """Chooses the findings whose edits can be applied together.
 
-    All edits of a finding apply or none. Identical edits of two findings agree. Where two findings collide, the
-    one whose first edit starts earlier wins (then the wider, then the code), whatever order they came in.
+    All edits of a finding apply or none. Identical edits of two findings agree. Where two collide, the one whose
+    first edit starts earlier wins (then the wider, then the code), whatever order they came in.
     """
     owners: dict[Edit, Finding] = {}
     taken: list[Edit] = []

@@ -12,8 +12,8 @@ from porter.model import Edit, Effort, Finding, PortedFile, Settings, Span
 from porter.names.table import NameTable
 from porter.rule import Rule
 from porter.source import SourceFile
-from porter.suppress import Allowance, allowances, reason_for
 from porter.support import FOLDER, SupportTable
+from porter.suppress import Allowance, allowances, reason_for
 from porter.unit import Semantics, Unit
 
 MAX_PASSES = 6

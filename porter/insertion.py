@@ -27,7 +27,7 @@ def include_edit(source: SourceFile, tokens: Tokens, lines: Iterable[str]) -> Ed
 
 
 def _place(source: SourceFile, tokens: Tokens) -> int:
-    """A line start: before the first unconditional #include, else after the guard, else after the first comment."""
+    """A line start: before the first unconditional #include, else after the guard or the first comment."""
     guard = _guard(tokens)
     depth = 0
     after_guard: int | None = None

@@ -89,7 +89,7 @@ def _chain(unit: Unit, index: int, scope: str) -> Use | None:
 
 
 def replacement(tokens: Tokens, use: Use, new: str) -> tuple[Edit, ...]:
-    """Edits that write `new` over a use; a name with as many components keeps its spacing and changes only what differs."""
+    """Edits that write `new` over a use; of as many components, only those that differ are touched."""
     parts = new.split("::")
     old = [index for index in range(use.first, use.last + 1) if tokens.kinds[index] == IDENTIFIER]
     if len(parts) == len(old):

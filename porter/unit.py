@@ -52,14 +52,10 @@ class Semantics(Protocol):
         """Canonical argument types of the call whose callee starts at an offset."""
 
 
-_AFTER_DECLARATOR = frozenset("= ; , ) [ ( {".split())
-_BUILTIN_TYPES = frozenset("void bool char short int long float double signed unsigned".split())
+_AFTER_DECLARATOR = frozenset(["=", ";", ",", ")", "[", "(", "{"])
+_BUILTIN_TYPES = frozenset(["void", "bool", "char", "short", "int", "long", "float", "double", "signed", "unsigned"])
 _NO_TYPE = frozenset(
-    "return else do case goto new delete throw co_return sizeof typename typedef using namespace struct class enum "
-    "union const volatile static extern inline constexpr register thread_local mutable virtual explicit friend "
-    "operator and or not defined template public private protected default "
-    "__device__ __host__ __global__ __constant__ __shared__ __managed__ __forceinline__ __noinline__ "
-    "__restrict__ __inline__ noexcept".split()
+    ["return", "else", "do", "case", "goto", "new", "delete", "throw", "co_return", "sizeof", "typename", "typedef", "using", "namespace", "struct", "class", "enum", "union", "const", "volatile", "static", "extern", "inline", "constexpr", "register", "thread_local", "mutable", "virtual", "explicit", "friend", "operator", "and", "or", "not", "defined", "template", "public", "private", "protected", "default", "__device__", "__host__", "__global__", "__constant__", "__shared__", "__managed__", "__forceinline__", "__noinline__", "__restrict__", "__inline__", "noexcept"]
 )
 
 

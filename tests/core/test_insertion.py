@@ -26,12 +26,18 @@ def inserted(text: str) -> str:
         ("// license\n\nint x;\n", "// license\n#include <n.h>\n\nint x;\n"),
         ("#include <a.h>\nint x;\n", "#include <n.h>\n#include <a.h>\nint x;\n"),
         ("#pragma once\nint x;\n", "#pragma once\n#include <n.h>\nint x;\n"),
-        ("#ifndef A_H\n#define A_H\nint x;\n#endif\n", "#ifndef A_H\n#define A_H\n#include <n.h>\nint x;\n#endif\n"),
+        (
+            "#ifndef A_H\n#define A_H\nint x;\n#endif\n",
+            "#ifndef A_H\n#define A_H\n#include <n.h>\nint x;\n#endif\n",
+        ),
         (
             "#ifndef A_H\n#define A_H\n#include <a.h>\n#endif\n",
             "#ifndef A_H\n#define A_H\n#include <n.h>\n#include <a.h>\n#endif\n",
         ),
-        ("#if X\n#include <a.h>\n#endif\nint x;\n", "#include <n.h>\n#if X\n#include <a.h>\n#endif\nint x;\n"),
+        (
+            "#if X\n#include <a.h>\n#endif\nint x;\n",
+            "#include <n.h>\n#if X\n#include <a.h>\n#endif\nint x;\n",
+        ),
         (
             "#if X\n#include <a.h>\n#endif\n#include <b.h>\n",
             "#if X\n#include <a.h>\n#endif\n#include <n.h>\n#include <b.h>\n",

@@ -22,9 +22,7 @@ ALLOWED_IN_RULES = {
     "porter.kernels",
     "porter.written",
 }
-FILES = sorted(
-    path for folder in ("porter", "rules", "validation") for path in (ROOT / folder).rglob("*.py")
-)
+FILES = sorted(path for folder in ("porter", "rules", "validation") for path in (ROOT / folder).rglob("*.py"))
 
 
 def imports(path: Path) -> set[str]:

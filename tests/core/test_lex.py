@@ -19,7 +19,7 @@ def words(text: str) -> list[str]:
     [
         ("a<<<b, c>>>(d);", ["a", "<<<", "b", ",", "c", ">>>", "(", "d", ")", ";"]),
         ("1'000'000u + 0x1p-3f", ["1'000'000u", "+", "0x1p-3f"]),
-        ("u8\"x\" L'y' R\"(a \" b)\"", ['u8"x"', "L'y'", 'R"(a " b)"']),
+        ('u8"x" L\'y\' R"(a " b)"', ['u8"x"', "L'y'", 'R"(a " b)"']),
         ('R"cuda(__shfl("x"))cuda" z', ['R"cuda(__shfl("x"))cuda"', "z"]),
         ("a /* __shfl */ b // __shfl\nc", ["a", "b", "c"]),
         ("a // one \\\n two\nb", ["a", "b"]),
