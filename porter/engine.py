@@ -104,9 +104,7 @@ def _suppress(finding: Finding, reason: str | None) -> Finding:
     return finding if reason is None else replace(finding, suppressed=reason, edits=(), includes=())
 
 
-def _one_pass(
-    unit: Unit, context: Context, support_path: str
-) -> tuple[list[Finding], editing.Accepted, Edit | None]:
+def _one_pass(unit: Unit, context: Context, support_path: str) -> tuple[list[Finding], editing.Accepted, Edit | None]:
     found = find(unit, context.rules)
     accepted = editing.accept(found)
     lines = _include_lines(unit, accepted.findings, support_path)

@@ -33,9 +33,7 @@ _LOGICAL_LINE = re.compile(
     re.VERBOSE,
 )
 _DIRECTIVE = re.compile(r"[ \t]*(?:\#|%:)(?:[ \t]|\\\r?\n|/\*.*?\*/)*([A-Za-z_]\w*)?")
-_INCLUDE = re.compile(
-    r"""[ \t]*(?:\#|%:)[ \t]*(?:include|include_next|import)[ \t]*(?:<([^>\n]*)>|"([^"\n]*)")"""
-)
+_INCLUDE = re.compile(r"""[ \t]*(?:\#|%:)[ \t]*(?:include|include_next|import)[ \t]*(?:<([^>\n]*)>|"([^"\n]*)")""")
 
 
 class Comment(NamedTuple):

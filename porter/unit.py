@@ -54,9 +54,14 @@ class Semantics(Protocol):
 
 _AFTER_DECLARATOR = frozenset(["=", ";", ",", ")", "[", "(", "{"])
 _BUILTIN_TYPES = frozenset(["void", "bool", "char", "short", "int", "long", "float", "double", "signed", "unsigned"])
-_NO_TYPE = frozenset(
-    ["return", "else", "do", "case", "goto", "new", "delete", "throw", "co_return", "sizeof", "typename", "typedef", "using", "namespace", "struct", "class", "enum", "union", "const", "volatile", "static", "extern", "inline", "constexpr", "register", "thread_local", "mutable", "virtual", "explicit", "friend", "operator", "and", "or", "not", "defined", "template", "public", "private", "protected", "default", "__device__", "__host__", "__global__", "__constant__", "__shared__", "__managed__", "__forceinline__", "__noinline__", "__restrict__", "__inline__", "noexcept"]
-)
+_KEYWORDS = """
+    return else do case goto new delete throw co_return sizeof typename typedef using namespace struct class enum union
+    const volatile static extern inline constexpr register thread_local mutable virtual explicit friend operator and or
+    not defined template public private protected default noexcept
+    __device__ __host__ __global__ __constant__ __shared__ __managed__ __forceinline__ __noinline__ __restrict__
+    __inline__
+"""
+_NO_TYPE = frozenset(_KEYWORDS.split())
 
 
 @dataclass
@@ -161,8 +166,7 @@ class Unit:
         """Whether the token before `::` names a scope (a global `::name` follows an operator or keyword)."""
         tokens = self.tokens
         return tokens.texts[index] == ">" or (
-            tokens.kinds[index] == "i"
-            and tokens.texts[index] not in ("return", "else", "case", "new", "delete")
+            tokens.kinds[index] == "i" and tokens.texts[index] not in ("return", "else", "case", "new", "delete")
         )
 
     def _is_projects(self, index: int) -> bool:

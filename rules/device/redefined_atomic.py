@@ -43,9 +43,7 @@ class RedefinedAtomic(Rule):
             """,
             path="a.cuh",
         ),
-        clean(
-            "namespace mine { __device__ double atomicAdd(double *p, double v) { return v; } }", path="a.cuh"
-        ),
+        clean("namespace mine { __device__ double atomicAdd(double *p, double v) { return v; } }", path="a.cuh"),
         clean("template <typename T> __device__ T atomicMax(T *p, T v) { return v; }", path="a.cuh"),
         clean("struct cplx {}; __device__ void atomicAdd(cplx *p, cplx v) {}", path="a.cuh"),
         clean("__device__ void f(double *p) { atomicAdd(p, 1.0); }", path="a.cuh"),

@@ -28,12 +28,7 @@ class RenamedHeader(Rule):
         """One finding per #include."""
         for include in unit.tokens.includes:
             row = unit.names.header(include.name)
-            if (
-                row is None
-                or row.hip is None
-                or row.hip == include.name
-                or unit.is_project_header(include.name)
-            ):
+            if row is None or row.hip is None or row.hip == include.name or unit.is_project_header(include.name):
                 continue
             span = Span(include.start, include.end)
             supplied = row.hip.startswith(FOLDER + "/")

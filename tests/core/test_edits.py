@@ -13,9 +13,7 @@ from porter.model import Edit, Effort, Finding, Span
 
 def finding(*changes: Edit, code: str = "X001") -> Finding:
     """A finding with edits and nothing else of interest."""
-    return Finding(
-        code, "x", Effort.NONE, "a.cu", 1, 1, "m", Span(changes[0].start, changes[0].end), edits=changes
-    )
+    return Finding(code, "x", Effort.NONE, "a.cu", 1, 1, "m", Span(changes[0].start, changes[0].end), edits=changes)
 
 
 changes = st.builds(

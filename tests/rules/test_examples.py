@@ -24,9 +24,7 @@ CASES = [
 def context(example: Example, rules: tuple[Rule, ...]) -> Context:
     """A run over one example: the same parser a user gets."""
     settings = example.settings
-    return Context(
-        settings, load_names(settings.rocm, dict(settings.custom_names)), load_support(settings.rocm), rules
-    )
+    return Context(settings, load_names(settings.rocm, dict(settings.custom_names)), load_support(settings.rocm), rules)
 
 
 def ported(example: Example, rules: tuple[Rule, ...]) -> PortedFile:
