@@ -8,10 +8,16 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 HEADERS = Path(__file__).parents[2] / "porter" / "include"
 TARGETS = ("gfx942", "gfx90a", "gfx1100")
@@ -99,6 +105,12 @@ def require_tree(needs: str = "hip/hip_runtime.h") -> HipTree:
 def snippet(name: str) -> str:
     """The text of a HIP file of the tests."""
     return (Path(__file__).parent / "snippets" / f"{name}.hip").read_text("utf-8")
+
+
+def supplied(header: str) -> dict[str, str]:
+    """CUDA name -> our name, as `support.toml` lists them for a header."""
+    rows = tomllib.loads((HEADERS / "support.toml").read_text("utf-8"))
+    return {cuda: row["name"] for cuda, row in rows.items() if row["header"] == header}
 
 
 def compiled(

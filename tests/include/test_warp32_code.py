@@ -21,9 +21,7 @@ BF16 = hip.snippet("warp32_bf16")
 
 @pytest.mark.parametrize("target", hip.TARGETS)
 @pytest.mark.parametrize("tree", hip.trees() or [None], ids=lambda tree: tree.version if tree else "none")
-def test_no_warning_on_any_target_with_any_headers(
-    target: str, tree: hip.HipTree | None, tmp_path: Path
-) -> None:
+def test_no_warning_on_any_target_with_any_headers(target: str, tree: hip.HipTree | None, tmp_path: Path) -> None:
     tree = tree or hip.require_tree()
     sources = [(EVERYTHING, "hip/hip_runtime.h"), (HALF, "hip/hip_fp16.h"), (BF16, "hip/hip_bf16.h")]
     for source, needs in sources:
@@ -135,9 +133,7 @@ LOCKSTEP = hip.snippet("warp32_lockstep")
 
 
 def _lds(code: list[str]) -> list[str]:
-    return [
-        "read" if "read" in line or "load" in line else "write" for line in code if line.startswith("ds_")
-    ]
+    return ["read" if "read" in line or "load" in line else "write" for line in code if line.startswith("ds_")]
 
 
 def test_syncwarp_keeps_the_order_of_shared_memory(tmp_path: Path) -> None:
@@ -157,9 +153,7 @@ UNSET = hip.snippet("warp32_unset")
 
 def test_a_value_that_only_the_source_lane_has_set(tmp_path: Path) -> None:
     """One lane alone does the atomic: the branch around it is not dropped as undefined behaviour."""
-    code = hip.assembly(UNSET, tmp_path, flags=("-Wno-sometimes-uninitialized", "-Wno-uninitialized"))[
-        "leader"
-    ]
+    code = hip.assembly(UNSET, tmp_path, flags=("-Wno-sometimes-uninitialized", "-Wno-uninitialized"))["leader"]
     atomic = next(i for i, line in enumerate(code) if line.startswith("global_atomic_add"))
     assert any(line.startswith("s_and_saveexec") for line in code[:atomic])
 
