@@ -1,0 +1,175 @@
+"""The kernels and device functions of a file with their parsed bodies, and the cached model of a unit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from porter.functions import Head, find_heads
+from porter.lex import Tokens
+from porter.signatures import parameters_of, template_parameters_of
+from porter.unit import Unit
+from porter.warp.collectives import BARRIERS, Collective, collective
+from porter.warp.constants import Constants, Macro
+from porter.warp.syntax import parse_block, parse_expression, parse_statements
+from porter.warp.tree import Node, calls
+from porter.written import written
+
+
+@dataclass(frozen=True)
+class Function:
+    """A kernel or device function that has a body."""
+
+    tokens: Tokens
+    head: Head
+    name: str
+    is_kernel: bool
+
+    @cached_property
+    def parameters(self) -> tuple[str, ...]:
+        """Names of the parameters."""
+        return tuple(parameter.name for parameter in parameters_of(self.tokens, self.head))
+
+    @cached_property
+    def parameter_types(self) -> Mapping[str, str]:
+        """Types of the parameters as written."""
+        return {parameter.name: parameter.type for parameter in parameters_of(self.tokens, self.head)}
+
+    @cached_property
+    def template_parameters(self) -> tuple[str, ...]:
+        """Names of the template parameters."""
+        texts = template_parameters_of(self.tokens, self.head)
+        return tuple(text.partition("=")[0].split()[-1].lstrip(".") for text in texts if text.strip())
+
+    @cached_property
+    def body(self) -> Node:
+        """The statements."""
+        assert self.head.body is not None
+        return parse_block(self.tokens, self.head.body, self.head.end)
+
+    @cached_property
+    def called(self) -> frozenset[str]:
+        """Plain names that the body calls."""
+        return frozenset(call.callee.rpartition("::")[2] for call in calls(self.body) if call.callee)
+
+    @cached_property
+    def collectives(self) -> tuple[tuple[Node, Collective], ...]:
+        """The warp-wide calls written in the body."""
+        return tuple((call, found) for call in calls(self.body) if (found := collective(call)) is not None)
+
+    @cached_property
+    def has_barrier(self) -> bool:
+        """Whether the body waits for the block."""
+        return not self.called.isdisjoint(BARRIERS)
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.head.begin))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Function) and self.head == other.head and self.tokens is other.tokens
+
+
+@dataclass(frozen=True)
+class Bodies:
+    """Device code of one file."""
+
+    tokens: Tokens
+    constants: Constants
+
+    @cached_property
+    def functions(self) -> tuple[Function, ...]:
+        """Kernels and device functions that have bodies, in the order of the file."""
+        tokens = self.tokens
+        heads: dict[int, tuple[Head, bool]] = {}
+        for marker in ("__device__", "__global__"):
+            for head in find_heads(tokens, marker):
+                if head.is_definition and head.body is not None:
+                    heads[head.body] = (head, marker == "__global__")
+        return tuple(
+            Function(tokens, head, _bare(written(tokens, head.name_first, head.opening)), is_kernel)
+            for _, (head, is_kernel) in sorted(heads.items())
+        )
+
+    @cached_property
+    def by_name(self) -> Mapping[str, tuple[Function, ...]]:
+        """All functions of a name."""
+        found: dict[str, tuple[Function, ...]] = {}
+        for function in self.functions:
+            found[function.name] = (*found.get(function.name, ()), function)
+        return found
+
+    @cached_property
+    def macro_bodies(self) -> Mapping[str, tuple[tuple[Macro, Node], ...]]:
+        """The function-like macros with their replacements read as statements."""
+        return {
+            name: tuple((m, parse_statements(self.tokens, m.first, m.last)) for m in macros if m.first < m.last)
+            for name, macros in self.constants.macros.items()
+            if any(m.parameters is not None for m in macros)
+        }
+
+    @cached_property
+    def reach(self) -> Mapping[str, frozenset[str]]:
+        """Kinds of warp-wide and block-wide operations that a function or macro of this file comes to."""
+        direct: dict[str, set[str]] = {}
+        called: dict[str, set[str]] = {}
+        for function in self.functions:
+            kinds = {found.kind for _, found in function.collectives} | ({"barrier"} if function.has_barrier else set())
+            direct.setdefault(function.name, set()).update(kinds)
+            called.setdefault(function.name, set()).update(function.called)
+        for name, bodies in self.macro_bodies.items():
+            for _, body in bodies:
+                for call in calls(body):
+                    found = collective(call)
+                    direct.setdefault(name, set()).update({found.kind} if found else set())
+                    called.setdefault(name, set()).add(call.callee.rpartition("::")[2])
+        return _closure(direct, called)
+
+    @cached_property
+    def object_macros(self) -> Mapping[str, tuple[Node, ...]]:
+        """The object-like macros whose replacements are expressions."""
+        return {
+            name: tuple(parse_expression(self.tokens, m.first, m.last) for m in macros if m.first < m.last)
+            for name, macros in self.constants.macros.items()
+            if all(m.parameters is None for m in macros)
+        }
+
+    @cached_property
+    def memo(self) -> dict[object, object]:
+        """Results of walks over these bodies."""
+        return {}
+
+    def function_at(self, index: int) -> Function | None:
+        """The function whose declaration contains a token."""
+        for function in self.functions:
+            if function.head.begin <= index < function.head.end:
+                return function
+        return None
+
+
+def _bare(name: str) -> str:
+    return name.partition("<")[0].rstrip().rpartition("::")[2]
+
+
+def _closure(direct: dict[str, set[str]], called: dict[str, set[str]]) -> dict[str, frozenset[str]]:
+    changed = True
+    while changed:
+        changed = False
+        for name, callees in called.items():
+            kinds = direct.setdefault(name, set())
+            for callee in callees:
+                extra = direct.get(callee, set()) - kinds
+                if extra:
+                    kinds |= extra
+                    changed = True
+    return {name: frozenset(kinds) for name, kinds in direct.items()}
+
+
+_last: list[tuple[Tokens, Bodies]] = []
+
+
+def bodies_of(unit: Unit) -> Bodies:
+    """The device code of a unit; kept for the rules that ask one after the other."""
+    if not _last or _last[0][0] is not unit.tokens:
+        _last[:] = [(unit.tokens, Bodies(unit.tokens, Constants(unit.tokens)))]
+    return _last[0][1]

@@ -1,0 +1,585 @@
+"""Walks a function and records in which control flow each warp-wide and block-wide operation stands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import cast
+
+from porter.warp.bodies import Bodies, Function
+from porter.warp.collectives import BARRIERS, FULL, TILE_MEMBERS, Collective, argument, collective
+from porter.warp.constants import looks_like_warp_size
+from porter.warp.spread import (
+    PER_LANE,
+    PER_WARP,
+    THREAD,
+    UNIFORM,
+    Spread,
+    Value,
+    binary,
+    by_name,
+    join,
+)
+from porter.warp.tree import EMPTY, Node, names, spelled, unwrapped
+
+_DEEPEST = 4
+"""Calls followed into callees."""
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A condition around a place that differs between threads: `if`, `loop` or `short` (`&&`, `?:`)."""
+
+    node: Node
+    spread: Spread
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A warp-wide or block-wide operation with what stands around and before it.
+
+    `kind` is a collective's kind, `barrier`, or `call` for a function that comes to one of them.
+    """
+
+    kind: str
+    node: Node
+    branches: tuple[Branch, ...]
+    exits: tuple[Node, ...]
+    """Divergent `return`, `break` and `continue` that may have taken lanes away."""
+    collective: Collective | None = None
+    full: bool = False
+    """Whether its mask names all lanes, whatever the control flow."""
+    reaches: frozenset[str] = frozenset()
+
+
+@dataclass
+class _State:
+    """What changes along the walk."""
+
+    values: dict[str, Value]
+    branches: tuple[Branch, ...] = ()
+    exits: tuple[Node, ...] = ()
+    masks: frozenset[str] = frozenset()
+    """Variables that hold a mask computed at run time."""
+
+
+@dataclass
+class Flow:
+    """One walk over one function; `values` are the parameters' values."""
+
+    bodies: Bodies
+    function: Function
+    values: Mapping[str, Value]
+    depth: int = 0
+    events: list[Event] = field(default_factory=list)
+    calls: list[tuple[str, tuple[Value, ...]]] = field(default_factory=list)
+    returned: list[Value] = field(default_factory=list)
+    final: dict[str, Value] = field(default_factory=dict)
+    shared: set[str] = field(default_factory=set)
+    """Variables of the block: all threads read the same from them."""
+    _recording: bool = True
+
+    def run(self) -> Flow:
+        """Walks the body."""
+        state = _State(dict(self.values))
+        self._statement(self.function.body, state)
+        self.final = state.values
+        return self
+
+    @property
+    def result(self) -> Value:
+        """What the function returns."""
+        return join(*self.returned) if self.returned else UNIFORM
+
+    # Statements
+
+    def _statement(self, node: Node, state: _State) -> None:
+        handler = _STATEMENTS.get(node.kind)
+        if handler is not None:
+            handler(self, node, state)
+        elif node.kind not in ("empty", "opaque", "label"):
+            self._value(node, state)
+
+    def _block(self, node: Node, state: _State) -> None:
+        for kid in node.kids:
+            self._statement(kid, state)
+
+    def _declaration(self, node: Node, state: _State) -> None:
+        if "__shared__" in node.text:
+            self.shared |= {variable.text for variable in node.kids}
+            return
+        for variable in node.kids:
+            initial = variable.initial
+            value = self._value(initial, state) if initial is not None else UNIFORM
+            if initial is not None and not _is_constant(node.text):
+                value = Value(value.spread, value.role)
+            state.values[variable.text] = value
+            if initial is not None:
+                state.masks = _with_mask(state.masks, variable.text, self._computed_mask(initial, state))
+
+    def _expression(self, node: Node, state: _State) -> None:
+        for kid in node.kids:
+            self._value(kid, state)
+
+    def _if(self, node: Node, state: _State) -> None:
+        if node.kids[0].kind == "declaration":
+            self._statement(node.kids[0], state)
+            condition = PER_LANE
+        else:
+            condition = self._value(node.kids[0], state)
+        branch = Branch(node.kids[0], condition.spread, "if")
+        then = self._branch(node.kids[1], state, branch)
+        other = self._branch(node.kids[2], state, branch) if len(node.kids) > 2 else None
+        self._merge(state, condition.spread, then, other)
+
+    def _branch(self, body: Node, state: _State, branch: Branch) -> _State:
+        inner = _State(dict(state.values), (*state.branches, branch), state.exits, state.masks)
+        self._statement(body, inner)
+        return inner
+
+    def _merge(self, state: _State, spread: Spread, then: _State, other: _State | None) -> None:
+        """Joins what the branches assigned; a choice made per lane spreads to what was chosen."""
+        after = other.values if other is not None else state.values
+        for name in then.values.keys() | after.keys():
+            before = state.values.get(name, UNIFORM)
+            one, two = then.values.get(name, before), after.get(name, before)
+            if one != two or one != before:
+                joined = join(one, two)
+                widest = max(joined.spread, spread)
+                kept = joined.role if widest is joined.spread else ""
+                state.values[name] = Value(widest, kept)
+        exits = [e for s in (then, other) if s is not None for e in s.exits if e not in state.exits]
+        state.exits = (*state.exits, *dict.fromkeys(exits))
+        state.masks |= then.masks | (other.masks if other is not None else frozenset())
+
+    def _loop(self, node: Node, state: _State) -> None:
+        start, condition, step, body, first = _loop_parts(node)
+        if start is not EMPTY:
+            self._statement(start, state)
+        outer = state.exits
+        recording, self._recording = self._recording, False
+        for trial in range(2):
+            if trial == 1:
+                self._recording = recording
+            if not recording and trial == 1:
+                break
+            self._round(state, condition, step, body, first)
+        jumps = [e for e in state.exits if e not in outer and e.kind != "return"]
+        state.exits = tuple(e for e in state.exits if e not in jumps)
+
+    def _round(self, state: _State, condition: Node, step: Node, body: Node, first: bool) -> None:
+        """One pass through a loop; `continue` takes lanes away until the pass ends."""
+        spread = Spread.BLOCK
+        if condition is not EMPTY and not first:
+            spread = self._value(condition, state).spread
+        branch = Branch(condition, spread if not first else self._value(condition, state).spread, "loop")
+        inner = self._branch(body, state, branch)
+        if step is not EMPTY:
+            self._value(step, inner)
+        if first and condition is not EMPTY:
+            self._value(condition, inner)
+        inner.exits = tuple(e for e in inner.exits if not (e.kind == "jump" and e.text == "continue"))
+        self._merge(state, Spread.BLOCK if branch.spread is Spread.BLOCK else branch.spread, inner, None)
+
+    def _range(self, node: Node, state: _State) -> None:
+        state.values[node.kids[0].text] = self._value(node.kids[1], state)
+        self._loop(Node("while", node.first, node.last, kids=(EMPTY, node.kids[2])), state)
+
+    def _macro_loop(self, node: Node, state: _State) -> None:
+        """`CUDA_KERNEL_LOOP(i, n) { ... }`: the first argument counts over the threads of the grid."""
+        call, body = node.kids
+        first = next(iter(call.arguments), None)
+        if first is not None and first.kind == "name":
+            state.values[first.text] = THREAD
+        inner = self._branch(body, state, Branch(call, Spread.LANE, "loop"))
+        self._merge(state, Spread.LANE, inner, None)
+
+    def _switch(self, node: Node, state: _State) -> None:
+        condition = self._value(node.kids[0], state)
+        inner = self._branch(node.kids[1], state, Branch(node.kids[0], condition.spread, "if"))
+        inner.exits = tuple(e for e in inner.exits if not (e.kind == "jump" and e.text == "break"))
+        self._merge(state, condition.spread, inner, None)
+
+    def _exit(self, node: Node, state: _State) -> None:
+        for kid in node.kids:
+            value = self._value(kid, state)
+            if node.kind == "return":
+                spread = max([value.spread, *(b.spread for b in state.branches)])
+                self.returned.append(value if spread is value.spread else Value(spread))
+        relevant = state.branches if node.kind == "return" else _inside_loop(state.branches)
+        if any(branch.spread is Spread.LANE for branch in relevant):
+            state.exits = (*state.exits, node)
+
+    def _asm(self, node: Node, state: _State) -> None:
+        for kid in node.kids:
+            self._value(kid, state)
+            name = unwrapped(kid)
+            if name.kind == "name":
+                state.values[name.text] = PER_LANE
+
+    # Expressions
+
+    def _value(self, node: Node, state: _State) -> Value:
+        handler = _EXPRESSIONS.get(node.kind)
+        if handler is not None:
+            return handler(self, node, state)
+        return join(*(self._value(kid, state) for kid in node.kids)) if node.kids else UNIFORM
+
+    def _number(self, node: Node, state: _State) -> Value:
+        return Value(constant=self.bodies.constants.value(node), fixed=True)
+
+    def _name(self, node: Node, state: _State) -> Value:
+        name = node.text
+        if name in state.values:
+            return state.values[name]
+        if name in self.function.template_parameters:
+            return Value(fixed=True)
+        macros = [m for m in self.bodies.constants.macros.get(name, ()) if m.parameters is None]
+        if macros and self.depth < _DEEPEST:
+            return self._macro_value(name, state)
+        constant = self.bodies.constants.value(node)
+        fixed = constant is not None or name.isupper() or looks_like_warp_size(name) or "::" in name
+        return Value(constant=constant, fixed=fixed)
+
+    def _macro_value(self, name: str, state: _State) -> Value:
+        constant = self.bodies.constants.value(Node("name", 0, 0, name))
+        if constant is not None:
+            return Value(constant=constant, fixed=True)
+        found = [
+            self._deeper(lambda node=node: self._value(node, state))
+            for node in self.bodies.object_macros.get(name, ())
+        ]
+        return join(*found) if found else Value(fixed=True)
+
+    def _deeper(self, evaluate: Callable[[], Value]) -> Value:
+        self.depth += 1
+        recording, self._recording = self._recording, False
+        try:
+            return evaluate()
+        finally:
+            self.depth -= 1
+            self._recording = recording
+
+    def _member(self, node: Node, state: _State) -> Value:
+        name = spelled(node)
+        if name in _BUILT_IN:
+            return _BUILT_IN[name]
+        base = name.rpartition(".")[0]
+        if name in state.values:
+            return state.values[name]
+        if base.rpartition(".")[2] in ("gridDim", "blockIdx", "blockDim"):
+            return UNIFORM
+        value = self._value(node.kids[0], state)
+        return Value(value.spread)
+
+    def _unary(self, node: Node, state: _State) -> Value:
+        value = self._value(node.kids[0], state)
+        if node.text in ("++", "--"):
+            self._assigned(node.kids[0], Value(value.spread), state)
+        constant = self.bodies.constants.value(node)
+        return Value(value.spread, "", constant, value.fixed)
+
+    def _binary(self, node: Node, state: _State) -> Value:
+        left = self._value(node.kids[0], state)
+        if node.text in ("&&", "||") and left.spread is Spread.LANE:
+            branch = Branch(node.kids[0], left.spread, "short")
+            right = self._value(node.kids[1], self._with(state, branch))
+        else:
+            right = self._value(node.kids[1], state)
+        constant = None
+        if left.constant is not None and right.constant is not None:
+            constant = self.bodies.constants.value(
+                Node("binary", 0, 0, node.text, (_literal(left.constant), _literal(right.constant)))
+            )
+        return binary(node.text, left, right, constant)
+
+    def _with(self, state: _State, branch: Branch) -> _State:
+        return _State(state.values, (*state.branches, branch), state.exits, state.masks)
+
+    def _ternary(self, node: Node, state: _State) -> Value:
+        condition = self._value(node.kids[0], state)
+        inner = self._with(state, Branch(node.kids[0], condition.spread, "short"))
+        chosen = join(self._value(node.kids[1], inner), self._value(node.kids[2], inner))
+        spread = max(condition.spread, chosen.spread)
+        return Value(spread, chosen.role if spread is chosen.spread else "")
+
+    def _assign(self, node: Node, state: _State) -> Value:
+        target, source = node.kids
+        value = self._value(source, state)
+        if node.text != "=":
+            old = self._value(target, state)
+            value = old if _reduces(target, source, node.text) else join(old, value)
+            if node.text in ("/=", ">>=", "%=", "&=", "+=", "-="):
+                right = self._value(source, state)
+                value = binary(node.text[:-1], old, right, None)
+            value = PER_WARP if _reduces(target, source, node.text) else value
+        elif _reduces(target, source, ""):
+            value = PER_WARP
+        self._assigned(target, Value(value.spread, value.role), state)
+        name = unwrapped(target)
+        if name.kind == "name":
+            state.masks = _with_mask(state.masks, name.text, self._computed_mask(source, state))
+        return value
+
+    def _assigned(self, target: Node, value: Value, state: _State) -> None:
+        target = unwrapped(target)
+        if target.kind == "name" and target.text in self.shared:
+            return
+        if target.kind == "name":
+            widest = max([value.spread, *(b.spread for b in state.branches if b.kind == "short")])
+            state.values[target.text] = Value(widest, value.role if widest is value.spread else "")
+            return
+        for kid in target.kids:
+            self._value(kid, state)
+        if target.kind == "member" and (name := spelled(target)):
+            state.values[name] = join(state.values.get(name, value), value)
+
+    def _postfix(self, node: Node, state: _State) -> Value:
+        value = self._value(node.kids[0], state)
+        self._assigned(node.kids[0], Value(value.spread), state)
+        return value
+
+    def _index(self, node: Node, state: _State) -> Value:
+        base, place = (self._value(kid, state) for kid in node.kids)
+        return Value(max(base.spread, place.spread))
+
+    def _cast(self, node: Node, state: _State) -> Value:
+        return self._value(node.kids[0], state) if node.kids else UNIFORM
+
+    def _lambda(self, node: Node, state: _State) -> Value:
+        for kid in node.kids:
+            self._statement(kid, _State(dict(state.values), state.branches, state.exits, state.masks))
+        return UNIFORM
+
+    def _call(self, node: Node, state: _State) -> Value:
+        callee = node.kids[0]
+        if callee.kind not in ("name", "member"):
+            self._value(callee, state)
+        arguments = tuple(self._value(kid, state) for kid in node.arguments)
+        for kid in node.arguments:
+            self._written_through(kid, state)
+        found = collective(node)
+        if found is not None:
+            return self._collective(node, found, arguments, state)
+        name = node.callee.rpartition("::")[2]
+        if name in BARRIERS:
+            self._record(Event("barrier", node, state.branches, state.exits))
+            return UNIFORM
+        if callee.kind == "member" and callee.text in TILE_MEMBERS:
+            return self._tile(node, callee, arguments, state)
+        reaches = self.bodies.reach.get(name, frozenset())
+        if reaches:
+            self._record(Event("call", node, state.branches, state.exits, None, True, reaches))
+        self.calls.append((name, arguments))
+        return self._returned_by(name, arguments, state)
+
+    def _written_through(self, argument_node: Node, state: _State) -> None:
+        """`f(&x)`: x may hold anything after the call."""
+        node = unwrapped(argument_node)
+        if node.kind != "unary" or node.text != "&":
+            return
+        if node.kids[0].kind == "name" and node.kids[0].text not in self.shared:
+            state.values[node.kids[0].text] = PER_LANE
+
+    def _collective(
+        self, node: Node, found: Collective, arguments: tuple[Value, ...], state: _State
+    ) -> Value:
+        mask = argument(node, found.mask)
+        full = mask is not None and not self._computed_mask(mask, state)
+        if found.kind == "sync" and mask is None:
+            full = True
+        self._record(Event(found.kind, node, state.branches, state.exits, found, full))
+        if found.uniform:
+            return PER_WARP
+        if found.kind == "shuffle" and "xor" not in found.name and "up" not in found.name:
+            lane = found.lane
+            broadcast = "down" not in found.name and lane is not None and lane < len(arguments)
+            if broadcast and arguments[lane or 0].spread is not Spread.LANE:
+                return PER_WARP
+        return PER_LANE
+
+    def _tile(self, node: Node, callee: Node, arguments: tuple[Value, ...], state: _State) -> Value:
+        """A member function of a group: a barrier of the block, or an operation of a tile."""
+        owner = spelled(callee.kids[0])
+        kind = "tile" if callee.text != "sync" else "tilesync"
+        self._record(Event(kind, node, state.branches, state.exits, None, owner != "", frozenset()))
+        uniform = callee.text in ("any", "all", "ballot", "match_all")
+        if callee.text == "shfl" and len(arguments) > 1 and arguments[1].spread is not Spread.LANE:
+            uniform = True
+        return PER_WARP if uniform else PER_LANE
+
+    def _returned_by(self, name: str, arguments: tuple[Value, ...], state: _State) -> Value:
+        if name in _UNIFORM_CALLS:
+            return UNIFORM
+        if name in _KEEPS_SPREAD:
+            return join(*arguments) if arguments else UNIFORM
+        if name.startswith("atomic") or name in _LANE_CALLS:
+            return PER_LANE
+        functions = self.bodies.by_name.get(name, ())
+        if functions and self.depth < _DEEPEST:
+            found = [self._summary(function, arguments) for function in functions]
+            return join(*found)
+        if name in self.bodies.macro_bodies and self.depth < _DEEPEST:
+            return self._deeper(lambda: self._macro_call(name, arguments, state))
+        spread = max((a.spread for a in arguments), default=Spread.BLOCK)
+        return Value(spread)
+
+    def _macro_call(self, name: str, arguments: tuple[Value, ...], state: _State) -> Value:
+        found: list[Value] = []
+        for macro, body in self.bodies.macro_bodies[name]:
+            bound = dict(state.values)
+            bound.update(zip(macro.parameters or (), arguments))
+            inner = _State(bound, state.branches, state.exits, state.masks)
+            found += [self._value(kid.kids[0], inner) for kid in body.kids if kid.kind == "statement"]
+        return join(*found)
+
+    def _summary(self, function: Function, arguments: tuple[Value, ...]) -> Value:
+        key = ("summary", function.head.begin, arguments)
+        memo = self.bodies.memo
+        if key not in memo:
+            memo[key] = UNIFORM
+            bound = dict(zip(function.parameters, arguments))
+            memo[key] = Flow(self.bodies, function, bound, self.depth + 1, _recording=False).run().result
+        known = memo[key]
+        assert isinstance(known, Value)
+        return known
+
+    def _computed_mask(self, node: Node, state: _State) -> bool:
+        """Whether a mask expression depends on which lanes are active or was computed from data."""
+        for below in node.walk():
+            if below.kind == "call":
+                found = collective(below)
+                if found is not None and found.kind in ("active", "ballot", "match"):
+                    return True
+                if "mask" in below.callee.lower():
+                    return True
+            if below.kind == "name" and (below.text in state.masks or below.text in self.function.parameters):
+                return True
+            if below.kind == "member" and "mask" in below.text.lower():
+                return True
+        constant = self.bodies.constants.value(node)
+        if constant is not None:
+            return constant & FULL != FULL
+        return any(state.values.get(name, UNIFORM).spread is not Spread.BLOCK for name in names(node))
+
+    def _record(self, event: Event) -> None:
+        if self._recording:
+            self.events.append(event)
+
+
+_STATEMENTS = {
+    "block": Flow._block,
+    "declaration": Flow._declaration,
+    "statement": Flow._expression,
+    "if": Flow._if,
+    "for": Flow._loop,
+    "while": Flow._loop,
+    "do": Flow._loop,
+    "range": Flow._range,
+    "macroloop": Flow._macro_loop,
+    "switch": Flow._switch,
+    "return": Flow._exit,
+    "jump": Flow._exit,
+    "asm": Flow._asm,
+}
+_EXPRESSIONS = {
+    "number": Flow._number,
+    "name": Flow._name,
+    "member": Flow._member,
+    "unary": Flow._unary,
+    "binary": Flow._binary,
+    "ternary": Flow._ternary,
+    "assign": Flow._assign,
+    "postfix": Flow._postfix,
+    "index": Flow._index,
+    "cast": Flow._cast,
+    "call": Flow._call,
+    "lambda": Flow._lambda,
+}
+_BUILT_IN = {
+    "threadIdx.x": THREAD,
+    "threadIdx.y": Value(Spread.WARP, "warp"),
+    "threadIdx.z": Value(Spread.WARP, "warp"),
+    "blockDim.x": Value(fixed=True),
+    "blockDim.y": UNIFORM,
+}
+_UNIFORM_CALLS = frozenset({"__syncthreads_or", "__syncthreads_and", "__syncthreads_count"})
+_KEEPS_SPREAD = frozenset("min max abs fmaxf fminf __ldg __popc __ffs __clz __ffsll __popcll ceil floor".split())
+_LANE_CALLS = frozenset({"clock", "clock64", "curand", "curand_uniform", "__lane_id", "LaneId", "get_lane_id"})
+
+
+def _is_constant(written_type: str) -> bool:
+    return any(word in ("const", "constexpr") for word in written_type.split())
+
+
+def _literal(value: int) -> Node:
+    return Node("number", 0, 0, str(value)) if value >= 0 else Node("unary", 0, 0, "-", (_literal(-value),))
+
+
+def _with_mask(masks: frozenset[str], name: str, computed: bool) -> frozenset[str]:
+    return masks | {name} if computed else masks - {name}
+
+
+def _inside_loop(branches: tuple[Branch, ...]) -> tuple[Branch, ...]:
+    """The branches inside the innermost loop: a `break` leaves that loop only."""
+    last = max((place for place, branch in enumerate(branches) if branch.kind == "loop"), default=-1)
+    return branches[last + 1 :]
+
+
+def _loop_parts(node: Node) -> tuple[Node, Node, Node, Node, bool]:
+    """Start, condition, step and body of a loop, and whether the body comes first."""
+    if node.kind == "for":
+        start, condition, step, body = node.kids
+        return start, condition, step, body, False
+    if node.kind == "do":
+        return EMPTY, node.kids[1], EMPTY, node.kids[0], True
+    return EMPTY, node.kids[0], EMPTY, node.kids[1], False
+
+
+def _reduces(target: Node, source: Node, operator: str) -> bool:
+    """`v += __shfl_xor(v, o)` and `v = max(v, __shfl_xor(v, o))`: a butterfly ends the same in all lanes."""
+    name = unwrapped(target)
+    if name.kind != "name":
+        return False
+    shuffles = [found for call in _calls(source) if (found := collective(call)) is not None]
+    return any("xor" in found.name for found in shuffles) and (operator != "" or name.text in names(source))
+
+
+def _calls(node: Node) -> Iterator[Node]:
+    return (below for below in node.walk() if below.kind == "call")
+
+
+def initial_values(function: Function, calls: Mapping[str, list[tuple[Value, ...]]]) -> dict[str, Value]:
+    """What a function's parameters hold: the same for the grid in a kernel, else what the calls in sight pass."""
+    if function.is_kernel:
+        return {name: UNIFORM for name in function.parameters}
+    known = calls.get(function.name)
+    if not known:
+        return {name: by_name(name) for name in function.parameters}
+    values: dict[str, Value] = {}
+    for place, name in enumerate(function.parameters):
+        passed = [arguments[place] for arguments in known if place < len(arguments)]
+        values[name] = join(*passed) if passed else UNIFORM
+    return values
+
+
+def flows(bodies: Bodies) -> tuple[Flow, ...]:
+    """A walk over each function that comes to a warp-wide or block-wide operation, in the order of the file."""
+    known = bodies.memo.get("flows")
+    if known is None:
+        known = bodies.memo["flows"] = _walk_all(bodies)
+    return cast("tuple[Flow, ...]", known)
+
+
+def _walk_all(bodies: Bodies) -> tuple[Flow, ...]:
+    """Kernels first, then device functions with the arguments that the walks before them saw."""
+    calls: dict[str, list[tuple[Value, ...]]] = {}
+    done: list[Flow] = []
+    pending = [f for f in bodies.functions if bodies.reach.get(f.name)]
+    for function in sorted(pending, key=lambda f: (not f.is_kernel, -f.head.begin)):
+        flow = Flow(bodies, function, initial_values(function, calls)).run()
+        for name, arguments in flow.calls:
+            calls.setdefault(name, []).append(arguments)
+        done.append(flow)
+    return tuple(sorted(done, key=lambda flow: flow.function.head.begin))

@@ -1,0 +1,87 @@
+"""The syntax tree of a function body, as far as data flow needs it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One expression or statement; `first` and `last` are the indices of its first and last token.
+
+    Expressions by kind: name (kids: template arguments), number, string, unary, postfix, binary, assign, ternary,
+    call (kids: callee, then arguments), index, member (text: the field), cast, list, lambda, opaque.
+    Statements: block, if (condition, then, else), for (start, condition, step, body), range (variable, range, body),
+    while (condition, body), do (body, condition), switch, return, jump (break, continue, goto), declaration (kids:
+    variables), variable (text: its name; kids: dimensions, then the initial value), statement (kids: one expression),
+    asm, label, empty.
+    """
+
+    kind: str
+    first: int
+    last: int
+    text: str = ""
+    kids: tuple[Node, ...] = ()
+    extra: str = field(default="", compare=False)
+    """Declared type of a variable, `array`/`value` split of its kids as a count, or the template text of a name."""
+    count: int = 0
+    """Number of array dimensions of a variable."""
+
+    def walk(self) -> Iterator[Node]:
+        """This node and all below it, in the order of the text."""
+        stack = [self]
+        while stack:
+            node = stack.pop()
+            yield node
+            stack.extend(reversed(node.kids))
+
+    @property
+    def callee(self) -> str:
+        """Name a call calls, members included (`tile.shfl_down`); empty when it is an expression."""
+        return spelled(self.kids[0]) if self.kind == "call" else ""
+
+    @property
+    def arguments(self) -> tuple[Node, ...]:
+        """Arguments of a call."""
+        return self.kids[1:] if self.kind == "call" else ()
+
+    @property
+    def initial(self) -> Node | None:
+        """Initial value of a variable."""
+        return self.kids[self.count] if self.kind == "variable" and len(self.kids) > self.count else None
+
+    @property
+    def dimensions(self) -> tuple[Node, ...]:
+        """Array dimensions of a variable."""
+        return self.kids[: self.count] if self.kind == "variable" else ()
+
+
+EMPTY = Node("empty", 0, -1)
+
+
+def spelled(node: Node) -> str:
+    """`threadIdx.x`, `cg::tile.shfl`: a name with its members; empty for any other expression."""
+    if node.kind == "name":
+        return node.text
+    if node.kind == "member":
+        base = spelled(node.kids[0])
+        return f"{base}.{node.text}" if base else ""
+    return ""
+
+
+def unwrapped(node: Node) -> Node:
+    """The expression inside parentheses and casts."""
+    while node.kind == "cast" and len(node.kids) == 1:
+        node = node.kids[0]
+    return node
+
+
+def calls(node: Node) -> Iterator[Node]:
+    """All calls below a node, in the order of the text."""
+    return (below for below in node.walk() if below.kind == "call")
+
+
+def names(node: Node) -> Iterator[str]:
+    """All plain names below a node."""
+    return (below.text for below in node.walk() if below.kind == "name")

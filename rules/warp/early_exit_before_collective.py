@@ -1,0 +1,94 @@
+"""W101: lanes leave before a warp-wide operation that names them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from porter.model import Effort, Finding
+from porter.rule import Rule, clean, reports
+from porter.unit import Unit
+from porter.warp.bodies import bodies_of
+from porter.warp.collectives import COLLECTIVES, EXCHANGES
+from porter.warp.flow import Event, flows
+from porter.warp.tree import Node
+
+
+class EarlyExitBeforeCollective(Rule):
+    """Lanes leave before a warp-wide operation that names them
+
+    `if (i >= n) return;` followed by a shuffle, vote or match with the full mask: in the last warp some lanes are
+    gone. CUDA lets a mask name lanes that have exited, but what is read from them is undefined there too, and often
+    happened to be the old register. On gfx942 such a read gives zero or anything. Our header neither traps nor waits,
+    so the result differs only where an exited lane is read. Keep all lanes until the last exchange: replace the
+    `return` by a predicate (`bool live = i < n;`) and give dead lanes the neutral value. Exits that a whole logical
+    warp takes together are not reported.
+    """
+
+    code = "W101"
+    triggers = frozenset(name for name, found in COLLECTIVES.items() if found.kind in EXCHANGES)
+    hazards = ("shfl-inactive-source", "full-mask-partial-wave-trap", "partial-wave-tail")
+    examples = (
+        reports(
+            """
+            __global__ void sum(float *out, const float *in, int n) {
+              int i = blockIdx.x * blockDim.x + threadIdx.x;
+              if (i >= n) return;
+              float v = in[i];
+              for (int o = 16; o > 0; o >>= 1) v += __shfl_down_sync(0xffffffff, v, o);
+              if (threadIdx.x % 32 == 0) atomicAdd(out, v);
+            }
+            """,
+            effort=Effort.REVIEW,
+        ),
+        clean(
+            """
+            __global__ void rows(float *out, const float *in, int rows, int cols) {
+              int row = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32, lane = threadIdx.x & 31;
+              if (row >= rows) return;
+              float v = 0;
+              for (int j = lane; j < cols; j += 32) v += in[row * cols + j];
+              for (int o = 16; o > 0; o >>= 1) v += __shfl_xor_sync(0xffffffff, v, o);
+              if (lane == 0) out[row] = v;
+            }
+            """
+        ),
+        clean(
+            """
+            __global__ void compact(int *out, const int *in, int *count, int n) {
+              int i = blockIdx.x * blockDim.x + threadIdx.x;
+              if (i >= n) return;
+              unsigned active = __activemask();
+              unsigned kept = __ballot_sync(active, in[i] > 0);
+            }
+            """
+        ),
+    )
+
+    def find(self, unit: Unit) -> Iterator[Finding]:
+        """One finding per exit, at the exit; it names the first operation after it."""
+        for flow in flows(bodies_of(unit)):
+            seen: set[int] = set()
+            for event in flow.events:
+                if not _names_absent_lanes(event):
+                    continue
+                for exit_ in event.exits:
+                    if exit_.first not in seen and exit_.kind == "return":
+                        seen.add(exit_.first)
+                        yield self._finding(unit, exit_, event)
+
+    def _finding(self, unit: Unit, exit_: Node, event: Event) -> Finding:
+        line, _ = unit.source.position(unit.tokens.starts[event.node.first])
+        message = (
+            f"some lanes of a warp return here, and {event.node.callee} in line {line} exchanges values with all 32: "
+            "what it reads from a lane that left is undefined; keep the lanes and give them a neutral value "
+            "[shfl-inactive-source]"
+        )
+        return self.finding(unit, unit.span(exit_.first, exit_.last), message, Effort.REVIEW)
+
+
+def _names_absent_lanes(event: Event) -> bool:
+    if event.kind == "call":
+        return not event.reaches.isdisjoint(EXCHANGES)
+    if event.collective is None or event.kind not in EXCHANGES:
+        return False
+    return event.full or (event.collective.mask is None and event.kind == "shuffle")
