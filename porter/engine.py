@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from porter import edits as editing
 from porter.insertion import include_edit
@@ -32,11 +32,21 @@ class Context:
     rules: tuple[Rule, ...]
     declared: frozenset[str] = frozenset()
     headers: frozenset[str] = frozenset()
+    renamed: Mapping[str, str] = field(default_factory=dict)
     parse: Callable[[SourceFile], Semantics | None] | None = None
 
     def unit(self, source: SourceFile) -> Unit:
         """A file as the rules of this run see it."""
-        return Unit(source, self.settings, self.names, self.support, self.declared, self.headers, self.parse)
+        return Unit(
+            source,
+            self.settings,
+            self.names,
+            self.support,
+            self.declared,
+            self.headers,
+            self.renamed,
+            self.parse,
+        )
 
 
 def port(source: SourceFile, context: Context, output: str, support_path: str = "") -> PortedFile:

@@ -23,6 +23,8 @@ class Example:
     settings: Settings = field(default_factory=Settings)
     todo: str | None = None
     """A known miss: what should happen, and does not yet."""
+    renamed: tuple[tuple[str, str], ...] = ()
+    """Files of the project and their new names."""
 
 
 def fixes(before: str, after: str, *, effort: Effort = Effort.NONE, path: str = "example.cu") -> Example:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import bisect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
@@ -76,6 +76,8 @@ class Unit:
     """CUDA-like names that some file of the project declares itself (found by a lexical scan of all of them)."""
     headers: frozenset[str] = frozenset()
     """Paths of the project's own headers, relative to its root: an `#include` of one of them is the project's."""
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    """Sources of the project that get another name in the port, both relative to its root."""
     parse: Callable[[SourceFile], Semantics | None] | None = field(default=None, repr=False)
 
     @cached_property

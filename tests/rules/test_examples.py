@@ -24,7 +24,8 @@ CASES = [
 def context(example: Example, rules: tuple[Rule, ...]) -> Context:
     """A run over one example: the same parser a user gets."""
     settings = example.settings
-    return Context(settings, load_names(settings.rocm, dict(settings.custom_names)), load_support(settings.rocm), rules)
+    names = load_names(settings.rocm, dict(settings.custom_names))
+    return Context(settings, names, load_support(settings.rocm), rules, renamed=dict(example.renamed))
 
 
 def ported(example: Example, rules: tuple[Rule, ...]) -> PortedFile:

@@ -1,0 +1,1 @@
+"""Build files: which they are, and where they mention CUDA."""

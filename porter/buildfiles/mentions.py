@@ -1,0 +1,65 @@
+"""Recognises build files that mention CUDA; they are copied as they are, and reported."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+
+from porter.notices import (
+    BUILD_BAZEL,
+    BUILD_CMAKE,
+    BUILD_MAKE,
+    BUILD_MESON,
+    BUILD_PYTHON,
+    BUILD_SCRIPT,
+    Notice,
+)
+from porter.records import BuildUse
+
+LARGEST = 4 << 20
+"""No build file is larger than this many bytes."""
+
+_NAMES = {
+    "cmakelists.txt": BUILD_CMAKE,
+    "makefile": BUILD_MAKE,
+    "gnumakefile": BUILD_MAKE,
+    "meson.build": BUILD_MESON,
+    "meson_options.txt": BUILD_MESON,
+    "build": BUILD_BAZEL,
+    "build.bazel": BUILD_BAZEL,
+    "workspace": BUILD_BAZEL,
+    "workspace.bazel": BUILD_BAZEL,
+    "module.bazel": BUILD_BAZEL,
+}
+_SUFFIXES = {
+    ".cmake": BUILD_CMAKE,
+    ".mk": BUILD_MAKE,
+    ".mak": BUILD_MAKE,
+    ".bzl": BUILD_BAZEL,
+    ".py": BUILD_PYTHON,
+    ".sh": BUILD_SCRIPT,
+    ".bash": BUILD_SCRIPT,
+}
+_CUDA = re.compile(rb"nvcc|CUDA|cuda|\bcu(?:blas|fft|rand|sparse|solver|dnn)\b|\.cu\b|\bsm_\d\d")
+_CUDA_IN_PYTHON = re.compile(
+    rb"CUDAExtension|\bnvcc\b|load_inline|cpp_extension|RawKernel|RawModule|SourceModule|[\w\"'/]\.cu[\"']"
+)
+_CUDA_IN_SCRIPT = re.compile(rb"\bnvcc\b|-DCUDA|-DCMAKE_CUDA|\w\.cu\b|CUDA_HOME|CUDA_PATH|/cuda\b")
+_PATTERNS = {BUILD_PYTHON: _CUDA_IN_PYTHON, BUILD_SCRIPT: _CUDA_IN_SCRIPT}
+
+
+def kind_of_build(path: str) -> Notice | None:
+    """The kind of build file a name stands for."""
+    name = posixpath.basename(path).lower()
+    if name.startswith("makefile."):
+        return BUILD_MAKE
+    return _NAMES.get(name) or _SUFFIXES.get(posixpath.splitext(name)[1])
+
+
+def mention(notice: Notice, data: bytes) -> BuildUse | None:
+    """The first place where a build file mentions CUDA."""
+    found = _PATTERNS.get(notice, _CUDA).search(data)
+    if found is None:
+        return None
+    start = data.rfind(b"\n", 0, found.start()) + 1
+    return BuildUse(notice.code, data.count(b"\n", 0, start) + 1, found.start() - start + 1)

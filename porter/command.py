@@ -1,0 +1,37 @@
+"""The one helper that runs other programs: argument lists, time limits, everything captured."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Completed(NamedTuple):
+    """What a program left behind; `code` is None when it could not be started or ran out of time."""
+
+    arguments: tuple[str, ...]
+    code: int | None
+    stdout: bytes
+    stderr: bytes
+
+    @property
+    def ok(self) -> bool:
+        """Whether it ran and exited with 0."""
+        return self.code == 0
+
+
+def run(arguments: Sequence[str], folder: Path | None = None, seconds: float = 60) -> Completed:
+    """Runs a program without a shell; never raises for what the program does."""
+    command = tuple(arguments)
+    try:
+        done = subprocess.run(
+            command, cwd=folder, capture_output=True, timeout=seconds, stdin=subprocess.DEVNULL, check=False
+        )
+    except subprocess.TimeoutExpired as late:
+        return Completed(command, None, late.stdout or b"", f"no answer in {seconds:g} s".encode())
+    except OSError as error:
+        return Completed(command, None, b"", os.fsencode(f"{command[0]}: {error.strerror}"))
+    return Completed(command, done.returncode, done.stdout, done.stderr)

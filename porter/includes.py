@@ -1,0 +1,73 @@
+"""Who includes whom in a project, as far as the names in #include lines tell."""
+
+from __future__ import annotations
+
+import posixpath
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from porter.prescan import Scan
+
+
+@dataclass(frozen=True, slots=True)
+class IncludeGraph:
+    """The project's files that each file includes, and the islands of files that see one another."""
+
+    edges: Mapping[str, tuple[str, ...]]
+    islands: tuple[tuple[str, ...], ...]
+
+    def reachable(self, path: str) -> tuple[str, ...]:
+        """All files that a file includes, directly or not, sorted; itself not among them."""
+        seen = {path}
+        waiting = [path]
+        while waiting:
+            fresh = [other for other in self.edges.get(waiting.pop(), ()) if other not in seen]
+            seen.update(fresh)
+            waiting += fresh
+        return tuple(sorted(seen - {path}))
+
+
+def include_graph(scans: Mapping[str, Scan]) -> IncludeGraph:
+    """Resolves all includes; one that could be several files counts as all of them."""
+    by_name: defaultdict[str, list[str]] = defaultdict(list)
+    for path in scans:
+        by_name[posixpath.basename(path)].append(path)
+    edges = {
+        path: tuple(dict.fromkeys(t for name in scan.includes for t in _resolve(path, name, scans, by_name)))
+        for path, scan in scans.items()
+    }
+    return IncludeGraph(edges, tuple(_islands(scans, edges)))
+
+
+def _resolve(path: str, name: str, known: Mapping[str, Scan], by_name: Mapping[str, list[str]]) -> Iterable[str]:
+    """Beside the including file, below the root, else every file whose path ends like the name."""
+    for base in (posixpath.dirname(path), ""):
+        beside = posixpath.normpath(posixpath.join(base, name))
+        if beside in known:
+            return (beside,)
+    tail = name
+    while tail.startswith(("../", "./")):
+        tail = tail.partition("/")[2]
+    return [other for other in by_name.get(posixpath.basename(name), ()) if other.endswith("/" + tail)]
+
+
+def _islands(paths: Iterable[str], edges: Mapping[str, tuple[str, ...]]) -> Iterable[tuple[str, ...]]:
+    """Connected parts of the graph, whatever the direction of an include."""
+    neighbours: defaultdict[str, list[str]] = defaultdict(list)
+    for path, targets in edges.items():
+        for target in targets:
+            neighbours[path].append(target)
+            neighbours[target].append(path)
+    seen: set[str] = set()
+    for path in paths:
+        if path in seen:
+            continue
+        island = {path}
+        waiting = [path]
+        while waiting:
+            fresh = [other for other in neighbours[waiting.pop()] if other not in island]
+            island.update(fresh)
+            waiting += fresh
+        seen |= island
+        yield tuple(sorted(island))

@@ -1,0 +1,193 @@
+"""Findings that no rule makes: about files, links, build files and the engine itself, each with its explanation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from porter.model import Effort
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A finding code that does not belong to a rule."""
+
+    code: str
+    name: str
+    title: str
+    explanation: str
+    effort: Effort
+
+
+def _notice(code: str, name: str, effort: Effort, title: str, explanation: str) -> Notice:
+    return Notice(code, name, title, " ".join(explanation.split()), effort)
+
+
+EDIT_CONFLICT = _notice(
+    "E001",
+    "edit-conflict",
+    Effort.MANUAL,
+    "Two rules wanted to change the same bytes",
+    """The rule that starts earlier (then the one that covers more) was applied; the other was not and is named here.
+    Look at the place and finish what the second rule asked for.""",
+)
+NOT_CONVERGED = _notice(
+    "E002",
+    "not-converged",
+    Effort.MANUAL,
+    "The file still changes after the last pass",
+    """A bug in porter: two rules undo each other. The file holds the result of the last pass; please report it with the
+    file.""",
+)
+UNREADABLE_SOURCE = _notice(
+    "E003",
+    "unreadable-source",
+    Effort.MANUAL,
+    "The file cannot be ported as C++ source",
+    """It is UTF-16 or contains NUL bytes. It was copied as it is. Convert it to UTF-8 and port again.""",
+)
+ALLOW_WITHOUT_REASON = _notice(
+    "E004",
+    "allow-without-reason",
+    Effort.REVIEW,
+    "An allow comment without a reason",
+    """`// porter: allow[CODE]` suppresses a finding only when a reason follows the bracket, so that the next reader
+    knows why.""",
+)
+RULE_FAILED = _notice(
+    "E005",
+    "rule-failed",
+    Effort.MANUAL,
+    "A rule failed on this file",
+    """A bug in porter: the rule raised an error and was left out for this file; all others ran. Please report it with
+    the file.""",
+)
+UNREADABLE = _notice(
+    "E101",
+    "unreadable-file",
+    Effort.MANUAL,
+    "A file or folder could not be read",
+    """It is missing from the ported tree. Give yourself the right to read it and run again; only what is missing will
+    be done.""",
+)
+VANISHED = _notice(
+    "E102",
+    "vanished-file",
+    Effort.MANUAL,
+    "A file went away while the tree was being ported",
+    """It was there when the folder was listed and gone when it was read. Run again when nothing else changes the
+    tree.""",
+)
+DANGLING_LINK = _notice(
+    "E103",
+    "dangling-link",
+    Effort.REVIEW,
+    "A link points to nothing",
+    """The link was kept as it is. If a source or header was meant to be there, it is missing from this tree.""",
+)
+OUTSIDE_LINK = _notice(
+    "E104",
+    "outside-link",
+    Effort.REVIEW,
+    "A link leads out of the tree",
+    """The link was kept and not followed: what it points to was not ported. Port that folder too, or copy the file
+    into the tree.""",
+)
+LINK_LOOP = _notice(
+    "E105",
+    "link-loop",
+    Effort.REVIEW,
+    "A link leads back to itself",
+    """The link was kept and not followed.""",
+)
+EDITED_OUTPUT = _notice(
+    "E106",
+    "edited-output",
+    Effort.MANUAL,
+    "The file in the output was edited by hand and kept",
+    """Its source or porter changed since, so the new port is not in the tree. Merge by hand (`porter port --diff`
+    shows the port), or run again with --force to overwrite the edited file.""",
+)
+STALE_OUTPUT = _notice(
+    "E107",
+    "stale-output",
+    Effort.REVIEW,
+    "The source of an edited output file is gone",
+    """The output was edited by hand, so it was not removed. Delete it if it is not needed any more.""",
+)
+SPECIAL_FILE = _notice(
+    "E108",
+    "special-file",
+    Effort.REVIEW,
+    "Neither file, folder nor link",
+    """A pipe, socket or device is not copied.""",
+)
+PARSER_CRASHED = _notice(
+    "E109",
+    "parser-crashed",
+    Effort.REVIEW,
+    "The C++ parser crashed on this file",
+    """The process that ported the file died, so the file was ported once more without clang: names the project shares
+    with CUDA and types of expressions could not be looked up. Review its changes.""",
+)
+FILE_FAILED = _notice(
+    "E110",
+    "file-failed",
+    Effort.MANUAL,
+    "porter failed on this file",
+    """A bug in porter. The file was copied as it is and everything else was done; the traceback is in the file that
+    the last line on stderr names.""",
+)
+RENAMED_APART = _notice(
+    "E111",
+    "renamed-apart",
+    Effort.NONE,
+    "The usual new name was taken",
+    """`a.cu` becomes `a.hip`; where that name (or one that differs only in case) is taken, it becomes `a.cu.hip`, so
+    that two sources never collapse into one.""",
+)
+
+_BUILD = """Build files are copied as they are. They still call the CUDA compiler, link CUDA's libraries and name the
+    sources before they were renamed (`.cu` is now `.hip`)."""
+
+
+def _build(number: int, name: str, title: str, advice: str) -> Notice:
+    return _notice(f"B{number:03}", name, Effort.MANUAL, title, f"{_BUILD} {advice}")
+
+
+BUILD_CMAKE = _build(
+    1,
+    "cmake-build",
+    "CMake build is not converted",
+    "Use `enable_language(HIP)`, `find_package(hip)` and `CMAKE_HIP_ARCHITECTURES=gfx942`.",
+)
+BUILD_MAKE = _build(
+    2,
+    "make-build",
+    "Makefile is not converted",
+    "Use hipcc with `--offload-arch=gfx942` in place of nvcc, and ROCm's libraries.",
+)
+BUILD_PYTHON = _build(
+    3,
+    "python-build",
+    "Python build of a CUDA extension is not converted",
+    """torch's CUDAExtension works on a ROCm build of torch, but would convert the sources a second time: list the
+    ported sources and leave out nvcc flags that hipcc does not know.""",
+)
+BUILD_MESON = _build(
+    4,
+    "meson-build",
+    "Meson build is not converted",
+    "Meson has no HIP language: compile the `.hip` files with hipcc through `custom_target`, or set CXX to hipcc.",
+)
+BUILD_BAZEL = _build(5, "bazel-build", "Bazel build is not converted", "Use rules that call hipcc.")
+BUILD_SCRIPT = _build(6, "script-build", "Script calls the CUDA toolchain", "Change nvcc to hipcc, and its flags.")
+
+NOTICES: tuple[Notice, ...] = tuple(value for value in list(globals().values()) if isinstance(value, Notice))
+
+
+def notice_by_name(name: str) -> Notice | None:
+    """A notice by its code (`E101`) or its name (`unreadable-file`)."""
+    for notice in NOTICES:
+        if name.upper() == notice.code or name == notice.name:
+            return notice
+    return None

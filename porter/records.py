@@ -1,0 +1,188 @@
+"""What is known about one file after a run: the line it gets in the manifest, and the way back."""
+
+from __future__ import annotations
+
+import enum
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from porter.model import Finding, Kernel, Launch
+from porter.notices import Notice
+from porter.prescan import NOTHING, Scan
+
+
+class Status(str, enum.Enum):
+    """What was done with a file."""
+
+    PORTED = "ported"
+    UNCHANGED = "unchanged"
+    """Looked at by the rules, and nothing to change."""
+    COPIED = "copied"
+    LINK = "link"
+    FAILED = "failed"
+    """Not in the output, or not as it should be; a finding says why."""
+
+
+class Entry(NamedTuple):
+    """One finding as it is stored; the file's record has the path."""
+
+    line: int
+    column: int
+    code: str
+    effort: str
+    message: str
+    kernel: str | None = None
+    name: str = ""
+    """The source text at the place, when it is short: the name a gap is counted under."""
+    fixed: bool = False
+    suppressed: str | None = None
+
+
+class BuildUse(NamedTuple):
+    """The first place where a build file mentions CUDA, and the code of its kind."""
+
+    code: str
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class FileRecord:
+    """One file of the project."""
+
+    path: str
+    output: str
+    status: Status
+    key: str = ""
+    """Hash of everything the result depends on; empty: do it again next time."""
+    sha256: str = ""
+    output_sha256: str = ""
+    """Of what porter wrote, even where the user edited it since."""
+    mode: int = 0
+    lines: int = 0
+    target: str | None = None
+    edited: bool = False
+    """The output was edited by hand and kept."""
+    scan: Scan = NOTHING
+    build: BuildUse | None = None
+    support: tuple[str, ...] = ()
+    entries: tuple[Entry, ...] = ()
+    kernels: tuple[Mapping[str, Any], ...] = ()
+    """As the schema describes them."""
+
+
+_SHORT_NAME = 60
+_PLAIN = ("key", "sha256", "output_sha256", "mode", "lines", "target", "edited", "support", "kernels")
+
+
+def to_json(record: FileRecord) -> dict[str, Any]:
+    """A record as plain JSON, what is empty left out."""
+    document: dict[str, Any] = {"path": record.path, "output": record.output, "status": record.status.value}
+    for name in _PLAIN:
+        value = getattr(record, name)
+        if value:
+            document[name] = value
+    if record.scan.includes:
+        document["includes"] = record.scan.includes
+    if record.scan.declared:
+        document["declares"] = record.scan.declared
+    if record.build:
+        document["build"] = record.build
+    if record.entries:
+        document["findings"] = record.entries
+    return document
+
+
+def from_json(document: Mapping[str, Any]) -> FileRecord:
+    """The record that `to_json` wrote; KeyError, TypeError or ValueError when it did not."""
+    build = document.get("build")
+    return FileRecord(
+        document["path"],
+        document["output"],
+        Status(document["status"]),
+        document.get("key", ""),
+        document.get("sha256", ""),
+        document.get("output_sha256", ""),
+        document.get("mode", 0),
+        document.get("lines", 0),
+        document.get("target"),
+        document.get("edited", False),
+        Scan(tuple(document.get("includes", ())), tuple(document.get("declares", ()))),
+        BuildUse(*build) if build else None,
+        tuple(document.get("support", ())),
+        tuple(map(Entry._make, document.get("findings", ()))),
+        tuple(document.get("kernels", ())),
+    )
+
+
+def to_line(record: FileRecord) -> str:
+    """A record as one line of JSON."""
+    return json.dumps(to_json(record), separators=(",", ":"))
+
+
+def from_line(line: str) -> FileRecord:
+    """The record of one line."""
+    return from_json(json.loads(line))
+
+
+def entry(finding: Finding, text: str) -> Entry:
+    """A finding in stored form; `text` is the file it was found in."""
+    start, end = finding.span
+    name = text[start:end] if 0 < end - start <= _SHORT_NAME else ""
+    return Entry(
+        finding.line,
+        finding.column,
+        finding.code,
+        finding.effort.value,
+        readable(finding.message),
+        readable(finding.kernel) if finding.kernel else None,
+        readable(name) if "\n" not in name else "",
+        finding.fixed,
+        finding.suppressed,
+    )
+
+
+def notice_entry(notice: Notice, message: str, line: int = 1, column: int = 1) -> Entry:
+    """A finding about a file as a whole."""
+    return Entry(line, column, notice.code, notice.effort.value, message)
+
+
+def readable(text: str) -> str:
+    """Text that was cut from the latin-1 view of a file, as the author wrote it if the file is UTF-8."""
+    if text.isascii():
+        return text
+    try:
+        return text.encode("latin-1").decode("utf-8")
+    except UnicodeError:
+        return text
+
+
+def kernel_json(kernel: Kernel) -> dict[str, Any]:
+    """A kernel as the schema describes it; the path is that of its file."""
+    return {
+        "name": readable(kernel.name),
+        "qualified": readable(kernel.qualified),
+        "line": kernel.line,
+        "span": list(kernel.span),
+        "parameters": [[readable(p.name), readable(p.type)] for p in kernel.parameters],
+        "template_parameters": [readable(text) for text in kernel.template_parameters],
+        "attributes": [readable(text) for text in kernel.attributes],
+        "launch_bounds": [readable(text) for text in kernel.launch_bounds],
+        "shared": [[readable(s.name), readable(s.type), s.dynamic, s.line] for s in kernel.shared],
+        "callees": [readable(name) for name in kernel.callees],
+        "launches": [_launch_json(launch) for launch in kernel.launches],
+        "typed": kernel.typed,
+    }
+
+
+def _launch_json(launch: Launch) -> dict[str, Any]:
+    return {
+        "path": launch.path,
+        "line": launch.line,
+        "grid": readable(launch.grid),
+        "block": readable(launch.block),
+        "shared": readable(launch.shared),
+        "stream": readable(launch.stream),
+    }

@@ -1,0 +1,187 @@
+"""What the user chose: `porter.toml` or `[tool.porter]` in pyproject.toml, and the command line on top."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from porter.errors import Unusable
+from porter.model import Settings
+
+FILE_NAME = "porter.toml"
+VENDORED = (
+    "3rdparty",
+    "deps",
+    "extern",
+    "external",
+    "externals",
+    "submodules",
+    "third-party",
+    "third_party",
+    "thirdparty",
+    "vendor",
+    "vendored",
+    "vendors",
+)
+"""Folder names that usually hold other people's code."""
+
+WARP_MODES = ("preserve", "native")
+
+
+class Handling(str, enum.Enum):
+    """What happens to a folder or file that is not the project's own work."""
+
+    PORT = "port"
+    COPY = "copy"
+    SKIP = "skip"
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """Settings of one run: what the rules need, and which files take part."""
+
+    engine: Settings = field(default_factory=Settings)
+    include: tuple[str, ...] = ()
+    """Only these files are ported; the others are copied. Empty: all."""
+    exclude: tuple[str, ...] = ()
+    """Copied as they are."""
+    omit: tuple[str, ...] = ()
+    """Not in the ported tree at all."""
+    gitignored: Handling = Handling.SKIP
+    vendored: Handling = Handling.PORT
+    vendored_folders: tuple[str, ...] = VENDORED
+    ignore_names: tuple[str, ...] = ()
+    """Names that look like CUDA's and are the project's own."""
+    origin: str | None = None
+    """The settings file."""
+
+
+def load_choices(source: Path, config: Path | None = None) -> Choices:
+    """Reads the settings file given, or the one beside the source or in the nearest folder above it."""
+    if config is not None:
+        return _from_file(config)
+    found = _nearest(source if source.is_dir() else source.parent)
+    return _from_file(found) if found is not None else Choices()
+
+
+def with_overrides(choices: Choices, **given: Any) -> Choices:
+    """The choices with every option that was given on the command line (`None`: not given)."""
+    changed = {name: value for name, value in given.items() if value not in (None, ())}
+    engine = {name: changed.pop(name) for name in ("rocm", "warp") if name in changed}
+    return replace(choices, engine=replace(choices.engine, **engine), **changed)
+
+
+def _nearest(folder: Path) -> Path | None:
+    """The closest settings file at or above a folder, no higher than its git repository."""
+    folder = folder.absolute()
+    for place in (folder, *folder.parents):
+        own = place / FILE_NAME
+        shared = place / "pyproject.toml"
+        in_shared = shared.is_file() and b"[tool.porter" in shared.read_bytes()
+        if own.is_file() and in_shared:
+            raise Unusable(f"settings stand in two files: {own} and [tool.porter] in {shared}; keep one")
+        if own.is_file():
+            return own
+        if in_shared:
+            return shared
+        if (place / ".git").exists():
+            break
+    return None
+
+
+def _from_file(path: Path) -> Choices:
+    document = _read_toml(path)
+    if path.name == "pyproject.toml":
+        document = document.get("tool", {}).get("porter", {})
+    try:
+        return _choices(document, str(path))
+    except (TypeError, ValueError) as error:
+        raise Unusable(f"{path}: {error}") from None
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    try:
+        import tomllib
+    except ModuleNotFoundError:  # Python 3.10
+        import tomli as tomllib
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise Unusable(f"{path}: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise Unusable(f"{path}: {error}") from None
+
+
+def _choices(document: Mapping[str, Any], origin: str) -> Choices:
+    unknown = sorted(document.keys() - _KEYS.keys())
+    if unknown:
+        raise ValueError(f"unknown setting {unknown[0]!r}; known are {', '.join(sorted(_KEYS))}")
+    values = {key: _KEYS[key](key, value) for key, value in document.items()}
+    engine = Settings(
+        rocm=values.pop("rocm", None),
+        warp=values.pop("warp", "preserve"),
+        custom_names=values.pop("names", ()),
+        native_kernels=values.pop("native_kernels", ()),
+        preserve_kernels=values.pop("preserve_kernels", ()),
+        disabled=frozenset(values.pop("disable", ())),
+    )
+    return Choices(engine=engine, origin=origin, **values)
+
+
+def _text(key: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{key} must be a string")
+    return value
+
+
+def rocm_version(key: str, value: Any) -> str:
+    """A ROCm version such as `6.3` or `7.1.0`."""
+    text = _text(key, value)
+    if not all(part.isdigit() for part in text.split(".")):
+        raise ValueError(f"{key} must be a version such as 6.3, not {text!r}")
+    return text
+
+
+def _warp(key: str, value: Any) -> str:
+    if value not in WARP_MODES:
+        raise ValueError(f"{key} must be one of {', '.join(WARP_MODES)}")
+    return str(value)
+
+
+def _texts(key: str, value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise TypeError(f"{key} must be a list of strings")
+    return tuple(value)
+
+
+def _handling(key: str, value: Any) -> Handling:
+    try:
+        return Handling(value)
+    except ValueError:
+        raise ValueError(f"{key} must be one of {', '.join(Handling)}") from None
+
+
+def _names(key: str, value: Any) -> tuple[tuple[str, str], ...]:
+    if not isinstance(value, dict) or not all(isinstance(new, str) for new in value.values()):
+        raise TypeError(f"{key} must be a table of names: OLD = 'NEW'")
+    return tuple(sorted(value.items()))
+
+
+_KEYS = {
+    "rocm": rocm_version,
+    "warp": _warp,
+    "include": _texts,
+    "exclude": _texts,
+    "omit": _texts,
+    "gitignored": _handling,
+    "vendored": _handling,
+    "vendored_folders": _texts,
+    "names": _names,
+    "ignore_names": _texts,
+    "native_kernels": _texts,
+    "preserve_kernels": _texts,
+    "disable": _texts,
+}

@@ -1,0 +1,140 @@
+"""Does one file: reads it, ports or copies it, writes the result, and records what happened."""
+
+from __future__ import annotations
+
+import traceback
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NamedTuple
+
+from porter import engine, notices, support
+from porter.buildfiles.mentions import LARGEST, kind_of_build, mention
+from porter.model import PortedFile
+from porter.naming import support_path
+from porter.prescan import NOTHING, Scan
+from porter.records import Entry, FileRecord, Status, entry, kernel_json, notice_entry
+from porter.source import SourceFile
+from porter.writing import Content, Placed, content_at, content_of, place, sha256
+
+
+class Task(NamedTuple):
+    """One file to do."""
+
+    number: int
+    path: str
+    output: str
+    is_code: bool
+    mode: int
+    key: str = ""
+    scan: Scan = NOTHING
+    declared: tuple[str, ...] = ()
+    ours: str | None = None
+    """Digest of what an earlier run (or, in place, the source) left at the output's place."""
+    with_clang: bool = True
+    apart: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Sink:
+    """Where results go; no root: nowhere, the run only looks."""
+
+    root: Path | None
+    force: bool = False
+    in_place: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The record of a file, its new bytes when nobody wrote them, and the traceback of a failure of ours."""
+
+    record: FileRecord
+    data: bytes | None = None
+    crash: str | None = None
+
+
+def do_file(task: Task, root: Path, context: engine.Context, sink: Sink) -> Done:
+    """Ports or copies one file; what goes wrong with the file itself is a finding, not an exception."""
+    base = FileRecord(task.path, task.output, Status.FAILED, mode=task.mode, scan=task.scan)
+    try:
+        return _code(task, root, context, sink, base) if task.is_code else Done(_copy(task, root, sink, base))
+    except FileNotFoundError:
+        return Done(_failed(base, notices.VANISHED, "the file was gone when it was to be read"))
+    except OSError as error:
+        return Done(_failed(base, notices.UNREADABLE, f"the file could not be read: {error.strerror}"))
+
+
+def _failed(base: FileRecord, notice: notices.Notice, message: str) -> FileRecord:
+    return replace(base, entries=(notice_entry(notice, message),))
+
+
+def _code(task: Task, root: Path, context: engine.Context, sink: Sink, base: FileRecord) -> Done:
+    data = (root / task.path).read_bytes()
+    source = SourceFile(task.path, data)
+    crash = None
+    try:
+        ported = engine.port(source, _own_context(context, task), task.output, support_path(task.output))
+    except Exception:
+        crash = traceback.format_exc()
+        ported = PortedFile(task.path, task.output, data, False, (), lines=source.line_count)
+    record = replace(
+        base,
+        status=Status.PORTED if ported.changed or task.output != task.path else Status.UNCHANGED,
+        key=task.key if crash is None else "",
+        sha256=sha256(data),
+        lines=ported.lines,
+        support=support.closure(ported.support),
+        entries=(*_own_entries(task, crash), *(entry(finding, source.text) for finding in ported.findings)),
+        kernels=tuple(map(kernel_json, ported.kernels)),
+    )
+    written = _written(record, task, content_of(ported.data), root, sink)
+    return Done(written, ported.data if sink.root is None else None, crash)
+
+
+def _own_context(context: engine.Context, task: Task) -> engine.Context:
+    own = replace(context, declared=context.declared | frozenset(task.declared))
+    return own if task.with_clang else replace(own, parse=None)
+
+
+def _own_entries(task: Task, crash: str | None) -> tuple[Entry, ...]:
+    found: list[Entry] = []
+    if crash is not None:
+        last = crash.strip().rpartition("\n")[2]
+        found.append(notice_entry(notices.FILE_FAILED, f"bug in porter: {last}; the file was copied as it is"))
+    if not task.with_clang:
+        message = "the C++ parser crashed on this file; it was ported without it"
+        found.append(notice_entry(notices.PARSER_CRASHED, message))
+    if task.apart:
+        found.append(notice_entry(notices.RENAMED_APART, f"the port is {task.output}: the usual name is taken"))
+    return tuple(found)
+
+
+def _copy(task: Task, root: Path, sink: Sink, base: FileRecord) -> FileRecord:
+    source = root / task.path
+    kind = kind_of_build(task.path)
+    small = source.stat().st_size <= LARGEST
+    content: Content
+    use = None
+    if small:
+        data = source.read_bytes()
+        content = content_of(data)
+        use = mention(kind, data) if kind is not None else None
+    else:
+        content = content_at(source)
+    record = replace(base, status=Status.COPIED, key=task.key, sha256=content.sha256, build=use)
+    return _written(record, task, content, root, sink)
+
+
+def _written(record: FileRecord, task: Task, content: Content, root: Path, sink: Sink) -> FileRecord:
+    """Puts the result where it belongs and completes the record."""
+    record = replace(record, output_sha256=content.sha256)
+    if sink.root is None:
+        return record
+    ours = record.sha256 if sink.in_place and task.output == task.path else task.ours
+    placed = place(sink.root / task.output, content, task.mode, ours, force=sink.force, sync=sink.in_place)
+    if placed is Placed.KEPT:
+        message = f"{task.output} in the output was changed by hand and kept; the new port is not there"
+        edited = notice_entry(notices.EDITED_OUTPUT, message)
+        return replace(record, key="", output_sha256=task.ours or "", edited=True, entries=(edited, *record.entries))
+    if sink.in_place and task.output != task.path:
+        (root / task.path).unlink()
+    return record
