@@ -1,0 +1,1 @@
+"""Virtual devices: compiled GPU code, run on the CPU."""

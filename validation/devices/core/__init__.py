@@ -1,0 +1,1 @@
+"""What the virtual devices share: memory, scheduler, checks, counters, host compiler, results."""

@@ -1,0 +1,277 @@
+"""Run one translated kernel over a grid; shared by the virtual devices."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from porter.validation.devices.core import abi
+from porter.validation.devices.core.hostcc import HostBuildFailed, HostCompiler, build
+from porter.validation.devices.core.memory import Argument, DeviceBuffer, Memory, Pointer
+from porter.validation.devices.core.result import (
+    Array,
+    Counters,
+    Fault,
+    FaultKind,
+    MemorySite,
+    NotRun,
+    Outcome,
+    Place,
+    Ran,
+    Site,
+)
+
+CORE = Path(__file__).parent
+Dim = int | tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to run, and what to check on the way."""
+
+    schedule: int | None = None
+    """None: each wave runs until it waits. A number: random interleaving of waves and blocks with that seed."""
+    threads: int | None = None
+    """Host threads; None: all cores, or one when a schedule is given, so that it repeats."""
+    races: bool = False
+    uninitialised: bool = False
+    count_memory: bool = False
+    cooperative: bool = False
+    allow_exited: bool = False
+    """A wave that ends while others wait at a barrier is no fault (the hardware lets the others pass)."""
+    alignment: str = "dword"
+    """What an access must be aligned to: none, dword (what gfx942 wants), natural (what CUDA wants)."""
+    budget: int = 200_000_000
+    """Instructions per wave before it counts as an endless loop."""
+    quantum: int = 1_000_000
+    """Instructions after which another wave gets its turn."""
+
+
+@dataclass(frozen=True)
+class SiteKind:
+    """What the counters need to know of one instruction."""
+
+    site: Site
+    kind: str
+    segment: int
+    space: str | None = None
+    operations: int = 0
+
+
+@dataclass(frozen=True)
+class Image:
+    """A translated kernel, built for this host."""
+
+    kernel: str
+    library: Path
+    sites: tuple[SiteKind, ...]
+    segment_count: int
+    private_bytes: int
+    lanes: int
+    device: Path
+    """Folder of the device's own C files."""
+
+
+@functools.cache
+def runtime(compiler: HostCompiler, lanes: int, device: Path) -> ctypes.CDLL | HostBuildFailed:
+    """runtime.c and the *.c files of the device's folder as one library, loaded so that kernels find it."""
+    files = (CORE / "runtime.c", *sorted(device.glob("*.c")))
+    text = "\n".join(path.read_text() for path in files)
+    built = build(compiler, text, ("-O3", f"-DLANES={lanes}"), (CORE, device))
+    if isinstance(built, HostBuildFailed):
+        return built
+    return ctypes.CDLL(str(built), mode=ctypes.RTLD_GLOBAL)
+
+
+@functools.cache
+def load(library: Path) -> ctypes.CDLL:
+    """A kernel's library; stays loaded."""
+    return ctypes.CDLL(str(library))
+
+
+def dim3(value: Dim) -> tuple[int, int, int]:
+    """1 to 3 sizes as three."""
+    sizes = (value,) if isinstance(value, int) else tuple(value)
+    if not 1 <= len(sizes) <= 3 or any(size < 0 for size in sizes):
+        raise ValueError(f"{value!r} is no launch dimension")
+    x, y, z = (*sizes, 1, 1)[:3]
+    return x, y, z
+
+
+def scalar_bytes(value: Argument, size: int) -> bytes:
+    """A by-value argument of `size` bytes; Python floats take the size's own format."""
+    if isinstance(value, bytes):
+        data = value
+    elif isinstance(value, np.generic | np.ndarray):
+        data = value.tobytes()
+    elif isinstance(value, bool | int):
+        data = (int(value) & ((1 << (8 * size)) - 1)).to_bytes(size, "little")
+    elif isinstance(value, float):
+        formats = {2: np.float16, 4: np.float32, 8: np.float64}
+        data = formats[size](value).tobytes() if size in formats else b""
+    else:
+        raise TypeError(f"{type(value).__name__} is no kernel argument")
+    if len(data) != size:
+        raise ValueError(f"argument of {len(data)} bytes where the kernel takes {size}")
+    return data
+
+
+@dataclass(frozen=True)
+class Bound:
+    """Arguments on the device: a value or an address each, and the arrays to read back."""
+
+    values: tuple[Argument, ...]
+    arrays: tuple[tuple[int, Array] | None, ...]
+
+
+def bind(memory: Memory, arguments: Sequence[Argument]) -> Bound:
+    """Copy arrays to the device; everything else stays what it is."""
+    values: list[Argument] = []
+    arrays: list[tuple[int, Array] | None] = []
+    for index, value in enumerate(arguments):
+        if isinstance(value, np.ndarray) and value.ndim:
+            block = memory.allocate(value.nbytes, f"argument {index}")
+            memory.write(block.base, value)
+            values.append(block.base)
+            arrays.append((block.base, value))
+            continue
+        values.append(value.address if isinstance(value, DeviceBuffer | Pointer) else value)
+        arrays.append(None)
+    return Bound(tuple(values), tuple(arrays))
+
+
+def host_threads(options: Options) -> int:
+    """How many host threads a launch gets."""
+    if options.cooperative:
+        return 1
+    if options.threads is not None:
+        return max(options.threads, 1)
+    if options.schedule is not None:
+        return 1
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _flags(options: Options) -> int:
+    return (
+        abi.CHECK_RACES * options.races
+        | abi.COUNT_MEMORY * options.count_memory
+        | abi.COOPERATIVE * options.cooperative
+        | abi.CHECK_POISON * options.uninitialised
+        | abi.INTERLEAVE * (options.schedule is not None)
+        | abi.ALLOW_EXITED * options.allow_exited
+    )
+
+
+def _resident(options: Options, blocks: int) -> int:
+    if options.cooperative:
+        return blocks
+    return 4 if options.schedule is not None else 1
+
+
+def _line_numbers(sites: Sequence[SiteKind]) -> list[int]:
+    seen: dict[str, int] = {}
+    return [seen.setdefault(kind.site.where, len(seen)) for kind in sites]
+
+
+@functools.cache
+def _static_tables(image: Image) -> tuple[ctypes.Array[ctypes.c_uint32], int, int, int]:
+    library = load(image.library)
+    lines = (ctypes.c_uint32 * max(len(image.sites), 1))(*_line_numbers(image.sites))
+    init, step = (
+        ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0 for name in ("wave_init", "wave_step")
+    )
+    wave_bytes = ctypes.c_uint32.in_dll(library, "wave_bytes").value
+    return lines, init, step, wave_bytes
+
+
+def execute(
+    compiler: HostCompiler,
+    image: Image,
+    memory: Memory,
+    grid: Dim,
+    block: Dim,
+    bound: Bound,
+    argument_address: int,
+    shared_bytes: int,
+    symbols: Sequence[int],
+    options: Options,
+) -> Outcome:
+    """Run the kernel; arguments and symbols are on the device already."""
+    core = runtime(compiler, image.lanes, image.device)
+    if isinstance(core, HostBuildFailed):
+        return NotRun(f"the host compiler failed on the runtime: {core.output}")
+    lines, init, step, wave_bytes = _static_tables(image)
+    launch = abi.Launch()
+    launch.grid[:] = dim3(grid)
+    launch.block[:] = dim3(block)
+    blocks = launch.grid[0] * launch.grid[1] * launch.grid[2]
+    launch.shared_bytes, launch.private_bytes = shared_bytes, image.private_bytes
+    launch.threads, launch.flags = host_threads(options), _flags(options)
+    launch.alignment, launch.resident = abi.ALIGNMENTS[options.alignment], _resident(options, blocks)
+    launch.seed, launch.budget, launch.quantum = options.schedule or 0, options.budget, options.quantum
+    table = memory.table()
+    launch.allocation_count, launch.allocations = len(memory.blocks), ctypes.cast(table, ctypes.POINTER(abi.Allocation))  # type: ignore[arg-type]
+    launch.site_count, launch.segment_count = len(image.sites), image.segment_count
+    launch.wave_bytes, launch.arguments = wave_bytes, argument_address
+    launch.symbols = (ctypes.c_uint64 * max(len(symbols), 1))(*symbols)
+    launch.site_lines, launch.init, launch.step = lines, init, step
+    launch.sites = (abi.SiteCount * max(len(image.sites), 1))()
+    launch.segments = (abi.SegmentCount * max(image.segment_count, 1))()
+    launch.divergence = (ctypes.c_uint64 * max(len(image.sites), 1))()
+    start = time.perf_counter()
+    status = core.core_run(ctypes.byref(launch))
+    seconds = time.perf_counter() - start
+    if status:
+        return NotRun("not enough host memory for the launch")
+    if launch.fault.kind:
+        return _fault(launch.fault, image, memory)
+    notes = () if not launch.note.kind else (str(_fault(launch.note, image, memory)),)
+    outputs = tuple(None if entry is None else memory.read_array(*entry) for entry in bound.arrays)
+    return Ran(outputs, _count(launch, image), notes, seconds)
+
+
+def _fault(record: abi.FaultRecord, image: Image, memory: Memory) -> Fault:
+    def site(index: int) -> Site | None:
+        return image.sites[index].site if index < len(image.sites) else None
+
+    x, y, z = record.block
+    kind = FaultKind(record.kind)
+    place = Place(image.kernel, (x, y, z), record.wave, record.lane, site(record.site))
+    other = None
+    if record.other_wave != abi.NOBODY or record.other_site != abi.NOBODY:
+        other = Place(image.kernel, (x, y, z), record.other_wave, 0, site(record.other_site))
+    is_global = kind in (FaultKind.OUT_OF_BOUNDS, FaultKind.FREED, FaultKind.READ_ONLY)
+    near = memory.describe(record.address) if is_global else None
+    return Fault(kind, place, record.address, record.bytes, near, other)
+
+
+def _count(launch: abi.Launch, image: Image) -> Counters:
+    runs = [launch.segments[i].runs for i in range(image.segment_count)]
+    lanes = [launch.segments[i].lanes for i in range(image.segment_count)]
+    instructions: dict[str, int] = {}
+    vector = lane = operations = 0
+    memory: list[MemorySite] = []
+    for index, site in enumerate(image.sites):
+        times = runs[site.segment]
+        if not times:
+            continue
+        instructions[site.kind] = instructions.get(site.kind, 0) + times
+        operations += times * site.operations
+        if site.kind != "scalar":
+            vector += times
+            lane += lanes[site.segment]
+        count = launch.sites[index]
+        if site.space is not None and count.requests:
+            memory.append(
+                MemorySite(
+                    site.site, site.space, count.requests, count.lanes, count.bytes, count.lines, count.conflicts
+                )
+            )
+    divergent = sum(launch.divergence[i] for i in range(len(image.sites)))
+    return Counters(instructions, lane, vector, divergent, operations, tuple(memory), image.lanes)

@@ -1,0 +1,183 @@
+"""What a virtual launch can come to: it ran, it faulted, or it was not run for a reason."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+
+class FaultKind(enum.IntEnum):
+    """Numbered as enum FaultKind in runtime.h."""
+
+    OUT_OF_BOUNDS = 1
+    FREED = 2
+    READ_ONLY = 3
+    MISALIGNED = 4
+    SHARED_OUT_OF_BOUNDS = 5
+    PRIVATE_OUT_OF_BOUNDS = 6
+    UNINITIALISED = 7
+    RACE = 8
+    DIVERGENT_BARRIER = 9
+    BARRIER_MISMATCH = 10
+    BARRIER_MISSED = 11
+    BUDGET = 12
+    TRAP = 13
+    BAD_JUMP = 14
+    UNSUPPORTED = 15
+    DEADLOCK = 16
+
+    @property
+    def sentence(self) -> str:
+        """What went wrong, in words."""
+        return _SENTENCES[self]
+
+
+_SENTENCES = {
+    FaultKind.OUT_OF_BOUNDS: "access outside every allocation",
+    FaultKind.FREED: "access to freed memory",
+    FaultKind.READ_ONLY: "write to constant memory",
+    FaultKind.MISALIGNED: "misaligned access",
+    FaultKind.SHARED_OUT_OF_BOUNDS: "access outside shared memory (LDS)",
+    FaultKind.PRIVATE_OUT_OF_BOUNDS: "access outside the thread's private memory (scratch)",
+    FaultKind.UNINITIALISED: "an uninitialised value reaches a result",
+    FaultKind.RACE: "data race in shared memory (LDS): two waves, no barrier between",
+    FaultKind.DIVERGENT_BARRIER: "barrier reached by some lanes of a wave only",
+    FaultKind.BARRIER_MISMATCH: "waves of a block wait at different barriers",
+    FaultKind.BARRIER_MISSED: "a wave ended while others wait at a barrier",
+    FaultKind.BUDGET: "instruction budget exceeded (endless loop?)",
+    FaultKind.TRAP: "trap (assertion or abort in the kernel)",
+    FaultKind.BAD_JUMP: "jump to an address that is no function",
+    FaultKind.UNSUPPORTED: "reached something the device does not support",
+    FaultKind.DEADLOCK: "no wave can go on",
+}
+
+
+@dataclass(frozen=True)
+class Site:
+    """One instruction: its text and where it came from."""
+
+    text: str
+    assembly_line: int
+    file: str | None = None
+    line: int = 0
+
+    @property
+    def where(self) -> str:
+        """`file:line`, or the assembly line without line information."""
+        if self.file is None:
+            return f"assembly line {self.assembly_line}"
+        return f"{PurePath(self.file)}:{self.line}"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Who did it: kernel, block, wave, lane, instruction."""
+
+    kernel: str
+    block: tuple[int, int, int]
+    wave: int
+    lane: int
+    site: Site | None
+
+    def __str__(self) -> str:
+        where = "" if self.site is None else f" at {self.site.where}: {self.site.text}"
+        return f"{self.kernel}, block {self.block}, wave {self.wave}, lane {self.lane}{where}"
+
+
+@dataclass(frozen=True)
+class Fault:
+    """The launch broke a rule; the first fault is kept."""
+
+    kind: FaultKind
+    place: Place
+    address: int = 0
+    size: int = 0
+    near: str | None = None
+    other: Place | None = None
+
+    def __str__(self) -> str:
+        parts = [f"{self.kind.sentence}: {self.place}"]
+        if self.size:
+            parts.append(f"{self.size} bytes at {self.address:#x}")
+        if self.near:
+            parts.append(self.near)
+        if self.other:
+            parts.append(f"with wave {self.other.wave}" + (f" at {self.other.site.where}" if self.other.site else ""))
+        return "; ".join(parts)
+
+
+@dataclass(frozen=True)
+class NotRun:
+    """Could not be run, and why: a missing tool, or something not supported."""
+
+    reason: str
+    mnemonic: str | None = None
+    assembly_line: int = 0
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+@dataclass(frozen=True)
+class MemorySite:
+    """Traffic of one memory instruction over the whole launch."""
+
+    site: Site
+    space: str
+    requests: int
+    lanes: int
+    bytes: int
+    lines: int
+    conflicts: int
+
+
+@dataclass(frozen=True)
+class Counters:
+    """Evidence about speed; no time is invented from it."""
+
+    instructions: dict[str, int] = field(default_factory=dict)
+    lane_instructions: int = 0
+    vector_instructions: int = 0
+    divergent_branches: int = 0
+    matrix_operations: int = 0
+    memory: tuple[MemorySite, ...] = ()
+    lanes: int = 64
+
+    @property
+    def active_lanes(self) -> float | None:
+        """Mean number of lanes switched on per vector instruction."""
+        return self.lane_instructions / self.vector_instructions if self.vector_instructions else None
+
+
+@dataclass(frozen=True)
+class Ran:
+    """The launch ended: arrays after it, in argument order (None for what is no array)."""
+
+    outputs: tuple[Array | None, ...]
+    counters: Counters
+    notes: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+    def output(self, index: int) -> Array:
+        """The array passed as argument `index`, as the kernel left it."""
+        array = self.outputs[index]
+        if array is None:
+            raise TypeError(f"argument {index} is no array")
+        return array
+
+
+Outcome = Ran | Fault | NotRun
+
+
+def poisoned(shape: tuple[int, ...] | int, dtype: Any) -> Array:
+    """An output buffer full of bytes nobody would write."""
+    array = np.empty(shape, dtype)
+    array.view(np.uint8)[...] = 0xA5
+    return array

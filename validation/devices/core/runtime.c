@@ -1,0 +1,558 @@
+/* Scheduler, barriers, faults and the slow halves of memory checking. */
+#define _GNU_SOURCE
+#include "runtime.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+/* ---- faults ---------------------------------------------------------------------------------------- */
+
+static pthread_mutex_t fault_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void record(FaultRecord *into, const Wave *w, enum FaultKind kind, uint32_t site, uint32_t lane,
+                   uint64_t address, uint64_t bytes) {
+    pthread_mutex_lock(&fault_lock);
+    if (into->kind == FAULT_NONE) {
+        into->site = site;
+        into->other_site = UINT32_MAX;
+        into->wave = w->index;
+        into->other_wave = UINT32_MAX;
+        into->lane = lane;
+        into->allocation = UINT32_MAX;
+        memcpy(into->block, w->block->id, sizeof into->block);
+        into->address = address;
+        into->bytes = bytes;
+        __atomic_store_n(&into->kind, (uint32_t)kind, __ATOMIC_RELEASE);
+    }
+    pthread_mutex_unlock(&fault_lock);
+}
+
+enum WaveEvent core_fault(Wave *w, enum FaultKind kind, uint32_t site, uint32_t lane, uint64_t address,
+                          uint64_t bytes) {
+    record(&w->launch->fault, w, kind, site, lane, address, bytes);
+    return WAVE_FAULT;
+}
+
+static void core_fault_pair(Wave *w, enum FaultKind kind, uint32_t site, uint32_t lane, uint64_t address,
+                            uint64_t bytes, uint32_t other_wave, uint32_t other_site) {
+    FaultRecord *fault = &w->launch->fault;
+    record(fault, w, kind, site, lane, address, bytes);
+    pthread_mutex_lock(&fault_lock);
+    if (fault->site == site && fault->wave == w->index && fault->other_wave == UINT32_MAX) {
+        fault->other_wave = other_wave;
+        fault->other_site = other_site;
+    }
+    pthread_mutex_unlock(&fault_lock);
+}
+
+static int failed(const Launch *launch) { return __atomic_load_n(&launch->fault.kind, __ATOMIC_ACQUIRE) != FAULT_NONE; }
+
+/* ---- global memory --------------------------------------------------------------------------------- */
+
+/* the last allocation that starts at or below the address */
+static const Allocation *find(const Launch *launch, uint64_t address) {
+    uint32_t low = 0, high = launch->allocation_count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (launch->allocations[middle].base <= address) low = middle + 1;
+        else high = middle;
+    }
+    return low ? &launch->allocations[low - 1] : NULL;
+}
+
+static enum FaultKind judge(const Allocation *found, uint64_t address, uint64_t bytes, int write) {
+    if (!found || address < found->base || address + bytes > found->end) return FAULT_OUT_OF_BOUNDS;
+    if (found->state == ALLOCATION_FREED) return FAULT_FREED;
+    if (found->state == ALLOCATION_READ_ONLY && write) return FAULT_READ_ONLY;
+    return FAULT_NONE;
+}
+
+static int reject(Wave *w, enum FaultKind kind, uint32_t site, uint32_t lane, uint64_t address, uint64_t bytes) {
+    const Allocation *near = find(w->launch, address);
+    core_fault(w, kind, site, lane, address, bytes);
+    pthread_mutex_lock(&fault_lock);
+    FaultRecord *fault = &w->launch->fault;
+    if (near && fault->address == address && fault->site == site && fault->wave == w->index) fault->allocation = near->id;
+    pthread_mutex_unlock(&fault_lock);
+    return 1;
+}
+
+static uint32_t required_alignment(const Launch *launch, uint32_t align) {
+    if (launch->alignment == ALIGN_NATURAL) return align;
+    if (launch->alignment == ALIGN_DWORD) return align < 4 ? align : 4;
+    return 1;
+}
+
+/* distinct 128-byte lines touched by the active lanes */
+static uint32_t count_lines(uint64_t active, const uint64_t *address, uint32_t bytes, uint64_t low, uint64_t high) {
+    uint64_t first = low >> 7;
+    if (((high + bytes - 1) >> 7) - first < 64) {
+        uint64_t seen = 0;
+        for (int lane = 0; lane < LANES; lane++)
+            seen |= 1ull << ((address[lane] >> 7) - first) | 1ull << (((address[lane] + bytes - 1) >> 7) - first);
+        return (uint32_t)__builtin_popcountll(seen);
+    }
+    uint64_t table[256];
+    uint32_t count = 0;
+    memset(table, 0xff, sizeof table);
+    for (int lane = 0; lane < LANES; lane++) {
+        if (!(active >> lane & 1)) continue;
+        for (uint64_t line = address[lane] >> 7; line <= (address[lane] + bytes - 1) >> 7; line++) {
+            uint32_t slot = (uint32_t)(line * 0x9e3779b97f4a7c15ull >> 56);
+            while (table[slot] != UINT64_MAX && table[slot] != line) slot = (slot + 1) & 255;
+            if (table[slot] != line) table[slot] = line, count++;
+        }
+    }
+    return count;
+}
+
+static void count_access(Wave *w, uint32_t site, uint64_t active, uint32_t bytes, uint32_t lines, uint32_t conflicts) {
+    SiteCount *count = &w->worker->sites[site];
+    uint32_t lanes = (uint32_t)__builtin_popcountll(active);
+    count->requests++;
+    count->lanes += lanes;
+    count->bytes += (uint64_t)lanes * bytes;
+    count->lines += lines;
+    count->conflicts += conflicts;
+}
+
+static int inside(const Allocation *hit, uint64_t low, uint64_t end, int write) {
+    return hit && low >= hit->base && end <= hit->end && end > low && hit->state != ALLOCATION_FREED &&
+           !(write && hit->state == ALLOCATION_READ_ONLY);
+}
+
+int core_global(Wave *w, uint32_t site, uint64_t active, uint64_t *address, uint32_t bytes, uint32_t align, int write) {
+    uint32_t mask[LANES] ALIGNED;
+    uint64_t safe = address[first_lane(active)], low = UINT64_MAX, high = 0, bits = 0;
+    expand_mask(active, mask);
+    for (int lane = 0; lane < LANES; lane++) {
+        uint64_t a = mask[lane] ? address[lane] : safe;
+        address[lane] = a;
+        low = a < low ? a : low;
+        high = a > high ? a : high;
+        bits |= a;
+    }
+    uint32_t wanted = required_alignment(w->launch, align);
+    if (UNLIKELY(bits & (wanted - 1))) {
+        for (uint32_t lane = 0; lane < LANES; lane++)
+            if (active >> lane & 1 && address[lane] & (wanted - 1))
+                return reject(w, FAULT_MISALIGNED, site, lane, address[lane], bytes);
+    }
+    if (UNLIKELY(active & w->missed)) {
+        core_fault(w, FAULT_DIVERGENT_BARRIER, w->missed_site, (uint32_t)first_lane(active & w->missed), 0, 0);
+        return 1;
+    }
+    const Allocation **hit = &w->worker->hit[site];
+    if (UNLIKELY(!inside(*hit, low, high + bytes, write))) {
+        for (uint32_t lane = 0; lane < LANES; lane++) {
+            if (!(active >> lane & 1)) continue;
+            if (!inside(*hit, address[lane], address[lane] + bytes, write)) *hit = find(w->launch, address[lane]);
+            enum FaultKind kind = judge(*hit, address[lane], bytes, write);
+            if (kind != FAULT_NONE) return reject(w, kind, site, lane, address[lane], bytes);
+        }
+    }
+    if (w->launch->flags & COUNT_MEMORY)
+        count_access(w, site, active, bytes, count_lines(active, address, bytes, low, high), 0);
+    return 0;
+}
+
+int core_scalar(Wave *w, uint32_t site, uint64_t address, uint32_t bytes, int write) {
+    const Allocation **hit = &w->worker->hit[site];
+    if (LIKELY(inside(*hit, address, address + bytes, write))) return 0;
+    *hit = find(w->launch, address);
+    enum FaultKind kind = judge(*hit, address, bytes, write);
+    return kind == FAULT_NONE ? 0 : reject(w, kind, site, (uint32_t)first_lane(w->live), address, bytes);
+}
+
+/* ---- shared memory (LDS) --------------------------------------------------------------------------- */
+
+enum { MANY_READERS = 0xffff, BANKS = 32 };
+
+static int races(Wave *w, uint32_t site, uint32_t lane, uint64_t offset, uint32_t bytes, int write, int atomic) {
+    Block *block = w->block;
+    uint16_t me = (uint16_t)(w->index + 1);
+    for (uint64_t i = offset; i < offset + bytes; i++) {
+        Shadow *s = &block->shadow[i];
+        int written = s->write_epoch == block->epoch && s->writer != me;
+        int read = s->read_epoch == block->epoch && s->reader != me;
+        if (written && !(atomic && s->write_site & 0x80000000u)) {
+            core_fault_pair(w, FAULT_RACE, site, lane, offset, bytes, s->writer - 1u, s->write_site & 0x7fffffffu);
+            return 1;
+        }
+        if (write && read && !atomic) {
+            uint32_t other = s->reader == MANY_READERS ? UINT32_MAX : s->reader - 1u;
+            core_fault_pair(w, FAULT_RACE, site, lane, offset, bytes, other, s->read_site);
+            return 1;
+        }
+        if (write) {
+            s->write_epoch = block->epoch;
+            s->writer = me;
+            s->write_site = site | (atomic ? 0x80000000u : 0);
+        } else {
+            s->reader = s->read_epoch == block->epoch && s->reader != me ? MANY_READERS : me;
+            s->read_epoch = block->epoch;
+            s->read_site = site;
+        }
+    }
+    return 0;
+}
+
+/* Extra passes: of the lanes served together (32 words a cycle), the most that want different words of one bank. */
+static uint32_t count_conflicts(uint64_t active, const uint64_t *offset, uint32_t bytes) {
+    uint32_t extra = 0, group = bytes <= 4 ? 32 : bytes <= 8 ? 16 : 8;
+    uint32_t words = (bytes + 3) / 4;
+    for (uint32_t start = 0; start < LANES; start += group) {
+        uint32_t last[BANKS], depth[BANKS] = {0}, worst = 0;
+        memset(last, 0xff, sizeof last);
+        for (uint32_t lane = start; lane < start + group && lane < LANES; lane++) {
+            if (!(active >> lane & 1)) continue;
+            for (uint32_t k = 0; k < words; k++) {
+                uint32_t word = (uint32_t)(offset[lane] >> 2) + k, bank = word % BANKS;
+                if (last[bank] == word) continue;
+                last[bank] = word;
+                depth[bank]++;
+                worst = depth[bank] > worst ? depth[bank] : worst;
+            }
+        }
+        extra += worst ? worst - 1 : 0;
+    }
+    return extra;
+}
+
+int core_shared(Wave *w, uint32_t site, uint64_t active, uint64_t *address, uint32_t bytes, uint32_t align, int write,
+                int atomic, uint64_t *poisoned) {
+    Launch *launch = w->launch;
+    Block *block = w->block;
+    uint32_t mask[LANES] ALIGNED;
+    uint64_t safe = address[first_lane(active)], high = 0, bits = 0, limit = launch->shared_bytes;
+    expand_mask(active, mask);
+    for (int lane = 0; lane < LANES; lane++) {
+        uint64_t a = mask[lane] ? address[lane] : safe;
+        address[lane] = a;
+        high = a > high ? a : high;
+        bits |= a;
+    }
+    uint32_t wanted = required_alignment(launch, align);
+    if (UNLIKELY(high + bytes > limit || bits & (wanted - 1))) {
+        for (uint32_t lane = 0; lane < LANES; lane++) {
+            if (!(active >> lane & 1)) continue;
+            if (address[lane] + bytes > limit)
+                return core_fault(w, FAULT_SHARED_OUT_OF_BOUNDS, site, lane, address[lane], bytes), 1;
+            if (address[lane] & (wanted - 1)) return core_fault(w, FAULT_MISALIGNED, site, lane, address[lane], bytes), 1;
+        }
+    }
+    if (UNLIKELY(active & w->missed)) {
+        core_fault(w, FAULT_DIVERGENT_BARRIER, w->missed_site, (uint32_t)first_lane(active & w->missed), 0, 0);
+        return 1;
+    }
+    if (launch->flags & COUNT_MEMORY) count_access(w, site, active, bytes, 0, count_conflicts(active, address, bytes));
+    if (launch->flags & CHECK_RACES) {
+        for (uint32_t lane = 0; lane < LANES; lane++)
+            if (active >> lane & 1 && races(w, site, lane, address[lane], bytes, write, atomic)) return 1;
+    }
+    if (launch->flags & CHECK_POISON) {
+        uint64_t bad = 0;
+        for (uint32_t lane = 0; lane < LANES; lane++) {
+            uint8_t *state = block->initialised + address[lane];
+            if (!write || atomic)
+                for (uint32_t i = 0; i < bytes; i++) bad |= (uint64_t)!state[i] << lane;
+            else if (active >> lane & 1)
+                memset(state, 1, bytes);
+        }
+        if (poisoned) *poisoned = bad & active;
+    } else if (poisoned) {
+        *poisoned = 0;
+    }
+    for (int lane = 0; lane < LANES; lane++) address[lane] += (uint64_t)block->shared;
+    return 0;
+}
+
+/* ---- barriers -------------------------------------------------------------------------------------- */
+
+enum WaveEvent core_barrier(Wave *w, uint32_t site, uint64_t active) {
+    if (active & w->missed)
+        return core_fault(w, FAULT_DIVERGENT_BARRIER, w->missed_site, (uint32_t)first_lane(active & w->missed), 0, 0);
+    uint64_t absent = w->live & ~active;
+    if (absent) {
+        w->missed |= absent;
+        w->missed_site = site;
+    }
+    w->barrier_site = site;
+    return WAVE_BARRIER;
+}
+
+/* ---- scheduling ------------------------------------------------------------------------------------ */
+
+static uint64_t random_next(uint64_t *state) { /* splitmix64 */
+    uint64_t z = *state += 0x9e3779b97f4a7c15ull;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+    return z ^ z >> 31;
+}
+
+static Wave *wave_at(const Block *block, uint32_t index) {
+    return (Wave *)(block->waves + (size_t)index * block->worker->launch->wave_bytes);
+}
+
+static uint32_t block_threads(const Launch *launch) { return launch->block[0] * launch->block[1] * launch->block[2]; }
+static uint64_t block_total(const Launch *launch) {
+    return (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
+}
+
+static size_t rounded(size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+static int block_allocate(Block *block, Worker *worker) {
+    Launch *launch = worker->launch;
+    memset(block, 0, sizeof *block);
+    block->worker = worker;
+    block->wave_count = (block_threads(launch) + LANES - 1) / LANES;
+    block->waves = aligned_alloc(64, rounded((size_t)block->wave_count * launch->wave_bytes));
+    block->shared = aligned_alloc(64, rounded((size_t)launch->shared_bytes + 64));
+    if (!block->waves || !block->shared) return 1;
+    memset(block->shared, 0xcd, launch->shared_bytes);
+    if (launch->flags & CHECK_POISON) block->initialised = calloc(launch->shared_bytes + 64, 1);
+    if (launch->flags & CHECK_RACES) block->shadow = calloc(launch->shared_bytes + 64, sizeof(Shadow));
+    size_t private_bytes = (size_t)launch->private_bytes * LANES;
+    for (uint32_t i = 0; i < block->wave_count; i++) {
+        Wave *w = wave_at(block, i);
+        memset(w, 0, sizeof *w);
+        w->private_base = private_bytes ? aligned_alloc(64, rounded(private_bytes)) : NULL;
+        if (private_bytes && !w->private_base) return 1;
+        if (private_bytes && launch->flags & CHECK_POISON) w->private_poison = malloc(rounded(launch->private_bytes * 2));
+    }
+    return 0;
+}
+
+static void block_free(Block *block) {
+    for (uint32_t i = 0; block->waves && i < block->wave_count; i++) {
+        free(wave_at(block, i)->private_base);
+        free(wave_at(block, i)->private_poison);
+    }
+    free(block->waves);
+    free(block->shared);
+    free(block->initialised);
+    free(block->shadow);
+}
+
+static void block_start(Block *block, uint64_t linear) {
+    Launch *launch = block->worker->launch;
+    block->linear = (uint32_t)linear;
+    block->id[0] = (uint32_t)(linear % launch->grid[0]);
+    block->id[1] = (uint32_t)(linear / launch->grid[0] % launch->grid[1]);
+    block->id[2] = (uint32_t)(linear / launch->grid[0] / launch->grid[1]);
+    block->live_waves = block->wave_count;
+    block->waiting = block->grid_waiting = 0;
+    block->epoch++;
+    if (block->initialised) memset(block->initialised, 0, launch->shared_bytes);
+    uint32_t threads = block_threads(launch);
+    for (uint32_t i = 0; i < block->wave_count; i++) {
+        Wave *w = wave_at(block, i);
+        uint8_t *private_base = w->private_base;
+        uint64_t *private_poison = w->private_poison;
+        uint32_t lanes = threads - i * LANES < LANES ? threads - i * LANES : LANES;
+        memset(w, 0, sizeof *w);
+        w->private_base = private_base;
+        w->private_poison = private_poison;
+        if (private_poison) memset(private_poison, 0xff, (size_t)launch->private_bytes * 2);
+        w->launch = launch;
+        w->worker = block->worker;
+        w->block = block;
+        w->segments = block->worker->segments;
+        w->index = i;
+        w->event = WAVE_YIELD;
+        w->budget = (int64_t)launch->budget;
+        w->live = lanes == 64 ? UINT64_MAX : (1ull << lanes) - 1;
+        ((wave_entry)launch->init)(w);
+    }
+}
+
+/* Every wave has finished or waits: either the barrier opens, or something is wrong. */
+static int barrier_opens(Block *block) {
+    Wave *first = NULL, *done = NULL;
+    for (uint32_t i = 0; i < block->wave_count; i++) {
+        Wave *w = wave_at(block, i);
+        if (w->event == WAVE_DONE) done = w;
+        if (w->event != WAVE_BARRIER) continue;
+        if (!first) first = w;
+        const uint32_t *line = first->launch->site_lines;
+        if (line[w->barrier_site] != line[first->barrier_site]) {
+            core_fault_pair(w, FAULT_BARRIER_MISMATCH, w->barrier_site, (uint32_t)first_lane(w->live), 0, 0,
+                            first->index, first->barrier_site);
+            return 0;
+        }
+    }
+    if (done && !(first->launch->flags & ALLOW_EXITED)) {
+        core_fault_pair(first, FAULT_BARRIER_MISSED, first->barrier_site, (uint32_t)first_lane(first->live), 0, 0,
+                        done->index, UINT32_MAX);
+        return 0;
+    }
+    for (uint32_t i = 0; i < block->wave_count; i++) {
+        Wave *w = wave_at(block, i);
+        if (w->event == WAVE_BARRIER) w->event = WAVE_YIELD;
+    }
+    block->waiting = 0;
+    block->epoch++;
+    return 1;
+}
+
+static int64_t turn_length(Worker *worker) {
+    Launch *launch = worker->launch;
+    if (!(launch->flags & INTERLEAVE)) return (int64_t)launch->quantum;
+    return (int64_t)(random_next(&worker->random) % 64) + 1;
+}
+
+/* Runs one wave until it waits, ends or has had its turn. False when the launch failed. */
+static int turn(Block *block, Wave *w) {
+    int64_t length = turn_length(block->worker);
+    w->quantum = length;
+    enum WaveEvent event = ((wave_turn)w->launch->step)(w);
+    w->event = event;
+    w->budget -= length - w->quantum;
+    if (event == WAVE_FAULT) return 0;
+    if (event == WAVE_YIELD && w->budget < 0) {
+        core_fault(w, FAULT_BUDGET, w->barrier_site, (uint32_t)first_lane(w->live), 0, 0);
+        return 0;
+    }
+    if (event == WAVE_DONE) {
+        block->live_waves--;
+        if (w->missed && w->launch->note.kind == FAULT_NONE)
+            record(&w->launch->note, w, FAULT_DIVERGENT_BARRIER, w->missed_site, (uint32_t)first_lane(w->missed), 0, 0);
+    }
+    block->waiting += event == WAVE_BARRIER;
+    block->grid_waiting += event == WAVE_GRID_BARRIER;
+    return 1;
+}
+
+/* One pass over the block's waves; false when the launch failed. */
+static int block_pass(Block *block) {
+    uint32_t offset = 0;
+    if (block->worker->launch->flags & INTERLEAVE) offset = (uint32_t)random_next(&block->worker->random);
+    for (uint32_t i = 0; i < block->wave_count; i++) {
+        Wave *w = wave_at(block, (uint32_t)(((uint64_t)i + offset) % block->wave_count));
+        if (w->event == WAVE_YIELD && !turn(block, w)) return 0;
+    }
+    if (block->waiting && block->waiting == block->live_waves) return barrier_opens(block);
+    return !failed(block->worker->launch);
+}
+
+static uint64_t shuffled(const Launch *launch, uint64_t i, uint64_t total) {
+    if (!(launch->flags & INTERLEAVE) || launch->flags & COOPERATIVE) return i;
+    uint64_t stride = launch->seed % total | 1; /* a permutation when coprime to the total */
+    for (uint64_t a = stride, b = total; b; ) {
+        uint64_t r = a % b;
+        a = b, b = r;
+        if (!b && a != 1) return i;
+    }
+    return (i * stride + launch->seed) % total;
+}
+
+/* Blocks of a worker that are alive together: one, some when interleaving, all when cooperative. */
+static int run_resident(Worker *worker, Block *blocks, uint32_t resident, uint64_t *next, uint64_t total) {
+    Launch *launch = worker->launch;
+    uint32_t alive = 0;
+    for (uint32_t i = 0; i < resident; i++) {
+        uint64_t mine = __atomic_fetch_add(next, 1, __ATOMIC_RELAXED);
+        if (mine >= total) break;
+        block_start(&blocks[i], shuffled(launch, mine, total));
+        alive++;
+    }
+    uint32_t running = alive;
+    while (running) {
+        uint32_t at_grid_barrier = 0;
+        running = 0;
+        for (uint32_t i = 0; i < alive; i++) {
+            Block *block = &blocks[i];
+            if (!block->live_waves) continue;
+            if (!block_pass(block)) return 0;
+            if (!block->live_waves) {
+                uint64_t mine = __atomic_fetch_add(next, 1, __ATOMIC_RELAXED);
+                if (mine < total) block_start(block, shuffled(launch, mine, total));
+            }
+            running += block->live_waves != 0;
+            at_grid_barrier += block->live_waves && block->grid_waiting == block->live_waves;
+        }
+        if (running && at_grid_barrier == running) {
+            for (uint32_t i = 0; i < alive; i++) {
+                blocks[i].grid_waiting = 0;
+                blocks[i].epoch++;
+                for (uint32_t k = 0; k < blocks[i].wave_count; k++)
+                    if (wave_at(&blocks[i], k)->event == WAVE_GRID_BARRIER) wave_at(&blocks[i], k)->event = WAVE_YIELD;
+            }
+        }
+    }
+    return 1;
+}
+
+typedef struct Task {
+    Worker worker;
+    uint64_t *next;
+    int out_of_memory;
+    pthread_t thread;
+} Task;
+
+static void *work(void *argument) {
+    Task *task = argument;
+    Launch *launch = task->worker.launch;
+    uint64_t total = block_total(launch);
+    uint32_t resident = launch->resident < total ? launch->resident : (uint32_t)total;
+    Block *blocks = calloc(resident, sizeof *blocks);
+    task->out_of_memory = !blocks;
+    for (uint32_t i = 0; blocks && i < resident; i++) task->out_of_memory |= block_allocate(&blocks[i], &task->worker);
+    if (!task->out_of_memory) run_resident(&task->worker, blocks, resident, task->next, total);
+    for (uint32_t i = 0; blocks && i < resident; i++) block_free(&blocks[i]);
+    free(blocks);
+    return NULL;
+}
+
+static int task_allocate(Task *task, Launch *launch, uint64_t *next, uint32_t index) {
+    Worker *worker = &task->worker;
+    task->next = next;
+    worker->launch = launch;
+    worker->random = launch->seed * 0x2545f4914f6cdd1dull + index;
+    worker->hit = calloc(launch->site_count + 1, sizeof *worker->hit);
+    worker->sites = calloc(launch->site_count + 1, sizeof *worker->sites);
+    worker->segments = calloc(launch->segment_count + 1, sizeof *worker->segments);
+    worker->divergence = calloc(launch->site_count + 1, sizeof *worker->divergence);
+    return !worker->hit || !worker->sites || !worker->segments || !worker->divergence;
+}
+
+static void add_words(uint64_t *into, const uint64_t *from, size_t bytes) {
+    for (size_t i = 0; i < bytes / sizeof *into; i++) into[i] += from[i];
+}
+
+static void task_merge(Task *task) {
+    Worker *worker = &task->worker;
+    Launch *launch = worker->launch;
+    if (worker->sites) add_words((uint64_t *)launch->sites, (uint64_t *)worker->sites, launch->site_count * sizeof(SiteCount));
+    if (worker->segments)
+        add_words((uint64_t *)launch->segments, (uint64_t *)worker->segments, launch->segment_count * sizeof(SegmentCount));
+    if (worker->divergence) add_words(launch->divergence, worker->divergence, launch->site_count * sizeof(uint64_t));
+    free(worker->hit);
+    free(worker->sites);
+    free(worker->segments);
+    free(worker->divergence);
+}
+
+/* 0: ran, or a fault is recorded in the launch; 1: no memory on the host. */
+int core_run(Launch *launch) {
+    uint64_t next = 0, total = block_total(launch);
+    uint32_t threads = launch->threads < total ? launch->threads : (uint32_t)total;
+    int status = 0;
+    if (!threads) return 0;
+    Task *tasks = calloc(threads, sizeof *tasks);
+    if (!tasks) return 1;
+    for (uint32_t i = 0; i < threads; i++) status |= task_allocate(&tasks[i], launch, &next, i);
+    uint32_t started = 0;
+    if (!status) {
+        for (uint32_t i = 1; i < threads; i++, started++)
+            if (pthread_create(&tasks[i].thread, NULL, work, &tasks[i])) break;
+        work(&tasks[0]);
+        for (uint32_t i = 1; i <= started; i++) pthread_join(tasks[i].thread, NULL);
+    }
+    for (uint32_t i = 0; i < threads; i++) {
+        status |= tasks[i].out_of_memory;
+        task_merge(&tasks[i]);
+    }
+    free(tasks);
+    return status;
+}

@@ -1,0 +1,183 @@
+/* What every virtual device shares: waves, blocks, launches, memory, faults, counters.
+ *
+ * Compiled once per lane count: -DLANES=64 (gfx942) or -DLANES=32 (ptx). A device embeds `struct Wave` as the
+ * first member of its own wave, and provides two functions: `init` (registers at kernel entry) and `step`
+ * (run until something of enum WaveEvent happens; `wave->pc` says where to go on).
+ * The structures up to the line "not seen by Python" are mirrored in core/abi.py. */
+#ifndef PORTER_RUNTIME_H
+#define PORTER_RUNTIME_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#ifndef LANES
+#error "compile with -DLANES=32 or -DLANES=64"
+#endif
+
+/* Both lane counts may be loaded in one process. */
+#define CORE_JOIN_(name, lanes) name##_##lanes
+#define CORE_JOIN(name, lanes) CORE_JOIN_(name, lanes)
+#define core_fault CORE_JOIN(core_fault, LANES)
+#define core_barrier CORE_JOIN(core_barrier, LANES)
+#define core_global CORE_JOIN(core_global, LANES)
+#define core_shared CORE_JOIN(core_shared, LANES)
+#define core_scalar CORE_JOIN(core_scalar, LANES)
+
+#define LIKELY(x) __builtin_expect(!!(x), 1)
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define ALIGNED __attribute__((aligned(64)))
+
+enum WaveEvent { WAVE_DONE, WAVE_BARRIER, WAVE_GRID_BARRIER, WAVE_YIELD, WAVE_FAULT };
+
+enum FaultKind {
+    FAULT_NONE,
+    FAULT_OUT_OF_BOUNDS,
+    FAULT_FREED,
+    FAULT_READ_ONLY,
+    FAULT_MISALIGNED,
+    FAULT_SHARED_OUT_OF_BOUNDS,
+    FAULT_PRIVATE_OUT_OF_BOUNDS,
+    FAULT_UNINITIALISED,
+    FAULT_RACE,
+    FAULT_DIVERGENT_BARRIER,
+    FAULT_BARRIER_MISMATCH,
+    FAULT_BARRIER_MISSED,
+    FAULT_BUDGET,
+    FAULT_TRAP,
+    FAULT_BAD_JUMP,
+    FAULT_UNSUPPORTED,
+    FAULT_DEADLOCK,
+};
+
+enum AllocationState { ALLOCATION_LIVE, ALLOCATION_FREED, ALLOCATION_READ_ONLY };
+
+enum LaunchFlag { CHECK_RACES = 1, COUNT_MEMORY = 2, COOPERATIVE = 4, CHECK_POISON = 8, INTERLEAVE = 16, ALLOW_EXITED = 32 };
+
+enum Alignment { ALIGN_NONE, ALIGN_DWORD, ALIGN_NATURAL };
+
+struct Wave;
+struct Launch;
+
+typedef struct Allocation {
+    uint64_t base, end; /* half open */
+    uint32_t state, id;
+} Allocation;
+
+typedef struct FaultRecord {
+    uint32_t kind, site, other_site, wave, other_wave, lane;
+    uint32_t block[3], allocation;
+    uint64_t address, bytes;
+} FaultRecord;
+
+typedef struct SiteCount { /* memory instructions only */
+    uint64_t requests, lanes, lines, bytes, conflicts;
+} SiteCount;
+
+typedef struct SegmentCount { /* a run of instructions under one EXEC */
+    uint64_t runs, lanes;
+} SegmentCount;
+
+typedef struct Launch {
+    uint32_t grid[3], block[3];
+    uint32_t shared_bytes, private_bytes, threads, flags;
+    uint32_t alignment, resident;
+    uint64_t seed, budget, quantum;
+    uint32_t allocation_count, site_count, segment_count, wave_bytes;
+    const Allocation *allocations; /* sorted by base */
+    const uint64_t *symbols;       /* addresses of module symbols, by the translator's index */
+    uint64_t arguments;            /* device address of the kernel argument segment */
+    const uint32_t *site_lines;    /* by site: a number per source line, to tell barriers apart */
+    void *init, *step;             /* functions wave_init and wave_step of the kernel */
+    SiteCount *sites;
+    SegmentCount *segments;
+    uint64_t *divergence; /* by site: branches that split a wave */
+    FaultRecord fault;
+    FaultRecord note; /* something odd, not wrong: kind FAULT_NONE when there is none */
+} Launch;
+
+/* ---- not seen by Python ------------------------------------------------------------------------- */
+
+typedef void (*wave_entry)(struct Wave *);
+typedef enum WaveEvent (*wave_turn)(struct Wave *);
+
+typedef struct Shadow { /* LDS race detector, one per byte */
+    uint32_t write_epoch, read_epoch, write_site, read_site;
+    uint16_t writer, reader;
+} Shadow;
+
+typedef struct Worker { /* one per host thread */
+    Launch *launch;
+    const Allocation **hit; /* by site: the allocation found last */
+    SiteCount *sites;
+    SegmentCount *segments;
+    uint64_t *divergence;
+    uint64_t random;
+} Worker;
+
+typedef struct Block {
+    Worker *worker;
+    uint32_t id[3], linear, wave_count, live_waves, epoch;
+    uint8_t *shared, *initialised; /* one byte of state per byte of LDS */
+    Shadow *shadow;
+    uint8_t *waves;
+    uint32_t waiting, grid_waiting;
+} Block;
+
+typedef struct Wave {
+    Launch *launch;
+    Worker *worker;
+    Block *block;
+    SegmentCount *segments;
+    uint32_t index, pc, event, barrier_site, barrier_id, barrier_count;
+    int64_t budget, quantum;
+    uint64_t live;   /* lanes that exist in this wave */
+    uint64_t missed; /* lanes that were off at a barrier: they must not come back */
+    uint32_t missed_site;
+    uint32_t *rows;        /* vector registers: LANES words a row */
+    uint64_t *row_poison;  /* a bit per lane and row; null when not checked */
+    uint8_t *private_base; /* LANES x private_bytes, interleaved by dword */
+    uint64_t *private_poison; /* a word per dword row */
+} Wave;
+
+enum WaveEvent core_fault(Wave *, enum FaultKind, uint32_t site, uint32_t lane, uint64_t address, uint64_t bytes);
+enum WaveEvent core_barrier(Wave *, uint32_t site, uint64_t active);
+int core_run(Launch *);
+
+/* Validates one access of every lane in `active` (not empty). On success address[] holds host addresses that
+ * are safe to use for every lane: lanes that are off get the address of the first active one. */
+int core_global(Wave *, uint32_t site, uint64_t active, uint64_t *address, uint32_t bytes, uint32_t align, int write);
+int core_shared(Wave *, uint32_t site, uint64_t active, uint64_t *address, uint32_t bytes, uint32_t align, int write,
+                int atomic, uint64_t *poisoned);
+int core_scalar(Wave *, uint32_t site, uint64_t address, uint32_t bytes, int write);
+
+/* Address helpers for the devices. */
+static inline uint64_t first_lane(uint64_t active) { return (uint64_t)__builtin_ctzll(active); }
+
+typedef uint32_t words16 __attribute__((vector_size(64), aligned(64)));
+typedef int32_t ints16 __attribute__((vector_size(64), aligned(64)));
+
+/* bits -> one word per lane, all ones or zero */
+static inline void expand_mask(uint64_t bits, uint32_t *out) {
+    static const words16 bit = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768};
+    for (int i = 0; i < LANES / 16; i++) {
+        uint32_t part = (uint32_t)(bits >> (16 * i)) & 0xffff;
+        words16 spread = {part, part, part, part, part, part, part, part, part, part, part, part, part, part, part, part};
+        ((words16 *)out)[i] = (words16)((spread & bit) != 0);
+    }
+}
+
+/* one word per lane, all ones or zero -> bits */
+static inline uint64_t pack_mask(const uint32_t *in) {
+    uint64_t bits = 0;
+#if defined(__AVX512DQ__)
+    typedef int v16si __attribute__((vector_size(64)));
+    for (int i = 0; i < LANES / 16; i++)
+        bits |= (uint64_t)(uint16_t)__builtin_ia32_cvtd2mask512((v16si)((const words16 *)in)[i]) << (16 * i);
+#else
+    for (int i = 0; i < LANES; i++) bits |= (uint64_t)(in[i] & 1) << i;
+#endif
+    return bits;
+}
+
+#endif

@@ -1,0 +1,248 @@
+"""The virtual MI300X: takes assembly text of the device pass, runs kernels of it on the CPU."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from porter.validation.devices.core import abi
+from porter.validation.devices.core.hostcc import HostBuildFailed, HostCompiler, build, find_host_compiler
+from porter.validation.devices.core.launch import CORE, Dim, Image, Options, bind, dim3, execute, scalar_bytes
+from porter.validation.devices.core.memory import Argument, DeviceBuffer, Memory, OutOfDeviceMemory
+from porter.validation.devices.core.result import Array, NotRun, Outcome
+from porter.validation.devices.gfx942.code import Unsupported
+from porter.validation.devices.gfx942.text import KernelInfo, Program, Unreadable, read
+from porter.validation.devices.gfx942.translate import Translation, Translator, resolve
+
+FOLDER = Path(__file__).parent
+LANES = 64
+TARGETS = ("gfx942", "gfx90a")
+STACK_BYTES = 16 * 1024  # for kernels whose stack the compiler could not bound
+MAX_SHARED = 64 * 1024
+MAX_THREADS = 1024
+
+
+@dataclass
+class Module:
+    """One assembly file, loaded: its globals are in device memory, its kernels are translated when first run."""
+
+    device: Device
+    program: Program
+    symbols: dict[str, int]
+    _images: dict[tuple[str, bool], tuple[Image, tuple[str, ...]] | NotRun] = field(default_factory=dict)
+
+    @property
+    def kernels(self) -> tuple[str, ...]:
+        """Names of the kernels, mangled as in the source's object code."""
+        return tuple(self.program.kernels)
+
+    def translate(self, kernel: str, options: Options | None = None) -> Image | NotRun:
+        """Translate and build one kernel."""
+        found = self._image(kernel, options or Options())
+        return found if isinstance(found, NotRun) else found[0]
+
+    def launch(
+        self,
+        kernel: str,
+        grid: Dim,
+        block: Dim,
+        args: Sequence[Argument],
+        shared: int = 0,
+        options: Options | None = None,
+    ) -> Outcome:
+        """Run a kernel. Arrays are copied in, and come back in the outcome; `shared` is the dynamic LDS."""
+        options = options or Options()
+        image = self._image(kernel, options)
+        if isinstance(image, NotRun):
+            return image
+        info = self.program.kernels[kernel]
+        refused = _refused(info, grid, block, shared)
+        if refused is not None:
+            return refused
+        memory = self.device.memory
+        mark = memory.mark()
+        try:
+            return self._run(info, image, grid, block, args, shared, options)
+        except OutOfDeviceMemory as error:
+            return NotRun(f"out of device memory: {error}")
+        finally:
+            memory.release(mark)
+
+    def _run(
+        self,
+        info: KernelInfo,
+        image: tuple[Image, tuple[str, ...]],
+        grid: Dim,
+        block: Dim,
+        args: Sequence[Argument],
+        shared: int,
+        options: Options,
+    ) -> Outcome:
+        memory = self.device.memory
+        bound = bind(memory, args)
+        blob = _argument_segment(info, bound.values, dim3(grid), dim3(block), shared)
+        segment = memory.allocate(max(len(blob), 8), "kernel arguments", abi.READ_ONLY)
+        memory.write(segment.base, blob)
+        packet = memory.allocate(64, "dispatch packet", abi.READ_ONLY)
+        memory.write(packet.base, _dispatch_packet(info, dim3(grid), dim3(block), shared, segment.base))
+        symbols = [self._symbol(name, packet.base) for name in image[1]]
+        total = info.shared_bytes + shared
+        return execute(
+            self.device.compiler, image[0], memory, grid, block, bound, segment.base, total, symbols, options
+        )
+
+    def _symbol(self, name: str, packet: int) -> int:
+        kind, _, symbol = name.partition(" ")
+        if kind in ("data", "got"):
+            return self.symbols[name if kind == "got" else symbol]
+        return packet
+
+    def write_symbol(self, name: str, value: Array) -> None:
+        """As hipMemcpyToSymbol."""
+        self.device.memory.write(self.symbols[name], value)
+
+    def read_symbol(self, name: str, like: Array) -> Array:
+        """As hipMemcpyFromSymbol."""
+        return self.device.memory.read_array(self.symbols[name], like)
+
+    def _image(self, kernel: str, options: Options) -> tuple[Image, tuple[str, ...]] | NotRun:
+        key = (kernel, options.uninitialised)
+        if key not in self._images:
+            self._images[key] = self._build(kernel, options.uninitialised)
+        return self._images[key]
+
+    def _build(self, kernel: str, poison: bool) -> tuple[Image, tuple[str, ...]] | NotRun:
+        info = self.program.kernels.get(kernel)
+        if info is None or kernel not in self.program.functions:
+            return NotRun(f"no kernel named {kernel}; there are: {', '.join(self.program.kernels) or 'none'}")
+        try:
+            translation = Translator(self.program, info, poison).translate()
+        except Unsupported as error:
+            return NotRun(str(error), error.instruction.mnemonic, error.instruction.line)
+        missing = [s for s in translation.symbols if s.startswith(("data ", "got ")) and not self._has(s)]
+        if missing:
+            return NotRun(f"undefined symbol {missing[0].split()[1]}")
+        built = build(
+            self.device.compiler, translation.source, (f"-O{self.device.level}", "-DLANES=64"), (CORE, FOLDER)
+        )
+        if isinstance(built, HostBuildFailed):
+            return NotRun(f"the host compiler rejected the translation: {built.output}")
+        return _image(info, built, translation), translation.symbols
+
+    def _has(self, name: str) -> bool:
+        kind, _, symbol = name.partition(" ")
+        if kind == "got" and symbol in self.symbols and name not in self.symbols:
+            slot = self.device.memory.allocate(8, f"GOT entry of {symbol}", abi.READ_ONLY)
+            self.device.memory.write(slot.base, struct.pack("<Q", self.symbols[symbol]))
+            self.symbols[name] = slot.base
+        return (name if kind == "got" else symbol) in self.symbols
+
+
+@dataclass
+class Device:
+    """A virtual gfx942. `level` is the host compiler's optimisation level."""
+
+    compiler: HostCompiler
+    memory: Memory = field(default_factory=Memory)
+    level: int = 2
+
+    name = "gfx942"
+    lanes = LANES
+
+    @staticmethod
+    def available() -> str | None:
+        """None, or the reason why there is no such device here."""
+        return None if find_host_compiler() else "no C compiler (clang, gcc or cc) on this machine"
+
+    def compile(self, assembly: str) -> Module | NotRun:
+        """Load one assembly file of the AMDGPU backend."""
+        try:
+            program = read(assembly)
+        except Unreadable as error:
+            return NotRun(str(error), None, error.line)
+        if not any(f"-{target}" in program.target for target in TARGETS):
+            return NotRun(f"assembly for {program.target or 'an unnamed target'}, not for {' or '.join(TARGETS)}")
+        return Module(self, program, self._place_data(program))
+
+    def buffer(self, array: Array, name: str = "buffer") -> DeviceBuffer:
+        """Memory that outlives launches, as from hipMalloc."""
+        return DeviceBuffer(self.memory, array, name)
+
+    def _place_data(self, program: Program) -> dict[str, int]:
+        symbols: dict[str, int] = {}
+        for name, datum in program.data.items():
+            state = abi.LIVE if datum.writable else abi.READ_ONLY
+            symbols[name] = self.memory.allocate(max(len(datum.content), 1), f"symbol {name}", state).base
+            self.memory.write(symbols[name], bytes(datum.content))
+        for alias in program.aliases:
+            if resolve(alias, program) in symbols:
+                symbols[alias] = symbols[resolve(alias, program)]
+        for name, datum in program.data.items():
+            for offset, target, addend in datum.relocations:
+                address = symbols.get(target, 0) + addend if target in symbols else 0
+                self.memory.write(symbols[name] + offset, struct.pack("<Q", address))
+        return symbols
+
+
+def open_device(host_compiler: str | None = None) -> Device | NotRun:
+    """The device, or why it cannot be had."""
+    compiler = find_host_compiler(host_compiler)
+    return Device(compiler) if compiler else NotRun(Device.available() or f"no host compiler {host_compiler}")
+
+
+def _image(info: KernelInfo, library: Path, translation: Translation) -> Image:
+    private = info.private_bytes + (STACK_BYTES if info.dynamic_stack else 0)
+    return Image(info.name, library, translation.sites, translation.segments, (private + 3) // 4 * 4, LANES, FOLDER)
+
+
+def _refused(info: KernelInfo, grid: Dim, block: Dim, shared: int) -> NotRun | None:
+    x, y, z = dim3(block)
+    limit = int(str(info.metadata.get(".max_flat_workgroup_size", MAX_THREADS)))
+    if x * y * z > min(limit, MAX_THREADS) or x * y * z == 0:
+        return NotRun(f"a block of {x * y * z} threads; the kernel was compiled for 1 to {limit}")
+    if info.shared_bytes + shared > MAX_SHARED:
+        return NotRun(f"{info.shared_bytes + shared} bytes of LDS; gfx942 has {MAX_SHARED}")
+    return None
+
+
+def _hidden(kind: str, grid: tuple[int, int, int], block: tuple[int, int, int], shared: int) -> int:
+    """Implicit arguments of code object v5, by value kind; those that mean nothing here are 0."""
+    axes = {"x": 0, "y": 1, "z": 2}
+    name = kind.removeprefix("hidden_")
+    stem, _, axis = name.rpartition("_")
+    if stem == "block_count":
+        return grid[axes[axis]]
+    if stem == "group_size":
+        return block[axes[axis]]
+    if name == "grid_dims":
+        return 3 if grid[2] * block[2] > 1 else 2 if grid[1] * block[1] > 1 else 1
+    if name in ("shared_base", "private_base"):
+        return 0x00010000 if name == "shared_base" else 0x00020000
+    return shared if name == "dynamic_lds_size" else 0
+
+
+def _argument_segment(
+    info: KernelInfo, values: Sequence[Argument], grid: tuple[int, int, int], block: tuple[int, int, int], shared: int
+) -> bytes:
+    explicit = info.explicit
+    if len(values) != len(explicit):
+        raise ValueError(f"{info.name} takes {len(explicit)} arguments, {len(values)} given")
+    blob = bytearray(info.argument_bytes)
+    for parameter, value in zip(explicit, values, strict=True):
+        blob[parameter.offset : parameter.offset + parameter.size] = scalar_bytes(value, parameter.size)
+    for parameter in info.parameters:
+        if parameter.hidden:
+            number = _hidden(parameter.kind, grid, block, shared)
+            blob[parameter.offset : parameter.offset + parameter.size] = number.to_bytes(parameter.size, "little")
+    return bytes(blob)
+
+
+def _dispatch_packet(
+    info: KernelInfo, grid: tuple[int, int, int], block: tuple[int, int, int], shared: int, arguments: int
+) -> bytes:
+    """hsa_kernel_dispatch_packet_t."""
+    threads = [g * b for g, b in zip(grid, block, strict=True)]
+    head = struct.pack("<HHHHHHIIIII", 0, 3, *block, 0, *threads, info.private_bytes, info.shared_bytes + shared)
+    return head + struct.pack("<QQQQ", 0, arguments, 0, 0)

@@ -1,0 +1,62 @@
+/* A gfx942 wave: 64 lanes, vector registers as rows of 64 words, scalar registers, EXEC and friends. */
+#ifndef PORTER_GFX942_WAVE_H
+#define PORTER_GFX942_WAVE_H
+
+#include "runtime.h"
+
+#define SGPRS 128 /* 0-101, 102-103 FLAT_SCRATCH, 104-105 XNACK_MASK, 106-107 VCC */
+
+typedef struct Lanes {
+    Wave core;
+    uint64_t exec, mask_of; /* mask_of: the EXEC that `mask` shows */
+    uint32_t m0, scc, mode, scc_poison;
+    uint32_t s[SGPRS] ALIGNED;
+    uint32_t s_poison[SGPRS]; /* a bit per bit */
+    uint32_t mask[64] ALIGNED;
+    uint32_t v[][64] ALIGNED;
+} Lanes;
+
+#define SHARED_APERTURE 0x0001000000000000ull /* what src_shared_base and src_private_base give */
+#define PRIVATE_APERTURE 0x0002000000000000ull
+
+typedef uint64_t pair_t __attribute__((may_alias, aligned(4)));
+
+#define V(row) w->v[row]
+#define S(i) w->s[i]
+#define S64(i) (*(pair_t *)&w->s[i])
+#define P(row) w->core.row_poison[row]
+#define PS(i) w->s_poison[i]
+#define PS64(i) (*(pair_t *)&w->s_poison[i])
+#define SYMBOL(i) w->core.launch->symbols[i]
+#define SEGMENT(i) (w->core.segments[i].runs++, w->core.segments[i].lanes += (uint64_t)__builtin_popcountll(w->exec))
+#define FAULTED WAVE_FAULT
+
+static inline void show_mask(Lanes *w) {
+    if (UNLIKELY(w->mask_of != w->exec)) {
+        expand_mask(w->exec, w->mask);
+        w->mask_of = w->exec;
+    }
+}
+
+enum Space { SPACE_GLOBAL, SPACE_SHARED, SPACE_PRIVATE, SPACE_FLAT };
+
+/* How a load widens and where a store reads: see memory.py. */
+enum Width { W_U8, W_I8, W_U16, W_I16, W_32, W_64, W_96, W_128, W_U8_LO, W_U8_HI, W_I8_LO, W_I8_HI, W_16_LO, W_16_HI };
+
+enum Atomic {
+    AT_SWAP, AT_CMPSWAP, AT_ADD, AT_SUB, AT_RSUB, AT_SMIN, AT_UMIN, AT_SMAX, AT_UMAX, AT_AND, AT_OR, AT_XOR, AT_INC,
+    AT_DEC, AT_MSKOR, AT_FADD, AT_FMIN, AT_FMAX, AT_PK_F16, AT_PK_BF16
+};
+
+/* All return nonzero when a fault was recorded. `address` is per lane, before checks; rows name registers. */
+int gfx_load(Lanes *w, uint32_t site, int space, int width, uint64_t *address, uint32_t row);
+int gfx_store(Lanes *w, uint32_t site, int space, int width, uint64_t *address, uint32_t row);
+int gfx_atomic(Lanes *w, uint32_t site, int space, int op, int wide, uint64_t *address, uint32_t data, uint32_t other,
+               int32_t result);
+int gfx_scalar_load(Lanes *w, uint32_t site, uint64_t address, uint32_t words, uint32_t into);
+void gfx_permute(Lanes *w, int backward, uint32_t address, uint32_t data, uint32_t offset, uint32_t into);
+void gfx_swizzle(Lanes *w, uint32_t data, uint32_t offset, uint32_t into);
+uint64_t gfx_dpp(Lanes *w, uint32_t control, int zero_fill, uint32_t row_mask, uint32_t bank_mask, const uint32_t *from,
+                 uint32_t *to);
+int gfx_poison(Lanes *w, uint32_t site, uint64_t lanes);
+#endif
