@@ -139,6 +139,11 @@ class Bodies:
         """Results of walks over these bodies."""
         return {}
 
+    def calls(self, function: Function, name: str) -> bool:
+        """Whether a function's text mentions a name, read from the tokens."""
+        head = function.head
+        return any((head.body or 0) < index < head.end for index in self.tokens.names.get(name, ()))
+
     def function_at(self, index: int) -> Function | None:
         """The function whose declaration contains a token."""
         for function in self.functions:

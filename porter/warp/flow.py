@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import cast
 
 from porter.warp.bodies import Bodies, Function
-from porter.warp.collectives import BARRIERS, FULL, TILE_MEMBERS, Collective, argument, collective
+from porter.warp.collectives import BARRIERS, EXCHANGES, FULL, TILE_MEMBERS, Collective, argument, collective
 from porter.warp.constants import looks_like_warp_size
 from porter.warp.spread import (
     PER_LANE,
@@ -22,6 +23,8 @@ from porter.warp.spread import (
 )
 from porter.warp.tree import EMPTY, Node, names, spelled, unwrapped
 
+_ROUNDED = re.compile(r"(?:pad|round|align|ceil)(?:ed)?", re.IGNORECASE)
+"""Names of bounds that were rounded up so that all threads stay in a loop."""
 _DEEPEST = 4
 """Calls followed into callees."""
 
@@ -33,6 +36,8 @@ class Branch:
     node: Node
     spread: Spread
     kind: str
+    both: bool = False
+    """Whether the other side of the branch has a barrier of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +92,10 @@ class Flow:
         self.final = state.values
         return self
 
+    def evaluate(self, node: Node, values: Mapping[str, Value]) -> Value:
+        """The value of an expression where variables hold what `values` says."""
+        return self._value(node, _State(dict(values)))
+
     @property
     def result(self) -> Value:
         """What the function returns."""
@@ -112,8 +121,13 @@ class Flow:
         for variable in node.kids:
             initial = variable.initial
             value = self._value(initial, state) if initial is not None else UNIFORM
+            if "&" in variable.extra and initial is not None and not self.shared.isdisjoint(names(initial)):
+                self.shared.add(variable.text)
+                continue
             if initial is not None and not _is_constant(node.text):
-                value = Value(value.spread, value.role)
+                value = Value(value.spread, value.role, None, value.fixed and value.constant is None)
+            if _ROUNDED.search(variable.text) and value.spread is Spread.BLOCK:
+                value = Value(fixed=True)
             state.values[variable.text] = value
             if initial is not None:
                 state.masks = _with_mask(state.masks, variable.text, self._computed_mask(initial, state))
@@ -128,10 +142,15 @@ class Flow:
             condition = PER_LANE
         else:
             condition = self._value(node.kids[0], state)
-        branch = Branch(node.kids[0], condition.spread, "if")
+        both = len(node.kids) > 2 and all(self._has_barrier(kid) for kid in node.kids[1:])
+        branch = Branch(node.kids[0], condition.spread, "if", both)
         then = self._branch(node.kids[1], state, branch)
         other = self._branch(node.kids[2], state, branch) if len(node.kids) > 2 else None
         self._merge(state, condition.spread, then, other)
+
+    def _has_barrier(self, node: Node) -> bool:
+        found = (call.callee.rpartition("::")[2] for call in _calls(node))
+        return any(name in BARRIERS or "barrier" in self.bodies.reach.get(name, ()) for name in found)
 
     def _branch(self, body: Node, state: _State, branch: Branch) -> _State:
         inner = _State(dict(state.values), (*state.branches, branch), state.exits, state.masks)
@@ -232,7 +251,9 @@ class Flow:
     def _name(self, node: Node, state: _State) -> Value:
         name = node.text
         if name in state.values:
-            return state.values[name]
+            known = state.values[name]
+            rounded = known == UNIFORM and _ROUNDED.search(name) is not None
+            return Value(fixed=True) if rounded else known
         if name in self.function.template_parameters:
             return Value(fixed=True)
         macros = [m for m in self.bodies.constants.macros.get(name, ()) if m.parameters is None]
@@ -268,6 +289,8 @@ class Flow:
         base = name.rpartition(".")[0]
         if name in state.values:
             return state.values[name]
+        if _ROUNDED.search(name):
+            return Value(fixed=True)
         if base.rpartition(".")[2] in ("gridDim", "blockIdx", "blockDim"):
             return UNIFORM
         value = self._value(node.kids[0], state)
@@ -358,7 +381,7 @@ class Flow:
             self._value(callee, state)
         arguments = tuple(self._value(kid, state) for kid in node.arguments)
         for kid in node.arguments:
-            self._written_through(kid, state)
+            self._written_through(kid, arguments, state)
         found = collective(node)
         if found is not None:
             return self._collective(node, found, arguments, state)
@@ -374,13 +397,15 @@ class Flow:
         self.calls.append((name, arguments))
         return self._returned_by(name, arguments, state)
 
-    def _written_through(self, argument_node: Node, state: _State) -> None:
-        """`f(&x)`: x may hold anything after the call."""
+    def _written_through(self, argument_node: Node, passed: tuple[Value, ...], state: _State) -> None:
+        """`f(&x, i)`: afterwards x differs between threads as much as what was passed."""
         node = unwrapped(argument_node)
         if node.kind != "unary" or node.text != "&":
             return
-        if node.kids[0].kind == "name" and node.kids[0].text not in self.shared:
-            state.values[node.kids[0].text] = PER_LANE
+        name = node.kids[0].text
+        if node.kids[0].kind == "name" and name not in self.shared:
+            spread = max([state.values.get(name, UNIFORM).spread, *(value.spread for value in passed)])
+            state.values[name] = Value(spread)
 
     def _collective(
         self, node: Node, found: Collective, arguments: tuple[Value, ...], state: _State
@@ -565,21 +590,31 @@ def initial_values(function: Function, calls: Mapping[str, list[tuple[Value, ...
 
 
 def flows(bodies: Bodies) -> tuple[Flow, ...]:
-    """A walk over each function that comes to a warp-wide or block-wide operation, in the order of the file."""
+    """A walk over each function that comes to a warp-wide operation, in the order of the file."""
     known = bodies.memo.get("flows")
     if known is None:
-        known = bodies.memo["flows"] = _walk_all(bodies)
+        wanted = [f for f in bodies.functions if not EXCHANGES.isdisjoint(bodies.reach.get(f.name, ()))]
+        known = bodies.memo["flows"] = tuple(flow_of(bodies, function) for function in wanted)
     return cast("tuple[Flow, ...]", known)
 
 
-def _walk_all(bodies: Bodies) -> tuple[Flow, ...]:
-    """Kernels first, then device functions with the arguments that the walks before them saw."""
-    calls: dict[str, list[tuple[Value, ...]]] = {}
-    done: list[Flow] = []
-    pending = [f for f in bodies.functions if bodies.reach.get(f.name)]
-    for function in sorted(pending, key=lambda f: (not f.is_kernel, -f.head.begin)):
-        flow = Flow(bodies, function, initial_values(function, calls)).run()
-        for name, arguments in flow.calls:
-            calls.setdefault(name, []).append(arguments)
-        done.append(flow)
-    return tuple(sorted(done, key=lambda flow: flow.function.head.begin))
+def flow_of(bodies: Bodies, function: Function) -> Flow:
+    """The walk over a function, with what its callers in this file pass to it."""
+    key = ("flow", function.head.begin)
+    known = bodies.memo.get(key)
+    if known is None:
+        bodies.memo[key] = Flow(bodies, function, {name: UNIFORM for name in function.parameters})
+        passed = _passed(bodies, function)
+        known = bodies.memo[key] = Flow(bodies, function, initial_values(function, passed)).run()
+    return cast(Flow, known)
+
+
+def _passed(bodies: Bodies, function: Function) -> dict[str, list[tuple[Value, ...]]]:
+    """The arguments of all calls of a device function in this file."""
+    if function.is_kernel:
+        return {}
+    found: list[tuple[Value, ...]] = []
+    for caller in bodies.functions:
+        if caller != function and bodies.calls(caller, function.name):
+            found += [arguments for name, arguments in flow_of(bodies, caller).calls if name == function.name]
+    return {function.name: found}

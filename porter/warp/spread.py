@@ -80,8 +80,8 @@ def binary(operator: str, left: Value, right: Value, constant: int | None) -> Va
         return _sum(operator, left, right, spread)
     if operator in ("<", "<=", ">", ">=", "==", "!="):
         return Value(_compared(operator, left, right, spread), fixed=fixed)
-    if operator in ("*", "<<") and spread is Spread.WARP and "warp" in (left.role, right.role):
-        return Value(spread, "")
+    if operator == "*" and spread is Spread.BLOCK:
+        fixed |= any(side.fixed and (side.constant or 0) % WARP == 0 for side in (left, right))
     if operator in ("/", ">>") and (right.constant or 0) >= (WARP if operator == "/" else 5):
         fixed = False
     return Value(spread, "", None, fixed)

@@ -1,0 +1,98 @@
+"""S103: a block barrier that only some threads of a wavefront reach."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from porter.model import Effort, Finding
+from porter.rule import Rule, clean, reports
+from porter.unit import Unit
+from porter.warp.barriers import nested_barriers
+from porter.warp.bodies import bodies_of
+from porter.warp.collectives import BARRIERS
+from porter.warp.flow import Branch, Event, flow_of
+from porter.warp.spread import Spread
+
+
+class DivergentBarrier(Rule):
+    """Block barrier in divergent code
+
+    `__syncthreads()` inside a branch or loop that only some threads of a wavefront enter. `s_barrier` counts
+    wavefronts, not threads: a wavefront waits once if any of its lanes comes by, and twice if both sides of a branch
+    have a barrier, so the waits of different wavefronts pair up wrongly or one waits for ever. The last pass of a
+    loop over `i < n` is the usual case; it is harmless only while n is a multiple of the block. Move the barrier out
+    and guard the work. Threads that have returned are not waited for, on AMD as in CUDA.
+    """
+
+    code = "S103"
+    triggers = BARRIERS
+    hazards = ("syncthreads-divergent", "warp-id-roles-32")
+    examples = (
+        reports(
+            """
+            __global__ void f(float *x, int n) {
+              for (int i = threadIdx.x; i < n; i += blockDim.x) {
+                x[i] *= 2;
+                __syncthreads();
+              }
+            }
+            """,
+            effort=Effort.REVIEW,
+        ),
+        reports(
+            """
+            __global__ void roles(float *x) {
+              if (threadIdx.x / 32 == 0) { x[0] = 1; __syncthreads(); }
+              else { __syncthreads(); x[1] = x[0]; }
+            }
+            """
+        ),
+        clean(
+            """
+            __global__ void f(float *x, int n) {
+              __shared__ int last;
+              for (int tile = 0; tile < n; ++tile) {
+                if (threadIdx.x == 0) last = x[tile] > 0;
+                __syncthreads();
+                if (last) { __syncthreads(); x[threadIdx.x] = 0; }
+              }
+            }
+            """
+        ),
+        clean("__global__ void f(float *x, int n) { if (threadIdx.x >= n) return; __syncthreads(); }"),
+    )
+
+    def find(self, unit: Unit) -> Iterator[Finding]:
+        """One finding per branch that holds barriers."""
+        bodies = bodies_of(unit)
+        for function in nested_barriers(bodies):
+            seen: set[int] = set()
+            for event in flow_of(bodies, function).events:
+                branch = _splitting(event)
+                if branch is not None and branch.node.first not in seen:
+                    seen.add(branch.node.first)
+                    yield self._finding(unit, event, branch)
+
+    def _finding(self, unit: Unit, event: Event, branch: Branch) -> Finding:
+        condition = " ".join(unit.slice(unit.span(branch.node.first, branch.node.last)).split())
+        span = unit.span(event.node.first, event.node.last)
+        if branch.spread is Spread.WARP:
+            message = (
+                f"both sides of '{condition}' wait at a barrier: two logical warps share a wavefront, which then waits "
+                "twice while others wait once; give each role whole wavefronts of 64 threads [warp-id-roles-32]"
+            )
+            return self.finding(unit, span, message, Effort.MANUAL)
+        message = (
+            f"threads of one wavefront can part at '{condition}', and only some reach this barrier; gfx942 counts "
+            "wavefronts at a barrier, not threads: move it out and guard the work [syncthreads-divergent]"
+        )
+        return self.finding(unit, span, message, Effort.REVIEW)
+
+
+def _splitting(event: Event) -> Branch | None:
+    if event.kind != "barrier" and not (event.kind == "call" and "barrier" in event.reaches):
+        return None
+    for branch in reversed(event.branches):
+        if branch.node.last >= 0 and (branch.spread is Spread.LANE or (branch.spread is Spread.WARP and branch.both)):
+            return branch
+    return None
