@@ -12,7 +12,10 @@ def reference_block_sum(input: Tensor, chunk: int) -> Tensor:
 
 
 def reference_block_max_abs(input: Tensor, chunk: int) -> Tensor:
-    """input: (n,) float32 without NaN -> out: (ceil(n / chunk),). Launch: one block per chunk, block a multiple of 32."""
+    """input: (n,) float32 without NaN -> out: (ceil(n / chunk),).
+
+    Launch: one block per chunk, block a multiple of 32.
+    """
     return torch.stack([part.abs().max() for part in input.double().split(chunk)])
 
 

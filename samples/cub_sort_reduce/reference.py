@@ -19,6 +19,9 @@ def reference_row_max_warp(input: Tensor) -> Tensor:
 
 
 def reference_block_scan(input: Tensor) -> Tensor:
-    """input: (n,) int32 -> out: (n,), exclusive sums that restart every 512 elements. Launch: block 128, 512 per block."""
+    """input: (n,) int32 -> out: (n,), exclusive sums that restart every 512 elements.
+
+    Launch: block 128, 512 per block.
+    """
     parts = input.long().split(BLOCK_ITEMS)
     return torch.cat([part.cumsum(0) - part for part in parts]).int()

@@ -32,5 +32,8 @@ def reference_histogram_luma(rgba: Tensor) -> Tensor:
 
 
 def reference_histogram_match(keys: Tensor) -> Tensor:
-    """keys: (n,) int32, not negative -> hist: (max(keys) + 1,) uint32 as int64. Launch: any grid, block a multiple of 32."""
+    """keys: (n,) int32, not negative -> hist: (max(keys) + 1,) uint32 as int64.
+
+    Launch: any grid, block a multiple of 32.
+    """
     return torch.bincount(keys.long())

@@ -27,7 +27,10 @@ def reference_broadcast_lane(input: Tensor, source: int) -> Tensor:
 
 
 def reference_expand_pixels(input: Tensor, swap_mask: int) -> Tensor:
-    """input: (n,) uint16 (any integer dtype with values below 65536) -> out: (n,) uint32 as int64. Launch: one per element."""
+    """input: (n,) uint16 (any integer dtype with values below 65536) -> out: (n,) uint32 as int64.
+
+    Launch: one per element.
+    """
     pixel = input.long()
     r, g, b = pixel >> 11, pixel >> 5 & 63, pixel & 31
     red, green, blue = r << 3 | r >> 2, g << 2 | g >> 4, b << 3 | b >> 2

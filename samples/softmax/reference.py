@@ -16,6 +16,6 @@ def reference_softmax_warp(input: Tensor) -> Tensor:
 def reference_softmax_block(input: Tensor) -> Tensor:
     """input: (rows, cols) T -> out: (rows, cols) T.
 
-    Template: T (float32, float16), BLOCK; launch: `rows` blocks of BLOCK threads, 4 * cols bytes of dynamic shared memory.
+    Template: T (float32, float16), BLOCK; launch: `rows` blocks of BLOCK, 4 * cols bytes of dynamic shared memory.
     """
     return input.double().softmax(1)

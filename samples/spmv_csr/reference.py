@@ -19,7 +19,7 @@ def _multiply(
 def reference_spmv_vector(
     offsets: Tensor, columns: Tensor, values: Tensor, x: Tensor, y: Tensor, alpha: float, beta: float
 ) -> Tensor:
-    """offsets: (rows + 1,), columns: (nonzeros,) int32, values: (nonzeros,), x: (cols,), y: (rows,) float32 in place -> y.
+    """offsets: (rows + 1,), columns: (nnz,) int32, values: (nnz,), x: (cols,), y: (rows,) float32 in place -> y.
 
     Template: WIDTH (a power of two up to 32); launch: block 128, WIDTH threads per row. With beta = 0, y is not read.
     """

@@ -25,7 +25,7 @@ def reference_count_kept(input: Tensor, threshold: float) -> Tensor:
 def reference_scatter_kept(input: Tensor, block_offsets: Tensor, threshold: float) -> Tensor:
     """input: (n,) float32, block_offsets: (ceil(n / 256),) int32 -> out, long enough for the last slot; rest NaN.
 
-    Launch: one block of 256 per 256 elements. With the exclusive prefix sum of count_kept, out is input[input > threshold].
+    Launch: one block of 256 per 256 elements. Given the exclusive sums of count_kept, out is input[input > threshold].
     """
     parts = [part[part > threshold].double() for part in input.split(BLOCK)]
     starts = [int(offset) for offset in block_offsets]

@@ -9,7 +9,7 @@ from torch import Tensor
 def reference_resample(image: Tensor, out_w: int, out_h: int) -> Tensor:
     """image: (in_h, in_w) float32 behind a clamped, linear texture object -> out: (out_h, out_w).
 
-    Launch: 2-D, one thread per pixel. The hardware keeps 8 bits of the weights: errors up to 1/256 of a step between pixels.
+    Launch: 2-D, one thread per pixel. The hardware keeps 8 bits of the weights: errors up to 1/256 of a step.
     """
     batch = image.double()[None, None]
     return torch.nn.functional.interpolate(batch, (out_h, out_w), mode="bilinear", align_corners=False)[0, 0]
