@@ -6,20 +6,30 @@ import ctypes
 import re
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from tests.include import hip
 
-Array = npt.NDArray[np.generic]
-_CTYPES = {"int": np.int32, "unsigned": np.uint32, "unsigned long long": np.uint64, "long long": np.int64}
+Array = npt.NDArray[Any]
+_CTYPES = {
+    "int": np.int32,
+    "unsigned": np.uint32,
+    "unsigned long long": np.uint64,
+    "long long": np.int64,
+    "float": np.float32,
+    "double": np.float64,
+}
 
 
 class Library:
     """Element-wise C++ functions: `call("vadd4", a, b)`."""
 
-    def __init__(self, folder: Path, include: str, signatures: dict[str, str], extra: str = "") -> None:
+    def __init__(
+        self, folder: Path, include: str, signatures: dict[str, str], extra: str = "", flags: tuple[str, ...] = ()
+    ) -> None:
         """`signatures` maps each name of namespace porter to a C++ type such as `int(int, unsigned)`.
 
         `extra` is C++ text that may define more functions in that namespace.
@@ -29,9 +39,12 @@ class Library:
         text += [_wrapper(name, *_types(signature)) for name, signature in signatures.items()]
         source, library = folder / "functions.cpp", folder / "functions.so"
         source.write_text("\n".join([*text, "}"]), "utf-8")
-        command = [hip.require_clang(), "-std=c++14", "-O1", "-fsanitize=undefined", "-fsanitize-trap=undefined"]
+        command = [hip.require_clang(), "-std=c++14", "-O1", "-fsanitize=undefined,float-cast-overflow"]
+        command += ["-fsanitize-trap=undefined,float-cast-overflow", "-fno-math-errno", "-mfma"]
         command += ["-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-I", str(hip.HEADERS)]
-        done = subprocess.run([*command, str(source), "-o", str(library)], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [*command, *flags, str(source), "-o", str(library)], capture_output=True, text=True, check=False
+        )
         assert done.returncode == 0, done.stderr
         self._library = ctypes.CDLL(str(library))
 
