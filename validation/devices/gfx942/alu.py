@@ -29,9 +29,22 @@ KNOWN = {
 _HALF_KINDS = ("f16", "u16", "i16")
 _FLOATS = ("f32", "f64", "f16")
 _C_TYPES = {
-    "b32": "uint32_t", "u32": "uint32_t", "i32": "int32_t", "f32": "float", "f16": "float", "u8": "uint32_t",
-    "b64": "uint64_t", "u64": "uint64_t", "i64": "int64_t", "f64": "double", "u16": "uint16_t", "i16": "int16_t",
-    "f16k": "float", "f16h": "float", "u16k": "uint16_t", "i16k": "int16_t",
+    "b32": "uint32_t",
+    "u32": "uint32_t",
+    "i32": "int32_t",
+    "f32": "float",
+    "f16": "float",
+    "u8": "uint32_t",
+    "b64": "uint64_t",
+    "u64": "uint64_t",
+    "i64": "int64_t",
+    "f64": "double",
+    "u16": "uint16_t",
+    "i16": "int16_t",
+    "f16k": "float",
+    "f16h": "float",
+    "u16k": "uint16_t",
+    "i16k": "int16_t",
 }
 
 
@@ -70,8 +83,14 @@ def emit(writer: Writer, instruction: Instruction, operands: list[Operand]) -> N
 
 
 _DPP_CONTROLS = {  # 12.16, DPP_CTRL: first code of each family
-    "row_shl": 0x100, "row_shr": 0x110, "row_ror": 0x120, "row_newbcast": 0x150,
-    "wave_shl": 0x12F, "wave_rol": 0x133, "wave_shr": 0x137, "wave_ror": 0x13B,
+    "row_shl": 0x100,
+    "row_shr": 0x110,
+    "row_ror": 0x120,
+    "row_newbcast": 0x150,
+    "wave_shl": 0x12F,
+    "wave_rol": 0x133,
+    "wave_shr": 0x137,
+    "wave_ror": 0x13B,
 }
 
 

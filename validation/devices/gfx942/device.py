@@ -14,7 +14,7 @@ from porter.validation.devices.core.memory import Argument, DeviceBuffer, Memory
 from porter.validation.devices.core.result import Array, NotRun, Outcome
 from porter.validation.devices.gfx942.code import Unsupported
 from porter.validation.devices.gfx942.text import KernelInfo, Program, Unreadable, read
-from porter.validation.devices.gfx942.translate import Translation, Translator, resolve
+from porter.validation.devices.gfx942.translate import Translation, Translator, code_address, resolve
 
 FOLDER = Path(__file__).parent
 LANES = 64
@@ -181,7 +181,12 @@ class Device:
                 symbols[alias] = symbols[resolve(alias, program)]
         for name, datum in program.data.items():
             for offset, target, addend in datum.relocations:
-                address = symbols.get(target, 0) + addend if target in symbols else 0
+                target = resolve(target, program)
+                known = target in symbols or target in program.functions
+                address = (
+                    (symbols[target] if target in symbols else code_address(program, target)) if known else -addend
+                )
+                address += addend
                 self.memory.write(symbols[name] + offset, struct.pack("<Q", address))
         return symbols
 

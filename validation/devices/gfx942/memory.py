@@ -9,8 +9,20 @@ from __future__ import annotations
 from typing import NamedTuple
 
 BYTES = {  # enum Width in wave.h: bytes moved per lane
-    "W_U8": 1, "W_I8": 1, "W_U16": 2, "W_I16": 2, "W_32": 4, "W_64": 8, "W_96": 12, "W_128": 16,
-    "W_U8_LO": 1, "W_U8_HI": 1, "W_I8_LO": 1, "W_I8_HI": 1, "W_16_LO": 2, "W_16_HI": 2,
+    "W_U8": 1,
+    "W_I8": 1,
+    "W_U16": 2,
+    "W_I16": 2,
+    "W_32": 4,
+    "W_64": 8,
+    "W_96": 12,
+    "W_128": 16,
+    "W_U8_LO": 1,
+    "W_U8_HI": 1,
+    "W_I8_LO": 1,
+    "W_I8_HI": 1,
+    "W_16_LO": 2,
+    "W_16_HI": 2,
 }
 
 LOADS = {  # suffix -> enum Width, after global_load_, flat_load_, scratch_load_
@@ -77,9 +89,19 @@ class AtomicOp(NamedTuple):
 
 def _atomics() -> dict[str, AtomicOp]:
     plain = {
-        "swap": "AT_SWAP", "cmpswap": "AT_CMPSWAP", "add": "AT_ADD", "sub": "AT_SUB", "smin": "AT_SMIN",
-        "umin": "AT_UMIN", "smax": "AT_SMAX", "umax": "AT_UMAX", "and": "AT_AND", "or": "AT_OR", "xor": "AT_XOR",
-        "inc": "AT_INC", "dec": "AT_DEC",
+        "swap": "AT_SWAP",
+        "cmpswap": "AT_CMPSWAP",
+        "add": "AT_ADD",
+        "sub": "AT_SUB",
+        "smin": "AT_SMIN",
+        "umin": "AT_UMIN",
+        "smax": "AT_SMAX",
+        "umax": "AT_UMAX",
+        "and": "AT_AND",
+        "or": "AT_OR",
+        "xor": "AT_XOR",
+        "inc": "AT_INC",
+        "dec": "AT_DEC",
     }
     rows: dict[str, AtomicOp] = {}
     for suffix, name in plain.items():
@@ -101,8 +123,13 @@ ATOMICS = _atomics()  # suffix after global_atomic_ and flat_atomic_
 def _ds_atomics() -> dict[str, AtomicOp]:
     rows: dict[str, AtomicOp] = {}
     integer = {
-        "add": "AT_ADD", "sub": "AT_SUB", "rsub": "AT_RSUB", "inc": "AT_INC", "dec": "AT_DEC",
-        "min": "AT_UMIN", "max": "AT_UMAX",
+        "add": "AT_ADD",
+        "sub": "AT_SUB",
+        "rsub": "AT_RSUB",
+        "inc": "AT_INC",
+        "dec": "AT_DEC",
+        "min": "AT_UMIN",
+        "max": "AT_UMAX",
     }
     bits = {"and": "AT_AND", "or": "AT_OR", "xor": "AT_XOR"}
     for width in ("32", "64"):

@@ -57,6 +57,7 @@ class Operand:
     negate: bool = False
     absolute: bool = False
     sign_extend: bool = False
+    symbol: str = ""
     relocation: str = ""
 
     @property
@@ -109,7 +110,7 @@ def _parse_plain(body: str, text: str) -> Operand:
         return Operand("s", text, first, body.count("s"))
     if match := _SYMBOL.match(body):
         addend = int(match[5], 0) * (-1 if match[4] == "-" else 1) if match[5] else 0
-        return Operand("symbol", match[1], value=addend, relocation=f"{match[2] or ''}@{match[3] or ''}")
+        return Operand("symbol", text, symbol=match[1], value=addend, relocation=f"{match[2] or ''}@{match[3] or ''}")
     raise BadOperand(f"operand {text!r} is of no known form")
 
 

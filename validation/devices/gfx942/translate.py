@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from porter.validation.devices.core.launch import SiteKind
 from porter.validation.devices.core.result import Site
-from porter.validation.devices.gfx942 import alu, matrix, memory, scalar
+from porter.validation.devices.gfx942 import alu, matrix, memory, scalar, vector
 from porter.validation.devices.gfx942.code import (
     GROUP_LIMIT,
     Registers,
@@ -21,7 +21,8 @@ from porter.validation.devices.gfx942.operands import EXEC, BadOperand, Operand,
 from porter.validation.devices.gfx942.rows import SOURCE_NAMES, Row
 from porter.validation.devices.gfx942.text import Function, Instruction, KernelInfo, Label, Program
 
-CODE_BASE = 0x500000000000
+CODE_BASE = 0x500000000000  # functions have addresses that no data has
+FUNCTION_SPAN = 1 << 24
 HOSTCALLS = ("__ockl_hostcall_internal", "__ockl_hostcall_preview")
 
 
@@ -49,6 +50,7 @@ class _Linear:
     def __init__(self, program: Program, kernel: str) -> None:
         self.program = program
         self.items: list[Instruction] = []
+        self.addresses: list[int] = []
         self.labels: dict[str, int] = {}
         self.entries: dict[str, int] = {}
         pending = [kernel]
@@ -71,8 +73,15 @@ class _Linear:
             if isinstance(item, Label):
                 self.labels[item.name] = len(self.items)
             else:
+                place = len(self.items) - self.entries[function.name]
+                self.addresses.append(code_address(self.program, function.name) + 8 * place)
                 self.items.append(item)
         self.labels[function.name] = self.entries[function.name]
+
+
+def code_address(program: Program, function: str) -> int:
+    """Where a function lies: the same for every kernel of a module, so that data can hold its address."""
+    return CODE_BASE + FUNCTION_SPAN * list(program.functions).index(function)
 
 
 def _symbol_names(instruction: Instruction) -> list[str]:
@@ -161,9 +170,10 @@ class Translator:
         length = (min(following) if following else len(self.linear.items)) - index
         self.writer.lines.append(f"B{index}:")
         self.writer.lines.append(
-            f"if (UNLIKELY((w->core.quantum -= {length}) < 0)) "
+            f"if (UNLIKELY(w->core.quantum <= 0)) "
             f"{{ w->core.pc = {index}; w->core.barrier_site = {index}; return WAVE_YIELD; }}"
         )
+        self.writer.lines.append(f"w->core.quantum -= {length};")
         self._new_segment()
 
     def _new_segment(self) -> None:
@@ -264,9 +274,9 @@ class Translator:
     def _symbol(self, name: str) -> int:
         return self.symbols.setdefault(name, len(self.symbols))
 
-    @staticmethod
-    def _code_address(index: int) -> int:
-        return CODE_BASE + 8 * index
+    def _code_address(self, index: int) -> int:
+        after = index - len(self.linear.addresses)
+        return self.linear.addresses[-1] + 8 * (after + 1) if after >= 0 else self.linear.addresses[index]
 
     # ---- one instruction -----------------------------------------------------------------------------
 
@@ -354,9 +364,9 @@ class Translator:
         """LDS symbols are constants known at translation."""
         if operand.kind != "symbol":
             return operand
-        if operand.text in self.program.lds:
+        if operand.symbol in self.program.lds:
             return Operand("int", operand.text, value=self.kernel.shared_bytes)
-        raise Unsupported(f"symbol {operand.text} as a vector source", instruction)
+        raise Unsupported(f"symbol {operand.symbol} as a vector source", instruction)
 
     def _compare_to_exec(self, instruction: Instruction, operands: list[Operand]) -> None:
         """v_cmpx_*: as v_cmp_*, and EXEC takes the result as well (12.9)."""
@@ -486,7 +496,7 @@ class Translator:
 
     def _address_part(self, operand: Operand, instruction: Instruction) -> str:
         """`name@rel32@lo+4` and its kin: relative to the literal, which sits 4 bytes into the instruction."""
-        name = resolve(operand.text, self.program)
+        name = resolve(operand.symbol, self.program)
         if name in self.program.lds:
             return f"{self.kernel.shared_bytes:#x}u"
         relocation, _, half = operand.relocation.partition("@")
@@ -584,39 +594,43 @@ class Translator:
     ) -> list[str]:
         if not self.poison:
             return []
-        bitwise = any(
-            word in row.mnemonic for word in ("_and_", "_or_", "_xor_", "_andn2_", "_orn2_", "_not_", "_mov_")
-        )
-        bitwise = bitwise or any(w in row.mnemonic for w in ("_nand_", "_nor_", "_xnor_"))
-        terms: list[str] = []
-        for operand, kind in zip(given, sources, strict=True):
-            if operand.kind == "s":
-                terms.append(f"PS64({operand.index})" if is_wide(kind) else f"(uint64_t)PS({operand.index})")
+        terms = _scalar_poison_terms(given, sources)
         if row.reads_result and targets[0].kind == "s":
             terms.append(f"(uint64_t)PS({targets[0].index})")
         if "scc" in row.sources:
             terms.append("(uint64_t)w->scc_poison")
-        lines = [f"uint64_t bad = {' | '.join(terms) or '0'};"]
-        if not bitwise:
-            lines.append("bad = bad ? ~0ull : 0;")
-        elif "_and_" in row.mnemonic and len(given) == 2 and terms:
-            lines.append(self._known_zeros(given, sources))
+        if not terms:
+            lines = ["const uint64_t bad = 0;"]
+        elif _BITWISE.search(row.mnemonic) and len(given) == 2:
+            lines = self._bitwise_poison(row, given, sources)
+        elif _BITWISE.search(row.mnemonic):
+            lines = [f"const uint64_t bad = {terms[0]};"]
+        else:
+            lines = [f"const uint64_t bad = {' | '.join(terms)} ? ~0ull : 0;"]
         if targets and targets[0].kind == "s":
             name = "PS64" if is_wide(results[0]) else "PS"
             lines.append(f"{name}({targets[0].index}) = bad;")
         elif targets and targets[0].kind == "exec" and terms:
-            lines += self._poison_fault("(bad & r)", len(self.sites) - 1)
+            lines += self._poison_fault("bad", len(self.sites) - 1)
         if "scc" in row.results:
             lines.append("w->scc_poison = bad != 0;")
         return lines
 
     @staticmethod
-    def _known_zeros(given: list[Operand], sources: list[str]) -> str:
-        """A zero that is known makes the result known."""
-        poison = [f"PS64({o.index})" if is_wide(k) else f"(uint64_t)PS({o.index})" if o.kind == "s" else "0ull"
-                  for o, k in zip(given, sources, strict=True)]  # fmt: skip
-        poison = [p if o.kind == "s" else "0ull" for p, o in zip(poison, given, strict=True)]
-        return f"bad &= ~((~(uint64_t)a & ~{poison[0]}) | (~(uint64_t)b & ~{poison[1]}));"
+    def _bitwise_poison(row: Row, given: list[Operand], sources: list[str]) -> list[str]:
+        """A bit is poisoned when it depends on a poisoned bit: try them all as 0 and as 1."""
+        lines = []
+        for name, operand, kind in zip("ab", given, sources, strict=True):
+            bad = (_scalar_poison_terms([operand], [kind]) or ["0ull"])[0]
+            lines.append(f"const uint64_t {name}0 = (uint64_t){name} & ~{bad}, {name}1 = (uint64_t){name} | {bad};")
+        tried = []
+        for choice in ("00", "01", "10", "11"):
+            expression = row.expressions[0]
+            for name, bit in zip("ab", choice, strict=True):
+                expression = re.sub(rf"\b{name}\b", name + bit, expression)
+            tried.append(f"(uint64_t)({expression})")
+        differences = " | ".join(f"({tried[0]} ^ {other})" for other in tried[1:])
+        return [*lines, f"const uint64_t bad = {differences};"]
 
     def _poison_fault(self, lanes: str, site: int) -> list[str]:
         if not self.poison:
@@ -691,7 +705,7 @@ class Translator:
     def _do_s_getpc_b64(self, index: int, instruction: Instruction, operands: list[Operand]) -> None:
         target = self._scalar_target(operands[0], instruction, wide=True)
         poison = [f"PS64({operands[0].index}) = 0;"] if self.poison else []
-        self.writer.emit(f"{target} = {self._code_address(index + 1):#x}ull;", *poison)
+        self.writer.emit(f"{target} = {self._code_address(index) + 8:#x}ull;", *poison)
 
     def _do_s_setpc_b64(self, index: int, instruction: Instruction, operands: list[Operand]) -> None:
         self.writer.emit(f"target = {self._scalar_value(operands[0], 'u64', instruction)};",
@@ -701,7 +715,7 @@ class Translator:
         poison = [f"PS64({operands[0].index}) = 0;"] if self.poison else []
         self.writer.emit(
             f"target = {self._scalar_value(operands[1], 'u64', instruction)};",
-            f"{self._scalar_target(operands[0], instruction, wide=True)} = {self._code_address(index + 1):#x}ull;",
+            f"{self._scalar_target(operands[0], instruction, wide=True)} = {self._code_address(index) + 8:#x}ull;",
             *poison,
             f"w->core.barrier_site = {index}; goto dispatch;",
         )
@@ -913,6 +927,18 @@ class Translator:
 
 
 _SPARE = 100  # an SGPR pair no compiled kernel uses: SGPR 100 and 101
+_BITWISE = re.compile(r"^s_(and|or|xor|andn2|orn2|nand|nor|xnor|not|mov)_b(32|64)$")
+
+
+def _scalar_poison_terms(given: list[Operand], sources: list[str]) -> list[str]:
+    """C for the poison of scalar sources, a bit per bit."""
+    return [
+        f"PS64({o.index})" if is_wide(kind) else f"(uint64_t)PS({o.index})"
+        for o, kind in zip(given, sources, strict=True)
+        if o.kind == "s"
+    ]
+
+
 _NO_OPERANDS = set(scalar.NO_EFFECT) | {"s_endpgm", "s_barrier"}
 _SWIZZLE = re.compile(r"swizzle\((\w+)\s*,\s*(.*)\)")
 
@@ -959,3 +985,30 @@ def _mode(d: dict[str, int]) -> int:
         | d.get("dx10_clamp", 1) << 8
         | d.get("ieee_mode", 1) << 9
     )
+
+
+def is_known(mnemonic: str) -> bool:
+    """True when there is an emitter for the instruction (all of its usual forms)."""
+    base = re.sub(r"(_sdwa_SDWA|_dpp_DPP|_e32|_e64|_sdwa|_dpp)$", "", mnemonic)
+    compared = base.replace("v_cmpx_", "v_cmp_")
+    tables = (vector.ROWS, vector.PACKED, vector.MIXED, scalar.ROWS, scalar.BRANCHES, memory.SCALAR_LOADS, matrix.ROWS)
+    if base in scalar.NO_EFFECT or any(compared in rows for rows in tables):
+        return True
+    if hasattr(Translator, "_do_" + base):
+        return True
+    if match := re.match(r"s_(\w+?)_(saveexec|wrexec)_b64$", base):
+        return match[1] in (scalar.SAVEEXEC if match[2] == "saveexec" else scalar.WREXEC)
+    if match := re.match(r"(global|flat|scratch)_(load|store|atomic)_(\w+)$", base):
+        names: dict[str, object] = {
+            **(memory.LOADS if match[2] == "load" else memory.STORES if match[2] == "store" else memory.ATOMICS)
+        }
+        return match[3] in names and not (match[1] == "scratch" and match[2] == "atomic")
+    if base.startswith("ds_"):
+        name = base[3:]
+        pair = re.fullmatch(r"(read|write)2(st64)?_b(32|64)", name)
+        plain = name.removeprefix("read_") in memory.DS_LOADS or name.removeprefix("write_") in memory.DS_STORES
+        return bool(pair) or plain or name in memory.DS_ATOMICS or name in _DS_OTHERS
+    return False
+
+
+_DS_OTHERS = ("permute_b32", "bpermute_b32", "swizzle_b32", "gws_init", "gws_barrier", "gws_sema_br")

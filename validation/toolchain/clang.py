@@ -1,0 +1,201 @@
+"""clang with the AMDGPU backend: where it is, what it lacks, and how it makes assembly for a GPU."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+CANDIDATES = ("clang++-20", "clang++-19", "clang++-18", "clang++-17", "clang++")
+BITCODE = ("amdgcn/bitcode", "lib/x86_64-linux-gnu/amdgcn/bitcode", "lib/amdgcn/bitcode")
+# Device libraries older than gfx942 serve it under the name of the generation they know.
+STAND_INS = {"942": ("940",), "941": ("940",)}
+
+
+@dataclass(frozen=True)
+class Clang:
+    """A usable clang: compiler, device libraries, HIP headers."""
+
+    path: str
+    version: str
+    bitcode: Path
+    headers: Path
+
+
+@dataclass(frozen=True)
+class Missing:
+    """Why there is none."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Assembled:
+    """Assembly text of the device pass."""
+
+    text: str
+    command: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class CompileFailed:
+    """What the compiler said."""
+
+    command: tuple[str, ...]
+    output: str
+
+
+def cache_directory() -> Path:
+    """$PORTER_CACHE_DIR, else the user's cache folder."""
+    configured = os.environ.get("PORTER_CACHE_DIR")
+    if configured:
+        return Path(configured)
+    return Path(os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache"))) / "porter"
+
+
+def _roots() -> list[Path]:
+    named = [Path(os.environ[name]) for name in ("ROCM_PATH", "HIP_PATH") if os.environ.get(name)]
+    return [*named, Path("/opt/rocm"), Path("/usr")]
+
+
+def _find_compiler() -> tuple[str, str] | Missing:
+    names = (os.environ.get("PORTER_CLANG"), *CANDIDATES, "/opt/rocm/llvm/bin/clang++")
+    seen: list[str] = []
+    for name in names:
+        path = shutil.which(name) if name else None
+        if path is None:
+            continue
+        targets = subprocess.run([path, "--print-targets"], capture_output=True, text=True, check=False)
+        version = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout
+        if "amdgcn" in targets.stdout:
+            return path, version.splitlines()[0]
+        seen.append(path)
+    if seen:
+        return Missing(f"{', '.join(seen)}: no AMDGPU backend")
+    return Missing("no clang++ on PATH (17 or newer, with the AMDGPU backend; or set PORTER_CLANG)")
+
+
+def _isa(architecture: str) -> str:
+    return architecture.split(":")[0].removeprefix("gfx")
+
+
+def _find_bitcode(architecture: str) -> Path | Missing:
+    for root in _roots():
+        for place in BITCODE:
+            folder = root / place
+            if not (folder / "ocml.bc").exists():
+                continue
+            if (folder / f"oclc_isa_version_{_isa(architecture)}.bc").exists():
+                return folder
+            return _private_copy(folder, architecture)
+    return Missing("no ROCm device libraries (ocml.bc): install rocm-device-libs or set ROCM_PATH")
+
+
+def _private_copy(folder: Path, architecture: str) -> Path | Missing:
+    """The libraries again, with the missing ISA version file put in from its stand-in."""
+    wanted = f"oclc_isa_version_{_isa(architecture)}.bc"
+    found = [folder / f"oclc_isa_version_{name}.bc" for name in STAND_INS.get(_isa(architecture), ())]
+    found = [path for path in found if path.exists()]
+    if not found:
+        return Missing(f"device libraries in {folder} do not know {architecture}")
+    files = sorted(folder.glob("*.bc"))
+    stamp = "".join(f"{path.name} {path.stat().st_size} {path.stat().st_mtime_ns}\n" for path in files)
+    key = hashlib.sha256(f"{folder}\n{wanted}\n{stamp}".encode()).hexdigest()[:16]
+    target = cache_directory() / "bitcode" / key
+    if not target.exists():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        made = Path(tempfile.mkdtemp(dir=target.parent))
+        for path in files:
+            shutil.copyfile(path, made / path.name)
+        shutil.copyfile(found[0], made / wanted)
+        try:
+            made.rename(target)
+        except OSError:  # another process was first
+            shutil.rmtree(made)
+    return target
+
+
+def _find_headers() -> Path | Missing:
+    for root in _roots():
+        if (root / "include/hip/hip_runtime.h").exists():
+            return root / "include"
+    return Missing("no HIP headers (hip/hip_runtime.h): install libamdhip64-dev or set ROCM_PATH")
+
+
+@functools.cache
+def find_clang(architecture: str = "gfx942") -> Clang | Missing:
+    """A clang that can make assembly for the architecture, or what is missing."""
+    compiler = _find_compiler()
+    if isinstance(compiler, Missing):
+        return compiler
+    bitcode = _find_bitcode(architecture)
+    if isinstance(bitcode, Missing):
+        return bitcode
+    headers = _find_headers()
+    return headers if isinstance(headers, Missing) else Clang(*compiler, bitcode, headers)
+
+
+def device_command(
+    clang: Clang, source: Path, target: Path, architecture: str, options: tuple[str, ...]
+) -> tuple[str, ...]:
+    """The command that writes assembly of the device pass."""
+    include = () if clang.headers == Path("/usr/include") else ("-isystem", str(clang.headers))
+    return (
+        *(clang.path, "-x", "hip", "-std=c++17", f"--offload-arch={architecture}"),
+        *(f"--rocm-device-lib-path={clang.bitcode}", "--cuda-device-only", "-S", "-mcode-object-version=5"),
+        *("-D__HIP_PLATFORM_AMD__", *include, "-include", "hip/hip_runtime.h", "-O3", "-g", *options),
+        *(str(source), "-o", str(target)),
+    )
+
+
+def assemble(
+    source: Path,
+    architecture: str = "gfx942",
+    options: tuple[str, ...] = (),
+    seconds: float = 300.0,
+    clang: Clang | None = None,
+) -> Assembled | CompileFailed | Missing:
+    """Compile the device pass of one file."""
+    found = clang or find_clang(architecture)
+    if isinstance(found, Missing):
+        return found
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(folder) / "device.s"
+        command = device_command(found, source, target, architecture, options)
+        try:
+            run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=seconds)
+        except subprocess.TimeoutExpired:
+            return CompileFailed(command, f"no end after {seconds:g} s")
+        if run.returncode or not target.exists():
+            return CompileFailed(command, run.stderr)
+        return Assembled(target.read_text(), command)
+
+
+def assemble_text(
+    code: str, architecture: str = "gfx942", options: tuple[str, ...] = (), name: str = "kernel.hip"
+) -> Assembled | CompileFailed | Missing:
+    """Compile a self-contained piece of HIP; cached by content, compiler and HIP version."""
+    clang = find_clang(architecture)
+    if isinstance(clang, Missing):
+        return clang
+    versions = sorted(clang.headers.glob("hip/hip_version.h"))
+    parts = [code, architecture, name, clang.version, str(clang.headers), *options, *(v.read_text() for v in versions)]
+    key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
+    folder = cache_directory() / "assembly" / key
+    stored = folder / "device.s"
+    source = folder / name
+    if stored.exists():
+        return Assembled(stored.read_text(), device_command(clang, source, stored, architecture, options))
+    folder.mkdir(parents=True, exist_ok=True)
+    source.write_text(code)
+    made = assemble(source, architecture, options, clang=clang)
+    if isinstance(made, Assembled):
+        with tempfile.NamedTemporaryFile("w", dir=folder, delete=False) as file:
+            file.write(made.text)
+        Path(file.name).replace(stored)
+    return made
