@@ -1,0 +1,59 @@
+"""W104: PyTorch's warp size is the hardware's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from porter.model import Edit, Effort, Finding
+from porter.rule import Rule, clean, fixes, reports
+from porter.unit import Unit
+from porter.warp.postfix import chain_start
+
+
+class TorchWarpSize(Rule):
+    """PyTorch's warp size, which is 64 on MI300X
+
+    `C10_WARP_SIZE` is 64 in device code for gfx942, a call that asks the device in host code (so no constant
+    expression), and `at::cuda::warp_size()` answers 64. The ported kernels keep warps of 32 lanes; all of these become
+    their width, a constant in host and device code.
+    """
+
+    code = "W104"
+    triggers = frozenset({"C10_WARP_SIZE", "warp_size"})
+    hazards = ("c10-warp-size-host", "warpsize-host-use")
+    examples = (
+        fixes(
+            "__global__ void k(float *o) { __shared__ float s[C10_WARP_SIZE]; s[threadIdx.x % C10_WARP_SIZE] = 1; }",
+            "__global__ void k(float *o) { __shared__ float s[porter::warpSize]; s[threadIdx.x % porter::warpSize] = 1; }",
+        ),
+        fixes(
+            "dim3 block() { return dim3(at::cuda::warp_size(), 4); }", "dim3 block() { return dim3(porter::warpSize, 4); }"
+        ),
+        reports("#if C10_WARP_SIZE == 64\nint half;\n#endif"),
+        clean("int warp_size(); int f() { return warp_size(); }"),
+        clean("#define C10_WARP_SIZE 32\nint f() { return C10_WARP_SIZE; }"),
+    )
+
+    def find(self, unit: Unit) -> Iterator[Finding]:
+        """One finding per place."""
+        tokens = unit.tokens
+        for index in tokens.names.get("C10_WARP_SIZE", ()):
+            directive = tokens.directive_of(index)
+            if directive is not None and directive.name == "define" and directive.first == index:
+                return
+            if directive is not None and directive.name != "define":
+                message = "this branch is chosen by PyTorch's warp size, 64 on gfx942 [c10-warp-size-host]"
+                yield self.finding(unit, unit.span(index), message, Effort.MANUAL)
+            elif unit.is_free(index):
+                yield self._replaced(unit, index, index)
+        for index in tokens.names.get("warp_size", ()):
+            first = chain_start(tokens, index)
+            scope = "".join(tokens.texts[first:index]).removeprefix("::")
+            if scope == "at::cuda::" and tokens.texts[index + 1 : index + 3] == ["(", ")"]:
+                yield self._replaced(unit, first, index + 2)
+
+    def _replaced(self, unit: Unit, first: int, last: int) -> Finding:
+        span = unit.span(first, last)
+        edit = Edit(span.start, span.end, "porter::warpSize")
+        message = "PyTorch's warp size is 64 on gfx942, the kernels count warps of 32 [c10-warp-size-host]"
+        return self.finding(unit, span, message, Effort.NONE, (edit,), ("porter/warp32.hpp",))
