@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 # Every repetition that could start again at each line is bounded: no input makes this quadratic.
+_KEYWORD = rb"(?:return|else|do|case|goto|throw|delete|new|using|co_return|co_yield|define|public|private)\b"
 _LINE = re.compile(
     rb"""\n[ \t]*(?:
       \#[ \t]*(?:define[ \t]+(\w+) | (?:include|include_next|import)[ \t]*[<"]([^>"\n]+)[>"])
@@ -17,10 +18,10 @@ _LINE = re.compile(
         (?:__\w+__[ \t]*(?:\([^)\n]*\)+)?[ \t]*|alignas\([^)\n]*\)[ \t]*)*(\w+)[ \t]*(?:final[ \t]*)?[:{\n\r])
     | \}[ \t]*(\w+)[ \t]*[;,]
     | (?:extern[ \t]*"C"[ \t]*)?(?:template[ \t]*<[^;{}\n]{0,300}>[ \t]*)?
-        (?:(?!(?:return|else|do|case|goto|throw|delete|new|using|co_return|co_yield|define|public|private)\b)
-           [A-Za-z_>][\w:<>,]*[ \t*&]+){1,12}(\w+)[ \t]*[=;,(\[{]
+        (?:(?!KEYWORD)[A-Za-z_>][\w:<>,]*[ \t*&]+){0,11}
+        (?!KEYWORD)[A-Za-z_>][\w:<>,]*(?<!,)[ \t*&]+(\w+)[ \t]*[=;,(\[{]
     | (\w+)[ \t]*\([^;{}]{0,2000}\)\s*\{
-    )""",
+    )""".replace(b"KEYWORD", _KEYWORD),
     re.VERBOSE,
 )
 _ENUM = re.compile(rb"\benum\b[^;{}()]{0,200}\{([^{}]*)\}")

@@ -159,6 +159,8 @@ class Unit:
             return directive.name in ("define", "undef")
         if index == 0 or index + 1 >= len(tokens) or tokens.texts[index + 1] not in _AFTER_DECLARATOR:
             return False
+        if tokens.directive_of(index - 1) is not directive:
+            return False
         before = tokens.texts[index - 1]
         if before in ("*", "&") and index > 1:
             return tokens.texts[index - 2] in _BUILTIN_TYPES

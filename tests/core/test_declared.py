@@ -1,0 +1,42 @@
+"""Which names count as the project's own."""
+
+from __future__ import annotations
+
+import pytest
+
+from porter.model import Settings
+from porter.names.table import load_names
+from porter.prescan import scan
+from porter.source import SourceFile
+from porter.support import load_support
+from porter.unit import Unit
+
+
+@pytest.mark.parametrize(
+    ("line", "declared"),
+    [
+        ("cudaError_t cudaFree(void *p);", {"cudaFree"}),
+        ("std::map<int, int> warpSize;", {"warpSize"}),
+        ("static int *const cudaFree = f;", {"cudaFree"}),
+        ("  __FILE__, __LINE__, cudaGetErrorString(error));", set()),
+        ("  CUSPARSE_INDEX_32I,   CUSPARSE_INDEX_64I,", set()),
+        ("return cudaFree(p);", set()),
+    ],
+)
+def test_prescan(line: str, declared: set[str]) -> None:
+    found = scan(line.encode(), lambda name: name.startswith(("cuda", "CUSPARSE", "warp")))
+    assert set(found.declared) - {"cudaError_t"} == declared
+
+
+@pytest.mark.parametrize(
+    ("text", "own"),
+    [
+        ("int cudaFree(void *);", True),
+        ("void f() {\n#ifdef GPU\n  cudaFree(p);\n#endif\n}", False),
+        ("void f() {\n#pragma unroll\n  cudaFree(p);\n}", False),
+        ("#define cudaFree free", True),
+    ],
+)
+def test_own_names_of_a_file(text: str, own: bool) -> None:
+    unit = Unit(SourceFile("a.cu", text.encode()), Settings(), load_names(None, {}), load_support(None))
+    assert ("cudaFree" in unit.own) == own
