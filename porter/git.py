@@ -28,6 +28,11 @@ def ignored(folder: Path) -> frozenset[str] | None:
     return frozenset() if paths & {".", ""} else frozenset(paths)
 
 
+def ignores(folder: Path, place: Path) -> bool:
+    """Whether git would ignore a folder below another one, be it there or not."""
+    return _git(folder, "check-ignore", "--quiet", f"{place}/").ok
+
+
 def why_not_clean(path: Path) -> str | None:
     """Why the files at a path cannot be changed in place; None when git could bring all of them back."""
     folder = path if path.is_dir() else path.parent

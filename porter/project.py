@@ -15,10 +15,9 @@ from porter import git
 from porter.errors import Unusable
 from porter.settings import Choices, Handling
 
-CODE_SUFFIXES = frozenset(
-    [".cu", ".cuh", ".hip", ".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".hxx"]
-    + [".inl", ".inc", ".ipp", ".tcc", ".tpp"]
-)
+_SOURCES = (".cu", ".hip", ".c", ".cc", ".cpp", ".cxx")
+_HEADERS = (".cuh", ".h", ".hh", ".hpp", ".hxx", ".inl", ".inc", ".ipp", ".tcc", ".tpp")
+CODE_SUFFIXES = frozenset((*_SOURCES, *_HEADERS))
 """Files that the rules look at, whatever the case of their suffix."""
 
 
@@ -112,9 +111,21 @@ def _ignored(root: Path, choices: Choices) -> tuple[frozenset[str], tuple[str, .
     return hidden, ()
 
 
+def omits(choices: Choices, root: Path, folder: str) -> bool:
+    """Whether the settings leave a folder, or one that it lies in, out of the tree."""
+    match = _matcher(choices.omit, root, _base(choices, root))
+    parts = folder.split("/")
+    return any(match("/".join(parts[: count + 1]) + "/") for count in range(len(parts)))
+
+
+def _base(choices: Choices, root: Path) -> Path:
+    """The folder that globs are relative to: that of the settings file."""
+    return Path(choices.origin).absolute().parent if choices.origin else root.absolute()
+
+
 def _roles(choices: Choices, root: Path, hidden: frozenset[str]) -> Callable[[Entry, Handling], Handling]:
     """Decides for each entry whether it is ported, copied or left out; `hidden` is what git ignores."""
-    base = Path(choices.origin).absolute().parent if choices.origin else root.absolute()
+    base = _base(choices, root)
     omit = _matcher(choices.omit, root, base)
     exclude = _matcher(choices.exclude, root, base)
     include = _matcher(choices.include, root, base)

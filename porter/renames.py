@@ -32,6 +32,11 @@ class Use(NamedTuple):
     support: SupportRow | None
 
 
+def looks_like_cuda(name: str) -> bool:
+    """Whether a name is built like those of CUDA's libraries, whether a table has it or not."""
+    return _CUDA_LIKE.fullmatch(name) is not None
+
+
 def namespace_aliases(tokens: Tokens) -> dict[str, str]:
     """`namespace cg = cooperative_groups;` -> {"cg": "cooperative_groups"}, as written in this file."""
     texts = tokens.texts
@@ -104,7 +109,7 @@ def replacement(tokens: Tokens, use: Use, new: str) -> tuple[Edit, ...]:
 def unknown_names(unit: Unit) -> Iterator[int]:
     """Tokens that look like CUDA's names, and that neither the tables nor the project declare."""
     for name, indices in unit.tokens.names.items():
-        if name in unit.names or name in unit.support.names or not _CUDA_LIKE.fullmatch(name):
+        if name in unit.names or name in unit.support.names or not looks_like_cuda(name):
             continue
         if name in unit.declared or _declared_here(unit, name):
             continue

@@ -145,7 +145,8 @@ def rocm_version(key: str, value: Any) -> str:
     return text
 
 
-def _warp(key: str, value: Any) -> str:
+def warp_mode(key: str, value: Any) -> str:
+    """`preserve` or `native`."""
     if value not in WARP_MODES:
         raise ValueError(f"{key} must be one of {', '.join(WARP_MODES)}")
     return str(value)
@@ -172,7 +173,7 @@ def _names(key: str, value: Any) -> tuple[tuple[str, str], ...]:
 
 _KEYS = {
     "rocm": rocm_version,
-    "warp": _warp,
+    "warp": warp_mode,
     "include": _texts,
     "exclude": _texts,
     "omit": _texts,

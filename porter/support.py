@@ -88,6 +88,11 @@ def header_bytes(include: str) -> bytes:
     return (_folder() / include).read_bytes()
 
 
+def header_names() -> frozenset[str]:
+    """All support headers, named as they are included."""
+    return frozenset(f"{FOLDER}/{path.name}" for path in (_folder() / FOLDER).iterdir())
+
+
 def closure(includes: Iterable[str]) -> tuple[str, ...]:
     """The support headers and those that they include themselves, sorted."""
     found: set[str] = set()

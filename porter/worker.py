@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from porter import engine, notices, support
+from porter import engine, notices
 from porter.buildfiles.mentions import LARGEST, kind_of_build, mention
 from porter.model import PortedFile
 from porter.naming import support_path
@@ -15,6 +15,8 @@ from porter.prescan import NOTHING, Scan
 from porter.records import Entry, FileRecord, Status, entry, kernel_json, notice_entry
 from porter.source import SourceFile
 from porter.writing import Content, Placed, content_at, content_of, place, sha256
+
+_DIED = "bug in porter: the process that ported this file died twice; the file was copied as it is"
 
 
 class Task(NamedTuple):
@@ -41,6 +43,8 @@ class Sink:
     root: Path | None
     force: bool = False
     in_place: bool = False
+    returns_data: bool = False
+    """Whether the new bytes are wanted back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +86,12 @@ def _code(task: Task, root: Path, context: engine.Context, sink: Sink, base: Fil
         key=task.key if crash is None else "",
         sha256=sha256(data),
         lines=ported.lines,
-        support=support.closure(ported.support),
+        support=ported.support,
         entries=(*_own_entries(task, crash), *(entry(finding, source.text) for finding in ported.findings)),
         kernels=tuple(map(kernel_json, ported.kernels)),
     )
     written = _written(record, task, content_of(ported.data), root, sink)
-    return Done(written, ported.data if sink.root is None else None, crash)
+    return Done(written, ported.data if sink.returns_data else None, crash)
 
 
 def _own_context(context: engine.Context, task: Task) -> engine.Context:
@@ -120,7 +124,8 @@ def _copy(task: Task, root: Path, sink: Sink, base: FileRecord) -> FileRecord:
         use = mention(kind, data) if kind is not None else None
     else:
         content = content_at(source)
-    record = replace(base, status=Status.COPIED, key=task.key, sha256=content.sha256, build=use)
+    entries = () if task.with_clang else (notice_entry(notices.FILE_FAILED, _DIED),)
+    record = replace(base, status=Status.COPIED, sha256=content.sha256, build=use, entries=entries)
     return _written(record, task, content, root, sink)
 
 

@@ -1,0 +1,210 @@
+"""The command line: options and exit codes only."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from porter import __version__
+from porter.border import DONE, OUR_BUG, WORK_LEFT, guarded, report_bug
+from porter.errors import Unusable
+from porter.report.render import Format
+from porter.settings import Choices, Handling, load_choices, rocm_version, warp_mode, with_overrides
+
+if TYPE_CHECKING:
+    from porter.port import Answer, Request
+
+app = typer.Typer(
+    help="Ports CUDA code to HIP for AMD GPUs with 64 lanes, and says what is left to do.",
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Source = Annotated[Path, typer.Argument(metavar="SRC", help="A CUDA or C++ file, or a folder.", show_default=False)]
+Rocm = Annotated[
+    str | None, typer.Option(metavar="VERSION", help="The oldest ROCm the port is for; default: the newest known.")
+]
+Warp = Annotated[
+    str | None,
+    typer.Option(metavar="preserve|native", help="Keep logical warps of 32 lanes, or widen known patterns to 64."),
+]
+Form = Annotated[Format, typer.Option("--format", help="How the report is written to stdout.")]
+Jobs = Annotated[int | None, typer.Option("--jobs", "-j", min=1, help="Processes; default: one per core.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Exit with 1 when places are left to review, too.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show every review and every rewrite.")]
+Config = Annotated[Path | None, typer.Option(help="Settings file; default: porter.toml or [tool.porter] near SRC.")]
+Include = Annotated[
+    list[str] | None, typer.Option(metavar="GLOB", help="Port only these files; the others are copied.")
+]
+Exclude = Annotated[list[str] | None, typer.Option(metavar="GLOB", help="Copy these files as they are.")]
+Omit = Annotated[list[str] | None, typer.Option(metavar="GLOB", help="Leave these files out of the tree.")]
+Gitignored = Annotated[Handling | None, typer.Option(help="Files that git ignores; default: skip.")]
+Vendored = Annotated[Handling | None, typer.Option(help="Folders such as third_party; default: port.")]
+
+
+@app.command("scan")
+def scan_command(
+    source: Source,
+    rocm: Rocm = None,
+    warp: Warp = None,
+    form: Form = Format.TEXT,
+    jobs: Jobs = None,
+    strict: Strict = False,
+    verbose: Verbose = False,
+    config: Config = None,
+    include: Include = None,
+    exclude: Exclude = None,
+    omit: Omit = None,
+    gitignored: Gitignored = None,
+    vendored: Vendored = None,
+) -> None:
+    """Report what a port would rewrite and what it would leave; writes nothing."""
+
+    @guarded
+    def run() -> int:
+        from porter.port import Request, scan
+        from porter.progress import shown_progress
+
+        choices = _choices(source, config, rocm, warp, include, exclude, omit, gitignored, vendored)
+        with shown_progress() as progress:
+            answer = scan(Request(source, choices, _jobs(jobs)), progress)
+        return _finish(answer, form, strict=strict, verbose=verbose)
+
+    raise typer.Exit(run())
+
+
+@app.command("port")
+def port_command(
+    source: Source,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="OUT", help="Folder (or file) to write the port to.")
+    ] = None,
+    in_place: Annotated[
+        bool, typer.Option("--in-place", help="Change SRC itself; its git tree must be clean.")
+    ] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="Write nothing; print a diff that git can apply.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Overwrite edited files, foreign folders, unclean git trees.")
+    ] = False,
+    rocm: Rocm = None,
+    warp: Warp = None,
+    form: Form = Format.TEXT,
+    jobs: Jobs = None,
+    strict: Strict = False,
+    verbose: Verbose = False,
+    config: Config = None,
+    include: Include = None,
+    exclude: Exclude = None,
+    omit: Omit = None,
+    gitignored: Gitignored = None,
+    vendored: Vendored = None,
+) -> None:
+    """Port a file or a folder and report what is left."""
+
+    @guarded
+    def run() -> int:
+        from porter.port import Request
+        from porter.progress import shown_progress
+
+        if (output is not None) + in_place + diff != 1:
+            raise Unusable("say where the port goes: one of -o OUT, --in-place, --diff")
+        if diff and form is not Format.TEXT:
+            raise Unusable("--diff prints the diff on stdout, so the report has no --format there")
+        choices = _choices(source, config, rocm, warp, include, exclude, omit, gitignored, vendored)
+        request = Request(source, choices, _jobs(jobs), force)
+        with shown_progress() as progress:
+            answer = _port(request, output, progress, in_place=in_place)
+        if diff:
+            from porter.diff import write_diff
+
+            write_diff(answer.run, sys.stdout.buffer)
+        return _finish(answer, form, strict=strict, verbose=verbose, diff=diff)
+
+    raise typer.Exit(run())
+
+
+def _port(request: Request, output: Path | None, progress: object, *, in_place: bool) -> Answer:
+    from porter.port import port_in_place, port_to, preview
+
+    if output is not None:
+        return port_to(request, output, progress)  # type: ignore[arg-type]
+    return (port_in_place if in_place else preview)(request, progress)  # type: ignore[arg-type]
+
+
+def _choices(
+    source: Path,
+    config: Path | None,
+    rocm: str | None,
+    warp: str | None,
+    include: list[str] | None,
+    exclude: list[str] | None,
+    omit: list[str] | None,
+    gitignored: Handling | None,
+    vendored: Handling | None,
+) -> Choices:
+    try:
+        version = rocm_version("--rocm", rocm) if rocm is not None else None
+        mode = warp_mode("--warp", warp) if warp is not None else None
+    except ValueError as error:
+        raise Unusable(str(error)) from None
+    return with_overrides(
+        load_choices(source, config),
+        rocm=version,
+        warp=mode,
+        include=tuple(include or ()),
+        exclude=tuple(exclude or ()),
+        omit=tuple(omit or ()),
+        gitignored=gitignored,
+        vendored=vendored,
+    )
+
+
+def _jobs(wanted: int | None) -> int:
+    return wanted or (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+
+
+def _finish(answer: Answer, form: Format, *, strict: bool, verbose: bool, diff: bool = False) -> int:
+    """Prints the report and says by the exit code what is left."""
+    from porter.report.render import render
+
+    text = render(answer.report, form, verbose=verbose)
+    (sys.stderr if diff else sys.stdout).write(text)
+    if answer.run.crashes:
+        report_bug(answer.run.crashes, f"{len(answer.run.crashes)} files could not be ported")
+        return OUR_BUG
+    left = answer.report.left
+    return WORK_LEFT if left == "manual" or (strict and left == "review") else DONE
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"porter {__version__}")
+        raise typer.Exit(DONE)
+
+
+@app.callback()
+def top(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Ports CUDA code to HIP for AMD GPUs with 64 lanes, and says what is left to do."""
+
+
+def main() -> None:
+    """Entry point of the `porter` command."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="surrogateescape")
+    app()
+
+
+if __name__ == "__main__":
+    main()

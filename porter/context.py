@@ -1,0 +1,95 @@
+"""What all files of a run share, built once per process; importing this is cheap, building it is not."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from porter import __version__
+from porter.settings import Choices
+
+if TYPE_CHECKING:
+    from porter.engine import Context
+    from porter.names.table import NameTable
+
+_KNOWLEDGE = frozenset({".py", ".toml", ".hpp", ".h"})
+
+
+def build_context(choices: Choices, root: Path, paths: Iterable[str], renamed: Mapping[str, str]) -> Context:
+    """Rules, tables and parser for one project; `paths` are those of its C++ files."""
+    from porter.engine import Context
+    from porter.names.table import load_names
+    from porter.registry import all_rules
+    from porter.support import load_support
+
+    engine = choices.engine
+    names = load_names(engine.rocm, dict(engine.custom_names))
+    return Context(
+        settings=engine,
+        names=names,
+        support=load_support(engine.rocm),
+        rules=tuple(rule for rule in all_rules() if not engine.disabled & {rule.code, rule.name}),
+        declared=frozenset(choices.ignore_names),
+        headers=frozenset(path for path in paths if _shadows_cuda(path, names)),
+        renamed=renamed,
+    )
+
+
+def _shadows_cuda(path: str, names: NameTable) -> bool:
+    """Whether some `#include` of a CUDA header could mean this file of the project."""
+    return any(names.header(tail) is not None for tail in _tails(path))
+
+
+def _tails(path: str) -> Iterator[str]:
+    """`a/b/c.h`, `b/c.h`, `c.h`."""
+    while path:
+        yield path
+        path = path.partition("/")[2]
+
+
+def interesting_names(context: Context) -> Callable[[str], bool]:
+    """Whether it matters that the project declares a name: CUDA has it too, or it looks as if."""
+    from porter.renames import looks_like_cuda
+
+    names, support = context.names, context.support
+    custom = frozenset(old for old, _ in context.settings.custom_names)
+    triggers = frozenset().union(*(rule.triggers for rule in context.rules))
+
+    def interesting(name: str) -> bool:
+        if name in custom:
+            return False
+        return name in names or support.get(name) is not None or name in triggers or looks_like_cuda(name)
+
+    return interesting
+
+
+@functools.cache
+def knowledge_digest() -> str:
+    """Digest of porter's own code, rules, tables and headers: another one may port differently."""
+    import porter
+    from porter import rules
+
+    digest = hashlib.sha256(__version__.encode())
+    for base in (*porter.__path__, *rules.__path__):
+        for path in sorted(_files(Path(base))):
+            digest.update(str(path.relative_to(base)).encode() + b"\0")
+            digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for path in folder.iterdir():
+        if path.is_dir():
+            yield from _files(path)
+        elif path.suffix in _KNOWLEDGE:
+            yield path
+
+
+def run_key(settings: Mapping[str, object], paths: Iterable[str], renamed: Mapping[str, str]) -> str:
+    """Digest of everything that the port of every file depends on."""
+    what = json.dumps([settings, sorted(paths), sorted(renamed.items())])
+    return hashlib.sha256(f"{knowledge_digest()}\0{what}".encode()).hexdigest()

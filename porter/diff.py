@@ -1,0 +1,62 @@
+"""The port as a diff that `git apply` takes: renames included, bytes kept."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from porter.plan import Run
+from porter.support import closure, header_bytes
+
+_NO_NEWLINE = b"\\ No newline at end of file\n"
+
+
+def write_diff(run: Run, stream: BinaryIO) -> None:
+    """Writes the changes of all files, then the support headers that they need."""
+    project = run.plan.project
+    for record in run.records:
+        new = run.data.get(record.path)
+        if new is not None:
+            old = (project.root / record.path).read_bytes()
+            stream.writelines(file_diff(record.path, record.output, old, new))
+    needed = {include for record in run.records for include in record.support}
+    for include in closure(needed):
+        if not (project.root / include).exists():
+            stream.writelines(new_file_diff(include, header_bytes(include)))
+    stream.flush()
+
+
+def file_diff(path: str, output: str, old: bytes, new: bytes) -> Iterator[bytes]:
+    """One file; nothing when neither its name nor its bytes change."""
+    if old == new and path == output:
+        return
+    yield f"diff --git a/{path} b/{output}\n".encode()
+    if path != output:
+        yield f"rename from {path}\nrename to {output}\n".encode()
+    if old != new:
+        yield from _hunks(f"a/{path}", f"b/{output}", old, new)
+
+
+def new_file_diff(path: str, data: bytes) -> Iterator[bytes]:
+    """A file that was not there."""
+    yield f"diff --git a/{path} b/{path}\nnew file mode 100644\n".encode()
+    yield from _hunks("/dev/null", f"b/{path}", b"", data)
+
+
+def _hunks(before: str, after: str, old: bytes, new: bytes) -> Iterator[bytes]:
+    lines = difflib.diff_bytes(
+        difflib.unified_diff, _lines(old), _lines(new), before.encode(), after.encode(), lineterm=b"\n"
+    )
+    for line in lines:
+        yield line if line.endswith(b"\n") else line + b"\n" + _NO_NEWLINE
+
+
+def _lines(data: bytes) -> list[bytes]:
+    """Lines with their ends; only a line feed ends one, as git has it."""
+    return (
+        data.splitlines(keepends=True)
+        if b"\r" not in data
+        else [line + b"\n" for line in data.split(b"\n")[:-1]]
+        + ([data.rpartition(b"\n")[2]] if not data.endswith(b"\n") else [])
+    )

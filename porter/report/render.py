@@ -1,0 +1,44 @@
+"""Chooses the rendering of a report."""
+
+from __future__ import annotations
+
+import enum
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from porter.report.document import Report
+from porter.report.text import report_text
+
+
+class Format(str, enum.Enum):
+    """How a report is written."""
+
+    TEXT = "text"
+    JSON = "json"
+    MARKDOWN = "markdown"
+
+
+def render(report: Report, form: Format, *, verbose: bool = False) -> str:
+    """A report as text of one kind, with a newline at the end."""
+    if form is Format.JSON:
+        from porter.report.as_json import report_json
+
+        return dump(report_json(report))
+    if form is Format.MARKDOWN:
+        from porter.report.markdown import report_markdown
+
+        return report_markdown(report)
+    return report_text(report, verbose=verbose)
+
+
+def dump(document: Mapping[str, Any]) -> str:
+    """JSON with one line per key, and one per item of a list: quick to write, and fit for a diff."""
+    parts = [f" {json.dumps(key)}: {_value(value)}" for key, value in document.items()]
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def _value(value: Any) -> str:
+    if not isinstance(value, list) or not value:
+        return json.dumps(value)
+    return "[\n  " + ",\n  ".join(map(json.dumps, value)) + "\n ]"

@@ -1,0 +1,141 @@
+"""The report as plain text: totals first, then what is manual, then reviews in short."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from porter.model import Effort
+from porter.report.document import KernelLine, Located, Report
+
+_GAPS_SHOWN = 15
+_REVIEWS_SHOWN = 10
+_KERNELS_SHOWN = 20
+
+
+def report_text(report: Report, *, verbose: bool = False) -> str:
+    """The whole report; `verbose` shows every review, rewrite and kernel."""
+    parts = [
+        _summary(report),
+        _rules(report),
+        _gaps(report, verbose),
+        _kernels(report, verbose),
+        _manual(report),
+        _reviews(report, verbose),
+    ]
+    if verbose:
+        parts += [_rewrites(report), _left_out(report)]
+    return "\n\n".join("\n".join(lines) for part in parts if (lines := list(part))) + "\n"
+
+
+def _summary(report: Report) -> Iterator[str]:
+    header = report.header
+    goal = f" -> {header.output}" if header.output else ""
+    yield f"porter {header.porter} {header.command} {header.source}{goal}"
+    statuses = ", ".join(f"{count:,} {status}" for status, count in report.statuses.items())
+    reused = f"; {header.reused:,} were up to date" if header.reused else ""
+    yield f"  files:    {statuses or 'none'}{reused}"
+    yield f"  lines:    {report.lines:,} of C++ and CUDA"
+    left = Counter(line.left for line in report.kernels)
+    ready = f"{left['none']:,} ready, {left['review']:,} to review, {left['manual']:,} with manual work"
+    yield f"  kernels:  {len(report.kernels):,}" + (f" ({ready})" if report.kernels else "")
+    counts = report.counts
+    suppressed = f", {report.suppressed:,} suppressed" if report.suppressed else ""
+    yield (
+        f"  findings: {counts.rewritten:,} rewritten, {counts.review:,} to review, {counts.manual:,} manual{suppressed}"
+    )
+    if header.left_out:
+        yield f"  left out: {len(header.left_out):,} paths ignored by git or by the settings"
+    for note in header.notes:
+        yield f"  note:     {note}"
+
+
+def _rules(report: Report) -> Iterator[str]:
+    rows = [(line.code, line.rule, *map(_number, line.counts), f"{line.files:,}") for line in report.codes]
+    if rows:
+        yield from table(("code", "rule", "rewritten", "review", "manual", "files"), rows, right=(2, 3, 4, 5))
+
+
+def _number(count: int) -> str:
+    return f"{count:,}" if count else "-"
+
+
+def _gaps(report: Report, verbose: bool) -> Iterator[str]:
+    shown = report.gaps if verbose else report.gaps[:_GAPS_SHOWN]
+    if shown:
+        yield "gaps by name" + _of(len(shown), len(report.gaps))
+        rows = [(g.name, g.effort, g.code, f"{g.places:,}", f"{g.files:,}") for g in shown]
+        yield from table(("name", "effort", "code", "places", "files"), rows, right=(3, 4))
+
+
+def _kernels(report: Report, verbose: bool) -> Iterator[str]:
+    left = [line for line in report.kernels if line.left != "none"]
+    left.sort(key=lambda line: (line.left != "manual", -line.counts.manual, -line.counts.review))
+    shown = left if verbose else left[:_KERNELS_SHOWN]
+    if shown:
+        yield "kernels with work left" + _of(len(shown), len(left))
+        yield from table(
+            ("kernel", "where", "rewritten", "review", "manual", "through"),
+            [_kernel(line) for line in shown],
+            right=(2, 3, 4),
+        )
+
+
+def _kernel(line: KernelLine) -> tuple[str, ...]:
+    place = f"{line.path}:{line.model['line']}"
+    return (line.model["qualified"], place, *map(_number, line.counts), ", ".join(line.through))
+
+
+def _manual(report: Report) -> Iterator[str]:
+    found = report.with_effort(Effort.MANUAL)
+    if found:
+        yield f"manual: {len(found):,} places need work by hand"
+        yield from map(finding_line, found)
+
+
+def _reviews(report: Report, verbose: bool) -> Iterator[str]:
+    found = report.with_effort(Effort.REVIEW)
+    shown = found if verbose else found[:_REVIEWS_SHOWN]
+    if found:
+        yield f"review: {len(found):,} places to look at" + _of(len(shown), len(found), "--verbose shows all")
+        yield from map(finding_line, shown)
+
+
+def _rewrites(report: Report) -> Iterator[str]:
+    found = [f for f in report.with_effort(Effort.NONE) if f.entry.fixed]
+    if found:
+        yield f"rewritten, nothing left to do: {len(found):,} places"
+        yield from map(finding_line, found)
+
+
+def _left_out(report: Report) -> Iterator[str]:
+    if report.header.left_out:
+        yield "left out"
+        yield from (f"  {path}" for path in report.header.left_out)
+
+
+def finding_line(found: Located) -> str:
+    """`path:line:column: CODE effort message [kernel]`."""
+    entry = found.entry
+    kernel = f" [{entry.kernel}]" if entry.kernel else ""
+    return f"{found.path}:{entry.line}:{entry.column}: {entry.code} {entry.effort} {entry.message}{kernel}"
+
+
+def _of(shown: int, total: int, hint: str = "") -> str:
+    if shown == total:
+        return ""
+    return f" (first {shown} of {total:,}{'; ' + hint if hint else ''})"
+
+
+def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]], right: tuple[int, ...] = ()) -> Iterator[str]:
+    """Columns as wide as their longest cell, numbers to the right."""
+    cells = [head, *rows]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(head))]
+    for row in cells:
+        yield (
+            "  "
+            + "  ".join(
+                cell.rjust(width) if column in right else cell.ljust(width)
+                for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+            ).rstrip()
+        )

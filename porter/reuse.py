@@ -1,0 +1,74 @@
+"""What an earlier run has done already: by content, never by time stamps."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from porter.includes import IncludeGraph
+from porter.naming import Names
+from porter.plan import Plan
+from porter.prescan import Scan
+from porter.project import Entry
+from porter.records import FileRecord, Status
+from porter.writing import content_at
+
+_KEPT = frozenset({Status.PORTED, Status.UNCHANGED, Status.COPIED})
+
+
+def intact_files(plan: Plan, names: Names, files: Mapping[str, Entry]) -> frozenset[str]:
+    """Files whose source is what the last run read, and whose output is there."""
+    out = plan.sink.root
+    if out is None or not plan.previous.files:
+        return frozenset()
+    return frozenset(
+        path
+        for path, entry in files.items()
+        if (record := plan.previous.files.get(path)) is not None
+        and _done(record, entry, names.output(path), out)
+        and _digest(plan.project.root / path) == record.sha256
+    )
+
+
+def _done(record: FileRecord, entry: Entry, output: str, out: Path) -> bool:
+    return (
+        record.status in _KEPT
+        and not record.edited
+        and record.mode == entry.mode
+        and record.output == output
+        and (out / output).is_file()
+    )
+
+
+def _digest(path: Path) -> str | None:
+    try:
+        return content_at(path).sha256
+    except OSError:
+        return None
+
+
+def file_keys(
+    run_key: str,
+    digests: Mapping[str, str | None],
+    graph: IncludeGraph,
+    declared: Mapping[str, tuple[str, ...]],
+) -> dict[str, str]:
+    """For each readable file a digest of what its port depends on: itself, its includes, the project's names."""
+    keys: dict[str, str] = {}
+    for path, digest in digests.items():
+        if digest is not None:
+            included = [(other, digests.get(other)) for other in graph.reachable(path)]
+            what = json.dumps([run_key, path, digest, declared.get(path, ()), included])
+            keys[path] = hashlib.sha256(what.encode()).hexdigest()
+    return keys
+
+
+def declared_names(graph: IncludeGraph, scans: Mapping[str, Scan]) -> dict[str, tuple[str, ...]]:
+    """For each file the CUDA-like names that some file it is connected with declares."""
+    found: dict[str, tuple[str, ...]] = {}
+    for island in graph.islands:
+        names = tuple(sorted({name for path in island for name in scans[path].declared}))
+        found.update(dict.fromkeys(island, names))
+    return found
