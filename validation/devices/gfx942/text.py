@@ -112,6 +112,7 @@ class Program:
 _FORMS = re.compile(r"(.*?)_(e32|e64|sdwa|dpp|e64_dpp)$")
 _BARE = {
     *("off", "glc", "slc", "dlc", "sc0", "sc1", "nt", "gds", "lds", "clamp", "idxen", "offen", "addr64", "tfe", "high"),
+    *("row_mirror", "row_half_mirror"),
 }
 _MODIFIER = re.compile(r"^([a-z_0-9]+):(.*)$", re.S)
 _NO_MODIFIERS = ("s_waitcnt", "s_branch", "s_cbranch", "s_sendmsg", "s_setreg", "s_getreg")
