@@ -58,5 +58,11 @@ void gfx_permute(Lanes *w, int backward, uint32_t address, uint32_t data, uint32
 void gfx_swizzle(Lanes *w, uint32_t data, uint32_t offset, uint32_t into);
 uint64_t gfx_dpp(Lanes *w, uint32_t control, int zero_fill, uint32_t row_mask, uint32_t bank_mask, const uint32_t *from,
                  uint32_t *to);
+
+enum Element { MX_F64, MX_F32, MX_XF32, MX_I32, MX_F16, MX_BF16, MX_I8, MX_FP8, MX_BF8 };
+typedef struct MatrixShape {
+    int m, n, k, blocks, a, b, result, cbsz, abid, blgp;
+} MatrixShape;
+void gfx_matrix(Lanes *w, const MatrixShape *shape, uint32_t to, uint32_t a, uint32_t b, int32_t c, uint64_t constant);
 int gfx_poison(Lanes *w, uint32_t site, uint64_t lanes);
 #endif

@@ -1,0 +1,1 @@
+"""Compilers: where they are, what they lack, how they are run."""
