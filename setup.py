@@ -2,6 +2,8 @@
 
 from setuptools import find_packages, setup
 
+DATA = ("toml", "hpp", "h", "json", "j2", "c", "md", "css", "js")
+"""Suffixes of files that are installed beside the code, however deep they lie."""
 FOLDERS = {"porter": "porter", "rules": "porter.rules", "validation": "porter.validation"}
 
 
@@ -16,7 +18,5 @@ def packages() -> list[str]:
 
 setup(
     packages=packages(),
-    package_data={
-        "": ["*.toml", "*.hpp", "*.h", "*.json", "*.j2", "*.c", "*.md", "*.css", "*.js", "py.typed"]
-    },
+    package_data={"": ["py.typed", *(f"**/*.{suffix}" for suffix in DATA)]},
 )

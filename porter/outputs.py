@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -47,7 +47,7 @@ def set_folder_modes(out: Path, project: Project) -> None:
 
 
 def remove_stale(
-    out: Path, previous: dict[str, FileRecord], records: dict[str, FileRecord], project: Project
+    out: Path, previous: Mapping[str, FileRecord], records: Mapping[str, FileRecord], project: Project
 ) -> Iterator[FileRecord]:
     """Removes outputs that no source stands for any more; yields records of those that were edited and stay."""
     current = {record.output for record in records.values()}

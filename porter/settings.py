@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -103,12 +104,13 @@ def _from_file(path: Path) -> Choices:
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
-    try:
+    if sys.version_info >= (3, 11):
         import tomllib
-    except ModuleNotFoundError:  # Python 3.10
+    else:
         import tomli as tomllib
     try:
-        return tomllib.loads(path.read_text("utf-8"))
+        document: dict[str, Any] = tomllib.loads(path.read_text("utf-8"))
+        return document
     except OSError as error:
         raise Unusable(f"{path}: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -119,7 +121,7 @@ def _choices(document: Mapping[str, Any], origin: str) -> Choices:
     unknown = sorted(document.keys() - _KEYS.keys())
     if unknown:
         raise ValueError(f"unknown setting {unknown[0]!r}; known are {', '.join(sorted(_KEYS))}")
-    values = {key: _KEYS[key](key, value) for key, value in document.items()}
+    values: dict[str, Any] = {key: _KEYS[key](key, value) for key, value in document.items()}
     engine = Settings(
         rocm=values.pop("rocm", None),
         warp=values.pop("warp", "preserve"),
@@ -171,7 +173,7 @@ def _names(key: str, value: Any) -> tuple[tuple[str, str], ...]:
     return tuple(sorted(value.items()))
 
 
-_KEYS = {
+_KEYS: dict[str, Callable[[str, Any], Any]] = {
     "rocm": rocm_version,
     "warp": warp_mode,
     "include": _texts,

@@ -8,7 +8,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from importlib.resources.abc import Traversable
+from pathlib import Path
 from typing import Any
 
 if sys.version_info >= (3, 11):
@@ -63,8 +63,8 @@ def load_support(rocm: str | None) -> SupportTable:
     return SupportTable(names, registers)
 
 
-def _folder() -> Traversable:
-    return importlib.resources.files("porter") / "include"
+def _folder() -> Path:
+    return Path(str(importlib.resources.files("porter"))) / "include"
 
 
 def _rows() -> Iterator[tuple[str, dict[str, Any]]]:
