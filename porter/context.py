@@ -15,11 +15,13 @@ from porter.settings import Choices
 if TYPE_CHECKING:
     from porter.engine import Context
     from porter.names.table import NameTable
+    from porter.source import SourceFile
+    from porter.unit import Semantics
 
 _KNOWLEDGE = frozenset({".py", ".toml", ".hpp", ".h"})
 
 
-def build_context(choices: Choices, root: Path, paths: Iterable[str], renamed: Mapping[str, str]) -> Context:
+def build_context(choices: Choices, paths: Iterable[str], renamed: Mapping[str, str]) -> Context:
     """Rules, tables and parser for one project; `paths` are those of its C++ files."""
     from porter.engine import Context
     from porter.names.table import load_names
@@ -37,6 +39,23 @@ def build_context(choices: Choices, root: Path, paths: Iterable[str], renamed: M
         headers=frozenset(path for path in paths if _shadows_cuda(path, names)),
         renamed=renamed,
     )
+
+
+def parser_for(
+    root: Path, include_dirs: Iterable[str], defines: Iterable[str]
+) -> Callable[[SourceFile], Semantics | None]:
+    """Clang's view of the files of a project, looking for headers in folders relative to its root."""
+    from porter.parse import Parsed, ParseRequest, parse
+
+    folders = tuple(str(root / folder) for folder in include_dirs)
+    macros = tuple(defines)
+
+    def semantics(source: SourceFile) -> Semantics | None:
+        request = ParseRequest(str(root / source.path), source.data, folders, macros, str(root))
+        parsed = parse(request)
+        return parsed if isinstance(parsed, Parsed) else None
+
+    return semantics
 
 
 def _shadows_cuda(path: str, names: NameTable) -> bool:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import posixpath
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from porter.prescan import Scan
+
+_MOST_FOLDERS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +17,8 @@ class IncludeGraph:
     """The project's files that each file includes, and the islands of files that see one another."""
 
     edges: Mapping[str, tuple[str, ...]]
+    folders: Mapping[str, tuple[str, ...]]
+    """Folders that the names in a file's #include lines are relative to, where that is not the file's own."""
     islands: tuple[tuple[str, ...], ...]
 
     def reachable(self, path: str) -> tuple[str, ...]:
@@ -27,17 +31,34 @@ class IncludeGraph:
             waiting += fresh
         return tuple(sorted(seen - {path}))
 
+    def search_folders(self, path: str) -> tuple[str, ...]:
+        """What a build would have to pass with -I for a file, as far as it shows: the most used first."""
+        used = Counter(folder for one in (path, *self.reachable(path)) for folder in self.folders.get(one, ()))
+        return tuple(folder for folder, _ in sorted(used.items(), key=lambda item: (-item[1], item[0]))[:_MOST_FOLDERS])
+
 
 def include_graph(scans: Mapping[str, Scan]) -> IncludeGraph:
     """Resolves all includes; one that could be several files counts as all of them."""
     by_name: defaultdict[str, list[str]] = defaultdict(list)
     for path in scans:
         by_name[posixpath.basename(path)].append(path)
-    edges = {
-        path: tuple(dict.fromkeys(t for name in scan.includes for t in _resolve(path, name, scans, by_name)))
-        for path, scan in scans.items()
-    }
-    return IncludeGraph(edges, tuple(_islands(scans, edges)))
+    edges: dict[str, tuple[str, ...]] = {}
+    folders: dict[str, tuple[str, ...]] = {}
+    for path, scan in scans.items():
+        found = [(name, target) for name in scan.includes for target in _resolve(path, name, scans, by_name)]
+        edges[path] = tuple(dict.fromkeys(target for _, target in found))
+        folders[path] = tuple(
+            dict.fromkeys(f for name, target in found if (f := _folder(path, name, target)) is not None)
+        )
+    return IncludeGraph(edges, folders, tuple(_islands(scans, edges)))
+
+
+def _folder(path: str, name: str, target: str) -> str | None:
+    """The folder that an include is relative to, unless it is that of the including file."""
+    tail = name.removeprefix("./")
+    if not target.endswith(tail) or posixpath.normpath(posixpath.join(posixpath.dirname(path), name)) == target:
+        return None
+    return target[: -len(tail)].rstrip("/")
 
 
 def _resolve(path: str, name: str, known: Mapping[str, Scan], by_name: Mapping[str, list[str]]) -> Iterable[str]:

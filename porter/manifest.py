@@ -69,6 +69,8 @@ def settings_json(choices: Choices) -> dict[str, Any]:
         "warp": engine.warp,
         "names": dict(engine.custom_names),
         "ignore_names": sorted(choices.ignore_names),
+        "include_dirs": list(choices.include_dirs),
+        "defines": list(choices.defines),
         "native_kernels": sorted(engine.native_kernels),
         "preserve_kernels": sorted(engine.preserve_kernels),
         "disable": sorted(engine.disabled),

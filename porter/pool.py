@@ -189,7 +189,10 @@ def _initialize(job: Job | None) -> None:
 
 def _prepare(job: Job, marks: mmap.mmap | None) -> None:
     global _state
-    _state = _State(job, build_context(job.choices, job.root, job.paths, job.renamed), marks)
+    from porter.parse import prepare
+
+    prepare()
+    _state = _State(job, build_context(job.choices, job.paths, job.renamed), marks)
     gc.freeze()
 
 

@@ -179,7 +179,6 @@ def kernel_json(kernel: Kernel) -> dict[str, Any]:
 
 def _launch_json(launch: Launch) -> dict[str, Any]:
     return {
-        "path": launch.path,
         "line": launch.line,
         "grid": readable(launch.grid),
         "block": readable(launch.block),

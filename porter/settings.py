@@ -56,6 +56,10 @@ class Choices:
     vendored_folders: tuple[str, ...] = VENDORED
     ignore_names: tuple[str, ...] = ()
     """Names that look like CUDA's and are the project's own."""
+    include_dirs: tuple[str, ...] = ()
+    """Where clang looks for headers, relative to the root; folders that the project's includes show are added."""
+    defines: tuple[str, ...] = ()
+    """Macros (`NAME` or `NAME=value`) that clang parses the project with."""
     origin: str | None = None
     """The settings file."""
 
@@ -184,6 +188,8 @@ _KEYS: dict[str, Callable[[str, Any], Any]] = {
     "vendored_folders": _texts,
     "names": _names,
     "ignore_names": _texts,
+    "include_dirs": _texts,
+    "defines": _texts,
     "native_kernels": _texts,
     "preserve_kernels": _texts,
     "disable": _texts,

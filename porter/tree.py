@@ -139,6 +139,8 @@ def _tasks(work: Work, pool: Pool, intact: frozenset[str]) -> dict[str, Task]:
             scans.get(path, Scan()),
             declared.get(path, ()),
             before.output_sha256 if before is not None and before.output == output else None,
+            (*work.plan.choices.include_dirs, *graph.search_folders(path)) if path in scans else (),
+            work.plan.choices.defines,
             apart=path in work.names.apart,
         )
     return tasks

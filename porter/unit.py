@@ -21,10 +21,21 @@ from porter.support import SupportTable
 class Declaration(Protocol):
     """What clang says an identifier refers to."""
 
-    origin: str
-    kind: str
-    name: str
-    type: str
+    @property
+    def origin(self) -> str:
+        """`cuda`, `std` or `project`."""
+
+    @property
+    def kind(self) -> str:
+        """What was declared."""
+
+    @property
+    def name(self) -> str:
+        """Its qualified name."""
+
+    @property
+    def type(self) -> str:
+        """Its type as clang spells it."""
 
 
 class Semantics(Protocol):

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from porter import engine, notices
 from porter.buildfiles.mentions import LARGEST, kind_of_build, mention
+from porter.context import parser_for
 from porter.model import PortedFile
 from porter.naming import support_path
 from porter.prescan import NOTHING, Scan
@@ -32,6 +33,9 @@ class Task(NamedTuple):
     declared: tuple[str, ...] = ()
     ours: str | None = None
     """Digest of what an earlier run (or, in place, the source) left at the output's place."""
+    include_dirs: tuple[str, ...] = ()
+    """Folders of the project, relative to its root, that the file's includes are found in."""
+    defines: tuple[str, ...] = ()
     with_clang: bool = True
     apart: bool = False
 
@@ -76,7 +80,7 @@ def _code(task: Task, root: Path, context: engine.Context, sink: Sink, base: Fil
     source = SourceFile(task.path, data)
     crash = None
     try:
-        ported = engine.port(source, _own_context(context, task), task.output, support_path(task.output))
+        ported = engine.port(source, _own_context(context, task, root), task.output, support_path(task.output))
     except Exception:
         crash = traceback.format_exc()
         ported = PortedFile(task.path, task.output, data, False, (), lines=source.line_count)
@@ -94,9 +98,13 @@ def _code(task: Task, root: Path, context: engine.Context, sink: Sink, base: Fil
     return Done(written, ported.data if sink.returns_data else None, crash)
 
 
-def _own_context(context: engine.Context, task: Task) -> engine.Context:
-    own = replace(context, declared=context.declared | frozenset(task.declared))
-    return own if task.with_clang else replace(own, parse=None)
+def _own_context(context: engine.Context, task: Task, root: Path) -> engine.Context:
+    """The context of the run with what only this file needs."""
+    return replace(
+        context,
+        declared=context.declared | frozenset(task.declared),
+        parse=parser_for(root, task.include_dirs, task.defines) if task.with_clang else None,
+    )
 
 
 def _own_entries(task: Task, crash: str | None) -> tuple[Entry, ...]:
