@@ -1,0 +1,132 @@
+"""W108: what is written to a file depends on the warp size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from porter.lex import IDENTIFIER, Tokens
+from porter.model import Effort, Finding
+from porter.rule import Rule, clean, reports
+from porter.unit import Unit
+from porter.warp.constants import looks_like_warp_size
+
+_CALLS = frozenset({"fwrite", "fread"})
+_MEMBERS = frozenset({"write", "read"})
+_STREAMS = frozenset({"ofstream", "ifstream", "fstream", "FILE", "fopen", "open"})
+_WIDTHS = frozenset({"warpSize", "C10_WARP_SIZE"})
+_BORDERS = frozenset(";{}")
+
+
+class WarpSizeInFileFormat(Rule):
+    """File layout that depends on the warp size
+
+    A count, a stride or a padding computed from the warp size goes into a file, or sizes what is read from one. A port
+    whose warp size differs reads such files wrongly, and writes files that the CUDA build cannot read. The preserving
+    port keeps 32, so its files stay the same; look at every such place before a kernel is ported to 64 lanes, and write
+    the number 32 into the format instead of the warp's size.
+    """
+
+    code = "W108"
+    triggers = frozenset({"fwrite", "fread", "ofstream", "ifstream", "fstream"})
+    hazards = ("log2-warp-constants",)
+    examples = (
+        reports(
+            """
+            void save(FILE *f, const unsigned *bits, int n) {
+              int words = (n + WARP_SIZE - 1) / WARP_SIZE;
+              fwrite(bits, sizeof(unsigned), words, f);
+            }
+            """,
+            effort=Effort.REVIEW,
+        ),
+        clean(
+            """
+            void save(FILE *f, const unsigned *bits, int n) {
+              dim3 block(WARP_SIZE, 8);
+              fwrite(bits, sizeof(unsigned), n, f);
+            }
+            """
+        ),
+        clean("void save(FILE *f, const unsigned *bits, int n) { fwrite(bits, 4, (n + 31) / 32, f); }"),
+    )
+
+    def find(self, unit: Unit) -> Iterator[Finding]:
+        """One finding per reading or writing call."""
+        widths = frozenset(n for n in unit.tokens.names if n in _WIDTHS or looks_like_warp_size(n))
+        if not widths:
+            return
+        for index in self._calls(unit):
+            closed = unit.tokens.partner.get(index + 1)
+            if closed is None:
+                continue
+            begin = _function_start(unit.tokens, index)
+            inside = _names(unit.tokens, index + 2, closed)
+            if widths & inside or self._derived(unit.tokens, begin, index, inside, widths):
+                message = (
+                    "the layout of this file depends on the warp size: it stays 32 in the port; give the format a "
+                    "number of its own before anything here becomes 64 lanes wide"
+                )
+                yield self.finding(unit, unit.span(index, closed), message, Effort.REVIEW)
+
+    @staticmethod
+    def _calls(unit: Unit) -> Iterator[int]:
+        tokens = unit.tokens
+        for name in _CALLS | _MEMBERS:
+            for index in tokens.names.get(name, ()):
+                member = tokens.texts[index - 1] in (".", "->")
+                if unit.next_is(index, "(") and member == (name in _MEMBERS):
+                    if name in _CALLS or not _STREAMS.isdisjoint(tokens.names):
+                        yield index
+
+    @staticmethod
+    def _derived(tokens: Tokens, begin: int, end: int, wanted: frozenset[str], widths: frozenset[str]) -> bool:
+        """Whether a statement before a call gives one of its names a value computed from the width."""
+        for first, last in _statements(tokens, begin, end):
+            names = _names(tokens, first, last)
+            if widths & names and not {"dim3", "printf"} & names and (target := _target(tokens, first, last)):
+                if target in wanted:
+                    return True
+        return False
+
+
+def _names(tokens: Tokens, first: int, last: int) -> frozenset[str]:
+    return frozenset(tokens.texts[i] for i in range(first, last) if tokens.kinds[i] == IDENTIFIER)
+
+
+def _function_start(tokens: Tokens, index: int) -> int:
+    """The opening brace of the outermost block around a token that follows a parameter list."""
+    start = 0
+    position = index
+    while position > 0:
+        position -= 1
+        text = tokens.texts[position]
+        if text == "}":
+            position = tokens.partner.get(position, position)
+        elif text == "{":
+            if tokens.texts[position - 1] in ("namespace",) or tokens.texts[position - 2] == "namespace":
+                break
+            start = position
+    return start
+
+
+def _statements(tokens: Tokens, begin: int, end: int) -> Iterator[tuple[int, int]]:
+    first = begin
+    for index in range(begin, end):
+        if tokens.texts[index] in _BORDERS:
+            if first < index:
+                yield first, index
+            first = index + 1
+
+
+def _target(tokens: Tokens, first: int, last: int) -> str:
+    """What a statement assigns or declares: `a.b = ...`, `T a = ...`, `T a(...)`."""
+    texts = tokens.texts
+    for index in range(first, last):
+        if texts[index] in ("=", "+=", "(", "{") and index > first and tokens.kinds[index - 1] == IDENTIFIER:
+            root = index - 1
+            while root - 2 >= first and texts[root - 1] in (".", "->"):
+                root -= 2
+            if texts[index] in ("=", "+=") or (root > first and tokens.kinds[root - 1] == IDENTIFIER) or texts[root - 1] == ">":
+                return texts[root]
+            return ""
+    return ""
