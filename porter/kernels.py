@@ -14,7 +14,17 @@ from porter.signatures import attributes_of, launch_bounds_of, parameters_of, te
 from porter.source import SourceFile
 from porter.written import template_end, words, written
 
-__all__ = ["DeviceFunction", "attach_launches", "find_device_functions", "find_kernels", "find_launches"]
+__all__ = [
+    "DeviceFunction",
+    "PlacedFunction",
+    "PlacedKernel",
+    "attach_launches",
+    "find_device_functions",
+    "find_kernels",
+    "find_launches",
+    "place_device_functions",
+    "place_kernels",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,37 +38,67 @@ class DeviceFunction:
     parameters: tuple[Parameter, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class PlacedKernel:
+    """A kernel without launches, and where its name and parameters stand."""
+
+    kernel: Kernel
+    signature: Span
+    """From the first character of the name to after the `)` of the parameters."""
+    in_macro: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedFunction:
+    """A device function, and where its name and parameters stand."""
+
+    function: DeviceFunction
+    signature: Span
+
+
 def find_kernels(tokens: Tokens, path: str, source: SourceFile) -> tuple[Kernel, ...]:
     """Every `__global__` function, in macros and inactive branches too; declarations yield to definitions."""
+    kernels = tuple(placed.kernel for placed in place_kernels(tokens, path, source))
+    return attach_launches(kernels, find_launches(tokens, path, source), tokens) if kernels else ()
+
+
+def place_kernels(tokens: Tokens, path: str, source: SourceFile) -> tuple[PlacedKernel, ...]:
+    """What `find_kernels` finds, with the places that a parser can be asked about."""
     heads = list(find_heads(tokens, "__global__"))
     if not heads:
         return ()
     scopes = find_scopes(tokens)
     outside = file_scope_shared(tokens, source, heads)
     kernels = [_kernel(tokens, head, path, source, scopes, outside) for head in heads]
-    defined = {
-        (k.qualified, len(k.parameters)) for k, h in zip(kernels, heads, strict=True) if h.is_definition
-    }
-    kept = tuple(
-        kernel
-        for kernel, head in zip(kernels, heads, strict=True)
+    pairs = list(zip(kernels, heads, strict=True))
+    defined = {(k.qualified, len(k.parameters)) for k, h in pairs if h.is_definition}
+    return tuple(
+        PlacedKernel(kernel, _signature(tokens, head), head.directive is not None)
+        for kernel, head in pairs
         if head.is_definition or (kernel.qualified, len(kernel.parameters)) not in defined
     )
-    return attach_launches(kept, find_launches(tokens, path, source), tokens)
+
+
+def _signature(tokens: Tokens, head: Head) -> Span:
+    return Span(tokens.starts[head.name_first], tokens.end(head.closing))
 
 
 def find_device_functions(tokens: Tokens, source: SourceFile) -> tuple[DeviceFunction, ...]:
     """Every `__device__` function that has a body."""
+    del source
+    return tuple(placed.function for placed in place_device_functions(tokens))
+
+
+def place_device_functions(tokens: Tokens) -> tuple[PlacedFunction, ...]:
+    """What `find_device_functions` finds, with the places that a parser can be asked about."""
     heads = [head for head in find_heads(tokens, "__device__") if head.is_definition]
     if not heads:
         return ()
     scopes = find_scopes(tokens)
-    return tuple(_device_function(tokens, head, scopes) for head in heads)
+    return tuple(PlacedFunction(_device_function(tokens, head, scopes), _signature(tokens, head)) for head in heads)
 
 
-def attach_launches(
-    kernels: tuple[Kernel, ...], launches: tuple[Launch, ...], tokens: Tokens
-) -> tuple[Kernel, ...]:
+def attach_launches(kernels: tuple[Kernel, ...], launches: tuple[Launch, ...], tokens: Tokens) -> tuple[Kernel, ...]:
     """The kernels with their launch sites; a launch through a variable counts for what was assigned to it."""
     if not launches:
         return kernels
@@ -79,11 +119,7 @@ def _kernel(
     outside: tuple[SharedArray, ...],
 ) -> Kernel:
     name = written(tokens, head.name_first, head.name_last)
-    template = (
-        template_end(tokens, head.name_first + 1, head.name_last)
-        if head.name_last > head.name_first
-        else None
-    )
+    template = template_end(tokens, head.name_first + 1, head.name_last) if head.name_last > head.name_first else None
     bare = written(tokens, head.name_first, head.name_first + 1) if template == head.name_last else name
     return Kernel(
         name=bare.rpartition("::")[2],
@@ -144,9 +180,7 @@ def callees_of(tokens: Tokens, head: Head) -> tuple[str, ...]:
         while first > head.body + 1 and texts[first - 1] == "::" and kinds[first - 2] == IDENTIFIER:
             first -= 2
         before = texts[first - 1]
-        if before in (".", "->", "~") or (
-            kinds[first - 1] == IDENTIFIER and before not in _BEFORE_EXPRESSION
-        ):
+        if before in (".", "->", "~") or (kinds[first - 1] == IDENTIFIER and before not in _BEFORE_EXPRESSION):
             continue
         found["".join(texts[first : index + 1])] = None
     return tuple(found)

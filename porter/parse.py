@@ -1,0 +1,162 @@
+"""Clang's view of one file; together with `porter.parsing` the only user of clang.cindex."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from porter.kernels import DeviceFunction, attach_launches, find_launches, place_device_functions, place_kernels
+from porter.lex import Tokens, lex
+from porter.model import Kernel, Span
+from porter.parsing import answers, stubs, typed
+from porter.parsing.answers import Declaration
+from porter.parsing.clang import TranslationUnit
+from porter.parsing.includes import Closure, close_over
+from porter.parsing.passes import Input, Pass, language_of, support_files
+from porter.source import SourceFile
+
+__all__ = ["Declaration", "ParseDiagnostic", "ParseFailed", "ParseRequest", "Parsed", "parse", "prepare"]
+
+prepare = stubs.prepare
+
+
+@dataclass(frozen=True)
+class ParseRequest:
+    """One file to parse; local headers are looked for beside it and in `include_dirs`, and only inside `root`."""
+
+    path: str
+    text_bytes: bytes
+    include_dirs: tuple[str, ...] = ()
+    defines: tuple[str, ...] = ()
+    root: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ParseDiagnostic:
+    """An error of clang; `path` is the file's own or that of a local header."""
+
+    path: str
+    line: int
+    column: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class ParseFailed:
+    """Clang gave nothing back; the tokens are all there is."""
+
+    reason: str
+
+
+class Parsed:
+    """One file seen through clang: a host pass, and a device pass where the code asks which one compiles it.
+
+    Function bodies are parsed when the first question about one is asked.
+    """
+
+    def __init__(self, request: ParseRequest, tokens: Tokens, passes: tuple[Pass, ...], closure: Closure) -> None:
+        self._source = SourceFile(request.path, request.text_bytes)
+        self._tokens = tokens
+        self._passes = passes
+        self._closure = closure
+
+    @functools.cached_property
+    def kernels(self) -> tuple[Kernel, ...]:
+        """Kernels of this file: those of the tokens with clang's types, and those that only clang sees."""
+        tokens, source = self._tokens, self._source
+        placed = place_kernels(tokens, source.path, source)
+        found = typed.typed_kernels(placed, self._passes)
+        unit = self._passes[0].declarations
+        if self._closure.kernel_macros and unit is not None:
+            found += typed.kernels_of_macros(unit, found, source)
+        known = {f.name: f.qualified for f in self.device_functions}
+        found = tuple(replace(k, callees=tuple(known.get(c, c) for c in k.callees)) for k in found)
+        return attach_launches(found, find_launches(tokens, source.path, source), tokens)
+
+    @functools.cached_property
+    def device_functions(self) -> tuple[DeviceFunction, ...]:
+        """`__device__` functions with a body in this file."""
+        placed = place_device_functions(self._tokens)
+        return tuple(replace(p.function, parameters=typed.typed_parameters(p, self._passes)) for p in placed)
+
+    @functools.cached_property
+    def declared(self) -> frozenset[str]:
+        """Every name that the file and its local headers declare; the stubs' names are not among them."""
+        units = [one.declarations for one in self._passes]
+        return frozenset().union(*(typed.declared_names(unit) for unit in units if unit is not None))
+
+    @functools.cached_property
+    def inactive(self) -> tuple[Span, ...]:
+        """Byte ranges that no pass compiles."""
+        spans = self._passes[0].skipped
+        for other in self._passes[1:]:
+            spans = _intersection(spans, other.skipped)
+        return spans
+
+    @functools.cached_property
+    def diagnostics(self) -> tuple[ParseDiagnostic, ...]:
+        """Errors outside of function bodies, missing headers aside."""
+        return _errors(self._passes[0].declarations)
+
+    @functools.cached_property
+    def body_diagnostics(self) -> tuple[ParseDiagnostic, ...]:
+        """Errors anywhere, function bodies included, missing headers aside; parses the bodies."""
+        return _errors(self._passes[0].bodies)
+
+    def declaration_at(self, offset: int) -> Declaration | None:
+        """What the identifier at an offset refers to; None where no pass compiles it."""
+        index = self._tokens.at(offset)
+        unit = self._unit_at(offset)
+        if unit is None or index >= len(self._tokens) or self._tokens.starts[index] != offset:
+            return None
+        return answers.declaration_at(unit, offset, self._tokens.texts[index])
+
+    def type_at(self, offset: int) -> str | None:
+        """Canonical type of the variable or expression whose token starts at an offset; of a call, its result."""
+        unit = self._unit_at(offset)
+        return None if unit is None else answers.type_at(unit, offset)
+
+    def call_argument_types(self, offset: int) -> tuple[str | None, ...] | None:
+        """Types, before conversion, of the arguments of the call whose callee's name starts at an offset."""
+        unit = self._unit_at(offset)
+        return None if unit is None else answers.argument_types(unit, self._tokens, self._tokens.at(offset))
+
+    def _unit_at(self, offset: int) -> TranslationUnit | None:
+        for one in self._passes:
+            if one.is_active(offset):
+                return one.bodies
+        return None
+
+
+def parse(request: ParseRequest, tokens: Tokens | None = None) -> Parsed | ParseFailed:
+    """Parses a file without its function bodies; `tokens` saves lexing it again."""
+    path = str(Path(request.path).absolute())
+    data = request.text_bytes
+    closure = close_over(path, data, request.include_dirs, request.root)
+    language = language_of(path, data)
+    options = (*(f"-I{folder}" for folder in request.include_dirs), *(f"-D{name}" for name in request.defines))
+    files = {path: data, **closure.rewritten}
+    if language == "hip":
+        files |= support_files(path, data)
+    given = Input(path, files, options, language)
+    sides = ("host", "device") if closure.device_branches else ("host",)
+    passes = tuple(Pass(given, side) for side in sides)
+    if passes[0].declarations is None:
+        return ParseFailed("libclang could not parse the file")
+    return Parsed(request, lex(data.decode("latin-1")) if tokens is None else tokens, passes, closure)
+
+
+def _errors(unit: TranslationUnit | None) -> tuple[ParseDiagnostic, ...]:
+    if unit is None:
+        return ()
+    return tuple(
+        ParseDiagnostic(d.path, d.line, d.column, d.message)
+        for d in unit.diagnostics()
+        if not d.message.endswith("file not found")
+    )
+
+
+def _intersection(first: tuple[Span, ...], second: tuple[Span, ...]) -> tuple[Span, ...]:
+    pairs = ((max(a.start, b.start), min(a.end, b.end)) for a in first for b in second)
+    return tuple(sorted(Span(start, end) for start, end in pairs if start < end))

@@ -1,0 +1,1 @@
+"""Clang's view of one file: the parts behind `porter.parse`."""

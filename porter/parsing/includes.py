@@ -1,0 +1,134 @@
+"""The project's headers that a file reaches, found before clang runs, and the #include lines clang must not follow."""
+
+# ruff: noqa: PTH118, PTH120, PTH116, PTH123
+from __future__ import annotations
+
+import functools
+import os
+import re
+import stat
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+_INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include(?:_next)?[ \t]*([<"])([^>"\n]*)[>"]', re.MULTILINE)
+_KERNEL_MACRO = re.compile(rb"^[ \t]*#[ \t]*define\b(?:[^\n\\]|\\\r?\n|\\.)*__global__", re.MULTILINE)
+_ARCHITECTURE = re.compile(rb"__(?:CUDA_ARCH|HIP_DEVICE_COMPILE|CUDACC_RDC)__")
+_LARGEST_CLOSURE = 2000
+
+
+class IncludeLine(NamedTuple):
+    """One #include directive: byte range of the line's directive, name, and whether it is in quotes."""
+
+    start: int
+    end: int
+    name: str
+    quoted: bool
+
+
+class Contents(NamedTuple):
+    """What the search for headers needs to know of a file."""
+
+    includes: tuple[IncludeLine, ...]
+    device_branches: bool
+    """Whether it asks which pass compiles it."""
+    kernel_macros: bool
+    """Whether it defines a macro that makes kernels."""
+
+
+@dataclass
+class Closure:
+    """Local headers reached from a file."""
+
+    headers: frozenset[str] = frozenset()
+    device_branches: bool = False
+    kernel_macros: bool = False
+    rewritten: dict[str, bytes] = field(default_factory=dict)
+    """Files whose text clang gets with forbidden #include lines blanked."""
+
+
+def contents_of(data: bytes) -> Contents:
+    """Reads the #include lines of a file without lexing it."""
+    includes = tuple(
+        IncludeLine(m.start(), m.end(), os.fsdecode(m.group(2)), m.group(1) == b'"') for m in _INCLUDE.finditer(data)
+    )
+    return Contents(
+        includes,
+        _ARCHITECTURE.search(data) is not None,
+        b"__global__" in data and _KERNEL_MACRO.search(data) is not None,
+    )
+
+
+@functools.lru_cache(maxsize=4096)
+def _header(path: str, modified: int, size: int) -> Contents:
+    del modified, size
+    try:
+        with open(path, "rb") as file:
+            return contents_of(file.read())
+    except OSError:
+        return Contents((), False, False)
+
+
+def close_over(path: str, data: bytes, include_dirs: Iterable[str], root: str | None) -> Closure:
+    """Follows the #include lines of a file through the project's own headers.
+
+    A header outside of `root`, one that is no regular file, and one that is being included already (a cycle) are not
+    followed: their lines are blanked, byte for byte, in the text clang gets.
+    """
+    search = _Search(tuple(include_dirs), os.path.realpath(root) if root else None)
+    search.visit(path, contents_of(data), data, (os.path.realpath(path),))
+    return Closure(frozenset(search.headers), search.device_branches, search.kernel_macros, search.rewritten)
+
+
+class _Search:
+    def __init__(self, include_dirs: tuple[str, ...], root: str | None) -> None:
+        self.include_dirs = include_dirs
+        self.root = root
+        self.headers: set[str] = set()
+        self.rewritten: dict[str, bytes] = {}
+        self.device_branches = False
+        self.kernel_macros = False
+
+    def visit(self, path: str, contents: Contents, data: bytes | None, trail: tuple[str, ...]) -> None:
+        self.device_branches |= contents.device_branches
+        self.kernel_macros |= contents.kernel_macros
+        forbidden: list[IncludeLine] = []
+        for include in contents.includes:
+            target = self._resolve(path, include)
+            if target is None:
+                continue
+            real, status = target
+            if not self._allowed(real, status) or real in trail:
+                forbidden.append(include)
+            elif real not in self.headers and len(self.headers) < _LARGEST_CLOSURE:
+                self.headers.add(real)
+                header = _header(real, status.st_mtime_ns, status.st_size)
+                self.visit(real, header, None, (*trail, real))
+        if forbidden:
+            self._blank(path, data, forbidden)
+
+    def _resolve(self, includer: str, include: IncludeLine) -> tuple[str, os.stat_result] | None:
+        folders = (os.path.dirname(includer), *self.include_dirs) if include.quoted else self.include_dirs
+        for folder in folders:
+            candidate = os.path.join(folder, include.name)
+            try:
+                return os.path.realpath(candidate), os.stat(candidate)
+            except (OSError, ValueError):
+                continue
+        return None
+
+    def _allowed(self, real: str, status: os.stat_result) -> bool:
+        inside = self.root is None or real == self.root or real.startswith(self.root.rstrip(os.sep) + os.sep)
+        return inside and stat.S_ISREG(status.st_mode)
+
+    def _blank(self, path: str, data: bytes | None, lines: list[IncludeLine]) -> None:
+        if data is None:
+            try:
+                with open(path, "rb") as file:
+                    data = file.read()
+            except OSError:
+                return
+        text = bytearray(data)
+        for line in lines:
+            text[line.start : line.end] = b" " * (line.end - line.start)
+        self.rewritten[path] = bytes(text)

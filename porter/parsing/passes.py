@@ -1,0 +1,84 @@
+"""The compilation passes over one file, each parsed without function bodies first and with them on demand."""
+
+from __future__ import annotations
+
+import functools
+import importlib.resources
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from porter.model import Span
+from porter.parsing import clang, stubs
+
+_HIP = re.compile(rb"^[ \t]*#[ \t]*include[ \t]*[<\"](?:hip|hipcub|rocprim|rocrand|hiprand|rocwmma)[/.]", re.MULTILINE)
+_SUPPORT = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"((?:\.\./)*)(porter/[\w./-]+)"', re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Input:
+    """What clang is given."""
+
+    path: str
+    files: Mapping[str, bytes]
+    options: tuple[str, ...]
+    language: str
+
+
+class Pass:
+    """One side, host or device, of one file."""
+
+    def __init__(self, given: Input, side: str) -> None:
+        self.given = given
+        self.side = side
+
+    @functools.cached_property
+    def declarations(self) -> clang.TranslationUnit | None:
+        """The file without function bodies: a third of the time."""
+        return self._parse(bodies=False)
+
+    @functools.cached_property
+    def bodies(self) -> clang.TranslationUnit | None:
+        """The whole file."""
+        return self._parse(bodies=True)
+
+    @functools.cached_property
+    def skipped(self) -> tuple[Span, ...]:
+        """Byte ranges of the file that the preprocessor skipped in this pass."""
+        unit = self.declarations
+        return unit.skipped() if unit is not None else ()
+
+    def is_active(self, offset: int) -> bool:
+        """Whether this pass compiles an offset."""
+        return not any(span.start <= offset < span.end for span in self.skipped)
+
+    def _parse(self, *, bodies: bool) -> clang.TranslationUnit | None:
+        given = self.given
+        flags = (*stubs.flags(given.language, self.side), *given.options)
+        return clang.parse(given.path, flags, dict(given.files), bodies=bodies)
+
+
+def language_of(path: str, data: bytes) -> str:
+    """`hip` for what already uses HIP's headers, else `cuda`."""
+    return "hip" if path.endswith(".hip") or _HIP.search(data) else "cuda"
+
+
+def support_files(path: str, data: bytes) -> dict[str, bytes]:
+    """Our own headers that a ported file includes, where the ported tree will have them."""
+    found: dict[str, bytes] = {}
+    for match in _SUPPORT.finditer(data):
+        name = os.fsdecode(match.group(2))
+        folder = os.path.normpath(Path(path).parent / os.fsdecode(match.group(1)))
+        place = str(Path(folder) / name)
+        text = _support_header(name)
+        if text is not None and not Path(place).exists():
+            found[place] = text
+    return found
+
+
+@functools.cache
+def _support_header(name: str) -> bytes | None:
+    resource = importlib.resources.files("porter") / "include" / name
+    return resource.read_bytes() if resource.is_file() else None

@@ -1,0 +1,17 @@
+// Everything this parser knows of CUDA, HIP, PyTorch and the standard library; compiled once into a precompiled header.
+#pragma once
+#include "cuda/language.h"
+#include "std/math.h"
+#include "std/clib.h"
+#include "std/streams.h"
+#include "cuda/runtime.h"
+#include "cuda/device.h"
+#include "cuda/half.h"
+#include "cuda/cooperative_groups.h"
+#include "cuda/mma.h"
+#include "cuda/libcudacxx.h"
+#include "cuda/libraries.h"
+#include "cuda/cub.h"
+#include "cuda/thrust.h"
+#include "torch/torch.h"
+#include "hip/hip.h"
