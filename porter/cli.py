@@ -12,7 +12,7 @@ import typer
 from porter import __version__
 from porter.border import DONE, OUR_BUG, WORK_LEFT, guarded, report_bug
 from porter.errors import Unusable
-from porter.report.render import Format
+from porter.report.render import DataFormat, Format
 from porter.settings import Choices, Handling, load_choices, rocm_version, warp_mode, with_overrides
 
 if TYPE_CHECKING:
@@ -126,6 +126,58 @@ def port_command(
 
             write_diff(answer.run, sys.stdout.buffer)
         return _finish(answer, form, strict=strict, verbose=verbose, diff=diff)
+
+    raise typer.Exit(run())
+
+
+@app.command("explain")
+def explain_command(
+    code: Annotated[str, typer.Argument(metavar="CODE", help="A code (A001) or a name (renamed-name).")],
+) -> None:
+    """Explain a finding: why, what was done, what to do, with examples."""
+
+    @guarded
+    def run() -> int:
+        from porter.explain import explanation
+
+        print(explanation(code), end="")
+        return DONE
+
+    raise typer.Exit(run())
+
+
+rules_app = typer.Typer(rich_markup_mode=None, help="List the rules.")
+app.add_typer(rules_app, name="rules")
+Plain = Annotated[DataFormat, typer.Option("--format", help="Text or JSON.")]
+
+
+@rules_app.callback(invoke_without_command=True)
+def rules_command(context: typer.Context, form: Plain = DataFormat.TEXT) -> None:
+    """List the rules and every other code that a report can hold."""
+    if context.invoked_subcommand is not None:
+        return
+
+    @guarded
+    def run() -> int:
+        from porter.explain import rules_json, rules_text
+
+        print(rules_json() if form is DataFormat.JSON else rules_text(), end="")
+        return DONE
+
+    raise typer.Exit(run())
+
+
+@app.command("doctor")
+def doctor_command(form: Plain = DataFormat.TEXT) -> None:
+    """Show what is installed and what each part would need."""
+
+    @guarded
+    def run() -> int:
+        from porter.doctor import doctor_json, doctor_text, examine, is_able
+
+        checks = examine()
+        print(doctor_json(checks) if form is DataFormat.JSON else doctor_text(checks), end="")
+        return DONE if is_able(checks) else WORK_LEFT
 
     raise typer.Exit(run())
 

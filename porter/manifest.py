@@ -79,6 +79,7 @@ def settings_json(choices: Choices) -> dict[str, Any]:
         "omit": list(choices.omit),
         "gitignored": choices.gitignored.value,
         "vendored": choices.vendored.value,
+        "vendored_folders": list(choices.vendored_folders),
     }
 
 

@@ -19,6 +19,13 @@ class Format(str, enum.Enum):
     MARKDOWN = "markdown"
 
 
+class DataFormat(str, enum.Enum):
+    """How lists are written."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
 def render(report: Report, form: Format, *, verbose: bool = False) -> str:
     """A report as text of one kind, with a newline at the end."""
     if form is Format.JSON:
