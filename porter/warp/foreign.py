@@ -1,0 +1,43 @@
+"""Inline assembly that is not PTX, and what to say about PTX that has no translation."""
+
+from __future__ import annotations
+
+import re
+
+from porter.unit import Unit
+from porter.warp.asm import Assembly
+from porter.warp.ptx import opcodes
+
+_AMD = re.compile(r"(?:[sv]_|ds_|global_|buffer_|flat_|scratch_)\w+.*")
+_PTX = re.compile(r"(?:[a-z][a-z0-9]*(?:\.[a-zA-Z0-9_:]+)+|exit|ret|trap|brkpt|\.reg.*)")
+ADVICE: tuple[tuple[str, str], ...] = (
+    (r"(?:mma|wmma|wgmma|tcgen05)\..*", "no tensor-core PTX on gfx942: use MFMA builtins, rocWMMA or hipBLASLt [ptx-mma-ldmatrix]"),
+    (r"(?:ldmatrix|stmatrix|movmatrix)\..*", "no matrix loads from shared memory on gfx942: read LDS by hand [ptx-mma-ldmatrix]"),
+    (r"cp\.async\.bulk.*|.*tensormap.*", "no tensor memory accelerator on gfx942: copy cooperatively [tma-tensor-map]"),
+    (r"cp\.async.*", "no asynchronous copy on gfx942: load to registers and store to LDS, then wait at a barrier [cp-async]"),
+    (r"mbarrier\..*", "no mbarrier on gfx942: use a block barrier or a counter in LDS [mbarrier]"),
+    (r"(?:named barrier|bar|barrier).*", "gfx942 has one barrier per block: use whole-block barriers or a counter in LDS polled by whole wavefronts [named-barriers]"),
+    (r"(?:red|atom)\..*(?:v[248]|f16x2|bf16x2).*", "no vector atomics: scalar ones, or unsafeAtomicAdd for half2 [ptx-vector-red-f16x2]"),
+    (r"cvt\..*", "no such conversion in one instruction: use the conversion functions of the type's header [ptx-cvt-packed]"),
+    (r"mapa\..*|.*cluster.*", "no clusters on gfx942 [thread-block-cluster]"),
+)  # fmt: skip
+
+
+def is_foreign(unit: Unit, assembly: Assembly) -> bool:
+    """Whether a statement is no PTX: a compiler barrier, AMD's assembly, or the host's."""
+    template = assembly.template
+    if template is None:
+        return unit.kernel_at(assembly.span.start) is None
+    found = opcodes(template)
+    if not found or all(_AMD.fullmatch(opcode) for opcode in found):
+        return True
+    return not any(_PTX.fullmatch(opcode) for opcode in found)
+
+
+def advice(reason: str, found: tuple[str, ...]) -> str:
+    """What to do about an instruction without a translation."""
+    for text in (reason, *found):
+        for pattern, words in ADVICE:
+            if re.fullmatch(pattern, text):
+                return words
+    return "no translation here: write it in C++ or with a builtin [ptx-constraint-letters]"

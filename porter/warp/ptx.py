@@ -1,0 +1,72 @@
+"""Reads the template of an inline assembly statement: PTX instructions with guard, opcode and operands."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+
+
+class Unknown(Exception):
+    """An instruction or operand that has no translation here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """`@!p add.u32 d, a, b;`: guard, opcode, operands."""
+
+    guard: str
+    opcode: str
+    operands: tuple[str, ...]
+
+
+def opcodes(template: str) -> tuple[str, ...]:
+    """The opcodes of a template, in order."""
+    return tuple(i.opcode for i in instructions(template))
+
+
+def instructions(template: str) -> list[Instruction]:
+    """All instructions and declarations of a template."""
+    text = _COMMENT.sub(" ", template)
+    found: list[Instruction] = []
+    for piece in re.split(r"[;\n]", _lift_vectors(text)):
+        line = piece.strip()
+        while line[:1] in ("{", "}"):
+            line = line[1:].strip()
+        line = line.rstrip("}").strip() if line.endswith("}") and "\x01" not in line else line
+        if line:
+            found.append(_instruction(line))
+    return found
+
+
+def _lift_vectors(text: str) -> str:
+    """Writes the braces of `{%0, %1}` as \\x01 and \\x02: those of scopes stay."""
+    return re.sub(r"\{([^{};\n]*,[^{};\n]*)\}", "\x01\\1\x02", text)
+
+
+def _instruction(line: str) -> Instruction:
+    guard = ""
+    if line.startswith("@"):
+        guard, _, line = line[1:].partition(" ")
+        line = line.strip()
+    opcode, _, rest = line.partition(" ")
+    if "\t" in opcode:
+        opcode, _, more = opcode.partition("\t")
+        rest = f"{more} {rest}"
+    return Instruction(guard, opcode.strip(), _operand_list(rest))
+
+
+def _operand_list(text: str) -> tuple[str, ...]:
+    parts: list[str] = []
+    depth = 0
+    current = ""
+    for character in text:
+        depth += character in "\x01[("
+        depth -= character in "\x02])"
+        if character == "," and depth == 0:
+            parts.append(current.strip())
+            current = ""
+        else:
+            current += character
+    return tuple(part for part in (*parts, current.strip()) if part)

@@ -1,0 +1,450 @@
+"""What each PTX instruction is in C++."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from porter.support import SupportRow
+from porter.warp.asm import Assembly
+from porter.warp.ptx import Unknown
+from porter.warp.ptx_writer import HEADER, PREFIX, TYPES, Translation, Writer, need, on
+
+
+def translate(assembly: Assembly, registers: Mapping[str, SupportRow]) -> Translation:
+    """The statement in C++; raises Unknown with what has no translation."""
+    if assembly.template is None:
+        raise Unknown("a template that is put together from macros")
+    return Writer(assembly, registers).write()
+
+
+@on(r"mov\.(b16|b32|u16|u32|s32|b64|u64|s64|f32|f64|pred)")
+def _mov(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
+    need(operands, 2, "mov")
+    target, source = operands
+    if source.startswith("\x01"):
+        low, high = _halves(writer, source, match[1])
+        shift = 32 if match[1].endswith("64") else 16
+        wide = "unsigned long long" if shift == 32 else "unsigned"
+        return writer.assign(target, f"static_cast<{wide}>({high}) << {shift} | {low}")
+    if target.startswith("\x01"):
+        low, high = (part.strip() for part in target[1:-1].split(","))
+        value = writer.value(source, match[1])
+        half, shift = ("unsigned", 32) if match[1].endswith("64") else ("unsigned short", 16)
+        return " ".join(
+            writer.assign(part, f"static_cast<{half}>({value}{after})")
+            for part, after in ((low, ""), (high, f" >> {shift}"))
+            if part != "_"
+        )
+    return writer.assign(target, writer.value(source, match[1]), match[1])
+
+
+def _halves(writer: Writer, source: str, kind: str) -> tuple[str, str]:
+    parts = [part.strip() for part in source[1:-1].split(",")]
+    if len(parts) != 2:
+        raise Unknown("a vector of more than two parts")
+    half = "u32" if kind.endswith("64") else "u16"
+    return writer.value(parts[0], half), writer.value(parts[1], half)
+
+
+_OPERATORS = {"add": "+", "sub": "-", "and": "&", "or": "|", "xor": "^", "mul.lo": "*", "div": "/", "rem": "%"}
+
+
+@on(r"(add|sub|and|or|xor|mul\.lo|div|rem)\.(u16|s16|u32|s32|b32|u64|s64|b64|pred)")
+def _arithmetic(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
+    need(operands, 3, match[1])
+    left, right = (writer.value(operand, match[2]) for operand in operands[1:])
+    return writer.assign(operands[0], f"{left} {_OPERATORS[match[1]]} {right}")
+
+
+@on(r"(add|sub|mul|div)(?:\.(?:rn|full|approx))?(?:\.ftz)?\.(f32|f64)")
+def _floating(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
+    need(operands, 3, match[1])
+    left, right = (writer.value(operand, match[2]) for operand in operands[1:])
+    operator = {"add": "+", "sub": "-", "mul": "*", "div": "/"}[match[1]]
+    return writer.assign(operands[0], f"{left} {operator} {right}", match[2])
+
+
+@on(r"(?:fma\.rn|mad(?:\.rn)?)(?:\.ftz)?\.(f32|f64)")
+def _fma(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
+    need(operands, 4, "fma")
+    arguments = ", ".join(writer.value(operand, match[1]) for operand in operands[1:])
+    return writer.assign(operands[0], f"{'fmaf' if match[1] == 'f32' else 'fma'}({arguments})", match[1])
+
+
+@on(r"mad\.lo\.(u32|s32|u64|s64)")
+def _mad(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
+    need(operands, 4, "mad.lo")
+    a, b, c = (writer.value(operand, match[1]) for operand in operands[1:])
+    return writer.assign(operands[0], f"{a} * {b} + {c}")
+
+
+@on(r"(mul|mad)\.wide\.(u32|s32|u16|s16)")
+def _wide(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
+    need(operands, 3 if match[1] == "mul" else 4, "mul.wide")
+    wide = {"u32": "u64", "s32": "s64", "u16": "u32", "s16": "s32"}[match[2]]
+    a, b = (writer.value(operand, match[2]) for operand in operands[1:3])
+    product = f"static_cast<{TYPES[wide]}>({a}) * {b}"
+    return writer.assign(operands[0], product if match[1] == "mul" else f"{product} + {writer.value(operands[3], wide)}")
+
+
+@on(r"(mul|mad)\.hi\.(u32|s32|u64|s64)")
+def _high(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
+    need(operands, 3 if match[1] == "mul" else 4, "mul.hi")
+    name = {"u32": "__umulhi", "s32": "__mulhi", "u64": "__umul64hi", "s64": "__mul64hi"}[match[2]]
+    a, b = (writer.value(operand, match[2]) for operand in operands[1:3])
+    product = f"{name}({a}, {b})"
+    return writer.assign(operands[0], product if match[1] == "mul" else f"{product} + {writer.value(operands[3], match[2])}")
+
+
+@on(r"(min|max)(?:\.ftz)?\.(u32|s32|u64|s64|f32|f64)")
+def _extreme(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
+    need(operands, 3, match[1])
+    a, b = (writer.value(operand, match[2]) for operand in operands[1:])
+    name = {"f32": f"f{match[1]}f", "f64": f"f{match[1]}"}.get(match[2], match[1])
+    return writer.assign(operands[0], f"{name}({a}, {b})", match[2])
+
+
+@on(r"(neg|abs|not)(?:\.ftz)?\.(s32|s64|b32|b64|f32|f64|pred)")
+def _unary(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
+    need(operands, 2, match[1])
+    a = writer.value(operands[1], match[2])
+    if match[1] == "abs":
+        name = {"f32": "fabsf", "f64": "fabs"}.get(match[2], "abs")
+        return writer.assign(operands[0], f"{name}({a})", match[2])
+    operator = "-" if match[1] == "neg" else "!" if match[2] == "pred" else "~"
+    return writer.assign(operands[0], f"{operator}{a}", match[2])
+
+
+@on(r"(shl|shr)\.(b32|u32|s32|b64|u64|s64)")
+def _shift(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
+    need(operands, 3, match[1])
+    a, by = writer.value(operands[1], match[2]), writer.value(operands[2], "u32")
+    return writer.assign(operands[0], writer.helper(match[1], a, by))
+
+
+@on(r"(popc|clz|brev)\.(b32|b64)")
+def _bits(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
+    need(operands, 2, match[1])
+    signed = match[1] == "clz"
+    kind = ("s" if signed else "u") + match[2][1:]
+    name = f"__{match[1]}{'ll' if match[2] == 'b64' else ''}"
+    return writer.assign(operands[0], f"{name}({writer.value(operands[1], kind)})")
+
+
+@on(r"bfind\.(u32|u64)")
+def _bfind(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
+    need(operands, 2, "bfind")
+    a = writer.value(operands[1], "s" + match[1][1:])
+    return writer.assign(operands[0], f"31 - __clz({a})" if match[1] == "u32" else f"63 - __clzll({a})")
+
+
+@on(r"(bfe|bfi|prmt|shf)(?:\.(l|r)\.(wrap|clamp))?\.(u32|s32|u64|b32|b64)")
+def _fields(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
+    name, kind = match[1], match[4]
+    if name == "shf":
+        need(operands, 4, "shf")
+        arguments = [writer.value(operand, "u32") for operand in operands[1:]]
+        return writer.assign(operands[0], writer.helper(f"shf_{match[2]}_{match[3]}", *arguments))
+    if match[2] or (name == "prmt" and len(operands) != 4):
+        raise Unknown(match[0])
+    wide = {"bfe": 1, "bfi": 2, "prmt": 0}[name]
+    values = [writer.value(o, kind if n < wide else "u32") for n, o in enumerate(operands[1:])]
+    return writer.assign(operands[0], writer.helper(name, *values))
+
+
+@on(r"lop3\.b32")
+def _lop3(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
+    need(operands, 5, "lop3")
+    table = operands[4]
+    operand = writer.operand(table)
+    if operand is not None:
+        if operand.letter != "n":
+            raise Unknown("lop3 with a table from a register")
+        table = operand.expression
+    values = ", ".join(writer.value(o, "b32") for o in operands[1:4])
+    writer.headers.add(HEADER)
+    return writer.assign(operands[0], f"{PREFIX}lop3<{table}>({values})")
+
+
+@on(r"dp4a\.(u32|s32)\.(u32|s32)")
+def _dp4a(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
+    need(operands, 4, "dp4a")
+    if match[1] != match[2]:
+        raise Unknown(match[0])
+    a, b = (writer.value(operand, "u32") for operand in operands[1:3])
+    return writer.assign(operands[0], writer.helper(f"dp4a_{match[1]}", a, b, writer.value(operands[3], match[1])))
+
+
+_PLAIN = {"sin": "__sinf", "cos": "__cosf", "tanh": "tanhf", "sqrt": "sqrtf"}
+
+
+@on(r"(ex2|lg2|rcp|rsqrt|sqrt|sin|cos|tanh)\.(?:approx|rn)(?:\.ftz)?\.(f32|f64)")
+def _function(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
+    need(operands, 2, match[1])
+    name, kind = match[1], match[2]
+    value = writer.value(operands[1], kind)
+    if name == "rcp" and ".rn" in match[0]:
+        text = f"{'1.0f' if kind == 'f32' else '1.0'} / {value}"
+    elif name in _PLAIN:
+        text = f"{'sqrt' if kind == 'f64' else _PLAIN[name]}({value})"
+    else:
+        text = writer.helper(name, value)
+    return writer.assign(operands[0], text, kind)
+
+
+@on(r"(ex2|tanh)\.approx(?:\.ftz)?\.(f16|f16x2)")
+def _half_function(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
+    need(operands, 2, match[1])
+    return writer.assign(operands[0], writer.helper(f"{match[1]}_{match[2]}", writer.value(operands[1], match[2])))
+
+
+@on(r"(add|sub|mul|fma|min|max)(?:\.rn)?(?:\.ftz)?\.(f16x2|bf16x2|f16)")
+def _half(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
+    need(operands, 4 if match[1] == "fma" else 3, match[0])
+    if match[2] == "bf16x2" and match[1] != "fma":
+        raise Unknown(match[0])
+    values = [writer.value(operand, match[2]) for operand in operands[1:]]
+    return writer.assign(operands[0], writer.helper(f"{match[1]}_{match[2]}", *values))
+
+
+_ROUNDED = {"rn": "rn", "rz": "rz", "rm": "rd", "rp": "ru", "rni": "rn", "rzi": "rz", "rmi": "rd", "rpi": "ru"}
+_TO_INT = {"u32": "uint", "s32": "int", "u64": "ull", "s64": "ll"}
+
+
+@on(r"cvt(?:\.(\w+?(?:\.sat)?))?(?:\.ftz)?\.(\w+)\.(\w+)")
+def _cvt(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
+    mode, to, source = match[1], match[2], match[3]
+    special = {
+        ("rn", "f16", "f32"): "f16_from_f32", (None, "f32", "f16"): "f32_from_f16", ("rn", "bf16", "f32"): "bf16_from_f32",
+        ("rn", "f16x2", "f32"): "f16x2_from_f32", ("rn", "bf16x2", "f32"): "bf16x2_from_f32", ("rna", "tf32", "f32"): "tf32_from_f32",
+    }.get((mode, to, source))  # fmt: skip
+    if special is not None:
+        values = [writer.value(operand, "b16" if source == "f16" else source) for operand in operands[1:]]
+        return writer.assign(operands[0], writer.helper(special, *values), to)
+    need(operands, 2, match[0])
+    value = writer.value(operands[1], source)
+    if source in ("f32", "f64") and to in _TO_INT and mode in _ROUNDED:
+        prefix = "float" if source == "f32" else "double"
+        return writer.assign(operands[0], f"__{prefix}2{_TO_INT[to]}_{_ROUNDED[mode]}({value})")
+    both = TYPES.get(to), TYPES.get(source)
+    if mode in (None, "rn") and None not in both and not {"f16", "bf16", "f16x2", "bf16x2"} & {to, source}:
+        return writer.assign(operands[0], f"static_cast<{both[0]}>({value})", to)
+    if source == "f32" and mode in ("rni.sat", "rzi.sat") and to in ("s8", "u8", "s16", "u16", "s32", "u32"):
+        rounded = f"__float2int_{_ROUNDED[mode[:3]]}({value})" if to != "u32" else f"__float2uint_{_ROUNDED[mode[:3]]}({value})"
+        if to in ("s32", "u32"):
+            return writer.assign(operands[0], rounded)
+        return writer.assign(operands[0], writer.helper(f"saturated<{TYPES[to]}>", rounded))
+    raise Unknown(match[0])
+
+
+_COMPARE = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "lo": "<", "ls": "<=", "hi": ">", "hs": ">="}
+
+
+@on(r"setp\.(eq|ne|lt|le|gt|ge|lo|ls|hi|hs)(?:\.ftz)?\.(\w+)")
+def _setp(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
+    need(operands, 3, "setp")
+    a, b = (writer.value(operand, match[2]) for operand in operands[1:])
+    return writer.assign(operands[0], f"{a} {_COMPARE[match[1]]} {b}")
+
+
+@on(r"selp\.(\w+)")
+def _selp(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
+    need(operands, 4, "selp")
+    a, b = (writer.value(operand, match[1]) for operand in operands[1:3])
+    return writer.assign(operands[0], f"{writer.value(operands[3], 'pred')} ? {a} : {b}", match[1])
+
+
+# Warp and block
+
+
+@on(r"shfl(\.sync)?\.(idx|up|down|bfly)\.b32")
+def _shfl(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
+    need(operands, 5 if match[1] else 4, "shfl")
+    target, _, predicate = operands[0].partition("|")
+    a, b, c = (writer.value(operand, "u32") for operand in operands[1:4])
+    text = writer.assign(target, writer.helper(f"shfl_{match[2]}", a, b, c))
+    if not predicate:
+        return text
+    if match[2] == "idx":
+        return f"{text} {writer.assign(predicate, 'true')}"
+    return f"{text} {writer.assign(predicate, writer.helper(f'in_range_{match[2]}', b, c))}"
+
+
+@on(r"vote\.sync\.(all|any|uni)\.pred|vote\.sync\.(ballot)\.b32")
+def _vote(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
+    need(operands, 3, "vote")
+    writer.headers.add("porter/warp32.hpp")
+    call = f"porter::{match[1] or match[2]}_sync({writer.value(operands[2], 'u32')}, {writer.value(operands[1], 'pred')})"
+    return writer.assign(operands[0], call if match[2] else f"{call} != 0")
+
+
+@on(r"activemask\.b32")
+def _activemask(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
+    need(operands, 1, "activemask")
+    writer.headers.add("porter/warp32.hpp")
+    return writer.assign(operands[0], "porter::activemask()")
+
+
+@on(r"match\.any\.sync\.(b32|b64)")
+def _match(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
+    need(operands, 3, "match")
+    writer.headers.add("porter/warp32.hpp")
+    value, mask = writer.value(operands[1], match[1]), writer.value(operands[2], "u32")
+    return writer.assign(operands[0], f"porter::match_any_sync({mask}, {value})")
+
+
+@on(r"redux\.sync\.(add|min|max|and|or|xor)\.(u32|s32|b32)")
+def _redux(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
+    need(operands, 3, "redux")
+    writer.headers.add("porter/warp32.hpp")
+    value, mask = writer.value(operands[1], match[2]), writer.value(operands[2], "u32")
+    return writer.assign(operands[0], f"porter::reduce_{match[1]}_sync({mask}, {value})")
+
+
+@on(r"elect\.sync")
+def _elect(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
+    need(operands, 2, "elect")
+    target, _, predicate = operands[0].partition("|")
+    if target.strip() != "_":
+        raise Unknown("elect.sync with a leader")
+    return writer.assign(predicate, writer.helper("elected", writer.value(operands[1], "u32")))
+
+
+@on(r"(?:bar|barrier)(?:\.cta)?\.sync(?:\.aligned)?")
+def _bar(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
+    if operands not in (("0",), ()):
+        raise Unknown("named barrier " + ", ".join(operands))
+    return "__syncthreads();"
+
+
+@on(r"bar\.warp\.sync")
+def _bar_warp(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
+    writer.headers.add("porter/warp32.hpp")
+    return f"porter::syncwarp({writer.value(operands[0], 'u32') if operands else ''});"
+
+
+@on(r"membar\.(cta|gl|sys)|fence(?:\.(?:sc|acq_rel))?\.(cta|gpu|sys)")
+def _fence(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
+    scope = match[1] or match[2]
+    return {"cta": "__threadfence_block();", "sys": "__threadfence_system();"}.get(scope, "__threadfence();")
+
+
+@on(r"trap|brkpt")
+def _trap(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
+    return "__builtin_trap();"
+
+
+@on(r"nanosleep\.u32")
+def _nanosleep(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
+    return "__builtin_amdgcn_s_sleep(1);"
+
+
+@on(r"prefetchu?\.[\w:.]+|discard\.[\w:.]+|applypriority\.[\w:.]+|griddepcontrol\.\w+|pragma|setmaxnreg\.[\w.]+")
+def _hint(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
+    if match[0].startswith("griddepcontrol"):
+        writer.notes.append("programmatic dependent launch does not exist on gfx942 [pdl]")
+    if match[0].startswith("setmaxnreg"):
+        writer.notes.append("registers are fixed per kernel on gfx942 [setmaxnreg-warp-specialisation]")
+    return ""
+
+
+# Memory
+
+_SCOPES = {"cta": "WORKGROUP", "cluster": "WORKGROUP", "gpu": "AGENT", "gl": "AGENT", "sys": "SYSTEM"}
+_ORDERS = {"acquire": "ACQUIRE", "release": "RELEASE", "relaxed": "RELAXED", "acq_rel": "ACQ_REL"}
+_SPACES = frozenset({"global", "shared", "const", "local", "param", "weak"})
+_HINTS = re.compile(r"nc|ca|cg|cs|lu|cv|wb|wt|L1::\w+|L2::\w+|level::\w+|evict_\w+|no_allocate")
+_WIDTHS = re.compile(r"[busf](?:8|16|32|64)")
+_OPERATIONS = frozenset({"add", "min", "max", "and", "or", "xor", "exch", "cas"})
+
+
+class _Access:
+    """The parts of a memory opcode, in whatever order they are written."""
+
+    def __init__(self, opcode: str) -> None:
+        self.opcode = opcode
+        self.order = self.scope = self.vector = self.kind = self.operation = ""
+        self.volatile = False
+        for part in opcode.split(".")[1:]:
+            self._take(part)
+        if not self.kind:
+            raise Unknown(opcode)
+
+    def _take(self, part: str) -> None:
+        if part in _ORDERS:
+            self.order = part
+        elif part in _SCOPES:
+            self.scope = part
+        elif part in ("v2", "v4"):
+            self.vector = part
+        elif part == "volatile":
+            self.volatile = True
+        elif _WIDTHS.fullmatch(part):
+            self.kind = part
+        elif part in _OPERATIONS:
+            self.operation = part
+        elif part not in _SPACES and not _HINTS.fullmatch(part) and part != "noftz":
+            raise Unknown(self.opcode)
+
+    @property
+    def semantics(self) -> str:
+        """`__ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_AGENT`"""
+        return f"__ATOMIC_{_ORDERS[self.order or 'relaxed']}, __HIP_MEMORY_SCOPE_{_SCOPES[self.scope or 'gpu']}"
+
+    def pointer(self, writer: Writer, address: str, *, constant: bool) -> str:
+        """The address as a pointer to the element."""
+        text = writer.address(address, self.kind, constant=constant and not self.volatile and not self.order)
+        return text.replace("(", "(volatile ", 1) if self.volatile else text
+
+
+@on(r"ldu?\..*")
+def _load(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
+    access = _Access(match[0])
+    if len(operands) not in (2, 3):
+        raise Unknown(match[0])
+    pointer = access.pointer(writer, operands[1], constant=True)
+    targets = [t.strip() for t in operands[0].strip("\x01\x02").split(",")]
+    if access.order:
+        return writer.assign(targets[0], f"__hip_atomic_load({pointer}, {access.semantics})", access.kind)
+    if not access.vector:
+        return writer.assign(targets[0], f"*{pointer}", access.kind)
+    return " ".join(writer.assign(t, f"({pointer})[{i}]", access.kind) for i, t in enumerate(targets))
+
+
+@on(r"st\..*")
+def _store(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
+    access = _Access(match[0])
+    if len(operands) not in (2, 3):
+        raise Unknown(match[0])
+    pointer = access.pointer(writer, operands[0], constant=False)
+    values = [writer.value(v.strip(), access.kind) for v in operands[1].strip("\x01\x02").split(",")]
+    if access.order:
+        return f"__hip_atomic_store({pointer}, {values[0]}, {access.semantics});"
+    if not access.vector:
+        return f"*{pointer} = {values[0]};"
+    return " ".join(f"({pointer})[{i}] = {value};" for i, value in enumerate(values))
+
+
+@on(r"(red|atom)\..*")
+def _atomic(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
+    access = _Access(match[0])
+    if access.vector or not access.operation:
+        raise Unknown(match[0])
+    values = operands if match[1] == "atom" else ("_", *operands)
+    need(values, 4 if access.operation == "cas" else 3, match[0])
+    pointer, value = access.pointer(writer, values[1], constant=False), writer.value(values[2], access.kind)
+    if access.operation == "cas":
+        if access.order not in ("", "relaxed") or access.scope not in ("", "gpu"):
+            raise Unknown(match[0])
+        call = f"atomicCAS({pointer}, {value}, {writer.value(values[3], access.kind)})"
+    else:
+        name = "exchange" if access.operation == "exch" else f"fetch_{access.operation}"
+        call = f"__hip_atomic_{name}({pointer}, {value}, {access.semantics})"
+    return f"{call};" if match[1] == "red" else writer.assign(values[0], call, access.kind)
+
+
+@on(r"cvta(?:\.to)?\.global\.u64")
+def _cvta(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
+    need(operands, 2, "cvta")
+    return writer.assign(operands[0], writer.value(operands[1], "u64"))

@@ -1,0 +1,80 @@
+"""P101: inline PTX that C++ can say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from porter.model import Edit, Effort, Finding
+from porter.rule import Rule, clean, fixes
+from porter.unit import Unit
+from porter.warp.asm import KEYWORDS, assemblies
+from porter.warp.foreign import is_foreign
+from porter.warp.ptx import Unknown
+from porter.warp.ptx_table import translate
+
+
+class TranslatedPtx(Rule):
+    """Inline PTX with an equivalent
+
+    PTX does not assemble for gfx942, and an `"r"` constraint lets the mistake through until the assembler runs. The
+    statement becomes C++ with the same meaning: special registers of the warp count 32 lanes, instructions without an
+    operator become small functions of `porter/ptx.hpp`, cache hints are dropped, orders and scopes become
+    `__hip_atomic_*`. Statements of several instructions get a scope of their own.
+    """
+
+    code = "P101"
+    triggers = frozenset(KEYWORDS)
+    hazards = (
+        "ptx-constraint-letters",
+        "ptx-r-constraint-late-error",
+        "ptx-special-registers",
+        "ptx-cache-loads",
+        "ptx-bfe-prmt-lop3",
+        "ptx-cvt-packed",
+        "ptx-red-atom-scopes",
+        "ptx-shfl-predicate",
+    )
+    examples = (
+        fixes(
+            r'__device__ int lane() { int x; asm("mov.u32 %0, %%laneid;" : "=r"(x)); return x; }',
+            r"__device__ int lane() { int x; x = porter::lane_id(); return x; }",
+        ),
+        fixes(
+            r'__device__ unsigned f(unsigned a, unsigned b, unsigned c) { unsigned d; '
+            r'asm("lop3.b32 %0, %1, %2, %3, 0x96;" : "=r"(d) : "r"(a), "r"(b), "r"(c)); return d; }',
+            r"__device__ unsigned f(unsigned a, unsigned b, unsigned c) { unsigned d; "
+            r"d = porter::ptx::lop3<0x96>(static_cast<unsigned>(a), static_cast<unsigned>(b), static_cast<unsigned>(c)); "
+            r"return d; }",
+        ),
+        fixes(
+            r'__device__ int f(const int *p) { int v; asm volatile("ld.global.nc.L1::no_allocate.s32 %0, [%1];" '
+            r': "=r"(v) : "l"(p)); return v; }',
+            r"__device__ int f(const int *p) { int v; v = *(int const *)(p); return v; }",
+        ),
+        fixes(
+            r'__device__ long long t() { long long c; asm volatile("mov.u64 %0, %%clock64;" : "=l"(c)); return c; }',
+            r"__device__ long long t() { long long c; c = static_cast<unsigned long long>(clock64()); return c; }",
+            effort=Effort.REVIEW,
+        ),
+        fixes(
+            r'__device__ void f() { asm volatile("bar.sync 0;"); asm volatile("membar.gl;" ::: "memory"); }',
+            r"__device__ void f() { __syncthreads(); __threadfence(); }",
+        ),
+        clean(r'__device__ void f() { asm volatile("" ::: "memory"); }'),
+        clean(r'__device__ void f() { asm volatile("s_waitcnt vmcnt(0)"); }'),
+        clean(r'void host() { unsigned lo, hi; asm volatile("rdtsc" : "=a"(lo), "=d"(hi)); }'),
+        clean(r'__device__ void f(int x) { asm volatile("wgmma.fence.sync.aligned;"); }'),
+    )
+
+    def find(self, unit: Unit) -> Iterator[Finding]:
+        """One finding per statement."""
+        for assembly in assemblies(unit.tokens):
+            if is_foreign(unit, assembly):
+                continue
+            try:
+                found = translate(assembly, unit.support.registers)
+            except Unknown:
+                continue
+            message = f"inline PTX becomes C++ [ptx-constraint-letters]{': ' + found.note if found.note else ''}"
+            edit = Edit(assembly.span.start, assembly.span.end, found.text)
+            yield self.finding(unit, assembly.span, message, found.effort, (edit,), found.headers)

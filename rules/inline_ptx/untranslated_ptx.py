@@ -1,0 +1,55 @@
+"""P102: inline PTX that has no equivalent here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from porter.model import Effort, Finding
+from porter.rule import Rule, clean, reports
+from porter.unit import Unit
+from porter.warp.asm import KEYWORDS, assemblies
+from porter.warp.foreign import advice, is_foreign
+from porter.warp.ptx import Unknown, opcodes
+from porter.warp.ptx_table import translate
+
+
+class UntranslatedPtx(Rule):
+    """Inline PTX without an equivalent
+
+    Tensor-core instructions, asynchronous copies, named barriers, mbarriers, clusters, and PTX that is put together from
+    macros or has labels. The finding names the instruction and what takes its place on gfx942, where something does.
+    `bar.sync` with a number other than 0 hands work between groups of warps; gfx942 has one barrier per block, and two
+    logical warps share a wavefront, so roles need whole wavefronts of 64 threads.
+    """
+
+    code = "P102"
+    triggers = frozenset(KEYWORDS)
+    hazards = (
+        "ptx-mma-ldmatrix",
+        "named-barriers",
+        "cp-async",
+        "mbarrier",
+        "ptx-vector-red-f16x2",
+        "setmaxnreg-warp-specialisation",
+    )
+    examples = (
+        reports(r'__device__ void f() { asm volatile("bar.sync 1, 64;" ::: "memory"); }'),
+        reports(
+            r'__device__ void f(unsigned a, const void *b) { asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" '
+            r':: "r"(a), "l"(b)); }'
+        ),
+        clean(r'__device__ int lane() { int x; asm("mov.u32 %0, %%laneid;" : "=r"(x)); return x; }'),
+        clean(r'void host() { asm volatile("pause" ::: "memory"); }'),
+    )
+
+    def find(self, unit: Unit) -> Iterator[Finding]:
+        """One finding per statement."""
+        for assembly in assemblies(unit.tokens):
+            if is_foreign(unit, assembly):
+                continue
+            try:
+                translate(assembly, unit.support.registers)
+            except Unknown as unknown:
+                found = opcodes(assembly.template or "")
+                message = f"inline PTX: {unknown}; {advice(str(unknown), found)}"
+                yield self.finding(unit, assembly.span, message, Effort.MANUAL)
