@@ -21,6 +21,8 @@ ALLOWED_IN_RULES = {
     "porter.functions",
     "porter.kernels",
     "porter.written",
+    "porter.conditionals",
+    "porter.operators",
 }
 FILES = sorted(path for folder in ("porter", "rules", "validation") for path in (ROOT / folder).rglob("*.py"))
 

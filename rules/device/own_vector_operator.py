@@ -1,0 +1,164 @@
+"""D002: operators on CUDA's vector types that HIP has too."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from porter.conditionals import Group, find_groups, group_at, knows_hip
+from porter.model import Edit, Effort, Finding, Span
+from porter.operators import Operator, find_operators
+from porter.rule import Rule, clean, fixes, reports
+from porter.unit import Unit
+
+_VECTOR = re.compile(r"(?:u?(?:char|short|int|long|longlong)|float|double)([1234])")
+_MEMBERS = "xyzw"
+_ARITHMETIC = frozenset("*/")
+_COMPOUND = frozenset({"+=", "-=", "*=", "/="})
+_PLAIN_HEAD = frozenset({"inline", "static", "constexpr", "extern", "__forceinline__", "__inline__", "const", "void"})
+_GUARD = "#ifndef __HIPCC__  // HIP has this operator"
+
+
+class OwnVectorOperator(Rule):
+    """Operator on a vector type that HIP has too
+
+    `float3` and its like are plain structs in CUDA, so code brings its own operators (`helper_math.h`). HIP's vector
+    types have operators that work component by component. `a *= b` and `a / b` of two vectors are then ambiguous where
+    the own operator is `__host__ __device__`. One that does the same as HIP's is kept for CUDA behind a guard; one that
+    does something else (a dot product, a division by zero check) has to become a named function.
+    """
+
+    code = "D002"
+    triggers = frozenset({"operator"})
+    hazards = ("vector-operators-ambiguous",)
+    examples = (
+        fixes(
+            """
+            inline __host__ __device__ float2 operator*(float2 a, float2 b)
+            {
+                return make_float2(a.x * b.x, a.y * b.y);
+            }
+
+            // compound
+            inline __host__ __device__ void operator+=(float2 &a, const float2 &b) { a.x += b.x; a.y += b.y; }
+            int after;
+            """,
+            """
+            #ifndef __HIPCC__  // HIP has this operator
+            inline __host__ __device__ float2 operator*(float2 a, float2 b)
+            {
+                return make_float2(a.x * b.x, a.y * b.y);
+            }
+
+            // compound
+            inline __host__ __device__ void operator+=(float2 &a, const float2 &b) { a.x += b.x; a.y += b.y; }
+            #endif
+            int after;
+            """,
+            path="a.h",
+        ),
+        reports(
+            """
+            inline __host__ __device__ float operator*(float3 a, float3 b)
+            {
+                return a.x * b.x + a.y * b.y + a.z * b.z;
+            }
+            """,
+            path="a.h",
+        ),
+        clean("struct v { float x; __host__ __device__ v operator*(v b) const { return b; } };", path="a.h"),
+        clean("__device__ float2 operator*(float2 a, float2 b) { return a; }", path="a.h"),
+        clean("inline __host__ __device__ float2 operator*(float2 a, float s) { return a; }", path="a.h"),
+        clean("inline __host__ __device__ vec operator*(vec a, vec b) { return a; }", path="a.h"),
+        clean(
+            "#ifndef __HIPCC__\n__host__ __device__ void operator+=(int2 &a, int2 b) { a.x += b.x; }\n#endif",
+            path="a.h",
+        ),
+    )
+
+    def find(self, unit: Unit) -> Iterator[Finding]:
+        """One finding per stretch of operators that HIP has, one per operator that means something else."""
+        groups = find_groups(unit.tokens)
+        run: list[Operator] = []
+        for operator in find_operators(unit.tokens):
+            if not _collides(operator) or knows_hip(group_at(groups, operator.span.start), unit.tokens):
+                continue
+            if not (_is_component_wise(operator) and _stands_alone(unit, operator.span)):
+                message = f"operator{operator.symbol} on {operator.parameters[0][0]} is ambiguous with HIP's own"
+                yield self.finding(unit, operator.span, message, Effort.MANUAL)
+                continue
+            if run and not _adjacent(unit, run[-1], operator, groups):
+                yield self._guarded(unit, run)
+                run = []
+            run.append(operator)
+        if run:
+            yield self._guarded(unit, run)
+
+    def _guarded(self, unit: Unit, run: list[Operator]) -> Finding:
+        newline = unit.source.newline
+        span = Span(run[0].span.start, run[-1].span.end)
+        edits = (
+            Edit(span.start, span.start, f"{_GUARD}{newline}"),
+            Edit(span.end, span.end, f"{newline}#endif"),
+        )
+        names = ", ".join(dict.fromkeys(f"{operator.parameters[0][0]} {operator.symbol}" for operator in run))
+        return self.finding(unit, span, f"HIP's vector types have these operators: {names}", Effort.NONE, edits)
+
+
+def _collides(operator: Operator) -> bool:
+    """Whether HIP declares an operator that is exactly as good a match for host and device callers."""
+    if operator.symbol not in _ARITHMETIC | _COMPOUND or len(operator.parameters) != 2:
+        return False
+    left, right = (type_ for type_, _ in operator.parameters)
+    return left == right and _VECTOR.fullmatch(left) is not None and _is_host_device(operator)
+
+
+def _is_host_device(operator: Operator) -> bool:
+    """Both attributes, or a macro that may stand for them."""
+    words = frozenset(operator.head) - _PLAIN_HEAD
+    if {"__host__", "__device__"} <= words:
+        return True
+    macros = [word for word in words if word.isupper() and len(word) > 1]
+    return bool(macros) and not words & {"__host__", "__device__"}
+
+
+def _is_component_wise(operator: Operator) -> bool:
+    """Whether the body is `a.x op b.x` for each component and nothing else."""
+    (type_, left), (_, right) = operator.parameters
+    match = _VECTOR.fullmatch(type_)
+    assert match is not None
+    members = _MEMBERS[: int(match[1])]
+    body = "".join(f" {text}" for text in operator.body if text not in "()").strip()
+    symbol = operator.symbol.rstrip("=")
+    pairs = [f"{left} . {m} {symbol} {right} . {m}" for m in members]
+    if operator.symbol in _COMPOUND:
+        statements = [f"{left} . {m} {operator.symbol} {right} . {m}" for m in members]
+        long_statements = [f"{left} . {m} = {pair}" for m, pair in zip(members, pairs, strict=True)]
+        whole = [f"{left} = {left} {symbol} {right}", f"{left} = make_{type_} {' , '.join(pairs)}"]
+        found = [part.strip() for part in body.split(";") if part.strip()]
+        if found and found[-1] == f"return {left}":
+            found = found[:-1]
+        return sorted(found) in (sorted(statements), sorted(long_statements)) or found in [[text] for text in whole]
+    values = " , ".join(pairs)
+    returned = (f"make_{type_} {values}", f"{type_} {values}", f"{type_} {{ {values} }}", f"{{ {values} }}")
+    return body in [f"return {text} ;" for text in returned]
+
+
+def _stands_alone(unit: Unit, span: Span) -> bool:
+    """Whether directives fit around the function: nothing else on its first and last line."""
+    text = unit.source.text
+    after = text.find("\n", span.end)
+    head = text[text.rfind("\n", 0, span.start) + 1 : span.start]
+    tail = text[span.end : after if after >= 0 else len(text)]
+    return not head.strip() and not tail.strip()
+
+
+def _adjacent(unit: Unit, before: Operator, after: Operator, groups: tuple[Group, ...]) -> bool:
+    """Whether one guard can hold both: no code and no directive between them."""
+    same_group = group_at(groups, before.span.start) is group_at(groups, after.span.start)
+    between = (directive.start for directive in unit.tokens.directives)
+    return (
+        before.last == after.first
+        and same_group
+        and not any(before.span.end <= start < after.span.start for start in between)
+    )

@@ -1,0 +1,59 @@
+"""P001: conditionals on the CUDA compiler."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from porter.conditionals import find_groups, group_at, knows_hip
+from porter.model import Edit, Effort, Finding
+from porter.rule import Rule, clean, fixes, reports
+from porter.unit import Unit
+
+_MACROS = ("__CUDACC__", "__NVCC__")
+_CONDITIONS = frozenset({"if", "ifdef", "ifndef", "elif", "elifdef", "elifndef"})
+
+
+class CudaCompilerGuard(Rule):
+    """Condition on the CUDA compiler
+
+    `#ifdef __CUDACC__` marks what only nvcc shall see: kernels, `__host__ __device__` on shared functions, vector
+    types. HIP's compiler does not define it, so device functions would become host functions without a word. HIP's own
+    macro is `__HIPCC__`. Conditions that ask for HIP as well are the project's own choice and stay.
+    """
+
+    code = "P001"
+    triggers = frozenset(_MACROS)
+    hazards = ("cudacc-guard",)
+    examples = (
+        fixes(
+            "#ifdef __CUDACC__\n#define HD __host__ __device__\n#else\n#define HD\n#endif",
+            "#ifdef __HIPCC__\n#define HD __host__ __device__\n#else\n#define HD\n#endif",
+            path="a.h",
+        ),
+        fixes(
+            "#if !defined(__CUDACC__) && !defined(__NVCC__)\nint a;\n#endif",
+            "#if !defined(__HIPCC__) && !defined(__HIPCC__)\nint a;\n#endif",
+            path="a.h",
+        ),
+        reports("#define __CUDACC__\nint a;", effort=Effort.REVIEW, path="a.h"),
+        clean("#if defined(__CUDACC__) || defined(__HIPCC__)\nint a;\n#endif", path="a.h"),
+        clean("#if defined(__CUDACC__)\nint a;\n#elif defined(__HIP_PLATFORM_AMD__)\nint b;\n#endif", path="a.h"),
+        clean("#ifdef USE_ROCM\n#else\n#ifdef __CUDACC__\nint a;\n#endif\n#endif", path="a.h"),
+    )
+
+    def find(self, unit: Unit) -> Iterator[Finding]:
+        """One finding per macro in a directive."""
+        tokens = unit.tokens
+        groups = find_groups(tokens)
+        for name in _MACROS:
+            for index in tokens.names.get(name, ()):
+                directive = tokens.directive_of(index)
+                if directive is None or knows_hip(group_at(groups, directive.start), tokens):
+                    continue
+                span = unit.span(index)
+                if directive.name in _CONDITIONS:
+                    edits = (Edit(*span, "__HIPCC__"),)
+                    yield self.finding(unit, span, f"{name} is __HIPCC__ in HIP", Effort.NONE, edits)
+                else:
+                    message = f"{name} is set by hand here: HIP code asks for __HIPCC__"
+                    yield self.finding(unit, span, message, Effort.REVIEW)
