@@ -44,7 +44,7 @@ class PlacedKernel:
 
     kernel: Kernel
     signature: Span
-    """From the first character of the name to after the `)` of the parameters."""
+    """From the first character of the name, scopes left out, to after the `)` of the parameters."""
     in_macro: bool
 
 
@@ -80,7 +80,11 @@ def place_kernels(tokens: Tokens, path: str, source: SourceFile) -> tuple[Placed
 
 
 def _signature(tokens: Tokens, head: Head) -> Span:
-    return Span(tokens.starts[head.name_first], tokens.end(head.closing))
+    name = head.name_first
+    for index in range(head.name_first, head.name_last - 1):
+        if tokens.texts[index] == "::":
+            name = index + 1
+    return Span(tokens.starts[name], tokens.end(head.closing))
 
 
 def find_device_functions(tokens: Tokens, source: SourceFile) -> tuple[DeviceFunction, ...]:

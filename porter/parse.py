@@ -12,7 +12,7 @@ from porter.model import Kernel, Span
 from porter.parsing import answers, stubs, typed
 from porter.parsing.answers import Declaration
 from porter.parsing.clang import TranslationUnit
-from porter.parsing.includes import Closure, close_over
+from porter.parsing.includes import Closure, close_over, find_translation_unit
 from porter.parsing.passes import Input, Pass, language_of, support_files
 from porter.source import SourceFile
 
@@ -99,6 +99,12 @@ class Parsed:
         """Errors outside of function bodies, missing headers aside."""
         return _errors(self._passes[0].declarations)
 
+    @property
+    def own_errors(self) -> int:
+        """Errors in this very file, outside of function bodies."""
+        path = self._passes[0].given.path
+        return sum(diagnostic.path == path for diagnostic in self.diagnostics)
+
     @functools.cached_property
     def body_diagnostics(self) -> tuple[ParseDiagnostic, ...]:
         """Errors anywhere, function bodies included, missing headers aside; parses the bodies."""
@@ -130,21 +136,45 @@ class Parsed:
 
 
 def parse(request: ParseRequest, tokens: Tokens | None = None) -> Parsed | ParseFailed:
-    """Parses a file without its function bodies; `tokens` saves lexing it again."""
+    """Parses a file without its function bodies; `tokens` saves lexing it again.
+
+    A file that does not stand alone is parsed through one that includes it, if that explains more of it.
+    """
     path = str(Path(request.path).absolute())
+    tokens = lex(request.text_bytes.decode("latin-1")) if tokens is None else tokens
+    alone = _parsed(request, tokens, path, path)
+    if alone is not None and tokens.includes and not alone.own_errors:
+        return alone
+    includer = find_translation_unit(path, request.root)
+    within = _parsed(request, tokens, path, includer) if includer is not None else None
+    if alone is None:
+        return within or ParseFailed("libclang could not parse the file")
+    return within if within is not None and within.own_errors <= alone.own_errors else alone
+
+
+def _parsed(request: ParseRequest, tokens: Tokens, path: str, main: str) -> Parsed | None:
+    """The file as clang sees it when it compiles `main`."""
     data = request.text_bytes
-    closure = close_over(path, data, request.include_dirs, request.root)
-    language = language_of(path, data)
-    options = (*(f"-I{folder}" for folder in request.include_dirs), *(f"-D{name}" for name in request.defines))
-    files = {path: data, **closure.rewritten}
+    files = {path: data}
+    if main != path:
+        try:
+            files[main] = Path(main).read_bytes()
+        except OSError:
+            return None
+    closure = close_over(main, files[main], request.include_dirs, request.root)
+    language = language_of(path, files[main])
+    options: tuple[str, ...] = (
+        *(f"-I{folder}" for folder in request.include_dirs),
+        *(f"-D{name}" for name in request.defines),
+    )
+    files = {**files, **closure.rewritten}
+    if not stubs.LATE.isdisjoint(closure.names):
+        options = (*stubs.late_flags(), *options)
     if language == "hip":
         files |= support_files(path, data)
-    given = Input(path, files, options, language)
     sides = ("host", "device") if closure.device_branches else ("host",)
-    passes = tuple(Pass(given, side) for side in sides)
-    if passes[0].declarations is None:
-        return ParseFailed("libclang could not parse the file")
-    return Parsed(request, lex(data.decode("latin-1")) if tokens is None else tokens, passes, closure)
+    passes = tuple(Pass(Input(path, main, files, options, language), side) for side in sides)
+    return Parsed(request, tokens, passes, closure) if passes[0].declarations is not None else None
 
 
 def _errors(unit: TranslationUnit | None) -> tuple[ParseDiagnostic, ...]:

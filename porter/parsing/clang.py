@@ -99,6 +99,11 @@ class TranslationUnit:
     path: str
     handle: Any
 
+    @property
+    def has_file(self) -> bool:
+        """Whether clang read the file that the questions are about."""
+        return bool(cindex.conf.lib.clang_getFile(self.handle, cindex.b(self.path)))
+
     @functools.cached_property
     def _file(self) -> Any:
         return self.handle.get_file(self.path)
@@ -216,11 +221,17 @@ def _place(location: Any) -> Place | None:
     return Place(cindex.File(file).name, offset.value)
 
 
-def parse(path: str, flags: Sequence[str], files: dict[str, bytes], *, bodies: bool) -> TranslationUnit | None:
-    """Parses a file; None when libclang gives nothing back (its own crash included)."""
+def parse(
+    main: str, flags: Sequence[str], files: dict[str, bytes], *, bodies: bool, path: str = ""
+) -> TranslationUnit | None:
+    """Parses a file; None when libclang gives nothing back (its own crash included).
+
+    Questions are about `path`, which is the file itself or one that it includes.
+    """
     options = _KEEP_GOING | _INCOMPLETE | _DETAILED | (0 if bodies else _SKIP_BODIES)
     try:
-        handle = _index(os.getpid()).parse(path, list(flags), list(files.items()), options)
+        handle = _index(os.getpid()).parse(main, list(flags), list(files.items()), options)
     except cindex.TranslationUnitLoadError:
         return None
-    return TranslationUnit(path, handle)
+    unit = TranslationUnit(path or main, handle)
+    return unit if unit.has_file else None

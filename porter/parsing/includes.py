@@ -43,6 +43,8 @@ class Closure:
     headers: frozenset[str] = frozenset()
     device_branches: bool = False
     kernel_macros: bool = False
+    names: frozenset[str] = frozenset()
+    """Names in all #include lines met."""
     rewritten: dict[str, bytes] = field(default_factory=dict)
     """Files whose text clang gets with forbidden #include lines blanked."""
 
@@ -77,7 +79,66 @@ def close_over(path: str, data: bytes, include_dirs: Iterable[str], root: str | 
     """
     search = _Search(tuple(include_dirs), os.path.realpath(root) if root else None)
     search.visit(path, contents_of(data), data, (os.path.realpath(path),))
-    return Closure(frozenset(search.headers), search.device_branches, search.kernel_macros, search.rewritten)
+    return Closure(
+        frozenset(search.headers),
+        search.device_branches,
+        search.kernel_macros,
+        frozenset(search.names),
+        search.rewritten,
+    )
+
+
+def find_translation_unit(path: str, root: str | None) -> str | None:
+    """The file that a file is compiled as a part of: what includes it, what includes that, and so on."""
+    trail = [path]
+    while len(trail) <= _DEEPEST_CHAIN:
+        includer = _find_includer(trail[-1], root)
+        if includer is None or includer in trail:
+            break
+        trail.append(includer)
+    return trail[-1] if len(trail) > 1 else None
+
+
+_DEEPEST_CHAIN = 6
+
+
+def _find_includer(path: str, root: str | None) -> str | None:
+    """A file of the project, in the same folder or the one above, that includes a file; sources first."""
+    folder, name = os.path.split(os.path.realpath(path))
+    above = os.path.dirname(folder)
+    limit = os.path.realpath(root) if root else folder
+    folders = [folder, above] if above.startswith(limit) else [folder]
+    search = _Search((), None)
+    candidates = (entry for each in folders for entry in _sources(each))
+    for candidate, status in candidates:
+        if candidate == path:
+            continue
+        for include in _header(candidate, status.st_mtime_ns, status.st_size).includes:
+            if include.name.endswith(name):
+                found = search.resolve(candidate, include)
+                if found is not None and found[0] == os.path.join(folder, name):
+                    return candidate
+    return None
+
+
+_SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".cuh", ".hpp", ".h")
+_MOST_SOURCES = 200
+_LARGEST_SOURCE = 1_000_000
+
+
+def _sources(folder: str) -> list[tuple[str, os.stat_result]]:
+    """Source files of a folder, the likely translation units first."""
+    found: list[tuple[int, str, os.stat_result]] = []
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                suffix = entry.name[entry.name.rfind(".") :]
+                if suffix in _SOURCES and entry.is_file():
+                    found.append((_SOURCES.index(suffix), entry.path, entry.stat()))
+    except OSError:
+        return []
+    usable = [(path, status) for _, path, status in sorted(found) if status.st_size < _LARGEST_SOURCE]
+    return usable[:_MOST_SOURCES]
 
 
 class _Search:
@@ -88,13 +149,15 @@ class _Search:
         self.rewritten: dict[str, bytes] = {}
         self.device_branches = False
         self.kernel_macros = False
+        self.names: set[str] = set()
 
     def visit(self, path: str, contents: Contents, data: bytes | None, trail: tuple[str, ...]) -> None:
         self.device_branches |= contents.device_branches
         self.kernel_macros |= contents.kernel_macros
+        self.names.update(include.name for include in contents.includes)
         forbidden: list[IncludeLine] = []
         for include in contents.includes:
-            target = self._resolve(path, include)
+            target = self.resolve(path, include)
             if target is None:
                 continue
             real, status = target
@@ -107,7 +170,8 @@ class _Search:
         if forbidden:
             self._blank(path, data, forbidden)
 
-    def _resolve(self, includer: str, include: IncludeLine) -> tuple[str, os.stat_result] | None:
+    def resolve(self, includer: str, include: IncludeLine) -> tuple[str, os.stat_result] | None:
+        """Real path and status of the file that an #include line names; None when there is none."""
         folders = (os.path.dirname(includer), *self.include_dirs) if include.quoted else self.include_dirs
         for folder in folders:
             candidate = os.path.join(folder, include.name)

@@ -22,6 +22,8 @@ class Input:
     """What clang is given."""
 
     path: str
+    main: str
+    """The file that clang compiles: `path`, or one that includes it."""
     files: Mapping[str, bytes]
     options: tuple[str, ...]
     language: str
@@ -57,7 +59,7 @@ class Pass:
     def _parse(self, *, bodies: bool) -> clang.TranslationUnit | None:
         given = self.given
         flags = (*stubs.flags(given.language, self.side), *given.options)
-        return clang.parse(given.path, flags, dict(given.files), bodies=bodies)
+        return clang.parse(given.main, flags, dict(given.files), bodies=bodies, path=given.path)
 
 
 def language_of(path: str, data: bytes) -> str:

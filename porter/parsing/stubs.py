@@ -27,6 +27,11 @@ COMMON = (
     "-nostdinc++",
     "-ferror-limit=0",
     "-w",
+    "-Wno-register",
+    "-Wno-narrowing",
+    "-Wno-non-pod-varargs",
+    "-Wno-reserved-user-defined-literal",
+    "-Wno-implicit-function-declaration",
     "-fno-spell-checking",
     "-fdeclspec",
     "-fconstexpr-steps=200000",
@@ -52,6 +57,15 @@ def flags(language: str, side: str) -> tuple[str, ...]:
     if pch is not None:
         return (*base, "-include-pch", pch)
     return (*base, "-include", _main_header(_stub_folder()))
+
+
+LATE = frozenset({"stack", "queue", "list", "forward_list", "variant", "any", "future"})
+"""Standard headers whose names programs like to use themselves: declared only where one of them is included."""
+
+
+def late_flags() -> tuple[str, ...]:
+    """Flags that add the declarations of the `LATE` headers."""
+    return ("-include", str(Path(_stub_folder()) / "std" / "late.h"))
 
 
 def _base(language: str, side: str) -> tuple[str, ...]:

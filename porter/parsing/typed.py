@@ -41,7 +41,7 @@ def _typed_kernel(placed: PlacedKernel, passes: Sequence[Pass]) -> Kernel:
     if cursor is None:
         return kernel
     parameters = _parameters(cursor)
-    if parameters is None or len(parameters) != len(kernel.parameters):
+    if parameters is None:
         return replace(kernel, qualified=qualified_name(cursor))
     return replace(kernel, qualified=qualified_name(cursor), parameters=parameters, typed=True)
 

@@ -285,14 +285,12 @@ float exp10(float);
   __host__ T max(T, T);
 PORTER_SCALARS(PORTER_MINMAX)
 #undef PORTER_MINMAX
-__device__ unsigned min(int, unsigned);
-__device__ unsigned max(int, unsigned);
-__device__ unsigned min(unsigned, int);
-__device__ unsigned max(unsigned, int);
-__device__ double min(double, float);
-__device__ double max(double, float);
-__device__ double min(float, double);
-__device__ double max(float, double);
+#pragma clang force_cuda_host_device begin
+template <class A, class B, class = typename porter_stub::only_if<__is_arithmetic(A) && __is_arithmetic(B) && !__is_same(A, B), void>::type>
+constexpr decltype(true ? A() : B()) min(A a, B b) { return a; }
+template <class A, class B, class = typename porter_stub::only_if<__is_arithmetic(A) && __is_arithmetic(B) && !__is_same(A, B), void>::type>
+constexpr decltype(true ? A() : B()) max(A a, B b) { return a; }
+#pragma clang force_cuda_host_device end
 __device__ long long llmin(long long, long long);
 __device__ long long llmax(long long, long long);
 __device__ unsigned umin(unsigned, unsigned);

@@ -9,14 +9,15 @@ struct output_iterator_tag {};
 struct forward_iterator_tag : input_iterator_tag {};
 struct bidirectional_iterator_tag : forward_iterator_tag {};
 struct random_access_iterator_tag : bidirectional_iterator_tag {};
-template <class It> struct iterator_traits {
+template <class It, class = void> struct iterator_traits {};
+template <class It> struct iterator_traits<It, void_t<typename It::iterator_category>> {
   typedef typename It::value_type value_type;
   typedef typename It::difference_type difference_type;
   typedef typename It::pointer pointer;
   typedef typename It::reference reference;
   typedef typename It::iterator_category iterator_category;
 };
-template <class T> struct iterator_traits<T *> {
+template <class T> struct iterator_traits<T *, void> {
   typedef remove_cv_t<T> value_type;
   typedef ptrdiff_t difference_type;
   typedef T *pointer;
@@ -192,9 +193,6 @@ template <class T> class porter_sequence : public porter_container<T> {
   template <class T> bool operator<(const name<T> &, const name<T> &);
 PORTER_SEQUENCE(vector)
 PORTER_SEQUENCE(deque)
-PORTER_SEQUENCE(list)
-PORTER_SEQUENCE(forward_list)
-#undef PORTER_SEQUENCE
 
 template <class T, size_t n> struct array {
   typedef T value_type;
@@ -294,27 +292,6 @@ PORTER_SET(multiset, class C = less<K>, class A = allocator<K>)
 PORTER_SET(unordered_set, class H = hash<K>, class E = equal_to<K>, class A = allocator<K>)
 PORTER_SET(unordered_multiset, class H = hash<K>, class E = equal_to<K>, class A = allocator<K>)
 #undef PORTER_SET
-#define PORTER_ADAPTOR(name, ...)                                      \
-  template <class T, __VA_ARGS__> class name {                         \
-   public:                                                             \
-    typedef T value_type;                                              \
-    template <class... A> name(A &&...);                               \
-    bool empty() const;                                                \
-    size_t size() const;                                               \
-    T &front();                                                        \
-    const T &front() const;                                            \
-    T &back();                                                         \
-    const T &top() const;                                              \
-    T &top();                                                          \
-    void push(const T &);                                              \
-    template <class... A> void emplace(A &&...);                       \
-    void pop();                                                        \
-    void swap(name &);                                                 \
-  };
-PORTER_ADAPTOR(queue, class C = deque<T>)
-PORTER_ADAPTOR(stack, class C = deque<T>)
-PORTER_ADAPTOR(priority_queue, class C = vector<T>, class L = less<T>)
-#undef PORTER_ADAPTOR
 template <size_t n> class bitset {
  public:
   bitset();
@@ -351,14 +328,6 @@ template <class T> class optional {
 };
 struct nullopt_t {};
 inline constexpr nullopt_t nullopt{};
-struct monostate {};
-template <class... T> class variant { public: variant(); template <class U> variant(U &&); size_t index() const; };
-template <class T, class... U> T &get(variant<U...> &);
-template <class T, class... U> bool holds_alternative(const variant<U...> &);
-template <class F, class... V> void visit(F &&, V &&...);
-class any { public: any(); template <class T> any(T &&); bool has_value() const; };
-template <class T> T any_cast(const any &);
-
 template <class C> struct char_traits { typedef C char_type; };
 template <class C, class Tr = char_traits<C>> class basic_string_view : public porter_container<C, const C *, const C *> {
  public:

@@ -12,6 +12,9 @@ enum class errc { invalid_argument };
 struct locale { locale(); explicit locale(const char *); };
 class ios_base {
  public:
+  class failure : public exception { public: explicit failure(const string &); };
+  long &iword(int);
+  static int xalloc();
   enum fmtflags { boolalpha, dec, fixed, hex, internal, left, oct, right, scientific, showbase, showpoint, showpos, skipws, uppercase, floatfield, adjustfield, basefield };
   enum openmode { app = 1, ate = 2, binary = 4, in = 8, out = 16, trunc = 32 };
   enum iostate { goodbit = 0, badbit = 1, eofbit = 2, failbit = 4 };
@@ -240,11 +243,6 @@ PORTER_LOCK(shared_lock)
 struct once_flag {};
 template <class F, class... A> void call_once(once_flag &, F &&, A &&...);
 class condition_variable { public: template <class... A> void wait(A &&...); template <class... A> bool wait_for(A &&...); void notify_one(); void notify_all(); };
-template <class T> class future { public: T get(); void wait() const; bool valid() const; };
-template <class T> class promise { public: future<T> get_future(); void set_value(const T &); };
-template <class F, class... A> future<invoke_result_t<F, A...>> async(F &&, A &&...);
-enum class launch { async, deferred };
-
 namespace filesystem {
 class path {
  public:

@@ -76,6 +76,18 @@ PORTER_TRAIT(is_move_constructible, __is_constructible(T, T &&))
 PORTER_TRAIT(is_trivially_default_constructible, __is_trivially_constructible(T))
 PORTER_TRAIT(is_trivially_copy_constructible, __is_trivially_constructible(T, const T &))
 PORTER_TRAIT(is_destructible, true)
+PORTER_TRAIT(is_swappable, true)
+PORTER_TRAIT(is_nothrow_swappable, true)
+PORTER_TRAIT(is_nothrow_destructible, true)
+PORTER_TRAIT(is_nothrow_copy_constructible, __is_nothrow_constructible(T, const T &))
+PORTER_TRAIT(is_nothrow_move_constructible, __is_nothrow_constructible(T, T &&))
+PORTER_TRAIT(is_nothrow_default_constructible, __is_nothrow_constructible(T))
+PORTER_TRAIT(is_nothrow_copy_assignable, __is_nothrow_assignable(T &, const T &))
+PORTER_TRAIT(is_nothrow_move_assignable, __is_nothrow_assignable(T &, T &&))
+PORTER_TRAIT(is_copy_assignable, __is_assignable(T &, const T &))
+PORTER_TRAIT(is_move_assignable, __is_assignable(T &, T &&))
+PORTER_TRAIT(is_null_pointer, __is_same(T, decltype(nullptr)))
+PORTER_TRAIT(is_member_pointer, __is_member_pointer(T))
 #undef PORTER_TRAIT
 #define PORTER_TRAIT(name, ...)                                         \
   template <class T, class U> struct name : bool_constant<__VA_ARGS__> {}; \
@@ -283,6 +295,7 @@ template <class F, class T> void apply(F &&, T &&);
 struct porter_ignore { template <class T> void operator=(T &&) const {} };
 inline constexpr porter_ignore ignore{};
 
+#pragma clang force_cuda_host_device end
 class exception {
  public:
   exception() noexcept;
@@ -292,6 +305,7 @@ class exception {
 };
 class bad_alloc : public exception {};
 class bad_cast : public exception {};
+#pragma clang force_cuda_host_device begin
 typedef void *exception_ptr;
 exception_ptr current_exception() noexcept;
 void rethrow_exception(exception_ptr);
