@@ -14,6 +14,7 @@ from porter.settings import Choices
 
 if TYPE_CHECKING:
     from porter.engine import Context
+    from porter.lex import Tokens
     from porter.names.table import NameTable
     from porter.source import SourceFile
     from porter.unit import Semantics
@@ -43,19 +44,30 @@ def build_context(choices: Choices, paths: Iterable[str], renamed: Mapping[str, 
 
 def parser_for(
     root: Path, include_dirs: Iterable[str], defines: Iterable[str]
-) -> Callable[[SourceFile], Semantics | None]:
+) -> Callable[[SourceFile, Tokens], Semantics | None]:
     """Clang's view of the files of a project, looking for headers in folders relative to its root."""
     from porter.parse import Parsed, ParseRequest, parse
 
     folders = tuple(str(root / folder) for folder in include_dirs)
     macros = tuple(defines)
 
-    def semantics(source: SourceFile) -> Semantics | None:
+    def semantics(source: SourceFile, tokens: Tokens) -> Semantics | None:
+        if not _is_utf8(source.path):
+            return None
         request = ParseRequest(str(root / source.path), source.data, folders, macros, str(root))
-        parsed = parse(request)
+        parsed = parse(request, tokens)
         return parsed if isinstance(parsed, Parsed) else None
 
     return semantics
+
+
+def _is_utf8(path: str) -> bool:
+    """Whether libclang can be told the name."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _shadows_cuda(path: str, names: NameTable) -> bool:

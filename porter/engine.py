@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 
 from porter import edits as editing
 from porter.insertion import include_edit
-from porter.model import Edit, Effort, Finding, PortedFile, Settings, Span
+from porter.lex import Tokens
+from porter.model import Edit, Effort, Finding, Kernel, PortedFile, Settings, Span
 from porter.names.table import NameTable
 from porter.rule import Rule
 from porter.source import SourceFile
@@ -33,7 +34,7 @@ class Context:
     declared: frozenset[str] = frozenset()
     headers: frozenset[str] = frozenset()
     renamed: Mapping[str, str] = field(default_factory=dict)
-    parse: Callable[[SourceFile], Semantics | None] | None = None
+    parse: Callable[[SourceFile, Tokens], Semantics | None] | None = None
 
     def unit(self, source: SourceFile) -> Unit:
         """A file as the rules of this run see it."""
@@ -176,7 +177,7 @@ def _origin(offset: int, changes: Sequence[Edit]) -> int:
     return offset - shift
 
 
-def _kernels(unit: Unit) -> tuple:  # type: ignore[type-arg]
+def _kernels(unit: Unit) -> tuple[Kernel, ...]:
     semantics = unit.semantics if unit.kernels else None
     return semantics.kernels if semantics is not None else unit.kernels
 

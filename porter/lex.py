@@ -8,32 +8,35 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate, compress
+from operator import itemgetter
 from typing import NamedTuple
 
 IDENTIFIER, NUMBER, STRING, CHARACTER, PUNCTUATION = "insqp"
 """Token kinds, one character each: `Tokens.kinds` is a string."""
 
-_PATTERN = re.compile(
-    r"""
-      (?P<n>\.?[0-9](?:[eEpP][+-]|'?[0-9A-Za-z_.\x80-\xff])*)
-    | (?P<s>(?:u8|[uUL])?(?:R"(?P<raw>[^\s()\\"]{0,16})\((?s:.)*?\)(?P=raw)"
-        |"[^"\\\n]*(?:\\(?:\r\n|(?s:.))[^"\\\n]*)*"?))
-    | (?P<q>(?:u8|[uUL])?'[^'\\\n]*(?:\\(?:\r\n|(?s:.))[^'\\\n]*)*'?)
-    | (?P<i>[A-Za-z_$\x80-\xff][A-Za-z0-9_$\x80-\xff]*)
-    | (?P<c>//[^\\\n]*(?:\\(?:\r\n|(?s:.))[^\\\n]*)* | /\*(?s:.)*?(?:\*/|\Z))
-    | (?P<h>^[ \t]*(?:\#|%:)|(?<=\*/)[ \t]*\#)
-    | (?P<p><<<|>>>|<<=|>>=|\.\.\.|->\*|::|->|\#\#|\+\+|--|<<|>>|&&|\|\||[<>=!+*/%&|^-]=|[^\s\\])
-    """,
-    re.VERBOSE | re.MULTILINE,
-)
+_PIECE = r"""
+      [A-KM-QS-TV-Za-tv-z_$\x80-\xff][A-Za-z0-9_$\x80-\xff]*
+    | \s+ (?: \\\r?\n\s* )* | (?: \\\r?\n\s* )+
+    | [](){}[;,?~@`]
+    | \.?[0-9](?:[eEpP][+-]|'?[0-9A-Za-z_.\x80-\xff])*
+    | RAW (?:u8|[uUL])?"[^"\\\n]*(?:\\(?:\r\n|(?s:.))[^"\\\n]*)*"?
+    | (?:u8|[uUL])?'[^'\\\n]*(?:\\(?:\r\n|(?s:.))[^'\\\n]*)*'?
+    | [A-Za-z_$\x80-\xff][A-Za-z0-9_$\x80-\xff]*
+    | //[^\\\n]*(?:\\(?:\r\n|(?s:.))[^\\\n]*)* | /\*(?s:.)*?(?:\*/|\Z)
+    | <<<|>>>|<<=|>>=|\.\.\.|->\*|::|->|\#\#|\+\+|--|<<|>>|&&|\|\||[<>=!+*/%&|^-]=|(?s:.)
+    """
+_RAW_STRING = r"""(?:u8|[uUL])?R"(?P<raw>[^\s()\\"]{0,16})\((?s:.)*?\)(?P=raw)" |"""
+_PLAIN = re.compile(_PIECE.replace("RAW", ""), re.VERBOSE | re.ASCII)
+_WITH_RAW_STRINGS = re.compile(_PIECE.replace("RAW", _RAW_STRING), re.VERBOSE | re.ASCII)
 _LOGICAL_LINE = re.compile(
     r"""(?:[^\\\n/"]+ | \\(?:\r\n|(?s:.)) | "(?:[^"\\\n]|\\(?:\r\n|(?s:.)))*"?
         | //[^\\\n]*(?:\\(?:\r\n|(?s:.))[^\\\n]*)*
         | /\*(?s:.)*?(?:\*/|\Z) | /)*""",
     re.VERBOSE,
 )
-_DIRECTIVE = re.compile(r"[ \t]*(?:\#|%:)(?:[ \t]|\\\r?\n|/\*.*?\*/)*([A-Za-z_]\w*)?")
-_INCLUDE = re.compile(r"""[ \t]*(?:\#|%:)[ \t]*(?:include|include_next|import)[ \t]*(?:<([^>\n]*)>|"([^"\n]*)")""")
+_DIRECTIVE = re.compile(r"\#(?:[ \t]|\\\r?\n|/\*.*?\*/)*([A-Za-z_]\w*)?")
+_INCLUDE = re.compile(r"""\#[ \t]*(?:include|include_next|import)[ \t]*(?:<([^>\n]*)>|"([^"\n]*)")""")
 
 
 class Comment(NamedTuple):
@@ -118,48 +121,108 @@ class Tokens:
         return [directive.first for directive in self.directives]
 
 
+_SPACE, _COMMENT, _TO_RESOLVE = " ", "c", re.compile("[/#.x]")
+
+
+def _kind_of_first(character: str) -> str:
+    """Kind of a piece by its first character; `/`, `#`, `.` and `x` (may be a prefix) need a second look."""
+    if character in "uULR":
+        return "x"
+    if character.isascii() and not (character.isalnum() or character in "_$"):
+        return {'"': STRING, "'": CHARACTER, "/": "/", "#": "#", ".": ".", "\\": _SPACE}.get(
+            character, _SPACE if character.isspace() else PUNCTUATION
+        )
+    return NUMBER if character in "0123456789" else IDENTIFIER
+
+
+_KINDS = {code: _kind_of_first(chr(code)) for code in range(256)}
+_KEEP = bytes(code not in b" c#" for code in range(256))
+
+
 def lex(text: str) -> Tokens:
     """Splits a file (latin-1 view of its bytes) into tokens; never fails, whatever the bytes are."""
-    kinds: list[str] = []
-    starts: list[int] = []
-    texts: list[str] = []
+    pieces = _split(text)
+    offsets = list(accumulate(map(len, pieces), initial=0))
+    offsets.pop()
+    first_characters = "".join(map(itemgetter(0), pieces)).translate(_KINDS)
+    kinds = bytearray(first_characters, "ascii")
     comments: list[Comment] = []
-    directives: list[Directive] = []
+    lines: list[tuple[str, int, int, int]] = []
     includes: list[Include] = []
-    pending: tuple[str, int, int, int] | None = None
-    limit = 0
-    skip = 0
-    for match in _PATTERN.finditer(text):
-        start = match.start()
-        if start < skip:
+    limit = body = 0
+    for match in _TO_RESOLVE.finditer(first_characters):
+        index = match.start()
+        start = offsets[index]
+        if start < body:
             continue
-        kind = match.lastgroup
-        if pending is not None and start >= limit:
-            directives.append(Directive(*pending, len(starts)))
-            pending = None
-        if kind == "c":
-            comments.append(Comment(start, match.end()))
-            continue
-        if kind == "h":
-            if pending is None:
-                name, limit, body = _directive(text, start)
-                skip = body
-                pending = (name, start, limit, len(starts))
-                if name in _INCLUDES and (include := _INCLUDE.match(text, start)):
-                    includes.append(_include(include, start, limit))
-                    skip = limit
-                continue
-            kind, start = PUNCTUATION, match.end() - 1
-            kinds.append(kind)
-            starts.append(start)
-            texts.append(text[start])
-            continue
-        kinds.append(kind or PUNCTUATION)
-        starts.append(start)
-        texts.append(match.group())
-    if pending is not None:
-        directives.append(Directive(*pending, len(starts)))
-    return Tokens(text, "".join(kinds), starts, texts, tuple(comments), tuple(directives), tuple(includes))
+        kind = _resolved(match.group(), pieces[index])
+        if kind == "#" and (start < limit or not _begins_line(pieces, kinds, index)):
+            kind = PUNCTUATION
+        kinds[index] = ord(kind)
+        if kind == _COMMENT:
+            comments.append(Comment(start, start + len(pieces[index])))
+        elif kind == "#":
+            name, limit, body = _directive(text, start)
+            if name in _INCLUDES and (include := _INCLUDE.match(text, start)):
+                includes.append(_include(include, start, limit))
+                body = limit
+            lines.append((name, start, limit, body))
+            _blank(kinds, index, bisect.bisect_left(offsets, body, index))
+    kept = kinds.translate(_KEEP)
+    starts = list(compress(offsets, kept))
+    return Tokens(
+        text,
+        kinds.decode("ascii").translate(_DROPPED),
+        starts,
+        list(compress(pieces, kept)),
+        tuple(comments),
+        tuple(_with_tokens(starts, line) for line in lines),
+        tuple(includes),
+    )
+
+
+_DROPPED = {ord(character): None for character in " c#"}
+
+
+def _split(text: str) -> list[str]:
+    """The text in pieces that follow one another without gaps; each token, comment and stretch of blanks is one."""
+    if 'R"' in text:
+        return [match.group() for match in _WITH_RAW_STRINGS.finditer(text)]
+    return _PLAIN.findall(text)
+
+
+def _resolved(first: str, piece: str) -> str:
+    """Kind of a piece whose first character does not tell."""
+    if first == "/":
+        return _COMMENT if piece.startswith(("//", "/*")) else PUNCTUATION
+    if first == ".":
+        return NUMBER if piece[1:2].isdigit() else PUNCTUATION
+    if first == "x":
+        return STRING if '"' in piece else CHARACTER if "'" in piece else IDENTIFIER
+    return "#" if piece == "#" else PUNCTUATION
+
+
+def _begins_line(pieces: list[str], kinds: bytearray, index: int) -> bool:
+    """Whether only blanks and comments stand before a piece on its line."""
+    for before in range(index - 1, -1, -1):
+        blank = pieces[before].replace("\\\r\n", "").replace("\\\n", "")
+        if not blank or blank.isspace():
+            if "\n" in blank:
+                return True
+        elif kinds[before] != ord(_COMMENT):
+            return False
+    return True
+
+
+def _blank(kinds: bytearray, first: int, last: int) -> None:
+    """Takes pieces [first, last) out of the tokens: the `#`, the directive's name, the operand of an #include."""
+    kinds[first:last] = b"#" * (last - first)
+
+
+def _with_tokens(starts: list[int], line: tuple[str, int, int, int]) -> Directive:
+    name, start, end, body = line
+    first = bisect.bisect_left(starts, body)
+    return Directive(name, start, end, first, bisect.bisect_left(starts, end, first))
 
 
 _INCLUDES = frozenset({"include", "include_next", "import"})

@@ -89,7 +89,7 @@ class Unit:
     """Paths of the project's own headers, relative to its root: an `#include` of one of them is the project's."""
     renamed: Mapping[str, str] = field(default_factory=dict)
     """Sources of the project that get another name in the port, both relative to its root."""
-    parse: Callable[[SourceFile], Semantics | None] | None = field(default=None, repr=False)
+    parse: Callable[[SourceFile, Tokens], Semantics | None] | None = field(default=None, repr=False)
 
     @cached_property
     def tokens(self) -> Tokens:
@@ -109,7 +109,7 @@ class Unit:
     @cached_property
     def semantics(self) -> Semantics | None:
         """Clang's view; None when there is no parser or it could not make anything of the file."""
-        return self.parse(self.source) if self.parse else None
+        return self.parse(self.source, self.tokens) if self.parse else None
 
     @cached_property
     def kernels(self) -> tuple[Kernel, ...]:
