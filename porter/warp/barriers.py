@@ -9,13 +9,14 @@ from porter.warp.collectives import BARRIERS
 
 
 def nested_barriers(bodies: Bodies) -> Iterator[Function]:
-    """Functions in which some branch or loop around a barrier could part the threads of a wavefront."""
+    """Functions in which a branch, a loop or a `return` could part the threads of a wavefront before a barrier."""
     tokens = bodies.tokens
     places = sorted(index for name in BARRIERS for index in tokens.names.get(name, ()))
     for function in bodies.functions:
         head = function.head
         inside = [index for index in places if (head.body or 0) < index < head.end]
-        if any(_nested(bodies, function, index) for index in inside):
+        leaves = inside and "return" in tokens.texts[head.body or 0 : inside[-1]]
+        if leaves or any(_nested(bodies, function, index) for index in inside):
             yield function
 
 

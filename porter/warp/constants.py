@@ -152,10 +152,9 @@ class Constants:
         node = parse_expression(self.tokens, constant.first, constant.last)
         return self.value(node, None, depth + 1) if node.last >= constant.last - 1 else None
 
-    def values_of(self, name: str) -> frozenset[int]:
-        """Every value that some branch of the preprocessor gives a name."""
-        found = (self._defined(constant, 0) for constant in self.definitions(name))
-        return frozenset(value for value in found if value is not None)
+    def number_of(self, constant: Constant) -> int | None:
+        """The value of one definition."""
+        return self._defined(constant, 0)
 
 
 _BUILT_IN = {"warpSize": WARP, "C10_WARP_SIZE": WARP, "CUB_PTX_WARP_THREADS": WARP, "UINT_MAX": 0xFFFFFFFF}

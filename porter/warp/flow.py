@@ -54,8 +54,10 @@ class Event:
     """Divergent `return`, `break` and `continue` that may have taken lanes away."""
     collective: Collective | None = None
     full: bool = False
-    """Whether its mask names all lanes, whatever the control flow."""
+    """Whether its mask, or that of an operation it comes to, names all lanes whatever the control flow."""
     reaches: frozenset[str] = frozenset()
+    neighbours: bool = False
+    """Whether it is a shuffle from a fixed distance among whatever lanes are active."""
 
 
 @dataclass
@@ -393,9 +395,26 @@ class Flow:
             return self._tile(node, callee, arguments, state)
         reaches = self.bodies.reach.get(name, frozenset())
         if reaches:
-            self._record(Event("call", node, state.branches, state.exits, None, True, reaches))
+            full = self._recording and self._call_is_full(name, node)
+            self._record(Event("call", node, state.branches, state.exits, None, full, reaches))
         self.calls.append((name, arguments))
         return self._returned_by(name, arguments, state)
+
+    def _call_is_full(self, name: str, node: Node) -> bool:
+        """Whether a call comes to an exchange with the full mask, its own or one it is given."""
+        for argument_node in node.arguments:
+            constant = self.bodies.constants.value(argument_node)
+            if constant is not None and constant & FULL == FULL:
+                return True
+        for function in self.bodies.by_name.get(name, ()):
+            if any(event.full and event.kind in _FULL_KINDS for event in flow_of(self.bodies, function).events):
+                return True
+        return any(
+            (mask := argument(call, found.mask)) is not None and (self.bodies.constants.value(mask) or 0) & FULL == FULL
+            for _, body in self.bodies.macro_bodies.get(name, ())
+            for call in _calls(body)
+            if (found := collective(call)) is not None
+        )
 
     def _written_through(self, argument_node: Node, passed: tuple[Value, ...], state: _State) -> None:
         """`f(&x, i)`: afterwards x differs between threads as much as what was passed."""
@@ -414,7 +433,10 @@ class Flow:
         full = mask is not None and not self._computed_mask(mask, state)
         if found.kind == "sync" and mask is None:
             full = True
-        self._record(Event(found.kind, node, state.branches, state.exits, found, full))
+        near = found.kind == "shuffle" and found.name.rpartition("shfl")[2] in _NEIGHBOURS
+        active = mask is not None and mask.kind == "call" and (inner := collective(mask)) is not None
+        neighbours = near and active and inner is not None and inner.kind == "active"
+        self._record(Event(found.kind, node, state.branches, state.exits, found, full, neighbours=neighbours))
         if found.uniform:
             return PER_WARP
         if found.kind == "shuffle" and "xor" not in found.name and "up" not in found.name:
@@ -529,6 +551,8 @@ _BUILT_IN = {
     "blockDim.x": Value(fixed=True),
     "blockDim.y": UNIFORM,
 }
+_NEIGHBOURS = frozenset({"_up_sync", "_down_sync", "_xor_sync"})
+_FULL_KINDS = EXCHANGES | {"call"}
 _UNIFORM_CALLS = frozenset({"__syncthreads_or", "__syncthreads_and", "__syncthreads_count"})
 _KEEPS_SPREAD = frozenset("min max abs fmaxf fminf __ldg __popc __ffs __clz __ffsll __popcll ceil floor".split())
 _LANE_CALLS = frozenset({"clock", "clock64", "curand", "curand_uniform", "__lane_id", "LaneId", "get_lane_id"})
@@ -573,6 +597,15 @@ def _reduces(target: Node, source: Node, operator: str) -> bool:
 
 def _calls(node: Node) -> Iterator[Node]:
     return (below for below in node.walk() if below.kind == "call")
+
+
+def names_all_lanes(event: Event) -> bool:
+    """Whether an exchange between lanes counts on all of them: a full mask, or a shuffle without one."""
+    if event.kind == "call":
+        return event.full and not event.reaches.isdisjoint(EXCHANGES)
+    if event.collective is None or event.kind not in EXCHANGES:
+        return False
+    return event.full or (event.collective.mask is None and event.kind == "shuffle")
 
 
 def initial_values(function: Function, calls: Mapping[str, list[tuple[Value, ...]]]) -> dict[str, Value]:

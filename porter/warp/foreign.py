@@ -23,6 +23,25 @@ ADVICE: tuple[tuple[str, str], ...] = (
 )  # fmt: skip
 
 
+SLUGS: tuple[tuple[str, str], ...] = (
+    (r"shfl.*", "ptx-shfl-predicate"),
+    (r"(?:ld|st|prefetch).*(?:acquire|release|relaxed|volatile).*|(?:red|atom)\..*", "ptx-red-atom-scopes"),
+    (r"ldu?\..*|st\..*|prefetchu?\..*|discard.*", "ptx-cache-loads"),
+    (r"cvt.*", "ptx-cvt-packed"),
+    (r"(?:bfe|bfi|prmt|lop3|shf|dp4a|mad|popc|clz|brev|bfind)\..*", "ptx-bfe-prmt-lop3"),
+    (r"mov\..*", "ptx-special-registers"),
+)
+
+
+def slug(found: tuple[str, ...]) -> str:
+    """The hazard that a translated statement belongs to."""
+    for opcode in found:
+        for pattern, name in SLUGS:
+            if re.fullmatch(pattern, opcode):
+                return name
+    return "ptx-r-constraint-late-error"
+
+
 def is_foreign(unit: Unit, assembly: Assembly) -> bool:
     """Whether a statement is no PTX: a compiler barrier, AMD's assembly, or the host's."""
     template = assembly.template

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from porter.warp.bodies import Bodies, Function
 from porter.warp.collectives import BARRIERS, collective
 from porter.warp.constants import WARP
-from porter.warp.flow import Flow, initial_values
+from porter.warp.flow import Flow, flow_of
 from porter.warp.linear import Linear, linear, stride
-from porter.warp.spread import UNIFORM, Value
+from porter.warp.spread import THREAD, UNIFORM, Value
 from porter.warp.tree import Node, calls, names, unwrapped
 
 _FENCES = BARRIERS | {"__threadfence", "__threadfence_block", "__threadfence_system", "syncwarp"}
@@ -48,11 +48,12 @@ class _Pending:
 class Lockstep:
     """One walk over one function."""
 
-    def __init__(self, bodies: Bodies, function: Function) -> None:
+    def __init__(self, bodies: Bodies, function: Function, *, strict: bool = False) -> None:
+        self.strict = strict
+        """Whether any two accesses of which one writes conflict, whatever their indices."""
         self.bodies = bodies
         self.function = function
-        start = initial_values(function, {})
-        self.values: Mapping[str, Value] = Flow(bodies, function, start, _recording=False).run().final
+        self.values: Mapping[str, Value] = _values(bodies, function)
         self.volatile = _volatile_pointers(function)
         self.shared = _shared_names(bodies, function) | self.volatile
         self.steps = _steps(bodies, function)
@@ -201,6 +202,8 @@ class Lockstep:
         """Whether one lane may read what another lane wrote, or write what another lane read."""
         if old.base != new.base or old.writes == new.writes or old.outer != new.outer:
             return False
+        if self.strict:
+            return True
         limited = limited or old.base in self.volatile or self._per_warp(old)
         difference = new.sum.minus(old.sum)
         step = stride(old.sum if old.writes else new.sum, self.values)
@@ -259,6 +262,22 @@ class Lockstep:
         start = dict(self.values)
         flow = Flow(self.bodies, self.function, start, _recording=False)
         return flow.evaluate(node, start)
+
+
+def _values(bodies: Bodies, function: Function) -> Mapping[str, Value]:
+    """What is known of the variables; in a helper that nobody in sight calls, integers index by thread."""
+    values = flow_of(bodies, function).final
+    if function.is_kernel or any(bodies.calls(caller, function.name) for caller in bodies.functions):
+        return values
+    guessed = {
+        name: THREAD
+        for name, written in function.parameter_types.items()
+        if values.get(name) == UNIFORM and written.removeprefix("const ") in _INTEGERS
+    }
+    return {**values, **guessed}
+
+
+_INTEGERS = frozenset({"int", "unsigned", "unsigned int", "uint", "size_t", "uint32_t", "int32_t"})
 
 
 def _steps(bodies: Bodies, function: Function) -> frozenset[str]:

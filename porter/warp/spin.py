@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from porter.warp.bodies import Bodies, Function
-from porter.warp.flow import Flow, initial_values
+from porter.warp.flow import flow_of
 from porter.warp.spread import UNIFORM, Spread
 from porter.warp.tree import EMPTY, Node, calls, names, unwrapped
 
@@ -48,7 +48,7 @@ class Spins:
 
     def __init__(self, bodies: Bodies, function: Function) -> None:
         self.function = function
-        self.flow = Flow(bodies, function, initial_values(function, {}), _recording=False).run()
+        self.flow = flow_of(bodies, function)
         self.shared = self.flow.shared
         self.volatile = {n for n, t in function.parameter_types.items() if "volatile" in t.split()}
         self.pointers = {n for n, t in function.parameter_types.items() if "*" in t}

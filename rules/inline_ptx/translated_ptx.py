@@ -8,8 +8,8 @@ from porter.model import Edit, Effort, Finding
 from porter.rule import Rule, clean, fixes
 from porter.unit import Unit
 from porter.warp.asm import KEYWORDS, assemblies
-from porter.warp.foreign import is_foreign
-from porter.warp.ptx import Unknown
+from porter.warp.foreign import is_foreign, slug
+from porter.warp.ptx import Unknown, opcodes
 from porter.warp.ptx_table import translate
 
 
@@ -75,6 +75,7 @@ class TranslatedPtx(Rule):
                 found = translate(assembly, unit.support.registers)
             except Unknown:
                 continue
-            message = f"inline PTX becomes C++ [ptx-constraint-letters]{': ' + found.note if found.note else ''}"
+            hazard = slug(opcodes(assembly.template or ""))
+            message = f"inline PTX becomes C++{': ' + found.note if found.note else ''} [{hazard}]"
             edit = Edit(assembly.span.start, assembly.span.end, found.text)
             yield self.finding(unit, assembly.span, message, found.effort, (edit,), found.headers)

@@ -12,6 +12,7 @@ from porter.warp.bodies import bodies_of
 from porter.warp.collectives import BARRIERS
 from porter.warp.flow import Branch, Event, flow_of
 from porter.warp.spread import Spread
+from porter.warp.tree import Node
 
 
 class DivergentBarrier(Rule):
@@ -21,7 +22,7 @@ class DivergentBarrier(Rule):
     wavefronts, not threads: a wavefront waits once if any of its lanes comes by, and twice if both sides of a branch
     have a barrier, so the waits of different wavefronts pair up wrongly or one waits for ever. The last pass of a
     loop over `i < n` is the usual case; it is harmless only while n is a multiple of the block. Move the barrier out
-    and guard the work. Threads that have returned are not waited for, on AMD as in CUDA.
+    and guard the work. Threads that have returned are not waited for on gfx942; a barrier after a `return` is noted only.
     """
 
     code = "S103"
@@ -59,7 +60,9 @@ class DivergentBarrier(Rule):
             }
             """
         ),
-        clean("__global__ void f(float *x, int n) { if (threadIdx.x >= n) return; __syncthreads(); }"),
+        reports(
+            "__global__ void f(float *x, int n) { if (threadIdx.x >= n) return; __syncthreads(); }", effort=Effort.NONE
+        ),
     )
 
     def find(self, unit: Unit) -> Iterator[Finding]:
@@ -67,11 +70,23 @@ class DivergentBarrier(Rule):
         bodies = bodies_of(unit)
         for function in nested_barriers(bodies):
             seen: set[int] = set()
+            exits: set[int] = set()
             for event in flow_of(bodies, function).events:
                 branch = _splitting(event)
                 if branch is not None and branch.node.first not in seen:
                     seen.add(branch.node.first)
                     yield self._finding(unit, event, branch)
+                elif branch is None and (left := _left(event)) is not None and left.first not in exits:
+                    exits.add(left.first)
+                    yield self._note(unit, event, left)
+
+    def _note(self, unit: Unit, event: Event, left: Node) -> Finding:
+        line, _ = unit.source.position(unit.tokens.starts[left.first])
+        message = (
+            f"threads return in line {line} before this barrier; gfx942 waits for the wavefronts that are left, so it "
+            "holds [syncthreads-divergent]"
+        )
+        return self.finding(unit, unit.span(event.node.first, event.node.last), message, Effort.NONE)
 
     def _finding(self, unit: Unit, event: Event, branch: Branch) -> Finding:
         condition = " ".join(unit.slice(unit.span(branch.node.first, branch.node.last)).split())
@@ -87,6 +102,11 @@ class DivergentBarrier(Rule):
             "wavefronts at a barrier, not threads: move it out and guard the work [syncthreads-divergent]"
         )
         return self.finding(unit, span, message, Effort.REVIEW)
+
+
+def _left(event: Event) -> Node | None:
+    """The first `return` that only some threads of a wavefront took before a barrier."""
+    return next((e for e in event.exits if e.kind == "return"), None) if event.kind == "barrier" else None
 
 
 def _splitting(event: Event) -> Branch | None:

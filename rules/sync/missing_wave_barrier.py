@@ -20,8 +20,8 @@ class MissingWaveBarrier(Rule):
     `if (tid < 32) { s[tid] += s[tid + 16]; s[tid] += s[tid + 8]; }` relies on the lanes of a warp running in lockstep.
     A wavefront does run in lockstep, but the compiler for gfx942 sees one thread at a time: it reads everything up
     front and writes once at the end, with or without `volatile` on part of the accesses, and the sums are wrong. A
-    wave barrier (`porter::syncwarp()`, no instruction) between the steps keeps their order. `volatile` is then no
-    longer needed; on gfx942 it turns each access into a slow flat access.
+    wave barrier (`porter::syncwarp()`, no instruction) between the steps keeps their order. `volatile` on a pointer
+    parameter is then no longer needed and goes: on gfx942 it turns each access into a slow flat access.
     """
 
     code = "S101"
@@ -65,7 +65,7 @@ class MissingWaveBarrier(Rule):
             }
             """,
             """
-            __device__ void warpReduce(volatile int *s, int tid) {
+            __device__ void warpReduce(int *s, int tid) {
               for (int o = 32; o > 0; o >>= 1) { s[tid] += s[tid + o]; porter::syncwarp(); }
             }
             """,
@@ -118,6 +118,7 @@ class MissingWaveBarrier(Rule):
 
     def _finding(self, unit: Unit, function: Function, gaps: tuple[Gap, ...]) -> Finding:
         edits = tuple(edit for gap in gaps for edit in _edits(unit, gap))
+        edits += _plain_pointers(unit, function, gaps)
         first = gaps[0].statement
         bases = ", ".join(sorted({gap.base for gap in gaps}))
         message = (
@@ -133,3 +134,27 @@ def _edits(unit: Unit, gap: Gap) -> tuple[Edit, ...]:
     if not gap.alone:
         return (Edit(end, end, f" {_BARRIER}"),)
     return (Edit(start, start, "{ "), Edit(end, end, f" {_BARRIER} }}"))
+
+
+def _plain_pointers(unit: Unit, function: Function, gaps: tuple[Gap, ...]) -> tuple[Edit, ...]:
+    """Takes `volatile` off the pointers whose every exchange now has a barrier."""
+    bodies = bodies_of(unit)
+    strict = Lockstep(bodies, function, strict=True).find()
+    if {gap.statement.last for gap in strict} != {gap.statement.last for gap in gaps}:
+        return ()
+    tokens = unit.tokens
+    names = {gap.base for gap in gaps}
+    found: list[Edit] = []
+    for index in tokens.names.get("volatile", ()):
+        if function.head.opening < index < function.head.closing and _declares(unit, index) in names:
+            start = tokens.starts[index]
+            found.append(Edit(start, tokens.starts[index + 1], ""))
+    return tuple(found)
+
+
+def _declares(unit: Unit, index: int) -> str:
+    """The parameter that a `volatile` qualifies."""
+    texts = unit.tokens.texts
+    while index < len(texts) and texts[index] not in (",", ")"):
+        index += 1
+    return texts[index - 1]

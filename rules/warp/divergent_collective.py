@@ -9,7 +9,7 @@ from porter.rule import Rule, clean, reports
 from porter.unit import Unit
 from porter.warp.bodies import bodies_of
 from porter.warp.collectives import COLLECTIVES, EXCHANGES
-from porter.warp.flow import Branch, Event, flows
+from porter.warp.flow import Branch, Event, flows, names_all_lanes
 from porter.warp.spread import Spread
 
 
@@ -44,6 +44,26 @@ class DivergentCollective(Rule):
                 v += __shfl_xor_sync(0xffffffff, v, 1);
                 out[i] = v;
               }
+            }
+            """
+        ),
+        reports(
+            """
+            __global__ void ragged(int *x, const int *length) {
+              int v = x[threadIdx.x];
+              for (int k = 0; k < length[threadIdx.x]; ++k) v += __shfl_down_sync(__activemask(), v, 1);
+              x[threadIdx.x] = v;
+            }
+            """,
+            effort=Effort.REVIEW,
+        ),
+        clean(
+            """
+            __device__ int leader(unsigned mask, int v) { return __shfl_sync(mask, v, __ffs(mask) - 1); }
+            __global__ void some(int *x) {
+              int v = x[threadIdx.x];
+              if (v > 3) v = leader(__activemask(), v);
+              x[threadIdx.x] = v;
             }
             """
         ),
@@ -83,6 +103,12 @@ class DivergentCollective(Rule):
         condition = unit.slice(unit.span(branch.node.first, branch.node.last)) if branch.node.last >= 0 else ""
         around = "loop" if branch.kind == "loop" else "condition"
         line, _ = unit.source.position(unit.tokens.starts[branch.node.first])
+        if event.neighbours:
+            message = (
+                f"{event.node.callee} reads a neighbour that the {around} '{' '.join(condition.split())}' (line {line}) may "
+                "have taken away: the value is undefined, on gfx942 often 0 [shfl-inactive-source]"
+            )
+            return self.finding(unit, unit.span(event.node.first, event.node.last), message, Effort.REVIEW)
         message = (
             f"{event.node.callee} names all 32 lanes, but the {around} '{' '.join(condition.split())}' (line {line}) "
             "lets only some of them come by; nothing brings them together on gfx942: hoist the operation and "
@@ -92,11 +118,9 @@ class DivergentCollective(Rule):
 
 
 def _splitting(event: Event) -> Branch | None:
-    """The innermost condition that parts the lanes of a warp around an operation that names them all."""
-    if event.kind == "call":
-        names_all = not event.reaches.isdisjoint(EXCHANGES)
-    else:
-        names_all = event.kind in EXCHANGES and event.full
-    if not names_all:
+    """The innermost condition that parts the lanes of a warp around an operation that needs them all."""
+    if event.collective is not None and event.collective.mask is None:
+        return None
+    if not names_all_lanes(event) and not event.neighbours:
         return None
     return next((branch for branch in reversed(event.branches) if branch.spread is Spread.LANE), None)

@@ -9,7 +9,7 @@ from porter.rule import Rule, clean, reports
 from porter.unit import Unit
 from porter.warp.bodies import bodies_of
 from porter.warp.collectives import COLLECTIVES, EXCHANGES
-from porter.warp.flow import Event, flows
+from porter.warp.flow import Event, flows, names_all_lanes
 from porter.warp.tree import Node
 
 
@@ -65,30 +65,20 @@ class EarlyExitBeforeCollective(Rule):
     )
 
     def find(self, unit: Unit) -> Iterator[Finding]:
-        """One finding per exit, at the exit; it names the first operation after it."""
+        """One finding per exit, at the first operation after it that names the lanes that left."""
         for flow in flows(bodies_of(unit)):
             seen: set[int] = set()
             for event in flow.events:
-                if not _names_absent_lanes(event):
-                    continue
-                for exit_ in event.exits:
-                    if exit_.first not in seen and exit_.kind == "return":
-                        seen.add(exit_.first)
-                        yield self._finding(unit, exit_, event)
+                exits = [e for e in event.exits if e.kind == "return" and e.first not in seen]
+                if exits and names_all_lanes(event):
+                    seen.update(e.first for e in exits)
+                    yield self._finding(unit, exits[-1], event)
 
     def _finding(self, unit: Unit, exit_: Node, event: Event) -> Finding:
-        line, _ = unit.source.position(unit.tokens.starts[event.node.first])
+        line, _ = unit.source.position(unit.tokens.starts[exit_.first])
         message = (
-            f"some lanes of a warp return here, and {event.node.callee} in line {line} exchanges values with all 32: "
-            "what it reads from a lane that left is undefined; keep the lanes and give them a neutral value "
-            "[shfl-inactive-source]"
+            f"some lanes of a warp return in line {line}, and {event.node.callee} exchanges values with all 32: what is "
+            "read from a lane that left is undefined; keep the lanes and give them a neutral value "
+            "[shfl-inactive-source, full-mask-partial-wave-trap]"
         )
-        return self.finding(unit, unit.span(exit_.first, exit_.last), message, Effort.REVIEW)
-
-
-def _names_absent_lanes(event: Event) -> bool:
-    if event.kind == "call":
-        return not event.reaches.isdisjoint(EXCHANGES)
-    if event.collective is None or event.kind not in EXCHANGES:
-        return False
-    return event.full or (event.collective.mask is None and event.kind == "shuffle")
+        return self.finding(unit, unit.span(event.node.first, event.node.last), message, Effort.REVIEW)

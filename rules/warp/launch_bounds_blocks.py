@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from porter.model import Edit, Effort, Finding
-from porter.rule import Rule, clean, fixes
+from porter.rule import Rule, clean, fixes, reports
 from porter.unit import Unit
-from porter.warp.constants import Constants
+from porter.warp.constants import Constants, looks_like_warp_size
 from porter.warp.syntax import parse_expression
 
 _HELPER = "porter::waves_per_simd"
@@ -19,7 +19,8 @@ class LaunchBoundsBlocks(Rule):
     CUDA's second argument is the number of blocks that should fit on one multiprocessor; HIP hands the number to the
     compiler as waves per SIMD. `(128, 8)` asks CUDA for 8 blocks of 128 threads, which is 4 waves per SIMD, and asks
     HIP for 8: 64 registers and spills. The argument is converted: blocks times waves per block, spread over the four
-    SIMDs of a compute unit. A third argument (cluster size) does not exist in HIP and is dropped.
+    SIMDs of a compute unit. A third argument (cluster size) does not exist in HIP and is dropped. A bound written as a
+    multiple of the warp (`32 * WARPS`) stays right and is noted: it matters when a kernel is ported to 64 lanes.
     """
 
     code = "W110"
@@ -34,7 +35,8 @@ class LaunchBoundsBlocks(Rule):
             "__global__ void __launch_bounds__(THREADS, BLOCKS, 2) k(float *x) {}",
             "__global__ void __launch_bounds__(THREADS, porter::waves_per_simd(THREADS, BLOCKS)) k(float *x) {}",
         ),
-        clean("__global__ void __launch_bounds__(32 * 8) k(float *x) {}"),
+        reports("__global__ void __launch_bounds__(32 * 8) k(float *x) {}", effort=Effort.NONE),
+        clean("__global__ void __launch_bounds__(256) k(float *x) {}"),
         clean("__global__ void __launch_bounds__(256, porter::waves_per_simd(256, 2)) k(float *x) {}"),
         clean("__global__ void __launch_bounds__(256, 0) k(float *x) {}"),
     )
@@ -44,6 +46,12 @@ class LaunchBoundsBlocks(Rule):
         for index in unit.occurrences("__launch_bounds__"):
             arguments = unit.arguments(index)
             texts = [unit.slice(span) for span in arguments]
+            if texts and _multiple_of_warp(unit, texts[0]):
+                message = (
+                    f"the bound {texts[0]} counts warps of 32: as many threads on gfx942, in half as many wavefronts "
+                    "[log2-warp-constants]"
+                )
+                yield self.finding(unit, unit.span(index, unit.tokens.partner[index + 1]), message, Effort.NONE)
             if len(texts) < 2 or texts[1].startswith(_HELPER) or self._is_zero(unit, arguments[1].start):
                 continue
             last = arguments[-1]
@@ -60,3 +68,9 @@ class LaunchBoundsBlocks(Rule):
     def _is_zero(unit: Unit, offset: int) -> bool:
         place = unit.tokens.at(offset)
         return Constants(unit.tokens).value(parse_expression(unit.tokens, place, place + 1)) == 0
+
+
+def _multiple_of_warp(unit: Unit, text: str) -> bool:
+    """Whether a bound is written as a product with the warp size."""
+    words = text.replace("(", " ").replace(")", " ").split()
+    return "*" in text and any(word == "32" or looks_like_warp_size(word) for word in words)

@@ -1,4 +1,4 @@
-"""W107: the warp size is chosen by a macro that host and device see differently."""
+"""W107: a constant is chosen by a macro that host and device see differently."""
 
 from __future__ import annotations
 
@@ -10,91 +10,100 @@ from porter.model import Effort, Finding, Span
 from porter.rule import Rule, clean, reports
 from porter.unit import Unit
 from porter.warp.bodies import bodies_of
-from porter.warp.constants import Constant, Constants, looks_like_warp_size
+from porter.warp.conditionals import Choice, choices
+from porter.warp.constants import looks_like_warp_size
 
-_DEVICE_ONLY = re.compile(r"__CUDA_ARCH__|__HIP_DEVICE_COMPILE__|__gfx\w+|__GFX\w+|__AMDGCN\w*|__AMDGPU\w*")
+_DEVICE_ONLY = re.compile(r"__CUDA_ARCH__|PORTER_CUDA_ARCH|__HIP_DEVICE_COMPILE__|__gfx\w+|__GFX\w+|__AMDGCN\w*|__AMDGPU\w*")
 _PLATFORM = re.compile(r"\w*(?:HIP|ROCM|AMD|WAVEFRONT)\w*")
 _WIDTHS = frozenset({32, 64})
 
 
 class WarpSizeByArchitecture(Rule):
-    """Warp size that depends on a macro
+    """Constant that host and device choose differently
 
-    `#if defined(__GFX9__)` or `#ifdef __CUDA_ARCH__` decides between 32 and 64: such macros exist only while device
-    code is compiled, so the host computes its launches with the other value and half the rows are never written. A
-    branch for ROCm that says 64 does not fit the ported kernels either, whose logical warps have 32 lanes. Define the
-    width once, as 32, or port the kernel to 64 lanes as a whole.
+    `#if defined(__GFX9__)` or `#if __CUDA_ARCH__ >= 800` holds only while device code is compiled: the host takes the
+    other branch and computes its launches with another value, so rows are left out or written twice. A warp size that
+    says 64 in a branch for ROCm does not fit the ported kernels either, whose logical warps have 32 lanes. Define the
+    value once, for host and device; a width as 32, or port the kernel to 64 lanes as a whole.
     """
 
     code = "W107"
-    triggers = frozenset()
     hazards = ("warp-size-macro-fallback-32", "gfx-macro-host-pass", "use-rocm-vs-hipcc")
     examples = (
         reports("#if defined(__GFX9__)\n#define WARP_SIZE 64\n#else\n#define WARP_SIZE 32\n#endif"),
         reports("#ifdef USE_ROCM\nconstexpr int kWarpSize = 64;\n#else\nconstexpr int kWarpSize = 32;\n#endif"),
+        reports(
+            """
+            #if __CUDA_ARCH__ >= 800
+            constexpr int kRows = 2;
+            #else
+            constexpr int kRows = 1;
+            #endif
+            void f(float *x, int n) { k<<<n / kRows, 256>>>(x); }
+            """
+        ),
         clean("#ifndef WARP_SIZE\n#define WARP_SIZE 32\n#endif"),
-        clean("#ifdef __CUDA_ARCH__\n#define TILE 64\n#else\n#define TILE 32\n#endif"),
+        clean(
+            """
+            #ifdef __CUDA_ARCH__
+            #define UNROLL 8
+            #else
+            #define UNROLL 4
+            #endif
+            __global__ void k(float *x) { for (int i = 0; i < UNROLL; ++i) x[i] = 0; }
+            """
+        ),
         clean("#ifdef USE_ROCM\nconstexpr int kWarpSize = 32;\n#else\nconstexpr int kWarpSize = 32;\n#endif"),
     )
 
     def applies(self, unit: Unit) -> bool:
-        """Only where some name with `warp` or `wave` in it is defined by a directive's choice."""
-        return "64" in unit.source.text and bool(unit.tokens.directives)
+        """Only files with a conditional of several branches can have such a choice."""
+        return any(directive.name in ("else", "elif") for directive in unit.tokens.directives)
 
     def find(self, unit: Unit) -> Iterator[Finding]:
-        """One finding per definition that gives 64 lanes."""
-        names = [name for name in unit.tokens.names if _is_width(name)]
-        constants = bodies_of(unit).constants if names else None
-        for name in names:
-            assert constants is not None
-            found = [(c, _value(constants, c)) for c in constants.definitions(name)]
-            if {value for _, value in found} & _WIDTHS != _WIDTHS:
-                continue
-            for constant, value in found:
-                if value == 64:
-                    yield from self._chosen(unit, name, constant)
-
-    def _chosen(self, unit: Unit, name: str, constant: Constant) -> Iterator[Finding]:
-        condition = _condition(unit, constant.place)
-        text = " ".join(unit.slice(Span(condition.start, condition.end)).split()) if condition is not None else ""
-        span = unit.span(constant.place)
-        if condition is None or not (_DEVICE_ONLY.search(text) or _PLATFORM.search(text)):
+        """One finding per constant, at the condition."""
+        conditions = " ".join(unit.slice(Span(d.start, d.end)) for d in unit.tokens.directives if d.name != "define")
+        if not _DEVICE_ONLY.search(conditions) and not _PLATFORM.search(conditions):
             return
-        if _DEVICE_ONLY.search(text):
-            message = (
-                f"{name} is 64 or 32 by '{text}', which holds while device code is compiled and never for the host: "
+        for choice in choices(bodies_of(unit).constants):
+            for directive in choice.chain.directives:
+                text = " ".join(unit.slice(Span(directive.start, directive.end)).split())
+                message = self._message(unit, choice, text)
+                if message:
+                    yield self._finding(unit, directive, message)
+                    break
+
+    def _finding(self, unit: Unit, directive: Directive, message: str) -> Finding:
+        return self.finding(unit, Span(directive.start, directive.end), message, Effort.MANUAL)
+
+    def _message(self, unit: Unit, choice: Choice, condition: str) -> str:
+        name = choice.name
+        values = sorted({value for _, value in choice.values})
+        is_width = _WIDTHS <= set(values) and _is_width(name)
+        if _DEVICE_ONLY.search(condition) and (is_width or self._used_by_host(unit, choice)):
+            listed = " or ".join(map(str, values))
+            return (
+                f"{name} is {listed} by '{condition}', which holds while device code is compiled and never for the host: "
                 "both must agree [warp-size-macro-fallback-32]"
             )
-        else:
-            message = (
-                f"{name} is 64 under '{text}', the ported kernels keep warps of 32 lanes: make it 32 there too, or "
+        if is_width and _PLATFORM.search(condition):
+            return (
+                f"{name} is 64 under '{condition}', the ported kernels keep warps of 32 lanes: make it 32 there too, or "
                 "port its kernels to 64 lanes as a whole [warp-size-macro-fallback-32]"
             )
-        yield self.finding(unit, span, message, Effort.MANUAL)
+        return ""
+
+    @staticmethod
+    def _used_by_host(unit: Unit, choice: Choice) -> bool:
+        """Whether code outside of kernels and device functions reads the constant."""
+        places = {constant.place for constant, _ in choice.values}
+        tokens = unit.tokens
+        return any(
+            index not in places and tokens.directive_of(index) is None and unit.kernel_at(tokens.starts[index]) is None
+            for index in tokens.names.get(choice.name, ())
+        )
 
 
 def _is_width(name: str) -> bool:
     lower = name.lower()
     return looks_like_warp_size(name) or ("wave" in lower and "size" in lower)
-
-
-def _value(constants: Constants, constant: Constant) -> int | None:
-    tokens = constants.tokens
-    texts = tokens.texts[constant.first : constant.last]
-    return int(texts[0]) if len(texts) == 1 and texts[0].isdigit() else None
-
-
-def _condition(unit: Unit, place: int) -> Directive | None:
-    """The `#if` whose branch, or whose `#else`, a definition stands in."""
-    offset = unit.tokens.starts[place]
-    open_: list[Directive] = []
-    for directive in unit.tokens.directives:
-        if directive.start > offset:
-            break
-        if directive.name in ("if", "ifdef", "ifndef"):
-            open_.append(directive)
-        elif directive.name == "elif" and open_:
-            open_[-1] = directive
-        elif directive.name == "endif" and open_:
-            open_.pop()
-    return open_[-1] if open_ else None

@@ -133,7 +133,8 @@ PORTER_PTX unsigned short mul_f16(unsigned short a, unsigned short b) {
   return bits<unsigned short>(static_cast<_Float16>(bits<_Float16>(a) * bits<_Float16>(b)));
 }
 PORTER_PTX unsigned short fma_f16(unsigned short a, unsigned short b, unsigned short c) {
-  return bits<unsigned short>(__builtin_fmaf16(bits<_Float16>(a), bits<_Float16>(b), bits<_Float16>(c)));
+  return bits<unsigned short>(
+      static_cast<_Float16>(__builtin_fmaf16(bits<_Float16>(a), bits<_Float16>(b), bits<_Float16>(c))));
 }
 PORTER_PTX unsigned short min_f16(unsigned short a, unsigned short b) {
   return bits<unsigned short>(static_cast<_Float16>(fminf(bits<_Float16>(a), bits<_Float16>(b))));

@@ -1,0 +1,55 @@
+"""S104: a macro that makes the warp barrier vanish."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from porter.model import Edit, Effort, Finding
+from porter.rule import Rule, clean, fixes
+from porter.unit import Unit
+from porter.warp.bodies import bodies_of
+from porter.warp.constants import Macro
+
+
+class EmptiedWaveBarrier(Rule):
+    """Macro that is a warp barrier in one branch and nothing in the other
+
+    `#define SYNC_WARP()` without a body, beside `#define SYNC_WARP() __syncwarp()`: for GPUs whose warps run in lockstep
+    nothing seemed to be needed. On gfx942 the wavefront runs in lockstep, but the compiler reorders shared memory across
+    the missing barrier. The empty branch gets the barrier, which costs no instruction.
+    """
+
+    code = "S104"
+    triggers = frozenset({"__syncwarp"})
+    hazards = ("syncwarp-dropped-to-nothing",)
+    examples = (
+        fixes(
+            "#if CUDART_VERSION >= 9000\n#define SYNC() __syncwarp()\n#else\n#define SYNC()\n#endif",
+            "#if CUDART_VERSION >= 9000\n#define SYNC() __syncwarp()\n#else\n#define SYNC() porter::syncwarp()\n#endif",
+        ),
+        clean("#define SYNC() __syncwarp()\n#define NOTHING()"),
+        clean("#ifdef A\n#define LOG(x) print(x)\n#else\n#define LOG(x)\n#endif\n#define SYNC() __syncwarp()"),
+    )
+
+    def find(self, unit: Unit) -> Iterator[Finding]:
+        """One finding per empty branch."""
+        tokens = unit.tokens
+        for name, macros in bodies_of(unit).constants.macros.items():
+            barriers = [m for m in macros if "__syncwarp" in tokens.texts[m.first : m.last]]
+            for macro in macros if barriers else ():
+                if self._does_nothing(unit, macro):
+                    yield self._finding(unit, name, macro)
+
+    @staticmethod
+    def _does_nothing(unit: Unit, macro: Macro) -> bool:
+        texts = unit.tokens.texts[macro.first : macro.last]
+        return not texts or texts in (["do", "{", "}", "while", "(", "0", ")"], ["(", "(", "void", ")", "0", ")"])
+
+    def _finding(self, unit: Unit, name: str, macro: Macro) -> Finding:
+        tokens = unit.tokens
+        span = unit.span(macro.place)
+        head = tokens.end(max(macro.place, macro.first - 1))
+        end = tokens.end(macro.last - 1) if macro.last > macro.first else head
+        message = f"{name} is a warp barrier elsewhere and nothing here: the barrier added [syncwarp-dropped-to-nothing]"
+        edit = Edit(head, end, " porter::syncwarp()")
+        return self.finding(unit, span, message, Effort.NONE, (edit,), ("porter/warp32.hpp",))
