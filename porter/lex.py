@@ -139,9 +139,12 @@ _KINDS = {code: _kind_of_first(chr(code)) for code in range(256)}
 _KEEP = bytes(code not in b" c#" for code in range(256))
 
 
+_BYTE_ORDER_MARK, _BLANK_MARK = "\xef\xbb\xbf", "   "
+
+
 def lex(text: str) -> Tokens:
     """Splits a file (latin-1 view of its bytes) into tokens; never fails, whatever the bytes are."""
-    pieces = _split(text)
+    pieces = _split(_BLANK_MARK + text[len(_BLANK_MARK) :] if text.startswith(_BYTE_ORDER_MARK) else text)
     offsets = list(accumulate(map(len, pieces), initial=0))
     offsets.pop()
     first_characters = "".join(map(itemgetter(0), pieces)).translate(_KINDS)

@@ -53,8 +53,7 @@ def preview(request: Request, progress: Progress | None = None) -> Answer:
 def port_to(request: Request, output: Path, progress: Progress | None = None) -> Answer:
     """Writes the ported tree, or for a single file the file named or a tree of one file."""
     source = request.source
-    if not source.exists():
-        raise Unusable(f"{source}: no such file or folder")
+    _require(source)
     if source.is_file() and not output.is_dir() and is_code(output.name):
         plan = _one_file(request, output)
     else:
@@ -64,6 +63,13 @@ def port_to(request: Request, output: Path, progress: Progress | None = None) ->
         sink = Sink(output, force=request.force)
         plan = Plan(project, request.choices, sink, None, previous, keeps_manifest=True, jobs=request.jobs)
     return _answer("port", request, plan, output, progress)
+
+
+def _require(source: Path) -> None:
+    try:
+        source.stat()
+    except OSError as error:
+        raise Unusable(f"{source}: {error.strerror}") from None
 
 
 def _one_file(request: Request, output: Path) -> Plan:
@@ -79,8 +85,7 @@ def _one_file(request: Request, output: Path) -> Plan:
 def port_in_place(request: Request, progress: Progress | None = None) -> Answer:
     """Changes the source itself; git must be able to bring it back, unless forced."""
     source = request.source
-    if not source.exists():
-        raise Unusable(f"{source}: no such file or folder")
+    _require(source)
     reason = None if request.force else git.why_not_clean(source)
     if reason is not None:
         raise Unusable(f"{source}: not ported in place, because {reason}; commit first, or use --force")

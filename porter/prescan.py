@@ -27,6 +27,7 @@ _LINE = re.compile(
 _ENUM = re.compile(rb"\benum\b[^;{}()]{0,200}\{([^{}]*)\}")
 _ENUMERATOR = re.compile(rb"(?:^|,)\s*(\w+)")
 _COMMENT = re.compile(rb"/\*(?s:.)*?(?:\*/|\Z)")
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _INCLUDE_GROUP = 2
 
 
@@ -46,7 +47,7 @@ def scan(data: bytes, is_interesting: Callable[[str], bool]) -> Scan:
     Lines that begin like a declaration at any depth count, so that members and shims are found; text in comments does
     not.
     """
-    text = b"\n" + data
+    text = b"\n" + data.removeprefix(_BYTE_ORDER_MARK)
     includes: dict[str, None] = {}
     declared: set[str] = set()
     comments: list[int] | None = None

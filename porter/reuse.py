@@ -11,7 +11,7 @@ from porter.includes import IncludeGraph
 from porter.naming import Names
 from porter.plan import Plan
 from porter.prescan import Scan
-from porter.project import Entry
+from porter.project import Entry, Kind
 from porter.records import FileRecord, Status
 from porter.writing import content_at
 
@@ -36,6 +36,7 @@ def _done(record: FileRecord, entry: Entry, output: str, out: Path) -> bool:
     return (
         record.status in _KEPT
         and not record.edited
+        and bool(record.key) == (entry.kind is Kind.CODE)
         and record.mode == entry.mode
         and record.output == output
         and (out / output).is_file()

@@ -1,0 +1,310 @@
+"""Exit codes, streams and formats of every command."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from porter.report import schemas
+from tests.cli.command import porter
+from tests.tree.trees import KERNEL, PORTED_KERNEL, listing, make_tree
+
+MANUAL = KERNEL + b"int s = cudaSuccess;\nenum { x = cudaErrorMixedDeviceExecution };\n"
+UNREADABLE = b"\xff\xfeu\0"
+REVIEW = KERNEL + b"void g() { cudaFrobnicateQuite(0); }\n"
+FINDING = re.compile(r"^\S+:\d+:\d+: [A-Z]\d{3} (none|review|manual) .+$", re.MULTILINE)
+
+
+def validated(name: str, text: str) -> dict[str, object]:
+    """A JSON document that fits its schema."""
+    document = json.loads(text)
+    jsonschema.validate(document, schemas.load(name), jsonschema.Draft202012Validator)
+    assert isinstance(document, dict)
+    return document
+
+
+def test_port_of_a_clean_project(tmp_path: Path) -> None:
+    """Exit code 0, the report on stdout, nothing on stderr, no colour."""
+    make_tree(tmp_path / "src", {"a.cu": KERNEL})
+    result = porter("port", "src", "-o", "out", folder=tmp_path)
+    assert (result.code, result.stderr) == (0, "")
+    assert "\x1b" not in result.stdout
+    assert "src -> out" in result.stdout
+    assert "A001" in result.stdout
+    assert (tmp_path / "out" / "a.hip").read_bytes() == PORTED_KERNEL
+
+
+def test_exit_codes_say_what_is_left(tmp_path: Path) -> None:
+    """Manual work is 1; reviews are 1 only with --strict."""
+    make_tree(tmp_path, {"manual/a.cu": UNREADABLE, "review/a.cu": REVIEW, "clean/a.cu": KERNEL})
+    assert porter("scan", tmp_path / "manual").code == 1
+    assert porter("scan", tmp_path / "review").code == 0
+    assert porter("scan", tmp_path / "review", "--strict").code == 1
+    assert porter("scan", tmp_path / "clean", "--strict").code == 0
+
+
+def test_scan_writes_nothing(tmp_path: Path) -> None:
+    """The tree is as before."""
+    make_tree(tmp_path, {"a.cu": KERNEL, "b.h": MANUAL})
+    before = listing(tmp_path)
+    result = porter("scan", ".", folder=tmp_path)
+    assert "files:" in result.stdout
+    assert listing(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["port", "src"], "one of -o OUT, --in-place, --diff"),
+        (["port", "src", "-o", "out", "--diff"], "one of -o OUT, --in-place, --diff"),
+        (["port", "none", "-o", "out"], "none: No such file"),
+        (["port", "src", "-o", "src"], "src: the output is the source itself"),
+        (["port", "src/a.cu", "-o", "src/b.cu"], "src/b.cu: exists"),
+        (["port", "src/a.cu", "-o", "src/a.cu"], "the output is the source itself"),
+        (["port", "src", "--in-place"], "not in a git work tree"),
+        (["port", "src", "--diff", "--format", "json"], "--diff"),
+        (["scan", "src", "--rocm", "latest"], "--rocm must be a version"),
+        (["scan", "src", "--warp", "wide"], "--warp must be one of"),
+        (["scan", "src", "--format", "html"], "html"),
+        (["scan", "src", "--config", "none.toml"], "none.toml: No such file"),
+        (["scan", "src", "--jobs", "0"], "--jobs"),
+        (["scan"], "SRC"),
+        (["explain", "Z999"], "no rule has the code or name 'Z999'"),
+        (["frobnicate"], "frobnicate"),
+    ],
+)
+def test_wrong_usage_is_2(tmp_path: Path, arguments: list[str], message: str) -> None:
+    """One message on stderr that says what is wrong, nothing on stdout, nothing written."""
+    make_tree(tmp_path, {"src/a.cu": KERNEL, "src/b.cu": KERNEL})
+    before = listing(tmp_path)
+    result = porter(*arguments, folder=tmp_path)
+    assert (result.code, result.stdout) == (2, "")
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+    assert listing(tmp_path) == before
+
+
+def test_a_bug_of_ours_is_3_with_a_traceback_file(tmp_path: Path) -> None:
+    """The user gets one line that names the file; the file has the traceback."""
+    make_tree(tmp_path, {"src/a.cu": KERNEL})
+    program = (
+        "import porter.port, sys; from porter.cli import main\n"
+        "def fail(*a): raise RuntimeError('oh no')\n"
+        "porter.port.discover = fail\n"
+        "sys.argv = ['porter', 'scan', 'src']; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 3
+    match = re.fullmatch(r"porter: bug in porter: RuntimeError: oh no; the traceback is in (\S+)\n", done.stderr)
+    assert match is not None
+    assert "Traceback" in Path(match[1]).read_text()
+    Path(match[1]).unlink()
+
+
+def test_a_rule_that_fails_on_a_file_is_3_after_everything_is_done(tmp_path: Path) -> None:
+    """The other files are ported, the report is printed, the traceback is kept."""
+    make_tree(tmp_path, {"src/a.cu": KERNEL, "src/b.cu": KERNEL})
+    program = (
+        "import sys; from porter import engine; from porter.cli import main\n"
+        "original = engine.port\n"
+        "def port(source, *rest):\n"
+        "    if source.path == 'a.cu': raise RuntimeError('oh no')\n"
+        "    return original(source, *rest)\n"
+        "engine.port = port\n"
+        "sys.argv = ['porter', 'port', 'src', '-o', 'out']; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 3, done.stderr
+    assert "a.cu:1:1: E110 manual bug in porter: RuntimeError: oh no" in done.stdout
+    assert (tmp_path / "out" / "b.hip").read_bytes() == PORTED_KERNEL
+    Path(done.stderr.strip().rpartition(" ")[2]).unlink()
+
+
+def test_text_lists_findings_in_one_form(tmp_path: Path) -> None:
+    """`path:line:column: CODE effort message [kernel]`."""
+    make_tree(tmp_path, {"a.cu": REVIEW})
+    result = porter("scan", tmp_path, "--verbose")
+    lines = FINDING.findall(result.stdout)
+    assert {"none", "review"} <= set(lines)
+    assert "a.cu:8:12: A005 review" in result.stdout
+
+
+def test_json_fits_its_schema(tmp_path: Path) -> None:
+    """scan, port, and the manifest; paths relative to the source."""
+    make_tree(
+        tmp_path / "src", {"x/a.cu": REVIEW, "b.cu": UNREADABLE, "c.txt": "", "l": "->c.txt", "CMakeLists.txt": "CUDA"}
+    )
+    scanned = validated("report", porter("scan", "src", "--format", "json", folder=tmp_path).stdout)
+    ported = validated("report", porter("port", "src", "-o", "out", "--format", "json", folder=tmp_path).stdout)
+    validated("manifest", (tmp_path / "out" / "porter-manifest.json").read_text())
+    assert scanned["findings"] == ported["findings"]
+    assert scanned["schema"] == "porter-report-1"
+    finding = scanned["findings"][-1]  # type: ignore[index]
+    assert {"code", "effort", "path", "line", "column", "kernel", "message"} <= finding.keys()
+    again = porter("port", "src", "-o", "out", "--format", "json", folder=tmp_path)
+    assert validated("report", again.stdout)["findings"] == ported["findings"]
+
+
+def test_markdown(tmp_path: Path) -> None:
+    """A heading, tables, and names that cannot break them."""
+    make_tree(tmp_path, {"a|b.cu": REVIEW})
+    text = porter("scan", tmp_path, "--format", "markdown").stdout
+    assert text.startswith("# porter scan")
+    assert r"a\|b.cu" in text
+
+
+def test_a_diff_that_git_applies(tmp_path: Path) -> None:
+    """Applied to the source it gives the ported tree: renames, new headers, odd line ends."""
+    shuffle = b"#include <cuda_runtime.h>\r\n__global__ void k(int *x) { *x = __shfl_sync(~0u, *x, 1); }"
+    files = {
+        "a.cu": KERNEL,
+        "x/b.cu": shuffle,
+        "c.h": KERNEL.replace(b"\n", b"\r\n"),
+        "d.txt": "same",
+        "e.cu": "int x;\n",
+    }
+    make_tree(tmp_path / "src", files)
+    diff = subprocess.run([sys.executable, "-m", "porter", "port", "src", "--diff"], cwd=tmp_path, capture_output=True)
+    assert diff.returncode == 0
+    assert b"files:" in diff.stderr
+    assert listing(tmp_path / "src") == {
+        name: data.encode() if isinstance(data, str) else data for name, data in files.items()
+    }
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path / "src", check=True)
+    subprocess.run(["git", "apply", "--whitespace=nowarn", "-"], cwd=tmp_path / "src", input=diff.stdout, check=True)
+    porter("port", "src", "-o", "out", folder=tmp_path)
+    applied, ported = (
+        {n: d for n, d in listing(tmp_path / where).items() if ".git/" not in n} for where in ("src", "out")
+    )
+    ported.pop("porter-manifest.json")
+    assert applied == ported
+
+
+def test_a_single_file(tmp_path: Path) -> None:
+    """To a file beside its support headers, to a folder, or in place."""
+    shuffle = "#include <cuda_runtime.h>\n__global__ void k(int *x) { *x = __shfl_sync(~0u, *x, 1); }\n"
+    make_tree(tmp_path, {"a.cu": shuffle, "there/keep": ""})
+    assert porter("port", "a.cu", "-o", "there/b.hip", folder=tmp_path).code == 0
+    assert sorted(listing(tmp_path / "there")) == ["b.hip", "keep", "porter/warp32.hpp"]
+    assert '#include "porter/warp32.hpp"' in (tmp_path / "there/b.hip").read_text()
+    assert porter("port", "a.cu", "-o", "folder", folder=tmp_path).code == 0
+    assert (tmp_path / "folder/a.hip").read_bytes() == (tmp_path / "there/b.hip").read_bytes()
+    assert porter("port", "a.cu", "--in-place", "--force", folder=tmp_path).code == 0
+    assert (tmp_path / "a.hip").read_bytes() == (tmp_path / "there/b.hip").read_bytes()
+    assert not (tmp_path / "a.cu").exists()
+
+
+def test_settings_and_options(tmp_path: Path) -> None:
+    """porter.toml counts, the command line wins, and both are in the report."""
+    make_tree(tmp_path, {"porter.toml": 'rocm = "6.3"\nexclude = ["b.cu"]\n', "a.cu": KERNEL, "b.cu": KERNEL})
+    report = json.loads(porter("scan", ".", "--rocm", "6.4", "--format", "json", folder=tmp_path).stdout)
+    assert (report["settings"]["rocm"], report["settings"]["exclude"]) == ("6.4", ["b.cu"])
+    assert {file["path"]: file["status"] for file in report["files"]}["b.cu"] == "copied"
+
+
+def test_explain_rules_doctor_version() -> None:
+    """What there is to read about porter itself."""
+    assert "renamed-name" in porter("explain", "A001").stdout
+    assert porter("explain", "renamed-name").stdout == porter("explain", "a001").stdout
+    assert "E103" in porter("explain", "dangling-link").stdout
+    rules = validated("rules", porter("rules", "--format", "json").stdout)
+    listed = porter("rules").stdout
+    assert all(rule["code"] in listed for rule in rules["rules"])  # type: ignore[attr-defined]
+    doctor = porter("doctor", "--format", "json")
+    assert doctor.code == 0
+    validated("doctor", doctor.stdout)
+    assert "libclang" in porter("doctor").stdout
+    assert porter("--version").stdout.startswith("porter ")
+    assert "scan" in porter("--help").stdout
+
+
+def test_every_code_of_a_rule_and_notice_is_explained() -> None:
+    """A finding that nobody can look up is worth little."""
+    from porter.explain import explanation
+    from porter.notices import NOTICES
+    from porter.registry import all_rules
+
+    codes = [rule.code for rule in all_rules()] + [notice.code for notice in NOTICES]
+    assert len(set(codes)) == len(codes)
+    assert all(code in explanation(code) for code in codes)
+
+
+def test_engine_codes_have_a_notice() -> None:
+    """Codes that the engine makes up are in the table of notices."""
+    from porter import engine
+    from porter.notices import notice_by_name
+
+    codes = {value for value in vars(engine).values() if isinstance(value, str) and re.fullmatch(r"[A-Z]\d{3}", value)}
+    assert codes
+    assert not [code for code in codes if notice_by_name(code) is None]
+
+
+def test_a_reader_that_goes_away(tmp_path: Path) -> None:
+    """`porter scan | head -1` shows no traceback."""
+    make_tree(tmp_path, {f"f{number}.cu": REVIEW * 200 for number in range(3)})
+    command = f"'{sys.executable}' -m porter scan '{tmp_path}' --verbose | head -1"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
+    assert done.stdout.startswith("porter")
+    assert "Traceback" not in done.stderr
+    assert "Exception" not in done.stderr
+
+
+def test_progress_only_on_a_terminal(tmp_path: Path) -> None:
+    """A bar on a terminal's stderr; stdout stays the same plain text."""
+    make_tree(tmp_path / "src", {f"f{number}.cu": KERNEL for number in range(20)})
+    plain = porter("scan", "src", folder=tmp_path)
+    assert plain.stderr == ""
+    parent, child = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "porter", "scan", "src"], cwd=tmp_path, stdout=subprocess.PIPE, stderr=child
+    )
+    os.close(child)
+    stdout = process.communicate(timeout=60)[0].decode()
+    shown = b""
+    try:
+        while chunk := os.read(parent, 4096):
+            shown += chunk
+    except OSError:
+        pass
+    os.close(parent)
+    assert stdout == plain.stdout
+    assert b"20/20" in shown
+
+
+def test_ctrl_c_leaves_whole_files_and_no_processes(tmp_path: Path) -> None:
+    """Exit code 130, a message, every output whole, nothing temporary, no worker left."""
+    source = make_tree(tmp_path / "src", {f"f{number:03}.cu": KERNEL for number in range(300)})
+    process = subprocess.Popen(
+        [sys.executable, "-m", "porter", "port", source, "-o", tmp_path / "out", "--jobs", "2"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and len(list((tmp_path / "out").glob("*.hip"))) < 5:
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGINT)
+    _, stderr = process.communicate(timeout=60)
+    if process.returncode == 0:
+        pytest.skip("the run was over before the interrupt came")
+    assert process.returncode == 130, stderr
+    assert b"interrupted" in stderr
+    assert b"Traceback" not in stderr
+    with pytest.raises(ProcessLookupError):
+        os.killpg(process.pid, 0)
+    found = listing(tmp_path / "out")
+    found.pop("porter-manifest.json")
+    assert 5 <= len(found) < 300
+    assert len(set(found.values())) == 1
+    assert porter("port", source, "-o", tmp_path / "out").code == 0
+    assert len(list((tmp_path / "out").glob("*.hip"))) == 300

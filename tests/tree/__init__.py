@@ -1,0 +1,1 @@
+"""A repository in, a tree out."""

@@ -1,0 +1,144 @@
+"""Crashes, interrupts and full disks in the middle of a run."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import faulthandler
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from porter import engine, writing
+from porter.errors import Interrupted, Unusable
+from porter.manifest import NAME, read_manifest
+from porter.model import PortedFile
+from porter.source import SourceFile
+from tests.tree.trees import KERNEL, PORTED_KERNEL, codes, listing, make_tree, port
+
+FILES: dict[str, bytes | str] = {f"f{number}.cu": KERNEL for number in range(12)}
+Hook = Callable[[SourceFile, engine.Context], None]
+
+
+def before_each(monkeypatch: pytest.MonkeyPatch, hook: Hook) -> None:
+    """Calls a hook before a file is ported; workers are forked, so they see it."""
+    original = engine.port
+
+    def port_with_hook(source: SourceFile, context: engine.Context, output: str, support_path: str = "") -> PortedFile:
+        hook(source, context)
+        return original(source, context, output, support_path)
+
+    monkeypatch.setattr(engine, "port", port_with_hook)
+
+
+def test_a_crash_of_the_parser_costs_one_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The file is done again alone without clang; all others are as always."""
+
+    def crash(source: SourceFile, context: engine.Context) -> None:
+        if source.path == "f5.cu" and context.parse is not None:
+            faulthandler.disable()
+            ctypes.string_at(0)
+
+    before_each(monkeypatch, crash)
+    source = make_tree(tmp_path / "src", FILES)
+    answer = port(source, tmp_path / "out", jobs=2)
+    assert codes(answer) == [("f5.cu", "E109")]
+    found = listing(tmp_path / "out")
+    assert {found[name] for name in found if name.endswith(".hip")} == {PORTED_KERNEL}
+    assert len(found) == 13
+
+
+def test_a_crash_without_the_parser_costs_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is copied as it is and reported, and done again the next time."""
+
+    def crash(source: SourceFile, context: engine.Context) -> None:
+        if source.path == "f5.cu":
+            faulthandler.disable()
+            ctypes.string_at(0)
+
+    source = make_tree(tmp_path / "src", FILES)
+    with monkeypatch.context() as patch:
+        before_each(patch, crash)
+        answer = port(source, tmp_path / "out", jobs=2)
+    assert codes(answer) == [("f5.cu", "E110")]
+    assert (tmp_path / "out" / "f5.hip").read_bytes() == KERNEL
+    again = port(source, tmp_path / "out")
+    assert codes(again) == []
+    assert again.run.reused == 11
+    assert (tmp_path / "out" / "f5.hip").read_bytes() == PORTED_KERNEL
+
+
+def test_an_exception_of_ours_costs_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its traceback is kept, its bytes are copied, the rest is done."""
+
+    def fail(source: SourceFile, context: engine.Context) -> None:
+        if source.path == "f5.cu":
+            raise RuntimeError("oh")
+
+    before_each(monkeypatch, fail)
+    answer = port(make_tree(tmp_path / "src", FILES), tmp_path / "out", jobs=2)
+    assert codes(answer) == [("f5.cu", "E110")]
+    (crash,) = answer.run.crashes
+    assert "RuntimeError: oh" in crash
+    assert "f5.cu" in crash
+    assert (tmp_path / "out" / "f5.hip").read_bytes() == KERNEL
+    assert (tmp_path / "out" / "f6.hip").read_bytes() == PORTED_KERNEL
+
+
+def test_an_interrupt_keeps_what_is_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whole files and a manifest of them; the same command goes on from there."""
+    parent = os.getpid()
+
+    def interrupt(source: SourceFile, context: engine.Context) -> None:
+        if source.path == "f5.cu":
+            os.kill(parent, signal.SIGINT)
+
+    source = make_tree(tmp_path / "src", dict.fromkeys(FILES, KERNEL + b"//" * 60000))
+    out = tmp_path / "out"
+    with monkeypatch.context() as patch:
+        before_each(patch, interrupt)
+        with pytest.raises(Interrupted, match=r"interrupted: \d+ of 12"):
+            port(source, out)
+    expected = PORTED_KERNEL + b"//" * 60_000
+    found = listing(out)
+    assert set(found.values()) - {found[NAME]} == {expected}
+    manifest = read_manifest(out)
+    assert manifest is not None
+    assert not manifest.complete
+    assert {record.output for record in manifest.files.values()} == found.keys() - {NAME}
+    answer = port(source, out)
+    assert answer.run.reused == len(manifest.files) < 12
+    assert len(listing(out)) == 13
+    assert codes(answer) == []
+
+
+def test_a_full_disk_is_an_error_with_the_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing half-written, nothing temporary, the source untouched."""
+    source = make_tree(tmp_path / "src", FILES)
+    original = os.write
+
+    def full(handle: int, data: bytes) -> int:
+        if Path(f"/proc/self/fd/{handle}").resolve().parent.name == "out" and b"hipMalloc" in bytes(data):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return original(handle, data)
+
+    out = tmp_path / "out"
+    with monkeypatch.context() as patch:
+        patch.setattr(writing.os, "write", full)
+        with pytest.raises(Unusable, match=rf"{out}/f\d+\.hip: No space left"):
+            port(source, out, jobs=2)
+    assert listing(out).keys() == {NAME}
+    assert listing(source) == FILES
+    assert codes(port(source, out)) == []
+    assert len(listing(out)) == 13
+
+
+def test_a_large_file_is_copied_whole(tmp_path: Path) -> None:
+    """A file too large to hold is copied in pieces."""
+    blob = os.urandom(5 << 20)
+    source = make_tree(tmp_path / "src", {"blob.bin": blob})
+    port(source, tmp_path / "out")
+    assert (tmp_path / "out" / "blob.bin").read_bytes() == blob

@@ -1,0 +1,51 @@
+"""Who includes whom."""
+
+from __future__ import annotations
+
+from porter.includes import include_graph
+from porter.prescan import Scan
+from porter.reuse import declared_names, file_keys
+
+
+def graph_of(**includes: tuple[str, ...]) -> dict[str, Scan]:
+    """Scans of files given as `a__b_cu=("c.h",)`: `__` is a slash, `_` a dot."""
+    return {name.replace("__", "/").replace("_", "."): Scan(found) for name, found in includes.items()}
+
+
+def test_resolution() -> None:
+    """Beside the file first, then from the root, then by the end of the path."""
+    scans = graph_of(
+        src__a_cu=("util.h", "inc/x.h", "y.h", "no.h"), src__util_h=(), util_h=(), inc__x_h=(), lib__y_h=()
+    )
+    graph = include_graph(scans)
+    assert graph.edges["src/a.cu"] == ("src/util.h", "inc/x.h", "lib/y.h")
+    assert graph.search_folders("src/a.cu") == ("", "lib")
+
+
+def test_reachable_files_include_those_of_headers_and_survive_loops() -> None:
+    """A header that includes its includer is no trap."""
+    graph = include_graph(graph_of(a_cu=("b.h",), b_h=("c.h",), c_h=("b.h",), d_h=()))
+    assert graph.reachable("a.cu") == ("b.h", "c.h")
+    assert set(graph.islands) == {("a.cu", "b.h", "c.h"), ("d.h",)}
+
+
+def test_names_are_shared_within_an_island_only() -> None:
+    """A shim in one program says nothing about another program of the same repository."""
+    scans = {
+        "p/a.cu": Scan(("s.h",)),
+        "p/s.h": Scan((), ("cudaX",)),
+        "q/b.cu": Scan(("t.h",)),
+        "q/t.h": Scan(),
+    }
+    names = declared_names(include_graph(scans), scans)
+    assert names == {"p/a.cu": ("cudaX",), "p/s.h": ("cudaX",), "q/b.cu": (), "q/t.h": ()}
+
+
+def test_keys_change_with_what_a_file_depends_on() -> None:
+    """An included header changes the key of its includers, and of nobody else."""
+    scans = graph_of(a_cu=("b.h",), b_h=(), c_cu=())
+    graph = include_graph(scans)
+    before = file_keys("k", {"a.cu": "1", "b.h": "2", "c.cu": "3"}, graph, {})
+    after = file_keys("k", {"a.cu": "1", "b.h": "other", "c.cu": "3"}, graph, {})
+    assert [path for path in before if before[path] != after[path]] == ["a.cu", "b.h"]
+    assert file_keys("another", {"c.cu": "3"}, graph, {})["c.cu"] != before["c.cu"]

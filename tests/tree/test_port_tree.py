@@ -1,0 +1,315 @@
+"""Trees: what is written, what is copied, and what a second run does."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from porter.manifest import NAME
+from tests.tree.trees import KERNEL, PORTED_KERNEL, codes, listing, make_tree, port
+
+SHUFFLE = "__global__ void k(float *x) { x[0] = __shfl_xor_sync(0xffffffff, x[0], 1); }\n"
+
+
+def times(root: Path) -> dict[str, tuple[int, int]]:
+    """Inode and time of each file, which say whether it was written."""
+    return {
+        str(path.relative_to(root)): (path.stat().st_ino, path.stat().st_mtime_ns)
+        for path in root.rglob("*")
+        if path.is_file()
+    }
+
+
+def test_a_repository(tmp_path: Path) -> None:
+    """Sources are ported and renamed, headers keep their names, everything else is byte for byte the same."""
+    blob = bytes(range(256)) * 10
+    source = make_tree(
+        tmp_path / "src",
+        {
+            "main.cu": b'#include "lib/kernels.cu"\n#include "lib/util.cuh"\nint main() { cudaFree(0); }\n',
+            "lib/kernels.cu": KERNEL,
+            "lib/util.cuh": "#pragma once\ninline void f() { cudaDeviceSynchronize(); }\n",
+            "data/blob.bin": blob,
+            "README.md": "cudaMalloc stays here\r\n",
+            ".git/HEAD": "ref",
+            "link.md": "->README.md",
+            "latest.cu": "->lib/kernels.cu",
+        },
+    )
+    (source / "empty").mkdir()
+    (source / "run.sh").write_text("#!/bin/sh\n")
+    (source / "run.sh").chmod(0o751)
+    (source / "lib" / "util.cuh").chmod(0o444)
+    out = tmp_path / "out"
+    answer = port(source, out)
+    found = listing(out)
+    assert found.pop(NAME)
+    assert found == {
+        "main.hip": b"#include <hip/hip_runtime.h>\n"
+        b'#include "lib/kernels.hip"\n#include "lib/util.cuh"\nint main() { hipFree(0); }\n',
+        "lib/kernels.hip": PORTED_KERNEL,
+        "lib/util.cuh": b"#pragma once\ninline void f() { hipDeviceSynchronize(); }\n",
+        "data/blob.bin": blob,
+        "README.md": b"cudaMalloc stays here\r\n",
+        "run.sh": b"#!/bin/sh\n",
+        "link.md": "->README.md",
+        "latest.hip": "->lib/kernels.hip",
+    }
+    assert (out / "empty").is_dir()
+    assert (out / "run.sh").stat().st_mode & 0o777 == 0o751
+    assert (out / "lib" / "util.cuh").stat().st_mode & 0o777 == 0o444
+    assert codes(answer) == []
+
+
+def test_support_headers_are_written_once_and_found_from_any_depth(tmp_path: Path) -> None:
+    """A file that needs one includes it by its way to the root."""
+    source = make_tree(tmp_path / "src", {"a.cu": SHUFFLE, "x/y/b.cu": SHUFFLE, "c.cu": KERNEL})
+    out = tmp_path / "out"
+    port(source, out)
+    assert b'#include "porter/warp32.hpp"' in (out / "a.hip").read_bytes()
+    assert b'#include "../../porter/warp32.hpp"' in (out / "x/y/b.hip").read_bytes()
+    assert (out / "porter" / "warp32.hpp").is_file()
+    assert b"warp32" not in (out / "c.hip").read_bytes()
+
+
+def test_no_support_headers_where_none_are_needed(tmp_path: Path) -> None:
+    """A port that needs none gets no folder of ours."""
+    port(make_tree(tmp_path / "src", {"a.cu": KERNEL}), tmp_path / "out")
+    assert sorted(listing(tmp_path / "out")) == ["a.hip", NAME]
+
+
+def test_porting_the_port_changes_nothing(tmp_path: Path) -> None:
+    """A ported tree is a fixed point, its support headers and manifest included."""
+    source = make_tree(tmp_path / "src", {"a.cu": SHUFFLE, "x/b.cu": KERNEL, "x/c.cuh": "#include <cuda.h>\n"})
+    first, second = tmp_path / "one", tmp_path / "two"
+    port(source, first)
+    answer = port(first, second)
+    one, two = listing(first), listing(second)
+    one.pop(NAME)
+    two.pop(NAME)
+    assert two == one
+    assert answer.report.counts.rewritten == 0
+
+
+def test_the_result_does_not_depend_on_the_number_of_processes(tmp_path: Path) -> None:
+    """Same input, same bytes, the manifest included."""
+    files = {f"d{number % 3}/f{number}.cu": KERNEL + b"// %d\n" % number for number in range(12)}
+    source = make_tree(tmp_path / "src", files)
+    port(source, tmp_path / "one", jobs=1)
+    port(source, tmp_path / "two", jobs=2)
+    assert listing(tmp_path / "one") == listing(tmp_path / "two")
+
+
+def test_a_second_run_does_nothing(tmp_path: Path) -> None:
+    """Nothing is written, and the report is the same."""
+    source = make_tree(tmp_path / "src", {"a.cu": SHUFFLE, "b.h": KERNEL, "c.txt": "x", "d": "->c.txt"})
+    out = tmp_path / "out"
+    first = port(source, out)
+    before = times(out)
+    second = port(source, out)
+    assert times(out) == before
+    assert second.run.reused == 3
+    assert second.report.findings == first.report.findings
+    assert second.report.kernels == first.report.kernels
+
+
+def test_a_second_run_touches_only_what_changed(tmp_path: Path) -> None:
+    """One edited source: one written file, and the manifest."""
+    source = make_tree(tmp_path / "src", {"a.cu": KERNEL, "b.cu": KERNEL, "c.txt": "x"})
+    out = tmp_path / "out"
+    port(source, out)
+    before = times(out)
+    (source / "a.cu").write_bytes(KERNEL + b"// more\n")
+    answer = port(source, out)
+    after = times(out)
+    assert {name for name in after if after[name] != before.get(name)} == {"a.hip", NAME}
+    assert answer.run.reused == 2
+    assert (out / "a.hip").read_bytes() == PORTED_KERNEL + b"// more\n"
+
+
+def test_a_changed_header_is_seen_by_its_includers(tmp_path: Path) -> None:
+    """A shim that appears in a header changes what a name means in the files that include it."""
+    use = b'#include "shim.h"\nvoid f(int *p) { cudaFree(p); }\n'
+    source = make_tree(tmp_path / "src", {"a.cu": use, "shim.h": "\n", "other.cu": KERNEL})
+    out = tmp_path / "out"
+    port(source, out)
+    assert b"hipFree(p)" in (out / "a.hip").read_bytes()
+    (source / "shim.h").write_text("namespace mine { struct A {}; }\ninline int cudaFree(int *p) { return *p; }\n")
+    answer = port(source, out)
+    assert b"cudaFree(p)" in (out / "a.hip").read_bytes()
+    assert answer.run.reused == 1
+
+
+def test_other_settings_do_everything_again(tmp_path: Path) -> None:
+    """A setting that could change any file is no reason to trust the last run."""
+    source = make_tree(tmp_path / "src", {"a.cu": KERNEL, "b.txt": ""})
+    out = tmp_path / "out"
+    port(source, out)
+    before = times(out)
+    answer = port(source, out, defines=("X",))
+    assert answer.run.reused == 0
+    after = times(out)
+    assert {name for name in after if after[name] != before[name]} == {NAME}
+
+
+def test_removed_sources_take_their_outputs_along(tmp_path: Path) -> None:
+    """Only what porter wrote is removed; folders that become empty go too."""
+    source = make_tree(tmp_path / "src", {"a.cu": KERNEL, "x/y/b.cu": KERNEL, "x/l": "->y", "c.cu": KERNEL})
+    out = tmp_path / "out"
+    port(source, out)
+    (out / "c.hip").write_bytes(b"mine now\n")
+    (out / "notes.txt").write_bytes(b"mine\n")
+    for name in ("x/y/b.cu", "x/l", "c.cu"):
+        (source / name).unlink()
+    (source / "x" / "y").rmdir()
+    (source / "x").rmdir()
+    answer = port(source, out)
+    assert sorted(listing(out)) == ["a.hip", "c.hip", "notes.txt", NAME]
+    assert not (out / "x").exists()
+    assert codes(answer) == [("c.cu", "E107")]
+    (out / "c.hip").unlink()
+    assert codes(port(source, out)) == []
+
+
+def test_edited_outputs_are_kept_until_forced(tmp_path: Path) -> None:
+    """The user's edit stays, each run says so, and --force overwrites."""
+    source = make_tree(tmp_path / "src", {"a.cu": KERNEL, "b.cu": KERNEL})
+    out = tmp_path / "out"
+    port(source, out)
+    (out / "a.hip").write_bytes(b"edited\n")
+    assert codes(port(source, out)) == []
+    (source / "a.cu").write_bytes(KERNEL + b"// more\n")
+    for _ in range(2):
+        assert codes(port(source, out)) == [("a.cu", "E106")]
+        assert (out / "a.hip").read_bytes() == b"edited\n"
+    assert codes(port(source, out, force=True)) == []
+    assert (out / "a.hip").read_bytes() == PORTED_KERNEL + b"// more\n"
+    assert codes(port(source, out)) == []
+
+
+def test_an_edit_that_equals_the_new_port_is_taken(tmp_path: Path) -> None:
+    """Nothing to merge, nothing to report."""
+    source = make_tree(tmp_path / "src", {"a.cu": KERNEL})
+    out = tmp_path / "out"
+    port(source, out)
+    (source / "a.cu").write_bytes(KERNEL + b"// more\n")
+    (out / "a.hip").write_bytes(PORTED_KERNEL + b"// more\n")
+    assert codes(port(source, out)) == []
+
+
+def test_missing_outputs_come_back(tmp_path: Path) -> None:
+    """An output that somebody deleted is written again."""
+    source = make_tree(tmp_path / "src", {"a.cu": KERNEL, "b.txt": "x", "l": "->b.txt"})
+    out = tmp_path / "out"
+    port(source, out)
+    before = listing(out)
+    for name in ("a.hip", "b.txt", "l"):
+        (out / name).unlink()
+    port(source, out)
+    assert listing(out) == before
+
+
+def test_foreign_files_in_the_way_are_kept(tmp_path: Path) -> None:
+    """A file of the user where an output has to go is not overwritten, nor is a link followed."""
+    source = make_tree(tmp_path / "src", {"a.cu": KERNEL})
+    out = tmp_path / "out"
+    port(source, out)
+    (tmp_path / "precious").write_bytes(b"precious")
+    (out / "b.hip").symlink_to(tmp_path / "precious")
+    (source / "b.cu").write_bytes(KERNEL)
+    assert codes(port(source, out)) == [("b.cu", "E106")]
+    assert (tmp_path / "precious").read_bytes() == b"precious"
+
+
+def test_names_that_collide_are_reported(tmp_path: Path) -> None:
+    """Both sources are in the tree, and the finding says under which name."""
+    source = make_tree(tmp_path / "src", {"a.cu": KERNEL, "a.hip": "int x;\n", "b.cpp": '#include "a.cu"\n'})
+    answer = port(source, tmp_path / "out")
+    assert (tmp_path / "out" / "a.cu.hip").read_bytes() == PORTED_KERNEL
+    assert (tmp_path / "out" / "a.hip").read_bytes() == b"int x;\n"
+    assert (tmp_path / "out" / "b.cpp").read_bytes() == b'#include "a.cu.hip"\n'
+    assert [(f.path, f.entry.code) for f in answer.report.findings if f.entry.code == "E111"] == [("a.cu", "E111")]
+
+
+def test_excluded_sources_keep_name_and_bytes(tmp_path: Path) -> None:
+    """What is not ported is not renamed, and includes of it stay."""
+    source = make_tree(tmp_path / "src", {"a.cu": KERNEL, "b.cu": '#include "a.cu"\n'})
+    port(source, tmp_path / "out", exclude=("a.cu",))
+    assert (tmp_path / "out" / "a.cu").read_bytes() == KERNEL
+    assert b'"a.cu"' in (tmp_path / "out" / "b.hip").read_bytes()
+
+
+def test_build_files_are_reported_once_per_kind(tmp_path: Path) -> None:
+    """Copied as they are; the finding stands at the first mention of CUDA."""
+    files: dict[str, bytes | str] = {
+        "CMakeLists.txt": "project(x)\nenable_language(CUDA)\n",
+        "sub/CMakeLists.txt": "find_package(CUDA)\n",
+        "plain/CMakeLists.txt": "project(y)\n",
+        "Makefile": "CC = nvcc\n",
+        "setup.py": "from torch.utils.cpp_extension import CUDAExtension\n",
+        "train.py": "x.cuda()\n",
+        "build.sh": "make\n",
+    }
+    source = make_tree(tmp_path / "src", files)
+    answer = port(source, tmp_path / "out")
+    assert codes(answer) == [("CMakeLists.txt", "M001"), ("Makefile", "M002"), ("setup.py", "M003")]
+    (cmake,) = (f.entry for f in answer.report.findings if f.entry.code == "M001")
+    assert (cmake.line, cmake.column) == (2, 17)
+    assert "1 more" in cmake.message
+    assert codes(port(source, tmp_path / "out")) == codes(answer)
+
+
+def test_the_manifest_says_what_was_done(tmp_path: Path) -> None:
+    """Hashes, status, findings and kernels per file; nothing that changes from run to run."""
+    source = make_tree(tmp_path / "src", {"a.cu": KERNEL, "b.txt": "x"})
+    port(source, tmp_path / "out")
+    document = json.loads((tmp_path / "out" / NAME).read_text())
+    first, second = document["files"]
+    assert (first["path"], first["output"], first["status"]) == ("a.cu", "a.hip", "ported")
+    assert first["kernels"][0]["qualified"] == "scale"
+    assert first["kernels"][0]["launches"][0]["block"] == "64"
+    assert {finding[2] for finding in first["findings"]} >= {"A001", "A010"}
+    assert (second["status"], second["sha256"]) == ("copied", second["output_sha256"])
+    assert document["complete"]
+    assert str(tmp_path) not in json.dumps(document)
+
+
+def test_names_that_are_not_utf8_survive(tmp_path: Path) -> None:
+    """The manifest keeps them, so that the second run finds them."""
+    source = tmp_path / "src"
+    source.mkdir()
+    Path(os.fsdecode(bytes(source) + b"/\xff.cu")).write_bytes(KERNEL)
+    port(source, tmp_path / "out")
+    assert Path(os.fsdecode(bytes(tmp_path) + b"/out/\xff.hip")).read_bytes() == PORTED_KERNEL
+    assert port(source, tmp_path / "out").run.reused == 1
+
+
+def test_a_single_file_knows_its_headers(tmp_path: Path) -> None:
+    """Names that a local header declares are the project's in a port of one file, too."""
+    source = make_tree(
+        tmp_path / "src",
+        {
+            "a.cu": '#include "inc/shim.h"\nint g(int *p) { return cudaFree(p); }\n',
+            "inc/shim.h": "int cudaFree(int *);",
+        },
+    )
+    port(source / "a.cu", tmp_path / "a.hip")
+    assert b"cudaFree(p)" in (tmp_path / "a.hip").read_bytes()
+
+
+@pytest.mark.parametrize("change", [lambda path: path.write_text("{"), lambda path: path.write_text('{"schema": 1}')])
+def test_a_damaged_manifest_is_an_error(tmp_path: Path, change: Callable[[Path], int]) -> None:
+    """It is named, and nothing is overwritten."""
+    from porter.errors import Unusable
+
+    source = make_tree(tmp_path / "src", {"a.cu": KERNEL})
+    out = tmp_path / "out"
+    port(source, out)
+    change(out / NAME)
+    with pytest.raises(Unusable, match=f"{out}"):
+        port(source, out)
+    assert (out / "a.hip").read_bytes() == PORTED_KERNEL
