@@ -173,7 +173,7 @@ def assemble(
             return CompileFailed(command, f"no end after {seconds:g} s")
         if run.returncode or not target.exists():
             return CompileFailed(command, run.stderr)
-        return Assembled(target.read_text(), command)
+        return Assembled(target.read_text("utf-8", "replace"), command)  # comments may hold any byte
 
 
 def assemble_text(
