@@ -60,6 +60,12 @@ def _major(path: str) -> int:
 
 
 @functools.cache
+def old_clang() -> str | None:
+    """A clang of the time of HIP 5.2, which knows no gfx942."""
+    return next((path for v in (15, 16) if (path := shutil.which(f"clang++-{v}"))), None)
+
+
+@functools.cache
 def trees() -> tuple[HipTree, ...]:
     """Header trees on this machine: the system's, triton's, and those of the environment variable."""
     folders: list[Path | None] = [None] if Path("/usr/include/hip/hip_version.h").exists() else []
@@ -120,6 +126,7 @@ def compiled(
     target: str = "gfx942",
     tree: HipTree | None = None,
     host: bool = False,
+    compiler: str | None = None,
     flags: tuple[str, ...] = (),
 ) -> subprocess.CompletedProcess[str]:
     """Compiles a snippet to assembly (device) or checks it (host) with every warning an error."""
@@ -128,11 +135,26 @@ def compiled(
     path.write_text(source, "utf-8")
     one_pass = ("--cuda-host-only", "-fsyntax-only") if host else ("--cuda-device-only", "-S", "-O3")
     command = [
-        *(require_clang(), "-x", "hip", f"--offload-arch={target}", "-D__HIP_PLATFORM_AMD__", "-std=c++17"),
+        *(compiler or require_clang(), "-x", "hip", f"--offload-arch={target}", "-D__HIP_PLATFORM_AMD__", "-std=c++17"),
         *("-nogpulib", "-mcode-object-version=5", "-Wall", "-Wextra", "-Werror", "-I", str(HEADERS)),
         *(*tree.flags, *one_pass, *flags, str(path), "-o", str(folder / "snippet.s")),
     ]
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+
+
+def check_everywhere(source: str, folder: Path, needs: str = "hip/hip_runtime.h") -> None:
+    """Compiles for every target with every header tree that has `needs`, by the old clang as well."""
+    found = [tree for tree in trees() if tree.has(needs)]
+    done = [compiled(source, folder, target=target, tree=tree) for tree in found for target in TARGETS]
+    old = old_clang()
+    if old is not None and Path("/usr/include").joinpath(needs).exists():
+        system = HipTree("5.2", None)
+        options = ("--rocm-path=/usr",)
+        for target in ("gfx90a", "gfx1100"):
+            done.append(compiled(source, folder, target=target, tree=system, compiler=old, flags=options))
+    if not done:
+        require_tree(needs)
+    assert all(run.returncode == 0 for run in done), "\n".join(run.stderr for run in done)
 
 
 def assembly(source: str, folder: Path, **options: object) -> dict[str, list[str]]:
