@@ -162,14 +162,14 @@ def _parsed(request: ParseRequest, tokens: Tokens, path: str, main: str) -> Pars
         except OSError:
             return None
     closure = close_over(main, files[main], request.include_dirs, request.root)
-    language = language_of(path, files[main])
+    language = language_of(path, data, files[main])
     options: tuple[str, ...] = (
         *(f"-I{folder}" for folder in request.include_dirs),
         *(f"-D{name}" for name in request.defines),
     )
     files = {**files, **closure.rewritten}
     if not stubs.LATE.isdisjoint(closure.names):
-        options = (*stubs.late_flags(), *options)
+        options = (*stubs.late_flags(language), *options)
     if language == "hip":
         files |= support_files(path, data)
     sides = ("host", "device") if closure.device_branches else ("host",)

@@ -13,7 +13,11 @@ from pathlib import Path
 from porter.model import Span
 from porter.parsing import clang, stubs
 
-_HIP = re.compile(rb"^[ \t]*#[ \t]*include[ \t]*[<\"](?:hip|hipcub|rocprim|rocrand|hiprand|rocwmma)[/.]", re.MULTILINE)
+_HIP = re.compile(
+    rb"""^[ \t]*\#[ \t]*include[ \t]*[<"](?:hip|hipcub|rocprim|rocrand|hiprand|rocwmma)[/.]
+    | \bhip(?:Malloc|Memcpy|Free|LaunchKernelGGL|Error_t|Stream_t|Success|DeviceSynchronize)\b""",
+    re.MULTILINE | re.VERBOSE,
+)
 _SUPPORT = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"((?:\.\./)*)(porter/[\w./-]+)"', re.MULTILINE)
 
 
@@ -62,9 +66,9 @@ class Pass:
         return clang.parse(given.main, flags, dict(given.files), bodies=bodies, path=given.path)
 
 
-def language_of(path: str, data: bytes) -> str:
+def language_of(path: str, *texts: bytes) -> str:
     """`hip` for what already uses HIP's headers, else `cuda`."""
-    return "hip" if path.endswith(".hip") or _HIP.search(data) else "cuda"
+    return "hip" if path.endswith(".hip") or any(map(_HIP.search, texts)) else "cuda"
 
 
 def support_files(path: str, data: bytes) -> dict[str, bytes]:

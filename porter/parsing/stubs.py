@@ -6,13 +6,12 @@ import functools
 import hashlib
 import importlib.resources
 import os
-import shutil
-import stat
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from porter.parsing.cache import private_folder, write_folder
 from porter.parsing.clang import accepts_pch, build_pch, clang_version
+from porter.parsing.hip import hip_stubs
 
 if TYPE_CHECKING:
     from importlib.abc import Traversable
@@ -56,16 +55,16 @@ def flags(language: str, side: str) -> tuple[str, ...]:
     pch = _pch(language, side)
     if pch is not None:
         return (*base, "-include-pch", pch)
-    return (*base, "-include", _main_header(_stub_folder()))
+    return (*base, "-include", _main_header(_stub_folder(language)))
 
 
 LATE = frozenset({"stack", "queue", "list", "forward_list", "variant", "any", "future"})
 """Standard headers whose names programs like to use themselves: declared only where one of them is included."""
 
 
-def late_flags() -> tuple[str, ...]:
+def late_flags(language: str) -> tuple[str, ...]:
     """Flags that add the declarations of the `LATE` headers."""
-    return ("-include", str(Path(_stub_folder()) / "std" / "late.h"))
+    return ("-include", str(Path(_stub_folder(language)) / "std" / "late.h"))
 
 
 def _base(language: str, side: str) -> tuple[str, ...]:
@@ -78,27 +77,24 @@ def _main_header(folder: str) -> str:
 
 def origin_of(path: str) -> str | None:
     """`std` or `cuda` for a file of the stubs, None for any other file."""
-    folder = _stub_folder() + os.sep
-    if not path.startswith(folder):
-        return None
-    return "std" if path.startswith(folder + "std" + os.sep) else "cuda"
+    for language in _LANGUAGES:
+        folder = _stub_folder(language) + os.sep
+        if path.startswith(folder):
+            return "std" if path.startswith(f"{folder}std{os.sep}") else "cuda"
+    return None
 
 
 @functools.cache
-def _stub_folder() -> str:
-    """A folder of this machine that has the stubs as files; in the cache where that can be written."""
-    files = _stub_files()
-    cache = _cache_folder(_digest(files))
-    if cache is not None:
-        target = cache / "stubs"
-        if target.is_dir() or _write(files, target):
-            return str(target)
-    fallback = Path(tempfile.mkdtemp(prefix="porter-stubs-")) / "stubs"
-    _write(files, fallback)
-    return str(fallback)
+def _stub_folder(language: str) -> str:
+    """The stubs as files: in the user's cache, or where they are installed if nothing can be written."""
+    files = _stub_files(language)
+    cache = private_folder(f"stubs-{_digest(files)}")
+    if cache is not None and write_folder(files, cache / "stubs"):
+        return str(cache / "stubs")
+    return str(importlib.resources.files("porter") / "stubs")
 
 
-def _stub_files() -> dict[str, bytes]:
+def _stub_files(language: str) -> dict[str, bytes]:
     root = importlib.resources.files("porter") / "stubs"
     found: dict[str, bytes] = {}
 
@@ -110,7 +106,7 @@ def _stub_files() -> dict[str, bytes]:
                 found[prefix + item.name] = item.read_bytes()
 
     walk(root, "")
-    return found
+    return hip_stubs(found) if language == "hip" else found
 
 
 def _digest(files: dict[str, bytes]) -> str:
@@ -120,49 +116,10 @@ def _digest(files: dict[str, bytes]) -> str:
     return digest.hexdigest()[:20]
 
 
-def _cache_folder(name: str) -> Path | None:
-    """The first place for a cache that is ours and can be written."""
-    for base in _cache_bases():
-        folder = base / f"stubs-{name}"
-        try:
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            status = folder.stat()
-        except OSError:
-            continue
-        ours = not hasattr(os, "getuid") or status.st_uid == os.getuid()
-        if ours and os.access(folder, os.W_OK) and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-            return folder
-    return None
-
-
-def _cache_bases() -> list[Path]:
-    home = os.environ.get("XDG_CACHE_HOME") or str(Path("~/.cache").expanduser())
-    user = os.getuid() if hasattr(os, "getuid") else "user"
-    return [Path(home) / "porter", Path(tempfile.gettempdir()) / f"porter-{user}"]
-
-
-def _write(files: dict[str, bytes], target: Path) -> bool:
-    """Writes all stubs, then renames the folder into place; another process may have been faster."""
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        staging = Path(tempfile.mkdtemp(prefix=".stubs-", dir=target.parent))
-        for name, data in files.items():
-            path = staging / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(data)
-        try:
-            staging.rename(target)
-        except OSError:
-            shutil.rmtree(staging, ignore_errors=True)
-    except OSError:
-        return False
-    return target.is_dir()
-
-
 @functools.cache
 def _pch(language: str, side: str) -> str | None:
     """Path of the precompiled stubs, built if there are none that clang accepts; None where that fails."""
-    folder = Path(_stub_folder())
+    folder = Path(_stub_folder(language))
     path = folder.parent / f"{language}-{side}.pch"
     base = _base(language, side)
     if path.is_file() and accepts_pch(base, str(path)):

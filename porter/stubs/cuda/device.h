@@ -18,13 +18,19 @@ PORTER_D void __trap();
 PORTER_D void __brkpt();
 PORTER_D void __prof_trigger(int);
 PORTER_D long long clock64();
+#ifdef __HIP__
+PORTER_D unsigned long long __activemask();
+PORTER_D unsigned long long __ballot_sync(unsigned long long, int);
+PORTER_D unsigned long long __ballot(int);
+#else
 PORTER_D unsigned __activemask();
+PORTER_D unsigned __ballot_sync(unsigned, int);
+PORTER_D unsigned __ballot(int);
+#endif
 PORTER_D int __all_sync(unsigned, int);
 PORTER_D int __any_sync(unsigned, int);
-PORTER_D unsigned __ballot_sync(unsigned, int);
 PORTER_D int __all(int);
 PORTER_D int __any(int);
-PORTER_D unsigned __ballot(int);
 PORTER_D unsigned __isGlobal(const void *);
 PORTER_D unsigned __isShared(const void *);
 PORTER_D size_t __cvta_generic_to_shared(const void *);

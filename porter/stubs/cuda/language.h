@@ -25,8 +25,10 @@
 #define CUDART_CB
 #define CUDAAPI
 #define CUDA_CB
+#ifndef __HIP__
 #define CUDART_VERSION 12040
 #define CUDA_VERSION 12040
+#endif
 #define CUDART_INF_F __builtin_inff()
 #define CUDART_NAN_F __builtin_nanf("")
 #define CUDART_INF __builtin_inf()
@@ -39,12 +41,14 @@
 #define CUDART_MAX_NORMAL_F FLT_MAX
 #define CUDART_L2T_F 3.321928095f
 #define CUDART_LN2_F 0.693147181f
+#ifndef __HIP__
 #define __CUDACC_VER_MAJOR__ 12
 #define __CUDACC_VER_MINOR__ 4
 #define __CUDACC_VER_BUILD__ 0
 #define __NVCC__ 1
 #ifndef __CUDACC__
 #define __CUDACC__ 1
+#endif
 #endif
 
 #pragma clang force_cuda_host_device begin
@@ -100,6 +104,7 @@ extern const __device__ int warpSize;
 typedef struct CUstream_st *cudaStream_t;
 enum cudaError : int;
 extern "C" cudaError cudaConfigureCall(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t stream = nullptr);
+extern "C" cudaError __hipPushCallConfiguration(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t stream = nullptr);
 extern "C" cudaError __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t stream = nullptr);
 
 #define __nv_is_extended_device_lambda_closure_type(T) false
