@@ -26,8 +26,8 @@ KNOWN = {
     *("quad_perm", "row_shl", "row_shr", "row_ror", "row_mirror", "row_half_mirror", "row_bcast", "row_newbcast"),
     *("wave_shl", "wave_rol", "wave_shr", "wave_ror", "row_mask", "bank_mask", "bound_ctrl", "row_share"),
 }
-_HALF_KINDS = ("f16", "u16", "i16")
-_FLOATS = ("f32", "f64", "f16")
+_HALF_KINDS = ("f16", "u16", "i16", "h16")
+_FLOATS = ("f32", "f64", "f16", "h16")
 _C_TYPES = {
     "b32": "uint32_t",
     "u32": "uint32_t",
@@ -43,6 +43,8 @@ _C_TYPES = {
     "i16": "int16_t",
     "f16k": "float",
     "f16h": "float",
+    "h16": "uint16_t",
+    "h16k": "uint16_t",
     "u16k": "uint16_t",
     "i16k": "int16_t",
 }
@@ -243,6 +245,8 @@ class _Lanewise:
     def _expression(self, position: int, kind: str) -> str:
         expression = self.row.expressions[position]
         plain = kind.rstrip("kh")
+        if plain == "h16" and {"clamp", "mul", "div"} & {name for name, _ in self.instruction.modifiers}:
+            raise Unsupported("output modifier on a selection of f16", self.instruction)
         if position == 0 and self.instruction.modifier("clamp") is not None:
             if plain in _FLOATS:
                 return self._omod(expression, plain, clamp=True)
@@ -398,7 +402,7 @@ class _Packed(_Lanewise):
                 word = f"({word} ^ {'0x8000u' if kind == 'f16' else '0x80000000u'})"
             lines.append(f"const {_C_TYPES[kind]} {name} = IN_{kind}({word});")
         if self.instruction.modifier("clamp") is not None:
-            if kind in _FLOATS:
+            if kind in ("f16", "f32"):
                 expression = f"clamp_f32({expression})"
             elif self.instruction.mnemonic in vector.SATURATING:
                 expression = vector.SATURATING[self.instruction.mnemonic]

@@ -187,7 +187,9 @@ def insert(old: str, word: str, selection: str, unused: str) -> str:
 
 def modified(word: str, kind: str, operand: Operand) -> str:
     """abs, then neg, on the bits of a floating-point source."""
-    sign = {"f64": "0x8000000000000000ull", "b64": "0x8000000000000000ull", "f16": "0x8000u"}.get(kind, "0x80000000u")
+    sign = {"f64": "0x8000000000000000ull", "b64": "0x8000000000000000ull", "f16": "0x8000u", "h16": "0x8000u"}.get(
+        kind, "0x80000000u"
+    )
     if operand.absolute:
         word = f"({word} & ~{sign})"
     if operand.negate:

@@ -83,7 +83,7 @@ class Module:
         memory = self.device.memory
         bound = bind(memory, args)
         blob = _argument_segment(info, bound.values, dim3(grid), dim3(block), shared)
-        segment = memory.allocate(max(len(blob), 8), "kernel arguments", abi.READ_ONLY)
+        segment = memory.allocate(len(blob) + 64, "kernel arguments", abi.READ_ONLY)  # loads may be widened
         memory.write(segment.base, blob)
         packet = memory.allocate(64, "dispatch packet", abi.READ_ONLY)
         memory.write(packet.base, _dispatch_packet(info, dim3(grid), dim3(block), shared, segment.base))

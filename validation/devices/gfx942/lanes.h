@@ -41,6 +41,8 @@ static inline float flush_f32(float x) { return fabsf(x) < 0x1p-126f ? copysignf
 #define IN_i16(x) ((int16_t)(x))
 #define IN_u8(x) ((x) & 255)
 #define IN_f16(x) f16_value(x)
+#define IN_h16(x) ((uint16_t)(x)) /* an f16 as its bits */
+#define OUT_h16(x) ((uint32_t)(uint16_t)(x))
 #define OUT_b32(x) (x)
 #define OUT_u32(x) (x)
 #define OUT_i32(x) ((uint32_t)(x))
@@ -213,24 +215,18 @@ static inline float fnuz_value(uint32_t bits, int mantissa, int bias) {
 }
 static inline float f32_from_fp8(uint32_t bits) { return fnuz_value(bits, 3, 8); }
 static inline float f32_from_bf8(uint32_t bits) { return fnuz_value(bits, 2, 16); }
-/* Rounds to nearest even; beyond the largest value it saturates, NaN and infinity become NaN (0x80). */
-static inline uint32_t fnuz_pattern(float a, int mantissa, int bias, float largest) {
+/* Rounds to nearest even; beyond the largest value, NaN and infinity become NaN (FP16_OVFL is 0). */
+static inline uint32_t fnuz_pattern(float a, int mantissa, int bias) {
     uint32_t sign = f32_bits(a) >> 24 & 0x80;
     float size = fabsf(a);
-    int exponent = (int)(f32_bits(size) >> 23) - 127;
-    int lowest = 1 - bias;
+    int exponent = (int)(f32_bits(size) >> 23) - 127, lowest = 1 - bias;
     int scale = (exponent < lowest ? lowest : exponent) - mantissa;
-    scale = scale < -126 ? -126 : scale;
-    float steps = rintf(size * bits_f32((uint32_t)(127 - scale) << 23));
-    uint32_t code = (uint32_t)(steps) + ((uint32_t)(exponent < lowest ? 0 : exponent - lowest) << mantissa);
-    float limit = largest;
-    uint32_t top = 127;
-    uint32_t body = size > limit ? top : code;
-    body = body > top ? top : body;
-    return !(size < INFINITY) ? 0x80 : body ? body | sign : 0;
+    float steps = rintf(size * bits_f32((uint32_t)(127 - (scale > 120 ? 120 : scale)) << 23));
+    uint32_t code = (uint32_t)steps + ((uint32_t)(exponent < lowest ? 0 : exponent - lowest) << mantissa);
+    return !(size < INFINITY) || code > 127 ? 0x80 : code ? code | sign : 0;
 }
-static inline uint32_t fp8_from_f32(float a) { return fnuz_pattern(a, 3, 8, 240.0f); }
-static inline uint32_t bf8_from_f32(float a) { return fnuz_pattern(a, 2, 16, 57344.0f); }
+static inline uint32_t fp8_from_f32(float a) { return fnuz_pattern(a, 3, 8); }
+static inline uint32_t bf8_from_f32(float a) { return fnuz_pattern(a, 2, 16); }
 
 /* ---- floating point ------------------------------------------------------------------------------- */
 
@@ -264,6 +260,27 @@ static inline double max_f64(double a, double b) {
     uint64_t r = a == b ? equal : b != b ? x : a != a ? y : larger;
     r = is_snan64(y) ? quiet64(y) : r;
     return bits_f64(is_snan64(x) ? quiet64(x) : r);
+}
+/* The same on f16 bits, which keep signalling NaNs apart. */
+static inline int is_nan16(uint32_t x) { return (x & 0x7fff) > 0x7c00; }
+static inline int is_snan16(uint32_t x) { return is_nan16(x) && !(x & 0x200); }
+static inline uint32_t min_f16(uint32_t x, uint32_t y) {
+    float a = f16_value(x), b = f16_value(y);
+    uint32_t r = a == b ? x | y : is_nan16(y) ? x : is_nan16(x) ? y : a < b ? x : y;
+    r = is_snan16(y) ? y | 0x200 : r;
+    return is_snan16(x) ? x | 0x200 : r;
+}
+static inline uint32_t max_f16(uint32_t x, uint32_t y) {
+    float a = f16_value(x), b = f16_value(y);
+    uint32_t r = a == b ? x & y : is_nan16(y) ? x : is_nan16(x) ? y : a > b ? x : y;
+    r = is_snan16(y) ? y | 0x200 : r;
+    return is_snan16(x) ? x | 0x200 : r;
+}
+static inline uint32_t med3_f16(uint32_t x, uint32_t y, uint32_t z) {
+    uint32_t low = min_f16(min_f16(x, y), z);
+    float high = f16_value(max_f16(max_f16(x, y), z));
+    uint32_t middle = high == f16_value(x) ? max_f16(y, z) : high == f16_value(y) ? max_f16(x, z) : max_f16(x, y);
+    return is_nan16(x) || is_nan16(y) || is_nan16(z) ? low : middle;
 }
 static inline float med3_f32(float a, float b, float c) {
     float low = min_f32(min_f32(a, b), c), high = max_f32(max_f32(a, b), c);
@@ -343,9 +360,9 @@ static inline uint32_t class_f64(double a) {
     return class_of(x >> 63, m == 0, m < 0x10000000000000ull, m == 0x7ff0000000000000ull, m > 0x7ff0000000000000ull,
                     x >> 51 & 1);
 }
-static inline uint32_t class_f16(float a) {
-    float m = fabsf(a);
-    return class_of(f32_bits(a) >> 31, m == 0, m < 0x1p-14f, m == INFINITY, a != a, 1);
+static inline uint32_t class_f16(uint32_t x) {
+    uint32_t m = x & 0x7fff;
+    return class_of(x >> 15 & 1, m == 0, m < 0x400, m == 0x7c00, m > 0x7c00, x >> 9 & 1);
 }
 
 /* Division helpers (12.10, V_DIV_*): a is the quotient or the operand to scale, b the denominator, c the numerator. */

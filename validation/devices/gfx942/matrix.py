@@ -116,7 +116,10 @@ def lines(instruction: Instruction, operands: list[Operand], registers: Register
     shape = f"{row.m}, {row.n}, {row.k}, {row.blocks}, {_TYPES[row.a]}, {_TYPES[row.b]}, {_TYPES[row.result]}"
     source_c = -1 if c.is_constant else registers.row(c)
     rows = f"{registers.row(to)}, {registers.row(a)}, {registers.row(b)}, {source_c}, {constant:#x}ull"
-    out = [f"{{ const MatrixShape shape = {{ {shape}, {_modifiers(instruction)} }};", f"gfx_matrix(w, &shape, {rows}); }}"]
+    out = [
+        f"{{ const MatrixShape shape = {{ {shape}, {_modifiers(instruction)} }};",
+        f"gfx_matrix(w, &shape, {rows}); }}",
+    ]
     if poison:
         out += _poison(row, registers, to, (a, b, c))
     return out

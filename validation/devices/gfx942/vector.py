@@ -60,8 +60,8 @@ ROWS: dict[str, Row] = {
         v_lshlrev_b16      u16 = u16 u16             : b << (a & 15)
         v_lshrrev_b16      u16 = u16 u16             : b >> (a & 15)
         v_ashrrev_i16      i16 = u16 i16             : b >> (a & 15)
-        v_max_f16          f16 = f16 f16             : max_f32(a, b)
-        v_min_f16          f16 = f16 f16             : min_f32(a, b)
+        v_max_f16          h16 = h16 h16             : max_f16(a, b)
+        v_min_f16          h16 = h16 h16             : min_f16(a, b)
         v_max_u16          u16 = u16 u16             : a > b ? a : b
         v_max_i16          i16 = i16 i16             : a > b ? a : b
         v_min_u16          u16 = u16 u16             : a < b ? a : b
@@ -214,13 +214,13 @@ ROWS: dict[str, Row] = {
         v_or3_b32          u32 = u32 u32 u32         : a | b | c
         v_mad_u32_u16      u32 = u16 u16 u32         : (uint32_t)a * b + c
         v_mad_i32_i16      i32 = i16 i16 u32         : (uint32_t)((int32_t)a * b) + c
-        v_min3_f16         f16k = f16 f16 f16        : min_f32(min_f32(a, b), c)
+        v_min3_f16         h16k = h16 h16 h16        : min_f16(min_f16(a, b), c)
         v_min3_i16         i16k = i16 i16 i16        : (a < b ? a : b) < c ? (a < b ? a : b) : c
         v_min3_u16         u16k = u16 u16 u16        : (a < b ? a : b) < c ? (a < b ? a : b) : c
-        v_max3_f16         f16k = f16 f16 f16        : max_f32(max_f32(a, b), c)
+        v_max3_f16         h16k = h16 h16 h16        : max_f16(max_f16(a, b), c)
         v_max3_i16         i16k = i16 i16 i16        : (a > b ? a : b) > c ? (a > b ? a : b) : c
         v_max3_u16         u16k = u16 u16 u16        : (a > b ? a : b) > c ? (a > b ? a : b) : c
-        v_med3_f16         f16k = f16 f16 f16        : med3_f32(a, b, c)
+        v_med3_f16         h16k = h16 h16 h16        : med3_f16(a, b, c)
         v_med3_i16         i16k = i16 i16 i16        : MED3(a, b, c)
         v_med3_u16         u16k = u16 u16 u16        : MED3(a, b, c)
         v_mad_f16          f16k = f16 f16 f16        : (float)(_Float16)(a * b) + c
@@ -268,7 +268,7 @@ ROWS: dict[str, Row] = {
         """
         v_cmp_class_f32    lanes = f32 u32           : class_f32(a) & b
         v_cmp_class_f64    lanes = f64 u32           : class_f64(a) & b
-        v_cmp_class_f16    lanes = f16 u32           : class_f16(a) & b
+        v_cmp_class_f16    lanes = h16 u32           : class_f16(a) & b
         """,
     ),
     **table(
@@ -339,8 +339,8 @@ PACKED: dict[str, Row] = {
         v_pk_fma_f16       f16 = f16 f16 f16         : fma_f16(a, b, c)
         v_pk_add_f16       f16 = f16 f16             : a + b
         v_pk_mul_f16       f16 = f16 f16             : a * b
-        v_pk_min_f16       f16 = f16 f16             : min_f32(a, b)
-        v_pk_max_f16       f16 = f16 f16             : max_f32(a, b)
+        v_pk_min_f16       h16 = h16 h16             : min_f16(a, b)
+        v_pk_max_f16       h16 = h16 h16             : max_f16(a, b)
         v_pk_fma_f32       f32 = f32 f32 f32         : fmaf(a, b, c)
         v_pk_mul_f32       f32 = f32 f32             : a * b
         v_pk_add_f32       f32 = f32 f32             : a + b
