@@ -27,6 +27,7 @@ class HostHalfArithmetic(Rule):
             "template <typename T> T twice(T a) { return a + a; }\nhalf f(half a) { return twice<half>(a); }",
             "template <typename T> T twice(T a) { return a + a; }\nhalf f(half a) { return twice<half>(a); }",
         ),
+        fixes("typedef half real;\nint a;", "typedef half real;\nint a;"),
         clean("void f(const half *p, __half2 *q) { k<half><<<1, 1>>>(p); long n = sizeof(half); }"),
         clean("__global__ void k(half *p) { half a = p[0]; p[1] = a * a; }"),
         clean("void f(float a) { float half = a / 2; }"),
@@ -44,14 +45,16 @@ class HostHalfArithmetic(Rule):
 
 
 def _is_host_value(unit: Unit, index: int) -> bool:
-    """A variable, a parameter by value or a template argument, outside device code."""
+    """A variable, a parameter by value, a template argument or another name for the type, outside device code."""
     tokens = unit.tokens
     texts = tokens.texts
     if tokens.directive_of(index) is not None or unit.kernel_at(tokens.starts[index]) is not None:
         return False
     before, after = texts[index - 1] if index else "", texts[index + 1 : index + 3]
-    if before in ("typedef", "using", "class", "struct", "float", "double", "int") or not after:
+    if before in ("class", "struct", "float", "double", "int") or not after:
         return False
+    if before == "=" and after[0] == ";":
+        return index > 2 and texts[index - 3] == "using"
     if before in ("<", ",") and after[0] in (">", ","):
         return after != [">", "<<<"]
     return tokens.kinds[index + 1] == "i" and len(after) > 1 and after[1] in ("=", ";", ",", ")", "[", "(", "{")
