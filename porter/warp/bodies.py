@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from porter.functions import Head, find_heads
-from porter.lex import Tokens
+from porter.lex import STRING, Tokens
 from porter.signatures import parameters_of, template_parameters_of
 from porter.unit import Unit
 from porter.warp.collectives import BARRIERS, Collective, collective
@@ -115,6 +115,8 @@ class Bodies:
         called: dict[str, set[str]] = {}
         for function in self.functions:
             kinds = {found.kind for _, found in function.collectives} | ({"barrier"} if function.has_barrier else set())
+            if _reads_lanes(self.tokens, function.head):
+                kinds.add("lane")
             direct.setdefault(function.name, set()).update(kinds)
             called.setdefault(function.name, set()).update(function.called)
         for name, bodies in self.macro_bodies.items():
@@ -150,6 +152,21 @@ class Bodies:
             if function.head.begin <= index < function.head.end:
                 return function
         return None
+
+
+_LANE_REGISTERS = ("laneid", "lanemask_", "warpid", "shfl.", "vote.", "activemask")
+
+
+def _reads_lanes(tokens: Tokens, head: Head) -> bool:
+    """Whether inline assembly in a function reads a lane's number or exchanges values."""
+    first, last = head.body or head.begin, head.end
+    return any(
+        tokens.kinds[index] == STRING and any(word in tokens.texts[index] for word in _LANE_REGISTERS)
+        for keyword in ("asm", "__asm__")
+        for place in tokens.names.get(keyword, ())
+        if first < place < last
+        for index in range(place, min(place + 6, last))
+    )
 
 
 def _bare(name: str) -> str:

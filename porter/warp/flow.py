@@ -463,6 +463,10 @@ class Flow:
             return join(*arguments) if arguments else UNIFORM
         if name.startswith("atomic") or name in _LANE_CALLS:
             return PER_LANE
+        if name.endswith("thread_rank"):
+            return THREAD
+        if (named := by_name(name)).role == "lane":
+            return named
         functions = self.bodies.by_name.get(name, ())
         if functions and self.depth < _DEEPEST:
             found = [self._summary(function, arguments) for function in functions]
