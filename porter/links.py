@@ -11,7 +11,7 @@ from porter.naming import Names
 from porter.notices import Notice
 from porter.project import Entry
 from porter.records import FileRecord, Status, notice_entry
-from porter.worker import Sink
+from porter.task import Sink
 from porter.writing import Placed, place_link
 
 

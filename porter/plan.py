@@ -10,7 +10,7 @@ from porter.naming import Names
 from porter.project import Entry, Kind, Project
 from porter.records import FileRecord, to_line
 from porter.settings import Choices
-from porter.worker import Sink
+from porter.task import Sink
 
 
 @dataclass(frozen=True, slots=True)

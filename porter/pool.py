@@ -20,7 +20,8 @@ from porter.neighbours import neighbours
 from porter.prescan import Scan, scan
 from porter.records import to_line
 from porter.settings import Choices
-from porter.worker import Done, Sink, Task, do_file
+from porter.task import Sink, Task
+from porter.worker import Done, do_file
 from porter.writing import sha256
 
 _CHUNK_BYTES = 96 << 10

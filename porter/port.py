@@ -14,8 +14,8 @@ from porter.plan import Plan, Run
 from porter.project import discover, is_code
 from porter.report.document import Header, Report, build_report
 from porter.settings import Choices
+from porter.task import Sink
 from porter.tree import Progress, port_project
-from porter.worker import Sink
 
 
 @dataclass(frozen=True, slots=True)

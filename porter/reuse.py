@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -13,8 +15,9 @@ from porter.plan import Plan
 from porter.prescan import Scan
 from porter.project import Entry, Kind
 from porter.records import FileRecord, Status
-from porter.writing import content_at
+from porter.writing import content_at, sha256
 
+_LARGE = 64 << 20
 _KEPT = frozenset({Status.PORTED, Status.UNCHANGED, Status.COPIED})
 
 
@@ -23,29 +26,41 @@ def intact_files(plan: Plan, names: Names, files: Mapping[str, Entry]) -> frozen
     out = plan.sink.root
     if out is None or not plan.previous.files:
         return frozenset()
+    root, target = os.fspath(plan.project.root), os.fspath(out)
     return frozenset(
         path
         for path, entry in files.items()
         if (record := plan.previous.files.get(path)) is not None
-        and _done(record, entry, names.output(path), out)
-        and _digest(plan.project.root / path) == record.sha256
+        and _done(record, entry, names.output(path), target)
+        and _digest(f"{root}/{path}", entry.size) == record.sha256
     )
 
 
-def _done(record: FileRecord, entry: Entry, output: str, out: Path) -> bool:
+def _done(record: FileRecord, entry: Entry, output: str, out: str) -> bool:
     return (
         record.status in _KEPT
         and not record.edited
         and bool(record.key) == (entry.kind is Kind.CODE)
         and record.mode == entry.mode
         and record.output == output
-        and (out / output).is_file()
+        and _is_file(f"{out}/{output}")
     )
 
 
-def _digest(path: Path) -> str | None:
+def _is_file(path: str) -> bool:
+    """Strings and no Path: this is done for each file of a project that may not have changed at all."""
     try:
-        return content_at(path).sha256
+        return stat.S_ISREG(os.stat(path).st_mode)  # noqa: PTH116
+    except OSError:
+        return False
+
+
+def _digest(path: str, size: int) -> str | None:
+    try:
+        if size > _LARGE:
+            return content_at(Path(path)).sha256
+        with open(path, "rb", buffering=0) as file:  # noqa: PTH123
+            return sha256(file.readall())
     except OSError:
         return None
 

@@ -21,7 +21,7 @@ from porter.project import Entry, Kind
 from porter.records import FileRecord, Status, from_line, notice_entry
 from porter.reuse import declared_names, file_keys, intact_files
 from porter.support_files import place_headers, without_own_headers
-from porter.worker import Task
+from porter.task import Task
 
 if TYPE_CHECKING:
     from porter.pool import Outcome, Pool

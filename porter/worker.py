@@ -5,50 +5,18 @@ from __future__ import annotations
 import traceback
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
 
 from porter import engine, notices
 from porter.buildfiles.mentions import LARGEST, kind_of_build, mention
 from porter.context import parser_for
 from porter.model import PortedFile
 from porter.naming import support_path
-from porter.prescan import NOTHING, Scan
 from porter.records import Entry, FileRecord, Status, entry, kernel_json, notice_entry
 from porter.source import SourceFile
+from porter.task import Sink, Task
 from porter.writing import Content, Placed, content_at, content_of, place, sha256
 
 _DIED = "bug in porter: the process that ported this file died twice; the file was copied as it is"
-
-
-class Task(NamedTuple):
-    """One file to do."""
-
-    number: int
-    path: str
-    output: str
-    is_code: bool
-    mode: int
-    key: str = ""
-    scan: Scan = NOTHING
-    declared: tuple[str, ...] = ()
-    ours: str | None = None
-    """Digest of what an earlier run (or, in place, the source) left at the output's place."""
-    include_dirs: tuple[str, ...] = ()
-    """Folders of the project, relative to its root, that the file's includes are found in."""
-    defines: tuple[str, ...] = ()
-    with_clang: bool = True
-    apart: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Sink:
-    """Where results go; no root: nowhere, the run only looks."""
-
-    root: Path | None
-    force: bool = False
-    in_place: bool = False
-    returns_data: bool = False
-    """Whether the new bytes are wanted back."""
 
 
 @dataclass(frozen=True, slots=True)
