@@ -1,0 +1,104 @@
+"""The report as a value: pure functions over records."""
+
+from __future__ import annotations
+
+from porter.model import Effort
+from porter.records import BuildUse, Entry, FileRecord, Status, from_line, to_line
+from porter.report.document import Counts, Header, Report, build_report
+
+HEADER = Header("1.0", "scan", "src", None, {})
+RULES = {"A001": "renamed-name", "A002": "missing-name"}
+
+
+def entry(code: str, effort: str, **more: object) -> Entry:
+    """A finding in stored form."""
+    return Entry(1, 1, code, effort, "message", **more)  # type: ignore[arg-type]
+
+
+def record(path: str, *entries: Entry, **more: object) -> FileRecord:
+    """A ported file."""
+    return FileRecord(path, path, Status.PORTED, entries=entries, **more)  # type: ignore[arg-type]
+
+
+def kernel(name: str, *callees: str) -> dict[str, object]:
+    """As much of a kernel as the report looks at."""
+    return {"name": name, "qualified": name, "line": 1, "callees": list(callees)}
+
+
+def report(*records: FileRecord) -> Report:
+    """The report over some records."""
+    return build_report(HEADER, records, RULES)
+
+
+def test_counts_leave_out_what_is_suppressed() -> None:
+    """A suppressed finding is counted as such and nowhere else."""
+    found = report(
+        record(
+            "a.cu",
+            entry("A001", "none", fixed=True),
+            entry("A001", "review", fixed=True),
+            entry("A002", "manual"),
+            entry("A002", "manual", suppressed="known"),
+        )
+    )
+    assert found.counts == Counts(rewritten=2, review=1, manual=1)
+    assert found.suppressed == 1
+    assert len(found.with_effort(Effort.MANUAL)) == 1
+    assert [(line.code, line.rule, line.counts) for line in found.codes] == [
+        ("A001", "renamed-name", Counts(2, 1, 0)),
+        ("A002", "missing-name", Counts(0, 0, 1)),
+    ]
+
+
+def test_gaps_are_ordered_by_work_and_places() -> None:
+    """Manual ones first, then by number of places; names without work are no gaps."""
+    found = report(
+        record("a.cu", entry("A002", "manual", name="one"), entry("A001", "none", name="fine", fixed=True)),
+        record("b.cu", *(entry("A005", "review", name="often") for _ in range(5)), entry("A002", "manual", name="two")),
+        record("c.cu", entry("A002", "manual", name="two")),
+    )
+    assert [(gap.name, gap.places, gap.files) for gap in found.gaps] == [("two", 2, 2), ("one", 1, 1), ("often", 5, 1)]
+
+
+def test_a_kernel_answers_for_the_functions_it_calls() -> None:
+    """Work in a device function, be it in another file, is left to the kernels that call it."""
+    found = report(
+        record("a.cu", entry("S103", "review", kernel="k"), kernels=(kernel("k", "helper"), kernel("other"))),
+        record("b.cuh", entry("A002", "manual", kernel="ns::helper")),
+    )
+    first, second = found.kernels
+    assert (first.counts, first.through, first.left) == (Counts(0, 1, 0), ("helper",), "manual")
+    assert (second.through, second.left) == ((), "none")
+
+
+def test_one_build_finding_per_kind() -> None:
+    """At the file nearest to the root."""
+    found = report(
+        record("a/CMakeLists.txt", build=BuildUse("M001", 3, 4)),
+        record("CMakeLists.txt", build=BuildUse("M001", 5, 6)),
+        record("z/Makefile", build=BuildUse("M002", 1, 1)),
+    )
+    places = [(located.path, located.entry.code, located.entry.line) for located in found.findings]
+    assert places == [("CMakeLists.txt", "M001", 5), ("z/Makefile", "M002", 1)]
+    assert found.left == "manual"
+
+
+def test_an_empty_report() -> None:
+    """Nothing to say is not an error."""
+    assert report().left == "none"
+
+
+def test_records_survive_the_manifest() -> None:
+    """Written as a line and read back, nothing is lost."""
+    original = record(
+        "a\udcff.cu",
+        entry("A001", "none", kernel="k", name="x", fixed=True, suppressed="why"),
+        key="0" * 64,
+        sha256="1" * 64,
+        mode=0o755,
+        lines=3,
+        build=BuildUse("M001", 1, 2),
+        support=("porter/x.hpp",),
+        kernels=(kernel("k", "f"),),
+    )
+    assert from_line(to_line(original)) == original
