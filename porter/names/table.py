@@ -1,27 +1,17 @@
-"""The name tables: every public name of CUDA's headers, and what HIP has for it."""
+"""The name tables: every public name of CUDA's headers, and what ROCm has for it."""
 
 from __future__ import annotations
 
-import hashlib
-import marshal
-import os
-import sys
-import tempfile
+import functools
+from collections import ChainMap
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
-from typing import Any
 
-import porter
 from porter.model import Effort
+from porter.names.records import Record, Records, load_records
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:  # pragma: no cover
-    import tomli as tomllib
-
-KINDS = ("function", "type", "enumerator", "macro", "variable", "namespace", "template", "header")
+KINDS = ("function", "type", "template", "enumerator", "macro", "variable", "namespace", "field", "header", "custom")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,20 +24,33 @@ class NameRow:
     hip: str | None
     gap: str = ""
     effort: Effort = Effort.NONE
+    """The work a use leaves: for a gap, or for a counterpart whose signature differs."""
     since: str = ""
     """Oldest ROCm in which the HIP name was seen."""
     signature: str = ""
     """How the signature or meaning differs from CUDA's; empty: the same."""
+    value: str = ""
+    """`CUDA's -> HIP's` for an enumerator whose number differs; it matters only where the number itself is used."""
+    added: str = ""
+    """First CUDA version that has the name, when that is not the oldest one of the tables."""
+    removed: str = ""
+    """First CUDA version that lacks the name again."""
     why: str = ""
-    """Where a row set by hand comes from."""
+    """Why a person set the row; empty: derived."""
 
 
 class NameTable:
-    """Rows by CUDA name, headers apart."""
+    """Rows by CUDA name for one ROCm version; headers and struct fields apart."""
 
-    def __init__(self, names: Mapping[str, NameRow], headers: Mapping[str, NameRow]) -> None:
+    def __init__(
+        self,
+        names: Mapping[str, NameRow],
+        headers: Mapping[str, NameRow],
+        fields: Mapping[str, NameRow] | None = None,
+    ) -> None:
         self._names = names
         self._headers = headers
+        self._fields = fields or {}
 
     def get(self, name: str) -> NameRow | None:
         """The row of an identifier or qualified name."""
@@ -57,145 +60,112 @@ class NameTable:
         """The row of an `#include` name."""
         return self._headers.get(name)
 
+    def field(self, struct: str, name: str) -> NameRow | None:
+        """The row of a member of a CUDA struct (`cudaDeviceProp`, `clockRate`)."""
+        return self._fields.get(f"{struct}.{name}")
+
     def __contains__(self, name: str) -> bool:
         return name in self._names
 
     def __len__(self) -> int:
-        return len(self._names) + len(self._headers)
+        return len(self._names) + len(self._headers) + len(self._fields)
 
     def rows(self) -> Iterator[NameRow]:
-        """Every row, headers last."""
-        yield from self._names.values()
-        yield from self._headers.values()
+        """Every row: names, headers, fields."""
+        for rows in (self._names, self._headers, self._fields):
+            yield from rows.values()
 
     @cached_property
     def active(self) -> frozenset[str]:
         """Unqualified names about which there is something to do or say."""
         return frozenset(
-            name
-            for name, row in self._names.items()
-            if "::" not in name and (row.hip != name or row.signature)
+            name for name, row in self._names.items() if "::" not in name and (row.hip != name or row.signature)
         )
 
     @cached_property
     def namespaces(self) -> frozenset[str]:
         """First components of the qualified names, and namespaces that have a row themselves."""
         roots = {name.partition("::")[0] for name in self._names if "::" in name}
-        return frozenset(roots | {name for name, row in self._names.items() if row.kind == "namespace"})
+        plain = {name for name, row in self._names.items() if row.kind == "namespace" and "::" not in name}
+        return frozenset(roots | plain)
 
 
+class _Rows(Mapping[str, NameRow]):
+    """Rows made from records when they are asked for: a run needs a few hundred of some twenty thousand."""
+
+    def __init__(self, records: Mapping[str, Record], rocm: str | None) -> None:
+        self._records = records
+        self._rocm = rocm
+        self._made: dict[str, NameRow] = {}
+
+    def __getitem__(self, name: str) -> NameRow:
+        row = self._made.get(name)
+        if row is None:
+            row = self._made[name] = _row(name, self._records[name], self._rocm)
+        return row
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._records
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._records)
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+
+class _LoadedTable(NameTable):
+    """The shipped tables; what concerns all names at once is known from the records."""
+
+    def __init__(self, records: Records, rocm: str | None, custom: Mapping[str, str]) -> None:
+        self._own = {cuda: NameRow(cuda, "custom", "custom", hip) for cuda, hip in custom.items()}
+        rows: Mapping[str, NameRow] = _Rows(records.names, rocm)
+        names = ChainMap(self._own, rows) if custom else rows  # type: ignore[arg-type]
+        super().__init__(names, _Rows(records.headers, rocm), _Rows(records.fields, rocm))
+        self._records = records
+        self._rocm = rocm
+
+    @cached_property
+    def active(self) -> frozenset[str]:
+        """Unqualified names about which there is something to do or say."""
+        own = {name for name in self._own if "::" not in name}
+        if self._rocm is None:
+            return self._records.active | own
+        version = version_key(self._rocm)
+        too_new = {name for name, record in self._records.names.items() if _too_new(record, version)}
+        return self._records.active | own | {name for name in too_new if "::" not in name}
+
+    @cached_property
+    def namespaces(self) -> frozenset[str]:
+        """First components of the qualified names, and namespaces that have a row themselves."""
+        return self._records.namespaces | {name.partition("::")[0] for name in self._own if "::" in name}
+
+
+def _row(name: str, record: Record, rocm: str | None) -> NameRow:
+    kind, library, hip, gap, effort, since, signature, value, before, added, removed, why = record
+    version = version_key(rocm) if rocm else None
+    if version and hip:
+        older = next((old for until, old in before if version < version_key(until)), None)
+        if older is None and _too_new(record, version):
+            gap = f"{hip} came with ROCm {since}; the port is for {rocm}"
+            return NameRow(name, kind, library, None, gap, Effort.MANUAL, since, "", "", added, removed, why)
+        hip = older or hip
+    return NameRow(name, kind, library, hip or None, gap, Effort(effort), since, signature, value, added, removed, why)
+
+
+def _too_new(record: Record, version: tuple[int, ...]) -> bool:
+    return bool(record[5]) and version < version_key(record[5])
+
+
+@functools.lru_cache(maxsize=256)
 def version_key(version: str) -> tuple[int, ...]:
-    """Orders versions by number: `6.10` comes after `6.9`."""
+    """Orders versions by number: `6.10` comes after `6.9`, and `6.3.1` is at least `6.3`."""
     return tuple(int(part) for part in version.split(".") if part.isdigit())
 
 
 def load_names(rocm: str | None, custom: Mapping[str, str]) -> NameTable:
     """The tables for a ROCm version (None: the newest), with the project's own names added.
 
-    A name that the version does not have yet becomes a gap that says so.
+    A name that the version does not have yet is a gap that says so.
     """
-    names: dict[str, NameRow] = {}
-    headers: dict[str, NameRow] = {}
-    for row in map(_row, _records()):
-        (headers if row.kind == "header" else names)[row.cuda] = _for_version(row, rocm)
-    for cuda, hip in custom.items():
-        names[cuda] = NameRow(cuda, "function", "custom", hip)
-    return NameTable(names, headers)
-
-
-def _for_version(row: NameRow, rocm: str | None) -> NameRow:
-    if rocm is None or row.hip is None or not row.since or version_key(row.since) <= version_key(rocm):
-        return row
-    gap = f"{row.hip} came with ROCm {row.since}; the port is for {rocm}"
-    return replace(row, hip=None, gap=gap, effort=Effort.MANUAL)
-
-
-_Record = tuple[str, str, str, str, str, str, str, str, str]
-
-
-def _row(record: _Record) -> NameRow:
-    cuda, kind, library, hip, gap, effort, since, signature, why = record
-    return NameRow(cuda, kind, library, hip or None, gap, Effort(effort), since, signature, why)
-
-
-def _records() -> list[_Record]:
-    """All rows as plain tuples, from a cache where there is one for these very files."""
-    paths = table_paths()
-    digest = hashlib.sha256(porter.__version__.encode())
-    for path in paths:
-        digest.update(path.name.encode() + b"\0" + path.read_bytes())
-    cache = cache_folder() / f"names-{digest.hexdigest()[:24]}.marshal"
-    cached = _read_cache(cache)
-    if cached is not None:
-        return cached
-    records = parse_tables(paths)
-    _write_cache(cache, records)
-    return records
-
-
-def table_paths() -> list[Path]:
-    """The TOML files: derived rows first, then the overrides, which win."""
-    folder = Path(str(next(iter(_rules_path())))) / "api"
-    return [*sorted(folder.glob("*.toml")), *sorted((folder / "overrides").glob("*.toml"))]
-
-
-def _rules_path() -> list[str]:
-    from porter import rules
-
-    return list(rules.__path__)
-
-
-def parse_tables(paths: list[Path]) -> list[_Record]:
-    """Rows of the files in order; a later row for the same name and kind of thing replaces an earlier one."""
-    rows: dict[tuple[str, bool], _Record] = {}
-    for path in paths:
-        for cuda, row in tomllib.loads(path.read_text("utf-8")).get("names", {}).items():
-            record = _record(path.stem, cuda, row)
-            rows[cuda, record[1] == "header"] = record
-    return list(rows.values())
-
-
-def _record(library: str, cuda: str, row: Mapping[str, Any]) -> _Record:
-    gap = row.get("gap", "")
-    effort = row.get("effort", "manual" if gap else "none")
-    return (
-        cuda,
-        row["kind"],
-        row.get("library", library),
-        row.get("hip", "") if not gap else "",
-        gap,
-        effort,
-        row.get("since", ""),
-        row.get("signature", ""),
-        row.get("why", ""),
-    )
-
-
-def cache_folder() -> Path:
-    """Where derived data of this user is kept."""
-    base = os.environ.get("PORTER_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME")
-    if os.environ.get("PORTER_CACHE_DIR"):
-        return Path(str(base))
-    return (Path(base) if base else Path.home() / ".cache") / "porter"
-
-
-def _read_cache(path: Path) -> list[_Record] | None:
-    """The cached rows; None when there are none or they cannot be trusted."""
-    try:
-        cached = marshal.loads(path.read_bytes())
-    except (OSError, ValueError, EOFError, TypeError):
-        return None
-    if not isinstance(cached, list) or any(type(row) is not tuple or len(row) != 9 for row in cached):
-        return None
-    return cached
-
-
-def _write_cache(path: Path, records: list[_Record]) -> None:
-    """Best effort: without a writable cache folder the tables are parsed each time."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-            file.write(marshal.dumps(records))
-        Path(file.name).replace(path)
-    except OSError:
-        pass
+    return _LoadedTable(load_records(), rocm, custom)

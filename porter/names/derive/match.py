@@ -1,0 +1,56 @@
+"""Finds the HIP name that a CUDA name stands for: an override, the same rest after a family's prefix, or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from porter.names.derive.hipside import HipSide, squeezed
+
+_CALLABLE = frozenset({"function", "macro", "template", "using", "type"})
+_TYPE = frozenset({"type", "template", "using", "macro"})
+_CONSTANT = frozenset({"enumerator", "macro", "variable", "using"})
+_FITS = {
+    "function": _CALLABLE,
+    "type": _TYPE,
+    "template": _TYPE,
+    "enumerator": _CONSTANT,
+    "variable": _CONSTANT,
+    "macro": _CALLABLE | _TYPE | _CONSTANT,
+    "using": _CALLABLE | _TYPE | _CONSTANT,
+    "namespace": frozenset({"namespace"}),
+}
+
+
+def candidates(name: str, families: Iterable[tuple[str, str]], side: HipSide) -> Iterator[str]:
+    """HIP names that may be meant, the likeliest first."""
+    for cuda, hip in families:
+        if not name.lower().startswith(cuda.lower()) or (not cuda and not hip and name not in side.names):
+            continue
+        rest = name[len(cuda) :]
+        if hip + rest in side.names:
+            yield hip + rest
+        if not cuda or "::" in name:
+            continue
+        family = side.family(hip)
+        for key in _keys(rest):
+            yield from family.get(key, ())
+
+
+def _keys(rest: str) -> Iterator[str]:
+    key = squeezed(rest)
+    yield key
+    if "_v2" in rest:
+        yield squeezed(rest.replace("_v2", ""))
+    if rest.endswith(("_v3", "_v1")):
+        yield squeezed(rest[:-3])
+    if rest.endswith(("_ptsz", "_ptds")):
+        yield squeezed(rest[:-5]) + "spt"
+    if not rest.endswith("_st"):
+        yield key + "t"
+
+
+def fitting(name: str, kind: str, families: Iterable[tuple[str, str]], side: HipSide) -> list[str]:
+    """HIP names of the right kind for a CUDA name, the likeliest first."""
+    kinds = _FITS[kind]
+    found = (hip for hip in candidates(name, families, side) if side.names[hip].declaration.kind in kinds)
+    return list(dict.fromkeys(found))

@@ -1,0 +1,161 @@
+"""Decides which HIP name each CUDA name stands for, over all libraries."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from porter.names.derive.compare import Comparison
+from porter.names.derive.cudaside import CudaName
+from porter.names.derive.declarations import Declaration
+from porter.names.derive.hipside import HipSide
+from porter.names.derive.libraries import Library
+from porter.names.derive.match import fitting
+
+TWINS = {
+    "CUdevice_attribute_enum": "cudaDeviceAttr",
+    "cudaError_enum": "cudaError",
+    "CUlimit_enum": "cudaLimit",
+    "CUmem_advise_enum": "cudaMemoryAdvise",
+    "CUjit_option_enum": "cudaJitOption",
+    "CUdevice_P2PAttribute_enum": "cudaDeviceP2PAttr",
+    "CUmemPool_attribute_enum": "cudaMemPoolAttr",
+    "CUaddress_mode_enum": "cudaTextureAddressMode",
+    "CUgraphicsMapResourceFlags_enum": "cudaGraphicsMapFlags",
+    "CUgraphicsRegisterFlags_enum": "cudaGraphicsRegisterFlags",
+    "CUarray_cubemap_face_enum": "cudaGraphicsCubeFace",
+    "CUlaunchAttributeID_enum": "cudaLaunchAttributeID",
+    "CUGLDeviceList_enum": "cudaGLDeviceList",
+    "CUstreamUpdateCaptureDependencies_flags_enum": "cudaStreamUpdateCaptureDependenciesFlags",
+}
+"""Enums of the driver whose values mean what those of an enum of the runtime mean."""
+
+_VARIANT = re.compile(r"(?:_v\d)?(?:_st|_enum|_union)$|_v\d$")
+
+
+@dataclass
+class Vocabulary:
+    """CUDA name -> HIP name; None where there is no counterpart."""
+
+    side: HipSide
+    overrides: Mapping[str, Mapping[str, Any]]
+    mapped: dict[str, str] = field(default_factory=dict)
+    typedefs: dict[str, str] = field(default_factory=dict)
+    enums: set[str] = field(default_factory=set)
+
+    def comparison(self) -> Comparison:
+        """Compares prototypes in this vocabulary."""
+        return Comparison(
+            lambda word: self.mapped.get(word, word),
+            lambda word: self.typedefs.get(word, ""),
+            self.hip_typedef,
+            lambda word: word in self.enums,
+        )
+
+    def hip_typedef(self, word: str) -> str:
+        known = self.side.names.get(word)
+        return known.declaration.target if known and known.declaration.kind in ("type", "macro") else ""
+
+
+def vocabulary(
+    names: Mapping[Library, Mapping[str, CudaName]], side: HipSide, overrides: Mapping[str, Mapping[str, Any]]
+) -> Vocabulary:
+    """Types and constants first, so that functions can be told apart by their prototypes."""
+    found = Vocabulary(side, overrides)
+    for library, entries in names.items():
+        for name, entry in entries.items():
+            _learn(found, entry)
+            if entry.declaration.kind != "function":
+                _settle(
+                    found,
+                    name,
+                    _overridden(overrides, name) or fitting(name, entry.declaration.kind, library.families, side)[:1],
+                )
+    for entries in names.values():
+        _variants(found, entries)
+    _twins(found, names)
+    comparison = found.comparison()
+    for library, entries in names.items():
+        for name, entry in entries.items():
+            if entry.declaration.kind == "function":
+                hips = _overridden(overrides, name) or _functions(name, library, side)
+                _settle(found, name, [_closest(entry.declaration, hips, side, comparison)] if hips else [])
+    return found
+
+
+def _overridden(overrides: Mapping[str, Mapping[str, Any]], name: str) -> list[str]:
+    override = overrides.get(name, {})
+    return [str(override["hip"])] if "hip" in override else []
+
+
+def _settle(found: Vocabulary, name: str, hips: Iterable[str]) -> None:
+    for hip in hips:
+        found.mapped.setdefault(name, hip)
+
+
+def _learn(found: Vocabulary, entry: CudaName) -> None:
+    for declaration in entry.by_version.values():
+        if declaration.kind == "type" and declaration.target:
+            found.typedefs[declaration.name] = declaration.target
+        if declaration.kind == "enumerator" and declaration.owner:
+            found.enums.add(declaration.owner)
+
+
+def _functions(name: str, library: Library, side: HipSide) -> list[str]:
+    return fitting(name, "function", library.families, side)
+
+
+def _closest(cuda: Declaration, hips: list[str], side: HipSide, comparison: Comparison) -> str:
+    """The candidate whose prototype differs least; the likeliest name among equals."""
+
+    def distance(hip: str) -> int:
+        found = (
+            comparison.difference(cuda.overloads, side.names[hip].declaration.overloads) if hip in side.names else None
+        )
+        return len(found.text) if found else 0
+
+    return min(hips, key=distance)
+
+
+def _variants(found: Vocabulary, entries: Mapping[str, CudaName]) -> None:
+    """`CUmem_advise_enum`, `CUDA_MEMCPY2D_v2` and the tags behind handles follow the type they belong to."""
+    for name, entry in entries.items():
+        if entry.declaration.kind != "type" or name in found.mapped:
+            continue
+        base = _VARIANT.sub("", name)
+        for plain in (base, base + "_t"):
+            if plain != name and plain in found.mapped and not _is_handle(found, plain):
+                _settle(found, name, [found.mapped[plain]])
+    for name in entries:
+        tag = found.typedefs.get(name, "").removeprefix("struct ").strip()
+        if tag.endswith("*") and name in found.mapped:
+            pointee = tag.rstrip("* ").removeprefix("struct ").strip()
+            target = found.hip_typedef(found.mapped[name]).strip()
+            if target.endswith("*") and target.count("*") == 1:
+                _settle(found, pointee, [target.rstrip("* ").removeprefix("struct ").strip()])
+
+
+def _is_handle(found: Vocabulary, name: str) -> bool:
+    return found.typedefs.get(name, "").endswith("*")
+
+
+def _twins(found: Vocabulary, names: Mapping[Library, Mapping[str, CudaName]]) -> None:
+    """Driver enumerators without a match of their own take that of the runtime's enumerator with their value."""
+    values: dict[tuple[str, int], str] = {}
+    drivers: list[Declaration] = []
+    for entries in names.values():
+        for name, entry in entries.items():
+            declaration = entry.declaration
+            if declaration.kind != "enumerator" or declaration.value is None:
+                continue
+            if declaration.owner in TWINS.values() and name in found.mapped:
+                values.setdefault((declaration.owner, declaration.value), found.mapped[name])
+            elif declaration.owner in TWINS:
+                drivers.append(declaration)
+    for declaration in drivers:
+        assert declaration.value is not None
+        twin = values.get((TWINS[declaration.owner], declaration.value))
+        if twin is not None:
+            _settle(found, declaration.name, [twin])

@@ -1,0 +1,142 @@
+"""Reads `rules/api/*.toml`, and keeps the parsed rows in the user's cache: parsing them takes most of a second."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.resources
+import marshal
+import os
+import sys
+import tempfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import porter
+
+if TYPE_CHECKING:
+    from importlib.abc import Traversable
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:  # pragma: no cover
+    import tomli as tomllib
+
+Record = tuple[str, str, str, str, str, str, str, str, tuple[tuple[str, str], ...], str, str, str]
+"""kind, library, hip, gap, effort, since, signature, value, before, added, removed, why; `hip` is empty for a gap."""
+_DIGEST = 16
+_LAYOUT = "1"
+"""Changes with `Record` and `Records`, so that an older cache is not read as a newer one."""
+
+
+class Records(NamedTuple):
+    """All rows, and what is asked of all of them at once."""
+
+    names: dict[str, Record]
+    headers: dict[str, Record]
+    fields: dict[str, Record]
+    active: frozenset[str]
+    """Unqualified names that are renamed, missing or different."""
+    namespaces: frozenset[str]
+    """First components of qualified names."""
+
+
+def load_records() -> Records:
+    """All rows, from the cache where it has these very files."""
+    texts = [(entry.name, entry.read_bytes()) for entry in table_files()]
+    cache = cache_folder() / f"names-{_fingerprint(texts)}.bin"
+    records = _read_cache(cache)
+    if records is None:
+        records = parse(texts)
+        _write_cache(cache, records)
+    return records
+
+
+def table_files() -> list[Traversable]:
+    """The table files, sorted by name."""
+    folder = importlib.resources.files("porter.rules") / "api"
+    return sorted((entry for entry in folder.iterdir() if entry.name.endswith(".toml")), key=lambda entry: entry.name)
+
+
+def parse(texts: Iterable[tuple[str, bytes]]) -> Records:
+    """Rows of TOML files (name, content)."""
+    found: dict[str, dict[str, Record]] = {"names": {}, "headers": {}, "fields": {}}
+    shared: dict[Any, Any] = {}
+    for name, content in texts:
+        document = tomllib.loads(content.decode("utf-8"))
+        for section, rows in found.items():
+            for cuda, row in document.get(section, {}).items():
+                record = _record(name.removesuffix(".toml"), section.removesuffix("s"), row)
+                rows[cuda] = tuple(shared.setdefault(part, part) for part in record)
+    names = found["names"]
+    plain = {name: record for name, record in names.items() if "::" not in name}
+    roots = {name.partition("::")[0] for name in names.keys() - plain.keys()}
+    return Records(
+        **found,
+        active=frozenset(name for name, record in plain.items() if record[2] != name or record[6]),
+        namespaces=frozenset(roots | {name for name, record in plain.items() if record[0] == "namespace"}),
+    )
+
+
+def _record(library: str, kind: str, row: Mapping[str, Any]) -> Record:
+    gap = row.get("gap", "")
+    return (
+        row.get("kind", kind),
+        library,
+        "" if gap else row.get("hip", ""),
+        gap,
+        row.get("effort", "manual" if gap else "none"),
+        row.get("since", ""),
+        row.get("signature", ""),
+        row.get("value", ""),
+        tuple(row.get("before", {}).items()),
+        row.get("added", ""),
+        row.get("removed", ""),
+        row.get("why", ""),
+    )
+
+
+def _fingerprint(texts: Iterable[tuple[str, bytes]]) -> str:
+    """Names the cache entry: the content of the tables, and what else the cached form depends on."""
+    salt = f"{porter.__version__} {sys.implementation.cache_tag} {_LAYOUT}"
+    digest = hashlib.blake2b(salt.encode(), digest_size=_DIGEST)
+    for name, content in texts:
+        digest.update(f"\0{name}\0{len(content)}\0".encode())
+        digest.update(content)
+    return digest.hexdigest()
+
+
+def cache_folder() -> Path:
+    """Where derived data of this user is kept."""
+    own = os.environ.get("PORTER_CACHE_DIR")
+    if own:
+        return Path(own)
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path("~/.cache").expanduser()) / "porter"
+
+
+def _read_cache(path: Path) -> Records | None:
+    """The cached rows; None when there are none or they are damaged."""
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return None
+    if _checksum(content[_DIGEST:]) != content[:_DIGEST]:
+        return None
+    return Records(*marshal.loads(content[_DIGEST:]))
+
+
+def _write_cache(path: Path, records: Records) -> None:
+    """Best effort: without a writable cache folder the tables are parsed each time."""
+    payload = marshal.dumps(tuple(records))
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+            file.write(_checksum(payload) + payload)
+        Path(file.name).replace(path)
+    except OSError:
+        pass
+
+
+def _checksum(payload: bytes) -> bytes:
+    return hashlib.blake2b(payload, digest_size=_DIGEST).digest()

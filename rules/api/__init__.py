@@ -1,0 +1,1 @@
+"""The name tables, one TOML file per CUDA library."""

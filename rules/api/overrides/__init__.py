@@ -1,0 +1,1 @@
+"""What is set by hand in the name tables; read when they are derived."""
