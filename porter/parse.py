@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from porter.kernels import DeviceFunction, attach_launches, find_launches, place_device_functions, place_kernels
-from porter.lex import Tokens, lex
+from porter.lex import STRING, Tokens, lex
 from porter.model import Kernel, Span
 from porter.parsing import answers, stubs, typed
 from porter.parsing.answers import Declaration
@@ -142,6 +143,8 @@ def parse(request: ParseRequest, tokens: Tokens | None = None) -> Parsed | Parse
     """
     path = str(Path(request.path).absolute())
     tokens = lex(request.text_bytes.decode("latin-1")) if tokens is None else tokens
+    if longest_expression(tokens) > _DEEPEST:
+        return ParseFailed(f"an expression of more than {_DEEPEST} tokens, which clang may overflow its stack on")
     alone = _parsed(request, tokens, path, path)
     if alone is not None and tokens.includes and not alone.own_errors:
         return alone
@@ -150,6 +153,22 @@ def parse(request: ParseRequest, tokens: Tokens | None = None) -> Parsed | Parse
     if alone is None:
         return within or ParseFailed("libclang could not parse the file")
     return within if within is not None and within.own_errors <= alone.own_errors else alone
+
+
+_DEEPEST = 2500
+"""Clang 18 descends once per operator; nested casts end it at some 1,200, three tokens each."""
+
+
+def longest_expression(tokens: Tokens) -> int:
+    """The most tokens between two separators, string literals not counted."""
+    borders = [index for index, text in enumerate(tokens.texts) if text in _SEPARATORS]
+    borders += [edge for d in tokens.directives for edge in (d.first, d.last)]
+    ends = sorted([-1, *borders, len(tokens)])
+    start, end = max(itertools.pairwise(ends), key=lambda pair: pair[1] - pair[0])
+    return end - start - tokens.kinds.count(STRING, max(start, 0), end)
+
+
+_SEPARATORS = frozenset(";,{}")
 
 
 def _parsed(request: ParseRequest, tokens: Tokens, path: str, main: str) -> Parsed | None:

@@ -108,7 +108,7 @@ def qualified_name(cursor: Cursor) -> str:
     parts = [cursor.spelling]
     scope = cursor.semantic_parent if cursor.kind != _KIND.MACRO_DEFINITION else None
     while scope is not None and not scope.kind.is_translation_unit() and not scope.kind.is_invalid():
-        if scope.kind != _KIND.LINKAGE_SPEC:
+        if scope.kind != _KIND.LINKAGE_SPEC and not (scope.kind == _KIND.ENUM_DECL and not scope.is_scoped_enum()):
             anonymous = not scope.spelling or scope.spelling.startswith("(")
             parts.append("(anonymous namespace)" if anonymous else scope.spelling)
         scope = scope.semantic_parent
@@ -126,6 +126,9 @@ def _type_of(cursor: Cursor) -> str | None:
     if target is not None and is_invalid(target):
         return None
     kind = cursor.type
+    if target is not None and target.kind == _KIND.OVERLOADED_DECL_REF:
+        results = {type_text(candidate.type.get_result()) for candidate in candidates(target)}
+        return results.pop() if len(results) == 1 else None
     result = kind.get_result()
     return type_text(kind if result.kind == cindex.TypeKind.INVALID else result)
 

@@ -70,7 +70,7 @@ def clang_version() -> str:
 
 def build_pch(header: str, flags: Sequence[str], target: str) -> bool:
     """Compiles a header into a precompiled one; whether that worked."""
-    options = _INCOMPLETE | _FOR_SERIALIZATION
+    options = _INCOMPLETE | _FOR_SERIALIZATION | _DETAILED
     try:
         unit = _index(os.getpid()).parse(header, list(flags), options=options)
         unit.save(target)

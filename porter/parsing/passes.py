@@ -47,14 +47,17 @@ class Pass:
 
     @functools.cached_property
     def bodies(self) -> clang.TranslationUnit | None:
-        """The whole file."""
+        """The whole file; clang keeps calls with an unknown argument only when it looks for what was meant."""
         return self._parse(bodies=True)
 
     @functools.cached_property
     def skipped(self) -> tuple[Span, ...]:
         """Byte ranges of the file that the preprocessor skipped in this pass."""
         unit = self.declarations
-        return unit.skipped() if unit is not None else ()
+        if unit is None:
+            return ()
+        text = self.given.files[self.given.path]
+        return tuple(filter(None, (_between_directives(text, span) for span in unit.skipped())))
 
     def is_active(self, offset: int) -> bool:
         """Whether this pass compiles an offset."""
@@ -63,7 +66,16 @@ class Pass:
     def _parse(self, *, bodies: bool) -> clang.TranslationUnit | None:
         given = self.given
         flags = (*stubs.flags(given.language, self.side), *given.options)
+        if bodies:
+            flags = (*flags, "-fspell-checking")
         return clang.parse(given.main, flags, dict(given.files), bodies=bodies, path=given.path)
+
+
+def _between_directives(text: bytes, span: Span) -> Span | None:
+    """The lines after the `#if` that starts a skipped range and before the directive that ends it."""
+    start = text.find(b"\n", span.start) + 1
+    end = text.rfind(b"\n", start, span.end) + 1
+    return Span(start, end) if 0 < start < end else None
 
 
 def language_of(path: str, *texts: bytes) -> str:

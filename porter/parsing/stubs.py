@@ -31,7 +31,6 @@ COMMON = (
     "-Wno-non-pod-varargs",
     "-Wno-reserved-user-defined-literal",
     "-Wno-implicit-function-declaration",
-    "-fno-spell-checking",
     "-fdeclspec",
     "-fconstexpr-steps=200000",
     "-Xclang",

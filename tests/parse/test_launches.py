@@ -72,7 +72,5 @@ def test_kernels_know_their_launches_also_through_a_variable() -> None:
         "void f() { auto v = flag ? &a : b; v<<<1, 2>>>(3); a<<<4, 5>>>(6); }\n"
     )
     source = SourceFile("k.cu", text.encode())
-    found = {
-        k.name: [launch.grid for launch in k.launches] for k in find_kernels(lex(source.text), "k.cu", source)
-    }
+    found = {k.name: [launch.grid for launch in k.launches] for k in find_kernels(lex(source.text), "k.cu", source)}
     assert found == {"a": ["1", "4"], "b": ["1"], "c": []}

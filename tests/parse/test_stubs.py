@@ -1,0 +1,85 @@
+"""The declaration stubs compile by themselves, and their precompiled form is only a faster way to the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from clang import cindex
+
+from porter.parse import Parsed, ParseRequest, parse
+from porter.parsing import cache, clang, stubs
+
+CACHED = (stubs._stub_folder, stubs._pch)
+
+
+@pytest.fixture
+def fresh() -> Iterator[None]:
+    for function in CACHED:
+        function.cache_clear()
+    yield
+    for function in CACHED:
+        function.cache_clear()
+
+
+@pytest.mark.parametrize("side", ["host", "device"])
+@pytest.mark.parametrize("language", ["cuda", "hip"])
+def test_stubs_compile_without_errors(language: str, side: str) -> None:
+    flags = stubs._base(language, side)
+    header = stubs._main_header(stubs._stub_folder(language))
+    late = Path(header).parent / "std" / "late.h"
+    unit = clang.parse("x.cu", (*flags, "-include", header, "-include", str(late)), {"x.cu": b""}, bodies=True)
+    assert unit is not None
+    assert list(unit.diagnostics()) == []
+
+
+def test_precompiled_stubs_are_made_once(fresh: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PORTER_CACHE_DIR", str(tmp_path / "cache"))
+    stubs.prepare()
+    (folder,) = (tmp_path / "cache").iterdir()
+    made = {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}
+    assert set(made) == {"stubs", "cuda-host.pch", "cuda-device.pch"}
+    for function in CACHED:
+        function.cache_clear()
+    stubs.prepare()
+    assert {path.name: path.stat().st_mtime_ns for path in folder.iterdir()} == made
+
+
+def test_a_broken_precompiled_header_is_replaced(fresh: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PORTER_CACHE_DIR", str(tmp_path))
+    stubs.prepare()
+    (folder,) = tmp_path.iterdir()
+    (folder / "cuda-host.pch").write_bytes(b"not a precompiled header")
+    for function in CACHED:
+        function.cache_clear()
+    result = parse(ParseRequest("/nowhere/k.cu", b"__global__ void k(cudaStream_t s) {}"))
+    assert isinstance(result, Parsed)
+    assert result.kernels[0].typed
+    assert (folder / "cuda-host.pch").stat().st_size > 100_000
+
+
+def test_without_a_place_to_write_the_stubs_are_included_as_they_are(
+    fresh: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stubs, "private_folder", lambda name: None)
+    monkeypatch.setattr(stubs, "build_pch", lambda *_: False)
+    assert "-include" in stubs.flags("cuda", "host")
+    result = parse(ParseRequest("/nowhere/k.cu", b"__global__ void k(cudaStream_t s) {}"))
+    assert isinstance(result, Parsed)
+    assert result.kernels[0].typed
+
+
+def test_a_cache_that_others_can_write_is_not_trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tmp_path.chmod(0o777)
+    monkeypatch.setenv("PORTER_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir()
+    folder = cache.private_folder("stubs-x")
+    assert folder is not None
+    assert folder.parent.parent == tmp_path / "temporary"
+
+
+def test_libclang_is_the_pinned_major_version() -> None:
+    assert "clang version" in clang.clang_version()
+    assert cindex.conf.get_filename()
