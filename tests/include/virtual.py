@@ -30,6 +30,6 @@ def _with_headers(text: str) -> str:
     """The text with our headers put in: compiled assembly is kept by the text it came from."""
 
     def content(include: re.Match[str]) -> str:
-        return _with_headers((hip.HEADERS / include[1]).read_text("utf-8"))
+        return _with_headers((hip.HEADERS / "porter" / include[1]).read_text("utf-8"))
 
-    return re.sub(r'#include "(porter/\w+\.hpp)"\n', content, text)
+    return re.sub(r'#include "(?:porter/)?(\w+\.hpp)"\n', content, text)

@@ -1,336 +1,386 @@
-// Cooperative groups with CUDA's meaning on AMD GPUs: tiles and coalesced groups lie within a logical warp of 32 lanes.
+// CUDA's cooperative groups of blocks, grids and logical warps of 32 lanes, on wavefronts of 32 or 64 lanes.
 //
-// HIP's own groups count 64 lanes in coalesced_threads(), have no reduce, scan or labeled_partition in most versions,
-// and shuffle arithmetic types only. Everything here is built on warp32.hpp and works with HIP 5.2 and later.
-// Not here: clusters, multi-grid groups, and tiles of more than 32 threads. SPDX-License-Identifier: Apache-2.0
+// `porter::cooperative_groups` stands for the whole namespace: HIP's own lacks reductions, scans, labelled
+// partitions and asynchronous copies, counts 64 lanes in coalesced groups, and differs between versions. Results
+// of votes are in the group's own numbering, and floating-point sums are added in the order CUDA adds them.
+// Not here: tiles of more than 32 threads, clusters, multi-device grids. SPDX-License-Identifier: Apache-2.0
 #ifndef PORTER_COOPERATIVE_GROUPS_HPP
 #define PORTER_COOPERATIVE_GROUPS_HPP
 
-#include "warp32.hpp"
-
 #if defined(__HIP__) || defined(__HIPCC__)
 
-#include <hip/hip_cooperative_groups.h>
+#include <hip/hip_runtime.h>
+
+#include "bits.hpp"
+#include "warp32.hpp"
 
 #define PORTER_CG __device__ inline __attribute__((always_inline))
 
 namespace porter {
 namespace cooperative_groups {
 
-namespace details {
+namespace detail {
 
-PORTER_CG unsigned block_rank() { return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z); }
-PORTER_CG unsigned block_size() { return blockDim.x * blockDim.y * blockDim.z; }
+template <class T> struct plain { using type = T; };
+template <class T> struct plain<T&> { using type = T; };
+template <class T> struct plain<T&&> { using type = T; };
+template <class T> struct plain<T const> { using type = T; };
+template <class T> struct plain<T const&> { using type = T; };
+template <class T> using plain_t = typename plain<T>::type;
+template <class T> __device__ T made();
 
-/// The lanes of `size` threads, a power of two, around the caller.
-PORTER_CG unsigned tile_mask(unsigned size) {
-  return size >= 32u ? 0xffffffffu : ((1u << size) - 1u) << (lane_id() & ~(size - 1u));
+PORTER_CG unsigned product(dim3 d) { return d.x * d.y * d.z; }
+PORTER_CG unsigned rank_in_block() { return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z); }
+PORTER_CG unsigned long long product_64(dim3 d) { return static_cast<unsigned long long>(d.x) * d.y * d.z; }
+PORTER_CG unsigned long long rank_of_block() {
+  return blockIdx.x + static_cast<unsigned long long>(gridDim.x) * (blockIdx.y + static_cast<unsigned long long>(gridDim.y) * blockIdx.z);
 }
+PORTER_CG unsigned lowest(unsigned mask) { return static_cast<unsigned>(__builtin_ctz(mask)); }
+PORTER_CG unsigned highest(unsigned mask) { return 31u - static_cast<unsigned>(__builtin_clz(mask)); }
 
-/// Lane of the member with a rank: the place of the rank-th set bit.
-PORTER_CG unsigned lane_of_rank(unsigned mask, unsigned rank) {
-  if (mask == 0xffffffffu) return rank & 31u;
-  for (; rank > 0u; --rank) mask &= mask - 1u;
-  return static_cast<unsigned>(__ffs(static_cast<int>(mask))) - 1u;
-}
+/// Some lanes of the caller's logical warp, numbered from the lowest.
+struct Lanes {
+  unsigned mask;
 
-/// The bits of `value` at the places set in `mask`, moved together.
-PORTER_CG unsigned packed(unsigned value, unsigned mask) {
-  if (mask == 0xffffffffu) return value;
-  unsigned result = 0u, place = 0u;
-  for (; mask != 0u; mask &= mask - 1u, ++place) {
-    unsigned const lane = static_cast<unsigned>(__ffs(static_cast<int>(mask))) - 1u;
-    result |= (value >> lane & 1u) << place;
+  PORTER_CG unsigned size() const { return static_cast<unsigned>(porter::popc(mask)); }
+  PORTER_CG unsigned rank() const { return static_cast<unsigned>(porter::popc(mask & porter::lanemask_lt())); }
+  /// The lane of a rank; 32 or more if there is none.
+  PORTER_CG unsigned lane(unsigned rank) const {
+    return mask == 0xffffffffu ? rank : porter::fns(mask, 0, static_cast<int>(rank) + 1);
   }
-  return result;
-}
+  /// A mask of lanes as a mask of ranks.
+  PORTER_CG unsigned packed(unsigned lanes) const {
+    if (mask == 0xffffffffu) return lanes;
+    unsigned ranks = 0, rank = 0;
+    for (unsigned left = mask; left != 0u; left &= left - 1u, ++rank)
+      if (lanes & left & -left) ranks |= 1u << rank;
+    return ranks;
+  }
+  template <class T> PORTER_CG T from(T value, unsigned lane) const {
+    return static_cast<T>(porter::shfl(value, static_cast<int>(lane)));
+  }
+};
 
-}  // namespace details
+}  // namespace detail
 
+class thread_block;
+class coalesced_group;
+
+/// The threads of the block.
 class thread_block {
  public:
-  PORTER_CG static void sync() { __syncthreads(); }
-  PORTER_CG static unsigned thread_rank() { return details::block_rank(); }
-  PORTER_CG static unsigned size() { return details::block_size(); }
-  PORTER_CG static unsigned num_threads() { return details::block_size(); }
-  PORTER_CG static dim3 group_index() { return dim3(blockIdx.x, blockIdx.y, blockIdx.z); }
-  PORTER_CG static dim3 thread_index() { return dim3(threadIdx.x, threadIdx.y, threadIdx.z); }
-  PORTER_CG static dim3 group_dim() { return dim3(blockDim.x, blockDim.y, blockDim.z); }
-  PORTER_CG static dim3 dim_threads() { return group_dim(); }
-  PORTER_CG static bool is_valid() { return true; }
+  using arrival_token = unsigned;
+  static PORTER_CG void sync() { __syncthreads(); }
+  static PORTER_CG unsigned size() { return detail::product(blockDim); }
+  static PORTER_CG unsigned num_threads() { return size(); }
+  static PORTER_CG unsigned thread_rank() { return detail::rank_in_block(); }
+  static PORTER_CG dim3 group_index() { return dim3(blockIdx.x, blockIdx.y, blockIdx.z); }
+  static PORTER_CG dim3 thread_index() { return dim3(threadIdx.x, threadIdx.y, threadIdx.z); }
+  static PORTER_CG dim3 group_dim() { return dim3(blockDim.x, blockDim.y, blockDim.z); }
+  static PORTER_CG dim3 dim_threads() { return group_dim(); }
+  /// Arriving does nothing and waiting is the whole barrier, which promises more than CUDA does.
+  PORTER_CG arrival_token barrier_arrive() const { return 0; }
+  PORTER_CG void barrier_wait(arrival_token&&) const { sync(); }
+  static PORTER_CG bool is_valid() { return true; }
 };
-
 PORTER_CG thread_block this_thread_block() { return thread_block(); }
 
+/// The threads of a cooperative launch.
 class grid_group {
  public:
-  PORTER_CG static void sync() { ::cooperative_groups::this_grid().sync(); }
-  PORTER_CG static bool is_valid() { return ::cooperative_groups::this_grid().is_valid(); }
-  PORTER_CG static unsigned long long block_rank() {
-    return blockIdx.x + static_cast<unsigned long long>(gridDim.x) * (blockIdx.y + gridDim.y * blockIdx.z);
+  PORTER_CG bool is_valid() const { return __ockl_grid_is_valid() != 0; }
+  PORTER_CG void sync() const { __ockl_grid_sync(); }
+  static PORTER_CG unsigned long long num_blocks() { return detail::product_64(dim3(gridDim.x, gridDim.y, gridDim.z)); }
+  static PORTER_CG unsigned long long block_rank() { return detail::rank_of_block(); }
+  static PORTER_CG unsigned long long size() { return num_blocks() * thread_block::size(); }
+  static PORTER_CG unsigned long long num_threads() { return size(); }
+  static PORTER_CG unsigned long long thread_rank() { return block_rank() * thread_block::size() + thread_block::thread_rank(); }
+  static PORTER_CG dim3 group_dim() { return dim3(gridDim.x, gridDim.y, gridDim.z); }
+  static PORTER_CG dim3 dim_blocks() { return group_dim(); }
+  static PORTER_CG dim3 block_index() { return thread_block::group_index(); }
+  static PORTER_CG dim3 dim_threads() {
+    return dim3(gridDim.x * blockDim.x, gridDim.y * blockDim.y, gridDim.z * blockDim.z);
   }
-  PORTER_CG static unsigned long long num_blocks() {
-    return static_cast<unsigned long long>(gridDim.x) * gridDim.y * gridDim.z;
+  static PORTER_CG dim3 thread_index() {
+    return dim3(blockIdx.x * blockDim.x + threadIdx.x, blockIdx.y * blockDim.y + threadIdx.y,
+                blockIdx.z * blockDim.z + threadIdx.z);
   }
-  PORTER_CG static unsigned long long size() { return num_blocks() * details::block_size(); }
-  PORTER_CG static unsigned long long num_threads() { return size(); }
-  PORTER_CG static unsigned long long thread_rank() { return block_rank() * details::block_size() + details::block_rank(); }
-  PORTER_CG static dim3 group_dim() { return dim3(gridDim.x, gridDim.y, gridDim.z); }
-  PORTER_CG static dim3 dim_blocks() { return group_dim(); }
-  PORTER_CG static dim3 block_index() { return dim3(blockIdx.x, blockIdx.y, blockIdx.z); }
 };
-
 PORTER_CG grid_group this_grid() { return grid_group(); }
 
-/// The lanes of one logical warp that a mask names.
+/// Lanes of one warp that are active together, in any pattern.
 class coalesced_group {
  public:
-  PORTER_CG explicit coalesced_group(unsigned mask, unsigned meta_rank = 0, unsigned meta_size = 1)
-      : mask_(mask), meta_rank_(meta_rank), meta_size_(meta_size) {}
+  PORTER_CG explicit coalesced_group(unsigned mask, unsigned group_rank = 0, unsigned group_count = 1)
+      : lanes_{mask}, group_rank_(group_rank), group_count_(group_count) {}
 
-  PORTER_CG unsigned size() const { return static_cast<unsigned>(__popc(mask_)); }
+  PORTER_CG unsigned mask() const { return lanes_.mask; }
+  PORTER_CG unsigned size() const { return lanes_.size(); }
   PORTER_CG unsigned num_threads() const { return size(); }
-  PORTER_CG unsigned thread_rank() const { return static_cast<unsigned>(__popc(mask_ & lanemask_lt())); }
-  PORTER_CG unsigned meta_group_rank() const { return meta_rank_; }
-  PORTER_CG unsigned meta_group_size() const { return meta_size_; }
-  PORTER_CG void sync() const { syncwarp(mask_); }
-  PORTER_CG bool is_valid() const { return true; }
-  PORTER_CG unsigned mask() const { return mask_; }
+  PORTER_CG unsigned thread_rank() const { return lanes_.rank(); }
+  PORTER_CG unsigned meta_group_rank() const { return group_rank_; }
+  PORTER_CG unsigned meta_group_size() const { return group_count_; }
+  PORTER_CG void sync() const { porter::syncwarp(mask()); }
+  static PORTER_CG bool is_valid() { return true; }
 
-  template <class T> PORTER_CG T shfl(T value, unsigned rank) const {
-    return static_cast<T>(porter::shfl(value, static_cast<int>(details::lane_of_rank(mask_, rank % size()))));
+  template <class T> PORTER_CG T shfl(T value, int rank) const {
+    unsigned const lane = rank == 0 ? detail::lowest(mask()) : lanes_.lane(static_cast<unsigned>(rank));
+    return lanes_.from(value, lane);
   }
-  template <class T> PORTER_CG T shfl_down(T value, unsigned delta) const {
-    unsigned const rank = thread_rank(), source = rank + delta < size() ? rank + delta : rank;
-    return static_cast<T>(porter::shfl(value, static_cast<int>(details::lane_of_rank(mask_, source))));
-  }
-  template <class T> PORTER_CG T shfl_up(T value, unsigned delta) const {
-    unsigned const rank = thread_rank(), source = rank >= delta ? rank - delta : rank;
-    return static_cast<T>(porter::shfl(value, static_cast<int>(details::lane_of_rank(mask_, source))));
-  }
-  PORTER_CG int any(int predicate) const { return any_sync(mask_, predicate); }
-  PORTER_CG int all(int predicate) const { return all_sync(mask_, predicate); }
-  PORTER_CG unsigned ballot(int predicate) const { return details::packed(ballot_sync(mask_, predicate), mask_); }
-  template <class T> PORTER_CG unsigned match_any(T value) const {
-    return details::packed(match_any_sync(mask_, value), mask_);
-  }
+  template <class T> PORTER_CG T shfl_down(T value, unsigned delta) const { return moved(value, delta < 32u ? static_cast<int>(delta) : 32); }
+  template <class T> PORTER_CG T shfl_up(T value, int delta) const { return moved(value, -delta); }
+
+  PORTER_CG int any(int predicate) const { return porter::any_sync(mask(), predicate); }
+  PORTER_CG int all(int predicate) const { return porter::all_sync(mask(), predicate); }
+  PORTER_CG unsigned ballot(int predicate) const { return lanes_.packed(porter::ballot_sync(mask(), predicate)); }
+  template <class T> PORTER_CG unsigned match_any(T value) const { return lanes_.packed(porter::match_any_sync(mask(), value)); }
   template <class T> PORTER_CG unsigned match_all(T value, int& predicate) const {
-    return details::packed(match_all_sync(mask_, value, &predicate), mask_);
+    return lanes_.packed(porter::match_all_sync(mask(), value, &predicate));
   }
 
  private:
-  unsigned mask_, meta_rank_, meta_size_;
+  detail::Lanes lanes_;
+  unsigned group_rank_, group_count_;
+
+  /// From the lane `delta` ranks away, or the own value where that is outside.
+  template <class T> PORTER_CG T moved(T value, int delta) const {
+    unsigned const self = porter::lane_id();
+    unsigned const lane = porter::fns(mask(), self, delta < 0 ? delta - 1 : delta + 1);
+    return lanes_.from(value, lane < 32u ? lane : self);
+  }
 };
+PORTER_CG coalesced_group coalesced_threads() { return coalesced_group(porter::activemask()); }
 
-/// The lanes of the caller's logical warp that are active here.
-PORTER_CG coalesced_group coalesced_threads() { return coalesced_group(activemask()); }
-
-/// `Size` consecutive threads of a block, a power of two up to 32.
+/// `Size` neighbouring threads, a power of two.
 template <unsigned Size, class Parent = void> class thread_block_tile {
-  static_assert(Size <= 32u && (Size & (Size - 1u)) == 0u, "tiles of more than 32 threads span logical warps");
+  static_assert(Size >= 1 && (Size & (Size - 1)) == 0, "a tile has a power of two of threads");
+  static_assert(Size <= 32, "tiles of more than one warp: reduce through shared memory");
 
  public:
-  PORTER_CG thread_block_tile() {}
-  template <class Other> PORTER_CG thread_block_tile(thread_block_tile<Size, Other> const&) {}
+  static constexpr unsigned static_size = Size;
 
-  PORTER_CG static void sync() { syncwarp(); }
-  PORTER_CG static constexpr unsigned size() { return Size; }
-  PORTER_CG static constexpr unsigned num_threads() { return Size; }
-  PORTER_CG static unsigned thread_rank() { return lane_id() & (Size - 1u); }
-  PORTER_CG static unsigned meta_group_rank() { return Within<Parent>::rank() / Size; }
-  PORTER_CG static unsigned meta_group_size() { return (Within<Parent>::size() + Size - 1u) / Size; }
-  PORTER_CG static bool is_valid() { return true; }
-  PORTER_CG static unsigned mask() { return details::tile_mask(Size); }
+  PORTER_CG explicit thread_block_tile(unsigned group_rank = 0, unsigned group_count = 1) : group_rank_(group_rank), group_count_(group_count) {}
+  template <class Other>
+  PORTER_CG thread_block_tile(thread_block_tile<Size, Other> const& other)
+      : group_rank_(other.meta_group_rank()), group_count_(other.meta_group_size()) {}
+
+  PORTER_CG unsigned mask() const { return (0xffffffffu >> (32u - Size)) << base(); }
+  static constexpr PORTER_CG unsigned size() { return Size; }
+  static constexpr PORTER_CG unsigned num_threads() { return Size; }
+  PORTER_CG unsigned thread_rank() const { return porter::lane_id() & (Size - 1u); }
+  PORTER_CG unsigned meta_group_rank() const { return group_rank_; }
+  PORTER_CG unsigned meta_group_size() const { return group_count_; }
+  PORTER_CG void sync() const { porter::syncwarp(mask()); }
+  static PORTER_CG bool is_valid() { return true; }
 
   template <class T> PORTER_CG T shfl(T value, int rank) const { return static_cast<T>(porter::shfl(value, rank, Size)); }
-  template <class T> PORTER_CG T shfl_down(T value, unsigned delta) const {
-    return static_cast<T>(porter::shfl_down(value, delta, Size));
+  template <class T> PORTER_CG T shfl_down(T value, unsigned delta) const { return static_cast<T>(porter::shfl_down(value, delta, Size)); }
+  template <class T> PORTER_CG T shfl_up(T value, unsigned delta) const { return static_cast<T>(porter::shfl_up(value, delta, Size)); }
+  template <class T> PORTER_CG T shfl_xor(T value, unsigned flipped) const {
+    return static_cast<T>(porter::shfl_xor(value, static_cast<int>(flipped), Size));
   }
-  template <class T> PORTER_CG T shfl_up(T value, unsigned delta) const {
-    return static_cast<T>(porter::shfl_up(value, delta, Size));
-  }
-  template <class T> PORTER_CG T shfl_xor(T value, unsigned lanes) const {
-    return static_cast<T>(porter::shfl_xor(value, static_cast<int>(lanes), Size));
-  }
-  PORTER_CG int any(int predicate) const { return any_sync(mask(), predicate); }
-  PORTER_CG int all(int predicate) const { return all_sync(mask(), predicate); }
-  PORTER_CG unsigned ballot(int predicate) const { return shifted(ballot_sync(mask(), predicate)); }
-  template <class T> PORTER_CG unsigned match_any(T value) const { return shifted(match_any_sync(mask(), value)); }
+
+  PORTER_CG int any(int predicate) const { return porter::any_sync(mask(), predicate); }
+  PORTER_CG int all(int predicate) const { return porter::all_sync(mask(), predicate); }
+  PORTER_CG unsigned ballot(int predicate) const { return porter::ballot_sync(mask(), predicate) >> base(); }
+  template <class T> PORTER_CG unsigned match_any(T value) const { return porter::match_any_sync(mask(), value) >> base(); }
   template <class T> PORTER_CG unsigned match_all(T value, int& predicate) const {
-    return shifted(match_all_sync(mask(), value, &predicate));
+    return porter::match_all_sync(mask(), value, &predicate) >> base();
   }
 
  private:
-  template <class Outer, class = void> struct Within {
-    PORTER_CG static unsigned rank() { return details::block_rank(); }
-    PORTER_CG static unsigned size() { return details::block_size(); }
-  };
-  template <unsigned Outer, class Any, class Dummy> struct Within<thread_block_tile<Outer, Any>, Dummy> {
-    PORTER_CG static unsigned rank() { return lane_id() & (Outer - 1u); }
-    PORTER_CG static unsigned size() { return Outer; }
-  };
+  unsigned group_rank_, group_count_;
 
-  PORTER_CG static unsigned shifted(unsigned lanes) { return lanes >> (lane_id() & ~(Size - 1u) & 31u); }
+  PORTER_CG unsigned base() const { return porter::lane_id() & ~(Size - 1u); }
 };
 
-/// Any group, where the kind is known at run time only.
+/// Any of the groups above, behind one type.
 class thread_group {
  public:
-  PORTER_CG thread_group(thread_block const&) : mask_(0u), kind_(block) {}
-  PORTER_CG thread_group(grid_group const&) : mask_(0u), kind_(grid) {}
-  PORTER_CG thread_group(coalesced_group const& group) : mask_(group.mask()), kind_(lanes) {}
+  PORTER_CG thread_group(thread_block const&) : kind_(block) {}
+  PORTER_CG thread_group(grid_group const&) : kind_(grid) {}
+  PORTER_CG thread_group(coalesced_group const& group) : kind_(lanes), lanes_{group.mask()} {}
   template <unsigned Size, class Parent>
-  PORTER_CG thread_group(thread_block_tile<Size, Parent> const& tile) : mask_(tile.mask()), kind_(lanes) {}
+  PORTER_CG thread_group(thread_block_tile<Size, Parent> const& tile) : kind_(lanes), lanes_{tile.mask()} {}
 
   PORTER_CG void sync() const {
-    if (kind_ == block) __syncthreads();
-    else if (kind_ == grid) grid_group::sync();
-    else syncwarp(mask_);
+    if (kind_ == block) return thread_block::sync();
+    if (kind_ == grid) return grid_group().sync();
+    porter::syncwarp(lanes_.mask);
   }
   PORTER_CG unsigned long long size() const {
-    return kind_ == block ? details::block_size() : kind_ == grid ? grid_group::size() : warp().size();
+    return kind_ == block ? thread_block::size() : kind_ == grid ? grid_group::size() : lanes_.size();
   }
   PORTER_CG unsigned long long num_threads() const { return size(); }
   PORTER_CG unsigned long long thread_rank() const {
-    return kind_ == block ? details::block_rank() : kind_ == grid ? grid_group::thread_rank() : warp().thread_rank();
+    return kind_ == block ? thread_block::thread_rank() : kind_ == grid ? grid_group::thread_rank() : lanes_.rank();
   }
-  PORTER_CG bool is_valid() const { return true; }
-  PORTER_CG unsigned mask() const { return kind_ == lanes ? mask_ : 0xffffffffu; }
+  PORTER_CG bool is_valid() const { return kind_ != grid || grid_group().is_valid(); }
+  PORTER_CG bool is_block() const { return kind_ == block; }
+  PORTER_CG unsigned mask() const { return lanes_.mask; }
 
  private:
   enum Kind { block, grid, lanes };
-  PORTER_CG coalesced_group warp() const { return coalesced_group(mask_); }
-
-  unsigned mask_;
   Kind kind_;
+  detail::Lanes lanes_ = {0xffffffffu};
 };
 
 // Partitions.
 
 template <unsigned Size> PORTER_CG thread_block_tile<Size, thread_block> tiled_partition(thread_block const&) {
-  return {};
+  return thread_block_tile<Size, thread_block>(thread_block::thread_rank() / Size, (thread_block::size() + Size - 1u) / Size);
 }
-template <unsigned Size, unsigned Outer, class Parent>
-PORTER_CG thread_block_tile<Size, thread_block_tile<Outer, Parent>> tiled_partition(thread_block_tile<Outer, Parent> const&) {
-  static_assert(Size <= Outer, "a tile is cut into smaller tiles");
-  return {};
-}
-PORTER_CG thread_group tiled_partition(thread_group const&, unsigned size) {
-  return coalesced_group(details::tile_mask(size));
-}
-/// Cuts a coalesced group into groups of `size` by rank.
-PORTER_CG coalesced_group tiled_partition(coalesced_group const& group, unsigned size) {
-  unsigned const mine = group.thread_rank() / size;
-  unsigned rest = group.mask(), members = 0u;
-  for (unsigned rank = 0u; rest != 0u; rest &= rest - 1u, ++rank)
-    if (rank / size == mine) members |= rest & -rest;
-  return coalesced_group(members, mine, (group.size() + size - 1u) / size);
-}
-template <unsigned Size> PORTER_CG coalesced_group tiled_partition(coalesced_group const& group) {
-  return tiled_partition(group, Size);
-}
-template <class Group, class Label> PORTER_CG coalesced_group labeled_partition(Group const& group, Label label) {
-  return coalesced_group(match_any_sync(group.mask(), label));
-}
-template <class Group> PORTER_CG coalesced_group binary_partition(Group const& group, bool predicate) {
-  unsigned const yes = ballot_sync(group.mask(), predicate);
-  return coalesced_group(predicate ? yes : group.mask() & ~yes & activemask());
+template <unsigned Size, unsigned From, class Parent>
+PORTER_CG thread_block_tile<Size, thread_block_tile<From, Parent>> tiled_partition(thread_block_tile<From, Parent> const& parent) {
+  static_assert(Size <= From, "a tile of a tile is no larger");
+  return thread_block_tile<Size, thread_block_tile<From, Parent>>(parent.thread_rank() / Size, From / Size);
 }
 
-template <class Group> PORTER_CG void sync(Group const& group) { group.sync(); }
-template <class Group> PORTER_CG auto thread_rank(Group const& group) { return group.thread_rank(); }
-template <class Group> PORTER_CG auto group_size(Group const& group) { return group.size(); }
+/// The members of a coalesced group in runs of `size` ranks.
+PORTER_CG coalesced_group tiled_partition(coalesced_group const& parent, unsigned size) {
+  unsigned const first = parent.thread_rank() / size * size;
+  unsigned left = parent.mask(), mask = 0;
+  for (unsigned rank = 0; left != 0u; ++rank, left &= left - 1u)
+    if (rank >= first && rank < first + size) mask |= left & -left;
+  return coalesced_group(mask, first / size, (parent.size() + size - 1u) / size);
+}
+PORTER_CG thread_group tiled_partition(thread_group const& parent, unsigned size) {
+  if (!parent.is_block()) return tiled_partition(coalesced_group(parent.mask()), size);
+  unsigned const base = porter::lane_id() & ~(size - 1u);
+  return coalesced_group((0xffffffffu >> (32u - size)) << base);
+}
+PORTER_CG thread_group tiled_partition(thread_block const& parent, unsigned size) {
+  return tiled_partition(thread_group(parent), size);
+}
+
+/// Those for whom the predicate holds, and the others.
+template <class Group> PORTER_CG coalesced_group binary_partition(Group const& group, bool predicate) {
+  unsigned const all = group.mask() & porter::activemask(), set = porter::ballot_sync(all, predicate);
+  if (set == all || set == 0u) return coalesced_group(all);
+  return coalesced_group(predicate ? set : all & ~set, predicate, 2);
+}
+/// Those with the same label.
+template <class Group, class Label> PORTER_CG coalesced_group labeled_partition(Group const& group, Label label) {
+  unsigned const all = group.mask() & porter::activemask(), mine = porter::match_any_sync(all, label);
+  unsigned const leader = detail::lowest(mine);
+  unsigned const leaders = porter::ballot_sync(all, leader == porter::lane_id());
+  unsigned const before = leaders & ((1u << leader) - 1u);
+  return coalesced_group(mine, static_cast<unsigned>(porter::popc(before)), static_cast<unsigned>(porter::popc(leaders)));
+}
+template <class Group> PORTER_CG coalesced_group labeled_partition(Group const& group, bool label) {
+  return binary_partition(group, label);
+}
 
 // Reductions and scans.
 
-template <class T> struct plus {
-  template <class A, class B> PORTER_CG auto operator()(A a, B b) const { return a + b; }
-};
-template <class T> struct less {
-  template <class A> PORTER_CG A operator()(A a, A b) const { return b < a ? b : a; }
-};
-template <class T> struct greater {
-  template <class A> PORTER_CG A operator()(A a, A b) const { return a < b ? b : a; }
-};
-template <class T> struct bit_and {
-  template <class A> PORTER_CG A operator()(A a, A b) const { return a & b; }
-};
-template <class T> struct bit_or {
-  template <class A> PORTER_CG A operator()(A a, A b) const { return a | b; }
-};
-template <class T> struct bit_xor {
-  template <class A> PORTER_CG A operator()(A a, A b) const { return a ^ b; }
-};
+template <class T> struct plus { PORTER_CG T operator()(T a, T b) const { return a + b; } };
+template <class T> struct less { PORTER_CG T operator()(T a, T b) const { return b < a ? b : a; } };
+template <class T> struct greater { PORTER_CG T operator()(T a, T b) const { return a < b ? b : a; } };
+template <class T> struct bit_and { PORTER_CG T operator()(T a, T b) const { return a & b; } };
+template <class T> struct bit_or { PORTER_CG T operator()(T a, T b) const { return a | b; } };
+template <class T> struct bit_xor { PORTER_CG T operator()(T a, T b) const { return a ^ b; } };
 
-template <unsigned Size, class Parent, class T, class Op>
-PORTER_CG T reduce(thread_block_tile<Size, Parent> const& tile, T value, Op&& op) {
-#pragma unroll
-  for (unsigned lanes = Size / 2u; lanes > 0u; lanes /= 2u) value = op(value, tile.shfl_xor(value, lanes));
-  return value;
-}
-template <class T, class Op> PORTER_CG T reduce(coalesced_group const& group, T value, Op&& op) {
-  unsigned const rank = group.thread_rank(), size = group.size();
-  for (unsigned delta = 1u; delta < size; delta *= 2u) {
-    T const other = group.shfl_down(value, delta);
-    if (rank + delta < size) value = op(value, other);
-  }
-  return group.shfl(value, 0u);
-}
+namespace detail {
 
-template <class Group, class T, class Op> PORTER_CG T inclusive_scan(Group const& group, T value, Op&& op) {
-  unsigned const rank = static_cast<unsigned>(group.thread_rank()), size = static_cast<unsigned>(group.size());
-  for (unsigned delta = 1u; delta < size; delta *= 2u) {
-    T const other = group.shfl_up(value, delta);
-    if (rank >= delta) value = op(other, value);
-  }
-  return value;
-}
-template <class Group, class T> PORTER_CG T inclusive_scan(Group const& group, T value) {
-  return inclusive_scan(group, value, plus<T>());
-}
-/// Rank 0 gets `T()`, as in CUDA.
-template <class Group, class T, class Op> PORTER_CG T exclusive_scan(Group const& group, T value, Op&& op) {
-  T const before = group.shfl_up(inclusive_scan(group, value, op), 1u);
+/// Integer sums lose nothing when subtracted again.
+template <class Op, class T> struct is_integer_sum { static constexpr bool value = false; };
+template <class T> struct is_integer_sum<plus<T>, T> { static constexpr bool value = __is_integral(T); };
+template <bool yes> struct Choice {};
+
+template <class Group, class T> PORTER_CG T to_exclusive(Group const&, T inclusive, T own, Choice<true>) { return inclusive - own; }
+template <class Group, class T> PORTER_CG T to_exclusive(Group const& group, T inclusive, T, Choice<false>) {
+  T const before = group.shfl_up(inclusive, 1);
   return group.thread_rank() == 0 ? T() : before;
 }
-template <class Group, class T> PORTER_CG T exclusive_scan(Group const& group, T value) {
-  return exclusive_scan(group, value, plus<T>());
+
+}  // namespace detail
+
+template <class Group, class T, class Op>
+PORTER_CG auto inclusive_scan(Group const& group, T&& value, Op&& op) -> decltype(op(value, value)) {
+  auto result = static_cast<decltype(op(value, value))>(value);
+  for (unsigned distance = 1; distance < group.size(); distance *= 2u) {
+    auto const lower = group.shfl_up(result, distance);
+    if (distance <= group.thread_rank()) result = op(result, lower);
+  }
+  return result;
+}
+template <class Group, class T> PORTER_CG detail::plain_t<T> inclusive_scan(Group const& group, T&& value) {
+  return inclusive_scan(group, value, plus<detail::plain_t<T>>());
+}
+template <class Group, class T, class Op>
+PORTER_CG auto exclusive_scan(Group const& group, T&& value, Op&& op) -> decltype(op(value, value)) {
+  using R = decltype(op(value, value));
+  using Sum = detail::Choice<detail::is_integer_sum<detail::plain_t<Op>, detail::plain_t<T>>::value>;
+  return detail::to_exclusive(group, static_cast<R>(inclusive_scan(group, value, op)), static_cast<R>(value), Sum());
+}
+template <class Group, class T> PORTER_CG detail::plain_t<T> exclusive_scan(Group const& group, T&& value) {
+  return exclusive_scan(group, value, plus<detail::plain_t<T>>());
 }
 
-/// One member of the group calls the function.
+template <unsigned Size, class Parent, class T, class Op>
+PORTER_CG auto reduce(thread_block_tile<Size, Parent> const& group, T&& value, Op&& op) -> decltype(op(value, value)) {
+  auto result = static_cast<decltype(op(value, value))>(value);
+#pragma unroll
+  for (unsigned distance = Size / 2u; distance > 0u; distance /= 2u) result = op(result, group.shfl_xor(result, distance));
+  return result;
+}
+template <class T, class Op>
+PORTER_CG auto reduce(coalesced_group const& group, T&& value, Op&& op) -> decltype(op(value, value)) {
+  if (group.mask() == 0xffffffffu) return reduce(thread_block_tile<32>(0, 1), value, op);
+  auto const sums = inclusive_scan(group, value, op);
+  return detail::Lanes{group.mask()}.from(sums, detail::highest(group.mask()));
+}
+
+// One thread for all.
+
 template <class Group, class Function, class... Arguments>
 PORTER_CG void invoke_one(Group const& group, Function&& function, Arguments&&... arguments) {
-  if (group.thread_rank() == 0) function(static_cast<Arguments&&>(arguments)...);
+  if (group.thread_rank() == 0) static_cast<Function&&>(function)(static_cast<Arguments&&>(arguments)...);
 }
 template <class Group, class Function, class... Arguments>
-PORTER_CG auto invoke_one_broadcast(Group const& group, Function&& function, Arguments&&... arguments) {
-  decltype(function(static_cast<Arguments&&>(arguments)...)) result{};
-  if (group.thread_rank() == 0) result = function(static_cast<Arguments&&>(arguments)...);
+PORTER_CG auto invoke_one_broadcast(Group const& group, Function&& function, Arguments&&... arguments)
+    -> detail::plain_t<decltype(function(arguments...))> {
+  detail::plain_t<decltype(function(arguments...))> result{};
+  if (group.thread_rank() == 0) result = static_cast<Function&&>(function)(static_cast<Arguments&&>(arguments)...);
   return group.shfl(result, 0);
 }
 
-// Copies: synchronous, so wait is the barrier that makes them visible.
+// Asynchronous copies are made at once; waiting for them is a barrier of the group.
 
-template <class Group>
-PORTER_CG void memcpy_async(Group const& group, void* target, void const* source, unsigned long long bytes) {
-  unsigned long long const step = group.size() * 4u;
-  char* const to = static_cast<char*>(target);
-  char const* const from = static_cast<char const*>(source);
-  unsigned long long const words = bytes / 4u * 4u;
-  if (((reinterpret_cast<unsigned long long>(to) | reinterpret_cast<unsigned long long>(from)) & 3u) == 0u) {
-    for (unsigned long long i = group.thread_rank() * 4u; i < words; i += step)
-      *reinterpret_cast<unsigned*>(to + i) = *reinterpret_cast<unsigned const*>(from + i);
-    for (unsigned long long i = words + group.thread_rank(); i < bytes; i += group.size()) to[i] = from[i];
-    return;
-  }
-  for (unsigned long long i = group.thread_rank(); i < bytes; i += group.size()) to[i] = from[i];
+namespace detail {
+
+template <class Unit, class Group> PORTER_CG void copied(Group const& group, void* to, void const* from, size_t bytes) {
+  for (size_t i = group.thread_rank(); i < bytes / sizeof(Unit); i += group.size())
+    static_cast<Unit*>(to)[i] = static_cast<Unit const*>(from)[i];
 }
-template <class Group, class T>
-PORTER_CG void memcpy_async(Group const& group, T* target, unsigned long long room, T const* source, unsigned long long count) {
-  memcpy_async(group, static_cast<void*>(target), static_cast<void const*>(source), (room < count ? room : count) * sizeof(T));
+template <class Group> PORTER_CG void copy_bytes(Group const& group, void* to, void const* from, size_t bytes) {
+  typedef unsigned __attribute__((may_alias)) Word;
+  typedef unsigned __attribute__((ext_vector_type(4), may_alias)) Words;
+  size_t const together = reinterpret_cast<size_t>(to) | reinterpret_cast<size_t>(from) | bytes;
+  if (together % 16u == 0u) return copied<Words>(group, to, from, bytes);
+  if (together % 4u == 0u) return copied<Word>(group, to, from, bytes);
+  copied<char>(group, to, from, bytes);
+}
+
+}  // namespace detail
+
+/// `bytes` may be a number or a `cuda::aligned_size_t`.
+template <class Group, class T, class Size>
+PORTER_CG void memcpy_async(Group const& group, T* to, T const* from, Size const& bytes) {
+  detail::copy_bytes(group, to, from, static_cast<size_t>(bytes));
+}
+/// Room at the target, and elements at the source.
+template <class Group, class T, class ToCount, class FromCount>
+PORTER_CG void memcpy_async(Group const& group, T* to, ToCount const& room, T const* from, FromCount const& count) {
+  size_t const n = static_cast<size_t>(room) < static_cast<size_t>(count) ? static_cast<size_t>(room) : static_cast<size_t>(count);
+  detail::copy_bytes(group, to, from, n * sizeof(T));
 }
 template <class Group> PORTER_CG void wait(Group const& group) { group.sync(); }
-template <unsigned Stages, class Group> PORTER_CG void wait_prior(Group const& group) { group.sync(); }
+template <unsigned Stage, class Group> PORTER_CG void wait_prior(Group const& group) { group.sync(); }
+
+template <class Group> PORTER_CG void sync(Group const& group) { group.sync(); }
+template <class Group> PORTER_CG auto thread_rank(Group const& group) -> decltype(group.thread_rank()) { return group.thread_rank(); }
+template <class Group> PORTER_CG auto group_size(Group const& group) -> decltype(group.size()) { return group.size(); }
 
 }  // namespace cooperative_groups
 }  // namespace porter
