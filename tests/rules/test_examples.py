@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from porter.context import parser_for
 from porter.engine import Context, port
 from porter.model import Effort, Finding, PortedFile
 from porter.names.table import load_names
@@ -14,6 +16,7 @@ from porter.rule import Example, Rule
 from porter.source import SourceFile
 from porter.support import load_support
 
+PARSER = parser_for(Path("/nonexistent"), (), ())
 CASES = [
     pytest.param(rule, example, id=f"{rule.code}-{rule.name}-{number}")
     for rule in all_rules()
@@ -25,7 +28,7 @@ def context(example: Example, rules: tuple[Rule, ...]) -> Context:
     """A run over one example: the same parser a user gets."""
     settings = example.settings
     names = load_names(settings.rocm, dict(settings.custom_names))
-    return Context(settings, names, load_support(settings.rocm), rules, renamed=dict(example.renamed))
+    return Context(settings, names, load_support(settings.rocm), rules, renamed=dict(example.renamed), parse=PARSER)
 
 
 def ported(example: Example, rules: tuple[Rule, ...]) -> PortedFile:
