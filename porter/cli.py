@@ -167,6 +167,22 @@ def rules_command(context: typer.Context, form: Plain = DataFormat.TEXT) -> None
     raise typer.Exit(run())
 
 
+_PASSED_ON = {"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []}
+
+
+@rules_app.command("derive", context_settings=_PASSED_ON)
+def derive_command(context: typer.Context) -> None:
+    """Derive the name tables from installed headers (`porter rules derive --help`)."""
+
+    @guarded
+    def run() -> int:
+        from porter.names.derive.cli import main as derive
+
+        return derive(context.args)
+
+    raise typer.Exit(run())
+
+
 @app.command("doctor")
 def doctor_command(form: Plain = DataFormat.TEXT) -> None:
     """Show what is installed and what each part would need."""

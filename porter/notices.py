@@ -151,7 +151,7 @@ _BUILD = """Build files are copied as they are. They still call the CUDA compile
 
 
 def _build(number: int, name: str, title: str, advice: str) -> Notice:
-    return _notice(f"M{number:03}", name, Effort.MANUAL, title, f"{_BUILD} {advice}")
+    return _notice(f"E{200 + number}", name, Effort.MANUAL, title, f"{_BUILD} {advice}")
 
 
 BUILD_CMAKE = _build(

@@ -228,6 +228,16 @@ def test_explain_rules_doctor_version() -> None:
     assert "scan" in porter("--help").stdout
 
 
+def test_rules_derive_hands_its_options_on() -> None:
+    """Its own help, and its own word on wrong usage."""
+    helped = porter("rules", "derive", "--help")
+    assert helped.code == 0
+    assert "--cuda LABEL=DIR" in helped.stdout
+    wrong = porter("rules", "derive", "--cuda", "13.0=/nowhere", "--hip", "x")
+    assert wrong.code == 2
+    assert "Traceback" not in wrong.stderr
+
+
 def test_every_code_of_a_rule_and_notice_is_explained() -> None:
     """A finding that nobody can look up is worth little."""
     from porter.explain import explanation

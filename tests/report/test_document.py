@@ -74,12 +74,12 @@ def test_a_kernel_answers_for_the_functions_it_calls() -> None:
 def test_one_build_finding_per_kind() -> None:
     """At the file nearest to the root."""
     found = report(
-        record("a/CMakeLists.txt", build=BuildUse("M001", 3, 4)),
-        record("CMakeLists.txt", build=BuildUse("M001", 5, 6)),
-        record("z/Makefile", build=BuildUse("M002", 1, 1)),
+        record("a/CMakeLists.txt", build=BuildUse("E201", 3, 4)),
+        record("CMakeLists.txt", build=BuildUse("E201", 5, 6)),
+        record("z/Makefile", build=BuildUse("E202", 1, 1)),
     )
     places = [(located.path, located.entry.code, located.entry.line) for located in found.findings]
-    assert places == [("CMakeLists.txt", "M001", 5), ("z/Makefile", "M002", 1)]
+    assert places == [("CMakeLists.txt", "E201", 5), ("z/Makefile", "E202", 1)]
     assert found.left == "manual"
 
 
@@ -97,7 +97,7 @@ def test_records_survive_the_manifest() -> None:
         sha256="1" * 64,
         mode=0o755,
         lines=3,
-        build=BuildUse("M001", 1, 2),
+        build=BuildUse("E201", 1, 2),
         support=("porter/x.hpp",),
         kernels=(kernel("k", "f"),),
     )

@@ -256,8 +256,8 @@ def test_build_files_are_reported_once_per_kind(tmp_path: Path) -> None:
     }
     source = make_tree(tmp_path / "src", files)
     answer = port(source, tmp_path / "out")
-    assert codes(answer) == [("CMakeLists.txt", "M001"), ("Makefile", "M002"), ("setup.py", "M003")]
-    (cmake,) = (f.entry for f in answer.report.findings if f.entry.code == "M001")
+    assert codes(answer) == [("CMakeLists.txt", "E201"), ("Makefile", "E202"), ("setup.py", "E203")]
+    (cmake,) = (f.entry for f in answer.report.findings if f.entry.code == "E201")
     assert (cmake.line, cmake.column) == (2, 17)
     assert "1 more" in cmake.message
     assert codes(port(source, tmp_path / "out")) == codes(answer)
