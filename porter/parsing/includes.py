@@ -109,7 +109,7 @@ def _find_includer(path: str, root: str | None) -> str | None:
     limit = os.path.realpath(root) if root else folder
     folders = [folder, above] if above.startswith(limit) else [folder]
     search = _Search((), None)
-    candidates = (entry for each in folders for entry in _sources(each))
+    candidates = (entry for each in folders for entry in _sources(each, _modified(each)))
     for candidate, status in candidates:
         if candidate == path:
             continue
@@ -126,8 +126,17 @@ _MOST_SOURCES = 200
 _LARGEST_SOURCE = 1_000_000
 
 
-def _sources(folder: str) -> list[tuple[str, os.stat_result]]:
+def _modified(folder: str) -> int:
+    try:
+        return os.stat(folder).st_mtime_ns
+    except OSError:
+        return 0
+
+
+@functools.lru_cache(maxsize=64)
+def _sources(folder: str, modified: int) -> list[tuple[str, os.stat_result]]:
     """Source files of a folder, the likely translation units first."""
+    del modified
     found: list[tuple[int, str, os.stat_result]] = []
     try:
         with os.scandir(folder) as entries:
@@ -139,6 +148,11 @@ def _sources(folder: str) -> list[tuple[str, os.stat_result]]:
         return []
     usable = [(path, status) for _, path, status in sorted(found) if status.st_size < _LARGEST_SOURCE]
     return usable[:_MOST_SOURCES]
+
+
+@functools.lru_cache(maxsize=8192)
+def _real_path(path: str) -> str:
+    return os.path.realpath(path)
 
 
 class _Search:
@@ -176,7 +190,7 @@ class _Search:
         for folder in folders:
             candidate = os.path.join(folder, include.name)
             try:
-                return os.path.realpath(candidate), os.stat(candidate)
+                return _real_path(candidate), os.stat(candidate)
             except (OSError, ValueError):
                 continue
         return None

@@ -80,7 +80,8 @@ def _between_directives(text: bytes, span: Span) -> Span | None:
 
 def language_of(path: str, *texts: bytes) -> str:
     """`hip` for what already uses HIP's headers, else `cuda`."""
-    return "hip" if path.endswith(".hip") or any(map(_HIP.search, texts)) else "cuda"
+    uses_hip = any(b"hip" in text and _HIP.search(text) for text in texts)
+    return "hip" if path.endswith(".hip") or uses_hip else "cuda"
 
 
 def support_files(path: str, data: bytes) -> dict[str, bytes]:
