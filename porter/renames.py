@@ -52,7 +52,8 @@ def namespace_aliases(tokens: Tokens) -> dict[str, str]:
 
 def uses(unit: Unit) -> tuple[Use, ...]:
     """Every CUDA name of a file that the tables have something to say about, in order of place."""
-    found = [*_plain(unit), *_qualified(unit)]
+    aliases = namespace_aliases(unit.tokens)
+    found = [*_plain(unit), *_qualified(unit, aliases), *_used(unit, aliases)]
     covered = {index for use in found if use.last > use.first for index in range(use.first, use.last + 1)}
     return tuple(sorted(use for use in found if use.last > use.first or use.first not in covered))
 
@@ -66,8 +67,7 @@ def _plain(unit: Unit) -> Iterator[Use]:
                 yield Use(index, index, name, row, support)
 
 
-def _qualified(unit: Unit) -> Iterator[Use]:
-    aliases = namespace_aliases(unit.tokens)
+def _qualified(unit: Unit, aliases: Mapping[str, str]) -> Iterator[Use]:
     roots = unit.names.namespaces
     for name in unit.tokens.names.keys() & (roots | aliases.keys()):
         scope = aliases.get(name, name)
@@ -76,6 +76,46 @@ def _qualified(unit: Unit) -> Iterator[Use]:
         for index in unit.tokens.names[name]:
             if unit.is_cuda(index) and (use := _chain(unit, index, scope)) is not None:
                 yield use
+
+
+def _used(unit: Unit, aliases: Mapping[str, str]) -> Iterator[Use]:
+    """Names that `using namespace` brings in, where more has to be said than that the namespace is renamed."""
+    for scope in _opened_namespaces(unit, aliases):
+        supplied = {name.rpartition("::")[2] for name in unit.support.names if name.startswith(scope + "::")}
+        for name in unit.tokens.names.keys() & (unit.names.members(scope) | supplied):
+            for index in unit.occurrences(name):
+                if not unit.next_in(index, _AFTER_MEMBER):
+                    continue
+                use = _chain(unit, index, f"{scope}::{name}")
+                if use is not None and (use.support is not None or use.row is None or not _same_member(use)):
+                    yield use
+
+
+_AFTER_MEMBER = frozenset({"(", "<", "::", "{"})
+
+
+def _same_member(use: Use) -> bool:
+    """Whether the name needs nothing once its namespace is renamed."""
+    row = use.row
+    return row is not None and row.hip is not None and not row.signature
+
+
+def _opened_namespaces(unit: Unit, aliases: Mapping[str, str]) -> tuple[str, ...]:
+    """The CUDA namespaces that this file opens with `using namespace`, in order."""
+    texts = unit.tokens.texts
+    opened: dict[str, None] = {}
+    for index in unit.tokens.names.get("namespace", ()):
+        if index == 0 or texts[index - 1] != "using":
+            continue
+        end = index + 1
+        while end < len(texts) and (texts[end] == "::" or unit.tokens.kinds[end] == IDENTIFIER):
+            end += 1
+        name = "".join(texts[index + 1 : end]).removeprefix("::")
+        head, separator, rest = name.partition("::")
+        scope = aliases.get(head, head) + separator + rest
+        if scope.partition("::")[0] in unit.names.namespaces:
+            opened[scope] = None
+    return tuple(opened)
 
 
 def _chain(unit: Unit, index: int, scope: str) -> Use | None:

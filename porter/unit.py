@@ -201,6 +201,11 @@ class Unit:
         texts = self.tokens.texts
         return index + 1 < len(texts) and texts[index + 1] == text
 
+    def next_in(self, index: int, choices: frozenset[str]) -> bool:
+        """Whether the token after `index` is one of `choices`."""
+        texts = self.tokens.texts
+        return index + 1 < len(texts) and texts[index + 1] in choices
+
     def arguments(self, index: int) -> list[Span]:
         """Byte ranges of the arguments of the call whose callee is at `index` (white space trimmed)."""
         tokens = self.tokens

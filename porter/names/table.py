@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections import ChainMap
+from collections import ChainMap, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -88,6 +88,21 @@ class NameTable:
         roots = {name.partition("::")[0] for name in self._names if "::" in name}
         plain = {name for name, row in self._names.items() if row.kind == "namespace" and "::" not in name}
         return frozenset(roots | plain)
+
+    def members(self, scope: str) -> frozenset[str]:
+        """What the tables have directly below a namespace (`cub` -> `BlockReduce`, ...)."""
+        return self._members.get(scope, frozenset())
+
+    @cached_property
+    def _members(self) -> dict[str, frozenset[str]]:
+        found: defaultdict[str, set[str]] = defaultdict(set)
+        for name in self._names:
+            if "::" in name:
+                scope, _, member = name.rpartition("::")
+                found[scope].add(member)
+                outer, _, inner = scope.rpartition("::")
+                found[outer].add(inner)
+        return {scope: frozenset(members) for scope, members in found.items() if scope}
 
 
 class _Rows(Mapping[str, NameRow]):
