@@ -59,8 +59,7 @@ def uses(unit: Unit) -> tuple[Use, ...]:
 
 
 def _plain(unit: Unit) -> Iterator[Use]:
-    known = unit.names.active | unit.support.names.keys()
-    for name in (unit.tokens.names.keys() & known) - unit.names.namespaces:
+    for name in unit.known_names - unit.names.namespaces:
         row, support = unit.names.get(name), unit.support.get(name)
         for index in unit.occurrences(name):
             if support is None or not support.call or unit.next_is(index, "("):

@@ -159,8 +159,13 @@ class Unit:
     @cached_property
     def own(self) -> frozenset[str]:
         """CUDA-like names that this file itself seems to declare, as a variable, parameter, function or macro."""
-        known = self.tokens.names.keys() & (self.names.active | self.support.names.keys())
-        return frozenset(name for name in known if any(map(self._declares, self.tokens.names[name])))
+        return frozenset(name for name in self.known_names if any(map(self._declares, self.tokens.names[name])))
+
+    @cached_property
+    def known_names(self) -> frozenset[str]:
+        """The file's identifiers about which the tables have something to say."""
+        names = self.tokens.names.keys()
+        return (self.names.active & names) | (self.support.names.keys() & names)
 
     def _declares(self, index: int) -> bool:
         """Whether `type name =`, `type name(`, `#define name` or the like stands at a token."""
