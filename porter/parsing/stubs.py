@@ -32,6 +32,7 @@ COMMON = (
     "-Wno-reserved-user-defined-literal",
     "-Wno-implicit-function-declaration",
     "-fdeclspec",
+    "-fgpu-rdc",
     "-fconstexpr-steps=200000",
     "-Xclang",
     "-fcuda-allow-variadic-functions",

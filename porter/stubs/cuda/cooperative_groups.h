@@ -19,7 +19,10 @@ template <class Self> class porter_group : public thread_group {
   static unsigned int size();
   static unsigned int num_threads();
   static unsigned int thread_rank();
+  struct arrival_token {};
+  arrival_token barrier_arrive() const;
   void barrier_wait() const;
+  void barrier_wait(arrival_token &&) const;
 };
 class thread_block : public porter_group<thread_block> {
  public:

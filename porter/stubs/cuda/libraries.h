@@ -130,7 +130,7 @@ PORTER_CALL(cublasStatus_t, cublasSetMathMode) PORTER_CALL(cublasStatus_t, cubla
 PORTER_CALL(cublasStatus_t, cublasSetAtomicsMode) PORTER_CALL(cublasStatus_t, cublasGetVersion) PORTER_CALL(cublasStatus_t, cublasSetVector)
 PORTER_CALL(cublasStatus_t, cublasGetVector) PORTER_CALL(cublasStatus_t, cublasSetMatrix) PORTER_CALL(cublasStatus_t, cublasGetMatrix)
 PORTER_CALL(cublasStatus_t, cublasGemmEx) PORTER_CALL(cublasStatus_t, cublasGemmStridedBatchedEx) PORTER_CALL(cublasStatus_t, cublasGemmBatchedEx)
-PORTER_CALL(cublasStatus_t, cublasSgemmEx) PORTER_CALL(cublasStatus_t, cublasHgemm) PORTER_CALL(cublasStatus_t, cublasHgemmStridedBatched)
+PORTER_CALL(cublasStatus_t, cublasDotEx) PORTER_CALL(cublasStatus_t, cublasAxpyEx) PORTER_CALL(cublasStatus_t, cublasNrm2Ex) PORTER_CALL(cublasStatus_t, cublasScalEx) PORTER_CALL(cublasStatus_t, cublasSgemmEx) PORTER_CALL(cublasStatus_t, cublasHgemm) PORTER_CALL(cublasStatus_t, cublasHgemmStridedBatched)
 PORTER_CALL(cublasStatus_t, cublasHgemmBatched) PORTER_CALL(cublasStatus_t, cublasIsamax) PORTER_CALL(cublasStatus_t, cublasIdamax)
 PORTER_CALL(cublasStatus_t, cublasIsamin) PORTER_CALL(cublasStatus_t, cublasIdamin) PORTER_CALL(cublasStatus_t, cublasScnrm2) PORTER_CALL(cublasStatus_t, cublasDznrm2)
 PORTER_CALL(const char *, cublasGetStatusString) PORTER_CALL(const char *, cublasGetStatusName)
@@ -139,8 +139,11 @@ PORTER_TYPED(cublas, axpy) PORTER_TYPED(cublas, scal) PORTER_TYPED(cublas, copy)
 PORTER_TYPED(cublas, dotu) PORTER_TYPED(cublas, dotc) PORTER_TYPED(cublas, nrm2) PORTER_TYPED(cublas, asum) PORTER_TYPED(cublas, ger)
 PORTER_TYPED(cublas, geam) PORTER_TYPED(cublas, dgmm) PORTER_TYPED(cublas, symv) PORTER_TYPED(cublas, symm) PORTER_TYPED(cublas, syrk)
 PORTER_TYPED(cublas, trsm) PORTER_TYPED(cublas, trmm) PORTER_TYPED(cublas, trsv) PORTER_TYPED(cublas, rot) PORTER_TYPED(cublas, getrfBatched)
-PORTER_TYPED(cublas, getriBatched) PORTER_TYPED(cublas, getrsBatched) PORTER_TYPED(cublas, matinvBatched) PORTER_TYPED(cublas, trsmBatched)
+PORTER_TYPED(cublas, gelsBatched) PORTER_TYPED(cublas, gemm_64) PORTER_TYPED(cublas, dgmm_64) PORTER_TYPED(cublas, axpy_64) PORTER_TYPED(cublas, getriBatched) PORTER_TYPED(cublas, getrsBatched) PORTER_TYPED(cublas, matinvBatched) PORTER_TYPED(cublas, trsmBatched)
 typedef struct cublasLtContext *cublasLtHandle_t;
+struct cublasLtMatmulDescOpaque_t { unsigned long long data[8]; };
+struct cublasLtMatrixLayoutOpaque_t { unsigned long long data[8]; };
+struct cublasLtMatmulPreferenceOpaque_t { unsigned long long data[8]; };
 typedef struct cublasLtMatmulDescOpaque_t *cublasLtMatmulDesc_t;
 typedef struct cublasLtMatrixLayoutOpaque_t *cublasLtMatrixLayout_t;
 typedef struct cublasLtMatmulPreferenceOpaque_t *cublasLtMatmulPreference_t;
@@ -153,7 +156,7 @@ PORTER_CALL(cublasStatus_t, cublasLtCreate) PORTER_CALL(cublasStatus_t, cublasLt
 PORTER_CALL(cublasStatus_t, cublasLtMatmulDescCreate) PORTER_CALL(cublasStatus_t, cublasLtMatmulDescDestroy) PORTER_CALL(cublasStatus_t, cublasLtMatmulDescSetAttribute)
 PORTER_CALL(cublasStatus_t, cublasLtMatrixLayoutCreate) PORTER_CALL(cublasStatus_t, cublasLtMatrixLayoutDestroy) PORTER_CALL(cublasStatus_t, cublasLtMatrixLayoutSetAttribute)
 PORTER_CALL(cublasStatus_t, cublasLtMatmulPreferenceCreate) PORTER_CALL(cublasStatus_t, cublasLtMatmulPreferenceDestroy)
-PORTER_CALL(cublasStatus_t, cublasLtMatmulPreferenceSetAttribute) PORTER_CALL(cublasStatus_t, cublasLtMatmulAlgoGetHeuristic)
+PORTER_CALL(cublasStatus_t, cublasLtMatmulPreferenceSetAttribute) PORTER_CALL(cublasStatus_t, cublasLtMatmulDescInit) PORTER_CALL(cublasStatus_t, cublasLtMatrixLayoutInit) PORTER_CALL(cublasStatus_t, cublasLtMatmulPreferenceInit) PORTER_CALL(cublasStatus_t, cublasLtMatmulAlgoGetHeuristic)
 
 // cuFFT.
 typedef float cufftReal;
@@ -237,6 +240,7 @@ enum ncclResult_t { ncclSuccess, ncclUnhandledCudaError, ncclSystemError, ncclIn
 enum ncclDataType_t { ncclInt8, ncclChar = 0, ncclUint8, ncclInt32, ncclInt = 2, ncclUint32, ncclInt64, ncclUint64, ncclFloat16, ncclHalf = 6, ncclFloat32, ncclFloat = 7, ncclFloat64, ncclDouble = 8, ncclBfloat16 };
 enum ncclRedOp_t { ncclSum, ncclProd, ncclMax, ncclMin, ncclAvg };
 #define PORTER_NCCL(name) PORTER_CALL(ncclResult_t, name)
+PORTER_NCCL(ncclGetVersion) PORTER_NCCL(ncclCommInitRankConfig) PORTER_NCCL(ncclCommAbort) PORTER_NCCL(ncclCommSplit) PORTER_NCCL(ncclCommGetAsyncError) PORTER_NCCL(ncclCommFinalize)
 PORTER_NCCL(ncclCommInitRank) PORTER_NCCL(ncclCommInitAll) PORTER_NCCL(ncclCommDestroy) PORTER_NCCL(ncclGetUniqueId) PORTER_NCCL(ncclAllReduce)
 PORTER_NCCL(ncclReduce) PORTER_NCCL(ncclBroadcast) PORTER_NCCL(ncclBcast) PORTER_NCCL(ncclAllGather) PORTER_NCCL(ncclReduceScatter) PORTER_NCCL(ncclSend)
 PORTER_NCCL(ncclRecv) PORTER_NCCL(ncclGroupStart) PORTER_NCCL(ncclGroupEnd) PORTER_NCCL(ncclCommCount) PORTER_NCCL(ncclCommUserRank)

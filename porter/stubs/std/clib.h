@@ -113,6 +113,7 @@ long long strtoll(const char *, char **, int);
 unsigned long strtoul(const char *, char **, int);
 unsigned long long strtoull(const char *, char **, int);
 double strtod(const char *, char **);
+long double strtold(const char *, char **);
 float strtof(const char *, char **);
 int rand();
 void srand(unsigned);

@@ -42,6 +42,7 @@ template <class T, class P = T *, class R = T &> struct porter_iterator {
   R operator*() const;
   P operator->() const;
   R operator[](ptrdiff_t) const;
+  porter_iterator base() const;
   porter_iterator &operator++();
   porter_iterator operator++(int);
   porter_iterator &operator--();
@@ -420,10 +421,13 @@ unsigned long stoul(const string &, size_t * = nullptr, int = 10);
 unsigned long long stoull(const string &, size_t * = nullptr, int = 10);
 float stof(const string &, size_t * = nullptr);
 double stod(const string &, size_t * = nullptr);
+long double stold(const string &, size_t * = nullptr);
 inline namespace literals {
 inline namespace string_literals { string operator""s(const char *, size_t); }
 }
 
+template <class T> struct pointer_traits { typedef T element_type; };
+void *align(size_t, size_t, void *&, size_t &);
 template <class T> struct default_delete { void operator()(T *) const; };
 template <class T> struct default_delete<T[]> { void operator()(T *) const; };
 template <class T, class D = default_delete<T>> class unique_ptr {

@@ -278,6 +278,9 @@ PORTER_C(memcpy) PORTER_C(memmove) PORTER_C(memset) PORTER_C(memcmp) PORTER_C(st
 PORTER_C(strcat) PORTER_C(strcmp) PORTER_C(strncmp) PORTER_C(strchr) PORTER_C(strrchr) PORTER_C(strstr) PORTER_C(strtok) PORTER_C(strerror)
 PORTER_C(isalpha) PORTER_C(isdigit) PORTER_C(isalnum) PORTER_C(isspace) PORTER_C(isupper) PORTER_C(islower) PORTER_C(toupper)
 PORTER_C(tolower) PORTER_C(tm) PORTER_C(time_t) PORTER_C(clock_t) PORTER_C(time) PORTER_C(localtime) PORTER_C(ctime) PORTER_C(difftime)
+PORTER_C(strtold) PORTER_C(isblank) PORTER_C(isprint) PORTER_C(ispunct) PORTER_C(isxdigit) PORTER_C(iscntrl) PORTER_C(isgraph) PORTER_C(ferror) PORTER_C(fputs)
+PORTER_C(fgetc) PORTER_C(fputc) PORTER_C(putc) PORTER_C(ungetc) PORTER_C(remove) PORTER_C(rename) PORTER_C(tmpfile) PORTER_C(memchr) PORTER_C(strncat) PORTER_C(strspn)
+PORTER_C(strcspn) PORTER_C(strpbrk) PORTER_C(vprintf) PORTER_C(vfprintf) PORTER_C(vsprintf) PORTER_C(bsearch) PORTER_C(div) PORTER_C(size_t) PORTER_C(clearerr) PORTER_C(freopen)
 PORTER_C(strftime) PORTER_C(signal) PORTER_C(va_list) PORTER_C(gmtime) PORTER_C(mktime)
 #undef PORTER_C
 using ::clock;

@@ -87,6 +87,15 @@ enum class DeviceType : signed char { CPU, CUDA, HIP = 6 };
 enum class Layout : signed char { Strided, Sparse };
 enum class MemoryFormat : signed char { Contiguous, Preserve, ChannelsLast, ChannelsLast3d };
 typedef signed char DeviceIndex;
+#define PORTER_MIXED(name, op)                                                    \
+  friend float operator op(name, float);                                          \
+  friend float operator op(float, name);                                          \
+  friend double operator op(name, double);                                        \
+  friend double operator op(double, name);                                        \
+  friend name operator op(name, int);                                             \
+  friend name operator op(int, name);                                             \
+  friend name operator op(name, long);                                            \
+  friend name operator op(long, name);
 #define PORTER_SMALL(name, native)                                                \
   struct alignas(2) name {                                                        \
     unsigned short x;                                                             \
@@ -103,6 +112,7 @@ typedef signed char DeviceIndex;
     friend name operator*(const name &, const name &);                            \
     friend name operator/(const name &, const name &);                            \
     friend name operator-(const name &);                                          \
+    PORTER_MIXED(name, +) PORTER_MIXED(name, -) PORTER_MIXED(name, *) PORTER_MIXED(name, /) \
     friend name &operator+=(name &, const name &);                                \
     friend name &operator-=(name &, const name &);                                \
     friend name &operator*=(name &, const name &);                                \
@@ -111,6 +121,7 @@ typedef signed char DeviceIndex;
 PORTER_SMALL(Half, __half)
 PORTER_SMALL(BFloat16, __nv_bfloat16)
 #undef PORTER_SMALL
+#undef PORTER_MIXED
 struct alignas(1) Float8_e4m3fn { unsigned char x; Float8_e4m3fn() = default; Float8_e4m3fn(float); operator float() const; };
 struct alignas(1) Float8_e5m2 { unsigned char x; Float8_e5m2() = default; Float8_e5m2(float); operator float() const; };
 struct alignas(1) Float8_e4m3fnuz { unsigned char x; Float8_e4m3fnuz() = default; Float8_e4m3fnuz(float); operator float() const; };
@@ -128,6 +139,13 @@ template <class T> class ArrayRef {
   const T *begin() const;
   const T *end() const;
   std::vector<T> vec() const;
+  bool empty() const;
+  bool equals(ArrayRef) const;
+  ArrayRef slice(size_t, size_t) const;
+  const T &front() const;
+  const T &back() const;
+  friend bool operator==(ArrayRef, ArrayRef);
+  friend bool operator!=(ArrayRef, ArrayRef);
 };
 typedef ArrayRef<int64_t> IntArrayRef;
 template <class T> using optional = std::optional<T>;
@@ -289,6 +307,12 @@ PORTER_FACTORY(from_blob) PORTER_FACTORY(cat) PORTER_FACTORY(stack) PORTER_FACTO
 PORTER_FACTORY(softmax) PORTER_FACTORY(sigmoid) PORTER_FACTORY(tanh) PORTER_FACTORY(relu) PORTER_FACTORY(scalar_tensor) PORTER_FACTORY(where) PORTER_FACTORY(empty_strided)
 PORTER_FACTORY(sqrt) PORTER_FACTORY(pow) PORTER_FACTORY(abs) PORTER_FACTORY(bmm) PORTER_FACTORY(conv2d) PORTER_FACTORY(native_layer_norm)
 #undef PORTER_FACTORY
+template <class T> struct numeric_limits {
+  static T lowest();
+  static T max();
+  static T lower_bound();
+  static T upper_bound();
+};
 template <class T> struct OpMathType { typedef T type; };
 template <> struct OpMathType<Half> { typedef float type; };
 template <> struct OpMathType<BFloat16> { typedef float type; };
