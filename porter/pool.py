@@ -184,6 +184,7 @@ def _executor(job: Job, method: str, workers: int) -> ProcessPoolExecutor:
 def _initialize(job: Job | None) -> None:
     """First thing in a worker: Ctrl-C is the parent's to handle; a spawned worker builds its own context."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    gc.set_threshold(50_000, 20, 20)
     if job is not None:
         _prepare(job, None)
 
