@@ -1,0 +1,68 @@
+"""D012: attributes of kernels and parameters that HIP does not know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from porter.model import Edit, Effort, Finding, Span
+from porter.rule import Rule, clean, fixes, reports
+from porter.unit import Unit
+
+_DROPPED = {
+    "__grid_constant__": "kernel parameters are read-only memory on AMD GPUs anyway",
+    "__maxnreg__": "register limits of CUDA do not carry over; use __launch_bounds__ or amdgpu_waves_per_eu",
+}
+_CLUSTER = frozenset({"__cluster_dims__", "__block_size__"})
+
+
+class KernelAttribute(Rule):
+    """Kernel attribute that HIP does not know
+
+    `__grid_constant__` and `__maxnreg__(n)` do not exist in HIP and are removed: the first changes nothing on AMD
+    GPUs, the second only limits registers. `__cluster_dims__` and `__block_size__` start thread block clusters, which
+    gfx942 does not have: the kernel has to be written for blocks alone.
+    """
+
+    code = "D012"
+    triggers = frozenset(_DROPPED) | _CLUSTER
+    hazards = ("grid-constant", "cluster-maxnreg-attrs", "thread-block-cluster")
+    examples = (
+        fixes(
+            "__global__ void k(const __grid_constant__ P p) {}",
+            "__global__ void k(const P p) {}",
+        ),
+        fixes(
+            "__global__ void __maxnreg__(128) k() {}",
+            "__global__ void k() {}",
+            effort=Effort.REVIEW,
+        ),
+        reports("__global__ void __cluster_dims__(2, 1, 1) k() {}"),
+        clean("#define __grid_constant__\nint a;"),
+        clean("__global__ void __launch_bounds__(128) k() {}"),
+    )
+
+    def find(self, unit: Unit) -> Iterator[Finding]:
+        """One finding per attribute."""
+        tokens = unit.tokens
+        for name in self.triggers & tokens.names.keys():
+            if _is_defined(unit, name):
+                continue
+            for index in unit.occurrences(name):
+                last = tokens.partner.get(index + 1, index) if unit.next_is(index, "(") else index
+                span = unit.span(index, last)
+                if name in _CLUSTER:
+                    message = f"{name}: gfx942 has no thread block clusters"
+                    yield self.finding(unit, span, message, Effort.MANUAL)
+                    continue
+                effort = Effort.NONE if last == index else Effort.REVIEW
+                end = tokens.starts[last + 1] if last + 1 < len(tokens) else span.end
+                blank = unit.slice(Span(span.end, end))
+                edit = Edit(span.start, end if blank and not blank.strip(" \t") else span.end, "")
+                yield self.finding(unit, span, f"{name} removed: {_DROPPED[name]}", effort, (edit,))
+
+
+def _is_defined(unit: Unit, name: str) -> bool:
+    """Whether the file makes a macro of that name itself."""
+    tokens = unit.tokens
+    directives = ((index, tokens.directive_of(index)) for index in tokens.names[name])
+    return any(d is not None and d.name == "define" and d.first == index for index, d in directives)

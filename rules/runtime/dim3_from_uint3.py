@@ -1,0 +1,88 @@
+"""R013: uint3 where HIP wants dim3, and the other way round."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from porter.model import Edit, Effort, Finding
+from porter.rule import Rule, clean, fixes
+from porter.unit import Unit
+
+_INDICES = ("threadIdx", "blockIdx")
+
+
+class Dim3FromUint3(Rule):
+    """`uint3` and `dim3` in place of each other
+
+    CUDA converts between `dim3` and `uint3` both ways, and `threadIdx` is a `uint3`. In HIP they are unrelated types:
+    a `dim3` cannot be set from `make_uint3(...)`, nor a `uint3` from `threadIdx`.
+    """
+
+    code = "R013"
+    triggers = frozenset({"make_uint3", *_INDICES})
+    hazards = ("threadidx-to-uint3",)
+    examples = (
+        fixes(
+            "void f() { dim3 g, b = make_uint3(1, 2, 3); g = make_uint3(4, 1, 1); }",
+            "void f() { dim3 g, b = dim3(1, 2, 3); g = dim3(4, 1, 1); }",
+        ),
+        fixes("void f() { k<<<make_uint3(2, 1, 1), 64>>>(); }", "void f() { k<<<dim3(2, 1, 1), 64>>>(); }"),
+        fixes(
+            "__device__ void f() { const uint3 t = threadIdx; }",
+            "__device__ void f() { const uint3 t = make_uint3(threadIdx.x, threadIdx.y, threadIdx.z); }",
+        ),
+        clean("void f() { uint3 u = make_uint3(1, 2, 3); g(u); }"),
+        clean("__device__ void f() { dim3 t = threadIdx; auto b = blockIdx; int x = threadIdx.x; }"),
+    )
+
+    def find(self, unit: Unit) -> Iterator[Finding]:
+        """One finding per value of the wrong type."""
+        for index in unit.occurrences("make_uint3"):
+            if self._wants_dim3(unit, index):
+                span = unit.span(index)
+                yield self.finding(unit, span, "a dim3 is wanted here", Effort.NONE, (Edit(*span, "dim3"),))
+        for name in _INDICES:
+            for index in unit.occurrences(name):
+                if not unit.next_is(index, ".") and _type_of_target(unit, index) == "uint3":
+                    span = unit.span(index)
+                    text = f"make_uint3({name}.x, {name}.y, {name}.z)"
+                    yield self.finding(unit, span, f"{name} is no uint3 in HIP", Effort.NONE, (Edit(*span, text),))
+
+    @staticmethod
+    def _wants_dim3(unit: Unit, index: int) -> bool:
+        texts = unit.tokens.texts
+        if index == 0:
+            return False
+        if texts[index - 1] == "<<<":
+            return True
+        closed = unit.tokens.partner.get(index + 1, index)
+        if texts[index - 1] == "," and texts[closed + 1 : closed + 2] in ([">>>"], [","]):
+            opened = next((i for i in range(index - 1, max(0, index - 60), -1) if texts[i] in ("<<<", ";")), 0)
+            return texts[opened] == "<<<" and closed + 1 < len(texts)
+        return _type_of_target(unit, index) == "dim3"
+
+
+def _type_of_target(unit: Unit, index: int) -> str:
+    """`T` where the value at a token initialises `T name` or is assigned to a name declared so in this file."""
+    tokens = unit.tokens
+    texts = tokens.texts
+    if index < 2 or texts[index - 1] not in ("=", "(") or tokens.kinds[index - 2] != "i":
+        return ""
+    name = texts[index - 2]
+    places = [place for place in tokens.names[name] if place < index and _declared_type(unit, place)]
+    if texts[index - 1] == "(" and index - 2 not in places:
+        return ""
+    return _declared_type(unit, places[-1]) if places else ""
+
+
+def _declared_type(unit: Unit, place: int) -> str:
+    """The type word of the declaration that a variable stands in, for `dim3 a, b` and `uint3 a`."""
+    texts = unit.tokens.texts
+    while place > 1:
+        before = texts[place - 1]
+        if before in ("dim3", "uint3"):
+            return before
+        if before != "," or unit.tokens.kinds[place - 2] != "i":
+            return ""
+        place -= 2
+    return texts[0] if place == 1 and texts[0] in ("dim3", "uint3") else ""
