@@ -15,6 +15,7 @@ from typing import Any
 from benchmarks.compiler import Compiler, PassResult
 from benchmarks.corpus import Program, load_program, program_names
 from benchmarks.diagnostics import CompileError
+from benchmarks.explained import Report, load_report
 
 SCHEMA = 1
 _QUOTED = re.compile(r"'[^']*'")
@@ -56,8 +57,7 @@ class ProgramResult:
 def check_program(compiler: Compiler, program: Program, tree: Path, expected: int) -> ProgramResult:
     """Both passes of every unit; fewer units than the original has is a failure of its own."""
     units = tuple(
-        UnitResult(str(unit.path.relative_to(tree)), tuple(compiler.check(program, unit)))
-        for unit in program.units
+        UnitResult(str(unit.path.relative_to(tree)), tuple(compiler.check(program, unit))) for unit in program.units
     )
     if not units or len(units) < expected:
         return ProgramResult(program.name, units, f"{len(units)} of {expected} translation units are there")
@@ -115,6 +115,15 @@ def summary_text(results: list[ProgramResult], set_aside: frozenset[str]) -> str
     return "\n".join(lines)
 
 
+def silent_text(results: list[ProgramResult], report: Report) -> str:
+    """Failing programs whose every error is at a place that the report says nothing about."""
+    failed = [result for result in results if not result.passed]
+    silent = [result for result in failed if not any(map(report.explains, result.errors()))]
+    lines = [f"failing programs without a manual finding where the compiler complains: {len(silent)} of {len(failed)}"]
+    lines += [f"  {result.name}: {_first_problem(result)}" for result in silent]
+    return "\n".join(lines)
+
+
 def _count_line(label: str, results: list[ProgramResult]) -> str:
     passed = sum(result.passed for result in results)
     share = 100 * passed / len(results) if results else 0.0
@@ -162,6 +171,7 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     add("--time-limit", type=float, default=120.0, help="seconds per pass")
     add("--jobs", type=int, default=2)
     add("--cache", type=Path, default=Path(".syntax-cache"))
+    add("--report", type=Path, help="what `porter port --format json` printed for TREE: look for silent failures")
     add("--json", type=Path, help="write the full result here")
     arguments = parser.parse_args(argv)
     arguments.tree = (arguments.tree or arguments.corpus).resolve()
@@ -188,7 +198,11 @@ def main(argv: list[str] | None = None) -> int:
     results = check_all(compiler, arguments, names)
     if arguments.json:
         arguments.json.write_text(json.dumps(as_document(results, arguments), indent=1))
-    print(summary_text(results, frozenset(filter(None, arguments.set_aside.split(",")))))
+    set_aside = frozenset(filter(None, arguments.set_aside.split(",")))
+    print(summary_text(results, set_aside))
+    if arguments.report:
+        counted = [result for result in results if result.name not in set_aside]
+        print("\n" + silent_text(counted, load_report(arguments.report, arguments.tree)))
     return 0 if all(result.passed for result in results) else 1
 
 
