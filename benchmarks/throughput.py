@@ -54,9 +54,7 @@ def run(command: list[str], folder: Path) -> Run:
     """Wait for a command; exit codes above 1 (1: manual work is left) are errors."""
     with tempfile.TemporaryFile() as output:
         started = time.perf_counter()
-        process = subprocess.Popen(
-            command, cwd=folder, stdin=subprocess.DEVNULL, stdout=output, stderr=output
-        )
+        process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
         _, status, usage = os.wait4(process.pid, 0)
         wall = time.perf_counter() - started
         process.returncode = os.waitstatus_to_exitcode(status)
