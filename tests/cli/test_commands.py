@@ -12,7 +12,7 @@ import sys
 import time
 from pathlib import Path
 
-import jsonschema
+import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 from porter.report import schemas

@@ -13,6 +13,7 @@ import pytest
 from porter.errors import Unusable
 from porter.manifest import NAME
 from porter.port import Request, port_in_place
+from porter.project import Project, discover
 from porter.settings import Choices
 from tests.tree.trees import KERNEL, PORTED_KERNEL, codes, listing, make_tree, port
 
@@ -133,18 +134,15 @@ def test_what_cannot_be_read_is_reported(tmp_path: Path) -> None:
 
 def test_a_file_that_vanishes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Gone between the listing and the reading: a finding, and the rest is done."""
-    import porter.port as module
-
     source = make_tree(tmp_path / "src", {"a.cu": KERNEL, "gone.cu": KERNEL, "gone.txt": "x"})
-    discover = module.discover
 
-    def listing_of_yesterday(path: Path, choices: Choices) -> object:
+    def listing_of_yesterday(path: Path, choices: Choices) -> Project:
         project = discover(path, choices)
         (source / "gone.cu").unlink()
         (source / "gone.txt").unlink()
         return project
 
-    monkeypatch.setattr(module, "discover", listing_of_yesterday)
+    monkeypatch.setattr("porter.port.discover", listing_of_yesterday)
     answer = port(source, tmp_path / "out")
     assert codes(answer) == [("gone.cu", "E102"), ("gone.txt", "E102")]
     assert (tmp_path / "out" / "a.hip").read_bytes() == PORTED_KERNEL

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from porter import engine, writing
+from porter import engine
 from porter.errors import Interrupted, Unusable
 from porter.manifest import NAME, read_manifest
 from porter.model import PortedFile
@@ -127,7 +127,7 @@ def test_a_full_disk_is_an_error_with_the_path(tmp_path: Path, monkeypatch: pyte
 
     out = tmp_path / "out"
     with monkeypatch.context() as patch:
-        patch.setattr(writing.os, "write", full)
+        patch.setattr(os, "write", full)
         with pytest.raises(Unusable, match=rf"{out}/f\d+\.hip: No space left"):
             port(source, out, jobs=2)
     assert listing(out).keys() == {NAME}

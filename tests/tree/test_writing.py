@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from porter import writing
 from porter.errors import Unusable
 from porter.writing import Placed, content_at, content_of, place, place_link, sha256, write_atomically
 
@@ -64,7 +63,7 @@ def test_a_full_disk_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.Mon
     if failing == "replace":
         monkeypatch.setattr(Path, "replace", full)
     else:
-        monkeypatch.setattr(writing.os, failing, full)
+        monkeypatch.setattr(os, failing, full)
     with pytest.raises(Unusable, match=rf"{path}: No space left"):
         write_atomically(path, content_of(b"new"), 0o644, sync=True)
     monkeypatch.undo()
@@ -80,7 +79,7 @@ def test_an_interrupt_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.Mo
     def interrupted(*args: object) -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(writing.os, "write", interrupted)
+    monkeypatch.setattr(os, "write", interrupted)
     with pytest.raises(KeyboardInterrupt):
         write_atomically(path, content_of(b"new"), 0o644)
     assert [path.name for path in tmp_path.iterdir()] == ["f"]
