@@ -6,6 +6,7 @@ import functools
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from porter.lex import Tokens
     from porter.names.table import NameTable
     from porter.source import SourceFile
+    from porter.support import SupportTable
     from porter.unit import Semantics
 
 _KNOWLEDGE = frozenset({".py", ".toml", ".hpp", ".h"})
@@ -30,16 +32,21 @@ def build_context(choices: Choices, paths: Iterable[str], renamed: Mapping[str, 
     from porter.support import load_support
 
     engine = choices.engine
-    names = load_names(engine.rocm, dict(engine.custom_names))
+    ignored = dict.fromkeys(choices.ignore_names)
+    names = load_names(engine.rocm, {**{name: name for name in ignored}, **dict(engine.custom_names)})
     return Context(
         settings=engine,
         names=names,
-        support=load_support(engine.rocm),
+        support=_without(load_support(engine.rocm), ignored),
         rules=tuple(rule for rule in all_rules() if not engine.disabled & {rule.code, rule.name}),
-        declared=frozenset(choices.ignore_names),
         headers=frozenset(path for path in paths if _shadows_cuda(path, names)),
         renamed=renamed,
     )
+
+
+def _without(table: SupportTable, ignored: Mapping[str, None]) -> SupportTable:
+    names = {name: row for name, row in table.names.items() if name not in ignored}
+    return replace(table, names=names) if ignored else table
 
 
 def parser_for(

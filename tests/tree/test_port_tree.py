@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from porter.manifest import NAME
+from porter.model import Settings
 from tests.tree.trees import KERNEL, PORTED_KERNEL, codes, listing, make_tree, port
 
 SHUFFLE = "__global__ void k(float *x) { x[0] = __shfl_xor_sync(0xffffffff, x[0], 1); }\n"
@@ -313,3 +314,14 @@ def test_a_damaged_manifest_is_an_error(tmp_path: Path, change: Callable[[Path],
     with pytest.raises(Unusable, match=f"{out}"):
         port(source, out)
     assert (out / "a.hip").read_bytes() == PORTED_KERNEL
+
+
+def test_ignored_and_custom_names(tmp_path: Path) -> None:
+    """Names of the project that look like CUDA's stay without a finding; names of its own are renamed."""
+    text = "void f(int *p) { cudaFree(p); cudaQuiteUnknown(p); __syncwarp(); MY_STREAM s; MY_STREAMS t; }\n"
+    source = make_tree(tmp_path / "src", {"a.h": text})
+    engine = Settings(custom_names=(("MY_STREAM", "MY_HIP_STREAM"),))
+    ignored = ("cudaFree", "cudaQuiteUnknown", "__syncwarp")
+    answer = port(source, tmp_path / "out", engine=engine, ignore_names=ignored)
+    assert (tmp_path / "out" / "a.h").read_text() == text.replace("MY_STREAM s", "MY_HIP_STREAM s")
+    assert codes(answer) == []
