@@ -22,10 +22,10 @@ if sys.version_info >= (3, 11):
 else:  # pragma: no cover
     import tomli as tomllib
 
-Record = tuple[str, str, str, str, str, str, str, str, tuple[tuple[str, str], ...], str, str, str]
-"""kind, library, hip, gap, effort, since, signature, value, before, added, removed, why; `hip` is empty for a gap."""
+Record = tuple[str, str, str, str, str, str, str, str, tuple[tuple[str, str], ...], str, str, str, str]
+"""kind, library, hip, gap, effort, since, signature, value, before, gone, added, removed, why; `hip` is empty for a gap."""
 _DIGEST = 16
-_LAYOUT = "1"
+_LAYOUT = "2"
 """Changes with `Record` and `Records`, so that an older cache is not read as a newer one."""
 
 
@@ -73,7 +73,7 @@ def parse(texts: Iterable[tuple[str, bytes]]) -> Records:
     roots = {name.partition("::")[0] for name in names.keys() - plain.keys()}
     return Records(
         **found,
-        active=frozenset(name for name, record in plain.items() if record[2] != name or record[6]),
+        active=frozenset(name for name, record in plain.items() if record[2] != name or record[6] or record[9]),
         namespaces=frozenset(roots | {name for name, record in plain.items() if record[0] == "namespace"}),
     )
 
@@ -90,6 +90,7 @@ def _record(library: str, kind: str, row: Mapping[str, Any]) -> Record:
         row.get("signature", ""),
         row.get("value", ""),
         tuple(row.get("before", {}).items()),
+        row.get("gone", ""),
         row.get("added", ""),
         row.get("removed", ""),
         row.get("why", ""),

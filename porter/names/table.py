@@ -157,8 +157,10 @@ class _LoadedTable(NameTable):
 
 
 def _row(name: str, record: Record, rocm: str | None) -> NameRow:
-    kind, library, hip, gap, effort, since, signature, value, before, added, removed, why = record
+    kind, library, hip, gap, effort, since, signature, value, before, gone, added, removed, why = record
     version = version_key(rocm) if rocm else None
+    if gone and (version is None or version >= version_key(gone)):
+        return NameRow(name, kind, library, None, f"{hip}: {why}", Effort.MANUAL, since, "", "", added, removed, why)
     if version and hip:
         older = next((old for until, old in before if version < version_key(until)), None)
         if older is None and _too_new(record, version):

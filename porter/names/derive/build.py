@@ -9,7 +9,7 @@ from typing import Any
 from porter.names.derive.compare import Comparison, Difference
 from porter.names.derive.cudaside import CudaName
 from porter.names.derive.hipside import HipName
-from porter.names.derive.libraries import Library
+from porter.names.derive.library import Library
 from porter.names.derive.overrides import Overrides
 from porter.names.derive.vocabulary import Vocabulary
 
@@ -48,7 +48,11 @@ def _row(library: Library, name: str, entry: CudaName, context: Context, compari
             **_gap(f"{library.title} in CUDA only: ROCm {context.vocabulary.side.newest} has no counterpart", "manual"),
             **era,
         }
-    row = {"kind": kind, "hip": hip, **_known(entry, context.vocabulary.side.names.get(hip), comparison)}
+    row = {
+        "kind": kind,
+        "hip": hip,
+        **_known(entry, context.vocabulary.side.names.get(hip), comparison, library.overloaded),
+    }
     return {**row, **_by_hand(library, name, context), **era}
 
 
@@ -70,26 +74,26 @@ def _by_hand(library: Library, name: str, context: Context) -> Row:
     if group is not None:
         row |= {"signature": group.text, "effort": group.effort}
     override = context.overrides.names.get(name, {})
-    return row | {key: override[key] for key in ("why", "before", "since") if key in override}
+    return row | {key: override[key] for key in ("why", "before", "since", "gone") if key in override}
 
 
-def _known(entry: CudaName, known: HipName | None, comparison: Comparison) -> Row:
+def _known(entry: CudaName, known: HipName | None, comparison: Comparison, overloaded: bool) -> Row:
     if known is None:
         return {}
     declaration = entry.declaration
     found: Row = {"since": known.since}
     if declaration.kind == "function" and known.declaration.kind == "function":
-        found |= _signature(entry, known, comparison)
+        found |= _signature(entry, known, comparison, overloaded)
     ours, theirs = declaration.value, known.declaration.value
     if declaration.kind == "enumerator" and None not in (ours, theirs) and ours != theirs:
         found["value"] = f"{ours} -> {theirs}"
     return found
 
 
-def _signature(entry: CudaName, known: HipName, comparison: Comparison) -> Row:
+def _signature(entry: CudaName, known: HipName, comparison: Comparison, overloaded: bool) -> Row:
     """How the prototypes differ; a difference that only some CUDA versions have says which."""
     differences = {
-        label: comparison.difference(declaration.overloads, known.declaration.overloads)
+        label: comparison.difference(declaration.overloads, known.declaration.overloads, overloaded)
         for label, declaration in entry.by_version.items()
         if declaration.overloads
     }

@@ -33,7 +33,7 @@ _INTEGERS = {
     "size_t": 64, "ssize_t": 64, "cuuint64_t": 64, "uintptr_t": 64, "bool": 8, "_Bool": 8, "short int": 16,
     "unsigned short int": 16, "signed": 32, "signed int": 32, "signed short": 16, "signed long": 64, "signed long long": 64,
     "cuuint32_t": 32, "GLuint": 32, "GLenum": 32, "__int8_t": 8, "__uint8_t": 8, "__int16_t": 16, "__uint16_t": 16,
-    "__int32_t": 32, "__uint32_t": 32, "__int64_t": 64, "__uint64_t": 64,
+    "__hip_size_t": 64, "clock_t": 64, "__int32_t": 32, "__uint32_t": 32, "__int64_t": 64, "__uint64_t": 64,
 }  # fmt: skip
 _UNSIGNED = ("unsigned", "uint", "size_t", "cuuint", "bool", "_Bool", "GLuint", "GLenum", "__uint")
 
@@ -49,10 +49,18 @@ class Comparison:
         self._hip_typedef = hip_typedef
         self._is_enum = is_enum
 
-    def difference(self, cuda: Sequence[Prototype], hip: Sequence[Prototype]) -> Difference | None:
-        """How the closest of HIP's overloads differs from CUDA's first; an overload that HIP lacks is worth a look."""
+    def difference(
+        self, cuda: Sequence[Prototype], hip: Sequence[Prototype], overloaded: bool = False
+    ) -> Difference | None:
+        """How the closest of HIP's overloads differs from CUDA's first; an overload that HIP lacks is worth a look.
+
+        With `overloaded` one common overload is enough.
+        """
         if not cuda or not hip:
             return None
+        if overloaded:
+            found = [self._closest(prototype, hip) for prototype in cuda]
+            return None if None in found else found[0]
         first = self._closest(cuda[0], hip)
         if first is not None:
             return first
@@ -83,7 +91,7 @@ class Comparison:
         if len(differing) > 3:
             notes.append(f"and {len(differing) - 3} more")
         effort = "manual" if any("*" in theirs[i].type + ours[i].type for i in differing) else "review"
-        if not notes and cuda.result and hip.result and not self._same(cuda.result, hip.result):
+        if not notes and cuda.result and hip.result and not self._returns(cuda.result, hip.result):
             notes.append(f"returns {_shown(cuda.result)} in CUDA, {_shown(hip.result)} in HIP")
         return Difference("; ".join(notes), effort) if notes else None
 
@@ -113,7 +121,14 @@ class Comparison:
             return True
         if a in _INTEGERS and b in _INTEGERS:
             return _INTEGERS[a] <= _INTEGERS[b]
+        if (a, b) == ("float", "double"):
+            return True
         return self._is_enum(ours.type.split()[-1]) and b in _INTEGERS and _INTEGERS[b] >= 32
+
+    def _returns(self, cuda: str, hip: str) -> bool:
+        """Whether HIP's result does where CUDA's is expected: a wider integer does not."""
+        a, b = self._canonical(cuda, True), self._canonical(hip, False)
+        return self._same(cuda, hip) or (a in _INTEGERS and b in _INTEGERS and _INTEGERS[b] <= _INTEGERS[a])
 
     def _same(self, cuda: str, hip: str) -> bool:
         renamed = [self._rename(word) for word in _words(cuda)]

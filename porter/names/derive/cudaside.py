@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from porter.names.derive.declarations import Declaration, Harvest
-from porter.names.derive.libraries import Library
+from porter.names.derive.library import Library
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ def joined(harvests: Mapping[str, Harvest], library: Library) -> dict[str, CudaN
     found: dict[str, CudaName] = {}
     for label, harvest in harvests.items():
         for declaration in list(harvest):
-            name = library.public_name(declaration.name)
+            name = library.public_name(declaration)
             if name is not None and name not in guards:
                 resolved = _unaliased(replace(declaration, name=name), harvest)
                 known = found.setdefault(name, CudaName({})).by_version

@@ -41,8 +41,12 @@ class Declaration:
     """What a typedef, alias macro or using-declaration stands for."""
     owner: str = ""
     """The enum of an enumerator, the struct of a field."""
+    member: bool = False
+    """Declared inside of a class."""
     binding: bool = False
     """Seen through a language binding, which shows neither default arguments nor templates."""
+    preprocessed: bool = False
+    """Seen in what the preprocessor left of some of the headers: other headers may have more overloads."""
 
 
 class Harvest:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from porter.names.derive.hipside import HipSide
-from porter.names.derive.libraries import Library
+from porter.names.derive.library import Library
 
 
 def header_rows(
@@ -25,7 +25,7 @@ def _row(library: Library, include: str, side: HipSide, overrides: Mapping[str, 
     if override is not None:
         row = dict(override)
     else:
-        row = {"hip": _counterpart(library, include, side)} if library.header else {}
+        row = {"hip": _counterpart(library, include, side)}
     if row.get("gap"):
         return {"gap": row["gap"]} | ({"effort": row["effort"]} if row.get("effort", "manual") != "manual" else {})
     if not row.get("hip"):
@@ -41,7 +41,7 @@ def _counterpart(library: Library, include: str, side: HipSide) -> str | None:
         renamed = re.sub(pattern, replacement, include)
         if renamed in side.headers:
             return renamed
-    return library.header if library.header != "same" else None
+    return library.header or None
 
 
 def _is_header(include: str) -> bool:

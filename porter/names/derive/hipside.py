@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from porter.names.derive.declarations import Declaration, Harvest, Prototype
+
+
+_RUNTIME = "hipMalloc"
+"""A version without it shows an add-on library only."""
 
 
 def squeezed(name: str) -> str:
@@ -20,11 +24,18 @@ class HipName:
 
     declaration: Declaration
     by_version: dict[str, Declaration]
+    newest: str = ""
 
     @property
     def since(self) -> str:
         """The oldest version that has the name."""
         return next(iter(self.by_version))
+
+    @property
+    def gone(self) -> bool:
+        """Whether bindings showed the name once, and those of the newest version do not any more."""
+        shown = [label for label, declaration in self.by_version.items() if declaration.binding]
+        return bool(shown) and self.last != self.newest and self.declaration.kind == "function"
 
     @property
     def last(self) -> str:
@@ -59,7 +70,8 @@ def join(harvests: Mapping[str, Harvest]) -> HipSide:
     """Joins the harvests of several versions, given from the oldest to the newest."""
     side = HipSide()
     for label, harvest in harvests.items():
-        side.newest = label
+        if _RUNTIME in harvest.names:
+            side.newest = label
         for name, found in harvest.names.items():
             known = side.names.get(name)
             kept = _better(known.declaration, found) if known else found
@@ -68,6 +80,7 @@ def join(harvests: Mapping[str, Harvest]) -> HipSide:
             side.fields.setdefault(owner, {}).update(members)
         for header in harvest.headers:
             side.headers[header] = (side.headers.get(header, (label,))[0], label)
+    side.names = {name: replace(known, newest=side.newest) for name, known in side.names.items()}
     return side
 
 
@@ -83,6 +96,8 @@ def _better(old: Declaration, new: Declaration) -> Declaration:
     if new.binding:
         new.overloads = [_with_defaults(prototype, old.overloads) for prototype in new.overloads]
         new.overloads += [p for p in old.overloads if p.template and p not in new.overloads]
+    elif new.preprocessed and old.preprocessed:
+        new.overloads += [p for p in old.overloads if p not in new.overloads]
     return new
 
 

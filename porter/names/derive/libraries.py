@@ -1,76 +1,32 @@
-"""Which CUDA headers make up each library, and how HIP spells its names."""
+"""The CUDA libraries: their headers, and how ROCm spells their names."""
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
-
+from porter.names.derive.library import Library
 from porter.names.derive.namespaces import ccl_namespaces
-from porter.names.derive.reader import Namespaces, no_namespaces
 
-
-@dataclass(frozen=True)
-class Library:
-    """One table: CUDA headers (globs below an include folder) and name families.
-
-    A family is (CUDA prefix, HIP prefix): names match when the rest is the same but for case and underscores.
-    """
-
-    name: str
-    title: str
-    headers: tuple[str, ...]
-    families: tuple[tuple[str, str], ...]
-    public: str = r"(?!_)\w+"
-    """Names outside of this expression are the header's own business."""
-    namespaces: Namespaces = no_namespaces
-    scopes: tuple[str, ...] = ()
-    """Namespaces whose members are public; empty: the names outside of any namespace are."""
-    header: str = ""
-    """The ROCm header that stands for all of the library's headers without a counterpart of their own."""
-    header_names: tuple[str, str] | None = None
-    """Expression and replacement that turn a CUDA include path into ROCm's."""
-    inside: str = ""
-    """A namespace whose members count as global ones."""
-    macros: str = ""
-    """With scopes: macros that are public nevertheless."""
-
-    def public_name(self, name: str) -> str | None:
-        """A declared name as users write it; None for the header's own business."""
-        plain = name.removeprefix(self.inside)
-        return plain if self.is_public(plain) else None
-
-    def is_public(self, name: str) -> bool:
-        """Whether users may write the name."""
-        if self.scopes and "::" not in name and name not in self.scopes:
-            return bool(self.macros) and re.fullmatch(self.macros, name) is not None
-        if self.scopes:
-            parts = name.split("::")
-            scoped = any(name == scope or name.startswith(scope + "::") for scope in self.scopes)
-            return scoped and not any(_HIDDEN.match(part) for part in parts)
-        return "::" not in name and re.fullmatch(self.public, name) is not None
-
-
-_HIDDEN = re.compile(r"_|detail$|internal$|impl$|\w*_detail$|\w*_impl$|AliasTemporaries$|Int2Type$")
-_INTRINSIC = r"(?!__(?:nv|internal|cuda|device_builtin|cudart|NV|builtin|CUDA|CRT|SM_|DEVICE|MATH|HOST|VECTOR))\w+"
-
-RUNTIME_HEADERS = (
-    "cuda_runtime_api.h driver_types.h vector_types.h vector_functions.h channel_descriptor.h library_types.h "
-    "surface_types.h texture_types.h cuda_texture_types.h cuda_surface_types.h cuda_runtime.h device_types.h builtin_types.h "
-    "cuda_device_runtime_api.h device_launch_parameters.h cuda_gl_interop.h cuda_egl_interop.h cuda_vdpau_interop.h "
-    "cuda_occupancy.h driver_functions.h cudart_platform.h math_constants.h texture_fetch_functions.h surface_functions.h "
-    "texture_indirect_functions.h surface_indirect_functions.h host_defines.h crt/host_defines.h vector_functions.hpp"
-)
-DEVICE_HEADERS = (
-    "crt/device_functions.h crt/device_functions.hpp crt/device_double_functions.h crt/math_functions.h "
-    "crt/common_functions.h crt/device_fp128_functions.h crt/sm_*_rt.h sm_*_intrinsics.h sm_*_atomic_functions.h "
-    "device_functions.h device_double_functions.h device_atomic_functions.h math_functions.h common_functions.h"
+_RUNTIME_HEADERS = """
+    cuda_runtime_api.h driver_types.h vector_types.h vector_functions.h vector_functions.hpp channel_descriptor.h
+    library_types.h surface_types.h texture_types.h cuda_texture_types.h cuda_surface_types.h cuda_runtime.h device_types.h
+    builtin_types.h cuda_device_runtime_api.h device_launch_parameters.h cuda_gl_interop.h cuda_egl_interop.h
+    cuda_vdpau_interop.h cuda_occupancy.h driver_functions.h cudart_platform.h math_constants.h texture_fetch_functions.h
+    surface_functions.h texture_indirect_functions.h surface_indirect_functions.h host_defines.h crt/host_defines.h
+"""
+_DEVICE_HEADERS = """
+    crt/device_functions.h crt/device_double_functions.h crt/math_functions.h crt/common_functions.h
+    crt/device_fp128_functions.h crt/sm_*_rt.h sm_*_intrinsics.h sm_*_atomic_functions.h device_functions.h
+    device_double_functions.h device_atomic_functions.h math_functions.h common_functions.h
+"""
+_INTRINSIC = (
+    r"(?!__(?:nv|internal|cuda|device_builtin|cudart|NV|builtin|CUDA|CRT|SM_|DEVICE|MATH|HOST|VECTOR|libcpp|assert|cmath"
+    r"|pow_helper|float_simpl|hcos_|hsin_))(?:__[a-z]\w*|[a-z]\w*)"
 )
 
 LIBRARIES = (
     Library(
         "runtime",
         "CUDA runtime",
-        tuple(RUNTIME_HEADERS.split()),
+        tuple(_RUNTIME_HEADERS.split()),
         (
             ("cudaDevAttr", "hipDeviceAttribute"),
             ("cuda", "hip"),
@@ -93,7 +49,7 @@ LIBRARIES = (
         "CUDA profiler",
         ("cuda_profiler_api.h", "cudaProfiler.h"),
         (("cuda", "hip"), ("cu", "hip")),
-        header="hip/hip_runtime.h",
+        header="hip/hip_runtime_api.h",
     ),
     Library(
         "nvrtc",
@@ -106,7 +62,7 @@ LIBRARIES = (
         "cuBLAS",
         ("cublas_api.h", "cublas_v2.h", "cublas.h", "cublasXt.h", "nvblas.h"),
         (("cublas", "hipblas"),),
-        header="",
+        public=r"(?:cublas|CUBLAS)\w+",
     ),
     Library("cublaslt", "cuBLASLt", ("cublasLt.h",), (("cublasLt", "hipblasLt"), ("CUBLASLT_", "HIPBLASLT_"))),
     Library(
@@ -114,9 +70,18 @@ LIBRARIES = (
         "cuFFT",
         ("cufft.h", "cufftXt.h", "cudalibxt.h", "cufft_device.h", "cufftw.h"),
         (("cufft", "hipfft"), ("cudaXt", "hipXt"), ("cudaLibXt", "hipLibXt"), ("LIB_FORMAT", "HIPLIB_FORMAT")),
+        public=r"(?:cufft|CUFFT|NVFFT|cudaXt|cudaLibXt|LIB_|libFormat|CUDA_XT)\w*",
         header="hipfft/hipfft.h",
     ),
-    Library("curand", "cuRAND", ("curand*.h",), (("curand", "hiprand"),), header="hiprand/hiprand_kernel.h"),
+    Library(
+        "curand",
+        "cuRAND",
+        ("curand*.h",),
+        (("curand", "hiprand"), ("", "")),
+        public=r"(?:curand|CURAND|skipahead|mtgp32_kernel_params)\w*",
+        header="hiprand/hiprand_kernel.h",
+        overloaded=True,
+    ),
     Library(
         "cusparse",
         "cuSPARSE",
@@ -124,34 +89,59 @@ LIBRARIES = (
         (("cusparse", "hipsparse"), ("", "")),
         header="hipsparse/hipsparse.h",
     ),
-    Library("cusolver", "cuSOLVER", ("cusolver*.h",), (("cusolver", "hipsolver"),), header="hipsolver/hipsolver.h"),
-    Library("cudnn", "cuDNN", ("cudnn.h", "cudnn_*.h"), (("cudnn", "miopen"),)),
+    Library(
+        "cusolver",
+        "cuSOLVER",
+        ("cusolver*.h",),
+        (("cusolver", "hipsolver"),),
+        public=r"(?!_|int64_t)\w+",
+        header="hipsolver/hipsolver.h",
+    ),
+    Library("cudnn", "cuDNN", ("cudnn.h", "cudnn_*.h"), (("cudnn", "miopen"),), public=r"(?:cudnn|CUDNN)\w+"),
     Library(
         "nccl",
         "NCCL",
         ("nccl.h", "nccl_device.h", "nccl_device/*.h"),
         (("nccl", "nccl"), ("pnccl", "pnccl"), ("NCCL_", "NCCL_")),
-        header="",
+        public=r"(?:p?nccl|NCCL_)\w+",
     ),
-    Library("nvtx", "NVTX", ("nvtx3/nvToolsExt*.h", "nvToolsExt*.h"), (("nvtx", "roctx"),)),
-    Library("nvml", "NVML", ("nvml.h",), ()),
+    Library(
+        "nvtx",
+        "NVTX",
+        ("nvtx3/nvToolsExt*.h", "nvToolsExt*.h"),
+        (("nvtx", "roctx"), ("nvtxNameCuda", "roctxNameHip"), ("nvtxName", "roctxName")),
+        public=r"(?:nvtx|NVTX)\w+",
+    ),
+    Library("nvml", "NVML", ("nvml.h",), (), public=r"(?:nvml|NVML)\w+"),
     Library(
         "complex", "cuComplex", ("cuComplex.h",), (("cu", "hip"), ("make_cu", "make_hip")), header="hip/hip_complex.h"
+    ),
+    Library(
+        "device",
+        "device functions",
+        tuple(_DEVICE_HEADERS.split()),
+        (("", ""),),
+        public=_INTRINSIC + r"(?<!alloca)(?<!assert)(?<!align_val_t)",
+        inside="std::",
+        overloaded=True,
+        header="hip/hip_runtime.h",
     ),
     Library(
         "fp16",
         "half precision",
         ("cuda_fp16.h", "cuda_fp16.hpp"),
-        (("", ""), ("CUDART_", "HIPRT_")),
-        public=_INTRINSIC,
+        (("", ""), ("nv_", "__"), ("CUDART_", "HIPRT_")),
+        public=_INTRINSIC + r"|nv_half\w*|CUDART_\w+",
+        overloaded=True,
         header="hip/hip_fp16.h",
     ),
     Library(
         "bf16",
         "bfloat16",
         ("cuda_bf16.h", "cuda_bf16.hpp"),
-        (("", ""), ("__nv", "__hip"), ("nv_", "hip_"), ("CUDART_", "HIPRT_")),
-        public=_INTRINSIC + r"|__nv_bfloat\w+",
+        (("", ""), ("__nv", "__hip"), ("nv_", "__hip_"), ("CUDART_", "HIPRT_")),
+        public=_INTRINSIC + r"|__nv_bfloat\w+|CUDART_\w+",
+        overloaded=True,
         header="hip/hip_bf16.h",
     ),
     Library(
@@ -159,16 +149,8 @@ LIBRARIES = (
         "fp8, fp6, fp4 and tf32",
         ("cuda_fp8.h", "cuda_fp6.h", "cuda_fp4.h", "cuda_tf32.h"),
         (("__nv", "__hip"), ("__NV_", "__HIP_")),
-        public=r"__nv_\w+|__NV_\w+",
-    ),
-    Library(
-        "device",
-        "device functions",
-        tuple(DEVICE_HEADERS.split()),
-        (("", ""),),
-        public=_INTRINSIC,
-        inside="std::",
-        header="hip/hip_runtime.h",
+        public=r"__nv_\w+|__NV_(?!TL|SILENCE)\w+",
+        overloaded=True,
     ),
     Library(
         "cooperative_groups",
@@ -177,11 +159,10 @@ LIBRARIES = (
         (("cooperative_groups::", "cooperative_groups::"),),
         namespaces=ccl_namespaces,
         scopes=("cooperative_groups",),
+        overloaded=True,
         header="hip/hip_cooperative_groups.h",
     ),
-    Library(
-        "mma", "tensor-core fragments", ("mma.h", "crt/mma.h"), (("nvcuda::wmma::", "rocwmma::"),), scopes=("nvcuda",)
-    ),
+    Library("mma", "tensor-core fragments", ("mma.h", "crt/mma.h"), (), scopes=("nvcuda",)),
     Library(
         "pipeline",
         "asynchronous copies and barriers",
@@ -196,7 +177,9 @@ LIBRARIES = (
         (("cub::", "hipcub::"), ("CUB_", "HIPCUB_"), ("Cub", "Hipcub")),
         namespaces=ccl_namespaces,
         scopes=("cub",),
-        macros=r"(?:CUB_|Cub)\w+",
+        macros=r"CUB_(?!DETAIL|COMP|DEFINE|TEMP|TMP|NS_|WRAPPED|DEPRECATED|IGNORE)\w+|Cub\w+",
+        members=True,
+        overloaded=True,
         header="hipcub/hipcub.hpp",
         header_names=(r"^cub/(.*)\.cuh$", r"hipcub/\1.hpp"),
     ),
@@ -204,11 +187,16 @@ LIBRARIES = (
         "thrust",
         "Thrust",
         ("thrust/**/*.h",),
-        (("thrust::", "thrust::"),),
+        (
+            ("thrust::cuda_cub::", "thrust::hip_rocprim::"),
+            ("thrust::system::cuda::", "thrust::system::hip::"),
+            ("thrust::cuda::", "thrust::hip::"),
+            ("thrust::", "thrust::"),
+        ),
         namespaces=ccl_namespaces,
         scopes=("thrust",),
         macros=r"THRUST_\w*VERSION\w*|THRUST_DEVICE_SYSTEM\w*|THRUST_HOST_SYSTEM\w*|THRUST_NAMESPACE_\w+",
-        header="same",
+        overloaded=True,
         header_names=(r"^(thrust/.*)$", r"\1"),
     ),
     Library(
@@ -219,7 +207,7 @@ LIBRARIES = (
         namespaces=ccl_namespaces,
         scopes=("cuda",),
         macros=r"(?:CCCL|LIBCUDACXX|_LIBCUDACXX_CUDA)_\w*VERSION\w*|NV_\w+|_CCCL_\w*VERSION",
-        header="same",
+        overloaded=True,
         header_names=(r"^(cuda/.*|nv/.*)$", r"\1"),
     ),
 )

@@ -53,4 +53,4 @@ def fitting(name: str, kind: str, families: Iterable[tuple[str, str]], side: Hip
     """HIP names of the right kind for a CUDA name, the likeliest first."""
     kinds = _FITS[kind]
     found = (hip for hip in candidates(name, families, side) if side.names[hip].declaration.kind in kinds)
-    return list(dict.fromkeys(found))
+    return sorted(dict.fromkeys(found), key=lambda hip: side.names[hip].gone)

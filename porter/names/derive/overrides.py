@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -36,11 +36,22 @@ class Overrides:
 
     names: dict[str, dict[str, Any]] = field(default_factory=dict)
     """CUDA name -> hip, why, and kind when no header declares the name."""
+    patterns: defaultdict[str, list[tuple[re.Pattern[str], dict[str, Any]]]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
+    """Library -> expressions over names, with what they stand for."""
     extra: defaultdict[str, dict[str, dict[str, Any]]] = field(default_factory=lambda: defaultdict(dict))
     """Library -> names that the headers at hand do not declare."""
     gaps: defaultdict[str, list[Group]] = field(default_factory=lambda: defaultdict(list))
     differs: defaultdict[str, list[Group]] = field(default_factory=lambda: defaultdict(list))
     headers: defaultdict[str, dict[str, dict[str, Any]]] = field(default_factory=lambda: defaultdict(dict))
+
+    def expand(self, library: str, names: Iterable[str]) -> None:
+        """Gives the names of a library that match an expression their rows."""
+        for pattern, row in self.patterns[library]:
+            for name in names:
+                if pattern.fullmatch(name):
+                    self.names.setdefault(name, row)
 
     def gap(self, library: str, name: str, mapped: bool) -> Group | None:
         """The group that says why a name has no counterpart."""
@@ -67,8 +78,11 @@ def load_overrides(folder: Path) -> Overrides:
 def _read(found: Overrides, path: Path, document: Mapping[str, Any]) -> None:
     library = path.stem
     for group in document.get("renamed", ()):
-        shared = {key: value for key, value in group.items() if key != "names"}
+        shared = {key: value for key, value in group.items() if key not in ("names", "match")}
         _require(path, shared, "why")
+        if "match" in group:
+            found.patterns[library].append((re.compile(group["match"]), shared))
+            continue
         for cuda, hip in group["names"].items():
             row = {"hip": hip, **shared}
             found.names[cuda] = row

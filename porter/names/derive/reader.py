@@ -56,7 +56,7 @@ class _Reader:
     def declare(self, scope: _Scope, name: str, kind: str, **rest: object) -> Declaration:
         """Records a declaration in a scope."""
         qualified = "::".join((*scope.names, name))
-        declaration = Declaration(qualified, kind, self.header, **rest)  # type: ignore[arg-type]
+        declaration = Declaration(qualified, kind, self.header, member=scope.members, **rest)  # type: ignore[arg-type]
         if scope.public:
             self.found.append(declaration)
         return declaration
@@ -587,9 +587,7 @@ def _parameter(words: list[str]) -> Parameter:
 
 def _is_name(words: list[str]) -> bool:
     """Whether the last word is the parameter's name and not the end of its type."""
-    before = [
-        w
-        for w in words[:-1]
-        if w not in ("const", "volatile", "struct", "enum", "union", "typename", "unsigned", "signed")
-    ]
-    return bool(before) and words[-2] != "::"
+    if words[-2] == "::":
+        return False
+    before = [w for w in words[:-1] if w not in ("const", "volatile", "struct", "enum", "union", "typename")]
+    return bool(before)

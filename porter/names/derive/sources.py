@@ -10,7 +10,7 @@ from pathlib import Path
 from porter.names.derive.declarations import Declaration, Harvest
 from porter.names.derive.harvest import harvest, headers_below
 from porter.names.derive.hipside import HipSide, join
-from porter.names.derive.libraries import Library
+from porter.names.derive.library import Library
 from porter.names.derive.namespaces import ccl_namespaces
 from porter.names.derive.preprocess import preprocessed
 from porter.names.derive.reader import read_declarations
@@ -23,7 +23,7 @@ _HIP_HEADERS = (
 _DEVICE_HEADERS = ("hip/amd_detail/*.h",)
 _HIP_TEMPLATES = ("hipcub/**/*.hpp", "thrust/**/*.h", "rocwmma/**/*.hpp", "cuda/**/*", "hip/std/**/*")
 _BINDINGS = ("**/c*.pxd",)
-_FOR_NVIDIA = re.compile(r"nvcc|nvidia|(?:^|/)cub/|backend/cub")
+_FOR_NVIDIA = re.compile(r"nvcc|nvidia|(?:^|/)cub/|backend/cub|system/cuda/")
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,10 @@ def device_harvest(source: Source, clang: str | None) -> list[Harvest]:
 
 def harvest_text(text: str) -> list[Declaration]:
     """Declarations of preprocessed text."""
-    return list(read_declarations(text, "hip/hip_runtime.h", ccl_namespaces))
+    found = read_declarations(text, "hip/hip_runtime.h", ccl_namespaces)
+    for declaration in found:
+        declaration.preprocessed = True
+    return found
 
 
 def _merge(into: Harvest, other: Harvest) -> None:

@@ -11,7 +11,8 @@ from porter.names.derive.cudaside import CudaName, joined
 from porter.names.derive.declarations import Harvest
 from porter.names.derive.headers import header_rows
 from porter.names.derive.hipside import HipSide
-from porter.names.derive.libraries import LIBRARIES, Library
+from porter.names.derive.libraries import LIBRARIES
+from porter.names.derive.library import Library
 from porter.names.derive.overrides import Overrides
 from porter.names.derive.sources import Source, cuda_harvests
 from porter.names.derive.structs import field_rows
@@ -63,6 +64,8 @@ def derive(cuda: Sequence[Source], side: HipSide, overrides: Overrides) -> Table
     """Reads CUDA's headers, matches every public name, and builds the rows."""
     harvests = {library: cuda_harvests(library, cuda) for library in LIBRARIES}
     names = _own_names(harvests)
+    for library, entries in names.items():
+        overrides.expand(library.name, entries)
     found = vocabulary(names, side, overrides.names)
     context = Context(found, overrides, tuple(source.label for source in cuda))
     tables = Tables()

@@ -11,7 +11,7 @@ from porter.names.derive.compare import Comparison
 from porter.names.derive.cudaside import CudaName
 from porter.names.derive.declarations import Declaration
 from porter.names.derive.hipside import HipSide
-from porter.names.derive.libraries import Library
+from porter.names.derive.library import Library
 from porter.names.derive.match import fitting
 
 TWINS = {

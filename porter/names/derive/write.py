@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-ORDER = ("kind", "hip", "gap", "effort", "since", "signature", "value", "before", "added", "removed", "why")
+ORDER = ("kind", "hip", "gap", "effort", "since", "signature", "value", "before", "gone", "added", "removed", "why")
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
