@@ -40,7 +40,8 @@ class Options:
     threads: int | None = None
     """Host threads; None: all cores, or one when a schedule is given, so that it repeats."""
     races: bool = False
-    uninitialised: bool = False
+    uninitialised: bool = True
+    """Follow values that nothing wrote (LDS, registers, scratch) until they reach a result."""
     count_memory: bool = False
     cooperative: bool = False
     allow_exited: bool = False
@@ -224,16 +225,16 @@ def execute(
     launch.sites = (abi.SiteCount * max(len(image.sites), 1))()
     launch.segments = (abi.SegmentCount * max(image.segment_count, 1))()
     launch.divergence = (ctypes.c_uint64 * max(len(image.sites), 1))()
-    start = time.perf_counter()
+    start, cpu_start = time.perf_counter(), time.process_time()
     status = core.core_run(ctypes.byref(launch))
-    seconds = time.perf_counter() - start
+    seconds, cpu_seconds = time.perf_counter() - start, time.process_time() - cpu_start
     if status:
         return NotRun("not enough host memory for the launch")
     if launch.fault.kind:
         return _fault(launch.fault, image, memory)
     notes = () if not launch.note.kind else (str(_fault(launch.note, image, memory)),)
     outputs = tuple(None if entry is None else memory.read_array(*entry) for entry in bound.arrays)
-    return Ran(outputs, _count(launch, image), notes, seconds)
+    return Ran(outputs, _count(launch, image), notes, seconds, cpu_seconds)
 
 
 def _fault(record: abi.FaultRecord, image: Image, memory: Memory) -> Fault:

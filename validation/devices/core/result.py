@@ -164,6 +164,8 @@ class Ran:
     counters: Counters
     notes: tuple[str, ...] = ()
     seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    """Of all host threads: the figure to quote on a busy machine."""
 
     def output(self, index: int) -> Array:
         """The array passed as argument `index`, as the kernel left it."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+
+from porter.validation.devices.gfx942.lines import SYSTEM, inlined_calls, user_lines
 
 Metadata = dict[str, object]
 
@@ -120,6 +122,8 @@ _NO_MODIFIERS = ("s_waitcnt", "s_branch", "s_cbranch", "s_sendmsg", "s_setreg", 
 
 def strip_comment(line: str) -> str:
     """The line without its comment; semicolons inside strings stay."""
+    if '"' not in line:
+        return line.partition(";")[0].partition("//")[0].strip()
     inside = False
     for index, char in enumerate(line):
         if char == '"' and (index == 0 or line[index - 1] != "\\"):
@@ -263,6 +267,10 @@ _LABEL = re.compile(r'^("[^"]+"|[A-Za-z_.$][\w.$@]*):')
 _IGNORED_SECTIONS = (".debug", ".note", ".AMDGPU", ".comment", ".llvm", ".strtab")
 
 
+_LINE_SECTIONS = (".debug_info", ".debug_rnglists")
+_SECTION_CHANGES = (".section", ".text", ".data", ".bss", ".amdgpu_metadata")
+
+
 class _Reader:
     """Walks the lines once; state is what the directives so far have set."""
 
@@ -272,6 +280,11 @@ class _Reader:
         self.file: str | None = None
         self.source_line = 0
         self.section = ".text"
+        self.skipping = False
+        self.debug: dict[str, list[str]] = {}
+        self.kept: list[str] = []
+        self.positions: dict[str, int] = {}
+        self.count = 0
         self.alignment = 1
         self.function: Function | None = None
         self.datum: Data | None = None
@@ -290,7 +303,13 @@ class _Reader:
         if self.metadata is not None and ".end_amdgpu_metadata" not in raw:
             self.metadata.append(raw)
             return
+        if self.skipping and not raw.startswith("\t.section"):
+            self.kept.append(raw)
+        if self.skipping and not raw.startswith("\t."):
+            return
         line = strip_comment(raw)
+        if self.skipping and not line.startswith(_SECTION_CHANGES):
+            return
         while match := _LABEL.match(line):
             self._label(match[1].strip('"'))
             line = line[match.end() :].strip()
@@ -302,9 +321,11 @@ class _Reader:
             if self.function is None:
                 raise Unreadable(f"instruction outside a function: {line}", number)
             self.function.items.append(parse_instruction(line, number, self.file, self.source_line))
+            self.count += 1
 
     def _label(self, name: str) -> None:
         if self.section.startswith(".text"):
+            self.positions[name] = self.count
             if self.types.get(name) == "function":
                 self.function = self.program.functions[name] = Function(name)
                 self.file, self.source_line = None, 0
@@ -360,17 +381,22 @@ class _Reader:
     def _on_amdgcn_target(self, rest: str) -> None:
         self.program.target = rest.strip('"')
 
+    def _enter(self, section: str) -> None:
+        self.section, self.datum, self.alignment = section, None, 1
+        self.skipping = section.startswith(_IGNORED_SECTIONS)
+        self.kept = self.debug.setdefault(section, []) if section in _LINE_SECTIONS else []
+
     def _on_text(self, rest: str) -> None:
-        self.section = ".text"
+        self._enter(".text")
 
     def _on_data(self, rest: str) -> None:
-        self.section, self.datum, self.alignment = ".data", None, 1
+        self._enter(".data")
 
     def _on_bss(self, rest: str) -> None:
-        self.section, self.datum, self.alignment = ".bss", None, 1
+        self._enter(".bss")
 
     def _on_section(self, rest: str) -> None:
-        self.section, self.datum, self.alignment = rest.split(",")[0].strip().strip('"'), None, 1
+        self._enter(rest.split(",")[0].strip().strip('"'))
 
     def _on_p2align(self, rest: str) -> None:
         self.alignment = 1 << int(rest.split(",")[0], 0)
@@ -415,7 +441,23 @@ class _Reader:
     def _on_amdgpu_metadata(self, rest: str) -> None:
         self.metadata = []
 
+    def _charge_callers(self) -> None:
+        """Header code is shown at the line that called it."""
+        info, ranges = (self.debug.get(name, []) for name in _LINE_SECTIONS)
+        charged = user_lines(inlined_calls(info, ranges, self.positions), self.files, self.count)
+        position = 0
+        for function in self.program.functions.values():
+            for index, item in enumerate(function.items):
+                if isinstance(item, Label):
+                    continue
+                if position in charged and (item.file is None or SYSTEM.search(item.file)):
+                    file, line = charged[position]
+                    function.items[index] = replace(item, file=file, source_line=line)
+                position += 1
+
     def _finish(self) -> None:
+        if self.debug:
+            self._charge_callers()
         tree = parse_metadata(self.metadata or [])
         listed = tree.get("amdhsa.kernels")
         for entry in listed if isinstance(listed, list) else []:

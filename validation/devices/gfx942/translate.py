@@ -867,7 +867,7 @@ class Translator:
         row = self._row(address, instruction)
         self.writer.emit(
             "{ uint64_t address[64] ALIGNED;",
-            f"for (int l = 0; l < 64; l++) address[l] = (uint64_t)V({row})[l] + {offset};",
+            f"for (int l = 0; l < 64; l++) address[l] = V({row})[l] + {offset}u;",
             *self._poison_fault(f"P({row}) & w->exec", index),
             f"if ({call}) return FAULTED; }}",
         )
@@ -905,7 +905,7 @@ class Translator:
     ) -> None:
         row, result = self.registers.row(address), self.registers.row(to)
         lines = ["{ uint64_t first[64] ALIGNED, second[64] ALIGNED;", "for (int l = 0; l < 64; l++) {",
-                 f"first[l] = (uint64_t)V({row})[l] + {offsets[0]}; second[l] = (uint64_t)V({row})[l] + {offsets[1]}; }}"]  # fmt: skip
+                 f"first[l] = V({row})[l] + {offsets[0]}u; second[l] = V({row})[l] + {offsets[1]}u; }}"]  # fmt: skip
         lines += self._poison_fault(f"P({row}) & w->exec", index)
         for k, name in enumerate(("first", "second")):
             lines.append(
