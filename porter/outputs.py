@@ -12,7 +12,7 @@ from porter import notices
 from porter.errors import Unusable
 from porter.project import Kind, Project
 from porter.records import FileRecord, Status, notice_entry
-from porter.writing import content_at
+from porter.writing import content_at, is_temporary
 
 _OWNER = stat.S_IRWXU
 
@@ -34,6 +34,14 @@ def _make_folder(path: Path) -> None:
     except FileExistsError:
         if path.is_symlink() or not path.is_dir():
             raise Unusable(f"{path}: stands where a folder of the source has to go") from None
+
+
+def remove_temporaries(out: Path, project: Project) -> None:
+    """Removes what a run that was killed left of files it was writing."""
+    for folder in (out, *(out / entry.path for entry in project.entries if entry.kind is Kind.FOLDER)):
+        for path in folder.iterdir():
+            if is_temporary(path.name) and not path.is_dir():
+                path.unlink()
 
 
 def set_folder_modes(out: Path, project: Project) -> None:

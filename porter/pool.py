@@ -7,6 +7,8 @@ import mmap
 import multiprocessing
 import os
 import signal
+import threading
+import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -26,6 +28,7 @@ from porter.writing import sha256
 
 _CHUNK_BYTES = 96 << 10
 _STARTED, _DONE = 1, 2
+_SECONDS_BETWEEN_LOOKS = 1.0
 
 
 @dataclass(frozen=True)
@@ -182,11 +185,20 @@ def _executor(job: Job, method: str, workers: int) -> ProcessPoolExecutor:
 
 
 def _initialize(job: Job | None) -> None:
-    """First thing in a worker: Ctrl-C is the parent's to handle; a spawned worker builds its own context."""
+    """First thing in a worker: signals are the parent's to handle; a spawned worker builds its own context."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     gc.set_threshold(50_000, 20, 20)
     if job is not None:
         _prepare(job, None)
+
+
+def _end_with(parent: int) -> None:
+    """Ends this worker when the parent was killed: an idle worker would wait for it for ever."""
+    while os.getppid() == parent:
+        time.sleep(_SECONDS_BETWEEN_LOOKS)
+    os._exit(1)
 
 
 def _prepare(job: Job, marks: mmap.mmap | None) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,11 +36,30 @@ _FILES_PER_WORKER = 4
 
 
 def port_project(plan: Plan, progress: Progress | None = None) -> Run:
-    """Does everything for a plan; an interrupt leaves the manifest of what was done."""
+    """Does everything for a plan; an interrupt or SIGTERM leaves the manifest of what was done."""
+    with _termination_as_interrupt():
+        return _port(plan, progress)
+
+
+@contextlib.contextmanager
+def _termination_as_interrupt() -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _port(plan: Plan, progress: Progress | None) -> Run:
     work = _begin(plan)
     try:
         if plan.sink.root is not None:
             outputs.make_folders(plan.sink.root, plan.project)
+            if not plan.previous.complete:
+                outputs.remove_temporaries(plan.sink.root, plan.project)
             if plan.keeps_manifest and not plan.previous.files:
                 _save(work, complete=False)
         _keep_links(work)

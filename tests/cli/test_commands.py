@@ -291,27 +291,60 @@ def test_progress_only_on_a_terminal(tmp_path: Path) -> None:
     assert b"20/20" in shown
 
 
-def test_ctrl_c_leaves_whole_files_and_no_processes(tmp_path: Path) -> None:
-    """Exit code 130, a message, every output whole, nothing temporary, no worker left."""
-    source = make_tree(tmp_path / "src", {f"f{number:03}.cu": KERNEL for number in range(300)})
+def test_a_killed_run_leaves_no_processes(tmp_path: Path) -> None:
+    """Not even the kernel's out-of-memory killer makes workers wait for ever; the next run goes on."""
+    source = make_tree(tmp_path / "src", {f"f{number:03}.cu": KERNEL for number in range(200)})
+    out = tmp_path / "out"
+    process = start_port(source, out)
+    process.kill()
+    process.communicate(timeout=60)
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline and _is_alive(process.pid):
+        time.sleep(0.1)
+    assert not _is_alive(process.pid)
+    (out / ".porter-tmp-1").write_bytes(b"half")
+    assert porter("port", source, "-o", out).code == 0
+    assert len(listing(out)) == 201
+
+
+def _is_alive(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def start_port(source: Path, out: Path) -> subprocess.Popen[bytes]:
+    """A port in a process group of its own, some files of which are written."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "porter", "port", source, "-o", tmp_path / "out", "--jobs", "2"],
+        [sys.executable, "-m", "porter", "port", source, "-o", out, "--jobs", "2"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,
     )
     deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and len(list((tmp_path / "out").glob("*.hip"))) < 5:
+    while time.monotonic() < deadline and len(list(out.glob("*.hip"))) < 5:
         time.sleep(0.01)
-    os.killpg(process.pid, signal.SIGINT)
+    return process
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_leaves_whole_files_and_no_processes(tmp_path: Path, number: signal.Signals) -> None:
+    """Exit code 130, a message, every output whole, nothing temporary, no worker left."""
+    source = make_tree(tmp_path / "src", {f"f{number:03}.cu": KERNEL for number in range(300)})
+    process = start_port(source, tmp_path / "out")
+    if number is signal.SIGINT:
+        os.killpg(process.pid, number)
+    else:
+        process.terminate()
     _, stderr = process.communicate(timeout=60)
     if process.returncode == 0:
         pytest.skip("the run was over before the interrupt came")
     assert process.returncode == 130, stderr
     assert b"interrupted" in stderr
     assert b"Traceback" not in stderr
-    with pytest.raises(ProcessLookupError):
-        os.killpg(process.pid, 0)
+    assert not _is_alive(process.pid)
     found = listing(tmp_path / "out")
     found.pop("porter-manifest.json")
     assert 5 <= len(found) < 300
