@@ -1,4 +1,4 @@
-"""cooperative_groups.hpp: compiled everywhere, executed on the virtual gfx942 against groups of 32 lanes kept as Python lists."""
+"""cooperative_groups.hpp: compiled everywhere, executed on the virtual gfx942, against groups kept as Python lists."""
 
 from __future__ import annotations
 

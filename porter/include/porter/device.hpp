@@ -1,4 +1,4 @@
-// Execution control of CUDA that HIP lacks: sleeping, traps, profiler triggers, the nanosecond clock.
+// Execution control of CUDA that HIP lacks: traps, profiler triggers, the nanosecond clock.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef PORTER_DEVICE_HPP
 #define PORTER_DEVICE_HPP
@@ -8,14 +8,6 @@
 #include <hip/hip_runtime.h>
 
 namespace porter {
-
-/// Sleeps for about `nanoseconds`, at most about 1 ms, as CUDA does: anything from 0 to twice the time is right.
-/// s_sleep(n) takes 64 n cycles of a clock near 2 GHz. The lanes of a wavefront sleep together.
-__device__ inline void nanosleep(unsigned nanoseconds) {
-  if (nanoseconds > 1000000u) nanoseconds = 1000000u;
-  for (; nanoseconds >= 2048u; nanoseconds -= 2048u) __builtin_amdgcn_s_sleep(64);
-  for (; nanoseconds >= 32u; nanoseconds -= 32u) __builtin_amdgcn_s_sleep(1);
-}
 
 /// Aborts the kernel with an error.
 __device__ inline void trap() { __builtin_trap(); }

@@ -9,10 +9,10 @@
 
 namespace porter {
 
-/// Stands for `hipDeviceGetAttribute(value, hipDeviceAttributeWarpSize, device)`: 32, the width of the logical warps
-/// that ported kernels are written for, whatever the hardware has.
-inline hipError_t get_warp_size(int* value, int /*device*/) {
-  *value = warpSize;
+/// Stands for `hipDeviceGetAttribute(value, hipDeviceAttributeWarpSize, device)`: the width that the ported kernels are
+/// written for, 32 unless they were widened, whatever the hardware has.
+inline hipError_t get_warp_size(int* value, int /*device*/, int width = warpSize) {
+  *value = width;
   return hipSuccess;
 }
 

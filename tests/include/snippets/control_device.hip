@@ -1,4 +1,5 @@
 #include "porter/device.hpp"
+#include "porter/sync.hpp"
 
 extern "C" __global__ void sleeping(unsigned* p) {
   porter::nanosleep(100);
