@@ -192,7 +192,8 @@ def _parsed(request: ParseRequest, tokens: Tokens, path: str, main: str) -> Pars
     if language == "hip":
         files |= support_files(path, data)
     sides = ("host", "device") if closure.device_branches else ("host",)
-    passes = tuple(Pass(Input(path, main, files, options, language), side) for side in sides)
+    given = Input(path, main, files, options, language, closure.size)
+    passes = tuple(Pass(given, side) for side in sides)
     return Parsed(request, tokens, passes, closure) if passes[0].declarations is not None else None
 
 

@@ -45,6 +45,8 @@ class Closure:
     kernel_macros: bool = False
     names: frozenset[str] = frozenset()
     """Names in all #include lines met."""
+    size: int = 0
+    """Bytes of the headers."""
     rewritten: dict[str, bytes] = field(default_factory=dict)
     """Files whose text clang gets with forbidden #include lines blanked."""
 
@@ -84,6 +86,7 @@ def close_over(path: str, data: bytes, include_dirs: Iterable[str], root: str | 
         search.device_branches,
         search.kernel_macros,
         frozenset(search.names),
+        search.size,
         search.rewritten,
     )
 
@@ -164,6 +167,7 @@ class _Search:
         self.device_branches = False
         self.kernel_macros = False
         self.names: set[str] = set()
+        self.size = 0
 
     def visit(self, path: str, contents: Contents, data: bytes | None, trail: tuple[str, ...]) -> None:
         self.device_branches |= contents.device_branches
@@ -179,6 +183,7 @@ class _Search:
                 forbidden.append(include)
             elif real not in self.headers and len(self.headers) < _LARGEST_CLOSURE:
                 self.headers.add(real)
+                self.size += status.st_size
                 header = _header(real, status.st_mtime_ns, status.st_size)
                 self.visit(real, header, None, (*trail, real))
         if forbidden:

@@ -31,6 +31,11 @@ class Input:
     files: Mapping[str, bytes]
     options: tuple[str, ...]
     language: str
+    header_bytes: int = 0
+    """Size of the local headers."""
+
+
+_LARGE_HEADERS = 300_000
 
 
 class Pass:
@@ -42,13 +47,19 @@ class Pass:
 
     @functools.cached_property
     def declarations(self) -> clang.TranslationUnit | None:
-        """The file without function bodies: a third of the time."""
-        return self._parse(bodies=False)
+        """The file without function bodies."""
+        return self._parse(clang.Depth.DECLARATIONS)
 
     @functools.cached_property
     def bodies(self) -> clang.TranslationUnit | None:
         """The whole file; clang keeps calls with an unknown argument only when it looks for what was meant."""
-        return self._parse(bodies=True)
+        return self._parse(clang.Depth.OWN_BODIES if self._headers_are_large else clang.Depth.ALL)
+
+    @property
+    def _headers_are_large(self) -> bool:
+        """Whether a preamble is worth its cost; clang makes none for a file that is not on disk."""
+        given = self.given
+        return given.header_bytes > _LARGE_HEADERS and given.path == given.main and Path(given.main).is_file()
 
     @functools.cached_property
     def skipped(self) -> tuple[Span, ...]:
@@ -63,12 +74,12 @@ class Pass:
         """Whether this pass compiles an offset."""
         return not any(span.start <= offset < span.end for span in self.skipped)
 
-    def _parse(self, *, bodies: bool) -> clang.TranslationUnit | None:
+    def _parse(self, depth: clang.Depth) -> clang.TranslationUnit | None:
         given = self.given
         flags = (*stubs.flags(given.language, self.side), *given.options)
-        if bodies:
+        if depth != clang.Depth.DECLARATIONS:
             flags = (*flags, "-fspell-checking")
-        return clang.parse(given.main, flags, dict(given.files), bodies=bodies, path=given.path)
+        return clang.parse(given.main, flags, dict(given.files), depth, given.path)
 
 
 def _between_directives(text: bytes, span: Span) -> Span | None:

@@ -211,6 +211,17 @@ def test_declared_names_are_those_of_the_project(tmp_path: Path) -> None:
     assert not {"cudaDeviceSynchronize", "__global__", "dim3", "printf"} & declared
 
 
+def test_bodies_of_large_headers_are_left_out(tmp_path: Path) -> None:
+    functions = "".join(f"__device__ int f{i}(int x) {{ return nobody{i}(x) + 1234567890; }}\n" for i in range(8000))
+    (tmp_path / "large.h").write_text("#pragma once\n" + functions)
+    text = '#include "large.h"\n__global__ void k(float *x) { x[f7(1)] = __expf(x[0]); nobody(); }\n'
+    (tmp_path / "k.cu").write_text(text)
+    result = parsed(text, str(tmp_path / "k.cu"))
+    assert result.type_at(at(text, "f7")) == "int"
+    assert result.type_at(at(text, "__expf")) == "float"
+    assert [d.message for d in result.body_diagnostics] == ["use of undeclared identifier 'nobody'"]
+
+
 def test_defines_and_include_folders(tmp_path: Path) -> None:
     (tmp_path / "include").mkdir()
     (tmp_path / "include" / "real.h").write_text("typedef REAL real;\n")

@@ -29,7 +29,7 @@ def test_stubs_compile_without_errors(language: str, side: str) -> None:
     flags = stubs._base(language, side)
     header = stubs._main_header(stubs._stub_folder(language))
     late = Path(header).parent / "std" / "late.h"
-    unit = clang.parse("x.cu", (*flags, "-include", header, "-include", str(late)), {"x.cu": b""}, bodies=True)
+    unit = clang.parse("x.cu", (*flags, "-include", header, "-include", str(late)), {"x.cu": b""}, clang.Depth.ALL)
     assert unit is not None
     assert list(unit.diagnostics()) == []
 
