@@ -15,7 +15,7 @@ from porter.validation.devices.core.hostcc import find_host_compiler
 from porter.validation.devices.core.launch import Options
 from porter.validation.devices.core.result import Ran
 
-COUNT = 12
+COUNT = 6
 THREADS = 192
 PRELUDE = """
 typedef unsigned int u32; typedef int i32; typedef unsigned long long u64; typedef long long i64; typedef unsigned short u16;

@@ -313,34 +313,50 @@ class _Lanewise:
         """Which lanes of the results are poisoned by the sources."""
         if not self.writer.poison:
             return
-        terms: list[str] = []
-        for position, (operand, kind) in enumerate(zip(self.sources, self.row.sources, strict=True)):
-            moved = position == 0 and self.instruction.form == "dpp"
-            terms += ["dp_bad"] if moved else poison_terms(self.writer, operand, kind)
-        if self.row.reads_result:
-            terms += poison_terms(self.writer, self.results[0], self.row.results[0].rstrip("kh"))
-        bad = " | ".join(terms) or "0"
-        group = self.writer.group
-        if self.row.mnemonic == "v_cndmask_b32":
-            bad = self._chosen_poison(terms) if self.instruction.form not in ("sdwa", "dpp") else bad
-        active = group.active
-        group.poison.append(f"{{ const uint64_t bad = ({bad}) & {active};")
+        group, active = self.writer.group, self.writer.group.active
+        lines = [f"{{ const uint64_t bad = ({self._source_poison(2)}) & {active};"]
+        low = "bad"
+        if self.row.mnemonic in _LOW_FROM_LOW:
+            lines.append(f"const uint64_t low = ({self._source_poison(1)}) & {active};")
+            low = "low"
         for operand, kind in zip(self.results, self.row.results, strict=True):
             if kind == "lanes":
-                group.poison.append(f"PS64({operand.index}) = bad;")
+                lines.append(f"PS64({operand.index}) = bad;")
                 continue
             for part in range(2 if is_wide(kind) else 1):
                 row = self.writer.registers.row(operand, part)
-                group.poison.append(f"P({row}) = (P({row}) & ~{active}) | bad;")
-        group.poison.append("}")
+                lines.append(f"P({row}) = (P({row}) & ~{active}) | {bad_name(part, low)};")
+        group.poison += [*lines, "}"]
 
-    def _chosen_poison(self, terms: list[str]) -> str:
+    def _source_poison(self, words: int) -> str:
+        """C for the poison of all sources; of wide ones their low words only, when `words` is 1."""
+        if self.row.mnemonic == "v_cndmask_b32" and self.instruction.form not in ("sdwa", "dpp"):
+            return self._chosen_poison()
+        terms: list[str] = []
+        for position, (operand, kind) in enumerate(zip(self.sources, self.row.sources, strict=True)):
+            moved = position == 0 and self.instruction.form == "dpp"
+            found = ["dp_bad"] if moved else poison_terms(self.writer, operand, kind)
+            terms += found[:1] if words == 1 and is_wide(kind) else found
+        if self.row.reads_result:
+            terms += poison_terms(self.writer, self.results[0], self.row.results[0].rstrip("kh"))
+        return " | ".join(terms) or "0ull"
+
+    def _chosen_poison(self) -> str:
         """A select is only as poisoned as what it chooses."""
         a, b, c = (" | ".join(poison_terms(self.writer, o, k)) or "0ull"
                    for o, k in zip(self.sources, self.row.sources, strict=True))  # fmt: skip
         mask = self.sources[2]
         value = "w->exec" if mask.index == EXEC else f"S64({mask.index})"
         return f"(({c}) | ({value} & ({b})) | (~{value} & ({a})))"
+
+
+# The low word of these depends on the low words of their sources only; compilers leave high words undefined.
+_LOW_FROM_LOW = {"v_mad_u64_u32", "v_mad_i64_i32", "v_lshl_add_u64", "v_lshlrev_b64", "v_mov_b64"}
+
+
+def bad_name(part: int, low: str) -> str:
+    """Which of the two poison masks a result word gets."""
+    return low if part == 0 else "bad"
 
 
 def poison_terms(writer: Writer, operand: Operand, kind: str) -> list[str]:
@@ -425,14 +441,22 @@ class _Packed(_Lanewise):
     def _packed_poison(self, kind: str) -> None:
         if not self.writer.poison:
             return
-        wide = "b64" if kind not in _HALF_KINDS else "b32"
-        terms = [t for o in self.sources for t in poison_terms(self.writer, o, wide)]
-        rows = range(2 if wide == "b64" else 1)
-        lines = [f"{{ const uint64_t bad = ({' | '.join(terms) or '0'}) & w->exec;"]
-        for part in rows:
-            row = self.writer.registers.row(self.results[0], part)
-            lines.append(f"P({row}) = (P({row}) & ~w->exec) | bad;")
-        self.writer.group.poison += [*lines, "}"]
+        if kind in _HALF_KINDS:
+            terms = [t for o in self.sources for t in poison_terms(self.writer, o, "b32")]
+            self._poison_row(0, " | ".join(terms))
+            return
+        lines = []
+        for half, chosen in enumerate((self.low, self.high)):
+            terms = [t for o, word in zip(self.sources, chosen, strict=False) for t in poison_terms(self.writer, o, "b64")[word : word + 1]]
+            lines.append(f"const uint64_t bad{half} = {' | '.join(terms) or '0'};")
+        self.writer.group.poison += ["{", *lines]
+        self._poison_row(0, "bad0")
+        self._poison_row(1, "bad1")
+        self.writer.group.poison.append("}")
+
+    def _poison_row(self, part: int, bad: str) -> None:
+        row = self.writer.registers.row(self.results[0], part)
+        self.writer.group.poison.append(f"P({row}) = (P({row}) & ~w->exec) | (({bad or 0}) & w->exec);")
 
 
 class _Mixed(_Lanewise):

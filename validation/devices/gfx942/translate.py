@@ -451,7 +451,8 @@ class Translator:
         place = self._scalar_value(lane, "u32", instruction)
         lines = ["{", f"const uint32_t lane = {place} & 63;", f"V({row})[lane] = {value};"]
         if self.poison:
-            bad = f"(uint64_t)(PS({source.index}) != 0)" if source.kind == "s" else "0ull"
+            # a lane has one bit for its poison: a spilled mask with some good bits counts as good
+            bad = f"(uint64_t)(PS({source.index}) == 0xffffffffu)" if source.kind == "s" else "0ull"
             lines.append(f"P({row}) = (P({row}) & ~(1ull << lane)) | {bad} << lane;")
         self.writer.emit(*lines, "}")
 
