@@ -270,7 +270,7 @@ def main() -> None:
     """Entry point of the `porter` command."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="surrogateescape")
+            stream.reconfigure(errors="backslashreplace")
     app()
 
 

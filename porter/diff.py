@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import difflib
+import os
+import re
 from collections.abc import Iterator
 from typing import BinaryIO
 
 from porter.plan import Run
 from porter.support import closure, header_bytes
 
+_UNUSUAL = re.compile(rb"[\x00-\x1f\"\\\x7f-\xff]")
 _NO_NEWLINE = b"\\ No newline at end of file\n"
 
 
@@ -31,23 +34,29 @@ def file_diff(path: str, output: str, old: bytes, new: bytes) -> Iterator[bytes]
     """One file; nothing when neither its name nor its bytes change."""
     if old == new and path == output:
         return
-    yield f"diff --git a/{path} b/{output}\n".encode()
+    yield b"diff --git %s %s\n" % (_name(f"a/{path}"), _name(f"b/{output}"))
     if path != output:
-        yield f"rename from {path}\nrename to {output}\n".encode()
+        yield b"rename from %s\nrename to %s\n" % (_name(path), _name(output))
     if old != new:
-        yield from _hunks(f"a/{path}", f"b/{output}", old, new)
+        yield from _hunks(_name(f"a/{path}"), _name(f"b/{output}"), old, new)
 
 
 def new_file_diff(path: str, data: bytes) -> Iterator[bytes]:
     """A file that was not there."""
-    yield f"diff --git a/{path} b/{path}\nnew file mode 100644\n".encode()
-    yield from _hunks("/dev/null", f"b/{path}", b"", data)
+    yield b"diff --git %s %s\nnew file mode 100644\n" % (_name(f"a/{path}"), _name(f"b/{path}"))
+    yield from _hunks(b"/dev/null", _name(f"b/{path}"), b"", data)
 
 
-def _hunks(before: str, after: str, old: bytes, new: bytes) -> Iterator[bytes]:
-    lines = difflib.diff_bytes(
-        difflib.unified_diff, _lines(old), _lines(new), before.encode(), after.encode(), lineterm=b"\n"
-    )
+def _name(path: str) -> bytes:
+    """A file name as git writes it: in quotes with octal escapes when it holds more than plain characters."""
+    name = os.fsencode(path)
+    if not _UNUSUAL.search(name):
+        return name
+    return b'"%s"' % _UNUSUAL.sub(lambda match: b"\\%03o" % match[0][0], name)
+
+
+def _hunks(before: bytes, after: bytes, old: bytes, new: bytes) -> Iterator[bytes]:
+    lines = difflib.diff_bytes(difflib.unified_diff, _lines(old), _lines(new), before, after, lineterm=b"\n")
     for line in lines:
         yield line if line.endswith(b"\n") else line + b"\n" + _NO_NEWLINE
 

@@ -204,6 +204,15 @@ def test_a_single_file(tmp_path: Path) -> None:
     assert not (tmp_path / "a.cu").exists()
 
 
+def test_a_terminal_that_knows_little(tmp_path: Path) -> None:
+    """Text that the locale cannot show is escaped, not an error."""
+    make_tree(tmp_path, {"Δ.cu": KERNEL + "void f() { cudaΔ(0); }\n".encode(), os.fsdecode(b"\xff.cu"): UNREADABLE})
+    result = porter("scan", tmp_path, "--verbose", environment={"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"})
+    assert result.code == 1, result.stderr
+    assert "\\u0394.cu:1" in result.stdout
+    assert "\\udcff.cu:1:1: E003" in result.stdout
+
+
 def test_settings_and_options(tmp_path: Path) -> None:
     """porter.toml counts, the command line wins, and both are in the report."""
     make_tree(tmp_path, {"porter.toml": 'rocm = "6.3"\nexclude = ["b.cu"]\n', "a.cu": KERNEL, "b.cu": KERNEL})
