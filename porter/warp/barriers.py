@@ -66,7 +66,11 @@ def _parts_threads(bodies: Bodies, closing: int) -> bool:
 def _varies(texts: list[str]) -> bool:
     """Whether words could stand for something that differs between threads."""
     return any(
-        word == "threadIdx" or word == "[" or "tid" in word.lower() or "thread" in word.lower() or "lane" in word.lower()
+        word == "threadIdx"
+        or word == "["
+        or "tid" in word.lower()
+        or "thread" in word.lower()
+        or "lane" in word.lower()
         for word in texts
     ) or (bool(texts) and not _counts(texts))
 

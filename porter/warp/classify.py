@@ -372,9 +372,7 @@ def _binary(context: _Context, parent: Node, child: Node, node: Node) -> tuple[R
     return None
 
 
-def _bit_operation(
-    context: _Context, other: Node, role: str, operator: str, value: int
-) -> tuple[Role, str] | None:
+def _bit_operation(context: _Context, other: Node, role: str, operator: str, value: int) -> tuple[Role, str] | None:
     if role != "" or _spread(context, other) is Spread.WARP:
         return None
     if operator in ("%", "&") and value in (31, 32) and context.uses_warps:
@@ -448,9 +446,7 @@ def _split_thread(context: _Context, parent: Node, operator: str, value: int | N
     return Role.TILE, f"{what} in a function without warp operations"
 
 
-def _compared(
-    context: _Context, parent: Node, other: Node, role: str, value: int | None
-) -> tuple[Role, str] | None:
+def _compared(context: _Context, parent: Node, other: Node, role: str, value: int | None) -> tuple[Role, str] | None:
     if context.function is None and context.uses_warps and any("threadIdx" in n for n in names(other)):
         return Role.HARDWARE, "compared with a thread number"
     if role in ("lane", "thread", "warp") and context.uses_warps:

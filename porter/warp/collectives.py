@@ -57,9 +57,7 @@ COLLECTIVES = {
 EXCHANGES = frozenset({"shuffle", "ballot", "vote", "match", "reduce"})
 """Kinds that move a value between lanes."""
 
-TILE_MEMBERS = frozenset(
-    "shfl shfl_up shfl_down shfl_xor any all ballot match_any match_all sync".split()
-)
+TILE_MEMBERS = frozenset("shfl shfl_up shfl_down shfl_xor any all ballot match_any match_all sync".split())
 """Member functions of cooperative groups that act on a whole tile."""
 
 BARRIERS = frozenset(

@@ -134,6 +134,8 @@ class Constants:
     def _named(self, name: str, bound: Mapping[str, int | None], depth: int) -> int | None:
         if name in bound:
             return bound[name]
+        if name == "porter::wide::warpSize":
+            return 2 * WARP
         bare = name.rpartition("::")[2]
         if bare in _BUILT_IN:
             return _BUILT_IN[bare]

@@ -270,8 +270,7 @@ class Flow:
         if constant is not None:
             return Value(constant=constant, fixed=True)
         found = [
-            self._deeper(lambda node=node: self._value(node, state))
-            for node in self.bodies.object_macros.get(name, ())
+            self._deeper(lambda node=node: self._value(node, state)) for node in self.bodies.object_macros.get(name, ())
         ]
         return join(*found) if found else Value(fixed=True)
 
@@ -426,9 +425,7 @@ class Flow:
             spread = max([state.values.get(name, UNIFORM).spread, *(value.spread for value in passed)])
             state.values[name] = Value(spread)
 
-    def _collective(
-        self, node: Node, found: Collective, arguments: tuple[Value, ...], state: _State
-    ) -> Value:
+    def _collective(self, node: Node, found: Collective, arguments: tuple[Value, ...], state: _State) -> Value:
         mask = argument(node, found.mask)
         full = mask is not None and not self._computed_mask(mask, state)
         if found.kind == "sync" and mask is None:

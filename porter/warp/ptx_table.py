@@ -85,7 +85,9 @@ def _wide(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> st
     wide = {"u32": "u64", "s32": "s64", "u16": "u32", "s16": "s32"}[match[2]]
     a, b = (writer.value(operand, match[2]) for operand in operands[1:3])
     product = f"static_cast<{TYPES[wide]}>({a}) * {b}"
-    return writer.assign(operands[0], product if match[1] == "mul" else f"{product} + {writer.value(operands[3], wide)}")
+    return writer.assign(
+        operands[0], product if match[1] == "mul" else f"{product} + {writer.value(operands[3], wide)}"
+    )
 
 
 @on(r"(mul|mad)\.hi\.(u32|s32|u64|s64)")
@@ -94,7 +96,9 @@ def _high(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> st
     name = {"u32": "__umulhi", "s32": "__mulhi", "u64": "__umul64hi", "s64": "__mul64hi"}[match[2]]
     a, b = (writer.value(operand, match[2]) for operand in operands[1:3])
     product = f"{name}({a}, {b})"
-    return writer.assign(operands[0], product if match[1] == "mul" else f"{product} + {writer.value(operands[3], match[2])}")
+    return writer.assign(
+        operands[0], product if match[1] == "mul" else f"{product} + {writer.value(operands[3], match[2])}"
+    )
 
 
 @on(r"(min|max)(?:\.ftz)?\.(u32|s32|u64|s64|f32|f64)")
@@ -231,14 +235,29 @@ def _cvt(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str
     if mode in (None, "rn") and None not in both and not {"f16", "bf16", "f16x2", "bf16x2"} & {to, source}:
         return writer.assign(operands[0], f"static_cast<{both[0]}>({value})", to)
     if source == "f32" and mode in ("rni.sat", "rzi.sat") and to in ("s8", "u8", "s16", "u16", "s32", "u32"):
-        rounded = f"__float2int_{_ROUNDED[mode[:3]]}({value})" if to != "u32" else f"__float2uint_{_ROUNDED[mode[:3]]}({value})"
+        rounded = (
+            f"__float2int_{_ROUNDED[mode[:3]]}({value})"
+            if to != "u32"
+            else f"__float2uint_{_ROUNDED[mode[:3]]}({value})"
+        )
         if to in ("s32", "u32"):
             return writer.assign(operands[0], rounded)
         return writer.assign(operands[0], writer.helper(f"saturated<{TYPES[to]}>", rounded))
     raise Unknown(match[0])
 
 
-_COMPARE = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "lo": "<", "ls": "<=", "hi": ">", "hs": ">="}
+_COMPARE = {
+    "eq": "==",
+    "ne": "!=",
+    "lt": "<",
+    "le": "<=",
+    "gt": ">",
+    "ge": ">=",
+    "lo": "<",
+    "ls": "<=",
+    "hi": ">",
+    "hs": ">=",
+}
 
 
 @on(r"setp\.(eq|ne|lt|le|gt|ge|lo|ls|hi|hs)(?:\.ftz)?\.(\w+)")
@@ -275,7 +294,9 @@ def _shfl(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> st
 def _vote(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
     need(operands, 3, "vote")
     writer.headers.add("porter/warp32.hpp")
-    call = f"porter::{match[1] or match[2]}_sync({writer.value(operands[2], 'u32')}, {writer.value(operands[1], 'pred')})"
+    call = (
+        f"porter::{match[1] or match[2]}_sync({writer.value(operands[2], 'u32')}, {writer.value(operands[1], 'pred')})"
+    )
     return writer.assign(operands[0], call if match[2] else f"{call} != 0")
 
 

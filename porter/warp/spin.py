@@ -181,9 +181,7 @@ def _breaking(body: Node) -> Node | None:
             if only.kind == "jump" and only.text == "break":
                 found = statement.kids[0]
                 continue
-        if statement.kind == "statement" and any(
-            call.callee.rpartition("::")[2] in _IDLE for call in calls(statement)
-        ):
+        if statement.kind == "statement" and any(call.callee.rpartition("::")[2] in _IDLE for call in calls(statement)):
             continue
         return None
     return found

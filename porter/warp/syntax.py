@@ -335,8 +335,8 @@ class Reader:
     def _past_type(self, place: int) -> int | None:
         """Position after a type's words, scopes and template arguments."""
         start = place
-        while place < len(self.texts) and self.kinds[place] == IDENTIFIER and self.texts[place] in (
-            TYPES | _QUALIFIERS
+        while (
+            place < len(self.texts) and self.kinds[place] == IDENTIFIER and self.texts[place] in (TYPES | _QUALIFIERS)
         ):
             place += 1
         if place > start and not (place < len(self.texts) and self.texts[place] == "<"):

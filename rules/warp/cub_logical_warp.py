@@ -81,7 +81,9 @@ class CubLogicalWarp(Rule):
             return tokens.texts[first].removeprefix("::") in _ROOTS or not _ROOTS.isdisjoint(tokens.texts[first:index])
         if tokens.texts[index - 1 : index] in (["class"], ["struct"], ["typename"]):
             return False
-        return any(tokens.texts[i - 2 : i] == ["using", "namespace"] for root in _ROOTS for i in tokens.names.get(root, ()))
+        return any(
+            tokens.texts[i - 2 : i] == ["using", "namespace"] for root in _ROOTS for i in tokens.names.get(root, ())
+        )
 
     def _widthless(self, unit: Unit, index: int, name: str) -> Iterator[Finding]:
         tokens = unit.tokens
@@ -96,7 +98,9 @@ class CubLogicalWarp(Rule):
         text = ", ".join(["", *(missing if given < place else []), "32"])
         end = tokens.starts[after - 1] + max(0, len(tokens.texts[after - 1]) - 1)
         end = tokens.end(after - 2) if tokens.texts[after - 1] == ">" else end
-        message = f"{name} works on 64 lanes in hipCUB unless told otherwise: width 32 added [cub-warpreduce-32-literal]"
+        message = (
+            f"{name} works on 64 lanes in hipCUB unless told otherwise: width 32 added [cub-warpreduce-32-literal]"
+        )
         yield self.finding(unit, unit.span(index, after - 1), message, Effort.NONE, (Edit(end, end, text),))
 
     def _constant(self, unit: Unit, first: int, last: int, value: str) -> Finding:

@@ -75,9 +75,7 @@ class HostWarpSizeQuery(Rule):
         if first == index or not _is_device_property(unit, first, index) or is_printed(tokens, first):
             return
         span = unit.span(first, index)
-        message = (
-            "the device answers 64, the kernels count warps of 32: replaced by their width [warpsize-host-use]"
-        )
+        message = "the device answers 64, the kernels count warps of 32: replaced by their width [warpsize-host-use]"
         edit = Edit(span.start, span.end, "porter::warpSize")
         yield self.finding(unit, span, message, Effort.NONE, (edit,), ("porter/warp32.hpp",))
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.model import Edit, Effort, Finding
+from porter.edits import apply
+from porter.model import Edit, Effort, Finding, Span
 from porter.rule import Rule, clean, fixes, reports
 from porter.unit import Unit
 from porter.warp.constants import Constants, looks_like_warp_size
+from porter.warp.native.plan import outcome
 from porter.warp.syntax import parse_expression
 
 _HELPER = "porter::waves_per_simd"
@@ -45,7 +47,7 @@ class LaunchBoundsBlocks(Rule):
         """One finding per attribute."""
         for index in unit.occurrences("__launch_bounds__"):
             arguments = unit.arguments(index)
-            texts = [unit.slice(span) for span in arguments]
+            texts = [_planned(unit, span) for span in arguments]
             if texts and _multiple_of_warp(unit, texts[0]):
                 message = (
                     f"the bound {texts[0]} counts warps of 32: as many threads on gfx942, in half as many wavefronts "
@@ -68,6 +70,13 @@ class LaunchBoundsBlocks(Rule):
     def _is_zero(unit: Unit, offset: int) -> bool:
         place = unit.tokens.at(offset)
         return Constants(unit.tokens).value(parse_expression(unit.tokens, place, place + 1)) == 0
+
+
+def _planned(unit: Unit, span: Span) -> str:
+    """An argument as it will be: a kernel that is widened may have larger blocks."""
+    inside = [edit for edit in outcome(unit).edits if span.start <= edit.start and edit.end <= span.end]
+    moved = [Edit(edit.start - span.start, edit.end - span.start, edit.text) for edit in inside]
+    return apply(unit.slice(span), moved)
 
 
 def _multiple_of_warp(unit: Unit, text: str) -> bool:

@@ -9,9 +9,15 @@ from porter.rule import Rule, clean, fixes
 from porter.unit import Unit
 from porter.warp.postfix import chain_start
 
-_FREE = frozenset({"WARP_SHFL", "WARP_SHFL_XOR", "WARP_SHFL_UP", "WARP_SHFL_DOWN", "WARP_BALLOT", "WARP_SYNC", "ACTIVE_MASK"})
-_UTILITIES = frozenset({"WarpReduceSum", "WarpReduceMax", "WarpReduce", "BlockReduceSum", "BlockReduce", "Block1D", "Block2D"})
-_HEADERS = frozenset({"ATen/cuda/DeviceUtils.cuh", "ATen/native/cuda/block_reduce.cuh", "ATen/native/cuda/DeviceSqrt.cuh"})
+_FREE = frozenset(
+    {"WARP_SHFL", "WARP_SHFL_XOR", "WARP_SHFL_UP", "WARP_SHFL_DOWN", "WARP_BALLOT", "WARP_SYNC", "ACTIVE_MASK"}
+)
+_UTILITIES = frozenset(
+    {"WarpReduceSum", "WarpReduceMax", "WarpReduce", "BlockReduceSum", "BlockReduce", "Block1D", "Block2D"}
+)
+_HEADERS = frozenset(
+    {"ATen/cuda/DeviceUtils.cuh", "ATen/native/cuda/block_reduce.cuh", "ATen/native/cuda/DeviceSqrt.cuh"}
+)
 _NEW = "porter::torch_warp::"
 
 

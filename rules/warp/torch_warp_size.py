@@ -27,7 +27,8 @@ class TorchWarpSize(Rule):
             "__global__ void k(float *o) { __shared__ float s[porter::warpSize]; s[threadIdx.x % porter::warpSize] = 1; }",
         ),
         fixes(
-            "dim3 block() { return dim3(at::cuda::warp_size(), 4); }", "dim3 block() { return dim3(porter::warpSize, 4); }"
+            "dim3 block() { return dim3(at::cuda::warp_size(), 4); }",
+            "dim3 block() { return dim3(porter::warpSize, 4); }",
         ),
         reports("#if C10_WARP_SIZE == 64\nint half;\n#endif"),
         clean("int warp_size(); int f() { return warp_size(); }"),

@@ -13,7 +13,9 @@ from porter.warp.bodies import bodies_of
 from porter.warp.conditionals import Choice, choices
 from porter.warp.constants import looks_like_warp_size
 
-_DEVICE_ONLY = re.compile(r"__CUDA_ARCH__|PORTER_CUDA_ARCH|__HIP_DEVICE_COMPILE__|__gfx\w+|__GFX\w+|__AMDGCN\w*|__AMDGPU\w*")
+_DEVICE_ONLY = re.compile(
+    r"__CUDA_ARCH__|PORTER_CUDA_ARCH|__HIP_DEVICE_COMPILE__|__gfx\w+|__GFX\w+|__AMDGCN\w*|__AMDGPU\w*"
+)
 _PLATFORM = re.compile(r"\w*(?:HIP|ROCM|AMD|WAVEFRONT)\w*")
 _WIDTHS = frozenset({32, 64})
 

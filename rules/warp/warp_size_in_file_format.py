@@ -126,7 +126,11 @@ def _target(tokens: Tokens, first: int, last: int) -> str:
             root = index - 1
             while root - 2 >= first and texts[root - 1] in (".", "->"):
                 root -= 2
-            if texts[index] in ("=", "+=") or (root > first and tokens.kinds[root - 1] == IDENTIFIER) or texts[root - 1] == ">":
+            if (
+                texts[index] in ("=", "+=")
+                or (root > first and tokens.kinds[root - 1] == IDENTIFIER)
+                or texts[root - 1] == ">"
+            ):
                 return texts[root]
             return ""
     return ""

@@ -55,8 +55,6 @@ class WarpTransposedBlock(Rule):
                 if threads is None or threads % _WAVEFRONT == 0:
                     continue
                 span = unit.span(place)
-                message = (
-                    f"rocPRIM transposes by wavefronts and {threads} threads are no multiple of 64 [rocprim-warp-multiple]"
-                )
+                message = f"rocPRIM transposes by wavefronts and {threads} threads are no multiple of 64 [rocprim-warp-multiple]"
                 edit = Edit(span.start, span.end, f"{prefix}_TRANSPOSE")
                 yield self.finding(unit, span, message, Effort.NONE, (edit,))

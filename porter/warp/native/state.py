@@ -1,0 +1,120 @@
+"""What a walk over a kernel keeps: meanings of variables, guards, edits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from porter.edits import apply
+from porter.model import Edit
+from porter.warp.bodies import Bodies, Function
+from porter.warp.native.kinds import Kind, Undecided
+from porter.warp.tree import Node
+
+
+@dataclass
+class Shared:
+    """A shared array: its bound, and what its elements are once that is known."""
+
+    node: Node
+    bound: Node | None
+    kind: Kind = Kind.DATA
+    by_lane: bool = False
+    """Whether lanes index it, so that it needs 64 elements."""
+    operation: str = ""
+    """How the lanes' values became the element of a warp."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How threads number lanes and warps: `line`: threadIdx.x counts on; `row`: threadIdx.x is the lane."""
+
+    form: str
+    threads: int | None
+    """Threads per block where that is one constant."""
+    names: frozenset[str] = frozenset()
+    """Names that stand for the number of threads per block."""
+
+
+@dataclass
+class Plan:
+    """What one walk collected."""
+
+    bodies: Bodies
+    shape: Shape
+    edits: dict[tuple[int, int], str] = field(default_factory=dict)
+    functions: dict[int, Function] = field(default_factory=dict)
+    shared: dict[str, Shared] = field(default_factory=dict)
+    item: bool = False
+    """Whether a warp works on an item of its own."""
+    thread_memory: bool = False
+    """Whether memory is indexed by thread."""
+    exchanges: bool = False
+    """Whether lanes that are not there would be read: shuffles up, down, across."""
+    rows_per_block: list[Node] = field(default_factory=list)
+    """What a block number is multiplied by to give its first item."""
+    factors: dict[int, Node] = field(default_factory=dict)
+    distances: set[int] = field(default_factory=set)
+    """Tokens of distances in unrolled trees."""
+    copies: list[tuple[int, int, int, tuple[int, int]]] = field(default_factory=list)
+    """Statements to write once more: where, from, to, and the distance that becomes 32."""
+    constants: set[str] = field(default_factory=set)
+    """Named widths that were replaced."""
+
+    def replace(self, node: Node, text: str) -> None:
+        """Notes an edit; two different ones in one place cannot be."""
+        tokens = self.bodies.tokens
+        self.put(tokens.starts[node.first], tokens.end(node.last), text, node)
+
+    def put(self, start: int, end: int, text: str, node: Node) -> None:
+        """Notes an edit of a byte range."""
+        known = self.edits.setdefault((start, end), text)
+        if known != text:
+            raise Undecided(node, "has two meanings")
+
+    def ordered(self) -> tuple[Edit, ...]:
+        """The edits in order, the copies of statements among them."""
+        edits = [Edit(start, end, text) for (start, end), text in self.edits.items()]
+        edits += [self._copy(edits, *copy) for copy in self.copies]
+        return tuple(sorted(edits))
+
+    def _copy(self, edits: list[Edit], place: int, start: int, end: int, distance: tuple[int, int]) -> Edit:
+        """A statement as it is after the edits, with the distance 32."""
+        text = self.bodies.tokens.text
+        inside = [e for e in edits if start <= e.start and e.end <= end and (e.start, e.end) != distance]
+        moved = [Edit(e.start - start, e.end - start, e.text) for e in inside]
+        moved.append(Edit(distance[0] - start, distance[1] - start, "32"))
+        return Edit(place, place, apply(text[start:end], moved) + " ")
+
+
+@dataclass
+class Scope:
+    """Meanings of the variables of one function, and the guards around a statement."""
+
+    function: Function
+    kinds: dict[str, Kind]
+    declared: dict[str, Node] = field(default_factory=dict)
+    """Declarations of the variables: the statement that holds the type."""
+    locals: set[str] = field(default_factory=set)
+    """Arrays in registers."""
+    operations: dict[str, str] = field(default_factory=dict)
+    """How a variable was gathered: `add`, `max`, or the text of the tree."""
+    guards: tuple[str, ...] = ()
+    tree: frozenset[str] = frozenset()
+    """Distances of the tree loop that we are in."""
+    exited: bool = False
+    """Whether some lanes of a warp have returned."""
+    returns: list[Kind] = field(default_factory=list)
+
+    def copy(self, *guards: str) -> Scope:
+        """The scope of a branch."""
+        return Scope(
+            self.function,
+            dict(self.kinds),
+            self.declared,
+            self.locals,
+            self.operations,
+            (*self.guards, *guards),
+            self.tree,
+            self.exited,
+            self.returns,
+        )
