@@ -6,6 +6,7 @@ import functools
 import hashlib
 import importlib.resources
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -75,13 +76,21 @@ def _main_header(folder: str) -> str:
     return str(Path(folder) / "all.h")
 
 
+@functools.lru_cache(maxsize=4096)
 def origin_of(path: str) -> str | None:
     """`std` or `cuda` for a file of the stubs, None for any other file."""
-    for language in _LANGUAGES:
-        folder = _stub_folder(language) + os.sep
-        if path.startswith(folder):
-            return "std" if path.startswith(f"{folder}std{os.sep}") else "cuda"
-    return None
+    match = _CACHED_STUB.search(path)
+    inside = path[match.end() :] if match is not None else path.removeprefix(_installed() + os.sep)
+    if match is None and inside == path:
+        return None
+    return "std" if inside.startswith(("std/", "std\\")) else "cuda"
+
+
+_CACHED_STUB = re.compile(r"[/\\]stubs-[0-9a-f]{20}[/\\]stubs[/\\]")
+
+
+def _installed() -> str:
+    return str(importlib.resources.files("porter") / "stubs")
 
 
 @functools.cache
@@ -91,7 +100,7 @@ def _stub_folder(language: str) -> str:
     cache = private_folder(f"stubs-{_digest(files)}")
     if cache is not None and write_folder(files, cache / "stubs"):
         return str(cache / "stubs")
-    return str(importlib.resources.files("porter") / "stubs")
+    return _installed()
 
 
 def _stub_files(language: str) -> dict[str, bytes]:
