@@ -243,7 +243,12 @@ def _finish(answer: Answer, form: Format, *, strict: bool, verbose: bool, diff: 
     from porter.report.render import render
 
     text = render(answer.report, form, verbose=verbose)
-    (sys.stderr if diff else sys.stdout).write(text)
+    if form is Format.TEXT and sys.stdout.isatty() and not diff:
+        from porter.report.terminal import show
+
+        show(text)
+    else:
+        (sys.stderr if diff else sys.stdout).write(text)
     if answer.run.crashes:
         report_bug(answer.run.crashes, f"{len(answer.run.crashes)} files could not be ported")
         return OUR_BUG

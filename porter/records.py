@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -159,11 +159,13 @@ def readable(text: str) -> str:
         return text
 
 
-def kernel_json(kernel: Kernel) -> dict[str, Any]:
-    """A kernel as the schema describes it; the path is that of its file."""
+def kernel_json(kernel: Kernel, entries: Iterable[Entry]) -> dict[str, Any]:
+    """A kernel as the schema describes it, with what the findings of its file leave in it."""
+    qualified = readable(kernel.qualified)
+    inside = [one for one in entries if one.kernel == qualified and one.suppressed is None]
     return {
         "name": readable(kernel.name),
-        "qualified": readable(kernel.qualified),
+        "qualified": qualified,
         "line": kernel.line,
         "span": list(kernel.span),
         "parameters": [[readable(p.name), readable(p.type)] for p in kernel.parameters],
@@ -174,6 +176,9 @@ def kernel_json(kernel: Kernel) -> dict[str, Any]:
         "callees": [readable(name) for name in kernel.callees],
         "launches": [_launch_json(launch) for launch in kernel.launches],
         "typed": kernel.typed,
+        "rewritten": sum(one.fixed for one in inside),
+        "review": sum(one.effort == "review" for one in inside),
+        "manual": sum(one.effort == "manual" for one in inside),
     }
 
 

@@ -52,6 +52,7 @@ def _code(task: Task, root: Path, context: engine.Context, sink: Sink, base: Fil
     except Exception:
         crash = traceback.format_exc()
         ported = PortedFile(task.path, task.output, data, False, (), lines=source.line_count)
+    entries = (*_own_entries(task, crash), *(entry(finding, source.text) for finding in ported.findings))
     record = replace(
         base,
         status=Status.PORTED if ported.changed or task.output != task.path else Status.UNCHANGED,
@@ -59,8 +60,8 @@ def _code(task: Task, root: Path, context: engine.Context, sink: Sink, base: Fil
         sha256=sha256(data),
         lines=ported.lines,
         support=ported.support,
-        entries=(*_own_entries(task, crash), *(entry(finding, source.text) for finding in ported.findings)),
-        kernels=tuple(map(kernel_json, ported.kernels)),
+        entries=entries,
+        kernels=tuple(kernel_json(kernel, entries) for kernel in ported.kernels),
     )
     written = _written(record, task, content_of(ported.data), root, sink)
     return Done(written, ported.data if sink.returns_data else None, crash)

@@ -283,12 +283,34 @@ def test_progress_only_on_a_terminal(tmp_path: Path) -> None:
     make_tree(tmp_path / "src", {f"f{number}.cu": KERNEL for number in range(20)})
     plain = porter("scan", "src", folder=tmp_path)
     assert plain.stderr == ""
+    stdout, shown = on_terminal("stderr", tmp_path, "scan", "src")
+    assert stdout == plain.stdout.encode()
+    assert b"20/20" in shown
+
+
+def test_colour_only_on_a_terminal(tmp_path: Path) -> None:
+    """The same text with colours on a terminal, and none with NO_COLOR."""
+    make_tree(tmp_path / "src", {"a.cu": REVIEW})
+    plain = porter("scan", "src", folder=tmp_path)
+    _, shown = on_terminal("stdout", tmp_path, "scan", "src")
+    assert b"\x1b[33mreview" in shown
+    assert re.sub(rb"\x1b\[[\d;]*m", b"", shown).replace(b"\r\n", b"\n").decode() == plain.stdout
+    _, shown = on_terminal("stdout", tmp_path, "scan", "src", NO_COLOR="1")
+    assert b"\x1b[3" not in shown
+
+
+def on_terminal(stream: str, folder: Path, *arguments: str, **environment: str) -> tuple[bytes, bytes]:
+    """Runs the command with one of its streams on a terminal: what went to the other one, and to the terminal."""
     parent, child = pty.openpty()
+    other = "stdout" if stream == "stderr" else "stderr"
     process = subprocess.Popen(
-        [sys.executable, "-m", "porter", "scan", "src"], cwd=tmp_path, stdout=subprocess.PIPE, stderr=child
+        [sys.executable, "-m", "porter", *arguments],
+        cwd=folder,
+        env={**os.environ, "TERM": "xterm", **environment},
+        stdout=child if stream == "stdout" else subprocess.PIPE,
+        stderr=child if stream == "stderr" else subprocess.PIPE,
     )
     os.close(child)
-    stdout = process.communicate(timeout=60)[0].decode()
     shown = b""
     try:
         while chunk := os.read(parent, 4096):
@@ -296,8 +318,9 @@ def test_progress_only_on_a_terminal(tmp_path: Path) -> None:
     except OSError:
         pass
     os.close(parent)
-    assert stdout == plain.stdout
-    assert b"20/20" in shown
+    plain = getattr(process, other).read()
+    process.communicate(timeout=60)
+    return plain, shown
 
 
 def test_a_killed_run_leaves_no_processes(tmp_path: Path) -> None:

@@ -273,6 +273,7 @@ def test_the_manifest_says_what_was_done(tmp_path: Path) -> None:
     assert (first["path"], first["output"], first["status"]) == ("a.cu", "a.hip", "ported")
     assert first["kernels"][0]["qualified"] == "scale"
     assert first["kernels"][0]["launches"][0]["block"] == "64"
+    assert first["kernels"][0]["manual"] == 0
     assert {finding[2] for finding in first["findings"]} >= {"A001", "A010"}
     assert (second["status"], second["sha256"]) == ("copied", second["output_sha256"])
     assert document["complete"]
