@@ -61,6 +61,10 @@ def uses(unit: Unit) -> tuple[Use, ...]:
 def _plain(unit: Unit) -> Iterator[Use]:
     for name in unit.known_names - unit.names.namespaces:
         row, support = unit.names.get(name), unit.support.get(name)
+        if support is not None and support.types and support.types.isdisjoint(unit.tokens.names):
+            support = None
+        if row is None and support is None:
+            continue
         for index in unit.occurrences(name):
             if support is None or not support.call or unit.next_is(index, "("):
                 yield Use(index, index, name, row, support)

@@ -31,6 +31,8 @@ class SupportRow:
     header: str
     call: bool = False
     """Whether the name is replaced only where it is called."""
+    types: frozenset[str] = frozenset()
+    """If not empty: HIP lacks the name for these argument types only, so files that name none of them are left alone."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,8 @@ def load_support(rocm: str | None) -> SupportTable:
         if cuda.startswith("%"):
             registers[cuda] = SupportRow(cuda, row["expression"], _header(row))
         elif _applies(row, rocm):
-            names[cuda] = SupportRow(cuda, row["name"], _header(row), row.get("call", False))
+            types = frozenset(row.get("types", ()))
+            names[cuda] = SupportRow(cuda, row["name"], _header(row), row.get("call", False), types)
     return SupportTable(names, registers)
 
 

@@ -91,6 +91,55 @@ PORTER_SIGNED_64(atomicXor_system, SYSTEM, xor)
 PORTER_SIGNED_64(atomicMin_system, SYSTEM, min)
 PORTER_SIGNED_64(atomicMax_system, SYSTEM, max)
 
+namespace detail {
+
+// Numbers of 16 bits and pairs of them (__half, __hip_bfloat16, __half2, ...), added by compare-and-swap of a 32-bit
+// word. Their `__hadd` and `__hadd2` are found where this is used, so no header of theirs is needed here.
+template <unsigned size> struct AddSmall;
+template <> struct AddSmall<2> {
+  template <class T> static __device__ T run(T* p, T v) {
+    unsigned short const old = change_16(reinterpret_cast<unsigned short*>(p), [=](unsigned short seen, unsigned short& wanted) {
+      T value;
+      __builtin_memcpy(static_cast<void*>(&value), &seen, 2);
+      value = __hadd(value, v);
+      __builtin_memcpy(&wanted, &value, 2);
+      return true;
+    });
+    __builtin_memcpy(static_cast<void*>(&v), &old, 2);
+    return v;
+  }
+};
+template <> struct AddSmall<4> {
+  template <class T> static __device__ T run(T* p, T v) {
+    auto* const word = reinterpret_cast<unsigned*>(p);
+    unsigned seen = __hip_atomic_load(word, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT), wanted;
+    T value;
+    do {
+      __builtin_memcpy(static_cast<void*>(&value), &seen, 4);
+      value = __hadd2(value, v);
+      __builtin_memcpy(&wanted, &value, 4);
+    } while (!__hip_atomic_compare_exchange_strong(word, &seen, wanted, __ATOMIC_RELAXED, __ATOMIC_RELAXED,
+                                                   __HIP_MEMORY_SCOPE_AGENT));
+    __builtin_memcpy(static_cast<void*>(&v), &seen, 4);
+    return v;
+  }
+};
+/// A class that HIP's own atomicAdd does not take.
+template <class T, class = void> struct is_small_number { static constexpr bool value = __is_class(T); };
+template <class T> struct is_small_number<T, decltype(void(::atomicAdd(static_cast<T*>(nullptr), *static_cast<T*>(nullptr))))> {
+  static constexpr bool value = false;
+};
+template <bool yes, class T> struct only_if {};
+template <class T> struct only_if<true, T> { using type = T; };
+
+}  // namespace detail
+
+template <class T>
+__device__ inline typename detail::only_if<detail::is_small_number<T>::value, T>::type atomicAdd(
+    T* p, typename detail::Operand<T>::type v) {
+  return detail::AddSmall<sizeof(T)>::run(p, v);
+}
+
 /// Each component by itself, which is all that CUDA promises.
 __device__ inline float2 atomicAdd(float2* p, float2 v) { return make_float2(::atomicAdd(&p->x, v.x), ::atomicAdd(&p->y, v.y)); }
 __device__ inline float4 atomicAdd(float4* p, float4 v) {

@@ -14,7 +14,6 @@
 #define PORTER_HAS_BF16 1
 #endif
 
-#include "atomics.hpp"
 #include "math.hpp"
 
 #define PORTER_BOTH __host__ __device__ inline
@@ -325,33 +324,6 @@ PORTER_BF16_CONVERSIONS(ru)
 
 #endif  // bf16
 
-// Atomic additions, by compare-and-swap of the 32-bit word around.
-
-namespace detail {
-
-template <class T> __device__ inline T added_16(T* address, T value) {
-  unsigned short const old = change_16(reinterpret_cast<unsigned short*>(address), [=](unsigned short seen, unsigned short& wanted) {
-    wanted = bits_16(HalfAdd()(from_bits_16<T>(seen), value));
-    return true;
-  });
-  return from_bits_16<T>(old);
-}
-template <class P> __device__ inline P added_32(P* address, P value) {
-  auto* const word = reinterpret_cast<unsigned*>(address);
-  unsigned seen = __hip_atomic_load(word, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
-  while (!__hip_atomic_compare_exchange_strong(word, &seen, bits_32(each<HalfAdd>(from_bits_32<P>(seen), value)),
-                                               __ATOMIC_RELAXED, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT)) {
-  }
-  return from_bits_32<P>(seen);
-}
-
-}  // namespace detail
-
-#define PORTER_SCALAR_ATOMIC(T) __device__ inline T atomicAdd(T* p, T v) { return detail::added_16(p, v); }
-#define PORTER_PAIR_ATOMIC(P) __device__ inline P atomicAdd(P* p, P v) { return detail::added_32(p, v); }
-PORTER_SCALARS(PORTER_SCALAR_ATOMIC)
-PORTER_PAIRS(PORTER_PAIR_ATOMIC)
-
 }  // namespace porter
 
 #undef PORTER_SCALARS
@@ -359,8 +331,6 @@ PORTER_PAIRS(PORTER_PAIR_ATOMIC)
 #undef PORTER_SCALAR_FUNCTIONS
 #undef PORTER_PAIR_FUNCTIONS
 #undef PORTER_PAIR_COMPARISON
-#undef PORTER_SCALAR_ATOMIC
-#undef PORTER_PAIR_ATOMIC
 #undef PORTER_UNFUSED
 #undef PORTER_BOTH
 

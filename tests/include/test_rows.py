@@ -1,0 +1,56 @@
+"""The tables of what the support headers supply, and that the rewriter follows them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from porter.cli import app
+from porter.support import header_names, load_support
+from tests.include import hip
+
+MIXED = """
+__global__ void k(%s *p, %s v, int *q) { atomicAdd(p, v); atomicAdd(q, 1); }
+"""
+
+
+def _ported(text: str, folder: Path, *options: str) -> str:
+    source, target = folder / "source.cu", folder / "target.cu"
+    source.write_text(text, "utf-8")
+    done = CliRunner().invoke(app, ["port", str(source), "-o", str(target), "--force", *options])
+    assert done.exit_code in (0, 1), done.output
+    return target.read_text("utf-8")
+
+
+def test_every_row_names_a_header_that_is_there() -> None:
+    table = load_support("5.2")
+    assert table.names and table.registers
+    for row in (*table.names.values(), *table.registers.values()):
+        assert row.header in header_names(), row
+
+
+def test_every_register_has_its_function() -> None:
+    for row in load_support(None).registers.values():
+        text = (hip.HEADERS / row.header).read_text("utf-8")
+        called = re.match(r"porter::(\w+)\(\)", row.name)
+        assert called is None or f" {called[1]}()" in text, row
+
+
+@pytest.mark.parametrize("name", ["half", "__half2", "__nv_bfloat16"])
+def test_overloads_are_written_where_their_types_are_named(name: str, tmp_path: Path) -> None:
+    text = _ported("#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n" + MIXED % (name, name), tmp_path)
+    assert text.count("porter::atomicAdd") == 2
+    assert '#include "porter/atomics.hpp"' in text
+
+
+def test_overloads_are_not_written_elsewhere(tmp_path: Path) -> None:
+    assert "porter" not in _ported(MIXED % ("float", "float"), tmp_path)
+
+
+def test_functions_that_newer_versions_have(tmp_path: Path) -> None:
+    text = "__global__ void k(unsigned *p) { p[0] = __fns(p[1], 0, 3); }"
+    assert "porter::fns" in _ported(text, tmp_path, "--rocm", "5.2")
+    assert "porter::fns" not in _ported(text, tmp_path, "--rocm", "6.3")
