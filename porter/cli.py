@@ -17,6 +17,7 @@ from porter.settings import Choices, Handling, load_choices, rocm_version, warp_
 
 if TYPE_CHECKING:
     from porter.port import Answer, Request
+    from porter.tree import Progress
 
 app = typer.Typer(
     help="Ports CUDA code to HIP for AMD GPUs with 64 lanes, and says what is left to do.",
@@ -198,12 +199,12 @@ def doctor_command(form: Plain = DataFormat.TEXT) -> None:
     raise typer.Exit(run())
 
 
-def _port(request: Request, output: Path | None, progress: object, *, in_place: bool) -> Answer:
+def _port(request: Request, output: Path | None, progress: Progress | None, *, in_place: bool) -> Answer:
     from porter.port import port_in_place, port_to, preview
 
     if output is not None:
-        return port_to(request, output, progress)  # type: ignore[arg-type]
-    return (port_in_place if in_place else preview)(request, progress)  # type: ignore[arg-type]
+        return port_to(request, output, progress)
+    return (port_in_place if in_place else preview)(request, progress)
 
 
 def _choices(

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from porter.includes import IncludeGraph
@@ -71,14 +70,24 @@ def file_keys(
     graph: IncludeGraph,
     declared: Mapping[str, tuple[str, ...]],
 ) -> dict[str, str]:
-    """For each readable file a digest of what its port depends on: itself, its includes, the project's names."""
+    """For each readable file a digest of what its port depends on.
+
+    That is the file, the project's names, and what it includes. A header is parsed through a file that includes it, so
+    it depends on its whole island.
+    """
+    headers = {target for targets in graph.edges.values() for target in targets}
+    islands = {path: _digest_of(island, digests) for island in graph.islands for path in island if path in headers}
     keys: dict[str, str] = {}
     for path, digest in digests.items():
         if digest is not None:
-            included = [(other, digests.get(other)) for other in graph.reachable(path)]
-            what = json.dumps([run_key, path, digest, declared.get(path, ()), included])
-            keys[path] = hashlib.sha256(what.encode()).hexdigest()
+            around = islands.get(path) or _digest_of(graph.reachable(path), digests)
+            what = json.dumps([run_key, path, digest, declared.get(path, ()), around])
+            keys[path] = sha256(what.encode())
     return keys
+
+
+def _digest_of(paths: Iterable[str], digests: Mapping[str, str | None]) -> str:
+    return sha256(json.dumps([(path, digests.get(path)) for path in paths]).encode())
 
 
 def declared_names(graph: IncludeGraph, scans: Mapping[str, Scan]) -> dict[str, tuple[str, ...]]:

@@ -42,10 +42,17 @@ def test_names_are_shared_within_an_island_only() -> None:
 
 
 def test_keys_change_with_what_a_file_depends_on() -> None:
-    """An included header changes the key of its includers, and of nobody else."""
-    scans = graph_of(a_cu=("b.h",), b_h=(), c_cu=())
+    """A source depends on what it includes; a header also on the sources that it is parsed through."""
+    scans = graph_of(a_cu=("b.h",), b_h=(), c_cu=("b.h",), d_cu=())
     graph = include_graph(scans)
-    before = file_keys("k", {"a.cu": "1", "b.h": "2", "c.cu": "3"}, graph, {})
-    after = file_keys("k", {"a.cu": "1", "b.h": "other", "c.cu": "3"}, graph, {})
-    assert [path for path in before if before[path] != after[path]] == ["a.cu", "b.h"]
-    assert file_keys("another", {"c.cu": "3"}, graph, {})["c.cu"] != before["c.cu"]
+    digests = dict.fromkeys(scans, "same")
+
+    def changed_by(path: str) -> list[str]:
+        before = file_keys("k", digests, graph, {})
+        after = file_keys("k", {**digests, path: "other"}, graph, {})
+        return [name for name in before if before[name] != after[name]]
+
+    assert changed_by("b.h") == ["a.cu", "b.h", "c.cu"]
+    assert changed_by("a.cu") == ["a.cu", "b.h"]
+    assert changed_by("d.cu") == ["d.cu"]
+    assert file_keys("another", digests, graph, {})["d.cu"] != file_keys("k", digests, graph, {})["d.cu"]
