@@ -32,7 +32,7 @@ class SupportRow:
     call: bool = False
     """Whether the name is replaced only where it is called."""
     types: frozenset[str] = frozenset()
-    """If not empty: HIP lacks the name for these argument types only, so files that name none of them are left alone."""
+    """If not empty: HIP lacks the name for these argument types only; files that name none of them are left alone."""
 
 
 @dataclass(frozen=True)
