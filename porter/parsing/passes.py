@@ -13,11 +13,9 @@ from pathlib import Path
 from porter.model import Span
 from porter.parsing import clang, stubs
 
-_HIP = re.compile(
-    rb"""^[ \t]*\#[ \t]*include[ \t]*[<"](?:hip|hipcub|rocprim|rocrand|hiprand|rocwmma)[/.]
-    | \bhip(?:Malloc|Memcpy|Free|LaunchKernelGGL|Error_t|Stream_t|Success|DeviceSynchronize)\b""",
-    re.MULTILINE | re.VERBOSE,
-)
+_RUNTIME = rb"(?:Malloc|Memcpy|Free|LaunchKernel|Error_t|Stream_t|Event_t|Success|DeviceSynchronize|GetLastError)"
+_HIP = re.compile(rb"[<\"](?:hip|hipcub|rocprim|rocrand|hiprand|hipblas|rocblas|rocwmma)[/.]|\bhip" + _RUNTIME)
+_CUDA = re.compile(rb"[<\"](?:cuda|cub|cublas|curand|cufft|cusparse|mma)[\w/]*[.>]|\bcuda" + _RUNTIME)
 _SUPPORT = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"((?:\.\./)*)(porter/[\w./-]+)"', re.MULTILINE)
 
 
@@ -90,9 +88,11 @@ def _between_directives(text: bytes, span: Span) -> Span | None:
 
 
 def language_of(path: str, *texts: bytes) -> str:
-    """`hip` for what already uses HIP's headers, else `cuda`."""
-    uses_hip = any(b"hip" in text and _HIP.search(text) for text in texts)
-    return "hip" if path.endswith(".hip") or uses_hip else "cuda"
+    """`hip` for what uses more of HIP than of CUDA: a port, also one with a few CUDA names left."""
+    if path.endswith(".hip"):
+        return "hip"
+    uses_hip = sum(len(_HIP.findall(text)) for text in texts if b"hip" in text)
+    return "hip" if uses_hip > sum(len(_CUDA.findall(text)) for text in texts) else "cuda"
 
 
 def support_files(path: str, data: bytes) -> dict[str, bytes]:

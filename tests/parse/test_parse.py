@@ -308,6 +308,16 @@ def test_hip_sources_use_hips_names() -> None:
     assert len(result.kernels[0].launches) == 2
 
 
+def test_a_source_for_both_is_cuda_when_it_uses_more_of_cuda() -> None:
+    text = (
+        "#ifdef __HIP__\n#include <hip/hip_runtime.h>\n#else\n#include <cuda_runtime.h>\n#endif\n"
+        "__global__ void k(cudaStream_t s, __nv_bfloat16 x) {}\nvoid f() { cudaFree(0); }\n"
+    )
+    result = parsed(text)
+    assert result.body_diagnostics == ()
+    assert result.kernels[0].typed
+
+
 def test_an_answer_about_no_token_is_none() -> None:
     text = "int  x;"
     result = parsed(text)
