@@ -23,7 +23,9 @@ else:  # pragma: no cover
     import tomli as tomllib
 
 Record = tuple[str, str, str, str, str, str, str, str, tuple[tuple[str, str], ...], str, str, str, str]
-"""kind, library, hip, gap, effort, since, signature, value, before, gone, added, removed, why; `hip` is empty for a gap."""
+"""kind, library, hip, gap, effort, since, signature, value, before, gone, added, removed, why.
+
+`hip` is empty for a gap."""
 _DIGEST = 16
 _LAYOUT = "2"
 """Changes with `Record` and `Records`, so that an older cache is not read as a newer one."""

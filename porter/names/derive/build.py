@@ -82,6 +82,8 @@ def _known(entry: CudaName, known: HipName | None, comparison: Comparison, overl
         return {}
     declaration = entry.declaration
     found: Row = {"since": known.since}
+    if known.gone:
+        found |= {"gone": known.gone, "why": f"gone from ROCm {known.gone}"}
     if declaration.kind == "function" and known.declaration.kind == "function":
         found |= _signature(entry, known, comparison, overloaded)
     ours, theirs = declaration.value, known.declaration.value

@@ -15,8 +15,9 @@ from porter.names.derive.write import table
 
 _DESCRIPTION = """Derives the name tables from installed headers.
 
-CUDA: the include folders of the nvidia-* wheels or of a toolkit. HIP: include folders as ROCm installs them, and folders with
-the *.pxd files of ROCm's Python bindings (hip-python, rocm-bindings-*). Labels are versions; a label may be given several times.
+CUDA: the include folders of the nvidia-* wheels or of a toolkit. HIP: include folders as ROCm installs them, and
+folders with the *.pxd files of ROCm's Python bindings (hip-python, rocm-bindings-*). Labels are versions; a label
+may be given several times.
 """
 
 

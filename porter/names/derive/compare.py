@@ -21,20 +21,53 @@ class Difference(NamedTuple):
 
 
 _DROPPED = frozenset(
-    """const struct enum union class typename register volatile __restrict__ restrict __restrict inline static extern
-    constexpr __cdecl CUDAAPI CUDARTAPI CUBLASWINAPI CUFFTAPI CURANDAPI CUSPARSEAPI CUDNNWINAPI NVTX_API
-    __forceinline__ __host__ __device__ __global__ std ::""".split()
+    [
+        "const",
+        "struct",
+        "enum",
+        "union",
+        "class",
+        "typename",
+        "register",
+        "volatile",
+        "__restrict__",
+        "restrict",
+        "__restrict",
+        "inline",
+        "static",
+        "extern",
+        "constexpr",
+        "__cdecl",
+        "CUDAAPI",
+        "CUDARTAPI",
+        "CUBLASWINAPI",
+        "CUFFTAPI",
+        "CURANDAPI",
+        "CUSPARSEAPI",
+        "CUDNNWINAPI",
+        "NVTX_API",
+        "__forceinline__",
+        "__host__",
+        "__device__",
+        "__global__",
+        "std",
+        "::",
+    ]
 )
 _INTEGERS = {
-    "char": 8, "signed char": 8, "unsigned char": 8, "int8_t": 8, "uint8_t": 8, "short": 16, "unsigned short": 16,
-    "int16_t": 16, "uint16_t": 16, "int": 32, "unsigned": 32, "unsigned int": 32, "int32_t": 32, "uint32_t": 32,
-    "cuuint32_t": 32, "long": 64, "unsigned long": 64, "long int": 64, "unsigned long int": 64, "long long": 64,
-    "unsigned long long": 64, "long long int": 64, "unsigned long long int": 64, "int64_t": 64, "uint64_t": 64,
-    "size_t": 64, "ssize_t": 64, "cuuint64_t": 64, "uintptr_t": 64, "bool": 8, "_Bool": 8, "short int": 16,
-    "unsigned short int": 16, "signed": 32, "signed int": 32, "signed short": 16, "signed long": 64, "signed long long": 64,
-    "cuuint32_t": 32, "GLuint": 32, "GLenum": 32, "__int8_t": 8, "__uint8_t": 8, "__int16_t": 16, "__uint16_t": 16,
-    "__hip_size_t": 64, "clock_t": 64, "__int32_t": 32, "__uint32_t": 32, "__int64_t": 64, "__uint64_t": 64,
-}  # fmt: skip
+    name: bits
+    for bits, names in (
+        (8, "char|signed char|unsigned char|int8_t|uint8_t|__int8_t|__uint8_t|bool|_Bool"),
+        (16, "short|unsigned short|short int|unsigned short int|signed short|int16_t|uint16_t|__int16_t|__uint16_t"),
+        (32, "int|unsigned|unsigned int|signed|signed int|int32_t|uint32_t|__int32_t|__uint32_t|cuuint32_t"),
+        (32, "GLuint|GLenum"),
+        (64, "long|unsigned long|long int|unsigned long int|signed long|long long|unsigned long long|long long int"),
+        (64, "unsigned long long int|signed long long|int64_t|uint64_t|__int64_t|__uint64_t|size_t|ssize_t|clock_t"),
+        (64, "cuuint64_t|uintptr_t|__hip_size_t"),
+    )
+    for name in names.split("|")
+}
+"""Bits of the integer types, on Linux."""
 _UNSIGNED = ("unsigned", "uint", "size_t", "cuuint", "bool", "_Bool", "GLuint", "GLenum", "__uint")
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from porter.names.derive.declarations import Harvest
 from porter.names.derive.pxd import read_pxd
-from porter.names.derive.reader import Namespaces, no_namespaces, read_declarations
+from porter.names.derive.reader import read_declarations
+from porter.names.derive.reading import Namespaces, no_namespaces
 
 
 def harvest(files: Iterable[tuple[Path, str]], namespaces: Namespaces = no_namespaces) -> Harvest:

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from porter.names.derive.declarations import Declaration, Harvest, Prototype
 
-
 _RUNTIME = "hipMalloc"
 """A version without it shows an add-on library only."""
+
+
+_PROFILING = re.compile(r"pnccl")
+"""The profiling entry points: some bindings leave them out."""
+
+
+def version_order(label: str) -> tuple[int, ...]:
+    """Orders labels by number."""
+    return tuple(int(part) for part in label.split(".") if part.isdigit())
 
 
 def squeezed(name: str) -> str:
@@ -25,6 +34,8 @@ class HipName:
     declaration: Declaration
     by_version: dict[str, Declaration]
     newest: str = ""
+    bound: tuple[str, ...] = ()
+    """Versions for which there are bindings, which show all functions, types and constants."""
 
     @property
     def since(self) -> str:
@@ -32,10 +43,14 @@ class HipName:
         return next(iter(self.by_version))
 
     @property
-    def gone(self) -> bool:
-        """Whether bindings showed the name once, and those of the newest version do not any more."""
-        shown = [label for label, declaration in self.by_version.items() if declaration.binding]
-        return bool(shown) and self.last != self.newest and self.declaration.kind == "function"
+    def gone(self) -> str:
+        """The first version whose bindings do not show the name any more."""
+        if self.last == self.newest or not any(found.binding for found in self.by_version.values()):
+            return ""
+        if _PROFILING.match(self.declaration.name):
+            return ""
+        later = [label for label in self.bound if version_order(label) > version_order(self.last)]
+        return later[0] if later else ""
 
     @property
     def last(self) -> str:
@@ -80,7 +95,8 @@ def join(harvests: Mapping[str, Harvest]) -> HipSide:
             side.fields.setdefault(owner, {}).update(members)
         for header in harvest.headers:
             side.headers[header] = (side.headers.get(header, (label,))[0], label)
-    side.names = {name: replace(known, newest=side.newest) for name, known in side.names.items()}
+    bound = tuple(label for label, harvest in harvests.items() if any(found.binding for found in harvest))
+    side.names = {name: replace(known, newest=side.newest, bound=bound) for name, known in side.names.items()}
     return side
 
 

@@ -7,10 +7,11 @@ from porter.names.derive.namespaces import ccl_namespaces
 
 _RUNTIME_HEADERS = """
     cuda_runtime_api.h driver_types.h vector_types.h vector_functions.h vector_functions.hpp channel_descriptor.h
-    library_types.h surface_types.h texture_types.h cuda_texture_types.h cuda_surface_types.h cuda_runtime.h device_types.h
-    builtin_types.h cuda_device_runtime_api.h device_launch_parameters.h cuda_gl_interop.h cuda_egl_interop.h
-    cuda_vdpau_interop.h cuda_occupancy.h driver_functions.h cudart_platform.h math_constants.h texture_fetch_functions.h
-    surface_functions.h texture_indirect_functions.h surface_indirect_functions.h host_defines.h crt/host_defines.h
+    library_types.h surface_types.h texture_types.h cuda_texture_types.h cuda_surface_types.h cuda_runtime.h
+    device_types.h builtin_types.h cuda_device_runtime_api.h device_launch_parameters.h cuda_gl_interop.h
+    cuda_egl_interop.h cuda_vdpau_interop.h cuda_occupancy.h driver_functions.h cudart_platform.h math_constants.h
+    texture_fetch_functions.h surface_functions.h texture_indirect_functions.h surface_indirect_functions.h
+    host_defines.h crt/host_defines.h
 """
 _DEVICE_HEADERS = """
     crt/device_functions.h crt/device_double_functions.h crt/math_functions.h crt/common_functions.h
@@ -116,6 +117,7 @@ LIBRARIES = (
     Library(
         "complex", "cuComplex", ("cuComplex.h",), (("cu", "hip"), ("make_cu", "make_hip")), header="hip/hip_complex.h"
     ),
+    Library("language", "CUDA language", (), ()),
     Library(
         "device",
         "device functions",
@@ -192,6 +194,7 @@ LIBRARIES = (
             ("thrust::system::cuda::", "thrust::system::hip::"),
             ("thrust::cuda::", "thrust::hip::"),
             ("thrust::", "thrust::"),
+            ("THRUST_", "THRUST_"),
         ),
         namespaces=ccl_namespaces,
         scopes=("thrust",),

@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass
 
 from porter.names.derive.declarations import Declaration
-from porter.names.derive.reader import Namespaces, no_namespaces
+from porter.names.derive.reading import Namespaces, no_namespaces
 
-_HIDDEN = re.compile(r"_|details?$|internal$|impl$|\w*_(?:detail|impl|ns)$|AliasTemporaries$|Int2Type$")
+_HIDDEN = re.compile(r"_|details?$|internal$|impl$|\w*_(?:detail|impl|ns)$|AliasTemporaries$|Int2Type$|core$|launcher$")
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from porter.names.derive.hipside import HipSide, squeezed
 
-_CALLABLE = frozenset({"function", "macro", "template", "using", "type"})
+_CALLABLE = frozenset({"function", "macro", "template", "using"})
 _TYPE = frozenset({"type", "template", "using", "macro"})
 _CONSTANT = frozenset({"enumerator", "macro", "variable", "using"})
 _FITS = {
@@ -53,4 +53,4 @@ def fitting(name: str, kind: str, families: Iterable[tuple[str, str]], side: Hip
     """HIP names of the right kind for a CUDA name, the likeliest first."""
     kinds = _FITS[kind]
     found = (hip for hip in candidates(name, families, side) if side.names[hip].declaration.kind in kinds)
-    return sorted(dict.fromkeys(found), key=lambda hip: side.names[hip].gone)
+    return sorted(dict.fromkeys(found), key=lambda hip: bool(side.names[hip].gone))

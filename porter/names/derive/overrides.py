@@ -84,7 +84,7 @@ def _read(found: Overrides, path: Path, document: Mapping[str, Any]) -> None:
             found.patterns[library].append((re.compile(group["match"]), shared))
             continue
         for cuda, hip in group["names"].items():
-            row = {"hip": hip, **shared}
+            row = {**(hip if isinstance(hip, dict) else {"hip": hip}), **shared}
             found.names[cuda] = row
             if "kind" in shared:
                 found.extra[library][cuda] = row

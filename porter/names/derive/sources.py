@@ -9,7 +9,7 @@ from pathlib import Path
 
 from porter.names.derive.declarations import Declaration, Harvest
 from porter.names.derive.harvest import harvest, headers_below
-from porter.names.derive.hipside import HipSide, join
+from porter.names.derive.hipside import HipSide, join, version_order
 from porter.names.derive.library import Library
 from porter.names.derive.namespaces import ccl_namespaces
 from porter.names.derive.preprocess import preprocessed
@@ -46,11 +46,6 @@ def parse_sources(texts: Iterable[str]) -> list[Source]:
                 raise ValueError(f"{folder} is no folder")
             found.setdefault(label, []).append(Path(folder))
     return [Source(label, tuple(found[label])) for label in sorted(found, key=version_order)]
-
-
-def version_order(label: str) -> tuple[int, ...]:
-    """Orders labels by number."""
-    return tuple(int(part) for part in label.split(".") if part.isdigit())
 
 
 def cuda_harvests(library: Library, sources: Sequence[Source]) -> dict[str, Harvest]:

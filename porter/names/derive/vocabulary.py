@@ -15,20 +15,20 @@ from porter.names.derive.library import Library
 from porter.names.derive.match import fitting
 
 TWINS = {
-    "CUdevice_attribute_enum": "cudaDeviceAttr",
-    "cudaError_enum": "cudaError",
-    "CUlimit_enum": "cudaLimit",
-    "CUmem_advise_enum": "cudaMemoryAdvise",
-    "CUjit_option_enum": "cudaJitOption",
-    "CUdevice_P2PAttribute_enum": "cudaDeviceP2PAttr",
-    "CUmemPool_attribute_enum": "cudaMemPoolAttr",
-    "CUaddress_mode_enum": "cudaTextureAddressMode",
-    "CUgraphicsMapResourceFlags_enum": "cudaGraphicsMapFlags",
-    "CUgraphicsRegisterFlags_enum": "cudaGraphicsRegisterFlags",
-    "CUarray_cubemap_face_enum": "cudaGraphicsCubeFace",
-    "CUlaunchAttributeID_enum": "cudaLaunchAttributeID",
-    "CUGLDeviceList_enum": "cudaGLDeviceList",
-    "CUstreamUpdateCaptureDependencies_flags_enum": "cudaStreamUpdateCaptureDependenciesFlags",
+    "CUdevice_attribute": "cudaDeviceAttr",
+    "CUresult": "cudaError",
+    "CUlimit": "cudaLimit",
+    "CUmem_advise": "cudaMemoryAdvise",
+    "CUjit_option": "cudaJitOption",
+    "CUdevice_P2PAttribute": "cudaDeviceP2PAttr",
+    "CUmemPool_attribute": "cudaMemPoolAttr",
+    "CUaddress_mode": "cudaTextureAddressMode",
+    "CUgraphicsMapResourceFlags": "cudaGraphicsMapFlags",
+    "CUgraphicsRegisterFlags": "cudaGraphicsRegisterFlags",
+    "CUarray_cubemap_face": "cudaGraphicsCubeFace",
+    "CUlaunchAttributeID": "cudaLaunchAttributeID",
+    "CUGLDeviceList": "cudaGLDeviceList",
+    "CUstreamUpdateCaptureDependencies_flags": "cudaStreamUpdateCaptureDependenciesFlags",
 }
 """Enums of the driver whose values mean what those of an enum of the runtime mean."""
 
@@ -141,21 +141,23 @@ def _is_handle(found: Vocabulary, name: str) -> bool:
     return found.typedefs.get(name, "").endswith("*")
 
 
+def _plain(enum: str) -> str:
+    return enum.removesuffix("_enum")
+
+
 def _twins(found: Vocabulary, names: Mapping[Library, Mapping[str, CudaName]]) -> None:
-    """Driver enumerators without a match of their own take that of the runtime's enumerator with their value."""
+    """Enumerators without a match take that of the other enum's enumerator with their value."""
+    other = {**TWINS, **{runtime: driver for driver, runtime in TWINS.items()}}
     values: dict[tuple[str, int], str] = {}
-    drivers: list[Declaration] = []
+    waiting: list[tuple[str, str, int]] = []
     for entries in names.values():
         for name, entry in entries.items():
-            declaration = entry.declaration
-            if declaration.kind != "enumerator" or declaration.value is None:
+            enum, value = _plain(entry.declaration.owner), entry.declaration.value
+            if entry.declaration.kind != "enumerator" or value is None or enum not in other:
                 continue
-            if declaration.owner in TWINS.values() and name in found.mapped:
-                values.setdefault((declaration.owner, declaration.value), found.mapped[name])
-            elif declaration.owner in TWINS:
-                drivers.append(declaration)
-    for declaration in drivers:
-        assert declaration.value is not None
-        twin = values.get((TWINS[declaration.owner], declaration.value))
-        if twin is not None:
-            _settle(found, declaration.name, [twin])
+            if name in found.mapped:
+                values.setdefault((enum, value), found.mapped[name])
+            else:
+                waiting.append((name, enum, value))
+    for name, enum, value in waiting:
+        _settle(found, name, [values[other[enum], value]] if (other[enum], value) in values else [])
