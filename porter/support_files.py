@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from porter.errors import Unusable
+from porter.manifest import NAME, is_ours
 from porter.project import Project
 from porter.support import closure, header_bytes, header_names
 from porter.writing import Placed, content_of, place, sha256
 
-_MARK = b"PORTER_"
-"""Every support header of ours, of any version, defines a macro that begins so."""
+_MARK = re.compile(rb"\bPORTER_[A-Z]|\bnamespace porter\b")
+"""What a support header of ours has, whatever its version."""
 
 
-def without_own_headers(project: Project) -> tuple[Project, frozenset[str]]:
-    """A project that was ported before, without our headers, and which they were: they are written anew."""
+def without_own_files(project: Project) -> tuple[Project, frozenset[str]]:
+    """A project that was ported before, without our headers and manifest, which are written anew, and the headers."""
     if project.single:
         return project, frozenset()
     ours = header_names()
     found = {entry.path for entry in project.entries if entry.path in ours}
     for path in sorted(found):
-        if _MARK not in (project.root / path).read_bytes():
+        if not _is_ours(path, (project.root / path).read_bytes()):
             raise Unusable(f"{project.root / path}: stands where a support header of porter has to go; rename it")
-    entries = tuple(entry for entry in project.entries if entry.path not in found)
+    if any(entry.path == NAME for entry in project.entries) and not is_ours(project.root):
+        raise Unusable(f"{project.root / NAME}: stands where the manifest of a port has to go; rename it")
+    entries = tuple(entry for entry in project.entries if entry.path not in found and entry.path != NAME)
     return replace(project, entries=entries), frozenset(found)
 
 
@@ -35,7 +39,7 @@ def place_headers(out: Path, needed: Iterable[str], previous: Mapping[str, str],
         path = out / include
         data = header_bytes(include)
         path.parent.mkdir(parents=True, exist_ok=True)
-        ours = previous.get(include) or _digest_if_ours(path)
+        ours = previous.get(include) or _digest_if_ours(path, include)
         if place(path, content_of(data), 0o644, ours, force=force) is Placed.KEPT:
             raise Unusable(f"{path}: stands where a support header of porter has to go; remove it, or use --force")
         written[include] = sha256(data)
@@ -46,9 +50,13 @@ def place_headers(out: Path, needed: Iterable[str], previous: Mapping[str, str],
     return written
 
 
-def _digest_if_ours(path: Path) -> str | None:
+def _digest_if_ours(path: Path, include: str) -> str | None:
     """The digest of a header of ours that an older port left."""
     if path.is_symlink() or not path.is_file():
         return None
     data = path.read_bytes()
-    return sha256(data) if _MARK in data else None
+    return sha256(data) if _is_ours(include, data) else None
+
+
+def _is_ours(include: str, data: bytes) -> bool:
+    return data == header_bytes(include) or _MARK.search(data) is not None

@@ -22,7 +22,7 @@ from porter.prescan import Scan
 from porter.project import Entry, Kind
 from porter.records import FileRecord, Status, from_line, notice_entry
 from porter.reuse import declared_names, file_keys, intact_files
-from porter.support_files import place_headers, without_own_headers
+from porter.support_files import place_headers, without_own_files
 from porter.task import Task
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def _port(plan: Plan, progress: Progress | None) -> Run:
 
 
 def _begin(plan: Plan) -> Work:
-    project, present = without_own_headers(plan.project)
+    project, present = without_own_files(plan.project)
     plan = replace(plan, project=project)
     names = choose_names(project)
     if plan.output_name is not None:

@@ -202,6 +202,14 @@ def test_a_header_of_the_project_at_the_place_of_ours(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
+def test_a_file_of_the_project_at_the_place_of_the_manifest(tmp_path: Path) -> None:
+    """The same."""
+    source = make_tree(tmp_path / "src", {"a.cu": KERNEL, NAME: "{}"})
+    with pytest.raises(Unusable, match=NAME):
+        port(source, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
 def test_in_place_needs_a_clean_git_tree(tmp_path: Path) -> None:
     """Otherwise nothing could bring the source back."""
     source = make_tree(tmp_path / "src", {"a.cu": KERNEL, "b.h": KERNEL})
