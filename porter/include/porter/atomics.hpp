@@ -6,7 +6,11 @@
 
 #if defined(__HIP__) || defined(__HIPCC__)
 
+#include <hip/hip_fp16.h>
 #include <hip/hip_runtime.h>
+#if __has_include(<hip/hip_bf16.h>)
+#include <hip/hip_bf16.h>
+#endif
 
 #define PORTER_ATOMIC template <class T> __device__ inline
 #define PORTER_BLOCK __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_WORKGROUP
@@ -94,7 +98,7 @@ PORTER_SIGNED_64(atomicMax_system, SYSTEM, max)
 namespace detail {
 
 // Numbers of 16 bits and pairs of them (__half, __hip_bfloat16, __half2, ...), added by compare-and-swap of a 32-bit
-// word. Their `__hadd` and `__hadd2` are found where this is used, so no header of theirs is needed here.
+// word.
 template <unsigned size> struct AddSmall;
 template <> struct AddSmall<2> {
   template <class T> static __device__ T run(T* p, T v) {

@@ -1,5 +1,5 @@
-#include "porter/half.hpp"
 #include "porter/atomics.hpp"
+#include "porter/half.hpp"
 
 #define LANE (__builtin_amdgcn_workgroup_id_x() * 64 + __builtin_amdgcn_workitem_id_x())
 
