@@ -14,10 +14,15 @@ from tests.include import hip
 
 def load(snippet: str, *options: str) -> Module:
     """Compiles a snippet and loads it; skips with the reason where a tool is missing."""
+    return load_text(hip.snippet(snippet), *options)
+
+
+def load_text(text: str, *options: str) -> Module:
+    """The same for HIP text."""
     device = open_device()
     if isinstance(device, NotRun):
         pytest.skip(device.reason)
-    made = assemble_text(_with_headers(hip.snippet(snippet)), options=("-Wall", "-Wextra", "-Werror", *options))
+    made = assemble_text(_with_headers(text), options=("-Wall", "-Wextra", "-Werror", *options))
     if isinstance(made, Missing):
         pytest.skip(made.reason)
     assert isinstance(made, Assembled), made.output
