@@ -231,19 +231,24 @@ static int split_flat(Lanes *w, uint32_t site, int a, uint64_t *address, uint32_
     return failed;
 }
 
+static int load_at(Lanes *w, uint32_t site, int space, int width, uint64_t *address, uint32_t row);
+static int store_at(Lanes *w, uint32_t site, int space, int width, uint64_t *address, uint32_t row);
+static int atomic_at(Lanes *w, uint32_t site, int space, int op, int wide, uint64_t *address, uint32_t data,
+                     uint32_t other, int32_t result);
+
 static int load_part(Lanes *w, uint32_t site, int space, int width, uint64_t *address, uint32_t row, int b, int32_t c) {
     (void)b, (void)c;
-    return gfx_load(w, site, space, width, address, row);
+    return load_at(w, site, space, width, address, row);
 }
 static int store_part(Lanes *w, uint32_t site, int space, int width, uint64_t *address, uint32_t row, int b, int32_t c) {
     (void)b, (void)c;
-    return gfx_store(w, site, space, width, address, row);
+    return store_at(w, site, space, width, address, row);
 }
 static int atomic_part(Lanes *w, uint32_t site, int space, int op, uint64_t *address, uint32_t row, int b, int32_t result) {
-    return gfx_atomic(w, site, space, op, b & 1, address, row, (uint32_t)b >> 1, result);
+    return atomic_at(w, site, space, op, b & 1, address, row, (uint32_t)b >> 1, result);
 }
 
-int gfx_load(Lanes *w, uint32_t site, int space, int width, uint64_t *address, uint32_t row) {
+static int load_at(Lanes *w, uint32_t site, int space, int width, uint64_t *address, uint32_t row) {
     uint64_t bad;
     uint32_t bytes = width_bytes[width], words = bytes / 4;
     if (!w->exec) return 0;
@@ -257,7 +262,7 @@ int gfx_load(Lanes *w, uint32_t site, int space, int width, uint64_t *address, u
     return 0;
 }
 
-int gfx_store(Lanes *w, uint32_t site, int space, int width, uint64_t *address, uint32_t row) {
+static int store_at(Lanes *w, uint32_t site, int space, int width, uint64_t *address, uint32_t row) {
     uint64_t bad;
     uint32_t bytes = width_bytes[width], words = bytes / 4;
     if (!w->exec) return 0;
@@ -353,8 +358,8 @@ static uint64_t atomic64(uint64_t at, int op, uint64_t data, uint64_t other, int
 }
 
 /* `other` is the row of the second operand of cmpswap (what is compared) and mskor. */
-int gfx_atomic(Lanes *w, uint32_t site, int space, int op, int wide, uint64_t *address, uint32_t data, uint32_t other,
-               int32_t result) {
+static int atomic_at(Lanes *w, uint32_t site, int space, int op, int wide, uint64_t *address, uint32_t data,
+                     uint32_t other, int32_t result) {
     uint64_t bad;
     uint32_t words = wide ? 2 : 1, two = op == AT_CMPSWAP || op == AT_MSKOR;
     if (!w->exec) return 0;
@@ -390,6 +395,90 @@ int gfx_atomic(Lanes *w, uint32_t site, int space, int op, int wide, uint64_t *a
     }
     if (result >= 0) poison_rows(w, (uint32_t)result, words, bad);
     return 0;
+}
+
+/* ---- what the translation calls ---------------------------------------------------------------------- */
+
+/* Lane addresses from registers; a poisoned address is a fault. Lanes that are off may hold anything. */
+static int addresses(Lanes *w, uint32_t site, Address at, uint64_t *address) {
+    const uint32_t *low = row_of(w, at.row), *high = low + 64;
+    uint64_t base = at.base;
+    switch (at.mode) {
+    case ADDRESS_UNIFORM:
+        for (int l = 0; l < 64; l++) address[l] = base;
+        return 0;
+    case ADDRESS_PAIR:
+        for (int l = 0; l < 64; l++) address[l] = (low[l] | (uint64_t)high[l] << 32) + base;
+        return gfx_poison(w, site, poison_of(w, at.row, 2));
+    case ADDRESS_WRAPPED:
+        for (int l = 0; l < 64; l++) address[l] = low[l] + (uint32_t)base;
+        return gfx_poison(w, site, poison_of(w, at.row, 1));
+    default:
+        for (int l = 0; l < 64; l++) address[l] = low[l] + base;
+        return gfx_poison(w, site, poison_of(w, at.row, 1));
+    }
+}
+
+/* Scratch at an offset that is the same in all lanes: whole rows move. */
+static int uniform_row(Lanes *w, uint32_t site, Address at, uint32_t bytes, int *failed) {
+    uint64_t limit = w->core.launch->private_bytes, offset = (uint32_t)at.base;
+    *failed = 0;
+    if (at.mode != ADDRESS_UNIFORM || bytes % 4 || offset % 4) return 0;
+    if (UNLIKELY(offset + bytes > limit)) {
+        core_fault(&w->core, FAULT_PRIVATE_OUT_OF_BOUNDS, site, (uint32_t)first_lane(w->exec), offset, bytes);
+        *failed = 1;
+    }
+    return 1;
+}
+
+int gfx_load(Lanes *w, uint32_t site, int space, int width, Address at, uint32_t row) {
+    uint64_t address[64] ALIGNED;
+    int failed;
+    if (!w->exec) return 0;
+    show_mask(w);
+    if (space == SPACE_PRIVATE && uniform_row(w, site, at, width_bytes[width], &failed)) {
+        for (uint32_t k = 0; !failed && k < width_bytes[width] / 4u; k++) {
+            uint32_t *to = row_of(w, row + k), *from = (uint32_t *)private_byte(w, (uint32_t)at.base + 4 * k, 0);
+            for (int l = 0; l < 64; l++) to[l] = w->mask[l] ? from[l] : to[l];
+            if (w->core.row_poison) poison_rows(w, row + k, 1, w->core.private_poison[(uint32_t)at.base / 4 + k]);
+        }
+        return failed;
+    }
+    return addresses(w, site, at, address) || load_at(w, site, space, width, address, row);
+}
+
+int gfx_store(Lanes *w, uint32_t site, int space, int width, Address at, uint32_t row) {
+    uint64_t address[64] ALIGNED;
+    int failed;
+    if (!w->exec) return 0;
+    show_mask(w);
+    if (space == SPACE_PRIVATE && uniform_row(w, site, at, width_bytes[width], &failed)) {
+        for (uint32_t k = 0; !failed && k < width_bytes[width] / 4u; k++) {
+            uint32_t *from = row_of(w, row + k), *to = (uint32_t *)private_byte(w, (uint32_t)at.base + 4 * k, 0);
+            for (int l = 0; l < 64; l++) to[l] = w->mask[l] ? from[l] : to[l];
+            if (!w->core.row_poison) continue;
+            uint64_t *poison = &w->core.private_poison[(uint32_t)at.base / 4 + k];
+            *poison = (*poison & ~w->exec) | poison_of(w, row + k, 1);
+        }
+        return failed;
+    }
+    return addresses(w, site, at, address) || store_at(w, site, space, width, address, row);
+}
+
+/* READ2 and its kin: both addresses are taken before anything is written */
+int gfx_load_pair(Lanes *w, uint32_t site, int width, Address first, Address second, uint32_t row) {
+    uint64_t one[64] ALIGNED, two[64] ALIGNED;
+    if (!w->exec) return 0;
+    if (addresses(w, site, first, one) || addresses(w, site, second, two)) return 1;
+    return load_at(w, site, SPACE_SHARED, width, one, row) ||
+           load_at(w, site, SPACE_SHARED, width, two, row + width_bytes[width] / 4u);
+}
+
+int gfx_atomic(Lanes *w, uint32_t site, int space, int op, int wide, Address at, uint32_t data, uint32_t other,
+               int32_t result) {
+    uint64_t address[64] ALIGNED;
+    if (!w->exec) return 0;
+    return addresses(w, site, at, address) || atomic_at(w, site, space, op, wide, address, data, other, result);
 }
 
 int gfx_scalar_load(Lanes *w, uint32_t site, uint64_t address, uint32_t words, uint32_t into) {

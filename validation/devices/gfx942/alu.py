@@ -447,7 +447,11 @@ class _Packed(_Lanewise):
             return
         lines = []
         for half, chosen in enumerate((self.low, self.high)):
-            terms = [t for o, word in zip(self.sources, chosen, strict=False) for t in poison_terms(self.writer, o, "b64")[word : word + 1]]
+            terms = [
+                t
+                for o, word in zip(self.sources, chosen, strict=False)
+                for t in poison_terms(self.writer, o, "b64")[word : word + 1]
+            ]
             lines.append(f"const uint64_t bad{half} = {' | '.join(terms) or '0'};")
         self.writer.group.poison += ["{", *lines]
         self._poison_row(0, "bad0")

@@ -53,12 +53,16 @@ class _Linear:
         self.addresses: list[int] = []
         self.labels: dict[str, int] = {}
         self.entries: dict[str, int] = {}
+        self.hostcalls: list[str] = []
         pending = [kernel]
         while pending:
             name = pending.pop()
-            if name in self.entries:
+            if name in self.entries or name in self.hostcalls:
                 continue
             function = program.functions[name]
+            if name in HOSTCALLS:  # talks to a host thread that is not there: calling it is reported
+                self.hostcalls.append(name)
+                continue
             self._append(function)
             pending += [callee for callee in _referenced(function, program) if callee not in self.entries]
             pending += _referenced_by_data(program) if self._loads_pointers(function) else []
@@ -199,6 +203,8 @@ class Translator:
     def _epilogue(self, starts: set[int]) -> list[str]:
         lines = ["", "return WAVE_DONE;", "dispatch: __attribute__((unused)); switch (target) {"]
         lines += [f"case {self._code_address(s):#x}ull: goto B{s};" for s in sorted(starts)]
+        unsupported = "return core_fault(&w->core, FAULT_UNSUPPORTED, w->core.barrier_site, 0, 0, 0);"
+        lines += [f"case {code_address(self.program, n):#x}ull: {unsupported}" for n in self.linear.hostcalls]
         lines += [
             "}",
             "return core_fault(&w->core, FAULT_BAD_JUMP, w->core.barrier_site, 0, target, 0);",
@@ -506,7 +512,7 @@ class Translator:
         elif name in self.linear.entries:
             absolute = f"{self._code_address(self.linear.entries[name]):#x}ull"
         elif name in self.program.functions:
-            raise Unsupported(f"function {name} was not found reachable", instruction)
+            absolute = f"{code_address(self.program, name):#x}ull"
         else:
             absolute = f"SYMBOL({self._symbol('data ' + name)})"
         if relocation in ("rel32", "gotpcrel32"):
@@ -748,107 +754,93 @@ class Translator:
     def _flat(self, index: int, instruction: Instruction, operands: list[Operand]) -> None:
         space, _, suffix = instruction.mnemonic.partition("_")
         action, _, what = suffix.partition("_")
-        allowed = {"offset", "sc0", "sc1", "nt", "glc", "slc"}
-        unknown = [n for n, _ in instruction.modifiers if n not in allowed]
-        if unknown:
-            raise Unsupported(f"modifier {unknown[0]!r}", instruction)
-        enum = {"global": "SPACE_GLOBAL", "flat": "SPACE_FLAT", "scratch": "SPACE_PRIVATE"}[space]
+        _only(instruction, "offset", "sc0", "sc1", "nt", "glc", "slc")
+        enum = _SPACES[space]
         if action == "load" and what in memory.LOADS:
-            lines = self._flat_address(space, instruction, operands[1:])
-            call = f"gfx_load(w, {index}, {enum}, {memory.LOADS[what]}, address, {self._row(operands[0], instruction)})"
+            at = self._flat_address(space, instruction, operands[1:])
+            row = self._row(operands[0], instruction)
+            self._call(f"gfx_load(w, {index}, {enum}, {memory.LOADS[what]}, {at}, {row})")
         elif action == "store" and what in memory.STORES:
-            where = [operands[0], *operands[2:]]
-            lines = self._flat_address(space, instruction, where)
-            call = (
-                f"gfx_store(w, {index}, {enum}, {memory.STORES[what]}, address, {self._row(operands[1], instruction)})"
-            )
+            at = self._flat_address(space, instruction, [operands[0], *operands[2:]])
+            row = self._row(operands[1], instruction)
+            self._call(f"gfx_store(w, {index}, {enum}, {memory.STORES[what]}, {at}, {row})")
         elif action == "atomic" and what in memory.ATOMICS and space != "scratch":
-            lines, call = self._flat_atomic(index, space, what, instruction, operands)
+            self._flat_atomic(index, space, what, instruction, operands)
         else:
             raise Unsupported("unknown instruction", instruction)
-        self.writer.emit("{", *lines, f"if ({call}) return FAULTED;", "}")
+
+    def _call(self, call: str) -> None:
+        self.writer.emit(f"if ({call}) return FAULTED;")
 
     def _flat_atomic(
         self, index: int, space: str, what: str, instruction: Instruction, operands: list[Operand]
-    ) -> tuple[list[str], str]:
+    ) -> None:
         """Atomics return the old value when sc0 (glc before gfx940) is set."""
         op = memory.ATOMICS[what]
         returns = instruction.modifier("sc0") is not None or instruction.modifier("glc") is not None
         takes = 3 if space == "global" else 2
-        if len(operands) == takes + 1 and not returns:
-            returns = True
+        returns = returns or len(operands) == takes + 1
         rest = operands[1:] if returns else operands
-        lines = self._flat_address(space, instruction, [rest[0], *rest[2:]])
+        at = self._flat_address(space, instruction, [rest[0], *rest[2:]])
         result = self._row(operands[0], instruction) if returns else -1
-        enum = "SPACE_GLOBAL" if space == "global" else "SPACE_FLAT"
         data = self._row(rest[1], instruction)
         other = data + (2 if op.wide else 1) if op.name == "AT_CMPSWAP" else 0
-        return lines, f"gfx_atomic(w, {index}, {enum}, {op.name}, {int(op.wide)}, address, {data}, {other}, {result})"
+        self._call(
+            f"gfx_atomic(w, {index}, {_SPACES[space]}, {op.name}, {int(op.wide)}, {at}, {data}, {other}, {result})"
+        )
 
     def _row(self, operand: Operand, instruction: Instruction) -> int:
         if not operand.is_vector:
             raise Unsupported(f"operand {operand.text!r} where a vector register is needed", instruction)
         return self.registers.row(operand)
 
-    def _flat_address(self, space: str, instruction: Instruction, where: list[Operand]) -> list[str]:
+    def _flat_address(self, space: str, instruction: Instruction, where: list[Operand]) -> str:
         """Per lane: VGPR pair, or SGPR pair + VGPR offset; scratch: VGPR and SGPR offsets (12.15)."""
-        offset = int(instruction.modifier("offset") or "0", 0)
         vector_part, base = where[0], where[1] if len(where) > 1 else None
-        index = len(self.sites) - 1
-        lines = ["uint64_t address[64] ALIGNED;"]
-        parts: list[str] = []
-        uniform: list[str] = [f"{offset}ull"] if offset >= 0 else [f"(uint64_t){offset}ll"]
-        bad: list[str] = []
+        uniform = [f"(uint64_t){int(instruction.modifier('offset') or '0', 0)}ll"]
         if base is not None and base.kind == "s":
             uniform.append(f"S({base.index})" if space == "scratch" else f"S64({base.index})")
             if space != "scratch":
-                bad.append(f"-(uint64_t)(PS64({base.index}) != 0)")
+                self.writer.emit(*self._poison_fault(f"-(uint64_t)(PS64({base.index}) != 0)", len(self.sites) - 1))
         elif base is not None and base.is_constant and space == "scratch":
             uniform.append(f"{base.value}ull")
         elif base is not None and base.kind != "off":
             raise Unsupported(f"address base {base.text!r}", instruction)
-        if vector_part.is_vector:
-            row = self.registers.row(vector_part)
-            wide = space == "flat" or (space == "global" and (base is None or base.kind == "off"))
-            if wide and vector_part.count != 2:
-                raise Unsupported("64-bit address in one register", instruction)
-            parts.append(f"(V({row})[l] | (uint64_t)V({row + 1})[l] << 32)" if wide else f"(uint64_t)V({row})[l]")
-            bad += [f"P({row})", f"P({row + 1})"] if wide else [f"P({row})"]
-        elif vector_part.kind != "off":
-            raise Unsupported(f"address {vector_part.text!r}", instruction)
-        lines.append(f"const uint64_t base = {' + '.join(uniform)};")
-        expression = " + ".join([*parts, "base"])
-        lines.append(f"for (int l = 0; l < 64; l++) address[l] = {expression};")
-        if bad:
-            lines += self._poison_fault(f"({' | '.join(bad)}) & w->exec", index)
-        return lines
+        return self._address(space, vector_part, base, " + ".join(uniform), instruction)
+
+    def _address(
+        self, space: str, vector_part: Operand, base: Operand | None, uniform: str, instruction: Instruction
+    ) -> str:
+        if vector_part.kind == "off":
+            return f"(Address){{ADDRESS_UNIFORM, 0, {uniform}}}"
+        row = self._row(vector_part, instruction)
+        wide = space == "flat" or (space == "global" and (base is None or base.kind == "off"))
+        if wide and vector_part.count != 2:
+            raise Unsupported("64-bit address in one register", instruction)
+        return f"(Address){{{'ADDRESS_PAIR' if wide else 'ADDRESS_ROW'}, {row}, {uniform}}}"
 
     def _ds(self, index: int, instruction: Instruction, operands: list[Operand]) -> None:
         name = instruction.mnemonic[3:]
+        _only(instruction, "offset", "offset0", "offset1")
+        shared = f"w, {index}, SPACE_SHARED"
         if name in ("permute_b32", "bpermute_b32"):
             self._permute(instruction, operands)
         elif name == "swizzle_b32":
             to, source = (self._row(o, instruction) for o in operands)
             self.writer.emit(f"gfx_swizzle(w, {source}, {_swizzle(instruction):#x}, {to});")
-        elif name.startswith("read2"):
-            self._ds_pair(index, instruction, operands[0], operands[1], [], name)
-        elif name.startswith("write2"):
-            self._ds_pair(index, instruction, None, operands[0], operands[1:], name)
+        elif name.startswith(("read2", "write2")):
+            self._ds_pair(index, instruction, operands, name)
         elif name.startswith("read_") and name[5:] in memory.DS_LOADS:
-            width = memory.DS_LOADS[name[5:]]
-            self._ds_access(index, instruction, operands[1], f"gfx_load(w, {index}, SPACE_SHARED, {width}, address, "
-                            f"{self._row(operands[0], instruction)})")  # fmt: skip
+            at, row = self._ds_address(operands[1], instruction), self._row(operands[0], instruction)
+            self._call(f"gfx_load({shared}, {memory.DS_LOADS[name[5:]]}, {at}, {row})")
         elif name.startswith("write_") and name[6:] in memory.DS_STORES:
-            width = memory.DS_STORES[name[6:]]
-            self._ds_access(index, instruction, operands[0], f"gfx_store(w, {index}, SPACE_SHARED, {width}, address, "
-                            f"{self._row(operands[1], instruction)})")  # fmt: skip
+            at, row = self._ds_address(operands[0], instruction), self._row(operands[1], instruction)
+            self._call(f"gfx_store({shared}, {memory.DS_STORES[name[6:]]}, {at}, {row})")
         elif name in memory.DS_ATOMICS:
             self._ds_atomic(index, instruction, operands, name)
         elif name in ("gws_barrier", "gws_sema_br"):
             self.writer.emit(f"w->core.pc = {index + 1};", "return WAVE_GRID_BARRIER;")
-        elif name == "gws_init":
-            return
-        else:
+        elif name != "gws_init":
             raise Unsupported("unknown instruction", instruction)
 
     def _permute(self, instruction: Instruction, operands: list[Operand]) -> None:
@@ -857,62 +849,25 @@ class Translator:
         offset = int(instruction.modifier("offset") or "0", 0)
         self.writer.emit(f"gfx_permute(w, {backward}, {address}, {data}, {offset}, {to});")
 
-    def _ds_access(
-        self, index: int, instruction: Instruction, address: Operand, call: str, offset: int | None = None
-    ) -> None:
-        unknown = [n for n, _ in instruction.modifiers if n not in ("offset", "offset0", "offset1")]
-        if unknown:
-            raise Unsupported(f"modifier {unknown[0]!r}", instruction)
+    def _ds_address(self, address: Operand, instruction: Instruction, offset: int | None = None) -> str:
         if offset is None:
             offset = int(instruction.modifier("offset") or "0", 0)
-        row = self._row(address, instruction)
-        self.writer.emit(
-            "{ uint64_t address[64] ALIGNED;",
-            f"for (int l = 0; l < 64; l++) address[l] = V({row})[l] + {offset}u;",
-            *self._poison_fault(f"P({row}) & w->exec", index),
-            f"if ({call}) return FAULTED; }}",
-        )
+        return f"(Address){{ADDRESS_WRAPPED, {self._row(address, instruction)}, {offset}}}"
 
-    def _ds_pair(
-        self, index: int, instruction: Instruction, to: Operand | None, address: Operand, data: list[Operand], name: str
-    ) -> None:
+    def _ds_pair(self, index: int, instruction: Instruction, operands: list[Operand], name: str) -> None:
         """READ2, WRITE2 and their ST64 forms: two accesses, offsets in elements (or 64 elements)."""
         size = 8 if name.endswith("b64") else 4
         stride = size * (64 if "st64" in name else 1)
-        width, words = ("W_64", 2) if size == 8 else ("W_32", 1)
+        width = "W_64" if size == 8 else "W_32"
         offsets = [int(instruction.modifier(f"offset{k}") or "0", 0) * stride for k in (0, 1)]
-        if to is not None and self.registers.row(address) in range(
-            self.registers.row(to), self.registers.row(to) + to.count
-        ):
-            # the address register is overwritten: take the addresses first
-            self._ds_pair_overlapping(index, instruction, to, address, offsets, width, words)
+        address = operands[1] if name.startswith("read2") else operands[0]
+        first, second = (self._ds_address(address, instruction, offset) for offset in offsets)
+        if name.startswith("read2"):
+            row = self._row(operands[0], instruction)
+            self._call(f"gfx_load_pair(w, {index}, {width}, {first}, {second}, {row})")
             return
-        for k in (0, 1):
-            if to is not None:
-                call = f"gfx_load(w, {index}, SPACE_SHARED, {width}, address, {self._row(to, instruction) + k * words})"
-            else:
-                call = f"gfx_store(w, {index}, SPACE_SHARED, {width}, address, {self._row(data[k], instruction)})"
-            self._ds_access(index, instruction, address, call, offsets[k])
-
-    def _ds_pair_overlapping(
-        self,
-        index: int,
-        instruction: Instruction,
-        to: Operand,
-        address: Operand,
-        offsets: list[int],
-        width: str,
-        words: int,
-    ) -> None:
-        row, result = self.registers.row(address), self.registers.row(to)
-        lines = ["{ uint64_t first[64] ALIGNED, second[64] ALIGNED;", "for (int l = 0; l < 64; l++) {",
-                 f"first[l] = V({row})[l] + {offsets[0]}u; second[l] = V({row})[l] + {offsets[1]}u; }}"]  # fmt: skip
-        lines += self._poison_fault(f"P({row}) & w->exec", index)
-        for k, name in enumerate(("first", "second")):
-            lines.append(
-                f"if (gfx_load(w, {index}, SPACE_SHARED, {width}, {name}, {result + k * words})) return FAULTED;"
-            )
-        self.writer.emit(*lines, "}")
+        for at, data in zip((first, second), operands[1:], strict=True):
+            self._call(f"gfx_store(w, {index}, SPACE_SHARED, {width}, {at}, {self._row(data, instruction)})")
 
     def _ds_atomic(self, index: int, instruction: Instruction, operands: list[Operand], name: str) -> None:
         op = memory.DS_ATOMICS[name]
@@ -923,11 +878,20 @@ class Translator:
         other = self._row(rest[2], instruction) if len(rest) > 2 else 0
         if op.name == "AT_CMPSWAP":  # DS compares with its first data operand, FLAT with its second
             data, other = other, data
-        call = f"gfx_atomic(w, {index}, SPACE_SHARED, {op.name}, {int(op.wide)}, address, {data}, {other}, {result})"
-        self._ds_access(index, instruction, rest[0], call)
+        at = self._ds_address(rest[0], instruction)
+        self._call(f"gfx_atomic(w, {index}, SPACE_SHARED, {op.name}, {int(op.wide)}, {at}, {data}, {other}, {result})")
 
 
-_SPARE = 100  # an SGPR pair no compiled kernel uses: SGPR 100 and 101
+_SPACES = {"global": "SPACE_GLOBAL", "flat": "SPACE_FLAT", "scratch": "SPACE_PRIVATE"}
+
+
+def _only(instruction: Instruction, *allowed: str) -> None:
+    """Refuse modifiers that are not among the known ones."""
+    for name, _ in instruction.modifiers:
+        if name not in allowed:
+            raise Unsupported(f"modifier {name!r}", instruction)
+
+
 _BITWISE = re.compile(r"^s_(and|or|xor|andn2|orn2|nand|nor|xnor|not|mov)_b(32|64)$")
 
 
@@ -940,6 +904,7 @@ def _scalar_poison_terms(given: list[Operand], sources: list[str]) -> list[str]:
     ]
 
 
+_SPARE = 100  # an SGPR pair no compiled kernel uses: SGPR 100 and 101
 _NO_OPERANDS = set(scalar.NO_EFFECT) | {"s_endpgm", "s_barrier"}
 _SWIZZLE = re.compile(r"swizzle\((\w+)\s*,\s*(.*)\)")
 

@@ -48,10 +48,18 @@ enum Atomic {
     AT_DEC, AT_MSKOR, AT_FADD, AT_FMIN, AT_FMAX, AT_PK_F16, AT_PK_BF16
 };
 
-/* All return nonzero when a fault was recorded. `address` is per lane, before checks; rows name registers. */
-int gfx_load(Lanes *w, uint32_t site, int space, int width, uint64_t *address, uint32_t row);
-int gfx_store(Lanes *w, uint32_t site, int space, int width, uint64_t *address, uint32_t row);
-int gfx_atomic(Lanes *w, uint32_t site, int space, int op, int wide, uint64_t *address, uint32_t data, uint32_t other,
+/* Where the lanes' addresses come from: a base for all, plus a register (pair) of each lane. */
+enum AddressMode { ADDRESS_UNIFORM, ADDRESS_ROW, ADDRESS_PAIR, ADDRESS_WRAPPED /* sum in 32 bits: LDS */ };
+typedef struct Address {
+    uint32_t mode, row;
+    uint64_t base;
+} Address;
+
+/* All return nonzero when a fault was recorded. Rows name registers; a result of -1 is dropped. */
+int gfx_load(Lanes *w, uint32_t site, int space, int width, Address at, uint32_t row);
+int gfx_load_pair(Lanes *w, uint32_t site, int width, Address first, Address second, uint32_t row);
+int gfx_store(Lanes *w, uint32_t site, int space, int width, Address at, uint32_t row);
+int gfx_atomic(Lanes *w, uint32_t site, int space, int op, int wide, Address at, uint32_t data, uint32_t other,
                int32_t result);
 int gfx_scalar_load(Lanes *w, uint32_t site, uint64_t address, uint32_t words, uint32_t into);
 void gfx_permute(Lanes *w, int backward, uint32_t address, uint32_t data, uint32_t offset, uint32_t into);
