@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -58,6 +59,9 @@ class Rule:
     """Stable, never reused: a letter for the group and three digits."""
     triggers: ClassVar[frozenset[str]] = frozenset()
     """Identifiers (or `#include <...>` names) without which the rule cannot find anything; empty: always asked."""
+    answers: ClassVar[frozenset[str]] = frozenset()
+    """CUDA names that HIP lacks or has with other arguments, and whose every use this rule rewrites, reports or knows
+    to be right: the rules over the name tables say nothing more about them."""
     examples: ClassVar[tuple[Example, ...]] = ()
     hazards: ClassVar[tuple[str, ...]] = ()
     """Slugs of the hazard list this rule covers."""
@@ -109,3 +113,18 @@ class Rule:
     def explanation(self) -> str:
         """The docstring, cleaned."""
         return inspect.getdoc(type(self)) or ""
+
+
+def answered_names(settings: Settings) -> frozenset[str]:
+    """The names that rules other than those over the tables deal with, without the rules that are switched off."""
+    return _answered(settings.disabled)
+
+
+@functools.cache
+def _answered(disabled: frozenset[str]) -> frozenset[str]:
+    rules = (rule for rule in Rule.__subclasses__() if not disabled & {rule.code, _file_name(rule)})
+    return frozenset(name for rule in rules for name in rule.answers)
+
+
+def _file_name(rule: type[Rule]) -> str:
+    return rule.__module__.rpartition(".")[2].replace("_", "-")

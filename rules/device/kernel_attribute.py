@@ -25,6 +25,7 @@ class KernelAttribute(Rule):
 
     code = "D012"
     triggers = frozenset(_DROPPED) | _CLUSTER
+    answers = triggers
     hazards = ("grid-constant", "cluster-maxnreg-attrs", "thread-block-cluster")
     examples = (
         fixes(

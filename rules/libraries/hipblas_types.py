@@ -9,6 +9,9 @@ from porter.rule import Rule, clean, fixes
 from porter.unit import Unit
 
 _HEADERS = frozenset({"cublas.h", "cublas_v2.h", "cublas_api.h", "cublasXt.h"})
+_ANSWERED = frozenset(
+    f"cublasHgemm{kind}{width}" for kind in ("", "Batched", "StridedBatched") for width in ("", "_64")
+)
 _SUPPORT = "porter/hipblas_types.hpp"
 
 
@@ -22,6 +25,7 @@ class HipblasTypes(Rule):
 
     code = "B001"
     triggers = _HEADERS
+    answers = _ANSWERED
     hazards = ("cublas-hipblas-mapping",)
     examples = (
         fixes(

@@ -23,6 +23,7 @@ class SpsmSolveBuffer(Rule):
 
     code = "B002"
     triggers = frozenset({_SOLVE})
+    answers = triggers
     hazards = ("cusparse-hipsparse",)
     examples = (
         fixes(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from porter.model import Effort, Finding
-from porter.rule import Rule, clean, reports
+from porter.rule import Rule, answered_names, clean, reports
 from porter.unit import Unit
 
 
@@ -25,9 +25,16 @@ class ChangedSignature(Rule):
 
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per place."""
+        answered = answered_names(unit.settings)
         for use in unit.uses:
             row = use.row
-            if use.support is None and row is not None and row.hip is not None and row.signature:
+            if (
+                use.name not in answered
+                and use.support is None
+                and row is not None
+                and row.hip is not None
+                and row.signature
+            ):
                 effort = row.effort if row.effort is not Effort.NONE else Effort.REVIEW
                 message = f"{use.name} -> {row.hip}: {row.signature}"
                 yield self.finding(unit, unit.span(use.first, use.last), message, effort)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from porter.model import Finding
-from porter.rule import Rule, clean, reports
+from porter.rule import Rule, answered_names, clean, reports
 from porter.unit import Unit
 
 
@@ -24,8 +24,9 @@ class MissingName(Rule):
 
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per place."""
+        answered = answered_names(unit.settings)
         for use in unit.uses:
             row = use.row
-            if use.support is None and row is not None and row.hip is None:
+            if use.name not in answered and use.support is None and row is not None and row.hip is None:
                 span = unit.span(use.first, use.last)
                 yield self.finding(unit, span, f"{use.name}: {row.gap}", row.effort)

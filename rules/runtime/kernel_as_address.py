@@ -30,6 +30,7 @@ class KernelAsAddress(Rule):
 
     code = "R001"
     triggers = frozenset(_KERNEL_ARGUMENT)
+    answers = triggers - {"cudaFuncGetName"}
     examples = (
         fixes(
             "auto e = cudaFuncSetCacheConfig(kernel<4, float>, preference);",

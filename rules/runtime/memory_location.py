@@ -22,6 +22,7 @@ class MemoryLocation(Rule):
 
     code = "R012"
     triggers = frozenset(_PLACE)
+    answers = triggers
     hazards = ("prefetch-advise-signature",)
     examples = (
         fixes(

@@ -20,6 +20,7 @@ class OverloadWithFlags(Rule):
 
     code = "R010"
     triggers = frozenset(_COUNTS)
+    answers = triggers
     hazards = ("event-create-flags-overload", "graph-instantiate-3arg")
     examples = (
         fixes(
