@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,7 +21,15 @@ from porter.unit import Semantics, Unit
 MAX_PASSES = 6
 """A file that still changes after so many passes is a bug of ours, and reported as one."""
 
-CONFLICT, NOT_CONVERGED, UNREADABLE, BAD_ALLOW, RULE_FAILED = "E001", "E002", "E003", "E004", "E005"
+CONFLICT, NOT_CONVERGED, UNREADABLE, BAD_ALLOW, RULE_FAILED, NOT_PARSED, INACTIVE_BRANCH = (
+    "E001",
+    "E002",
+    "E003",
+    "E004",
+    "E005",
+    "E006",
+    "E007",
+)
 
 
 @dataclass(frozen=True)
@@ -61,12 +70,16 @@ def port(source: SourceFile, context: Context, output: str, support_path: str = 
     unit = first
     kept: list[Finding] = []
     support: set[str] = set()
+    crashes: list[str] = []
+    lost: list[editing.Conflict] = []
     passes = 0
     trail: list[Sequence[Edit]] = []
     while True:
         passes += 1
-        found, accepted, inserted = _one_pass(unit, context, support_path)
+        found, accepted, inserted = _one_pass(unit, context, support_path, crashes)
         kept += _reported(found, accepted, trail, source)
+        if not trail:
+            lost += accepted.conflicts
         if not accepted.edits and inserted is None:
             break
         if passes > MAX_PASSES:
@@ -78,15 +91,19 @@ def port(source: SourceFile, context: Context, output: str, support_path: str = 
         text = editing.apply(unit.source.text, changes)
         unit = context.unit(SourceFile(source.path, text.encode("latin-1")))
     data = unit.source.data
+    kernels = _kernels(first)
+    kept += _unsettled(lost, kept)
+    kept += _parser_notes(first, kept)
     return PortedFile(
         path=source.path,
         output=output,
         data=data,
         changed=data != source.data,
         findings=tuple(sorted(kept, key=_order)),
-        kernels=_kernels(first),
+        kernels=kernels,
         lines=source.line_count,
         passes=passes,
+        crashes=tuple(crashes),
         support=tuple(sorted(support)),
     )
 
@@ -95,12 +112,21 @@ def _order(finding: Finding) -> tuple[int, int, str, str]:
     return (finding.span.start, finding.span.end, finding.code, finding.message)
 
 
-def find(unit: Unit, rules: Iterable[Rule]) -> list[Finding]:
-    """All findings of the rules in one unit, suppressions marked."""
+def find(unit: Unit, rules: Iterable[Rule], crashes: list[str] | None = None) -> list[Finding]:
+    """All findings of the rules in one unit, suppressions marked.
+
+    A rule that raises is left out for this file: the others must not suffer, and the finding says so. Tracebacks are
+    added to `crashes`.
+    """
     findings: list[Finding] = []
     for rule in rules:
-        if rule.applies(unit):
-            findings += rule.find(unit)
+        try:
+            if rule.applies(unit):
+                findings += rule.find(unit)
+        except Exception as error:
+            findings.append(_rule_failed(unit, rule, error))
+            if crashes is not None:
+                crashes.append(traceback.format_exc())
     allowed = allowances(unit.source, unit.tokens)
     if not allowed:
         return findings
@@ -115,8 +141,10 @@ def _suppress(finding: Finding, reason: str | None) -> Finding:
     return finding if reason is None else replace(finding, suppressed=reason, edits=(), includes=())
 
 
-def _one_pass(unit: Unit, context: Context, support_path: str) -> tuple[list[Finding], editing.Accepted, Edit | None]:
-    found = find(unit, context.rules)
+def _one_pass(
+    unit: Unit, context: Context, support_path: str, crashes: list[str]
+) -> tuple[list[Finding], editing.Accepted, Edit | None]:
+    found = find(unit, context.rules, crashes)
     accepted = editing.accept(found)
     lines = _include_lines(unit, accepted.findings, support_path)
     return found, accepted, include_edit(unit.source, unit.tokens, lines)
@@ -182,6 +210,48 @@ def _kernels(unit: Unit) -> tuple[Kernel, ...]:
     return semantics.kernels if semantics is not None else unit.kernels
 
 
+def _unsettled(lost: Iterable[editing.Conflict], kept: Iterable[Finding]) -> list[Finding]:
+    """Conflicts of the first pass whose loser no later pass came back to, though not all its text was replaced."""
+    done = {(finding.code, finding.line) for finding in kept}
+    return [
+        replace(
+            loser,
+            code=CONFLICT,
+            rule="edit-conflict",
+            effort=Effort.REVIEW,
+            message=f"{loser.code} gave way to {winner.code} here: {loser.message}",
+            edits=(),
+            includes=(),
+        )
+        for winner, loser in ((conflict.winner, conflict.loser) for conflict in lost)
+        if (loser.code, loser.line) not in done and not _covers(winner, loser)
+    ]
+
+
+def _covers(winner: Finding, loser: Finding) -> bool:
+    """Whether all the text that the loser wanted to change is gone with the winner's edits."""
+    return all(any(w.start <= e.start and e.end <= w.end for w in winner.edits) for e in loser.edits)
+
+
+def _parser_notes(unit: Unit, findings: Iterable[Finding]) -> Iterable[Finding]:
+    """What clang did not see of a file that it was asked about: the port of that rests on the tokens alone."""
+    if unit.parse is None or "semantics" not in unit.__dict__:
+        return
+    semantics = unit.semantics
+    if semantics is None:
+        message = "clang could not parse the file: it was ported from its tokens alone"
+        yield _engine_finding(unit.source, NOT_PARSED, "not-parsed", message, Effort.REVIEW)
+        return
+    if semantics.own_errors:
+        message = f"clang reports {semantics.own_errors} errors outside function bodies; there the tokens alone decided"
+        yield _engine_finding(unit.source, NOT_PARSED, "not-parsed", message, Effort.NONE)
+    skipped = [f for f in findings if f.fixed and any(s.start <= f.span.start < s.end for s in semantics.inactive)]
+    if skipped:
+        message = f"{len(skipped)} rewrites from here on are in branches that no pass compiles: only the tokens decided"
+        span = skipped[0].span
+        yield _engine_finding(unit.source, INACTIVE_BRANCH, "inactive-branch", message, Effort.NONE, span)
+
+
 def _unportable(source: SourceFile, output: str) -> PortedFile:
     finding = _engine_finding(source, UNREADABLE, "unreadable-source", source.problem or "", Effort.MANUAL)
     return PortedFile(source.path, output, source.data, False, (finding,), lines=source.line_count)
@@ -193,6 +263,11 @@ def _engine_finding(
     place = span or Span(0, 0)
     line, column = source.position(place.start)
     return Finding(code, rule, effort, source.path, line, column, message, place)
+
+
+def _rule_failed(unit: Unit, rule: Rule, error: Exception) -> Finding:
+    message = f"bug in porter: rule {rule.code} failed on this file and was left out: {type(error).__name__}: {error}"
+    return _engine_finding(unit.source, RULE_FAILED, "rule-failed", message, Effort.MANUAL)
 
 
 def _bad_allow(unit: Unit, allowance: Allowance) -> Finding:

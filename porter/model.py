@@ -130,6 +130,8 @@ class PortedFile:
     passes: int = 0
     support: tuple[str, ...] = ()
     """Support headers of ours that the new text includes."""
+    crashes: tuple[str, ...] = ()
+    """Tracebacks of rules that failed on the file: bugs of ours."""
 
 
 @dataclass(frozen=True, slots=True)

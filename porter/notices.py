@@ -25,10 +25,10 @@ def _notice(code: str, name: str, effort: Effort, title: str, explanation: str) 
 EDIT_CONFLICT = _notice(
     "E001",
     "edit-conflict",
-    Effort.MANUAL,
+    Effort.REVIEW,
     "Two rules wanted to change the same bytes",
-    """The rule that starts earlier (then the one that covers more) was applied; the other was not and is named here.
-    Look at the place and finish what the second rule asked for.""",
+    """The rule that starts earlier (then the one that covers more) was applied. The other one found nothing more to do
+    in the new text, and is named here: look at the place whether what it asked for is done.""",
 )
 NOT_CONVERGED = _notice(
     "E002",
@@ -60,6 +60,22 @@ RULE_FAILED = _notice(
     "A rule failed on this file",
     """A bug in porter: the rule raised an error and was left out for this file; all others ran. Please report it with
     the file.""",
+)
+NOT_PARSED = _notice(
+    "E006",
+    "not-parsed",
+    Effort.REVIEW,
+    "Clang did not understand the file, or parts of it",
+    """Names and launches were ported from the tokens alone there, and questions about types had no answer. With the
+    folders of missing headers in `include_dirs` and macros of the build in `defines` (porter.toml) clang sees more.""",
+)
+INACTIVE_BRANCH = _notice(
+    "E007",
+    "inactive-branch",
+    Effort.NONE,
+    "Rewrites in branches of #if that no pass compiles",
+    """Neither the host nor the device pass sees this code with the macros given, so it was ported from its tokens.
+    Set `defines` in porter.toml if the project builds it.""",
 )
 UNREADABLE = _notice(
     "E101",

@@ -53,6 +53,10 @@ class Semantics(Protocol):
     def inactive(self) -> tuple[Span, ...]:
         """Byte ranges that no pass compiles."""
 
+    @property
+    def own_errors(self) -> int:
+        """Clang's errors in this very file, outside function bodies."""
+
     def declaration_at(self, offset: int) -> Declaration | None:
         """What the identifier at an offset refers to."""
 

@@ -53,6 +53,7 @@ def _code(task: Task, root: Path, context: engine.Context, sink: Sink, base: Fil
         crash = traceback.format_exc()
         ported = PortedFile(task.path, task.output, data, False, (), lines=source.line_count)
     entries = (*_own_entries(task, crash), *(entry(finding, source.text) for finding in ported.findings))
+    crash = crash or next(iter(ported.crashes), None)
     record = replace(
         base,
         status=Status.PORTED if ported.changed or task.output != task.path else Status.UNCHANGED,

@@ -146,3 +146,56 @@ def test_any_source_is_a_fixed_point_and_keeps_what_no_edit_touches(parts: list[
     assert again.data == once.data
     if not any(f.fixed for f in once.findings):
         assert once.data == data
+
+
+class Broken(Rule):
+    """A rule that raises."""
+
+    code = "Z903"
+
+    def find(self, unit: Unit) -> Iterator[Finding]:
+        """Fails after its first finding."""
+        yield self.finding(unit, unit.span(0), "first", Effort.NONE)
+        raise ValueError("no such thing")
+
+
+def test_a_rule_that_raises_does_not_stop_the_others() -> None:
+    """The file is ported by the other rules, the finding names the culprit, the traceback is kept."""
+    result = port(SourceFile("a.cuh", b"x = cudaMalloc(p);"), context(*all_rules(), Broken("broken", "test")), "a.cuh")
+    assert result.data == b"x = hipMalloc(p);"
+    failed = [f for f in result.findings if f.code == "E005"]
+    assert failed and "Z903" in failed[0].message and failed[0].effort is Effort.MANUAL
+    assert any("no such thing" in crash for crash in result.crashes)
+
+
+class Swallow(Rule):
+    """Replaces a whole statement, inner names and all."""
+
+    code = "Z904"
+
+    def find(self, unit: Unit) -> Iterator[Finding]:
+        """`outer(...)` goes."""
+        for index in unit.tokens.names.get("outer", ()):
+            span = unit.span(index, unit.tokens.partner[index + 1])
+            yield self.finding(unit, span, "gone", Effort.NONE, (Edit(*span, "0"),))
+
+
+class Pair(Rule):
+    """Changes a name inside `outer(...)` together with one outside."""
+
+    code = "Z905"
+
+    def find(self, unit: Unit) -> Iterator[Finding]:
+        """Both edits or none."""
+        for inner, outside in zip(unit.tokens.names.get("inner", ()), unit.tokens.names.get("also", ()), strict=False):
+            edits = tuple(Edit(*unit.span(index), "done") for index in (inner, outside))
+            yield self.finding(unit, unit.span(inner), "both", Effort.NONE, edits)
+
+
+def test_a_conflict_that_no_later_pass_settles_is_reported() -> None:
+    """The loser of the first pass is named with its place, unless all its text is gone."""
+    rules = (Swallow("swallow", "test"), Pair("pair", "test"), *all_rules())
+    result = port(SourceFile("a.cuh", b"int y = outer(inner, cudaMalloc) + also;\n"), context(*rules), "a.cuh")
+    assert result.data == b"int y = 0 + also;\n"
+    conflicts = [f for f in result.findings if f.code == "E001"]
+    assert [c.message for c in conflicts] == ["Z905 gave way to Z904 here: both"]
