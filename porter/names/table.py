@@ -162,11 +162,10 @@ def _row(name: str, record: Record, rocm: str | None) -> NameRow:
     if gone and (version is None or version >= version_key(gone)):
         return NameRow(name, kind, library, None, f"{hip}: {why}", Effort.MANUAL, since, "", "", added, removed, why)
     if version and hip:
-        older = next((old for until, old in before if version < version_key(until)), None)
-        if older is None and _too_new(record, version):
+        if _too_new(record, version):
             gap = f"{hip} came with ROCm {since}; the port is for {rocm}"
             return NameRow(name, kind, library, None, gap, Effort.MANUAL, since, "", "", added, removed, why)
-        hip = older or hip
+        hip = next((older for until, older in before if version < version_key(until)), hip)
     return NameRow(name, kind, library, hip or None, gap, Effort(effort), since, signature, value, added, removed, why)
 
 

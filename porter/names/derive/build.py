@@ -8,7 +8,7 @@ from typing import Any
 
 from porter.names.derive.compare import Comparison, Difference
 from porter.names.derive.cudaside import CudaName
-from porter.names.derive.hipside import HipName
+from porter.names.derive.hipside import HipName, version_order
 from porter.names.derive.library import Library
 from porter.names.derive.overrides import Overrides
 from porter.names.derive.vocabulary import Vocabulary
@@ -74,7 +74,11 @@ def _by_hand(library: Library, name: str, context: Context) -> Row:
     if group is not None:
         row |= {"signature": group.text, "effort": group.effort}
     override = context.overrides.names.get(name, {})
-    return row | {key: override[key] for key in ("why", "before", "since", "gone") if key in override}
+    row |= {key: override[key] for key in ("why", "before", "since", "gone") if key in override}
+    if "before" in row and "since" not in row:
+        known = [context.vocabulary.side.names.get(older) for older in row["before"].values()]
+        row["since"] = min((found.since for found in known if found), key=version_order, default="")
+    return row
 
 
 def _known(entry: CudaName, known: HipName | None, comparison: Comparison, overloaded: bool) -> Row:

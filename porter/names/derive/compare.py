@@ -161,7 +161,11 @@ class Comparison:
     def _returns(self, cuda: str, hip: str) -> bool:
         """Whether HIP's result does where CUDA's is expected: a wider integer does not."""
         a, b = self._canonical(cuda, True), self._canonical(hip, False)
-        return self._same(cuda, hip) or (a in _INTEGERS and b in _INTEGERS and _INTEGERS[b] <= _INTEGERS[a])
+        return (
+            self._same(cuda, hip)
+            or (a, b) == ("float", "double")
+            or (a in _INTEGERS and b in _INTEGERS and _INTEGERS[b] <= _INTEGERS[a])
+        )
 
     def _same(self, cuda: str, hip: str) -> bool:
         renamed = [self._rename(word) for word in _words(cuda)]

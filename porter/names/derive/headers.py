@@ -31,7 +31,8 @@ def _row(library: Library, include: str, side: HipSide, overrides: Mapping[str, 
     if not row.get("hip"):
         return {"gap": f"{library.title}: ROCm has no such header"}
     since = side.headers.get(row["hip"])
-    return row | ({"since": since[0]} if since and "since" not in row else {})
+    known = since and "since" not in row and "before" not in row
+    return row | ({"since": since[0]} if known and since else {})
 
 
 def _counterpart(library: Library, include: str, side: HipSide) -> str | None:

@@ -9,7 +9,7 @@ _RUNTIME_HEADERS = """
     cuda_runtime_api.h driver_types.h vector_types.h vector_functions.h vector_functions.hpp channel_descriptor.h
     library_types.h surface_types.h texture_types.h cuda_texture_types.h cuda_surface_types.h cuda_runtime.h
     device_types.h builtin_types.h cuda_device_runtime_api.h device_launch_parameters.h cuda_gl_interop.h
-    cuda_egl_interop.h cuda_vdpau_interop.h cuda_occupancy.h driver_functions.h cudart_platform.h math_constants.h
+    cuda_egl_interop.h cuda_vdpau_interop.h driver_functions.h cudart_platform.h math_constants.h
     texture_fetch_functions.h surface_functions.h texture_indirect_functions.h surface_indirect_functions.h
     host_defines.h crt/host_defines.h
 """
@@ -22,6 +22,11 @@ _INTRINSIC = (
     r"(?!__(?:nv|internal|cuda|device_builtin|cudart|NV|builtin|CUDA|CRT|SM_|DEVICE|MATH|HOST|VECTOR|libcpp|assert|cmath"
     r"|pow_helper|float_simpl|hcos_|hsin_))(?:__[a-z]\w*|[a-z]\w*)"
 )
+_UNDOCUMENTED = (
+    r"(?!(?:all|any|ballot|saturate|d(?:add|mul|sub)|u?mul24|mul64hi|mulhi|syncthreads_\w+|fdivide|alloca|assert"
+    r"|align_val_t|u?(?:int|float|double|ll)2\w+|ull2\w+|\w+_as_(?:float|int|uint))$)"
+)
+"""Words of crt/device_functions.h that no manual mentions; projects use them for functions of their own."""
 
 LIBRARIES = (
     Library(
@@ -43,6 +48,7 @@ LIBRARIES = (
         "CUDA driver",
         ("cuda.h", "cudaGL.h", "cudaEGL.h", "cudaVDPAU.h", "cudaTypedefs.h", "cuda*Typedefs.h"),
         (("CU_", "hip"), ("CUDA_", "hip"), ("cu", "hip"), ("CU", "hip"), ("cu", "hipDrv"), ("cu", "hipModule")),
+        public=r"(?:cu|CU|PFN_|cl_|CIG_|STREAM_CIG_)\w+",
         header="hip/hip_runtime.h",
     ),
     Library(
@@ -123,7 +129,7 @@ LIBRARIES = (
         "device functions",
         tuple(_DEVICE_HEADERS.split()),
         (("", ""),),
-        public=_INTRINSIC + r"(?<!alloca)(?<!assert)(?<!align_val_t)",
+        public=_UNDOCUMENTED + _INTRINSIC,
         inside="std::",
         overloaded=True,
         header="hip/hip_runtime.h",

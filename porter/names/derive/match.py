@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from porter.names.derive.hipside import HipSide, squeezed
+from porter.names.derive.hipside import HipSide, squeezed, version_order
 
 _CALLABLE = frozenset({"function", "macro", "template", "using"})
 _TYPE = frozenset({"type", "template", "using", "macro"})
@@ -53,4 +53,11 @@ def fitting(name: str, kind: str, families: Iterable[tuple[str, str]], side: Hip
     """HIP names of the right kind for a CUDA name, the likeliest first."""
     kinds = _FITS[kind]
     found = (hip for hip in candidates(name, families, side) if side.names[hip].declaration.kind in kinds)
-    return sorted(dict.fromkeys(found), key=lambda hip: bool(side.names[hip].gone))
+    ranked = sorted(dict.fromkeys(found), key=lambda hip: bool(side.names[hip].gone))
+    return _oldest_first(ranked, side) if kind == "enumerator" else ranked
+
+
+def _oldest_first(hips: list[str], side: HipSide) -> list[str]:
+    """Of constants that differ in spelling only, the one that more versions of ROCm have."""
+    same = [hip for hip in hips if squeezed(hip) == squeezed(hips[0])]
+    return sorted(same, key=lambda hip: version_order(side.names[hip].since)) + hips[len(same) :]

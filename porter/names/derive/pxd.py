@@ -12,7 +12,7 @@ _EXTERN = re.compile(r'cdef extern from "([^"]+)"')
 _BLOCK = re.compile(r"(\s*)(?:cdef|ctypedef) (struct|union|enum)\s*(\w*):\s*$")
 _TAIL = re.compile(r"\s+(?:except\??|noexcept|nogil)\b.*$")
 _TYPEDEF = re.compile(r"\s*ctypedef (.+)$")
-_VARIABLE = re.compile(r"\s*cdef (?:const )?[\w ]+\*? ?(\w+)$")
+_VARIABLE = re.compile(r"cdef .*?(\w+)$")
 
 
 def read_pxd(text: str, header: str = "") -> list[Declaration]:

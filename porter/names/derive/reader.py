@@ -26,13 +26,17 @@ from porter.names.derive.types_reader import read_enum, read_fields, read_typede
 _ACCESS = frozenset({"public", "private", "protected"})
 
 
+_PADDING = (";",) * 8
+"""Behind the last token, so that looking ahead finds an end."""
+
+
 def read_declarations(
     text: str, header: str, namespaces: Namespaces = no_namespaces, values: dict[str, int] | None = None
 ) -> list[Declaration]:
     """Everything that a header declares at namespace scope, static members of classes, and fields of structs."""
     read = read_header(text)
     known = values if values is not None else {}
-    reader = Reader(header, read.texts, namespaces, known)
+    reader = Reader(header, [*read.texts, *_PADDING], namespaces, known)
     for macro in read.macros:
         _macro(reader, macro)
     _block(reader, 0, len(read.texts), Scope())

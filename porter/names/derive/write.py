@@ -27,7 +27,7 @@ def _key(name: str) -> str:
 
 
 def _row(row: Mapping[str, Any]) -> str:
-    parts = [f"{key} = {_value(row[key])}" for key in ORDER if key in row]
+    parts = [f"{key} = {_value(row[key])}" for key in ORDER if row.get(key)]
     return "{ " + ", ".join(parts) + " }"
 
 
