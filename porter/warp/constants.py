@@ -18,6 +18,8 @@ _WARP_NAME = re.compile(
     r"|lanes_?per_?warp|(?:cuda|gpu|c10|device)_?warp_?size)_?",
     re.IGNORECASE,
 )
+_SHORT_NAME = re.compile(r"k?warp|ws|wsz|k?warp_?lanes|k?lanes|k?warp_?s", re.IGNORECASE)
+"""Names that mean the warp size when the file defines them as 32."""
 _SUFFIX = re.compile(r"[uUlLzZ]+$")
 _BINARY = {
     "+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b,
@@ -143,6 +145,14 @@ class Constants:
             self._values[bare] = None
             self._values[bare] = self._agreed(bare, depth)
         return self._values[bare]
+
+    def is_warp_size(self, name: str) -> bool:
+        """Whether a name is the warp size, by its name and its value."""
+        bare = name.rpartition("::")[2]
+        if bare in ("warpSize", "C10_WARP_SIZE"):
+            return True
+        named = looks_like_warp_size(bare) or (_SHORT_NAME.fullmatch(bare) and self.definitions(bare))
+        return bool(named) and self.value(Node("name", 0, 0, bare)) == WARP
 
     def _agreed(self, name: str, depth: int) -> int | None:
         values = {self._defined(constant, depth) for constant in self.definitions(name)}

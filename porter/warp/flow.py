@@ -555,7 +555,7 @@ _BUILT_IN = {
 _NEIGHBOURS = frozenset({"_up_sync", "_down_sync", "_xor_sync"})
 _FULL_KINDS = EXCHANGES | {"call"}
 _UNIFORM_CALLS = frozenset({"__syncthreads_or", "__syncthreads_and", "__syncthreads_count"})
-_KEEPS_SPREAD = frozenset("min max abs fmaxf fminf __ldg __popc __ffs __clz __ffsll __popcll ceil floor".split())
+_KEEPS_SPREAD = frozenset(["min", "max", "abs", "fmaxf", "fminf", "__ldg", "__popc", "__ffs", "__clz", "__ffsll", "__popcll", "ceil", "floor"])
 _LANE_CALLS = frozenset({"clock", "clock64", "curand", "curand_uniform", "__lane_id", "LaneId", "get_lane_id"})
 
 
@@ -612,7 +612,7 @@ def names_all_lanes(event: Event) -> bool:
 def initial_values(function: Function, calls: Mapping[str, list[tuple[Value, ...]]]) -> dict[str, Value]:
     """What a function's parameters hold: the same for the grid in a kernel, else what the calls in sight pass."""
     if function.is_kernel:
-        return {name: UNIFORM for name in function.parameters}
+        return dict.fromkeys(function.parameters, UNIFORM)
     known = calls.get(function.name)
     if not known:
         return {name: by_name(name) for name in function.parameters}
@@ -637,7 +637,7 @@ def flow_of(bodies: Bodies, function: Function) -> Flow:
     key = ("flow", function.head.begin)
     known = bodies.memo.get(key)
     if known is None:
-        bodies.memo[key] = Flow(bodies, function, {name: UNIFORM for name in function.parameters})
+        bodies.memo[key] = Flow(bodies, function, dict.fromkeys(function.parameters, UNIFORM))
         passed = _passed(bodies, function)
         known = bodies.memo[key] = Flow(bodies, function, initial_values(function, passed)).run()
     return cast(Flow, known)

@@ -538,7 +538,7 @@ class Reader:
         after_kind = self.kinds[close + 1] if close + 1 < len(self.kinds) else ""
         known = any(t in TYPES or t in _QUALIFIERS for t in inside) or inside[-1] in ("*", "&")
         if known:
-            return after not in _ENDS and after not in ("?", "=", "==", "]") or after == "("
+            return (after not in _ENDS and after not in ("?", "=", "==", "]")) or after == "("
         if len(inside) > 1 and "::" not in inside and "<" not in inside:
             return False
         return after_kind in (IDENTIFIER, NUMBER, STRING, CHARACTER)

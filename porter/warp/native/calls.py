@@ -8,8 +8,8 @@ from porter.warp.bodies import Function
 from porter.warp.collectives import BARRIERS, Collective, argument, collective
 from porter.warp.constants import WARP
 from porter.warp.native.expressions import Expressions, is_full_mask
-from porter.warp.native.operations import atomic_operation, operation
 from porter.warp.native.kinds import PER_THREAD, THREADS, Kind, Undecided, combined, joined
+from porter.warp.native.operations import atomic_operation, operation
 from porter.warp.native.state import Scope
 from porter.warp.tree import Node, unwrapped
 
@@ -23,6 +23,7 @@ _SUSPECT = ("warp", "reduce", "scan", "lane", "shfl", "sync", "block", "cg::", "
 _WHOLE = frozenset({"uniform", "item", "warp0", "stage2", "tree", "agg", "mask"})
 """Guards under which all lanes of a warp come by."""
 _DEEPEST = 5
+_THREADED = frozenset(["threadIdx", "blockIdx", "blockDim", "gridDim", "__shared__", "asm", "__asm__", "32", "31"])
 
 
 class Calls:
@@ -51,22 +52,34 @@ class Calls:
         if node.kids[0].kind == "member":
             raise Undecided(node, f"the member {node.kids[0].text}")
         if not node.callee:
+            inner = unwrapped(node.kids[0])
+            if inner.kind == "name" and inner.text in scope.function.template_parameters and len(node.arguments) == 1:
+                return self.value(node.arguments[0], scope)
             raise Undecided(node, "a call of an expression")
         name = node.callee.rpartition("::")[2]
         if name in BARRIERS:
             return self._barrier(node, name, scope)
         if name in _BIT_FUNCTIONS and node.arguments:
             return self._bits(node, name, scope)
+        functions = self.plan.bodies.by_name.get(name, ())
+        if functions and not all(map(self._knows_no_warps, functions)):
+            return self._helper(node, functions, scope)
+        if functions:
+            return self._plain(node, scope)
         if name.startswith("atomic"):
             return self._atomic(node, scope)
-        functions = self.plan.bodies.by_name.get(name, ())
-        if functions:
-            return self._helper(node, functions, scope)
         if name in self.plan.bodies.macro_bodies:
             raise Undecided(node, f"the macro {name}")
         if any(word in node.callee.lower() for word in _SUSPECT):
             raise Undecided(node, f"{node.callee} is not in this file")
         return self._plain(node, scope)
+
+    def _knows_no_warps(self, function: Function) -> bool:
+        """Whether a helper computes with its arguments alone: no thread numbers, no exchange, no memory of the block."""
+        if self.plan.bodies.reach.get(function.name):
+            return False
+        texts = self.plan.bodies.tokens.texts[function.head.begin : function.head.end]
+        return _THREADED.isdisjoint(texts) and not any(self.constants.is_warp_size(t) for t in set(texts))
 
     def _plain(self, node: Node, scope: Scope) -> Kind:
         """A function of its arguments: mathematics, conversions, constructors."""
@@ -346,6 +359,8 @@ class Calls:
         one, two = self.value(left, scope), self.value(right, scope)
         if K.LANE in (one, two) or K.WARP in (one, two):
             raise Undecided(node, "a comparison by lane or warp")
+        if one is K.RANK and node.text == "==" and self.constants.value(right) == 0:
+            return ("leader",)
         if one in (K.MASK, K.BIT) or two in (K.MASK, K.BIT):
             return self._mask_compared(node, one, two)
         if {one, two} & {K.STEP} and {one, two} <= {K.STEP, K.UNIFORM, K.ITEM}:
@@ -577,7 +592,7 @@ class Calls:
                 shared.operation = operation(self, node.kids[1], scope)
             shared.kind = K.PARTIAL
         elif place in (K.BTHREAD, K.LANE) and guards & {"warp0", "stage2"}:
-            shared.by_lane = True
+            shared.by_lane |= "stage2" not in guards
             if kind is K.PREFIX:
                 shared.kind = K.PREFIX
             elif kind is not K.UNIFORM:
@@ -607,10 +622,13 @@ class Calls:
             raise Undecided(node, "shared memory by warp that no warp has written")
         if place is K.EACH_WARP:
             return K.PARTIAL
+        first = "tid0" in scope.guards and (place is K.BTHREAD or self.constants.value(place_node) == 0)
+        if first and shared.kind is K.PARTIAL:
+            return K.PARTIAL
         if place in (K.BTHREAD, K.LANE) and shared.kind in (K.PARTIAL, K.PREFIX, K.BLOCKWIDE):
             if not {"warp0", "stage2"} & set(scope.guards):
                 raise Undecided(node, "values of the warps read by all threads")
-            shared.by_lane = True
+            shared.by_lane |= "stage2" not in scope.guards
             return K.PARTIAL
         if place is K.LANE:
             raise Undecided(node, "shared memory indexed by lane")

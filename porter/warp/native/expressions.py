@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from porter.warp.constants import WARP, looks_like_warp_size
+from porter.warp.constants import WARP
 from porter.warp.native.kinds import PER_THREAD, THREADS, Kind, Undecided, combined, joined
 from porter.warp.native.literals import long_one, widened
 from porter.warp.native.state import Plan, Scope
@@ -71,12 +71,7 @@ class Expressions:
     def is_width(self, node: Node) -> bool:
         """Whether a name is the warp size: by its name and its value."""
         node = unwrapped(node)
-        if node.kind != "name":
-            return False
-        bare = node.text.rpartition("::")[2]
-        if bare in ("warpSize", "C10_WARP_SIZE"):
-            return True
-        return looks_like_warp_size(bare) and self.constants.value(node) == WARP
+        return node.kind == "name" and self.constants.is_warp_size(node.text)
 
     def derives_from_width(self, name: str) -> bool:
         """Whether a constant's value is, or is computed from, a number that stems from 32."""
@@ -85,7 +80,7 @@ class Expressions:
             if self.constants.number_of(constant) in (31, 32, 0xFFFFFFFF):
                 return True
             for word in tokens.texts[constant.first : constant.last]:
-                if word in ("32", "31", "5", "0x1f", "32u") or looks_like_warp_size(word):
+                if word in ("32", "31", "5", "0x1f", "32u") or self.constants.is_warp_size(word):
                     return True
                 if word != name and self.constants.definitions(word) and self.derives_from_width(word):
                     return True
@@ -168,6 +163,8 @@ class Expressions:
         left, right = node.kids
         wanted = {"&": 31, "%": 32, "/": 32, ">>": 5}[operator]
         is_width = self._means(right, wanted, operator)
+        if is_width and operator in ("/", ">>") and self._rounded_up(left, right, wanted):
+            return K.WARPS
         kind = self.value(left, scope)
         if not is_width:
             if kind in (K.LANE, K.WARP, *THREADS):
@@ -194,6 +191,18 @@ class Expressions:
         if kind is K.WIDTH and operator == "/":
             return None
         raise Undecided(node, f"{kind.value} split by 32")
+
+    def _rounded_up(self, left: Node, right: Node, wanted: int) -> bool:
+        """`(blockDim.x + 31) / 32`"""
+        inner = unwrapped(left)
+        if inner.kind != "binary" or inner.text != "+":
+            return False
+        for threads, rest in (inner.kids, tuple(reversed(inner.kids))):
+            if self.constants.value(rest) == WARP - 1 and self._counts_threads(threads):
+                self._widen(rest, WARP - 1)
+                self._widen(right, wanted)
+                return True
+        return False
 
     def _means(self, node: Node, wanted: int, operator: str) -> bool:
         """Whether a right operand is the width in the form that an operator needs."""

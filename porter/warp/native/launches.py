@@ -10,14 +10,13 @@ from porter.lex import IDENTIFIER, NUMBER, Tokens, lex
 from porter.model import Edit, Launch
 from porter.source import SourceFile
 from porter.warp.bodies import Bodies, Function
-from porter.warp.constants import WARP, Constants, looks_like_warp_size
+from porter.warp.constants import WARP, Constants
 from porter.warp.geometry import block_shape, block_threads, grid_blocks, product, value_end
 from porter.warp.native.expressions import WIDTH_NAME
 from porter.warp.native.kinds import Undecided
 from porter.warp.native.state import Plan, Shape
 from porter.warp.postfix import chain_start
 from porter.warp.syntax import parse_expression
-from porter.warp.tree import Node
 from porter.written import split_commas, written
 
 _WAVE = 2 * WARP
@@ -90,12 +89,47 @@ def settle(bodies: Bodies, plan: Plan, launches: tuple[Launch, ...]) -> tuple[Ed
 def _with_host(bodies: Bodies, plan: Plan, launches: tuple[Launch, ...], own: tuple[Edit, ...]) -> tuple[Edit, ...]:
     """Widens the launches, or leaves them, whichever gives every item to one wavefront."""
     host = _host_edits(bodies, plan, launches)
-    reason = ""
-    for edits in dict.fromkeys((tuple(sorted({*own, *host})), own)):
+    first = ""
+    for extra in (host, set(), _doubled_blocks(bodies, plan, launches)):
+        if extra is None:
+            continue
+        edits = tuple(sorted({*own, *extra}))
         reason = _mismatch(bodies, plan, launches, edits)
         if not reason:
             return edits
-    raise Undecided(None, reason)
+        first = first or reason
+    raise Undecided(None, first)
+
+
+def _doubled_blocks(bodies: Bodies, plan: Plan, launches: tuple[Launch, ...]) -> set[Edit] | None:
+    """Edits that double the blocks, so that each has as many items as before; None where more depends on their size."""
+    if plan.shape.form != "line" or plan.shared or plan.shape.names & _mentioned(bodies, plan):
+        return None
+    tokens = bodies.tokens
+    found: set[Edit] = set()
+    for launch in launches:
+        if launch.shared not in ("", "0"):
+            return None
+        first = tokens.at(launch.span.start)
+        opened = next((i for i in range(first, tokens.at(launch.span.end)) if tokens.texts[i] == "<<<"), None)
+        closed = next((i for i in range(first, tokens.at(launch.span.end)) if tokens.texts[i] == ">>>"), None)
+        if opened is None or closed is None:
+            return None
+        low, high = split_commas(tokens, opened + 1, closed)[1]
+        start, end = tokens.starts[low], tokens.end(high - 1)
+        number = bodies.constants.value(parse_expression(tokens, low, high)) if high - low == 1 else None
+        literal = number is not None and tokens.kinds[low] == NUMBER
+        if "dim3" in tokens.texts[low:high]:
+            return None
+        found.add(Edit(start, end, str(2 * (number or 0)) if literal else f"2 * ({tokens.text[start:end]})"))
+    return found
+
+
+def _mentioned(bodies: Bodies, plan: Plan) -> frozenset[str]:
+    """All names in the functions of a plan."""
+    return frozenset(
+        text for f in plan.functions.values() for text in bodies.tokens.texts[f.head.begin : f.head.end]
+    )
 
 
 def _host_edits(bodies: Bodies, plan: Plan, launches: tuple[Launch, ...]) -> set[Edit]:
@@ -129,9 +163,8 @@ def _widths(bodies: Bodies, first: int, last: int, before: int, depth: int) -> I
             continue
         elif text == "warpSize" and tokens.texts[index - 1] in (".", "->"):
             yield Edit(tokens.starts[chain_start(tokens, index)], end, WIDTH_NAME)
-        elif looks_like_warp_size(text) and bodies.constants.definitions(text):
-            if bodies.constants.value(Node("name", 0, 0, text)) == WARP:
-                yield Edit(start, end, WIDTH_NAME)
+        elif bodies.constants.definitions(text) and bodies.constants.is_warp_size(text):
+            yield Edit(start, end, WIDTH_NAME)
         elif depth < _DEEPEST:
             yield from _variable(bodies, text, before, depth)
 
@@ -179,7 +212,9 @@ def _mismatch(bodies: Bodies, plan: Plan, launches: tuple[Launch, ...], edits: t
     old_all = find_launches(bodies.tokens, "", SourceFile("", bodies.tokens.text.encode("latin-1")))
     if len(everything) != len(old_all):
         return "the launches changed their number"
-    pairs = [(a, b) for a, b in zip(old_all, everything, strict=True) if any(a.span == launch.span for launch in launches)]
+    pairs = [
+        (a, b) for a, b in zip(old_all, everything, strict=True) if any(a.span == launch.span for launch in launches)
+    ]
     for old, after in pairs:
         reason = _launch_mismatch(bodies, new, plan, old, after)
         if reason:
@@ -203,6 +238,8 @@ def _launch_mismatch(bodies: Bodies, new: Bodies, plan: Plan, old: Launch, after
     factor = _factor_problem(bodies, new, plan, rows, rows_wide)
     if factor:
         return factor
+    if plan.loops_over_items:
+        return ""
     for size in _SAMPLES:
         grid = grid_blocks(bodies, old, size), grid_blocks(new, after, size)
         if None in grid:

@@ -11,11 +11,11 @@ from porter.model import Edit, Launch
 from porter.unit import Unit
 from porter.warp.bodies import Bodies, Function, bodies_of
 from porter.warp.collectives import EXCHANGES
+from porter.warp.geometry import launches_of
 from porter.warp.native.kinds import Kind, Undecided
 from porter.warp.native.launches import settle, shape_of
 from porter.warp.native.state import Plan, Scope
 from porter.warp.native.statements import Statements
-from porter.warp.geometry import launches_of
 from porter.warp.tree import Node
 
 _HEADERS = (".cuh", ".h", ".hpp", ".hh", ".hxx", ".inl")
@@ -140,7 +140,9 @@ def _closed(unit: Unit, bodies: Bodies, widened: list[Widened], kept: list[Kept]
     """Drops kernels whose helpers are called from code that keeps 32 lanes, until none is left."""
     while True:
         accepted = {f.head.begin for item in widened for f in item.functions}
-        bad = next(((item, f, who) for item in widened if (f := _shared(bodies, item, accepted)) for who in [f[1]]), None)
+        bad = next(
+            ((item, f, who) for item in widened if (f := _shared(bodies, item, accepted)) for who in [f[1]]), None
+        )
         if bad is None:
             return Outcome(tuple(widened), tuple(kept))
         item, (helper, caller), _ = bad

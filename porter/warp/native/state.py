@@ -46,6 +46,8 @@ class Plan:
     shared: dict[str, Shared] = field(default_factory=dict)
     item: bool = False
     """Whether a warp works on an item of its own."""
+    loops_over_items: bool = False
+    """Whether each warp goes on to further items until none is left."""
     thread_memory: bool = False
     """Whether memory is indexed by thread."""
     exchanges: bool = False

@@ -68,6 +68,8 @@ class Statements:
                 self.plan.shared.setdefault(variable.text, Shared(variable, bound))
             return
         for variable in node.kids:
+            if self._points_to_shared(variable, scope):
+                continue
             scope.declared[variable.text] = node
             for dimension in variable.dimensions:
                 self.value(dimension, scope)
@@ -77,11 +79,28 @@ class Statements:
             if kind in (K.MASK, K.LT, K.BIT):
                 self.widen_type(variable, variable.text, scope)
 
+    def _points_to_shared(self, variable: Node, scope: Scope) -> bool:
+        """`float *sums = buffer;` is the array under another name, `&buffer[n]` an array of its own."""
+        if "*" not in variable.extra or variable.initial is None:
+            return False
+        initial = unwrapped(variable.initial)
+        if initial.kind == "name" and initial.text in self.plan.shared and initial.text not in scope.kinds:
+            self.plan.shared[variable.text] = self.plan.shared[initial.text]
+            return True
+        inner = unwrapped(initial.kids[0]) if initial.kind == "unary" and initial.text == "&" else EMPTY
+        if inner.kind != "index" or unwrapped(inner.kids[0]).text not in self.plan.shared:
+            return False
+        if self.value(inner.kids[1], scope) not in (K.UNIFORM, K.WARPS):
+            raise Undecided(variable, "a part of shared memory for each thread or warp")
+        self.plan.shared.setdefault(variable.text, Shared(variable, EMPTY))
+        return True
+
     def _initial(self, variable: Node, scope: Scope) -> Kind:
         initial = variable.initial
         if initial is None:
             return K.UNIFORM
-        if is_full_mask(self.expressions, initial) and unwrapped(initial).kind != "name":
+        holds_mask = "unsigned" in variable.extra or "uint" in variable.extra or "mask" in variable.text.lower()
+        if holds_mask and is_full_mask(self.expressions, initial) and unwrapped(initial).kind != "name":
             return K.FULL
         kind = self.value(initial, scope)
         scope.operations[variable.text] = operation(self.calls, initial, scope)
@@ -172,9 +191,12 @@ class Statements:
             self.run(start, scope)
         guards = self._loop_guards(condition, scope)
         inner = scope.copy(*guards)
-        if variable is not None and self._counts_warps(condition, variable[0], scope):
+        each_warp = variable is not None and self._counts_warps(condition, variable, scope)
+        if variable is not None and each_warp:
             inner.kinds[variable[0]] = K.EACH_WARP
         self._rounds(node, body, step, inner, scope)
+        if each_warp:
+            self._over_warps(body, inner, scope)
 
     def _loop_guards(self, condition: Node, scope: Scope) -> tuple[str, ...]:
         if condition is EMPTY:
@@ -201,8 +223,21 @@ class Statements:
         inner = scope.copy(*self._loop_guards(condition, scope))
         self._rounds(node, body, EMPTY, inner, scope)
 
-    def _counts_warps(self, condition: Node, name: str, scope: Scope) -> bool:
-        """`w < blockDim.x / 32`"""
+    def _over_warps(self, body: Node, inner: Scope, scope: Scope) -> None:
+        """What one thread gathered from the values of all warps is the block's."""
+        how = tree_operation(self.plan.bodies, body)
+        read = [self.plan.shared[name] for name in set(names(body)) & self.plan.shared.keys()]
+        for target in {_base_name(n.kids[0]) for n in body.walk() if n.kind == "assign"} & scope.kinds.keys():
+            if inner.kinds[target] is K.PARTIAL:
+                if any(array.operation != how for array in read):
+                    raise Undecided(body, "the warps' values are gathered in another way than the lanes'")
+                scope.kinds[target] = K.BLOCKWIDE
+
+    def _counts_warps(self, condition: Node, variable: tuple[str, Node], scope: Scope) -> bool:
+        """`w < blockDim.x / 32`, from 0 or 1"""
+        name, start = variable
+        if self.constants.value(start) not in (0, 1):
+            return False
         condition = unwrapped(condition)
         if condition.kind != "binary" or condition.text not in ("<", "!="):
             return False
@@ -226,18 +261,18 @@ class Statements:
         inner = scope.copy("tree")
         inner.tree = scope.tree | {name}
         inner.kinds[name] = K.DELTA
-        before = dict(scope.kinds)
+        before, known = dict(scope.kinds), dict(scope.operations)
         self.run(body, inner)
         self.run(body, inner)
         changed = {unwrapped(n.kids[0]).text for n in body.walk() if n.kind == "assign"}
         changed |= {r for n in body.walk() if n.kind == "assign" and (r := _base_name(n.kids[0]))}
         for target in changed & before.keys():
-            self._after_tree(target, inner.kinds[target], tree_operation(self.plan.bodies, body), scope, down, node)
+            how = tree_operation(self.plan.bodies, body)
+            scope.operations[target] = known.get(target, "")
+            self._after_tree(target, inner.kinds[target], how, scope, down, node)
         return True
 
-    def _after_tree(
-        self, name: str, kind: Kind, how: str, scope: Scope, down: bool, node: Node
-    ) -> None:
+    def _after_tree(self, name: str, kind: Kind, how: str, scope: Scope, down: bool, node: Node) -> None:
         """What a variable holds after a tree; values of warps must be gathered as the lanes' values were."""
         if kind in (K.PARTIAL, K.PREFIX) and scope.operations.get(name) != how:
             raise Undecided(node, "the warps' values are gathered in another way than the lanes'")
@@ -295,6 +330,7 @@ class Statements:
                 raise Undecided(stride, "the stride over items")
             if self.value(stride, scope) is K.UNIFORM:
                 raise Undecided(stride, "the stride over items, which must count warps")
+            self.plan.loops_over_items = True
         elif kind in THREADS:
             if self.value(stride, scope) is not K.UNIFORM:
                 raise Undecided(stride, "the stride over threads")
@@ -340,12 +376,14 @@ class Statements:
         self.plan.distances |= {place.first for place in places}
         self._sixth(run[0], places[0])
         inner = scope.copy("tree")
+        known = dict(scope.operations)
         targets: set[str] = set()
         for statement in run:
             self.run(statement, inner)
             targets |= {_base_name(n.kids[0]) for n in statement.walk() if n.kind == "assign"}
         how = tree_operation(self.plan.bodies, run[0])
         for name in targets & scope.kinds.keys():
+            scope.operations[name] = known.get(name, "")
             self._after_tree(name, inner.kinds[name], how, scope, True, run[-1])
 
     def _fixed_distance(self, statement: Node) -> tuple[Node | None, int | None]:
