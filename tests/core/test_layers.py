@@ -10,6 +10,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 ALLOWED_IN_RULES = {
     "porter.rule",
+    "porter.edits",
     "porter.model",
     "porter.unit",
     "porter.lex",
