@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-
 from porter.validation.devices.core.result import NotRun
 from porter.validation.devices.gfx942 import Device, Module, open_device
 from porter.validation.toolchain.clang import Assembled, Missing, assemble_text, find_clang

@@ -640,8 +640,8 @@ def binary(op: str, a: Val, b: Val) -> Val:
     if op in _COMPARE:
         return integer(_COMPARE[op](x, y), 1)
     operations: dict[str, Callable[[int, int], int]] = {
-        **{"+": lambda p, q: p + q, "-": lambda p, q: p - q, "*": lambda p, q: p * q, "&": lambda p, q: p & q},
-        **{"|": lambda p, q: p | q, "^": lambda p, q: p ^ q, "%": lambda p, q: p % q, "/": lambda p, q: p // q},
+        "+": lambda p, q: p + q, "-": lambda p, q: p - q, "*": lambda p, q: p * q, "&": lambda p, q: p & q,
+        "|": lambda p, q: p | q, "^": lambda p, q: p ^ q, "%": lambda p, q: p % q, "/": lambda p, q: p // q,
     }
     if op not in operations:
         raise NoModel(op)
@@ -649,13 +649,13 @@ def binary(op: str, a: Val, b: Val) -> Val:
 
 
 _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
-    **{
+
         "==": lambda p, q: bool(p == q),
         "!=": lambda p, q: bool(p != q),
         "<>": lambda p, q: bool(p < q or p > q),
-        "<": lambda p, q: bool(p < q),
-    },
-    **{"<=": lambda p, q: bool(p <= q), ">": lambda p, q: bool(p > q), ">=": lambda p, q: bool(p >= q)},
+        "<": lambda p, q: bool(p < q)
+    ,
+    "<=": lambda p, q: bool(p <= q), ">": lambda p, q: bool(p > q), ">=": lambda p, q: bool(p >= q),
 }
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 from conftest import Compile
-
 from porter.validation.devices.core.launch import Options
 from porter.validation.devices.core.result import Fault, FaultKind, Ran
 from porter.validation.devices.gfx942 import Device, Module

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from conftest import Compile
-
 from porter.validation.devices.core.launch import Options
 from porter.validation.devices.core.result import Ran
 

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from conftest import Compile
 from numpy.typing import NDArray
-
 from porter.validation.devices.core.result import Ran
 from porter.validation.devices.gfx942 import Device, Module
 

@@ -4,6 +4,7 @@ No 64-bit numerator here is a constant of all ones: clang 19 at -O3 divides ~0 b
 expansion (the quotient is cut to 24 bits), which these tests found on their first run.
 """
 
+# ruff: noqa: E501
 from __future__ import annotations
 
 import ctypes
@@ -14,7 +15,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import Compile
-
 from porter.validation.devices.core.hostcc import find_host_compiler
 from porter.validation.devices.core.launch import Options
 from porter.validation.devices.core.result import Ran

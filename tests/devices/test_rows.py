@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from test_matrix import kernel_around
-
 from porter.validation.devices.core.result import Ran
 from porter.validation.devices.gfx942 import Device, Module, scalar, vector
 from porter.validation.devices.gfx942.rows import Row
+from test_matrix import kernel_around
 
 pcode_table = pytest.importorskip("tinygrad.runtime.autogen.amd.cdna.str_pcode", reason="tinygrad is not installed")
 import pcode  # noqa: E402

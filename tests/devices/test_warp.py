@@ -3,6 +3,7 @@
 Source lanes are kept below the width: HIP 5.2's __shfl does not wrap them, later ones do.
 """
 
+# ruff: noqa: E501
 from __future__ import annotations
 
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 from conftest import Compile
 from numpy.typing import NDArray
-
+from porter.validation.devices.core.launch import Options
 from porter.validation.devices.core.result import Ran
 
 SOURCE = """
@@ -146,7 +147,8 @@ def test_dpp_swizzles_and_permutes(compile_hip: Compile) -> None:
         ((lane - 1) & 63, 15, 15, False), (row | 7, 15, 15, True),
     ]  # fmt: skip
     for mask in MASKS:
-        done = module.launch("dpp", 1, 64, [values, np.zeros((20, 64), np.int32), mask])
+        # lane 37 may be off where it is read: undefined, and reported when that is asked for
+        done = module.launch("dpp", 1, 64, [values, np.zeros((20, 64), np.int32), mask], options=Options(uninitialised=False))
         assert isinstance(done, Ran), done
         on, got = active(mask), done.output(1)
         for index, (source, rows, banks, bound) in enumerate(cases):
@@ -160,4 +162,4 @@ def test_dpp_swizzles_and_permutes(compile_hip: Compile) -> None:
         assert np.array_equal(got[16][on], permuted[on])
         assert np.array_equal(got[17][on], read(values, (lane * 7 + 130) % 64, on)[on])
         assert np.all(got[18][on] == values[np.flatnonzero(on)[0]])
-        assert np.all(got[19][on] == values[37])
+        assert not on[37] or np.all(got[19][on] == values[37])

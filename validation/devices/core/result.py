@@ -54,7 +54,8 @@ _SENTENCES = {
     FaultKind.BUDGET: "instruction budget exceeded (endless loop?)",
     FaultKind.TRAP: "trap (assertion or abort in the kernel)",
     FaultKind.BAD_JUMP: "jump to an address that is no function",
-    FaultKind.UNSUPPORTED: "reached something the device does not support (printf, device-side malloc and assertion messages need a host thread)",
+    FaultKind.UNSUPPORTED: "reached something the device does not support"
+    " (printf, device-side malloc and assertion messages need a host thread)",
     FaultKind.DEADLOCK: "no wave can go on",
 }
 

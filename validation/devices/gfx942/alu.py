@@ -183,8 +183,9 @@ class _Lanewise:
         """Masks in one loop are whole pairs; overlapping pairs need a loop each."""
         group = self.writer.group
         pairs = set(group.masks_in) | set(group.masks_out)
-        mine = [o.index for o, k in [*zip(self.sources, self.row.sources, strict=True),
-                                     *zip(self.results, self.row.results, strict=True)] if k in ("lanes", "vcc")]  # fmt: skip
+        sources = zip(self.sources, self.row.sources, strict=True)
+        results = zip(self.results, self.row.results, strict=True)
+        mine = [o.index for o, k in (*sources, *results) if k in ("lanes", "vcc")]
         if any(abs(i - p) == 1 for i in mine for p in pairs):
             self.writer.flush()
 
@@ -199,9 +200,8 @@ class _Lanewise:
             raise Unsupported("op_sel on a 32-bit instruction", self.instruction)
         if form == "sdwa" and any(is_wide(k) for k in (*self.row.sources, *self.row.results)):
             raise Unsupported("SDWA on a 64-bit instruction", self.instruction)
-        if "mul" in names or "div" in names:
-            if self.row.results[0].rstrip("kh") not in _FLOATS:
-                raise Unsupported("output modifier on an integer", self.instruction)
+        if names & {"mul", "div"} and self.row.results[0].rstrip("kh") not in _FLOATS:
+            raise Unsupported("output modifier on an integer", self.instruction)
 
     def _source(self, position: int, operand: Operand, kind: str) -> str:
         name = SOURCE_NAMES[position]
@@ -232,7 +232,7 @@ class _Lanewise:
 
     def _compute(self) -> list[str]:
         lines: list[str] = []
-        for position, (operand, kind) in enumerate(zip(self.results, self.row.results, strict=True)):
+        for position, kind in enumerate(self.row.results):
             expression = self._expression(position, kind)
             if kind == "lanes":
                 lines.append(f"const int t{position} = ({expression}) != 0;")

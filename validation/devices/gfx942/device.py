@@ -13,8 +13,9 @@ from porter.validation.devices.core.launch import CORE, Dim, Image, Options, bin
 from porter.validation.devices.core.memory import Argument, DeviceBuffer, Memory, OutOfDeviceMemory
 from porter.validation.devices.core.result import Array, NotRun, Outcome
 from porter.validation.devices.gfx942.code import Unsupported
+from porter.validation.devices.gfx942.layout import code_address, resolve
 from porter.validation.devices.gfx942.text import KernelInfo, Program, Unreadable, read
-from porter.validation.devices.gfx942.translate import Translation, Translator, code_address, resolve
+from porter.validation.devices.gfx942.translate import Translation, Translator
 
 FOLDER = Path(__file__).parent
 LANES = 64

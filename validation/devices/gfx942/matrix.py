@@ -95,7 +95,7 @@ ROWS |= {
        for m, k, b in ((32, 4, "_2b"), (16, 4, "_4b"), (4, 4, "_16b"), (32, 8, ""), (16, 16, ""))},
     **{f"v_mfma_f32_{m}x{m}x{k}bf16_1k": ROWS[f"v_mfma_f32_{m}x{m}x{k}{b}_bf16"]
        for m, k, b in ((32, 4, "_2b"), (16, 4, "_4b"), (4, 4, "_16b"), (32, 8, ""), (16, 16, ""))},
-    **{"v_mfma_f64_16x16x4f64": ROWS["v_mfma_f64_16x16x4_f64"], "v_mfma_f64_4x4x4f64": ROWS["v_mfma_f64_4x4x4_4b_f64"]},
+    "v_mfma_f64_16x16x4f64": ROWS["v_mfma_f64_16x16x4_f64"], "v_mfma_f64_4x4x4f64": ROWS["v_mfma_f64_4x4x4_4b_f64"],
 }  # fmt: skip
 
 

@@ -69,7 +69,7 @@ ROWS: dict[str, Row] = {
         """
         s_movk_i32         i32 = k               : a
         s_cmovk_i32        i32 = k scc           : b ? a : d
-        s_addk_i32         i32 scc = k           : (uint32_t)d + (uint32_t)a ; (~((uint32_t)d ^ a) & ((uint32_t)d ^ r)) >> 31
+        s_addk_i32         i32 scc = k           : (uint32_t)d + (uint32_t)a ; (~(d ^ a) & (d ^ r)) < 0
         s_mulk_i32         i32 = k               : (uint32_t)d * (uint32_t)a
         """,
     ),

@@ -426,9 +426,9 @@ class _Reader:
             )
 
     def _on_loc(self, rest: str) -> None:
-        if match := _LOC.match(".loc " + rest):
-            if int(match[2]):
-                self.file, self.source_line = self.files.get(int(match[1])), int(match[2])
+        match = _LOC.match(".loc " + rest)
+        if match and int(match[2]):
+            self.file, self.source_line = self.files.get(int(match[1])), int(match[2])
 
     def _on_amdhsa_kernel(self, rest: str) -> None:
         self.kernel = (rest.strip(), {})

@@ -1,0 +1,134 @@
+"""Emit vector instructions that are no plain table row: lane reads, v_cmpx, relative addressing, MFMA."""
+
+from __future__ import annotations
+
+from porter.validation.devices.gfx942 import alu, matrix, scalar
+from porter.validation.devices.gfx942.code import GROUP_LIMIT, Unsupported
+from porter.validation.devices.gfx942.emit_scalar import ScalarEmitter
+from porter.validation.devices.gfx942.operands import Operand, parse
+from porter.validation.devices.gfx942.text import Instruction
+
+
+class VectorEmitter(ScalarEmitter):
+    """Everything that runs once per lane, but memory."""
+
+    def _vector(self, instruction: Instruction, operands: list[Operand]) -> None:
+        if self.relative is not None:
+            self._relative_move(instruction, operands)
+            return
+        if any(o.kind == "symbol" for o in operands):
+            operands = [self._symbol_constant(o, instruction) for o in operands]
+        if self.writer.group.count >= GROUP_LIMIT:
+            self.writer.flush()
+        alu.emit(self.writer, instruction, operands)
+
+    def _symbol_constant(self, operand: Operand, instruction: Instruction) -> Operand:
+        """LDS symbols are constants known at translation."""
+        if operand.kind != "symbol":
+            return operand
+        if operand.symbol in self.program.lds:
+            return Operand("int", operand.text, value=self.kernel.shared_bytes)
+        raise Unsupported(f"symbol {operand.symbol} as a vector source", instruction)
+
+    def _compare_to_exec(self, instruction: Instruction, operands: list[Operand]) -> None:
+        """v_cmpx_*: as v_cmp_*, and EXEC takes the result as well (12.9)."""
+        plain = Instruction(
+            instruction.mnemonic.replace("v_cmpx_", "v_cmp_"), instruction.form, instruction.operands,
+            instruction.modifiers, instruction.text, instruction.line, instruction.file, instruction.source_line,
+        )  # fmt: skip
+        if alu.row_for(plain) is None:
+            raise Unsupported("unknown instruction", instruction)
+        target = operands[0]
+        if target.kind == "exec":
+            target = Operand("s", "scratch pair", _SPARE, 2)
+        alu.emit(self.writer, plain, [target, *operands[1:]])
+        self.writer.emit(*self._poison_fault(f"PS64({target.index})", len(self.sites) - 1))
+        self.writer.emit(f"w->exec = S64({target.index});")
+        self._new_segment()
+
+    def _matrix(self, instruction: Instruction, operands: list[Operand]) -> None:
+        self.writer.emit(*matrix.lines(instruction, operands, self.registers, self.poison))
+
+    def _relative_move(self, instruction: Instruction, operands: list[Operand]) -> None:
+        """v_mov_b32 with M0 added to register numbers (S_SET_GPR_IDX_ON, 12.5)."""
+        mode = self.relative or 0
+        to, source = operands
+        if mode & ~9 or not to.is_vector or instruction.form in ("sdwa", "dpp"):
+            raise Unsupported("this use of s_set_gpr_idx_on", instruction)
+        into = f"{self.registers.row(to)} + {'(w->m0 & 255)' if mode & 8 else '0'}"
+        lines = ["{", f"const uint32_t into = {into};"]
+        if source.is_vector:
+            lines.append(
+                f"const uint32_t from = {self.registers.row(source)} + {'(w->m0 & 255)' if mode & 1 else '0'};"
+            )
+            value, bad = "w->v[from][l]", "P(from)"
+        else:
+            lines.append("const uint32_t from = 0;")
+            value, bad = self._scalar_value(source, "u32", instruction), "0ull"
+        lines += [
+            "if (into >= ROWS || from >= ROWS)",
+            f"return core_fault(&w->core, FAULT_UNSUPPORTED, {len(self.sites) - 1}, 0, into, 0);",
+            "show_mask(w);",
+            f"for (int l = 0; l < 64; l++) w->v[into][l] = w->mask[l] ? {value} : w->v[into][l];",
+        ]
+        if self.poison:
+            lines.append(f"P(into) = (P(into) & ~w->exec) | ({bad} & w->exec);")
+        self.writer.emit(*lines, "}")
+
+    def _do_s_set_gpr_idx_on(self, index: int, instruction: Instruction, operands: list[Operand]) -> None:
+        source, mode = instruction.operands
+        names = {"SRC0": 1, "SRC1": 2, "SRC2": 4, "DST": 8}
+        inner = mode.replace("gpr_idx(", "").rstrip(")")
+        bits = sum(names[n.strip()] for n in inner.split(",") if n.strip()) if "gpr_idx" in mode else int(mode, 0)
+        value = self._scalar_value(parse(source), "u32", instruction)
+        self.writer.emit(f"w->m0 = (w->m0 & ~0xffu) | ({value} & 0xff) | {bits} << 12;")
+        self.relative = bits
+
+    def _do_s_set_gpr_idx_off(self, index: int, instruction: Instruction, operands: list[Operand]) -> None:
+        self.relative = None
+
+    def _do_v_readfirstlane_b32(self, index: int, instruction: Instruction, operands: list[Operand]) -> None:
+        to, source = operands
+        if not source.is_vector:
+            self._scalar(index, instruction, operands, scalar.ROWS["s_mov_b32"])
+            return
+        lane = "(w->exec ? first_lane(w->exec) : 0)"
+        self._read_lane(to, source, lane, instruction)
+
+    def _do_v_readlane_b32(self, index: int, instruction: Instruction, operands: list[Operand]) -> None:
+        to, source, lane = operands
+        self._read_lane(to, source, f"({self._scalar_value(lane, 'u32', instruction)} & 63)", instruction)
+
+    def _read_lane(self, to: Operand, source: Operand, lane: str, instruction: Instruction) -> None:
+        row = self.registers.row(source)
+        target = self._scalar_target(to, instruction)
+        lines = ["{", f"const uint64_t lane = {lane};", f"{target} = V({row})[lane];"]
+        if self.poison and to.kind == "s":
+            lines.append(f"PS({to.index}) = P({row}) >> lane & 1 ? 0xffffffffu : 0;")
+        self.writer.emit(*lines, "}")
+
+    def _do_v_writelane_b32(self, index: int, instruction: Instruction, operands: list[Operand]) -> None:
+        to, source, lane = operands
+        row = self.registers.row(to)
+        value = self._scalar_value(source, "u32", instruction)
+        place = self._scalar_value(lane, "u32", instruction)
+        lines = ["{", f"const uint32_t lane = {place} & 63;", f"V({row})[lane] = {value};"]
+        if self.poison:
+            # a lane has one bit for its poison: a spilled mask with some good bits counts as good
+            bad = f"(uint64_t)(PS({source.index}) == 0xffffffffu)" if source.kind == "s" else "0ull"
+            lines.append(f"P({row}) = (P({row}) & ~(1ull << lane)) | {bad} << lane;")
+        self.writer.emit(*lines, "}")
+
+    def _do_v_swap_b32(self, index: int, instruction: Instruction, operands: list[Operand]) -> None:
+        a, b = (self.registers.row(o) for o in operands)
+        self.writer.emit(
+            "show_mask(w);",
+            f"for (int l = 0; l < 64; l++) {{ const uint32_t x = V({a})[l], y = V({b})[l];",
+            f"V({a})[l] = w->mask[l] ? y : x; V({b})[l] = w->mask[l] ? x : y; }}",
+        )
+        if self.poison:
+            self.writer.emit(f"{{ const uint64_t x = P({a}), y = P({b}), on = w->exec;",
+                             f"P({a}) = (x & ~on) | (y & on); P({b}) = (y & ~on) | (x & on); }}")  # fmt: skip
+
+
+_SPARE = 100  # an SGPR pair no compiled kernel uses: SGPR 100 and 101
