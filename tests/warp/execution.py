@@ -10,6 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from porter.validation.devices.core.launch import Options
+from porter.validation.devices.core.result import NotRun, Ran
+from porter.validation.devices.gfx942 import Module, open_device
+from porter.validation.toolchain.clang import Assembled, Missing, assemble_text
+
 from porter.engine import Context, port
 from porter.model import PortedFile, Settings
 from porter.names.table import load_names
@@ -17,11 +22,6 @@ from porter.registry import all_rules
 from porter.source import SourceFile
 from porter.support import header_bytes, load_support
 from porter.unit import Unit
-from porter.validation.devices.core.launch import Options
-from porter.validation.devices.core.result import NotRun, Ran
-from porter.validation.devices.gfx942 import Module, open_device
-from porter.validation.toolchain.clang import Assembled, Missing, assemble_text
-
 from tests.fixtures.warp import Argument, Fixture
 
 Array = npt.NDArray[Any]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
+
 from porter.edits import overlaps
 from porter.model import Edit, Effort, Finding
 from porter.source import SourceFile
 from porter.warp.classify import Classified, Role, classify
 from porter.warp.native.plan import outcome
-
 from tests.fixtures.warp import Fixture, Hazard, load
 from tests.warp import execution
 
