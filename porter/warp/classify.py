@@ -191,6 +191,7 @@ def _delta_names(context: _Context) -> Mapping[str, int]:
     found: dict[str, int] = {}
     for call in calls(context.body):
         shuffle = collective(call)
+        width: int | None
         if shuffle is not None and shuffle.kind == "shuffle":
             lane, width_node = argument(call, shuffle.lane), argument(call, shuffle.width)
             width = context.bodies.constants.value(width_node) if width_node is not None else WARP
@@ -214,8 +215,8 @@ def _helper_delta(context: _Context, call: Node) -> tuple[Node | None, int]:
             return argument(call, place), width
     if name.startswith("WARP_SHFL"):
         width_node = argument(call, 2)
-        width = context.bodies.constants.value(width_node) if width_node is not None else WARP
-        return argument(call, 1), width or WARP
+        written = context.bodies.constants.value(width_node) if width_node is not None else WARP
+        return argument(call, 1), written or WARP
     member = call.kids[0].kind == "member" and call.kids[0].text.startswith("shfl")
     return (argument(call, 1), WARP) if member else (None, WARP)
 
@@ -375,12 +376,17 @@ def _binary(context: _Context, parent: Node, child: Node, node: Node) -> tuple[R
 def _bit_operation(context: _Context, other: Node, role: str, operator: str, value: int) -> tuple[Role, str] | None:
     if role != "" or _spread(context, other) is Spread.WARP:
         return None
-    if operator in ("%", "&") and value in (31, 32) and context.uses_warps:
-        if any(_spread_role(context, n) in ("thread", "lane") for n in other.walk() if n.kind in ("name", "call")):
-            return Role.HARDWARE, "a lane id"
+    if operator in ("%", "&") and value in (31, 32) and context.uses_warps and _counts_threads(context, other):
+        return Role.HARDWARE, "a lane id"
     if operator in ("<<", ">>", "&", "|", "^") and value > 0xFFFF and value not in _WIDTHS:
         return Role.UNRELATED, "a constant of a hash or a code"
     return Role.LAYOUT, "takes bits out of data"
+
+
+def _counts_threads(context: _Context, node: Node) -> bool:
+    """Whether some term of an expression numbers threads or lanes."""
+    terms = (below for below in node.walk() if below.kind in ("name", "call"))
+    return any(_spread_role(context, term) in ("thread", "lane") for term in terms)
 
 
 def _product(context: _Context, parent: Node, other: Node, role: str) -> tuple[Role, str] | None:
@@ -613,9 +619,9 @@ def _assign(context: _Context, parent: Node, child: Node, node: Node) -> tuple[R
 
 
 def _ternary(context: _Context, parent: Node, child: Node, node: Node) -> tuple[Role, str] | None:
-    outer, grand = parent, context.parents.get(id(parent))
+    grand = context.parents.get(id(parent))
     while grand is not None and grand.kind in ("cast", "ternary"):
-        outer, grand = grand, context.parents.get(id(grand))
+        grand = context.parents.get(id(grand))
     if grand is not None and grand.kind == "call" and grand.kids[0].kind == "launch":
         return Role.UNDECIDED, "chosen at run time and passed to a kernel"
     return None
@@ -661,9 +667,9 @@ def _array_role(context: _Context, variable: Node) -> tuple[Role, str]:
             return Role.TILE, "a tile in shared memory"
         return Role.UNRELATED, "an array in a function without warp operations"
     for node in context.body.walk():
-        if node.kind == "index" and unwrapped(node.kids[0]).text == variable.text:
-            if _spread_role(context, node.kids[1]) == "warp":
-                return Role.HARDWARE, "one element per warp"
+        indexes = node.kind == "index" and unwrapped(node.kids[0]).text == variable.text
+        if indexes and _spread_role(context, node.kids[1]) == "warp":
+            return Role.HARDWARE, "one element per warp"
     if "Storage" in variable.extra or "Temp" in variable.extra:
         return Role.HARDWARE, "storage for each warp"
     return Role.UNRELATED, "indexed by threads"

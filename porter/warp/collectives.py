@@ -57,11 +57,31 @@ COLLECTIVES = {
 EXCHANGES = frozenset({"shuffle", "ballot", "vote", "match", "reduce"})
 """Kinds that move a value between lanes."""
 
-TILE_MEMBERS = frozenset(["shfl", "shfl_up", "shfl_down", "shfl_xor", "any", "all", "ballot", "match_any", "match_all", "sync"])
+TILE_MEMBERS = frozenset(
+    [
+        "shfl",
+        "shfl_up",
+        "shfl_down",
+        "shfl_xor",
+        "any",
+        "all",
+        "ballot",
+        "match_any",
+        "match_all",
+        "sync",
+    ]
+)
 """Member functions of cooperative groups that act on a whole tile."""
 
 BARRIERS = frozenset(
-    ["__syncthreads", "__syncthreads_count", "__syncthreads_and", "__syncthreads_or", "__barrier_sync", "__barrier_sync_count"]
+    [
+        "__syncthreads",
+        "__syncthreads_count",
+        "__syncthreads_and",
+        "__syncthreads_or",
+        "__barrier_sync",
+        "__barrier_sync_count",
+    ]
 )
 """Functions that wait for the whole block."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -21,7 +21,7 @@ _WARP_NAME = re.compile(
 _SHORT_NAME = re.compile(r"k?warp|ws|wsz|k?warp_?lanes|k?lanes|k?warp_?s", re.IGNORECASE)
 """Names that mean the warp size when the file defines them as 32."""
 _SUFFIX = re.compile(r"[uUlLzZ]+$")
-_BINARY = {
+_BINARY: dict[str, Callable[[int, int], int | None]] = {
     "+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b,
     "<<": lambda a, b: a << b if 0 <= b < 64 else None, ">>": lambda a, b: a >> b if 0 <= b < 64 else None,
     "&": lambda a, b: a & b, "|": lambda a, b: a | b, "^": lambda a, b: a ^ b,

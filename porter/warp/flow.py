@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -269,9 +270,8 @@ class Flow:
         constant = self.bodies.constants.value(Node("name", 0, 0, name))
         if constant is not None:
             return Value(constant=constant, fixed=True)
-        found = [
-            self._deeper(lambda node=node: self._value(node, state)) for node in self.bodies.object_macros.get(name, ())
-        ]
+        bodies = self.bodies.object_macros.get(name, ())
+        found = [self._deeper(functools.partial(self._value, node, state)) for node in bodies]
         return join(*found) if found else Value(fixed=True)
 
     def _deeper(self, evaluate: Callable[[], Value]) -> Value:
@@ -477,7 +477,7 @@ class Flow:
         found: list[Value] = []
         for macro, body in self.bodies.macro_bodies[name]:
             bound = dict(state.values)
-            bound.update(zip(macro.parameters or (), arguments))
+            bound.update(zip(macro.parameters or (), arguments, strict=False))
             inner = _State(bound, state.branches, state.exits, state.masks)
             found += [self._value(kid.kids[0], inner) for kid in body.kids if kid.kind == "statement"]
         return join(*found)
@@ -487,7 +487,7 @@ class Flow:
         memo = self.bodies.memo
         if key not in memo:
             memo[key] = UNIFORM
-            bound = dict(zip(function.parameters, arguments))
+            bound = dict(zip(function.parameters, arguments, strict=False))
             memo[key] = Flow(self.bodies, function, bound, self.depth + 1, _recording=False).run().result
         known = memo[key]
         assert isinstance(known, Value)
@@ -555,7 +555,23 @@ _BUILT_IN = {
 _NEIGHBOURS = frozenset({"_up_sync", "_down_sync", "_xor_sync"})
 _FULL_KINDS = EXCHANGES | {"call"}
 _UNIFORM_CALLS = frozenset({"__syncthreads_or", "__syncthreads_and", "__syncthreads_count"})
-_KEEPS_SPREAD = frozenset(["min", "max", "abs", "fmaxf", "fminf", "__ldg", "__popc", "__ffs", "__clz", "__ffsll", "__popcll", "ceil", "floor"])
+_KEEPS_SPREAD = frozenset(
+    [
+        "min",
+        "max",
+        "abs",
+        "fmaxf",
+        "fminf",
+        "__ldg",
+        "__popc",
+        "__ffs",
+        "__clz",
+        "__ffsll",
+        "__popcll",
+        "ceil",
+        "floor",
+    ]
+)
 _LANE_CALLS = frozenset({"clock", "clock64", "curand", "curand_uniform", "__lane_id", "LaneId", "get_lane_id"})
 
 

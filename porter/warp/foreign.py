@@ -11,14 +11,14 @@ from porter.warp.ptx import opcodes
 _AMD = re.compile(r"(?:[sv]_|ds_|global_|buffer_|flat_|scratch_)\w+.*")
 _PTX = re.compile(r"(?:[a-z][a-z0-9]*(?:\.[a-zA-Z0-9_:]+)+|exit|ret|trap|brkpt|\.reg.*)")
 ADVICE: tuple[tuple[str, str], ...] = (
-    (r"(?:mma|wmma|wgmma|tcgen05)\..*", "no tensor-core PTX on gfx942: use MFMA builtins, rocWMMA or hipBLASLt [ptx-mma-ldmatrix]"),
-    (r"(?:ldmatrix|stmatrix|movmatrix)\..*", "no matrix loads from shared memory on gfx942: read LDS by hand [ptx-mma-ldmatrix]"),
+    (r"(?:mma|wmma|wgmma|tcgen05)\..*", "no tensor-core PTX on gfx942: use MFMA or hipBLASLt [ptx-mma-ldmatrix]"),
+    (r"(?:ldmatrix|stmatrix|movmatrix)\..*", "no matrix loads from LDS on gfx942: read it by hand [ptx-mma-ldmatrix]"),
     (r"cp\.async\.bulk.*|.*tensormap.*", "no tensor memory accelerator on gfx942: copy cooperatively [tma-tensor-map]"),
-    (r"cp\.async.*", "no asynchronous copy on gfx942: load to registers and store to LDS, then wait at a barrier [cp-async]"),
+    (r"cp\.async.*", "no asynchronous copy on gfx942: load, store to LDS, wait at a barrier [cp-async]"),
     (r"mbarrier\..*", "no mbarrier on gfx942: use a block barrier or a counter in LDS [mbarrier]"),
-    (r"(?:named barrier|bar|barrier).*", "gfx942 has one barrier per block: use whole-block barriers or a counter in LDS polled by whole wavefronts [named-barriers]"),
-    (r"(?:red|atom)\..*(?:v[248]|f16x2|bf16x2).*", "no vector atomics: scalar ones, or unsafeAtomicAdd for half2 [ptx-vector-red-f16x2]"),
-    (r"cvt\..*", "no such conversion in one instruction: use the conversion functions of the type's header [ptx-cvt-packed]"),
+    (r"(?:named barrier|bar|barrier).*", "one barrier per block: use that, or a counter in LDS [named-barriers]"),
+    (r"(?:red|atom)\..*(?:v[248]|f16x2|bf16x2).*", "no vector atomics: use scalar ones [ptx-vector-red-f16x2]"),
+    (r"cvt\..*", "no such conversion: use the functions of the type's header [ptx-cvt-packed]"),
     (r"mapa\..*|.*cluster.*", "no clusters on gfx942 [thread-block-cluster]"),
 )  # fmt: skip
 

@@ -369,7 +369,11 @@ def candidates(bodies: Bodies) -> Iterator[Function]:
     for function in bodies.functions:
         texts = tokens.texts[function.head.begin : function.head.end]
         inside = frozenset(texts)
-        if "volatile" in inside or ("__shared__" in inside and not _HINTS.isdisjoint(inside)) or ("__shared__" in inside and any("warp" in text.lower() for text in inside)):
+        if (
+            "volatile" in inside
+            or ("__shared__" in inside and not _HINTS.isdisjoint(inside))
+            or ("__shared__" in inside and any("warp" in text.lower() for text in inside))
+        ):
             yield function
 
 

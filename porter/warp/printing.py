@@ -5,7 +5,27 @@ from __future__ import annotations
 from porter.lex import Tokens
 
 _PRINTS = frozenset(
-    ["printf", "fprintf", "sprintf", "snprintf", "puts", "print", "println", "format", "log_info", "LOG", "VLOG", "TORCH_WARN", "fmt", "cout", "cerr", "clog", "ostringstream", "stringstream", "spdlog"]
+    [
+        "printf",
+        "fprintf",
+        "sprintf",
+        "snprintf",
+        "puts",
+        "print",
+        "println",
+        "format",
+        "log_info",
+        "LOG",
+        "VLOG",
+        "TORCH_WARN",
+        "fmt",
+        "cout",
+        "cerr",
+        "clog",
+        "ostringstream",
+        "stringstream",
+        "spdlog",
+    ]
 )
 
 

@@ -216,13 +216,20 @@ _ROUNDED = {"rn": "rn", "rz": "rz", "rm": "rd", "rp": "ru", "rni": "rn", "rzi": 
 _TO_INT = {"u32": "uint", "s32": "int", "u64": "ull", "s64": "ll"}
 
 
+_CONVERSIONS = {
+    ("rn", "f16", "f32"): "f16_from_f32",
+    ("", "f32", "f16"): "f32_from_f16",
+    ("rn", "bf16", "f32"): "bf16_from_f32",
+    ("rn", "f16x2", "f32"): "f16x2_from_f32",
+    ("rn", "bf16x2", "f32"): "bf16x2_from_f32",
+    ("rna", "tf32", "f32"): "tf32_from_f32",
+}
+
+
 @on(r"cvt(?:\.(\w+?(?:\.sat)?))?(?:\.ftz)?\.(\w+)\.(\w+)")
 def _cvt(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
     mode, to, source = match[1], match[2], match[3]
-    special = {
-        ("rn", "f16", "f32"): "f16_from_f32", (None, "f32", "f16"): "f32_from_f16", ("rn", "bf16", "f32"): "bf16_from_f32",
-        ("rn", "f16x2", "f32"): "f16x2_from_f32", ("rn", "bf16x2", "f32"): "bf16x2_from_f32", ("rna", "tf32", "f32"): "tf32_from_f32",
-    }.get((mode, to, source))  # fmt: skip
+    special = _CONVERSIONS.get((mode or "", to, source))
     if special is not None:
         values = [writer.value(operand, "b16" if source == "f16" else source) for operand in operands[1:]]
         return writer.assign(operands[0], writer.helper(special, *values), to)

@@ -22,7 +22,9 @@ HEADER = "porter/ptx.hpp"
 PREFIX = "porter::ptx::"
 _REGISTERS = {
     **{f"%{special}.{axis}": f"{builtin}.{axis}"
-       for special, builtin in (("tid", "threadIdx"), ("ntid", "blockDim"), ("ctaid", "blockIdx"), ("nctaid", "gridDim"))
+       for special, builtin in (
+           ("tid", "threadIdx"), ("ntid", "blockDim"), ("ctaid", "blockIdx"), ("nctaid", "gridDim")
+       )
        for axis in "xyz"},
     "%clock": "static_cast<unsigned>(clock64())",
     "%clock64": "static_cast<unsigned long long>(clock64())",
@@ -159,7 +161,7 @@ class Writer:
     def value(self, text: str, kind: str) -> str:
         """An operand as a value of a PTX type."""
         text = text.strip()
-        if text.startswith("-") and (found := self.operand(text[1:])) is not None:
+        if text.startswith("-") and self.operand(text[1:]) is not None:
             return f"-{self.value(text[1:], kind)}"
         if text.startswith("!"):
             return f"!{self.value(text[1:], kind)}"

@@ -13,10 +13,37 @@ from porter.warp.tree import EMPTY, Node, calls, names, unwrapped
 
 _LOCKS = frozenset({"atomicCAS", "atomicExch", "atomicCAS_block", "atomicExch_block", "atomicCAS_system"})
 _POLLS = frozenset(
-    ["atomicAdd", "atomicOr", "atomicMax", "atomicSub", "atomicAnd", "atomicXor", "__ldcg", "__ldcv", "__ldvolatile", "load", "ld_acquire", "load_acquire", "ld_acquire_gpu", "ldAcquire", "volatile_load", "try_wait", "test_wait", "test"]
+    [
+        "atomicAdd",
+        "atomicOr",
+        "atomicMax",
+        "atomicSub",
+        "atomicAnd",
+        "atomicXor",
+        "__ldcg",
+        "__ldcv",
+        "__ldvolatile",
+        "load",
+        "ld_acquire",
+        "load_acquire",
+        "ld_acquire_gpu",
+        "ldAcquire",
+        "volatile_load",
+        "try_wait",
+        "test_wait",
+        "test",
+    ]
 )
 _IDLE = frozenset(
-    ["__nanosleep", "__threadfence", "__threadfence_block", "__threadfence_system", "__syncwarp", "syncwarp", "__builtin_amdgcn_s_sleep"]
+    [
+        "__nanosleep",
+        "__threadfence",
+        "__threadfence_block",
+        "__threadfence_system",
+        "__syncwarp",
+        "syncwarp",
+        "__builtin_amdgcn_s_sleep",
+    ]
 )
 
 

@@ -170,8 +170,8 @@ class Reader:
             condition = self._parenthesised()
             return self._made("switch", first, (condition, self.statement()))
         if text == "return":
-            value = () if self.text == ";" else (self.comma(),)
-            return self._ended("return", first, value)
+            returned = () if self.text == ";" else (self.comma(),)
+            return self._ended("return", first, returned)
         if text in ("break", "continue", "goto"):
             if text == "goto":
                 self.position += 1

@@ -23,8 +23,8 @@ class CooperativeLaunch(Rule):
 
     `grid.sync()` needs all blocks to be resident; HIP refuses the launch when they are not. What fits differs: 304
     compute units, 64 KiB of shared memory and 2048 threads on each. Compute the grid from
-    `hipOccupancyMaxActiveBlocksPerMultiprocessor` and the number of compute units. A file that asks for the occupancy is
-    not reported.
+    `hipOccupancyMaxActiveBlocksPerMultiprocessor` and the number of compute units. A file that asks for the
+    occupancy is not reported.
     """
 
     code = "C105"
@@ -54,7 +54,7 @@ class CooperativeLaunch(Rule):
         for name in sorted(_LAUNCHES):
             for index in unit.occurrences(name):
                 message = (
-                    "all blocks of this grid must be resident at once, or HIP refuses the launch: compute the grid from "
-                    "the occupancy on gfx942 [cg-grid-sync-launch]"
+                    "all blocks of this grid must be resident at once, or HIP refuses the launch: compute the grid "
+                    "from the occupancy on gfx942 [cg-grid-sync-launch]"
                 )
                 yield self.finding(unit, unit.span(index), message, Effort.REVIEW)

@@ -57,7 +57,9 @@ class GroupsOfLogicalWarps(Rule):
         ),
         clean("namespace cooperative_groups { class thread_block; }"),
         clean("namespace cg = porter::cooperative_groups;"),
-        clean("namespace mine { namespace cooperative_groups { int f(); } } int g() { return mine::cooperative_groups::f(); }"),
+        clean(
+            "namespace my { namespace cooperative_groups { int f(); } } int g() { return my::cooperative_groups::f(); }"
+        ),
     )
 
     def find(self, unit: Unit) -> Iterator[Finding]:

@@ -40,11 +40,11 @@ class TranslatedPtx(Rule):
             r"__device__ int lane() { int x; x = porter::lane_id(); return x; }",
         ),
         fixes(
-            r'__device__ unsigned f(unsigned a, unsigned b, unsigned c) { unsigned d; '
+            r"__device__ unsigned f(unsigned a, unsigned b, unsigned c) { unsigned d; "
             r'asm("lop3.b32 %0, %1, %2, %3, 0x96;" : "=r"(d) : "r"(a), "r"(b), "r"(c)); return d; }',
             r"__device__ unsigned f(unsigned a, unsigned b, unsigned c) { unsigned d; "
-            r"d = porter::ptx::lop3<0x96>(static_cast<unsigned>(a), static_cast<unsigned>(b), static_cast<unsigned>(c)); "
-            r"return d; }",
+            r"d = porter::ptx::lop3<0x96>(static_cast<unsigned>(a), static_cast<unsigned>(b), "
+            r"static_cast<unsigned>(c)); return d; }",
         ),
         fixes(
             r'__device__ int f(const int *p) { int v; asm volatile("ld.global.nc.L1::no_allocate.s32 %0, [%1];" '

@@ -16,8 +16,8 @@ from porter.warp.ptx_table import translate
 class UntranslatedPtx(Rule):
     """Inline PTX without an equivalent
 
-    Tensor-core instructions, asynchronous copies, named barriers, mbarriers, clusters, and PTX that is put together from
-    macros or has labels. The finding names the instruction and what takes its place on gfx942, where something does.
+    Tensor-core instructions, asynchronous copies, named barriers, mbarriers, clusters, and PTX that is put together
+    from macros or has labels. The finding names the instruction and what takes its place on gfx942, if anything.
     `bar.sync` with a number other than 0 hands work between groups of warps; gfx942 has one barrier per block, and two
     logical warps share a wavefront, so roles need whole wavefronts of 64 threads.
     """

@@ -42,7 +42,7 @@ class ClockAsTime(Rule):
             for index in unit.occurrences(name):
                 if unit.next_is(index, "(") and unit.kernel_at(unit.tokens.starts[index]) is not None:
                     message = (
-                        f"{name}() counts core clocks, whose rate varies on gfx942; for time use wall_clock64(), 100 MHz "
-                        "[clock-units]"
+                        f"{name}() counts core clocks, whose rate varies on gfx942; for time use wall_clock64(), "
+                        "100 MHz [clock-units]"
                     )
                     yield self.finding(unit, unit.span(index), message, Effort.REVIEW)

@@ -22,7 +22,7 @@ class DivergentBarrier(Rule):
     wavefronts, not threads: a wavefront waits once if any of its lanes comes by, and twice if both sides of a branch
     have a barrier, so the waits of different wavefronts pair up wrongly or one waits for ever. The last pass of a
     loop over `i < n` is the usual case; it is harmless only while n is a multiple of the block. Move the barrier out
-    and guard the work. Threads that have returned are not waited for on gfx942; a barrier after a `return` is noted only.
+    and guard the work. Threads that have returned are not waited for on gfx942; that is only noted.
     """
 
     code = "S103"

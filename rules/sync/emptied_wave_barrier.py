@@ -14,9 +14,9 @@ from porter.warp.constants import Macro
 class EmptiedWaveBarrier(Rule):
     """Macro that is a warp barrier in one branch and nothing in the other
 
-    `#define SYNC_WARP()` without a body, beside `#define SYNC_WARP() __syncwarp()`: for GPUs whose warps run in lockstep
-    nothing seemed to be needed. On gfx942 the wavefront runs in lockstep, but the compiler reorders shared memory across
-    the missing barrier. The empty branch gets the barrier, which costs no instruction.
+    `#define SYNC_WARP()` without a body, beside `#define SYNC_WARP() __syncwarp()`: for GPUs whose warps run in
+    lockstep nothing seemed to be needed. On gfx942 the wavefront runs in lockstep, but the compiler reorders shared
+    memory across the missing barrier. The empty branch gets the barrier, which costs no instruction.
     """
 
     code = "S104"
@@ -50,6 +50,8 @@ class EmptiedWaveBarrier(Rule):
         span = unit.span(macro.place)
         head = tokens.end(max(macro.place, macro.first - 1))
         end = tokens.end(macro.last - 1) if macro.last > macro.first else head
-        message = f"{name} is a warp barrier elsewhere and nothing here: the barrier added [syncwarp-dropped-to-nothing]"
+        message = (
+            f"{name} is a warp barrier elsewhere and nothing here: the barrier added [syncwarp-dropped-to-nothing]"
+        )
         edit = Edit(head, end, " porter::syncwarp()")
         return self.finding(unit, span, message, Effort.NONE, (edit,), ("porter/warp32.hpp",))

@@ -8,13 +8,27 @@ from porter.model import Effort, Finding
 from porter.rule import Rule, clean, reports
 from porter.unit import Unit
 from porter.warp.bodies import bodies_of
-from porter.warp.spread import Spread
 from porter.warp.spin import Spin, Spins, Waits
+from porter.warp.spread import Spread
 
 _WORDS = frozenset({"while", "do", "for"})
 _SIGNS = frozenset(
-    "atomicCAS atomicExch atomicCAS_block atomicExch_block atomicCAS_system volatile __ldcg __ldcv load "
-    "ld_acquire __threadfence __nanosleep atomicAdd atomicOr".split()
+    [
+        "atomicCAS",
+        "atomicExch",
+        "atomicCAS_block",
+        "atomicExch_block",
+        "atomicCAS_system",
+        "volatile",
+        "__ldcg",
+        "__ldcv",
+        "load",
+        "ld_acquire",
+        "__threadfence",
+        "__nanosleep",
+        "atomicAdd",
+        "atomicOr",
+    ]
 )
 
 

@@ -105,8 +105,8 @@ class DivergentCollective(Rule):
         line, _ = unit.source.position(unit.tokens.starts[branch.node.first])
         if event.neighbours:
             message = (
-                f"{event.node.callee} reads a neighbour that the {around} '{' '.join(condition.split())}' (line {line}) may "
-                "have taken away: the value is undefined, on gfx942 often 0 [shfl-inactive-source]"
+                f"{event.node.callee} reads a lane that the {around} '{' '.join(condition.split())}' (line {line}) "
+                "may have taken away: the value is undefined, on gfx942 often 0 [shfl-inactive-source]"
             )
             return self.finding(unit, unit.span(event.node.first, event.node.last), message, Effort.REVIEW)
         message = (

@@ -77,8 +77,8 @@ class EarlyExitBeforeCollective(Rule):
     def _finding(self, unit: Unit, exit_: Node, event: Event) -> Finding:
         line, _ = unit.source.position(unit.tokens.starts[exit_.first])
         message = (
-            f"some lanes of a warp return in line {line}, and {event.node.callee} exchanges values with all 32: what is "
-            "read from a lane that left is undefined; keep the lanes and give them a neutral value "
+            f"some lanes of a warp return in line {line}, and {event.node.callee} exchanges values with all 32: what "
+            "is read from a lane that left is undefined; keep the lanes and give them a neutral value "
             "[shfl-inactive-source, full-mask-partial-wave-trap]"
         )
         return self.finding(unit, unit.span(event.node.first, event.node.last), message, Effort.REVIEW)

@@ -25,7 +25,12 @@ class NativeKernel(Rule):
 
     code = "W120"
     triggers = frozenset(name for name, found in COLLECTIVES.items() if found.kind in EXCHANGES)
-    hazards = ("hardcoded-warp-32-lane-id", "smem-scratch-per-warp-32", "butterfly-steps-from-16", "log2-warp-constants")
+    hazards = (
+        "hardcoded-warp-32-lane-id",
+        "smem-scratch-per-warp-32",
+        "butterfly-steps-from-16",
+        "log2-warp-constants",
+    )
     examples = (
         Example(
             """__global__ void rows(float *out, const float *in, int n, int cols) {

@@ -24,7 +24,8 @@ class TorchWarpSize(Rule):
     examples = (
         fixes(
             "__global__ void k(float *o) { __shared__ float s[C10_WARP_SIZE]; s[threadIdx.x % C10_WARP_SIZE] = 1; }",
-            "__global__ void k(float *o) { __shared__ float s[porter::warpSize]; s[threadIdx.x % porter::warpSize] = 1; }",
+            "__global__ void k(float *o) { __shared__ float s[porter::warpSize]; "
+            "s[threadIdx.x % porter::warpSize] = 1; }",
         ),
         fixes(
             "dim3 block() { return dim3(at::cuda::warp_size(), 4); }",

@@ -81,17 +81,17 @@ class WarpSizeByArchitecture(Rule):
     def _message(self, unit: Unit, choice: Choice, condition: str) -> str:
         name = choice.name
         values = sorted({value for _, value in choice.values})
-        is_width = _WIDTHS <= set(values) and _is_width(name)
+        is_width = set(values) >= _WIDTHS and _is_width(name)
         if _DEVICE_ONLY.search(condition) and (is_width or self._used_by_host(unit, choice)):
             listed = " or ".join(map(str, values))
             return (
-                f"{name} is {listed} by '{condition}', which holds while device code is compiled and never for the host: "
-                "both must agree [warp-size-macro-fallback-32]"
+                f"{name} is {listed} by '{condition}', which holds while device code is compiled and never for the "
+                "host: both must agree [warp-size-macro-fallback-32]"
             )
         if is_width and _PLATFORM.search(condition):
             return (
-                f"{name} is 64 under '{condition}', the ported kernels keep warps of 32 lanes: make it 32 there too, or "
-                "port its kernels to 64 lanes as a whole [warp-size-macro-fallback-32]"
+                f"{name} is 64 under '{condition}', the ported kernels keep warps of 32 lanes: make it 32 there too, "
+                "or port its kernels to 64 lanes as a whole [warp-size-macro-fallback-32]"
             )
         return ""
 

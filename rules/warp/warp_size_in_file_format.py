@@ -74,18 +74,17 @@ class WarpSizeInFileFormat(Rule):
         for name in _CALLS | _MEMBERS:
             for index in tokens.names.get(name, ()):
                 member = tokens.texts[index - 1] in (".", "->")
-                if unit.next_is(index, "(") and member == (name in _MEMBERS):
-                    if name in _CALLS or not _STREAMS.isdisjoint(tokens.names):
-                        yield index
+                is_file = name in _CALLS or not _STREAMS.isdisjoint(tokens.names)
+                if is_file and unit.next_is(index, "(") and member == (name in _MEMBERS):
+                    yield index
 
     @staticmethod
     def _derived(tokens: Tokens, begin: int, end: int, wanted: frozenset[str], widths: frozenset[str]) -> bool:
         """Whether a statement before a call gives one of its names a value computed from the width."""
         for first, last in _statements(tokens, begin, end):
             names = _names(tokens, first, last)
-            if widths & names and not {"dim3", "printf"} & names and (target := _target(tokens, first, last)):
-                if target in wanted:
-                    return True
+            if widths & names and not {"dim3", "printf"} & names and _target(tokens, first, last) in wanted:
+                return True
         return False
 
 

@@ -20,8 +20,8 @@ _WAVEFRONT = 64
 class WarpTransposedBlock(Rule):
     """Warp-transposed loads in a block of part of a wavefront
 
-    `cub::BlockLoad<T, 32, N, BLOCK_LOAD_WARP_TRANSPOSE>` works on any multiple of 32 threads; rocPRIM asserts a multiple
-    of the wavefront's 64. For other blocks the plain transposed algorithm takes its place: same result, other
+    `cub::BlockLoad<T, 32, N, BLOCK_LOAD_WARP_TRANSPOSE>` works on any multiple of 32 threads; rocPRIM asserts a
+    multiple of the wavefront's 64. For other blocks the plain transposed algorithm takes its place: same result, other
     temporary storage.
     """
 
@@ -55,6 +55,8 @@ class WarpTransposedBlock(Rule):
                 if threads is None or threads % _WAVEFRONT == 0:
                     continue
                 span = unit.span(place)
-                message = f"rocPRIM transposes by wavefronts and {threads} threads are no multiple of 64 [rocprim-warp-multiple]"
+                message = (
+                    f"rocPRIM transposes by wavefronts; {threads} threads are no multiple of 64 [rocprim-warp-multiple]"
+                )
                 edit = Edit(span.start, span.end, f"{prefix}_TRANSPOSE")
                 yield self.finding(unit, span, message, Effort.NONE, (edit,))

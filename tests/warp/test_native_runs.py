@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
+
+from porter.engine import port
+from porter.source import SourceFile
 from porter.warp.bodies import bodies_of
 from porter.warp.geometry import block_shape, launches_of, product
 from porter.warp.native.plan import outcome
-
 from tests.fixtures.warp import Fixture, load
 from tests.warp import execution, shapes
 from tests.warp.execution import Geometry
@@ -27,7 +29,7 @@ def _widened_geometry(fixture: Fixture) -> Geometry:
     """The block of the widened launch; twice the blocks where each holds half the items."""
     original = _geometry(fixture)
     text = execution.ported(fixture, "native").data.decode()
-    source = execution.context("native").unit(execution.SourceFile("a.cu", text.encode()))
+    source = execution.context("native").unit(SourceFile("a.cu", text.encode()))
     launches = launches_of(source)
     block = block_shape(bodies_of(source), launches[0]) if launches else None
     if block is None or product(block) is None:
@@ -74,5 +76,5 @@ def test_widening_leaves_no_width_behind(name: str) -> None:
     """Nothing of 32 lanes is left in the kernel, and porting the port changes nothing."""
     once = execution.ported(SHAPES[name].fixture, "native")
     assert "shfl_xor_sync(0x" not in once.data.decode()
-    again = execution.port(execution.SourceFile("a.cu", once.data), execution.context("native"), "a.cu")
+    again = port(SourceFile("a.cu", once.data), execution.context("native"), "a.cu")
     assert again.data == once.data

@@ -75,7 +75,7 @@ class Calls:
         return self._plain(node, scope)
 
     def _knows_no_warps(self, function: Function) -> bool:
-        """Whether a helper computes with its arguments alone: no thread numbers, no exchange, no memory of the block."""
+        """Whether a helper computes with its arguments alone: no thread numbers, no exchange, no shared memory."""
         if self.plan.bodies.reach.get(function.name):
             return False
         texts = self.plan.bodies.tokens.texts[function.head.begin : function.head.end]
@@ -226,7 +226,7 @@ class Calls:
         for function in functions:
             kinds: dict[str, Kind] = {}
             distances: set[str] = set()
-            for name, kid in zip(function.parameters, node.arguments):
+            for name, kid in zip(function.parameters, node.arguments, strict=False):
                 inner = unwrapped(kid)
                 if self._is_distance(inner, scope):
                     distances.add(name)
@@ -238,7 +238,7 @@ class Calls:
                 else:
                     kinds[name] = self.value(kid, scope)
             inside = Scope(function, kinds, guards=scope.guards, tree=frozenset(distances), exited=scope.exited)
-            for name, kid in zip(function.parameters, node.arguments):
+            for name, kid in zip(function.parameters, node.arguments, strict=False):
                 inside.operations[name] = operation(self, kid, scope)
             self.plan.functions[function.head.begin] = function
             self.depth += 1

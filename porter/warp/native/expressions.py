@@ -187,6 +187,7 @@ class Expressions:
             return K.LANE
         if kind in (K.UNIFORM, K.WARPS) and operator in ("/", ">>") and self._counts_threads(left):
             self._widen(right, wanted)
+            self.plan.exchanges = True
             return K.WARPS
         if kind is K.WIDTH and operator == "/":
             return None

@@ -1,4 +1,4 @@
-"""Launches of a kernel that is to be widened: block shapes before, the edits of the host side, and whether both agree."""
+"""Launches of a kernel that is to be widened: block shapes, edits of the host side, and whether both agree."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _thread_names(bodies: Bodies, kernel: Function, launch: Launch) -> Iterator[
         return
     threads = block_threads(bodies, launch)
     arguments = split_commas(tokens, opened + 1, len(tokens) - 1)
-    for name, (first, last) in zip(kernel.template_parameters, arguments):
+    for name, (first, last) in zip(kernel.template_parameters, arguments, strict=False):
         text = written(tokens, first, last)
         value = bodies.constants.value(parse_expression(tokens, first, last)) if last - first == 1 else None
         if text == block or (value is not None and value == threads):
@@ -127,9 +127,7 @@ def _doubled_blocks(bodies: Bodies, plan: Plan, launches: tuple[Launch, ...]) ->
 
 def _mentioned(bodies: Bodies, plan: Plan) -> frozenset[str]:
     """All names in the functions of a plan."""
-    return frozenset(
-        text for f in plan.functions.values() for text in bodies.tokens.texts[f.head.begin : f.head.end]
-    )
+    return frozenset(text for f in plan.functions.values() for text in bodies.tokens.texts[f.head.begin : f.head.end])
 
 
 def _host_edits(bodies: Bodies, plan: Plan, launches: tuple[Launch, ...]) -> set[Edit]:

@@ -20,8 +20,13 @@ _FUNCTIONS = {
 _BINARY = {"+": "add", "|": "or", "&": "and", "^": "xor", "*": "mul"}
 _VOTES = {"__any_sync": "or", "__any": "or", "__all_sync": "and", "__all": "and"}
 _ATOMICS = {
-    "atomicAdd": "add", "atomicMax": "max", "atomicMin": "min", "atomicOr": "or", "atomicAnd": "and", "atomicXor": "xor",
-}  # fmt: skip
+    "atomicAdd": "add",
+    "atomicMax": "max",
+    "atomicMin": "min",
+    "atomicOr": "or",
+    "atomicAnd": "and",
+    "atomicXor": "xor",
+}
 
 
 def tree_operation(bodies: Bodies, body: Node) -> str:

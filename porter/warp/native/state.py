@@ -51,7 +51,7 @@ class Plan:
     thread_memory: bool = False
     """Whether memory is indexed by thread."""
     exchanges: bool = False
-    """Whether lanes that are not there would be read: shuffles up, down, across."""
+    """Whether it needs whole wavefronts: shuffles read lanes, or the warps of a block are counted."""
     rows_per_block: list[Node] = field(default_factory=list)
     """What a block number is multiplied by to give its first item."""
     factors: dict[int, Node] = field(default_factory=dict)

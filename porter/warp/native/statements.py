@@ -181,6 +181,18 @@ class Statements:
     # Loops
 
     def _for(self, node: Node, scope: Scope) -> None:
+        """A loop; the variables that its head declares end with it."""
+        start = node.kids[0]
+        own = [variable.text for variable in start.kids] if start.kind == "declaration" else []
+        outer = {name: scope.kinds.get(name) for name in own}
+        self._loop(node, scope)
+        for name, kind in outer.items():
+            if kind is None:
+                scope.kinds.pop(name, None)
+            else:
+                scope.kinds[name] = kind
+
+    def _loop(self, node: Node, scope: Scope) -> None:
         start, condition, step, body = node.kids
         variable = _loop_variable(start)
         if variable is not None and self._tree(node, variable, scope):
@@ -215,7 +227,7 @@ class Statements:
             if step is not EMPTY:
                 self._expression(Node("statement", step.first, step.last, kids=(step,)), inner)
         scope.exited |= inner.exited
-        for name in scope.kinds:
+        for name in scope.kinds.keys() & inner.kinds.keys():
             scope.kinds[name] = joined(scope.kinds[name], inner.kinds[name], node)
 
     def _while(self, node: Node, scope: Scope) -> None:
@@ -286,9 +298,10 @@ class Statements:
             if found is not None and found.kind == "shuffle":
                 if any(name in names(kid) for kid in call.arguments):
                     return True
-            elif "shuffle" in self.plan.bodies.reach.get(call.callee.rpartition("::")[2], ()):
-                if any(unwrapped(kid).text == name for kid in call.arguments):
-                    return True
+                continue
+            reached = self.plan.bodies.reach.get(call.callee.rpartition("::")[2], ())
+            if "shuffle" in reached and any(unwrapped(kid).text == name for kid in call.arguments):
+                return True
         return False
 
     def _is_half(self, node: Node) -> bool:

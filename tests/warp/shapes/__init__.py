@@ -1,4 +1,4 @@
-"""The shapes that native mode is for, and look-alikes whose results depend on 32 lanes; headers as in tests/fixtures/warp."""
+"""The shapes that native mode is for, and look-alikes that depend on 32 lanes; headers as in tests/fixtures/warp."""
 
 from __future__ import annotations
 
