@@ -23,8 +23,7 @@ _TYPEDEFS = _VECTORS | words(
     cudaLaunchParams
     """
 )
-"""Tags in CUDA, none in HIP: found by compiling `struct X *` and `enum X *` for every type of the
-name tables."""
+"""Tags in CUDA, none in HIP: found by compiling `struct X *` and `enum X *` for every type of the name tables."""
 
 
 class ElaboratedCudaType(Rule):
