@@ -14,7 +14,6 @@ import time
 from collections.abc import Callable
 
 import numpy as np
-
 from porter.validation.devices.core.launch import Options
 from porter.validation.devices.core.result import Ran
 from porter.validation.devices.gfx942 import Module, open_device
@@ -147,8 +146,11 @@ def block_sum(module: Module) -> None:
 def build_time() -> None:
     """Translate and build a kernel of some 500 instructions, cold and cached."""
     rng = np.random.default_rng(3)
-    lines = [f"x = x * {rng.random():.3f}f + (float)(y & {int(rng.integers(1, 255))}); y = y * {int(rng.integers(3, 99))}u ^ (y >> {k % 13 + 1});"
-             f" if (y & {1 << k % 8}) x = fmaxf(x, {k}.0f);" for k in range(60)]  # fmt: skip
+    lines = []
+    for k in range(60):
+        lines.append(f"x = x * {rng.random():.3f}f + (float)(y & {int(rng.integers(1, 255))});")
+        lines.append(f"y = y * {int(rng.integers(3, 99))}u ^ (y >> {k % 13 + 1});")
+        lines.append(f"if (y & {1 << k % 8}) x = fmaxf(x, {k}.0f);")
     made = assemble_text(LARGE % "\n".join(lines))
     if not isinstance(made, Assembled):
         raise SystemExit(str(made))

@@ -640,8 +640,14 @@ def binary(op: str, a: Val, b: Val) -> Val:
     if op in _COMPARE:
         return integer(_COMPARE[op](x, y), 1)
     operations: dict[str, Callable[[int, int], int]] = {
-        "+": lambda p, q: p + q, "-": lambda p, q: p - q, "*": lambda p, q: p * q, "&": lambda p, q: p & q,
-        "|": lambda p, q: p | q, "^": lambda p, q: p ^ q, "%": lambda p, q: p % q, "/": lambda p, q: p // q,
+        "+": lambda p, q: p + q,
+        "-": lambda p, q: p - q,
+        "*": lambda p, q: p * q,
+        "&": lambda p, q: p & q,
+        "|": lambda p, q: p | q,
+        "^": lambda p, q: p ^ q,
+        "%": lambda p, q: p % q,
+        "/": lambda p, q: p // q,
     }
     if op not in operations:
         raise NoModel(op)
@@ -649,13 +655,13 @@ def binary(op: str, a: Val, b: Val) -> Val:
 
 
 _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
-
-        "==": lambda p, q: bool(p == q),
-        "!=": lambda p, q: bool(p != q),
-        "<>": lambda p, q: bool(p < q or p > q),
-        "<": lambda p, q: bool(p < q)
-    ,
-    "<=": lambda p, q: bool(p <= q), ">": lambda p, q: bool(p > q), ">=": lambda p, q: bool(p >= q),
+    "==": lambda p, q: bool(p == q),
+    "!=": lambda p, q: bool(p != q),
+    "<>": lambda p, q: bool(p < q or p > q),
+    "<": lambda p, q: bool(p < q),
+    "<=": lambda p, q: bool(p <= q),
+    ">": lambda p, q: bool(p > q),
+    ">=": lambda p, q: bool(p >= q),
 }
 
 
@@ -742,6 +748,10 @@ def _normalised(scale: int, low: float) -> Callable[[Val], Val]:
     return apply
 
 
+def _byte_gaps(a: int, b: int) -> int:
+    return sum(abs((a >> shift & 255) - (b >> shift & 255)) for shift in (0, 8, 16, 24))
+
+
 FUNCTIONS: dict[str, Callable[..., Val]] = {
     "ldexp": lambda a, n: _scaled("*", a, Val(0, 0, "q", Fraction(2) ** n.number)),
     "fma": lambda a, b, c: fused(a.number, b.number, c.number, a.width),
@@ -777,7 +787,7 @@ FUNCTIONS: dict[str, Callable[..., Val]] = {
     "bf8_to_f32": lambda a: floating(fnuz(a.bits & 255, 2, 16), 32),
     "f32_to_fp8": lambda a: integer(nearest_fnuz(float(a.number), 3, 8), 8),
     "f32_to_bf8": lambda a: integer(nearest_fnuz(float(a.number), 2, 16), 8),
-    "v_sad_u8": lambda a, b, c: integer(c.number + sum(abs((a.bits >> s & 255) - (b.bits >> s & 255)) for s in (0, 8, 16, 24)), 32),
+    "v_sad_u8": lambda a, b, c: integer(c.number + _byte_gaps(a.bits, b.bits), 32),
     "f32_to_snorm": _normalised(32767, -1.0),
     "f32_to_unorm": _normalised(65535, 0.0),
     "f16_to_snorm": _normalised(32767, -1.0),

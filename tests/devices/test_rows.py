@@ -116,7 +116,7 @@ def vector_text(row: Row, packed: bool) -> str:
     """The instruction: sources in v10, v12, v14, result in v16, masks in VCC and s[22:23]."""
     wide = packed and row.results[0] == "f32"
     results = [("s[22:23]" if k == "lanes" else register(16, "x64" if wide else k)) for k in row.results]
-    sources = [("vcc" if k == "lanes" else register(10 + 2 * i, "x64" if wide else k)) for i, k in enumerate(row.sources)
+    sources = ["vcc" if k == "lanes" else register(10 + 2 * i, "x64" if wide else k) for i, k in enumerate(row.sources)
                if k != "vcc"]  # fmt: skip
     name = row.mnemonic
     if name.startswith(("v_fmamk", "v_madmk")):

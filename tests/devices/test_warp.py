@@ -54,7 +54,15 @@ extern "C" __global__ void dpp(const int* in, int* out, unsigned long long mask)
   }
 }
 """
-MASKS = [2**64 - 1, 0x00000000FFFFFFFF, 0xFFFFFFFF00000000, 0x5555555555555555, 0x123456789ABCDEF0, 1 << 63, 0x8000000000000001]
+MASKS = [
+    2**64 - 1,
+    0x00000000FFFFFFFF,
+    0xFFFFFFFF00000000,
+    0x5555555555555555,
+    0x123456789ABCDEF0,
+    1 << 63,
+    0x8000000000000001,
+]
 
 
 def active(mask: int) -> NDArray[np.bool_]:
@@ -117,7 +125,9 @@ def test_votes(compile_hip: Compile, level: str) -> None:
         assert np.array_equal(done.output(1)[4][on], np.arange(64)[on])
 
 
-def dpp_model(values: NDArray[Any], on: NDArray[np.bool_], source: NDArray[Any], rows: int, banks: int, bound: bool) -> NDArray[Any]:
+def dpp_model(
+    values: NDArray[Any], on: NDArray[np.bool_], source: NDArray[Any], rows: int, banks: int, bound: bool
+) -> NDArray[Any]:
     """-1 in what is not written; a source of -1 is outside."""
     out = np.full(64, -1)
     for lane in range(64):
@@ -148,7 +158,9 @@ def test_dpp_swizzles_and_permutes(compile_hip: Compile) -> None:
     ]  # fmt: skip
     for mask in MASKS:
         # lane 37 may be off where it is read: undefined, and reported when that is asked for
-        done = module.launch("dpp", 1, 64, [values, np.zeros((20, 64), np.int32), mask], options=Options(uninitialised=False))
+        done = module.launch(
+            "dpp", 1, 64, [values, np.zeros((20, 64), np.int32), mask], options=Options(uninitialised=False)
+        )
         assert isinstance(done, Ran), done
         on, got = active(mask), done.output(1)
         for index, (source, rows, banks, bound) in enumerate(cases):

@@ -110,7 +110,7 @@ def scalar_bytes(value: Argument, size: int) -> bytes:
     if isinstance(value, bytes):
         data = value
     elif isinstance(value, np.generic | np.ndarray):
-        data = value.tobytes()
+        data = np.asarray(value).tobytes()
     elif isinstance(value, bool | int):
         data = (int(value) & ((1 << (8 * size)) - 1)).to_bytes(size, "little")
     elif isinstance(value, float):

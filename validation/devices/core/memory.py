@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import mmap
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -99,7 +98,7 @@ class Memory:
             ctypes.memmove(out.ctypes.data, address, out.nbytes)
         return out
 
-    def table(self) -> Sequence[abi.Allocation]:
+    def table(self) -> ctypes.Array[abi.Allocation]:
         """The allocation table for the C side, sorted by base."""
         rows = [abi.Allocation(b.base, b.end, b.state, i) for i, b in enumerate(self.blocks)]
         return (abi.Allocation * max(len(rows), 1))(*rows)
