@@ -135,9 +135,7 @@ def _name(tokens: Tokens, index: int, high: int, directive: Directive | None) ->
     return None
 
 
-_AFTER_PARAMETERS = frozenset(
-    {"const", "noexcept", "override", "final", "requires", "volatile", "throw", "try"}
-)
+_AFTER_PARAMETERS = frozenset({"const", "noexcept", "override", "final", "requires", "volatile", "throw", "try"})
 
 
 def _operator(tokens: Tokens, index: int, high: int) -> tuple[int, int] | None:
@@ -180,9 +178,7 @@ def _after_directives(tokens: Tokens, index: int, own: Directive | None) -> int:
     return index
 
 
-def _beginning(
-    tokens: Tokens, marker: int, low: int, directive: Directive | None
-) -> tuple[int, int | None, bool]:
+def _beginning(tokens: Tokens, marker: int, low: int, directive: Directive | None) -> tuple[int, int | None, bool]:
     """First token of a declaration, its innermost template list, and whether it only instantiates."""
     texts = tokens.texts
     index = marker
@@ -224,11 +220,7 @@ def _macro_body(tokens: Tokens, directive: Directive) -> int:
     """Index of the first token of a macro's replacement."""
     first = directive.first
     opening = first + 1
-    if (
-        opening < directive.last
-        and tokens.texts[opening] == "("
-        and tokens.starts[opening] == tokens.end(first)
-    ):
+    if opening < directive.last and tokens.texts[opening] == "(" and tokens.starts[opening] == tokens.end(first):
         partner = closing(tokens, opening, directive.last)
         return opening if partner is None else partner + 1
     return opening

@@ -113,11 +113,7 @@ def _kernel_before(tokens: Tokens, index: int, low: int) -> tuple[int, str]:
         opening = tokens.partner.get(first)
         if opening is None or opening < low:
             return index, ""
-        named = (
-            opening > low
-            and kinds[opening - 1] == IDENTIFIER
-            and texts[opening - 1] not in ("return", "else")
-        )
+        named = opening > low and kinds[opening - 1] == IDENTIFIER and texts[opening - 1] not in ("return", "else")
         if not named:
             return opening, written(tokens, opening + 1, first)
         first = opening - 1
@@ -170,9 +166,7 @@ def _call(tokens: Tokens, index: int, path: str, source: SourceFile) -> Launch |
             return None
         config = values[0][1:] + "." if values[0].startswith("&") else values[0] + "->"
         kernel = _uncast(tokens, *stretches[1])
-        grid, block, shared, stream = (
-            config + f for f in ("gridDim", "blockDim", "dynamicSmemBytes", "stream")
-        )
+        grid, block, shared, stream = (config + f for f in ("gridDim", "blockDim", "dynamicSmemBytes", "stream"))
         return Launch(kernel, grid, block, shared, stream, path, line, span)
     if len(values) < 9:
         return None

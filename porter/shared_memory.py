@@ -16,9 +16,7 @@ def shared_in(tokens: Tokens, head: Head, source: SourceFile) -> tuple[SharedArr
     if head.body is None:
         return ()
     places = _within(tokens.names.get("__shared__", ()), head.body, head.end)
-    return tuple(
-        array for index in places for array in _shared_arrays(tokens, index, head.body, head.end, source)
-    )
+    return tuple(array for index in places for array in _shared_arrays(tokens, index, head.body, head.end, source))
 
 
 def file_scope_shared(tokens: Tokens, source: SourceFile, heads: list[Head]) -> tuple[SharedArray, ...]:
@@ -42,17 +40,11 @@ def _within(indices: list[int] | tuple[int, ...], first: int, last: int) -> Iter
     return (index for index in indices if first < index < last)
 
 
-def _shared_arrays(
-    tokens: Tokens, index: int, low: int, high: int, source: SourceFile
-) -> Iterator[SharedArray]:
+def _shared_arrays(tokens: Tokens, index: int, low: int, high: int, source: SourceFile) -> Iterator[SharedArray]:
     """The variables of one `__shared__` declaration."""
     texts = tokens.texts
     begin = index
-    while (
-        begin > low
-        and texts[begin - 1] not in (";", "{", "}", ")", ":", "\\")
-        and _same_line_kind(tokens, begin)
-    ):
+    while begin > low and texts[begin - 1] not in (";", "{", "}", ")", ":", "\\") and _same_line_kind(tokens, begin):
         begin -= 1
     dynamic = "extern" in texts[begin : index + 3]
     specifiers: list[int] = []
@@ -144,13 +136,7 @@ def _type_text(tokens: Tokens, specifiers: list[int]) -> str:
     text = " ".join(kept)
     for joined in ("::", "<", ">", ",", "(", ")"):
         text = text.replace(f" {joined}", joined)
-    return (
-        text.replace(":: ", "::")
-        .replace("< ", "<")
-        .replace("( ", "(")
-        .replace(",", ", ")
-        .replace(",  ", ", ")
-    )
+    return text.replace(":: ", "::").replace("< ", "<").replace("( ", "(").replace(",", ", ").replace(",  ", ", ")
 
 
 _STORAGE = frozenset({"extern", "static", "__shared__", "typename"})

@@ -18,9 +18,7 @@ def parameters_of(tokens: Tokens, head: Head) -> tuple[Parameter, ...]:
 def _parameter(tokens: Tokens, first: int, last: int) -> Parameter:
     texts = tokens.texts
     last = _before_default(tokens, first, last)
-    kept = [
-        i for i in range(first, last) if tokens.directive_of(i) is None or _same_directive(tokens, first, i)
-    ]
+    kept = [i for i in range(first, last) if tokens.directive_of(i) is None or _same_directive(tokens, first, i)]
     depth_names = [i for i in kept if _can_be_name(tokens, i, first, last)]
     if not depth_names:
         return Parameter("", written(tokens, first, last))
@@ -77,12 +75,7 @@ def _can_be_name(tokens: Tokens, index: int, first: int, last: int) -> bool:
             depth += 1
         elif here == "]":
             depth -= 1
-        elif (
-            here == "("
-            and position > first
-            and position + 1 < last
-            and tokens.texts[position + 1] not in "*&"
-        ):
+        elif here == "(" and position > first and position + 1 < last and tokens.texts[position + 1] not in "*&":
             partner = closing(tokens, position, last)
             if partner is not None and index < partner:
                 return False

@@ -114,9 +114,7 @@ def _follows_template(tokens: Tokens, index: int, last: int) -> bool:
     if index >= last:
         return True
     text = tokens.texts[index]
-    return text in ("(", "{", "::", ",", ")", "*", "&", "&&", "...", ">", "=") or (
-        tokens.kinds[index] == IDENTIFIER
-    )
+    return text in ("(", "{", "::", ",", ")", "*", "&", "&&", "...", ">", "=") or (tokens.kinds[index] == IDENTIFIER)
 
 
 def argument_texts(tokens: Tokens, opening: int, last: int) -> list[str]:
