@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
+from porter.lex import Tokens
 from porter.warp.bodies import Bodies, Function
 from porter.warp.collectives import BARRIERS, collective
 from porter.warp.constants import WARP
@@ -53,12 +55,16 @@ class Lockstep:
         """Whether any two accesses of which one writes conflict, whatever their indices."""
         self.bodies = bodies
         self.function = function
-        self.values: Mapping[str, Value] = _values(bodies, function)
         self.volatile = _volatile_pointers(function)
         self.shared = _shared_names(bodies, function) | self.volatile
         self.steps = _steps(bodies, function)
         self.gaps: dict[int, Gap] = {}
         self.in_warp_function = "warp" in function.name.lower()
+
+    @cached_property
+    def values(self) -> Mapping[str, Value]:
+        """What is known of the variables; computed when two accesses have to be compared."""
+        return _values(self.bodies, self.function)
 
     def find(self) -> tuple[Gap, ...]:
         """All places where a barrier is missing, in the order of the text."""
@@ -91,7 +97,7 @@ class Lockstep:
         pending.accesses += [(access, statement) for access in self._accesses(statement)]
 
     def _if(self, node: Node, limited: bool, pending: _Pending) -> None:
-        inside = limited or self._one_warp(node.kids[0])
+        inside = limited or (self._touches_shared(node) and self._one_warp(node.kids[0]))
         before = list(pending.accesses)
         after: list[tuple[Access, Node]] = []
         fenced = True
@@ -103,6 +109,9 @@ class Lockstep:
         if len(node.kids) < 3 or not fenced:
             after = before + after
         pending.accesses[:] = after
+
+    def _touches_shared(self, node: Node) -> bool:
+        return any(below.kind == "index" and self._access(below, False) is not None for below in node.walk())
 
     def _loop(self, node: Node, limited: bool, pending: _Pending) -> None:
         body = node.kids[0] if node.kind == "do" else node.kids[-1]
@@ -206,10 +215,10 @@ class Lockstep:
             return True
         limited = limited or old.base in self.volatile or self._per_warp(old)
         difference = new.sum.minus(old.sum)
+        if difference.is_constant and difference.constant == 0:
+            return False
         step = stride(old.sum if old.writes else new.sum, self.values)
         if difference.is_constant:
-            if difference.constant == 0:
-                return False
             if step is None or step == 0:
                 return False
             apart = abs(difference.constant)
@@ -364,17 +373,71 @@ def _leaves_one_warp(statement: Node, walk: Lockstep) -> bool:
 
 
 def candidates(bodies: Bodies) -> Iterator[Function]:
-    """Functions that may rely on lockstep: they index shared memory and know the warp's size or `volatile`."""
+    """Functions that may rely on lockstep: they know the warp's size or `volatile`, and touch shared memory twice."""
     tokens = bodies.tokens
     for function in bodies.functions:
-        texts = tokens.texts[function.head.begin : function.head.end]
-        inside = frozenset(texts)
-        if (
-            "volatile" in inside
-            or ("__shared__" in inside and not _HINTS.isdisjoint(inside))
-            or ("__shared__" in inside and any("warp" in text.lower() for text in inside))
-        ):
+        inside = frozenset(tokens.texts[function.head.begin : function.head.end])
+        knows = "volatile" in inside or ("__shared__" in inside and _knows_width(inside))
+        if knows and _exchanges(bodies, function):
             yield function
 
 
 _HINTS = frozenset({"32", "31", "32u", "31u", "0x1f", "0x1F", "5", "64", "16"})
+
+
+def _knows_width(texts: frozenset[str]) -> bool:
+    return not _HINTS.isdisjoint(texts) or any("warp" in text.lower() or text == "WS" for text in texts)
+
+
+def _exchanges(bodies: Bodies, function: Function) -> bool:
+    """Whether, by the tokens alone, an element is written and another statement touches the array before a barrier."""
+    tokens = bodies.tokens
+    texts = tokens.texts
+    first, last = (function.head.body or function.head.begin) + 1, function.head.end
+    seen: dict[str, tuple[int, str]] = {}
+    statement = 0
+    for index in range(first, last):
+        text = texts[index]
+        if text == ";":
+            statement += 1
+        elif _stops(text):
+            seen.clear()
+        elif text == "[" and tokens.kinds[index - 1] == "i" and index in tokens.partner:
+            base = texts[index - 1]
+            how = _access_kind(tokens, index)
+            before = seen.get(base)
+            if before is not None and before[0] != statement and (before[1] != how or how == "rw"):
+                return True
+            if how == "rw" and not _barrier_follows(tokens, index, last):
+                return True
+            seen[base] = (statement, how if before is None or before[0] != statement else _both(before[1], how))
+    return False
+
+
+def _stops(text: str) -> bool:
+    """Whether a name is a barrier's."""
+    return "sync" in text or "SYNC" in text or "barrier" in text.lower() or text.startswith("__threadfence")
+
+
+def _access_kind(tokens: Tokens, bracket: int) -> str:
+    """`w`, `r` or `rw` for the access whose index opens at a bracket; outer dimensions are skipped."""
+    after = tokens.partner[bracket] + 1
+    while tokens.texts[after : after + 1] == ["["] and after in tokens.partner:
+        after = tokens.partner[after] + 1
+    follow = tokens.texts[after] if after < len(tokens) else ""
+    if follow == "=":
+        return "w"
+    return "rw" if len(follow) > 1 and follow[-1] == "=" and follow not in ("==", "!=", "<=", ">=") else "r"
+
+
+def _both(one: str, two: str) -> str:
+    return one if one == two else "rw"
+
+
+def _barrier_follows(tokens: Tokens, index: int, last: int) -> bool:
+    """Whether the next statement after the one around a token is a barrier, closing braces skipped."""
+    while index < last and tokens.texts[index] != ";":
+        index += 1
+    while index < last and tokens.texts[index] in (";", "}"):
+        index += 1
+    return index < last and _stops(tokens.texts[index])

@@ -27,6 +27,10 @@ class EmptiedWaveBarrier(Rule):
             "#if CUDART_VERSION >= 9000\n#define SYNC() __syncwarp()\n#else\n#define SYNC()\n#endif",
             "#if CUDART_VERSION >= 9000\n#define SYNC() __syncwarp()\n#else\n#define SYNC() porter::syncwarp()\n#endif",
         ),
+        fixes(
+            "#ifdef __HIPCC__\n#define __syncwarp()\n#endif",
+            "#ifdef __HIPCC__\n#define __syncwarp() porter::syncwarp()\n#endif",
+        ),
         clean("#define SYNC() __syncwarp()\n#define NOTHING()"),
         clean("#ifdef A\n#define LOG(x) print(x)\n#else\n#define LOG(x)\n#endif\n#define SYNC() __syncwarp()"),
     )
@@ -35,8 +39,8 @@ class EmptiedWaveBarrier(Rule):
         """One finding per empty branch."""
         tokens = unit.tokens
         for name, macros in bodies_of(unit).constants.macros.items():
-            barriers = [m for m in macros if "__syncwarp" in tokens.texts[m.first : m.last]]
-            for macro in macros if barriers else ():
+            is_barrier = name == "__syncwarp" or any("__syncwarp" in tokens.texts[m.first : m.last] for m in macros)
+            for macro in macros if is_barrier else ():
                 if self._does_nothing(unit, macro):
                     yield self._finding(unit, name, macro)
 
