@@ -156,6 +156,21 @@ def test_macros() -> None:
     assert [p.name for p in found["make"].overloads[0].parameters] == ["x", "..."]
 
 
+def test_declarations_made_by_macros() -> None:
+    """A function-like macro of the header, used as a declaration."""
+    found = read(
+        """
+        #define DEFINE_STATE(hip, roc) typedef roc hip ## _t; typedef hip ## _t hip;
+        #define BROKEN(x) BROKEN(x) ## ##
+        DEFINE_STATE(hiprandState, rocrand_state)
+        BROKEN(1)
+        int after(int a);
+        """
+    )
+    assert {"hiprandState", "hiprandState_t", "after"} <= found.keys()
+    assert found["hiprandState_t"].target == "rocrand_state"
+
+
 def test_end_macro_without_semicolon() -> None:
     """CUDA's device headers end prototypes with a macro that is `;` or `{ }`."""
     found = read(

@@ -24,7 +24,7 @@ _INTRINSIC = (
 )
 _UNDOCUMENTED = (
     r"(?!(?:all|any|ballot|saturate|d(?:add|mul|sub)|u?mul24|mul64hi|mulhi|syncthreads_\w+|fdivide|alloca|assert"
-    r"|align_val_t|u?(?:int|float|double|ll)2\w+|ull2\w+|\w+_as_(?:float|int|uint))$)"
+    r"|align_val_t|u?(?:int|float|double|ll)2\w+|ull2\w+|u?(?:int|float)_as_u?(?:float|int))$)"
 )
 """Words of crt/device_functions.h that no manual mentions; projects use them for functions of their own."""
 
@@ -124,6 +124,7 @@ LIBRARIES = (
         "complex", "cuComplex", ("cuComplex.h",), (("cu", "hip"), ("make_cu", "make_hip")), header="hip/hip_complex.h"
     ),
     Library("language", "CUDA language", (), ()),
+    Library("other", "other libraries", (), ()),
     Library(
         "device",
         "device functions",

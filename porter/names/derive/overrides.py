@@ -50,8 +50,9 @@ class Overrides:
         """Gives the names of a library that match an expression their rows."""
         for pattern, row in self.patterns[library]:
             for name in names:
-                if pattern.fullmatch(name):
-                    self.names.setdefault(name, row)
+                found = pattern.fullmatch(name)
+                if found:
+                    self.names.setdefault(name, {**row, "hip": found.expand(row["hip"])})
 
     def gap(self, library: str, name: str, mapped: bool) -> Group | None:
         """The group that says why a name has no counterpart."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from porter.names.derive.declarations import Declaration, Parameter, Prototype
 from porter.names.derive.reading import Namespaces, Reader, Scope, no_namespaces
 from porter.names.derive.syntax import (
@@ -20,7 +22,7 @@ from porter.names.derive.syntax import (
     tag_place,
     without_attributes,
 )
-from porter.names.derive.tokens import Macro, closing, closing_angle, integer, read_header
+from porter.names.derive.tokens import Macro, closing, closing_angle, expanded, integer, read_header, split
 from porter.names.derive.types_reader import read_enum, read_fields, read_typedef
 
 _ACCESS = frozenset({"public", "private", "protected"})
@@ -39,6 +41,7 @@ def read_declarations(
     reader = Reader(header, [*read.texts, *_PADDING], namespaces, known)
     for macro in read.macros:
         _macro(reader, macro)
+    reader.macros = {macro.name: macro for macro in read.macros if macro.parameters and macro.body}
     _block(reader, 0, len(read.texts), Scope())
     return reader.found
 
@@ -67,11 +70,24 @@ def _block(reader: Reader, index: int, end: int, scope: Scope) -> None:
             index = _namespace_macro(reader, index, words, scope, opened)
         elif text in (";", "}", ":"):
             index += 1
+        elif text in reader.macros and reader.texts[index + 1] == "(":
+            index = _expansion(reader, index, scope)
         elif scope.members and text in _ACCESS and index + 1 < end and reader.texts[index + 1] == ":":
             scope.public = text == "public"
             index += 2
         else:
             index = _statement(reader, index, end, scope)
+
+
+def _expansion(reader: Reader, index: int, scope: Scope) -> int:
+    """Reads what a use of a function-like macro stands for; returns the index after the use."""
+    macro = reader.macros[reader.texts[index]]
+    closed = closing(reader.texts, index + 1)
+    tokens = expanded(macro, split(reader.texts[index + 2 : closed]))
+    others = {name: other for name, other in reader.macros.items() if name != macro.name}
+    inner = replace(reader, texts=[*tokens, *_PADDING], macros=others)
+    _block(inner, 0, len(tokens), Scope(scope.names, scope.members, scope.public))
+    return closed + 1
 
 
 def _namespace_macro(

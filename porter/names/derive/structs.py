@@ -8,12 +8,15 @@ from typing import Any
 
 from porter.names.derive.declarations import Harvest
 from porter.names.derive.hipside import squeezed
+from porter.names.derive.overrides import Overrides
 from porter.names.derive.vocabulary import Vocabulary
 
 _TAG = re.compile(r"_(?:st|v\d|v\d_st|t)$")
 
 
-def field_rows(harvests: Mapping[str, Harvest], vocabulary: Vocabulary) -> dict[str, dict[str, Any]]:
+def field_rows(
+    harvests: Mapping[str, Harvest], vocabulary: Vocabulary, library: str, overrides: Overrides
+) -> dict[str, dict[str, Any]]:
     """`cudaDeviceProp.clockRate` -> its name in HIP's struct, or a gap; only for structs that have a counterpart."""
     found: dict[str, dict[str, Any]] = {}
     labels = list(harvests)
@@ -29,7 +32,8 @@ def field_rows(harvests: Mapping[str, Harvest], vocabulary: Vocabulary) -> dict[
                 row["added"] = versions[0]
             if versions[-1] != labels[-1]:
                 row["removed"] = labels[labels.index(versions[-1]) + 1]
-            found[f"{owner}.{name}"] = row
+            group = overrides.difference(library, f"{owner}.{name}")
+            found[f"{owner}.{name}"] = row | ({"signature": group.text, "effort": group.effort} if group else {})
     return found
 
 

@@ -76,7 +76,7 @@ def derive(cuda: Sequence[Source], side: HipSide, overrides: Overrides) -> Table
         tables.sections[library.name] = {
             "names": rows(library, entries, context),
             "headers": header_rows(library, includes, side, overrides.headers[library.name]),
-            "fields": field_rows(harvests[library], found),
+            "fields": field_rows(harvests[library], found, library.name, overrides),
         }
     return tables
 

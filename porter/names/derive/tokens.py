@@ -150,6 +150,24 @@ def split(texts: list[str], separator: str = ",") -> list[list[str]]:
     return parts if any(parts) else []
 
 
+def expanded(macro: Macro, arguments: list[list[str]]) -> list[str]:
+    """The body of a function-like macro with its arguments in place, `##` applied."""
+    given = dict(zip(macro.parameters or (), arguments, strict=False))
+    words: list[str] = []
+    pasting = False
+    for word in macro.body:
+        if word in ("##", "#"):
+            pasting = word == "##" and bool(words)
+            continue
+        for part in given.get(word, [word]):
+            if pasting:
+                words[-1] += part
+                pasting = False
+            else:
+                words.append(part)
+    return words
+
+
 def integer(texts: list[str] | tuple[str, ...], known: dict[str, int]) -> int | None:
     """Value of a constant expression of integers, known names, shifts, `|`, `+`, `-`, `*` and parentheses."""
     words: list[str] = []

@@ -13,6 +13,7 @@ from porter.names.derive.declarations import Declaration
 from porter.names.derive.hipside import HipSide
 from porter.names.derive.library import Library
 from porter.names.derive.match import fitting
+from porter.names.derive.syntax import NOT_NAMES
 
 TWINS = {
     "CUdevice_attribute": "cudaDeviceAttr",
@@ -133,7 +134,7 @@ def _variants(found: Vocabulary, entries: Mapping[str, CudaName]) -> None:
         if tag.endswith("*") and name in found.mapped:
             pointee = tag.rstrip("* ").removeprefix("struct ").strip()
             target = found.hip_typedef(found.mapped[name]).strip()
-            if target.endswith("*") and target.count("*") == 1:
+            if pointee not in NOT_NAMES and target.endswith("*") and target.count("*") == 1:
                 _settle(found, pointee, [target.rstrip("* ").removeprefix("struct ").strip()])
 
 
