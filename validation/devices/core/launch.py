@@ -114,8 +114,8 @@ def scalar_bytes(value: Argument, size: int) -> bytes:
     elif isinstance(value, bool | int):
         data = (int(value) & ((1 << (8 * size)) - 1)).to_bytes(size, "little")
     elif isinstance(value, float):
-        formats = {2: np.float16, 4: np.float32, 8: np.float64}
-        data = formats[size](value).tobytes() if size in formats else b""
+        formats = {2: "<f2", 4: "<f4", 8: "<f8"}
+        data = np.array(value, formats[size]).tobytes() if size in formats else b""
     else:
         raise TypeError(f"{type(value).__name__} is no kernel argument")
     if len(data) != size:
@@ -217,7 +217,8 @@ def execute(
     launch.alignment, launch.resident = abi.ALIGNMENTS[options.alignment], _resident(options, blocks)
     launch.seed, launch.budget, launch.quantum = options.schedule or 0, options.budget, options.quantum
     table = memory.table()
-    launch.allocation_count, launch.allocations = len(memory.blocks), ctypes.cast(table, ctypes.POINTER(abi.Allocation))  # type: ignore[arg-type]
+    launch.allocation_count = len(memory.blocks)
+    launch.allocations = ctypes.cast(table, ctypes.POINTER(abi.Allocation))
     launch.site_count, launch.segment_count = len(image.sites), image.segment_count
     launch.wave_bytes, launch.arguments = wave_bytes, argument_address
     launch.symbols = (ctypes.c_uint64 * max(len(symbols), 1))(*symbols)
