@@ -24,9 +24,7 @@ def test_errors_with_their_places() -> None:
         Location("/t/p/main.hip", 3),
         Location("/t/p/main.hip", 40),
     )
-    assert second == CompileError(
-        "/t/p/main.hip", 60, "'cuda.h' file not found", (Location("/t/p/main.hip", 60),)
-    )
+    assert second == CompileError("/t/p/main.hip", 60, "'cuda.h' file not found", (Location("/t/p/main.hip", 60),))
 
 
 def test_driver_errors_are_kept() -> None:
