@@ -20,6 +20,7 @@ Array = npt.NDArray[Any]
 Fold = Callable[[int, int], int]
 
 
+@pytest.mark.slow
 def test_compiles_everywhere(tmp_path: Path) -> None:
     hip.check_everywhere(hip.snippet("cg_device"), tmp_path)
 
@@ -79,7 +80,8 @@ def _tile_facts(v: list[int], rank: int, size: int, index: int, count: int) -> l
 
 
 def _unsigned(rows: list[list[int]]) -> Array:
-    return np.array([[x & 0xFFFFFFFF for x in row] for row in rows], np.uint32).T
+    words: Array = np.array([[x & 0xFFFFFFFF for x in row] for row in rows], np.uint32).T
+    return words
 
 
 @pytest.mark.parametrize("block", [64, 128, 96])

@@ -240,6 +240,7 @@ def _converted(x: float, type_: str, mode: str, bits: int, signed: bool) -> int:
     return min(max(ROUND[mode](x), low), high)
 
 
+@np.errstate(over="ignore")
 @pytest.mark.parametrize("mode", ROUND)
 @pytest.mark.parametrize("to", INTEGERS)
 @pytest.mark.parametrize("type_", PREFIX)

@@ -21,6 +21,7 @@ def _launch(module: Module, kernel: str, *arguments: Any, size: int = 64) -> Ran
     return done
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("snippet", ["memory_device", "atomics_device", "control_device"])
 def test_compiles_everywhere(snippet: str, tmp_path: Path) -> None:
     needs = "hip/hip_fp16.h" if snippet == "atomics_device" else "hip/hip_runtime.h"

@@ -52,7 +52,8 @@ def _launch(module: Module, kernel: str, blocks: int, size: int | tuple[int, ...
 
 def _random(seed: int, count: int, dtype: Any) -> Array:
     dtype = np.dtype(dtype)
-    return np.frombuffer(np.random.default_rng(seed).bytes(count * dtype.itemsize), dtype).copy()
+    values: Array = np.frombuffer(np.random.default_rng(seed).bytes(count * dtype.itemsize), dtype).copy()
+    return values
 
 
 def _words(values: Ints) -> Array:

@@ -35,7 +35,8 @@ def _inputs(type_: str, seed: int) -> Array:
     if type_ in ("float", "double"):
         return test_math._numbers(type_, seed, COUNT)[:COUNT].astype(DTYPES[type_])
     dtype = np.dtype(DTYPES[type_])
-    return np.frombuffer(np.random.default_rng(seed).bytes(COUNT * dtype.itemsize), dtype).copy()
+    values: Array = np.frombuffer(np.random.default_rng(seed).bytes(COUNT * dtype.itemsize), dtype).copy()
+    return values
 
 
 def _groups(signatures: dict[str, str]) -> dict[str, list[str]]:
@@ -57,6 +58,7 @@ def _kernel(index: int, signature: str, names: list[str]) -> str:
     return f"{head} {{\n  int const at = {where};\n{calls}}}\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("header", HEADERS)
 def test_same_bits(header: str, tmp_path: Path) -> None:
     signatures = HEADERS[header]

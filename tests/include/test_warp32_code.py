@@ -19,6 +19,7 @@ HALF = hip.snippet("warp32_half")
 BF16 = hip.snippet("warp32_bf16")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", hip.TARGETS)
 @pytest.mark.parametrize("tree", hip.trees() or [None], ids=lambda tree: tree.version if tree else "none")
 def test_no_warning_on_any_target_with_any_headers(target: str, tree: hip.HipTree | None, tmp_path: Path) -> None:

@@ -18,7 +18,9 @@
 namespace porter {
 namespace detail {
 
-template <class T> struct Operand { using type = T; };
+template <class T> struct Operand {
+  using type = T;
+};
 
 /// CAS loop of a 16-bit word within the 32-bit word around it; returns the old value of the 16 bits.
 template <class Change> __device__ inline unsigned short change_16(unsigned short* address, Change change) {
@@ -40,14 +42,30 @@ template <class Change> __device__ inline unsigned short change_16(unsigned shor
 }  // namespace detail
 
 // Within a block.
-PORTER_ATOMIC T atomicAdd_block(T* p, typename detail::Operand<T>::type v) { return __hip_atomic_fetch_add(p, v, PORTER_BLOCK); }
-PORTER_ATOMIC T atomicSub_block(T* p, typename detail::Operand<T>::type v) { return __hip_atomic_fetch_add(p, T(0) - v, PORTER_BLOCK); }
-PORTER_ATOMIC T atomicExch_block(T* p, typename detail::Operand<T>::type v) { return __hip_atomic_exchange(p, v, PORTER_BLOCK); }
-PORTER_ATOMIC T atomicMin_block(T* p, typename detail::Operand<T>::type v) { return __hip_atomic_fetch_min(p, v, PORTER_BLOCK); }
-PORTER_ATOMIC T atomicMax_block(T* p, typename detail::Operand<T>::type v) { return __hip_atomic_fetch_max(p, v, PORTER_BLOCK); }
-PORTER_ATOMIC T atomicAnd_block(T* p, typename detail::Operand<T>::type v) { return __hip_atomic_fetch_and(p, v, PORTER_BLOCK); }
-PORTER_ATOMIC T atomicOr_block(T* p, typename detail::Operand<T>::type v) { return __hip_atomic_fetch_or(p, v, PORTER_BLOCK); }
-PORTER_ATOMIC T atomicXor_block(T* p, typename detail::Operand<T>::type v) { return __hip_atomic_fetch_xor(p, v, PORTER_BLOCK); }
+PORTER_ATOMIC T atomicAdd_block(T* p, typename detail::Operand<T>::type v) {
+  return __hip_atomic_fetch_add(p, v, PORTER_BLOCK);
+}
+PORTER_ATOMIC T atomicSub_block(T* p, typename detail::Operand<T>::type v) {
+  return __hip_atomic_fetch_add(p, T(0) - v, PORTER_BLOCK);
+}
+PORTER_ATOMIC T atomicExch_block(T* p, typename detail::Operand<T>::type v) {
+  return __hip_atomic_exchange(p, v, PORTER_BLOCK);
+}
+PORTER_ATOMIC T atomicMin_block(T* p, typename detail::Operand<T>::type v) {
+  return __hip_atomic_fetch_min(p, v, PORTER_BLOCK);
+}
+PORTER_ATOMIC T atomicMax_block(T* p, typename detail::Operand<T>::type v) {
+  return __hip_atomic_fetch_max(p, v, PORTER_BLOCK);
+}
+PORTER_ATOMIC T atomicAnd_block(T* p, typename detail::Operand<T>::type v) {
+  return __hip_atomic_fetch_and(p, v, PORTER_BLOCK);
+}
+PORTER_ATOMIC T atomicOr_block(T* p, typename detail::Operand<T>::type v) {
+  return __hip_atomic_fetch_or(p, v, PORTER_BLOCK);
+}
+PORTER_ATOMIC T atomicXor_block(T* p, typename detail::Operand<T>::type v) {
+  return __hip_atomic_fetch_xor(p, v, PORTER_BLOCK);
+}
 PORTER_ATOMIC T atomicCAS_block(T* p, typename detail::Operand<T>::type compare, typename detail::Operand<T>::type v) {
   __hip_atomic_compare_exchange_strong(p, &compare, v, __ATOMIC_RELAXED, PORTER_BLOCK);
   return compare;
@@ -75,14 +93,15 @@ __device__ inline unsigned short atomicCAS(unsigned short* p, unsigned short com
     return old == compare;
   });
 }
-template <class T, class... Values> __device__ inline auto atomicCAS(T* p, Values... v) -> decltype(::atomicCAS(p, v...)) {
+template <class T, class... Values> __device__ inline auto atomicCAS(T* p, Values... v)
+    -> decltype(::atomicCAS(p, v...)) {
   return ::atomicCAS(p, v...);
 }
 
-#define PORTER_SIGNED_64(name, scope, operation)                                                                 \
-  __device__ inline long long name(long long* p, long long v) {                                                       \
-    return __hip_atomic_fetch_##operation(p, v, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_##scope);                        \
-  }                                                                                                                   \
+#define PORTER_SIGNED_64(name, scope, operation)                                               \
+  __device__ inline long long name(long long* p, long long v) {                                \
+    return __hip_atomic_fetch_##operation(p, v, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_##scope); \
+  }                                                                                            \
   template <class T, class V> __device__ inline auto name(T* p, V v) -> decltype(::name(p, v)) { return ::name(p, v); }
 PORTER_SIGNED_64(atomicAnd, AGENT, and)
 PORTER_SIGNED_64(atomicOr, AGENT, or)
@@ -102,13 +121,14 @@ namespace detail {
 template <unsigned size> struct AddSmall;
 template <> struct AddSmall<2> {
   template <class T> static __device__ T run(T* p, T v) {
-    unsigned short const old = change_16(reinterpret_cast<unsigned short*>(p), [=](unsigned short seen, unsigned short& wanted) {
-      T value;
-      __builtin_memcpy(static_cast<void*>(&value), &seen, 2);
-      value = __hadd(value, v);
-      __builtin_memcpy(&wanted, &value, 2);
-      return true;
-    });
+    unsigned short const old =
+        change_16(reinterpret_cast<unsigned short*>(p), [=](unsigned short seen, unsigned short& wanted) {
+          T value;
+          __builtin_memcpy(static_cast<void*>(&value), &seen, 2);
+          value = __hadd(value, v);
+          __builtin_memcpy(&wanted, &value, 2);
+          return true;
+        });
     __builtin_memcpy(static_cast<void*>(&v), &old, 2);
     return v;
   }
@@ -129,27 +149,36 @@ template <> struct AddSmall<4> {
   }
 };
 /// A class that HIP's own atomicAdd does not take.
-template <class T, class = void> struct is_small_number { static constexpr bool value = __is_class(T); };
-template <class T> struct is_small_number<T, decltype(void(::atomicAdd(static_cast<T*>(nullptr), *static_cast<T*>(nullptr))))> {
+template <class T, class = void> struct is_small_number {
+  static constexpr bool value = __is_class(T);
+};
+template <class T>
+struct is_small_number<T, decltype(void(::atomicAdd(static_cast<T*>(nullptr), *static_cast<T*>(nullptr))))> {
   static constexpr bool value = false;
 };
 template <bool yes, class T> struct only_if {};
-template <class T> struct only_if<true, T> { using type = T; };
+template <class T> struct only_if<true, T> {
+  using type = T;
+};
 
 }  // namespace detail
 
-template <class T>
-__device__ inline typename detail::only_if<detail::is_small_number<T>::value, T>::type atomicAdd(
+template <class T> __device__ inline typename detail::only_if<detail::is_small_number<T>::value, T>::type atomicAdd(
     T* p, typename detail::Operand<T>::type v) {
   return detail::AddSmall<sizeof(T)>::run(p, v);
 }
 
 /// Each component by itself, which is all that CUDA promises.
-__device__ inline float2 atomicAdd(float2* p, float2 v) { return make_float2(::atomicAdd(&p->x, v.x), ::atomicAdd(&p->y, v.y)); }
-__device__ inline float4 atomicAdd(float4* p, float4 v) {
-  return make_float4(::atomicAdd(&p->x, v.x), ::atomicAdd(&p->y, v.y), ::atomicAdd(&p->z, v.z), ::atomicAdd(&p->w, v.w));
+__device__ inline float2 atomicAdd(float2* p, float2 v) {
+  return make_float2(::atomicAdd(&p->x, v.x), ::atomicAdd(&p->y, v.y));
 }
-template <class T, class V> __device__ inline auto atomicAdd(T* p, V v) -> decltype(::atomicAdd(p, v)) { return ::atomicAdd(p, v); }
+__device__ inline float4 atomicAdd(float4* p, float4 v) {
+  return make_float4(::atomicAdd(&p->x, v.x), ::atomicAdd(&p->y, v.y), ::atomicAdd(&p->z, v.z),
+                     ::atomicAdd(&p->w, v.w));
+}
+template <class T, class V> __device__ inline auto atomicAdd(T* p, V v) -> decltype(::atomicAdd(p, v)) {
+  return ::atomicAdd(p, v);
+}
 
 }  // namespace porter
 

@@ -48,7 +48,9 @@ PORTER_BOTH unsigned unsigned_byte(unsigned word, int index) { return word >> 8 
 PORTER_BOTH int signed_half(int word, int index) { return static_cast<short>(word >> 16 * index); }
 PORTER_BOTH unsigned unsigned_half(unsigned word, int index) { return word >> 16 * index & 0xffffu; }
 /// The sum wraps around as CUDA's does, which signed arithmetic may not.
-PORTER_BOTH int wrapped_sum(int a, int b) { return static_cast<int>(static_cast<unsigned>(a) + static_cast<unsigned>(b)); }
+PORTER_BOTH int wrapped_sum(int a, int b) {
+  return static_cast<int>(static_cast<unsigned>(a) + static_cast<unsigned>(b));
+}
 }  // namespace detail
 
 PORTER_BOTH int dp4a(int a, int b, int c) {
@@ -61,8 +63,8 @@ PORTER_BOTH unsigned dp4a(unsigned a, unsigned b, unsigned c) {
   return c;
 }
 PORTER_BOTH int dp2a_lo(int a, int b, int c) {
-  return detail::wrapped_sum(c, detail::signed_half(a, 0) * detail::signed_byte(b, 0) +
-                                    detail::signed_half(a, 1) * detail::signed_byte(b, 1));
+  return detail::wrapped_sum(
+      c, detail::signed_half(a, 0) * detail::signed_byte(b, 0) + detail::signed_half(a, 1) * detail::signed_byte(b, 1));
 }
 PORTER_BOTH unsigned dp2a_lo(unsigned a, unsigned b, unsigned c) {
   return c + detail::unsigned_half(a, 0) * detail::unsigned_byte(b, 0) +

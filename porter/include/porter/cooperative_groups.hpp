@@ -21,11 +21,21 @@ namespace cooperative_groups {
 
 namespace detail {
 
-template <class T> struct plain { using type = T; };
-template <class T> struct plain<T&> { using type = T; };
-template <class T> struct plain<T&&> { using type = T; };
-template <class T> struct plain<T const> { using type = T; };
-template <class T> struct plain<T const&> { using type = T; };
+template <class T> struct plain {
+  using type = T;
+};
+template <class T> struct plain<T&> {
+  using type = T;
+};
+template <class T> struct plain<T&&> {
+  using type = T;
+};
+template <class T> struct plain<T const> {
+  using type = T;
+};
+template <class T> struct plain<T const&> {
+  using type = T;
+};
 template <class T> using plain_t = typename plain<T>::type;
 template <class T> __device__ T made();
 
@@ -33,7 +43,8 @@ PORTER_CG unsigned product(dim3 d) { return d.x * d.y * d.z; }
 PORTER_CG unsigned rank_in_block() { return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z); }
 PORTER_CG unsigned long long product_64(dim3 d) { return static_cast<unsigned long long>(d.x) * d.y * d.z; }
 PORTER_CG unsigned long long rank_of_block() {
-  return blockIdx.x + static_cast<unsigned long long>(gridDim.x) * (blockIdx.y + static_cast<unsigned long long>(gridDim.y) * blockIdx.z);
+  return blockIdx.x + static_cast<unsigned long long>(gridDim.x) *
+                          (blockIdx.y + static_cast<unsigned long long>(gridDim.y) * blockIdx.z);
 }
 PORTER_CG unsigned lowest(unsigned mask) { return static_cast<unsigned>(__builtin_ctz(mask)); }
 PORTER_CG unsigned highest(unsigned mask) { return 31u - static_cast<unsigned>(__builtin_clz(mask)); }
@@ -94,7 +105,9 @@ class grid_group {
   static PORTER_CG unsigned long long block_rank() { return detail::rank_of_block(); }
   static PORTER_CG unsigned long long size() { return num_blocks() * thread_block::size(); }
   static PORTER_CG unsigned long long num_threads() { return size(); }
-  static PORTER_CG unsigned long long thread_rank() { return block_rank() * thread_block::size() + thread_block::thread_rank(); }
+  static PORTER_CG unsigned long long thread_rank() {
+    return block_rank() * thread_block::size() + thread_block::thread_rank();
+  }
   static PORTER_CG dim3 group_dim() { return dim3(gridDim.x, gridDim.y, gridDim.z); }
   static PORTER_CG dim3 dim_blocks() { return group_dim(); }
   static PORTER_CG dim3 block_index() { return thread_block::group_index(); }
@@ -127,13 +140,17 @@ class coalesced_group {
     unsigned const lane = rank == 0 ? detail::lowest(mask()) : lanes_.lane(static_cast<unsigned>(rank));
     return lanes_.from(value, lane);
   }
-  template <class T> PORTER_CG T shfl_down(T value, unsigned delta) const { return moved(value, delta < 32u ? static_cast<int>(delta) : 32); }
+  template <class T> PORTER_CG T shfl_down(T value, unsigned delta) const {
+    return moved(value, delta < 32u ? static_cast<int>(delta) : 32);
+  }
   template <class T> PORTER_CG T shfl_up(T value, int delta) const { return moved(value, -delta); }
 
   PORTER_CG int any(int predicate) const { return porter::any_sync(mask(), predicate); }
   PORTER_CG int all(int predicate) const { return porter::all_sync(mask(), predicate); }
   PORTER_CG unsigned ballot(int predicate) const { return lanes_.packed(porter::ballot_sync(mask(), predicate)); }
-  template <class T> PORTER_CG unsigned match_any(T value) const { return lanes_.packed(porter::match_any_sync(mask(), value)); }
+  template <class T> PORTER_CG unsigned match_any(T value) const {
+    return lanes_.packed(porter::match_any_sync(mask(), value));
+  }
   template <class T> PORTER_CG unsigned match_all(T value, int& predicate) const {
     return lanes_.packed(porter::match_all_sync(mask(), value, &predicate));
   }
@@ -159,9 +176,9 @@ template <unsigned Size, class Parent = void> class thread_block_tile {
  public:
   static constexpr unsigned static_size = Size;
 
-  PORTER_CG explicit thread_block_tile(unsigned group_rank = 0, unsigned group_count = 1) : group_rank_(group_rank), group_count_(group_count) {}
-  template <class Other>
-  PORTER_CG thread_block_tile(thread_block_tile<Size, Other> const& other)
+  PORTER_CG explicit thread_block_tile(unsigned group_rank = 0, unsigned group_count = 1)
+      : group_rank_(group_rank), group_count_(group_count) {}
+  template <class Other> PORTER_CG thread_block_tile(thread_block_tile<Size, Other> const& other)
       : group_rank_(other.meta_group_rank()), group_count_(other.meta_group_size()) {}
 
   PORTER_CG unsigned mask() const { return (0xffffffffu >> (32u - Size)) << base(); }
@@ -173,9 +190,15 @@ template <unsigned Size, class Parent = void> class thread_block_tile {
   PORTER_CG void sync() const { porter::syncwarp(mask()); }
   static PORTER_CG bool is_valid() { return true; }
 
-  template <class T> PORTER_CG T shfl(T value, int rank) const { return static_cast<T>(porter::shfl(value, rank, Size)); }
-  template <class T> PORTER_CG T shfl_down(T value, unsigned delta) const { return static_cast<T>(porter::shfl_down(value, delta, Size)); }
-  template <class T> PORTER_CG T shfl_up(T value, unsigned delta) const { return static_cast<T>(porter::shfl_up(value, delta, Size)); }
+  template <class T> PORTER_CG T shfl(T value, int rank) const {
+    return static_cast<T>(porter::shfl(value, rank, Size));
+  }
+  template <class T> PORTER_CG T shfl_down(T value, unsigned delta) const {
+    return static_cast<T>(porter::shfl_down(value, delta, Size));
+  }
+  template <class T> PORTER_CG T shfl_up(T value, unsigned delta) const {
+    return static_cast<T>(porter::shfl_up(value, delta, Size));
+  }
   template <class T> PORTER_CG T shfl_xor(T value, unsigned flipped) const {
     return static_cast<T>(porter::shfl_xor(value, static_cast<int>(flipped), Size));
   }
@@ -183,7 +206,9 @@ template <unsigned Size, class Parent = void> class thread_block_tile {
   PORTER_CG int any(int predicate) const { return porter::any_sync(mask(), predicate); }
   PORTER_CG int all(int predicate) const { return porter::all_sync(mask(), predicate); }
   PORTER_CG unsigned ballot(int predicate) const { return porter::ballot_sync(mask(), predicate) >> base(); }
-  template <class T> PORTER_CG unsigned match_any(T value) const { return porter::match_any_sync(mask(), value) >> base(); }
+  template <class T> PORTER_CG unsigned match_any(T value) const {
+    return porter::match_any_sync(mask(), value) >> base();
+  }
   template <class T> PORTER_CG unsigned match_all(T value, int& predicate) const {
     return porter::match_all_sync(mask(), value, &predicate) >> base();
   }
@@ -200,8 +225,8 @@ class thread_group {
   PORTER_CG thread_group(thread_block const&) : kind_(block) {}
   PORTER_CG thread_group(grid_group const&) : kind_(grid) {}
   PORTER_CG thread_group(coalesced_group const& group) : kind_(lanes), lanes_{group.mask()} {}
-  template <unsigned Size, class Parent>
-  PORTER_CG thread_group(thread_block_tile<Size, Parent> const& tile) : kind_(lanes), lanes_{tile.mask()} {}
+  template <unsigned Size, class Parent> PORTER_CG thread_group(thread_block_tile<Size, Parent> const& tile)
+      : kind_(lanes), lanes_{tile.mask()} {}
 
   PORTER_CG void sync() const {
     if (kind_ == block) return thread_block::sync();
@@ -228,10 +253,12 @@ class thread_group {
 // Partitions.
 
 template <unsigned Size> PORTER_CG thread_block_tile<Size, thread_block> tiled_partition(thread_block const&) {
-  return thread_block_tile<Size, thread_block>(thread_block::thread_rank() / Size, (thread_block::size() + Size - 1u) / Size);
+  return thread_block_tile<Size, thread_block>(thread_block::thread_rank() / Size,
+                                               (thread_block::size() + Size - 1u) / Size);
 }
 template <unsigned Size, unsigned From, class Parent>
-PORTER_CG thread_block_tile<Size, thread_block_tile<From, Parent>> tiled_partition(thread_block_tile<From, Parent> const& parent) {
+PORTER_CG thread_block_tile<Size, thread_block_tile<From, Parent>> tiled_partition(
+    thread_block_tile<From, Parent> const& parent) {
   static_assert(Size <= From, "a tile of a tile is no larger");
   return thread_block_tile<Size, thread_block_tile<From, Parent>>(parent.thread_rank() / Size, From / Size);
 }
@@ -265,7 +292,8 @@ template <class Group, class Label> PORTER_CG coalesced_group labeled_partition(
   unsigned const leader = detail::lowest(mine);
   unsigned const leaders = porter::ballot_sync(all, leader == porter::lane_id());
   unsigned const before = leaders & ((1u << leader) - 1u);
-  return coalesced_group(mine, static_cast<unsigned>(porter::popc(before)), static_cast<unsigned>(porter::popc(leaders)));
+  return coalesced_group(mine, static_cast<unsigned>(porter::popc(before)),
+                         static_cast<unsigned>(porter::popc(leaders)));
 }
 template <class Group> PORTER_CG coalesced_group labeled_partition(Group const& group, bool label) {
   return binary_partition(group, label);
@@ -273,21 +301,39 @@ template <class Group> PORTER_CG coalesced_group labeled_partition(Group const& 
 
 // Reductions and scans.
 
-template <class T> struct plus { PORTER_CG T operator()(T a, T b) const { return a + b; } };
-template <class T> struct less { PORTER_CG T operator()(T a, T b) const { return b < a ? b : a; } };
-template <class T> struct greater { PORTER_CG T operator()(T a, T b) const { return a < b ? b : a; } };
-template <class T> struct bit_and { PORTER_CG T operator()(T a, T b) const { return a & b; } };
-template <class T> struct bit_or { PORTER_CG T operator()(T a, T b) const { return a | b; } };
-template <class T> struct bit_xor { PORTER_CG T operator()(T a, T b) const { return a ^ b; } };
+template <class T> struct plus {
+  PORTER_CG T operator()(T a, T b) const { return a + b; }
+};
+template <class T> struct less {
+  PORTER_CG T operator()(T a, T b) const { return b < a ? b : a; }
+};
+template <class T> struct greater {
+  PORTER_CG T operator()(T a, T b) const { return a < b ? b : a; }
+};
+template <class T> struct bit_and {
+  PORTER_CG T operator()(T a, T b) const { return a & b; }
+};
+template <class T> struct bit_or {
+  PORTER_CG T operator()(T a, T b) const { return a | b; }
+};
+template <class T> struct bit_xor {
+  PORTER_CG T operator()(T a, T b) const { return a ^ b; }
+};
 
 namespace detail {
 
 /// Integer sums lose nothing when subtracted again.
-template <class Op, class T> struct is_integer_sum { static constexpr bool value = false; };
-template <class T> struct is_integer_sum<plus<T>, T> { static constexpr bool value = __is_integral(T); };
+template <class Op, class T> struct is_integer_sum {
+  static constexpr bool value = false;
+};
+template <class T> struct is_integer_sum<plus<T>, T> {
+  static constexpr bool value = __is_integral(T);
+};
 template <bool yes> struct Choice {};
 
-template <class Group, class T> PORTER_CG T to_exclusive(Group const&, T inclusive, T own, Choice<true>) { return inclusive - own; }
+template <class Group, class T> PORTER_CG T to_exclusive(Group const&, T inclusive, T own, Choice<true>) {
+  return inclusive - own;
+}
 template <class Group, class T> PORTER_CG T to_exclusive(Group const& group, T inclusive, T, Choice<false>) {
   T const before = group.shfl_up(inclusive, 1);
   return group.thread_rank() == 0 ? T() : before;
@@ -295,8 +341,8 @@ template <class Group, class T> PORTER_CG T to_exclusive(Group const& group, T i
 
 }  // namespace detail
 
-template <class Group, class T, class Op>
-PORTER_CG auto inclusive_scan(Group const& group, T&& value, Op&& op) -> decltype(op(value, value)) {
+template <class Group, class T, class Op> PORTER_CG auto inclusive_scan(Group const& group, T&& value, Op&& op)
+    -> decltype(op(value, value)) {
   auto result = static_cast<decltype(op(value, value))>(value);
   for (unsigned distance = 1; distance < group.size(); distance *= 2u) {
     auto const lower = group.shfl_up(result, distance);
@@ -307,8 +353,8 @@ PORTER_CG auto inclusive_scan(Group const& group, T&& value, Op&& op) -> decltyp
 template <class Group, class T> PORTER_CG detail::plain_t<T> inclusive_scan(Group const& group, T&& value) {
   return inclusive_scan(group, value, plus<detail::plain_t<T>>());
 }
-template <class Group, class T, class Op>
-PORTER_CG auto exclusive_scan(Group const& group, T&& value, Op&& op) -> decltype(op(value, value)) {
+template <class Group, class T, class Op> PORTER_CG auto exclusive_scan(Group const& group, T&& value, Op&& op)
+    -> decltype(op(value, value)) {
   using R = decltype(op(value, value));
   using Sum = detail::Choice<detail::is_integer_sum<detail::plain_t<Op>, detail::plain_t<T>>::value>;
   return detail::to_exclusive(group, static_cast<R>(inclusive_scan(group, value, op)), static_cast<R>(value), Sum());
@@ -321,11 +367,12 @@ template <unsigned Size, class Parent, class T, class Op>
 PORTER_CG auto reduce(thread_block_tile<Size, Parent> const& group, T&& value, Op&& op) -> decltype(op(value, value)) {
   auto result = static_cast<decltype(op(value, value))>(value);
 #pragma unroll
-  for (unsigned distance = Size / 2u; distance > 0u; distance /= 2u) result = op(result, group.shfl_xor(result, distance));
+  for (unsigned distance = Size / 2u; distance > 0u; distance /= 2u)
+    result = op(result, group.shfl_xor(result, distance));
   return result;
 }
-template <class T, class Op>
-PORTER_CG auto reduce(coalesced_group const& group, T&& value, Op&& op) -> decltype(op(value, value)) {
+template <class T, class Op> PORTER_CG auto reduce(coalesced_group const& group, T&& value, Op&& op)
+    -> decltype(op(value, value)) {
   if (group.mask() == 0xffffffffu) return reduce(thread_block_tile<32>(0, 1), value, op);
   auto const sums = inclusive_scan(group, value, op);
   return detail::Lanes{group.mask()}.from(sums, detail::highest(group.mask()));
@@ -372,14 +419,17 @@ PORTER_CG void memcpy_async(Group const& group, T* to, T const* from, Size const
 /// Room at the target, and elements at the source.
 template <class Group, class T, class ToCount, class FromCount>
 PORTER_CG void memcpy_async(Group const& group, T* to, ToCount const& room, T const* from, FromCount const& count) {
-  size_t const n = static_cast<size_t>(room) < static_cast<size_t>(count) ? static_cast<size_t>(room) : static_cast<size_t>(count);
+  size_t const n =
+      static_cast<size_t>(room) < static_cast<size_t>(count) ? static_cast<size_t>(room) : static_cast<size_t>(count);
   detail::copy_bytes(group, to, from, n * sizeof(T));
 }
 template <class Group> PORTER_CG void wait(Group const& group) { group.sync(); }
 template <unsigned Stage, class Group> PORTER_CG void wait_prior(Group const& group) { group.sync(); }
 
 template <class Group> PORTER_CG void sync(Group const& group) { group.sync(); }
-template <class Group> PORTER_CG auto thread_rank(Group const& group) -> decltype(group.thread_rank()) { return group.thread_rank(); }
+template <class Group> PORTER_CG auto thread_rank(Group const& group) -> decltype(group.thread_rank()) {
+  return group.thread_rank();
+}
 template <class Group> PORTER_CG auto group_size(Group const& group) -> decltype(group.size()) { return group.size(); }
 
 }  // namespace cooperative_groups

@@ -52,7 +52,9 @@ template <> struct Narrow<__half> {
   static PORTER_BOTH float wide(__half x) { return __half2float(x); }
   static PORTER_BOTH __half nearest(float x) { return __float2half(x); }
 };
-template <> struct Pair<__half2> { using type = __half; };
+template <> struct Pair<__half2> {
+  using type = __half;
+};
 
 PORTER_BOTH unsigned short bf16_bits(float x, Rounding mode) {
   unsigned const bits = bits_as<unsigned>(x);
@@ -71,7 +73,9 @@ template <> struct Narrow<__hip_bfloat16> {
   static PORTER_BOTH float wide(__hip_bfloat16 x) { return bits_as<float>(static_cast<unsigned>(bits_16(x)) << 16); }
   static PORTER_BOTH __hip_bfloat16 nearest(float x) { return from_bits_16<__hip_bfloat16>(bf16_nearest_bits(x)); }
 };
-template <> struct Pair<__hip_bfloat162> { using type = __hip_bfloat16; };
+template <> struct Pair<__hip_bfloat162> {
+  using type = __hip_bfloat16;
+};
 #endif
 
 template <class T> PORTER_BOTH float wide(T x) { return Narrow<T>::wide(x); }
@@ -108,13 +112,22 @@ template <> PORTER_BOTH __half fused<__half>(__half a, __half b, __half c) { ret
 
 // Operations on one element. Sums and products of two 16-bit numbers in float are rounded once more without harm.
 struct HalfAdd {
-  template <class T> PORTER_BOTH T operator()(T a, T b) const { PORTER_UNFUSED return nearest<T>(wide(a) + wide(b)); }
+  template <class T> PORTER_BOTH T operator()(T a, T b) const {
+    PORTER_UNFUSED
+    return nearest<T>(wide(a) + wide(b));
+  }
 };
 struct HalfSub {
-  template <class T> PORTER_BOTH T operator()(T a, T b) const { PORTER_UNFUSED return nearest<T>(wide(a) - wide(b)); }
+  template <class T> PORTER_BOTH T operator()(T a, T b) const {
+    PORTER_UNFUSED
+    return nearest<T>(wide(a) - wide(b));
+  }
 };
 struct HalfMul {
-  template <class T> PORTER_BOTH T operator()(T a, T b) const { PORTER_UNFUSED return nearest<T>(wide(a) * wide(b)); }
+  template <class T> PORTER_BOTH T operator()(T a, T b) const {
+    PORTER_UNFUSED
+    return nearest<T>(wide(a) * wide(b));
+  }
 };
 template <class T> PORTER_BOTH T canonical_nan() { return from_bits_16<T>(0x7fff); }
 
@@ -155,12 +168,24 @@ template <class Op> struct OrNan {
 };
 
 /// Comparisons are false for NaN, "unordered" ones true.
-struct HalfEq { static PORTER_BOTH bool holds(float a, float b) { return a == b; } };
-struct HalfNe { static PORTER_BOTH bool holds(float a, float b) { return a < b || a > b; } };
-struct HalfLt { static PORTER_BOTH bool holds(float a, float b) { return a < b; } };
-struct HalfLe { static PORTER_BOTH bool holds(float a, float b) { return a <= b; } };
-struct HalfGt { static PORTER_BOTH bool holds(float a, float b) { return a > b; } };
-struct HalfGe { static PORTER_BOTH bool holds(float a, float b) { return a >= b; } };
+struct HalfEq {
+  static PORTER_BOTH bool holds(float a, float b) { return a == b; }
+};
+struct HalfNe {
+  static PORTER_BOTH bool holds(float a, float b) { return a < b || a > b; }
+};
+struct HalfLt {
+  static PORTER_BOTH bool holds(float a, float b) { return a < b; }
+};
+struct HalfLe {
+  static PORTER_BOTH bool holds(float a, float b) { return a <= b; }
+};
+struct HalfGt {
+  static PORTER_BOTH bool holds(float a, float b) { return a > b; }
+};
+struct HalfGe {
+  static PORTER_BOTH bool holds(float a, float b) { return a >= b; }
+};
 template <class C, bool unordered, class T> PORTER_BOTH bool compared(T a, T b) {
   float const x = wide(a), y = wide(b);
   return is_nan(x) || is_nan(y) ? unordered : C::holds(x, y);
@@ -196,61 +221,67 @@ PORTER_BOTH float odd_from_integer(unsigned long long x) { return odd_float(magn
 #define PORTER_PAIRS(CALL) CALL(__half2) CALL(__hip_bfloat162)
 #endif
 
-#define PORTER_SCALAR_FUNCTIONS(T)                                                                                      \
-  PORTER_BOTH T hadd_rn(T a, T b) { return detail::HalfAdd()(a, b); }                                                   \
-  PORTER_BOTH T hsub_rn(T a, T b) { return detail::HalfSub()(a, b); }                                                   \
-  PORTER_BOTH T hmul_rn(T a, T b) { return detail::HalfMul()(a, b); }                                                   \
-  PORTER_BOTH T hadd_sat(T a, T b) { return detail::saturated_half(hadd_rn(a, b)); }                                    \
-  PORTER_BOTH T hsub_sat(T a, T b) { return detail::saturated_half(hsub_rn(a, b)); }                                    \
-  PORTER_BOTH T hmul_sat(T a, T b) { return detail::saturated_half(hmul_rn(a, b)); }                                    \
-  PORTER_BOTH T hfma_sat(T a, T b, T c) { return detail::saturated_half(detail::fused(a, b, c)); }                      \
-  PORTER_BOTH T hfma_relu(T a, T b, T c) { return detail::rectified(detail::fused(a, b, c)); }                          \
-  PORTER_BOTH T hmax(T a, T b) { return detail::HalfMax()(a, b); }                                                      \
-  PORTER_BOTH T hmin(T a, T b) { return detail::HalfMin()(a, b); }                                                      \
-  PORTER_BOTH T hmax_nan(T a, T b) { return detail::OrNan<detail::HalfMax>()(a, b); }                                   \
-  PORTER_BOTH T hmin_nan(T a, T b) { return detail::OrNan<detail::HalfMin>()(a, b); }                                   \
-  __device__ inline T htanh(T a) { return detail::nearest<T>(::tanhf(detail::wide(a))); }                               \
+#define PORTER_SCALAR_FUNCTIONS(T)                                                                 \
+  PORTER_BOTH T hadd_rn(T a, T b) { return detail::HalfAdd()(a, b); }                              \
+  PORTER_BOTH T hsub_rn(T a, T b) { return detail::HalfSub()(a, b); }                              \
+  PORTER_BOTH T hmul_rn(T a, T b) { return detail::HalfMul()(a, b); }                              \
+  PORTER_BOTH T hadd_sat(T a, T b) { return detail::saturated_half(hadd_rn(a, b)); }               \
+  PORTER_BOTH T hsub_sat(T a, T b) { return detail::saturated_half(hsub_rn(a, b)); }               \
+  PORTER_BOTH T hmul_sat(T a, T b) { return detail::saturated_half(hmul_rn(a, b)); }               \
+  PORTER_BOTH T hfma_sat(T a, T b, T c) { return detail::saturated_half(detail::fused(a, b, c)); } \
+  PORTER_BOTH T hfma_relu(T a, T b, T c) { return detail::rectified(detail::fused(a, b, c)); }     \
+  PORTER_BOTH T hmax(T a, T b) { return detail::HalfMax()(a, b); }                                 \
+  PORTER_BOTH T hmin(T a, T b) { return detail::HalfMin()(a, b); }                                 \
+  PORTER_BOTH T hmax_nan(T a, T b) { return detail::OrNan<detail::HalfMax>()(a, b); }              \
+  PORTER_BOTH T hmin_nan(T a, T b) { return detail::OrNan<detail::HalfMin>()(a, b); }              \
+  __device__ inline T htanh(T a) { return detail::nearest<T>(::tanhf(detail::wide(a))); }          \
   __device__ inline T htanh_approx(T a) { return htanh(a); }
 
-#define PORTER_PAIR_FUNCTIONS(P)                                                                                        \
-  PORTER_BOTH P hadd2_rn(P a, P b) { return detail::each<detail::HalfAdd>(a, b); }                                      \
-  PORTER_BOTH P hsub2_rn(P a, P b) { return detail::each<detail::HalfSub>(a, b); }                                      \
-  PORTER_BOTH P hmul2_rn(P a, P b) { return detail::each<detail::HalfMul>(a, b); }                                      \
-  PORTER_BOTH P hadd2_sat(P a, P b) { return detail::lifted(a, b, [](auto x, auto y) { return hadd_sat(x, y); }); }     \
-  PORTER_BOTH P hsub2_sat(P a, P b) { return detail::lifted(a, b, [](auto x, auto y) { return hsub_sat(x, y); }); }     \
-  PORTER_BOTH P hmul2_sat(P a, P b) { return detail::lifted(a, b, [](auto x, auto y) { return hmul_sat(x, y); }); }     \
-  PORTER_BOTH P hfma2_sat(P a, P b, P c) {                                                                              \
-    return detail::paired<P>(hfma_sat(detail::low_of(a), detail::low_of(b), detail::low_of(c)),                         \
-                             hfma_sat(detail::high_of(a), detail::high_of(b), detail::high_of(c)));                     \
-  }                                                                                                                     \
-  PORTER_BOTH P hfma2_relu(P a, P b, P c) {                                                                             \
-    return detail::paired<P>(hfma_relu(detail::low_of(a), detail::low_of(b), detail::low_of(c)),                        \
-                             hfma_relu(detail::high_of(a), detail::high_of(b), detail::high_of(c)));                    \
-  }                                                                                                                     \
-  PORTER_BOTH P hmax2(P a, P b) { return detail::each<detail::HalfMax>(a, b); }                                         \
-  PORTER_BOTH P hmin2(P a, P b) { return detail::each<detail::HalfMin>(a, b); }                                         \
-  PORTER_BOTH P hmax2_nan(P a, P b) { return detail::each<detail::OrNan<detail::HalfMax>>(a, b); }                      \
-  PORTER_BOTH P hmin2_nan(P a, P b) { return detail::each<detail::OrNan<detail::HalfMin>>(a, b); }                      \
-  /* (real, imaginary): the real products first, each sum rounded once. */                                              \
-  PORTER_BOTH P hcmadd(P a, P b, P c) {                                                                                 \
-    auto const re = detail::fused(detail::low_of(a), detail::low_of(b), detail::low_of(c));                             \
-    auto const im = detail::fused(detail::low_of(a), detail::high_of(b), detail::high_of(c));                           \
-    return detail::paired<P>(detail::fused(detail::negated(detail::high_of(a)), detail::high_of(b), re),                \
-                             detail::fused(detail::high_of(a), detail::low_of(b), im));                                 \
-  }                                                                                                                     \
-  __device__ inline P h2tanh(P a) { return detail::paired<P>(htanh(detail::low_of(a)), htanh(detail::high_of(a))); }    \
-  __device__ inline P h2tanh_approx(P a) { return h2tanh(a); }                                                          \
-  PORTER_PAIR_COMPARISON(P, eq, HalfEq)                                                                                 \
-  PORTER_PAIR_COMPARISON(P, ne, HalfNe)                                                                                 \
-  PORTER_PAIR_COMPARISON(P, lt, HalfLt)                                                                                 \
-  PORTER_PAIR_COMPARISON(P, le, HalfLe)                                                                                 \
-  PORTER_PAIR_COMPARISON(P, gt, HalfGt)                                                                                 \
+#define PORTER_PAIR_FUNCTIONS(P)                                                                                     \
+  PORTER_BOTH P hadd2_rn(P a, P b) { return detail::each<detail::HalfAdd>(a, b); }                                   \
+  PORTER_BOTH P hsub2_rn(P a, P b) { return detail::each<detail::HalfSub>(a, b); }                                   \
+  PORTER_BOTH P hmul2_rn(P a, P b) { return detail::each<detail::HalfMul>(a, b); }                                   \
+  PORTER_BOTH P hadd2_sat(P a, P b) {                                                                                \
+    return detail::lifted(a, b, [](auto x, auto y) { return hadd_sat(x, y); });                                      \
+  }                                                                                                                  \
+  PORTER_BOTH P hsub2_sat(P a, P b) {                                                                                \
+    return detail::lifted(a, b, [](auto x, auto y) { return hsub_sat(x, y); });                                      \
+  }                                                                                                                  \
+  PORTER_BOTH P hmul2_sat(P a, P b) {                                                                                \
+    return detail::lifted(a, b, [](auto x, auto y) { return hmul_sat(x, y); });                                      \
+  }                                                                                                                  \
+  PORTER_BOTH P hfma2_sat(P a, P b, P c) {                                                                           \
+    return detail::paired<P>(hfma_sat(detail::low_of(a), detail::low_of(b), detail::low_of(c)),                      \
+                             hfma_sat(detail::high_of(a), detail::high_of(b), detail::high_of(c)));                  \
+  }                                                                                                                  \
+  PORTER_BOTH P hfma2_relu(P a, P b, P c) {                                                                          \
+    return detail::paired<P>(hfma_relu(detail::low_of(a), detail::low_of(b), detail::low_of(c)),                     \
+                             hfma_relu(detail::high_of(a), detail::high_of(b), detail::high_of(c)));                 \
+  }                                                                                                                  \
+  PORTER_BOTH P hmax2(P a, P b) { return detail::each<detail::HalfMax>(a, b); }                                      \
+  PORTER_BOTH P hmin2(P a, P b) { return detail::each<detail::HalfMin>(a, b); }                                      \
+  PORTER_BOTH P hmax2_nan(P a, P b) { return detail::each<detail::OrNan<detail::HalfMax>>(a, b); }                   \
+  PORTER_BOTH P hmin2_nan(P a, P b) { return detail::each<detail::OrNan<detail::HalfMin>>(a, b); }                   \
+  /* (real, imaginary): the real products first, each sum rounded once. */                                           \
+  PORTER_BOTH P hcmadd(P a, P b, P c) {                                                                              \
+    auto const re = detail::fused(detail::low_of(a), detail::low_of(b), detail::low_of(c));                          \
+    auto const im = detail::fused(detail::low_of(a), detail::high_of(b), detail::high_of(c));                        \
+    return detail::paired<P>(detail::fused(detail::negated(detail::high_of(a)), detail::high_of(b), re),             \
+                             detail::fused(detail::high_of(a), detail::low_of(b), im));                              \
+  }                                                                                                                  \
+  __device__ inline P h2tanh(P a) { return detail::paired<P>(htanh(detail::low_of(a)), htanh(detail::high_of(a))); } \
+  __device__ inline P h2tanh_approx(P a) { return h2tanh(a); }                                                       \
+  PORTER_PAIR_COMPARISON(P, eq, HalfEq)                                                                              \
+  PORTER_PAIR_COMPARISON(P, ne, HalfNe)                                                                              \
+  PORTER_PAIR_COMPARISON(P, lt, HalfLt)                                                                              \
+  PORTER_PAIR_COMPARISON(P, le, HalfLe)                                                                              \
+  PORTER_PAIR_COMPARISON(P, gt, HalfGt)                                                                              \
   PORTER_PAIR_COMPARISON(P, ge, HalfGe)
 
 // 1.0 or 0.0 per element; `_mask`: all bits or none.
-#define PORTER_PAIR_COMPARISON(P, name, C)                                                                              \
-  PORTER_BOTH P h##name##u2(P a, P b) { return detail::ones<detail::C, true>(a, b); }                                   \
-  PORTER_BOTH unsigned h##name##2_mask(P a, P b) { return detail::masks<detail::C, false>(a, b); }                      \
+#define PORTER_PAIR_COMPARISON(P, name, C)                                                         \
+  PORTER_BOTH P h##name##u2(P a, P b) { return detail::ones<detail::C, true>(a, b); }              \
+  PORTER_BOTH unsigned h##name##2_mask(P a, P b) { return detail::masks<detail::C, false>(a, b); } \
   PORTER_BOTH unsigned h##name##u2_mask(P a, P b) { return detail::masks<detail::C, true>(a, b); }
 
 namespace detail {
@@ -278,43 +309,63 @@ PORTER_PAIRS(PORTER_PAIR_FUNCTIONS)
 // Conversions.
 
 PORTER_BOTH __half double2half(double x) { return detail::nearest<__half>(detail::odd_float(x)); }
-PORTER_BOTH signed char half2char_rz(__half x) { return detail::clamped_to<signed char>(float2int_rz(__half2float(x)), -128, 127); }
-PORTER_BOTH unsigned char half2uchar_rz(__half x) { return detail::clamped_to<unsigned char>(float2int_rz(__half2float(x)), 0, 255); }
+PORTER_BOTH signed char half2char_rz(__half x) {
+  return detail::clamped_to<signed char>(float2int_rz(__half2float(x)), -128, 127);
+}
+PORTER_BOTH unsigned char half2uchar_rz(__half x) {
+  return detail::clamped_to<unsigned char>(float2int_rz(__half2float(x)), 0, 255);
+}
 
 #if defined(PORTER_HAS_BF16)
 
 PORTER_BOTH __hip_bfloat16 float2bfloat16_rn(float x) { return detail::nearest<__hip_bfloat16>(x); }
-PORTER_BOTH __hip_bfloat16 float2bfloat16_rz(float x) { return detail::from_bits_16<__hip_bfloat16>(detail::bf16_bits(x, detail::Rounding::zero)); }
-PORTER_BOTH __hip_bfloat16 float2bfloat16_rd(float x) { return detail::from_bits_16<__hip_bfloat16>(detail::bf16_bits(x, detail::Rounding::down)); }
-PORTER_BOTH __hip_bfloat16 float2bfloat16_ru(float x) { return detail::from_bits_16<__hip_bfloat16>(detail::bf16_bits(x, detail::Rounding::up)); }
-PORTER_BOTH __hip_bfloat162 make_bfloat162(__hip_bfloat16 low, __hip_bfloat16 high) { return detail::paired<__hip_bfloat162>(low, high); }
+PORTER_BOTH __hip_bfloat16 float2bfloat16_rz(float x) {
+  return detail::from_bits_16<__hip_bfloat16>(detail::bf16_bits(x, detail::Rounding::zero));
+}
+PORTER_BOTH __hip_bfloat16 float2bfloat16_rd(float x) {
+  return detail::from_bits_16<__hip_bfloat16>(detail::bf16_bits(x, detail::Rounding::down));
+}
+PORTER_BOTH __hip_bfloat16 float2bfloat16_ru(float x) {
+  return detail::from_bits_16<__hip_bfloat16>(detail::bf16_bits(x, detail::Rounding::up));
+}
+PORTER_BOTH __hip_bfloat162 make_bfloat162(__hip_bfloat16 low, __hip_bfloat16 high) {
+  return detail::paired<__hip_bfloat162>(low, high);
+}
 PORTER_BOTH __hip_bfloat162 floats2bfloat162_rn(float low, float high) {
   return make_bfloat162(float2bfloat16_rn(low), float2bfloat16_rn(high));
 }
 PORTER_BOTH __hip_bfloat162 float2bfloat162_rn(float x) { return floats2bfloat162_rn(x, x); }
 
-PORTER_BOTH signed char bfloat162char_rz(__hip_bfloat16 x) { return detail::clamped_to<signed char>(float2int_rz(detail::wide(x)), -128, 127); }
-PORTER_BOTH unsigned char bfloat162uchar_rz(__hip_bfloat16 x) { return detail::clamped_to<unsigned char>(float2int_rz(detail::wide(x)), 0, 255); }
+PORTER_BOTH signed char bfloat162char_rz(__hip_bfloat16 x) {
+  return detail::clamped_to<signed char>(float2int_rz(detail::wide(x)), -128, 127);
+}
+PORTER_BOTH unsigned char bfloat162uchar_rz(__hip_bfloat16 x) {
+  return detail::clamped_to<unsigned char>(float2int_rz(detail::wide(x)), 0, 255);
+}
 
-#define PORTER_BF16_CONVERSIONS(mode)                                                                                   \
-  PORTER_BOTH int bfloat162int_##mode(__hip_bfloat16 x) { return float2int_##mode(detail::wide(x)); }                   \
-  PORTER_BOTH unsigned bfloat162uint_##mode(__hip_bfloat16 x) { return float2uint_##mode(detail::wide(x)); }            \
-  PORTER_BOTH long long bfloat162ll_##mode(__hip_bfloat16 x) { return float2ll_##mode(detail::wide(x)); }               \
-  PORTER_BOTH unsigned long long bfloat162ull_##mode(__hip_bfloat16 x) { return float2ull_##mode(detail::wide(x)); }    \
-  PORTER_BOTH short bfloat162short_##mode(__hip_bfloat16 x) {                                                           \
-    return detail::clamped_to<short>(float2int_##mode(detail::wide(x)), -32768, 32767);                                 \
-  }                                                                                                                     \
-  PORTER_BOTH unsigned short bfloat162ushort_##mode(__hip_bfloat16 x) {                                                 \
-    return detail::clamped_to<unsigned short>(float2int_##mode(detail::wide(x)), 0, 65535);                             \
-  }                                                                                                                     \
-  PORTER_BOTH __hip_bfloat16 int2bfloat16_##mode(int x) { return float2bfloat16_##mode(detail::odd_float(x)); }         \
-  PORTER_BOTH __hip_bfloat16 uint2bfloat16_##mode(unsigned x) { return float2bfloat16_##mode(detail::odd_float(x)); }   \
-  PORTER_BOTH __hip_bfloat16 ll2bfloat16_##mode(long long x) { return float2bfloat16_##mode(detail::odd_from_integer(x)); } \
-  PORTER_BOTH __hip_bfloat16 ull2bfloat16_##mode(unsigned long long x) {                                                \
-    return float2bfloat16_##mode(detail::odd_from_integer(x));                                                          \
-  }                                                                                                                     \
-  PORTER_BOTH __hip_bfloat16 short2bfloat16_##mode(short x) { return float2bfloat16_##mode(static_cast<float>(x)); }    \
-  PORTER_BOTH __hip_bfloat16 ushort2bfloat16_##mode(unsigned short x) { return float2bfloat16_##mode(static_cast<float>(x)); }
+#define PORTER_BF16_CONVERSIONS(mode)                                                                                 \
+  PORTER_BOTH int bfloat162int_##mode(__hip_bfloat16 x) { return float2int_##mode(detail::wide(x)); }                 \
+  PORTER_BOTH unsigned bfloat162uint_##mode(__hip_bfloat16 x) { return float2uint_##mode(detail::wide(x)); }          \
+  PORTER_BOTH long long bfloat162ll_##mode(__hip_bfloat16 x) { return float2ll_##mode(detail::wide(x)); }             \
+  PORTER_BOTH unsigned long long bfloat162ull_##mode(__hip_bfloat16 x) { return float2ull_##mode(detail::wide(x)); }  \
+  PORTER_BOTH short bfloat162short_##mode(__hip_bfloat16 x) {                                                         \
+    return detail::clamped_to<short>(float2int_##mode(detail::wide(x)), -32768, 32767);                               \
+  }                                                                                                                   \
+  PORTER_BOTH unsigned short bfloat162ushort_##mode(__hip_bfloat16 x) {                                               \
+    return detail::clamped_to<unsigned short>(float2int_##mode(detail::wide(x)), 0, 65535);                           \
+  }                                                                                                                   \
+  PORTER_BOTH __hip_bfloat16 int2bfloat16_##mode(int x) { return float2bfloat16_##mode(detail::odd_float(x)); }       \
+  PORTER_BOTH __hip_bfloat16 uint2bfloat16_##mode(unsigned x) { return float2bfloat16_##mode(detail::odd_float(x)); } \
+  PORTER_BOTH __hip_bfloat16 ll2bfloat16_##mode(long long x) {                                                        \
+    return float2bfloat16_##mode(detail::odd_from_integer(x));                                                        \
+  }                                                                                                                   \
+  PORTER_BOTH __hip_bfloat16 ull2bfloat16_##mode(unsigned long long x) {                                              \
+    return float2bfloat16_##mode(detail::odd_from_integer(x));                                                        \
+  }                                                                                                                   \
+  PORTER_BOTH __hip_bfloat16 short2bfloat16_##mode(short x) { return float2bfloat16_##mode(static_cast<float>(x)); }  \
+  PORTER_BOTH __hip_bfloat16 ushort2bfloat16_##mode(unsigned short x) {                                               \
+    return float2bfloat16_##mode(static_cast<float>(x));                                                              \
+  }
 
 PORTER_BF16_CONVERSIONS(rn)
 PORTER_BF16_CONVERSIONS(rz)

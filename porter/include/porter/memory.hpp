@@ -16,11 +16,21 @@ namespace detail {
 
 // The largest word that a type is made of; it may alias any type.
 template <unsigned size> struct Word;
-template <> struct Word<1> { typedef unsigned char __attribute__((may_alias)) type; };
-template <> struct Word<2> { typedef unsigned short __attribute__((may_alias)) type; };
-template <> struct Word<4> { typedef unsigned __attribute__((may_alias)) type; };
-template <> struct Word<8> { typedef unsigned long long __attribute__((may_alias)) type; };
-template <> struct Word<16> { typedef unsigned __attribute__((ext_vector_type(4), may_alias)) type; };
+template <> struct Word<1> {
+  typedef unsigned char __attribute__((may_alias)) type;
+};
+template <> struct Word<2> {
+  typedef unsigned short __attribute__((may_alias)) type;
+};
+template <> struct Word<4> {
+  typedef unsigned __attribute__((may_alias)) type;
+};
+template <> struct Word<8> {
+  typedef unsigned long long __attribute__((may_alias)) type;
+};
+template <> struct Word<16> {
+  typedef unsigned __attribute__((ext_vector_type(4), may_alias)) type;
+};
 
 template <class T> constexpr unsigned word_size(unsigned most) {
   return most == 1 || (sizeof(T) % most == 0 && alignof(T) % most == 0) ? most : word_size<T>(most / 2);
@@ -57,7 +67,8 @@ template <class Access, class T> __device__ inline __attribute__((always_inline)
   using W = typename Word<size>::type;
   W words[sizeof(T) / size];
 #pragma unroll
-  for (unsigned i = 0; i < sizeof(T) / size; ++i) words[i] = Access::template load<W>(reinterpret_cast<W const*>(p) + i);
+  for (unsigned i = 0; i < sizeof(T) / size; ++i)
+    words[i] = Access::template load<W>(reinterpret_cast<W const*>(p) + i);
   T value;
   __builtin_memcpy(static_cast<void*>(&value), words, sizeof(T));
   return value;
@@ -72,7 +83,9 @@ template <class Access, class T> __device__ inline __attribute__((always_inline)
   for (unsigned i = 0; i < sizeof(T) / size; ++i) Access::template store<W>(reinterpret_cast<W*>(p) + i, words[i]);
 }
 
-template <class T> struct Same { using type = T; };
+template <class T> struct Same {
+  using type = T;
+};
 
 }  // namespace detail
 
@@ -104,10 +117,10 @@ __device__ inline unsigned isLocal(void const* p) {
 __device__ inline unsigned isGlobal(void const* p) { return !isShared(p) && !isLocal(p); }
 
 __device__ inline size_t cvta_generic_to_shared(void const* p) {
-  return (unsigned)(__UINTPTR_TYPE__)(detail::shared_pointer)const_cast<void*>(p);
+  return (unsigned)(__UINTPTR_TYPE__)(detail::shared_pointer) const_cast<void*>(p);
 }
 __device__ inline size_t cvta_generic_to_local(void const* p) {
-  return (unsigned)(__UINTPTR_TYPE__)(detail::private_pointer)const_cast<void*>(p);
+  return (unsigned)(__UINTPTR_TYPE__)(detail::private_pointer) const_cast<void*>(p);
 }
 __device__ inline size_t cvta_generic_to_global(void const* p) { return reinterpret_cast<size_t>(p); }
 __device__ inline void* cvta_shared_to_generic(size_t address) {

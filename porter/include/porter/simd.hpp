@@ -103,8 +103,12 @@ template <class Op> struct Saturated {
 };
 
 template <class V> struct LaneLimits;
-template <> struct LaneLimits<s16x2> { enum { low = -32768, high = 32767 }; };
-template <> struct LaneLimits<u16x2> { enum { low = 0, high = 65535 }; };
+template <> struct LaneLimits<s16x2> {
+  enum { low = -32768, high = 32767 };
+};
+template <> struct LaneLimits<u16x2> {
+  enum { low = 0, high = 65535 };
+};
 PORTER_BOTH int clamped(int x, int low, int high) { return x < low ? low : x > high ? high : x; }
 
 struct LaneAddSat {
@@ -151,8 +155,8 @@ PORTER_BOTH unsigned vsub4(unsigned a, unsigned b) {
 PORTER_BOTH unsigned vneg4(unsigned a) { return vsub4(0u, a); }
 
 // name2 and name4 of an operation on lanes of type V.
-#define PORTER_LANEWISE(name, V, Op)                                                                                  \
-  PORTER_BOTH unsigned name##2(unsigned a, unsigned b) { return detail::halves<detail::V>(a, b, detail::Op()); }      \
+#define PORTER_LANEWISE(name, V, Op)                                                                             \
+  PORTER_BOTH unsigned name##2(unsigned a, unsigned b) { return detail::halves<detail::V>(a, b, detail::Op()); } \
   PORTER_BOTH unsigned name##4(unsigned a, unsigned b) { return detail::bytes<detail::V>(a, b, detail::Op()); }
 
 PORTER_LANEWISE(vmaxs, s16x2, LaneMax)
@@ -166,9 +170,9 @@ PORTER_LANEWISE(vavgs, s16x2, LaneAverage)
 PORTER_LANEWISE(vavgu, u16x2, LaneAverage)
 
 // vcmp*: all bits of a lane where the comparison holds; vset*: 1.
-#define PORTER_COMPARISON(name, V, Op)                                                                                \
-  PORTER_LANEWISE(vcmp##name, V, Op)                                                                                  \
-  PORTER_BOTH unsigned vset##name##2(unsigned a, unsigned b) { return vcmp##name##2(a, b) & 0x00010001u; }            \
+#define PORTER_COMPARISON(name, V, Op)                                                                     \
+  PORTER_LANEWISE(vcmp##name, V, Op)                                                                       \
+  PORTER_BOTH unsigned vset##name##2(unsigned a, unsigned b) { return vcmp##name##2(a, b) & 0x00010001u; } \
   PORTER_BOTH unsigned vset##name##4(unsigned a, unsigned b) { return vcmp##name##4(a, b) & 0x01010101u; }
 
 PORTER_COMPARISON(eq, u16x2, LaneEq)
@@ -183,10 +187,12 @@ PORTER_COMPARISON(lts, s16x2, LaneLt)
 PORTER_COMPARISON(ltu, u16x2, LaneLt)
 
 // Arithmetic that saturates.
-#define PORTER_SATURATING(name, V, Op)                                                                                \
-  PORTER_BOTH unsigned v##name##2(unsigned a, unsigned b) { return detail::halves<detail::V>(a, b, detail::Op##Sat()); } \
-  PORTER_BOTH unsigned v##name##4(unsigned a, unsigned b) {                                                           \
-    return detail::bytes<detail::V>(a, b, detail::Saturated<detail::Op>());                                           \
+#define PORTER_SATURATING(name, V, Op)                                      \
+  PORTER_BOTH unsigned v##name##2(unsigned a, unsigned b) {                 \
+    return detail::halves<detail::V>(a, b, detail::Op##Sat());              \
+  }                                                                         \
+  PORTER_BOTH unsigned v##name##4(unsigned a, unsigned b) {                 \
+    return detail::bytes<detail::V>(a, b, detail::Saturated<detail::Op>()); \
   }
 
 PORTER_SATURATING(addss, s16x2, LaneAdd)
@@ -215,34 +221,40 @@ PORTER_BOTH unsigned vsads4(unsigned a, unsigned b) { return vsadu4(a ^ 0x808080
 
 // DPX: minima and maxima of sums and of three numbers, in one piece and per half.
 
-#define PORTER_DPX_32(T, suffix)                                                                                      \
-  PORTER_BOTH T vimax3_##suffix(T a, T b, T c) { return detail::larger(detail::larger(a, b), c); }                    \
-  PORTER_BOTH T vimin3_##suffix(T a, T b, T c) { return detail::smaller(detail::smaller(a, b), c); }                  \
-  PORTER_BOTH T viaddmax_##suffix(T a, T b, T c) { return detail::larger(detail::sum(a, b), c); }                     \
-  PORTER_BOTH T viaddmin_##suffix(T a, T b, T c) { return detail::smaller(detail::sum(a, b), c); }                    \
-  PORTER_BOTH T vibmax_##suffix(T a, T b, bool* first) { return *first = a >= b, detail::larger(a, b); }              \
+#define PORTER_DPX_32(T, suffix)                                                                         \
+  PORTER_BOTH T vimax3_##suffix(T a, T b, T c) { return detail::larger(detail::larger(a, b), c); }       \
+  PORTER_BOTH T vimin3_##suffix(T a, T b, T c) { return detail::smaller(detail::smaller(a, b), c); }     \
+  PORTER_BOTH T viaddmax_##suffix(T a, T b, T c) { return detail::larger(detail::sum(a, b), c); }        \
+  PORTER_BOTH T viaddmin_##suffix(T a, T b, T c) { return detail::smaller(detail::sum(a, b), c); }       \
+  PORTER_BOTH T vibmax_##suffix(T a, T b, bool* first) { return *first = a >= b, detail::larger(a, b); } \
   PORTER_BOTH T vibmin_##suffix(T a, T b, bool* first) { return *first = a <= b, detail::smaller(a, b); }
 
-#define PORTER_DPX_16(V, kind, suffix)                                                                                \
-  PORTER_BOTH unsigned vimax3_##suffix(unsigned a, unsigned b, unsigned c) { return vmax##kind##2(vmax##kind##2(a, b), c); } \
-  PORTER_BOTH unsigned vimin3_##suffix(unsigned a, unsigned b, unsigned c) { return vmin##kind##2(vmin##kind##2(a, b), c); } \
+#define PORTER_DPX_16(V, kind, suffix)                                                                                 \
+  PORTER_BOTH unsigned vimax3_##suffix(unsigned a, unsigned b, unsigned c) {                                           \
+    return vmax##kind##2(vmax##kind##2(a, b), c);                                                                      \
+  }                                                                                                                    \
+  PORTER_BOTH unsigned vimin3_##suffix(unsigned a, unsigned b, unsigned c) {                                           \
+    return vmin##kind##2(vmin##kind##2(a, b), c);                                                                      \
+  }                                                                                                                    \
   PORTER_BOTH unsigned viaddmax_##suffix(unsigned a, unsigned b, unsigned c) { return vmax##kind##2(vadd2(a, b), c); } \
   PORTER_BOTH unsigned viaddmin_##suffix(unsigned a, unsigned b, unsigned c) { return vmin##kind##2(vadd2(a, b), c); } \
-  PORTER_BOTH unsigned vibmax_##suffix(unsigned a, unsigned b, bool* first_high, bool* first_low) {                   \
-    unsigned const first = vcmpge##kind##2(a, b);                                                                     \
-    *first_high = first >> 16 != 0u, *first_low = (first & 1u) != 0u;                                                 \
-    return vmax##kind##2(a, b);                                                                                       \
-  }                                                                                                                   \
-  PORTER_BOTH unsigned vibmin_##suffix(unsigned a, unsigned b, bool* first_high, bool* first_low) {                   \
-    unsigned const first = vcmple##kind##2(a, b);                                                                     \
-    *first_high = first >> 16 != 0u, *first_low = (first & 1u) != 0u;                                                 \
-    return vmin##kind##2(a, b);                                                                                       \
+  PORTER_BOTH unsigned vibmax_##suffix(unsigned a, unsigned b, bool* first_high, bool* first_low) {                    \
+    unsigned const first = vcmpge##kind##2(a, b);                                                                      \
+    *first_high = first >> 16 != 0u, *first_low = (first & 1u) != 0u;                                                  \
+    return vmax##kind##2(a, b);                                                                                        \
+  }                                                                                                                    \
+  PORTER_BOTH unsigned vibmin_##suffix(unsigned a, unsigned b, bool* first_high, bool* first_low) {                    \
+    unsigned const first = vcmple##kind##2(a, b);                                                                      \
+    *first_high = first >> 16 != 0u, *first_low = (first & 1u) != 0u;                                                  \
+    return vmin##kind##2(a, b);                                                                                        \
   }
 
 namespace detail {
 template <class T> PORTER_BOTH T larger(T a, T b) { return a < b ? b : a; }
 template <class T> PORTER_BOTH T smaller(T a, T b) { return b < a ? b : a; }
-template <class T> PORTER_BOTH T sum(T a, T b) { return static_cast<T>(static_cast<unsigned>(a) + static_cast<unsigned>(b)); }
+template <class T> PORTER_BOTH T sum(T a, T b) {
+  return static_cast<T>(static_cast<unsigned>(a) + static_cast<unsigned>(b));
+}
 }  // namespace detail
 
 PORTER_DPX_32(int, s32)
@@ -261,8 +273,12 @@ PORTER_BOTH unsigned vimax_s16x2_relu(unsigned a, unsigned b) { return vmaxs2(vm
 PORTER_BOTH unsigned vimin_s16x2_relu(unsigned a, unsigned b) { return vmaxs2(vmins2(a, b), 0u); }
 PORTER_BOTH unsigned vimax3_s16x2_relu(unsigned a, unsigned b, unsigned c) { return vmaxs2(vimax3_s16x2(a, b, c), 0u); }
 PORTER_BOTH unsigned vimin3_s16x2_relu(unsigned a, unsigned b, unsigned c) { return vmaxs2(vimin3_s16x2(a, b, c), 0u); }
-PORTER_BOTH unsigned viaddmax_s16x2_relu(unsigned a, unsigned b, unsigned c) { return vmaxs2(viaddmax_s16x2(a, b, c), 0u); }
-PORTER_BOTH unsigned viaddmin_s16x2_relu(unsigned a, unsigned b, unsigned c) { return vmaxs2(viaddmin_s16x2(a, b, c), 0u); }
+PORTER_BOTH unsigned viaddmax_s16x2_relu(unsigned a, unsigned b, unsigned c) {
+  return vmaxs2(viaddmax_s16x2(a, b, c), 0u);
+}
+PORTER_BOTH unsigned viaddmin_s16x2_relu(unsigned a, unsigned b, unsigned c) {
+  return vmaxs2(viaddmin_s16x2(a, b, c), 0u);
+}
 
 }  // namespace porter
 
