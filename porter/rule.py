@@ -77,7 +77,7 @@ class Rule:
     def applies(self, unit: Unit) -> bool:
         """Whether any trigger occurs in the unit."""
         triggers = self.triggers
-        return not triggers or not triggers.isdisjoint(unit.tokens.names) or not triggers.isdisjoint(unit.included)
+        return not triggers or not triggers.isdisjoint(unit.identifiers) or not triggers.isdisjoint(unit.included)
 
     def finding(
         self,

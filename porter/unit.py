@@ -101,6 +101,11 @@ class Unit:
         return lex(self.source.text)
 
     @cached_property
+    def identifiers(self) -> frozenset[str]:
+        """Every identifier of the file."""
+        return frozenset(self.tokens.names)
+
+    @cached_property
     def included(self) -> frozenset[str]:
         """Names in the file's #include lines."""
         return frozenset(include.name for include in self.tokens.includes)
@@ -168,8 +173,8 @@ class Unit:
     @cached_property
     def known_names(self) -> frozenset[str]:
         """The file's identifiers about which the tables have something to say."""
-        names = self.tokens.names.keys()
-        return (self.names.active & names) | (self.support.names.keys() & names)
+        supplied = self.support.names
+        return (self.names.active & self.identifiers) | {name for name in self.identifiers if name in supplied}
 
     def _declares(self, index: int) -> bool:
         """Whether `type name =`, `type name(`, `#define name` or the like stands at a token."""
