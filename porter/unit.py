@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import posixpath
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -67,6 +68,7 @@ class Semantics(Protocol):
         """Canonical argument types of the call whose callee starts at an offset."""
 
 
+_INCLUDE_FOLDERS = ("", "include", "inc", "src", "includes", "common")
 _AFTER_DECLARATOR = frozenset(["=", ";", ",", ")", "[", "(", "{"])
 _BUILTIN_TYPES = frozenset(["void", "bool", "char", "short", "int", "long", "float", "double", "signed", "unsigned"])
 _KEYWORDS = """
@@ -207,8 +209,19 @@ class Unit:
         return declaration is None or declaration.origin != "cuda"
 
     def is_project_header(self, name: str) -> bool:
-        """Whether `#include` of this name can only mean a file of the project."""
-        return name in self.headers or any(path.endswith("/" + name) for path in self.headers)
+        """Whether `#include` of this name can mean a file of the project: one in a folder that this file may search.
+
+        Those are its own folder and, for each folder above it, that folder and its usual include folders: a `cuda.h`
+        elsewhere in the repository is another program's.
+        """
+        folder = posixpath.dirname(self.source.path)
+        while True:
+            for below in _INCLUDE_FOLDERS:
+                if posixpath.normpath(posixpath.join(folder, below, name)) in self.headers:
+                    return True
+            if not folder:
+                return False
+            folder = posixpath.dirname(folder)
 
     def next_is(self, index: int, text: str) -> bool:
         """Whether the token after `index` is `text`."""

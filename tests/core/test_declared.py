@@ -40,3 +40,19 @@ def test_prescan(line: str, declared: set[str]) -> None:
 def test_own_names_of_a_file(text: str, own: bool) -> None:
     unit = Unit(SourceFile("a.cu", text.encode()), Settings(), load_names(None, {}), load_support(None))
     assert ("cudaFree" in unit.own) == own
+
+
+@pytest.mark.parametrize(
+    ("path", "headers", "expected"),
+    [
+        ("a/main.cu", {"a/cuda.h"}, True),
+        ("a/src/main.cu", {"a/include/cuda.h"}, True),
+        ("a/main.cu", {"cuda.h"}, True),
+        ("a/main.cu", {"b/util/cuda.h"}, False),
+        ("a/main.cu", {"a/util/cuda/cuda.h"}, False),
+        ("main.cu", set(), False),
+    ],
+)
+def test_header_of_the_project(path: str, headers: set[str], expected: bool) -> None:
+    unit = Unit(SourceFile(path, b""), Settings(), load_names(None, {}), load_support(None), headers=frozenset(headers))
+    assert unit.is_project_header("cuda.h") == expected

@@ -8,9 +8,15 @@ from porter.names.derive.compare import Comparison
 from porter.names.derive.declarations import Prototype
 from porter.names.derive.reader import read_declarations
 
-RENAMES = {"cudaStream_t": "hipStream_t", "cudaError_t": "hipError_t", "CUdevice": "hipDevice_t", "cudaKind": "hipKind"}
-CUDA = {"cudaStream_t": "CUstream_st *", "CUdevice": "int", "cuuint_t": "unsigned int"}
-HIP = {"hipStream_t": "ihipStream_t *", "hipDevice_t": "int"}
+RENAMES = {
+    "same_t": "same_t",
+    "cudaStream_t": "hipStream_t",
+    "cudaError_t": "hipError_t",
+    "CUdevice": "hipDevice_t",
+    "cudaKind": "hipKind",
+}
+CUDA = {"same_t": "same_v2", "cudaStream_t": "CUstream_st *", "CUdevice": "int", "cuuint_t": "unsigned int"}
+HIP = {"same_t": "same_v1", "hipStream_t": "ihipStream_t *", "hipDevice_t": "int"}
 
 
 def prototypes(*texts: str) -> list[Prototype]:
@@ -21,7 +27,7 @@ def prototypes(*texts: str) -> list[Prototype]:
 def compare(cuda: list[str], hip: list[str], overloaded: bool = False) -> tuple[str, str] | None:
     """Text and effort of the difference."""
     comparison = Comparison(
-        lambda word: RENAMES.get(word, word),
+        lambda word: RENAMES.get(word, ""),
         lambda w: CUDA.get(w, ""),
         lambda w: HIP.get(w, ""),
         {"cudaKind"}.__contains__,
@@ -39,6 +45,7 @@ def compare(cuda: list[str], hip: list[str], overloaded: bool = False) -> tuple[
         ("int f(cuuint_t n);", "int f(uint32_t n);"),
         ("int f(int *p);", "int f(void *p);"),
         ("int f(float v);", "int f(double v);"),
+        ("int f(same_t *v);", "int f(same_v1 *v);"),
         ("int f(int a);", "int f(int a, int b = 0);"),
         ("int f(enum cudaKind k);", "int f(int k);"),
         ("int f(int a);", "bool f(int a);"),

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from porter.names.derive.declarations import Parameter, Prototype
 
 Rename = Callable[[str], str]
-"""CUDA identifier -> HIP identifier (itself when it has no row)."""
+"""CUDA identifier -> HIP identifier; empty when it has no counterpart."""
 Resolve = Callable[[str], str]
 """Type name -> what it is a typedef of ("" when it is none)."""
 
@@ -168,17 +168,23 @@ class Comparison:
         )
 
     def _same(self, cuda: str, hip: str) -> bool:
-        renamed = [self._rename(word) for word in _words(cuda)]
-        return renamed == _words(hip) or self._canonical(cuda, True) == self._canonical(hip, False)
+        renamed = [self._rename(word) or word for word in _words(cuda)]
+        if renamed == _words(hip):
+            return True
+        theirs = self._canonical(hip, False)
+        return theirs in (self._canonical(cuda, True), self._canonical(cuda, True, keep=True))
 
-    def _canonical(self, written: str, cuda: bool) -> str:
-        words = [part for word in _words(written) for part in self._looked_through(word, cuda)]
+    def _canonical(self, written: str, cuda: bool, keep: bool = False) -> str:
+        words = [part for word in _words(written) for part in self._looked_through(word, cuda, keep)]
         return _integer(" ".join(words))
 
-    def _looked_through(self, word: str, cuda: bool) -> list[str]:
-        """What a word is a typedef of, down to a builtin integer, a pointer or a struct."""
-        renamed = self._rename(word) if cuda else word
-        if renamed != word:
+    def _looked_through(self, word: str, cuda: bool, keep: bool = False) -> list[str]:
+        """What a word is a typedef of, down to a builtin integer, a pointer or a struct.
+
+        With `keep`, a name that is the same in HIP is looked through on CUDA's side.
+        """
+        renamed = self._rename(word) if cuda else ""
+        if renamed and not (keep and renamed == word):
             return self._looked_through(renamed, False)
         resolve = self._cuda_typedef if cuda else self._hip_typedef
         seen: set[str] = set()
@@ -188,7 +194,7 @@ class Comparison:
             if not target or "(" in target or "{" in target:
                 break
             if len(target) > 1 or target[0] in _INTEGERS:
-                return [part for t in target for part in ([t] if t in seen else self._looked_through(t, cuda))]
+                return [part for t in target for part in ([t] if t in seen else self._looked_through(t, cuda, keep))]
             word = target[0]
         return [word]
 

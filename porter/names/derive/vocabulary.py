@@ -49,7 +49,7 @@ class Vocabulary:
     def comparison(self) -> Comparison:
         """Compares prototypes in this vocabulary."""
         return Comparison(
-            lambda word: self.mapped.get(word, word),
+            lambda word: self.mapped.get(word, ""),
             lambda word: self.typedefs.get(word, ""),
             self.hip_typedef,
             lambda word: word in self.enums,
