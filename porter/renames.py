@@ -162,11 +162,3 @@ def unknown_names(unit: Unit) -> Iterator[int]:
 def _declared_here(unit: Unit, name: str) -> bool:
     semantics = unit.semantics
     return semantics is not None and name in semantics.declared
-
-
-def spelled(aliases: Mapping[str, str], name: str) -> str:
-    """A qualified name with this file's alias for its namespace, if it has one."""
-    for alias, scope in aliases.items():
-        if name.startswith(scope + "::"):
-            return alias + name[len(scope) :]
-    return name

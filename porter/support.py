@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from porter.names.table import version_key
+
 if sys.version_info >= (3, 11):
     import tomllib
 else:  # pragma: no cover
@@ -45,11 +47,6 @@ class SupportTable:
     def get(self, name: str) -> SupportRow | None:
         """The row of a CUDA name."""
         return self.names.get(name)
-
-
-def version_key(version: str) -> tuple[int, ...]:
-    """Orders versions by number: `6.10` comes after `6.9`."""
-    return tuple(int(part) for part in version.split(".") if part.isdigit())
 
 
 @functools.cache
