@@ -11,6 +11,20 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from porter.validation.toolchain.result import Assembled, CompileFailed, Missing
+from porter.validation.toolchain.store import DEPFILE, Recipe, cache_directory, identity, make
+
+__all__ = [
+    "Assembled",
+    "Clang",
+    "CompileFailed",
+    "Missing",
+    "assemble",
+    "assemble_text",
+    "cache_directory",
+    "find_clang",
+]
+
 CANDIDATES = ("clang++-20", "clang++-19", "clang++-18", "clang++-17", "clang++")
 BITCODE = ("amdgcn/bitcode", "lib/x86_64-linux-gnu/amdgcn/bitcode", "lib/amdgcn/bitcode")
 # Device libraries older than gfx942 serve it under the name of the generation they know.
@@ -25,37 +39,6 @@ class Clang:
     version: str
     bitcode: Path
     headers: Path
-
-
-@dataclass(frozen=True)
-class Missing:
-    """Why there is none."""
-
-    reason: str
-
-
-@dataclass(frozen=True)
-class Assembled:
-    """Assembly text of the device pass."""
-
-    text: str
-    command: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class CompileFailed:
-    """What the compiler said."""
-
-    command: tuple[str, ...]
-    output: str
-
-
-def cache_directory() -> Path:
-    """$PORTER_CACHE_DIR, else the user's cache folder."""
-    configured = os.environ.get("PORTER_CACHE_DIR")
-    if configured:
-        return Path(configured)
-    return Path(os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache"))) / "porter"
 
 
 def _roots() -> list[Path]:
@@ -140,6 +123,12 @@ def find_clang(architecture: str = "gfx942") -> Clang | Missing:
     return headers if isinstance(headers, Missing) else Clang(*compiler, bitcode, headers)
 
 
+@functools.cache
+def libraries(clang: Clang) -> tuple[Path, ...]:
+    """The device libraries, which dependency files do not list."""
+    return tuple(sorted(clang.bitcode.glob("*.bc")))
+
+
 def device_command(
     clang: Clang, source: Path, target: Path, architecture: str, options: tuple[str, ...]
 ) -> tuple[str, ...]:
@@ -160,20 +149,26 @@ def assemble(
     seconds: float = 300.0,
     clang: Clang | None = None,
 ) -> Assembled | CompileFailed | Missing:
-    """Compile the device pass of one file."""
+    """Compile the device pass of one file, from the cache when nothing it reads has changed."""
     found = clang or find_clang(architecture)
     if isinstance(found, Missing):
         return found
-    with tempfile.TemporaryDirectory() as folder:
-        target = Path(folder) / "device.s"
-        command = device_command(found, source, target, architecture, options)
-        try:
-            run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=seconds)
-        except subprocess.TimeoutExpired:
-            return CompileFailed(command, f"no end after {seconds:g} s")
-        if run.returncode or not target.exists():
-            return CompileFailed(command, run.stderr)
-        return Assembled(target.read_text("utf-8", "replace"), command)  # comments may hold any byte
+    source = source.absolute()
+
+    def command(folder: Path) -> tuple[str, ...]:
+        depfile = ("-MD", "-MF", str(folder / DEPFILE))
+        return device_command(found, source, folder / "device.s", architecture, (*options, *depfile))
+
+    made = make(
+        Recipe(identity(found.path, found.version), command, (source, *libraries(found)), ("device.s",)), seconds
+    )
+    done = made.invocation
+    if not done.ok:
+        return CompileFailed(done.command, done.said)
+    try:  # comments may hold any byte
+        return Assembled((made.folder / "device.s").read_text("utf-8", "replace"), done.command)
+    except OSError as error:
+        return CompileFailed(done.command, f"device.s: {error.strerror}")
 
 
 def assemble_text(

@@ -1,0 +1,239 @@
+"""Compilations kept by content: the same compiler, command and inputs are never compiled twice."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import functools
+import hashlib
+import json
+import os
+import re
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from porter.validation.toolchain.invoke import Invocation, invoke
+
+DEPFILE = "inputs.d"
+"""Where a command writes its dependency file (`-MD -MF`), inside its folder."""
+RECORD = "porter-build.json"
+_VARIANTS = 8
+_SETTLED = 2.0
+"""A file younger than this at the time of the build is compared by content, never by its time stamp."""
+_LEFT_TO_CHANCE = re.compile(r"No space left on device|Disk quota exceeded|[Cc]annot allocate memory|Killed", re.ASCII)
+_READ_BY_COMPILERS = (
+    *("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH", "CCC_OVERRIDE_OPTIONS", "SOURCE_DATE_EPOCH"),
+    *("NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "NVCC_CCBIN", "CUDA_HOME", "CUDA_PATH"),
+    *("HIP_PLATFORM", "HIP_PATH", "ROCM_PATH", "HIP_CLANG_PATH", "DEVICE_LIB_PATH", "HIP_DEVICE_LIB_PATH"),
+    *("HIPCC_COMPILE_FLAGS_APPEND", "HIPCC_LINK_FLAGS_APPEND", "HIP_COMPILER", "HIP_RUNTIME", "HSA_PATH"),
+)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How to make something: a command that writes into a folder, and all that decides what comes out."""
+
+    tool: str
+    """The compiler and its version, as part of the key."""
+    command: Callable[[Path], tuple[str, ...]]
+    """The command line that writes its products, and DEPFILE, into the given folder."""
+    inputs: tuple[Path, ...]
+    """Files read in any case; the dependency file adds those that were included."""
+    keep: tuple[str, ...]
+    """Globs of the products to keep."""
+    folder: Path | None = None
+    environment: Mapping[str, str] = field(default_factory=dict)
+    has_depfile: bool = True
+
+
+@dataclass(frozen=True)
+class Made:
+    """The outcome of a recipe: products in `folder` when it is ok."""
+
+    folder: Path
+    invocation: Invocation
+    reused: bool
+    note: str | None = None
+    """Why it could not be kept."""
+
+    def product(self, pattern: str) -> Path | None:
+        """The first product that matches a glob."""
+        return next(iter(sorted(self.folder.glob(pattern))), None)
+
+
+def cache_directory() -> Path:
+    """$PORTER_CACHE_DIR, else the user's cache folder."""
+    configured = os.environ.get("PORTER_CACHE_DIR")
+    if configured:
+        return Path(configured)
+    return Path(os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache"))) / "porter"
+
+
+def identity(path: str, version: str) -> str:
+    """A compiler as part of a key: another binary under the same name is another compiler."""
+    try:
+        status = Path(path).stat()
+    except OSError:
+        return f"{version} {path}"
+    return f"{version} {path} {status.st_size} {status.st_mtime_ns}"
+
+
+@functools.cache
+def _temporary_root() -> Path:
+    """A folder of this process, for what cannot be kept."""
+    made = Path(tempfile.mkdtemp(prefix="porter-"))
+    atexit.register(shutil.rmtree, made, ignore_errors=True)
+    return made
+
+
+def _key(recipe: Recipe) -> str:
+    parts: list[str] = [recipe.tool, *recipe.command(Path("@")), str(recipe.folder or "")]
+    parts += [f"{name}={value}" for name in _READ_BY_COMPILERS if (value := os.environ.get(name)) is not None]
+    parts += [f"{name}:{value}" for name, value in sorted(recipe.environment.items())]
+    parts += [*recipe.keep, "depfile" if recipe.has_depfile else ""]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:40]
+
+
+def make(recipe: Recipe, seconds: float = 300.0) -> Made:
+    """Run the recipe, or take what an earlier run made of the same inputs; a full or read-only disk raises nothing."""
+    shelf = cache_directory() / "builds" / _key(recipe)
+    found = _find(shelf)
+    if found is not None:
+        return found
+    note = None
+    try:
+        shelf.mkdir(parents=True, exist_ok=True)
+        folder = Path(tempfile.mkdtemp(prefix="making-", dir=shelf))
+    except OSError as error:
+        note = f"not kept for the next run: {shelf}: {error.strerror}"
+        try:
+            folder = Path(tempfile.mkdtemp(dir=_temporary_root()))
+        except OSError as worse:
+            return Made(shelf, _unwritable(recipe, worse), False, note)
+    return _run(recipe, shelf, folder, seconds, note)
+
+
+def _unwritable(recipe: Recipe, error: OSError) -> Invocation:
+    reason = f"{error.filename or tempfile.gettempdir()}: {error.strerror}"
+    return Invocation(recipe.command(Path()), None, "", 0.0, reason)
+
+
+def _run(recipe: Recipe, shelf: Path, folder: Path, seconds: float, note: str | None) -> Made:
+    began = time.time()
+    done = invoke(recipe.command(folder), seconds, recipe.folder, recipe.environment)
+    invocation = Invocation(recipe.command(Path()), done.code, done.output, done.seconds, done.stopped)
+    try:
+        inputs = _inputs(recipe, folder)
+        _drop(folder, recipe.keep)
+        if note is not None or inputs is None or not _is_settled(invocation):
+            return _unkept(shelf, folder, invocation, note)
+        record = {"inputs": _stamps(inputs, began), "invocation": asdict(invocation)}
+        (folder / RECORD).write_text(json.dumps(record), "utf-8", "surrogateescape")
+        target = shelf / f"{time.time_ns():x}"
+        folder.rename(target)
+    except OSError as error:
+        return _unkept(shelf, folder, invocation, f"not kept for the next run: {error.filename}: {error.strerror}")
+    return Made(target, invocation, False)
+
+
+def _unkept(shelf: Path, folder: Path, invocation: Invocation, note: str | None) -> Made:
+    """Products that only this process will see; of a failure there are none."""
+    if not invocation.ok:
+        shutil.rmtree(folder, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            shelf.rmdir()
+    else:
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Made(folder, invocation, False, note)
+
+
+def _is_settled(invocation: Invocation) -> bool:
+    """Whether the same inputs would give the same outcome again: a full disk or a time limit would not."""
+    if invocation.ok:
+        return True
+    return invocation.code == 1 and not _LEFT_TO_CHANCE.search(invocation.output)
+
+
+def _inputs(recipe: Recipe, folder: Path) -> list[Path] | None:
+    """All that was read; None when the compiler did not say."""
+    base = recipe.folder or Path.cwd()
+    named = [path.absolute() for path in recipe.inputs]
+    if not recipe.has_depfile:
+        return named
+    try:
+        text = (folder / DEPFILE).read_text("utf-8", "surrogateescape")
+    except FileNotFoundError:
+        return None
+    listed = [base / name for name in prerequisites(text)]
+    return list(dict.fromkeys([*named, *(path for path in listed if folder not in path.parents)]))
+
+
+_WORD = re.compile(r"(?:\\[ #\\]|\$\$|[^\s\\]|\\(?!\r?\n))+")
+
+
+def prerequisites(text: str) -> list[str]:
+    """The files to the right of each colon of a make dependency file."""
+    found: list[str] = []
+    for line in re.sub(r"\\\r?\n", " ", text).splitlines():
+        _, colon, after = line.partition(": ")
+        if colon:
+            found += [re.sub(r"\\([ #\\])", r"\1", word).replace("$$", "$") for word in _WORD.findall(after)]
+    return found
+
+
+def _drop(folder: Path, keep: tuple[str, ...]) -> None:
+    for path in folder.iterdir():
+        if not any(path.match(pattern) for pattern in keep):
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+def _stamps(paths: Iterable[Path], began: float) -> list[tuple[str, int, int, str]]:
+    """Path, size, time and digest; no time for a file too young to be told from a later edit."""
+    rows: list[tuple[str, int, int, str]] = []
+    for path in paths:
+        status = path.stat()
+        time_ns = status.st_mtime_ns if status.st_mtime < began - _SETTLED else 0
+        rows.append((str(path), status.st_size, time_ns, _digest(str(path), status.st_mtime_ns, status.st_size)))
+    return rows
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def _digest(path: str, time_ns: int, size: int) -> str:
+    del time_ns, size  # they tell versions of a file apart within this process
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+
+
+def _is_same(row: tuple[str, int, int, str]) -> bool:
+    path, size, time_ns, digest = row
+    try:
+        status = Path(path).stat()
+        if status.st_size != size:
+            return False
+        return status.st_mtime_ns == time_ns or _read_digest(path) == digest
+    except OSError:
+        return False
+
+
+def _read_digest(path: str) -> str:
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+
+
+def _find(shelf: Path) -> Made | None:
+    """What an earlier run made, if every input is as it was then."""
+    try:
+        folders = sorted((path for path in shelf.iterdir() if not path.name.startswith("making-")), reverse=True)
+    except OSError:
+        return None
+    for folder in folders[:_VARIANTS]:
+        try:
+            record = json.loads((folder / RECORD).read_text("utf-8", "surrogateescape"))
+            given = record["invocation"]
+            if all(map(_is_same, record["inputs"])):
+                return Made(folder, Invocation(**{**given, "command": tuple(given["command"])}), True)
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+    return None
