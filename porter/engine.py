@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from porter import edits as editing
+from porter.fixpoint import is_settled
 from porter.insertion import include_edit
 from porter.lex import Tokens
 from porter.model import Edit, Effort, Finding, Kernel, PortedFile, Settings, Span
@@ -73,6 +74,7 @@ def port(source: SourceFile, context: Context, output: str, support_path: str = 
     crashes: list[str] = []
     lost: list[editing.Conflict] = []
     passes = 0
+    data = source.data
     trail: list[Sequence[Edit]] = []
     while True:
         passes += 1
@@ -88,9 +90,10 @@ def port(source: SourceFile, context: Context, output: str, support_path: str = 
         support |= {i for f in accepted.findings for i in f.includes if i.startswith(FOLDER + "/")}
         changes = [*accepted.edits, *([inserted] if inserted else [])]
         trail.append(sorted(changes))
-        text = editing.apply(unit.source.text, changes)
-        unit = context.unit(SourceFile(source.path, text.encode("latin-1")))
-    data = unit.source.data
+        data = editing.apply(unit.source.text, changes).encode("latin-1")
+        if is_settled(unit, accepted, inserted, context.rules):
+            break
+        unit = context.unit(SourceFile(source.path, data))
     kernels = _kernels(first)
     kept += _unsettled(lost, kept)
     kept += _parser_notes(first, kept)

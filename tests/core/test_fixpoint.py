@@ -1,0 +1,110 @@
+"""One pass where one is enough, another where something could turn up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from porter.context import build_context
+from porter.edits import Accepted
+from porter.engine import port
+from porter.fixpoint import is_settled
+from porter.model import Edit, Effort, Finding, PortedFile
+from porter.rule import Rule
+from porter.settings import Choices
+from porter.source import SourceFile
+from porter.unit import Unit
+from tests.core.test_engine import Wrap, context
+
+
+class Respell(Rule):
+    """Writes another name for `from_here`."""
+
+    code = "Z911"
+
+    def __init__(self, new: str) -> None:
+        super().__init__("respell", "test")
+        self.new = new
+
+    def find(self, unit: Unit) -> Iterator[Finding]:
+        """One edit per name."""
+        for index in unit.tokens.names.get("from_here", ()):
+            span = unit.span(index)
+            yield self.finding(unit, span, "respell", Effort.NONE, (Edit(*span, self.new),))
+
+
+class Follower(Rule):
+    """Waits for `to_there`, or for a header."""
+
+    code = "Z912"
+    triggers = frozenset({"to_there", "there.h"})
+
+    def find(self, unit: Unit) -> Iterator[Finding]:
+        """One edit per name."""
+        for index in unit.tokens.names.get("to_there", ()):
+            span = unit.span(index)
+            yield self.finding(unit, span, "follow", Effort.NONE, (Edit(*span, "arrived"),))
+
+
+def result(text: str, *rules: Rule) -> PortedFile:
+    """Ported with a small name table."""
+    return port(SourceFile("a.cuh", text.encode()), context(*rules), "a.cuh")
+
+
+@pytest.mark.parametrize("new", ["elsewhere", "ns::elsewhere", "dir/file.h"])
+def test_new_names_that_mean_nothing_end_it(new: str) -> None:
+    """Names for names: one pass."""
+    done = result("int from_here;", Respell(new), Follower("follower", "test"))
+    assert (done.passes, done.data.decode()) == (1, f"int {new};")
+
+
+@pytest.mark.parametrize(
+    ("new", "after"),
+    [
+        ("to_there", "arrived"),
+        ("ns::to_there", "ns::arrived"),
+        ("there.h", "there.h"),
+        ("cudaNothingKnown", "cudaNothingKnown"),
+        ("elsewhere(1)", "elsewhere(1)"),
+        ("\n#if A\nx\n#endif\n", "\n#if A\nx\n#endif\n"),
+        ("", ""),
+    ],
+)
+def test_anything_else_is_looked_at_again(new: str, after: str) -> None:
+    """A name that a rule waits for, one that looks like CUDA's, structure, and text that went away."""
+    done = result("int from_here;", Respell(new), Follower("follower", "test"))
+    assert (done.passes >= 2, done.data.decode()) == (True, f"int {after};")
+
+
+def test_a_name_of_the_tables_is_looked_at_again() -> None:
+    """What one rule writes may be what the tables rename."""
+    rules = (*context().rules, Respell("cudaFree"))
+    done = result("int y = from_here(p);", *rules)
+    assert (done.passes, done.data) == (2, b"int y = hipFree(p);")
+
+
+def test_a_conflict_is_looked_at_again() -> None:
+    """The loser gets its turn."""
+    done = result("int y = outer(cudaMalloc);\n", *context().rules, Wrap("wrap", "test"))
+    assert (done.passes, done.data) == (2, b"int y = wrapped<hipMalloc>;\n")
+
+
+def test_an_inserted_include_counts_by_its_name() -> None:
+    """A rule may wait for a header."""
+    unit = context().unit(SourceFile("a.cu", b"int x;"))
+    accepted = Accepted((), (), ())
+    include = Edit(0, 0, '#include "there.h"\n')
+    assert is_settled(unit, accepted, include, context().rules)
+    assert not is_settled(unit, accepted, include, (Follower("follower", "test"),))
+
+
+def test_a_plain_port_takes_one_pass() -> None:
+    """Headers and names, with the real tables."""
+    text = (
+        b"#include <cuda_runtime.h>\nvoid f(int **p, cudaStream_t s) { cudaMalloc(p, 4); cudaStreamSynchronize(s); }\n"
+    )
+    shared = build_context(Choices(), ["a.cu"], {})
+    once = port(SourceFile("a.cu", text), shared, "a.hip")
+    assert once.passes == 1 and b"hipMalloc" in once.data
+    assert not port(SourceFile("a.hip", once.data), shared, "a.hip").changed
