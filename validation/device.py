@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from porter.validation.devices.core.memory import Argument
-from porter.validation.devices.core.result import Fault, NotRun, Ran
+from porter.validation.devices.core.result import Array, Fault, NotRun, Ran
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,11 @@ class Launch:
     schedule: int | None = None
     """Virtual devices: None runs each wave until it waits; a number interleaves waves and blocks, repeatably."""
     races: bool = False
+    """Virtual devices: look for races in shared memory."""
+    initialised: bool = True
+    """Virtual devices: look for the use of values that nothing wrote."""
+    constants: tuple[tuple[str, Array], ...] = ()
+    """`__constant__` and `__device__` variables to set before the launch, by their C++ names."""
 
 
 @dataclass(frozen=True)

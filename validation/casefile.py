@@ -1,0 +1,512 @@
+"""Reads `*.case.toml`; whatever is wrong is said with file and line."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from porter.validation.case import (
+    ARRAYS,
+    AWKWARD,
+    DTYPES,
+    KINDS,
+    POLICIES,
+    PROFILES,
+    SUFFIX,
+    Argument,
+    Case,
+    CaseError,
+    Tolerance,
+    Values,
+)
+from porter.validation.expression import LARGEST, BadExpression, Expression, Number
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:  # pragma: no cover
+    import tomli as tomllib
+
+SCHEMA = "porter-case/1"
+TODO = "TODO"
+"""What `porter cases init` writes where it cannot tell; a file that still has it is refused."""
+_TOP = {
+    "schema",
+    "source",
+    "root",
+    "port",
+    "reference",
+    "include_dirs",
+    "defines",
+    "cuda_options",
+    "hip_options",
+    "case",
+}
+_CASE = {
+    *("name", "kernel", "arguments", "constants", "grid", "block", "shared", "cooperative", "symbols", "sweep"),
+    *("reference", "tolerance", "seeds", "profiles", "deterministic", "races", "initialised", "bytes", "operations"),
+    *("not_run", "source", "port", "include_dirs", "defines", "cuda_options", "hip_options"),
+}
+_ARGUMENT = {
+    *("name", "kind", "dtype", "shape", "values", "value", "fields", "layout", "pitch", "partial", "any_order", "plain")
+}
+_TOLERANCE = {"policy", "reduction", "rtol", "atol", "slack"}
+_SIMPLE_VALUES = ("normal", "bits", "arange")
+_RANGES = ("uniform", "integers")
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
+_AT_LINE = re.compile(r"\(at line (\d+), column \d+\)")
+
+
+class Lines:
+    """Where tables and keys stand in a TOML file: the parser does not say."""
+
+    def __init__(self, text: str) -> None:
+        self._lines = text.splitlines()
+        starts = [n for n, line in enumerate(self._lines) if re.match(r"\s*\[\[\s*case\s*\]\]", line)]
+        self._spans = list(zip(starts, [*starts[1:], len(self._lines)], strict=True))
+        self._top = starts[0] if starts else len(self._lines)
+
+    def case(self, index: int) -> int:
+        """Line of the n-th `[[case]]`."""
+        return self._spans[index][0] + 1 if index < len(self._spans) else 1
+
+    def key(self, key: str, index: int | None = None) -> int:
+        """Line of a key of the n-th case, or of the top; that of the table where the key is not seen."""
+        first, end = (0, self._top) if index is None else self._span(index)
+        pattern = re.compile(rf"\s*(?:\[\[?\s*case\s*\.\s*)?[\"']?{re.escape(key)}[\"']?\s*(?:=|\.|\])")
+        for number in range(first, end):
+            if pattern.match(self._lines[number]):
+                return number + 1
+        return first + 1
+
+    def element(self, key: str, index: int, place: int) -> int:
+        """Line of the n-th element of an array of tables that is a key of a case."""
+        first, end = self._span(index)
+        headers = [n for n in range(first, end) if re.match(rf"\s*\[\[\s*case\s*\.\s*{key}\s*\]\]", self._lines[n])]
+        if headers:
+            return headers[min(place, len(headers) - 1)] + 1
+        start = self.key(key, index)
+        braces = [n + 1 for n in range(start - 1, end) for _ in re.findall(r"\{\s*name\b", self._lines[n])]
+        return braces[place] if place < len(braces) else start
+
+    def _span(self, index: int) -> tuple[int, int]:
+        return self._spans[index] if index < len(self._spans) else (0, len(self._lines))
+
+
+def find_case_files(paths: Sequence[Path]) -> list[Path]:
+    """Case files among files and below folders, hidden folders left out."""
+    found: dict[Path, None] = {}
+    for path in paths:
+        if path.is_dir():
+            for inner in sorted(path.rglob(f"*{SUFFIX}")):
+                if not any(part.startswith(".") for part in inner.relative_to(path).parts):
+                    found[inner] = None
+        else:
+            found[path] = None
+    return list(found)
+
+
+def load_cases(path: Path) -> tuple[Case, ...]:
+    """The cases of one file; raises CaseError."""
+    try:
+        text = path.read_text("utf-8")
+    except OSError as error:
+        raise CaseError(path, 1, error.strerror or str(error)) from None
+    except UnicodeDecodeError as error:
+        raise CaseError(path, 1, f"not UTF-8: {error}") from None
+    try:
+        document: dict[str, Any] = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        at = _AT_LINE.search(str(error))
+        line = int(at[1]) if at else text.count("\n") + 1
+        raise CaseError(path, line, f"not TOML: {error}") from None
+    return _File(path, document, Lines(text)).cases()
+
+
+class _File:
+    def __init__(self, path: Path, document: Mapping[str, Any], lines: Lines) -> None:
+        self.path, self.document, self.lines = path, document, lines
+
+    def cases(self) -> tuple[Case, ...]:
+        self._known(self.document, _TOP, None)
+        schema = self.document.get("schema")
+        if schema != SCHEMA:
+            raise self._top("schema", f"schema must be {SCHEMA!r}, not {schema!r}")
+        tables = self.document.get("case")
+        if not isinstance(tables, list) or not tables or not all(isinstance(table, dict) for table in tables):
+            raise self._top("case", "no [[case]]")
+        made = tuple(_Reader(self, index, table).case() for index, table in enumerate(tables))
+        names = [case.name for case in made]
+        for index, name in enumerate(names):
+            if name in names[:index]:
+                raise CaseError(self.path, self.lines.key("name", index), f"two cases are named {name!r}")
+        return made
+
+    def _known(self, table: Mapping[str, Any], known: set[str], index: int | None) -> None:
+        for key in table:
+            if key not in known:
+                line = self.lines.key(key, index)
+                raise CaseError(self.path, line, f"unknown key {key!r}; known are {', '.join(sorted(known))}")
+
+    def _top(self, key: str, message: str) -> CaseError:
+        return CaseError(self.path, self.lines.key(key), message)
+
+
+class _Reader:
+    """Reads one `[[case]]`."""
+
+    def __init__(self, file: _File, index: int, table: Mapping[str, Any]) -> None:
+        self.file, self.index, self.table = file, index, table
+
+    def case(self) -> Case:
+        self.file._known(self.table, _CASE, self.index)
+        kernel = self._text("kernel")
+        name = self._text("name", re.sub(r"\W+", "_", kernel.rpartition("::")[2]).strip("_"))
+        sweep = self._sweep()
+        symbols = self._symbols()
+        names = {n for table in sweep for n, _ in table} | {n for n, _ in symbols}
+        arguments = self._arguments("arguments", names)
+        constants = self._arguments("constants", names)
+        source = self._path("source", required=True)
+        root = self._root()
+        assert source is not None
+        case = Case(
+            name=name,
+            path=self.file.path,
+            line=self.file.lines.case(self.index),
+            source=source,
+            kernel=kernel,
+            grid=self._dimensions("grid", names),
+            block=self._dimensions("block", names),
+            arguments=arguments,
+            root=root,
+            shared=self._expression("shared", self.table.get("shared", 0), names),
+            cooperative=self._flag("cooperative", default=False),
+            symbols=symbols,
+            sweep=sweep,
+            constants=constants,
+            reference=self._reference(),
+            tolerance=self._tolerance(names),
+            seeds=self._integers("seeds", (1,)),
+            profiles=self._profiles(),
+            deterministic=self._flag("deterministic", default=True),
+            races=self._flag("races", default=True),
+            initialised=self._flag("initialised", default=True),
+            port=self._path("port"),
+            include_dirs=tuple(self.file.path.parent / text for text in self._texts("include_dirs")),
+            defines=self._texts("defines"),
+            cuda_options=self._texts("cuda_options"),
+            hip_options=self._texts("hip_options"),
+            bytes=self._optional("bytes", names),
+            operations=self._optional("operations", names),
+            not_run=self._not_run(),
+            lines={key: self.file.lines.key(key, self.index) for key in _CASE},
+        )
+        if not any(argument.is_written for argument in arguments) and not case.not_run:
+            raise self._error("arguments", "no argument is out or inout: there is nothing to compare")
+        return case
+
+    # -- small pieces ---------------------------------------------------------------------------------
+
+    def _error(self, key: str, message: str) -> CaseError:
+        line = self.file.lines.key(key, self.index if key in self.table else None)
+        if key not in self.table and key not in self.file.document:
+            line = self.file.lines.case(self.index)
+        return CaseError(self.file.path, line, message)
+
+    def _get(self, key: str) -> Any:
+        value = self.table.get(key, self.file.document.get(key))
+        if value is not None and TODO in str(value):
+            raise self._error(key, f"{key} is still marked {TODO}: {value!r}")
+        return value
+
+    def _text(self, key: str, default: str | None = None) -> str:
+        value = self._get(key)
+        if value is None and default is not None:
+            return default
+        if not isinstance(value, str) or not value.strip():
+            raise self._error(key, f"{key} must be a string" if value is not None else f"{key} is missing")
+        return value
+
+    def _texts(self, key: str) -> tuple[str, ...]:
+        value = self._get(key)
+        if value is None:
+            return ()
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+            raise self._error(key, f"{key} must be a list of strings")
+        return tuple(value)
+
+    def _flag(self, key: str, *, default: bool) -> bool:
+        value = self._get(key)
+        if value is None:
+            return default
+        if not isinstance(value, bool):
+            raise self._error(key, f"{key} must be true or false")
+        return value
+
+    def _integers(self, key: str, default: tuple[int, ...]) -> tuple[int, ...]:
+        value = self._get(key)
+        if value is None:
+            return default
+        whole = isinstance(value, list) and all(isinstance(n, int) and not isinstance(n, bool) for n in value)
+        if not whole or not value or any(not 0 <= n < 2**63 for n in value):
+            raise self._error(key, f"{key} must be a list of whole numbers, not negative")
+        return tuple(value)
+
+    def _path(self, key: str, *, required: bool = False) -> Path | None:
+        value = self._get(key)
+        if value is None and not required:
+            return None
+        path = self.file.path.parent / self._text(key)
+        if not path.is_file():
+            raise self._error(key, f"{key}: no file {path}")
+        return path
+
+    def _root(self) -> Path:
+        value = self.file.document.get("root")
+        folder = self.file.path.parent / value if isinstance(value, str) else self.file.path.parent
+        if value is not None and not (isinstance(value, str) and folder.is_dir()):
+            raise self.file._top("root", f"root must be a folder: {value!r}")
+        return folder
+
+    def _expression(self, key: str, value: Any, names: set[str], line: int | None = None) -> Expression:
+        try:
+            return _expression(value, names)
+        except BadExpression as error:
+            if line is not None:
+                raise CaseError(self.file.path, line, f"{key}: {error}") from None
+            raise self._error(key, f"{key}: {error}") from None
+
+    def _optional(self, key: str, names: set[str]) -> Expression | None:
+        value = self._get(key)
+        return None if value is None else self._expression(key, value, names)
+
+    def _dimensions(self, key: str, names: set[str]) -> tuple[Expression, ...]:
+        value = self._get(key)
+        if value is None:
+            raise self._error(key, f"{key} is missing")
+        sides = value if isinstance(value, list) else [value]
+        if not 1 <= len(sides) <= 3:
+            raise self._error(key, f"{key} has 1 to 3 sides, not {len(sides)}")
+        return tuple(self._expression(key, side, names) for side in sides)
+
+    def _symbols(self) -> tuple[tuple[str, Expression], ...]:
+        table = self._get("symbols") or {}
+        if not isinstance(table, dict):
+            raise self._error("symbols", "symbols must be a table: { chunk = 64, blocks = 'ceil_div(n, chunk)' }")
+        known = {name for one in self._sweep() for name, _ in one}
+        made: list[tuple[str, Expression]] = []
+        for name, value in table.items():
+            made.append((self._identifier("symbols", name), self._expression("symbols", value, known)))
+            known.add(name)
+        return tuple(made)
+
+    def _identifier(self, key: str, name: Any) -> str:
+        if not isinstance(name, str) or not _IDENTIFIER.fullmatch(name):
+            raise self._error(key, f"{key}: {name!r} is no name")
+        return name
+
+    def _sweep(self) -> tuple[tuple[tuple[str, tuple[Number, ...]], ...], ...]:
+        value = self._get("sweep")
+        tables = value if isinstance(value, list) else [value or {}]
+        if not all(isinstance(table, dict) for table in tables):
+            raise self._error("sweep", "sweep must be a table of sizes, or a list of such tables")
+        made = tuple(tuple((self._identifier("sweep", n), self._sizes(n, v)) for n, v in t.items()) for t in tables)
+        names = {frozenset(name for name, _ in table) for table in made}
+        if len(names) > 1:
+            raise self._error("sweep", "the tables of a sweep must all set the same symbols")
+        return made
+
+    def _sizes(self, name: str, value: Any) -> tuple[Number, ...]:
+        if value == "awkward":
+            return AWKWARD
+        values = value if isinstance(value, list) else [value]
+        if not values or not all(isinstance(item, bool | int | float) for item in values):
+            raise self._error("sweep", f"sweep.{name} must be a number, a list of numbers, or 'awkward'")
+        if any(not isinstance(item, float) and abs(item) > LARGEST for item in values):
+            raise self._error("sweep", f"sweep.{name} overflows: it does not fit 64 bits")
+        return tuple(values)
+
+    def _reference(self) -> str | None:
+        value = self._get("reference")
+        if value is None or value is False:
+            return None
+        text = self._text("reference")
+        file, _, function = text.partition(":")
+        if not function or not _IDENTIFIER.fullmatch(function):
+            raise self._error("reference", f"reference must be 'file.py:function', not {text!r}")
+        if not (self.file.path.parent / file).is_file():
+            raise self._error("reference", f"reference: no file {self.file.path.parent / file}")
+        return text
+
+    def _profiles(self) -> tuple[str, ...]:
+        value = self._texts("profiles") or ("random",)
+        for profile in value:
+            if profile not in PROFILES:
+                raise self._error("profiles", f"profiles: {profile!r}; known are {', '.join(PROFILES)}")
+        return value
+
+    def _not_run(self) -> tuple[tuple[str, str], ...]:
+        value = self._get("not_run")
+        if value is None:
+            return ()
+        table = {"*": value} if isinstance(value, str) else value
+        if not isinstance(table, dict) or not all(isinstance(reason, str) and reason for reason in table.values()):
+            raise self._error("not_run", "not_run must be a reason, or a table: { gfx942 = 'reason' }")
+        return tuple(table.items())
+
+    def _tolerance(self, names: set[str]) -> Tolerance:
+        value = self._get("tolerance") or {}
+        if isinstance(value, str):
+            value = {"policy": value}
+        if not isinstance(value, dict) or not value.keys() <= _TOLERANCE:
+            raise self._error("tolerance", f"tolerance is a table of {', '.join(sorted(_TOLERANCE))}")
+        numbers: dict[str, float] = {}
+        for key in ("rtol", "atol", "slack"):
+            number = value.get(key)
+            if number is None:
+                continue
+            if isinstance(number, bool) or not isinstance(number, int | float) or not 0 <= number < float("inf"):
+                raise self._error("tolerance", f"tolerance.{key} must be a number, not negative")
+            numbers[key] = float(number)
+        policy = value.get("policy", "fixed" if numbers.keys() & {"rtol", "atol"} else "table")
+        if policy not in POLICIES:
+            raise self._error("tolerance", f"tolerance.policy: {policy!r}; known are {', '.join(POLICIES)}")
+        if policy != "fixed" and numbers.keys() & {"rtol", "atol"}:
+            raise self._error("tolerance", f"tolerance: rtol and atol belong to policy 'fixed', not to {policy!r}")
+        if policy == "fixed" and not {"rtol", "atol"} <= numbers.keys():
+            raise self._error("tolerance", "tolerance: policy 'fixed' wants both rtol and atol")
+        reduction = self._expression("tolerance", value.get("reduction", 1), names)
+        return Tolerance(policy, reduction, **numbers)
+
+    # -- arguments ------------------------------------------------------------------------------------
+
+    def _arguments(self, key: str, names: set[str]) -> tuple[Argument, ...]:
+        rows = self.table.get(key, [])
+        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+            raise self._error(key, f"{key} must be a list of tables")
+        made: list[Argument] = []
+        for place, row in enumerate(rows):
+            line = self.file.lines.element(key, self.index, place)
+            try:
+                made.append(_argument(row, line, names))
+            except (BadExpression, ValueError) as error:
+                name = row.get("name")
+                label = f"{key}: {name}: " if isinstance(name, str) else f"{key}: "
+                raise CaseError(self.file.path, line, f"{label}{error}") from None
+            if any(made[-1].name == other.name for other in made[:-1]):
+                raise CaseError(self.file.path, line, f"{key}: two are named {made[-1].name!r}")
+        return tuple(made)
+
+
+def _argument(row: Mapping[str, Any], line: int, names: set[str]) -> Argument:
+    unknown = sorted(row.keys() - _ARGUMENT)
+    if unknown:
+        raise ValueError(f"unknown key {unknown[0]!r}; known are {', '.join(sorted(_ARGUMENT))}")
+    marked = [key for key, value in row.items() if TODO in str(value)]
+    if marked:
+        raise ValueError(f"{marked[0]} is still marked {TODO}: {row[marked[0]]!r}")
+    name, kind = row.get("name"), row.get("kind")
+    if not isinstance(name, str) or not _IDENTIFIER.fullmatch(name):
+        raise ValueError("name is missing or no identifier")
+    if kind not in KINDS:
+        raise ValueError(f"kind must be one of {', '.join(KINDS)}, not {kind!r}")
+    dtype = row.get("dtype", "")
+    if kind not in ("null", "struct") and dtype not in DTYPES:
+        raise ValueError(f"dtype must be one of {', '.join(DTYPES)}, not {dtype!r}")
+    if kind in ARRAYS:
+        return _array(row, line, names)
+    for key in ("shape", "values", "layout", "pitch", "partial", "any_order"):
+        if key in row:
+            raise ValueError(f"{key} belongs to arrays, not to kind {kind!r}")
+    if kind == "scalar":
+        if "value" not in row:
+            raise ValueError("value is missing")
+        return Argument(name, kind, dtype, line, value=_expression(row["value"], names))
+    if kind == "struct":
+        return Argument(name, kind, "", line, fields=_fields(row.get("fields"), names))
+    return Argument(name, kind, "uint64", line)
+
+
+def _fields(rows: Any, names: set[str]) -> tuple[tuple[str, Expression], ...]:
+    if not isinstance(rows, list) or not rows:
+        raise ValueError("fields must be a list of [dtype, value]")
+    made: list[tuple[str, Expression]] = []
+    for row in rows:
+        if not isinstance(row, list) or len(row) != 2 or row[0] not in DTYPES:
+            raise ValueError(f"fields: {row!r} is not [dtype, value]")
+        made.append((row[0], _expression(row[1], names)))
+    return tuple(made)
+
+
+def _array(row: Mapping[str, Any], line: int, names: set[str]) -> Argument:
+    kind, shape = row["kind"], row.get("shape")
+    if shape is None:
+        raise ValueError("shape is missing")
+    for key in ("partial", "any_order", "plain"):
+        if not isinstance(row.get(key, False), bool):
+            raise ValueError(f"{key} must be true or false")
+    if (row.get("partial") or row.get("any_order")) and kind not in ("out", "inout"):
+        raise ValueError("partial and any_order belong to out and inout")
+    if "values" in row and kind == "out":
+        raise ValueError("kind 'out' takes no values: it is poisoned; what the kernel reads is in or inout")
+    layout = row.get("layout", "row")
+    if layout not in ("row", "column"):
+        raise ValueError(f"layout must be row or column, not {layout!r}")
+    sides = shape if isinstance(shape, list) else [shape]
+    return Argument(
+        name=row["name"],
+        kind=kind,
+        dtype=row["dtype"],
+        line=line,
+        shape=tuple(_expression(side, names) for side in sides),
+        values=_values(row.get("values"), row["dtype"], names) if "values" in row or kind in ("in", "inout") else None,
+        layout=layout,
+        pitch=_expression(row["pitch"], names) if "pitch" in row else None,
+        partial=row.get("partial", False),
+        any_order=row.get("any_order", False),
+        plain=row.get("plain", False),
+    )
+
+
+def _values(value: Any, dtype: str, names: set[str]) -> Values:
+    if value is None:
+        return _usual_values(dtype)
+    if value == "zeros":
+        return Values("constant", Expression("0"))
+    if isinstance(value, str) and value in _SIMPLE_VALUES:
+        return Values(value)
+    if isinstance(value, dict) and len(value) == 1:
+        ((kind, given),) = value.items()
+        if kind in _RANGES and isinstance(given, list) and len(given) == 2:
+            return Values(kind, _expression(given[0], names), _expression(given[1], names))
+        if kind == "constant":
+            return Values(kind, _expression(given, names))
+        if kind == "hook" and isinstance(given, str) and re.fullmatch(r"[^:]+:[A-Za-z_]\w*", given):
+            return Values(kind, hook=given)
+    known = "'normal', 'bits', 'arange', 'zeros', { uniform = [a, b] }, { integers = [a, b] }, { constant = c }"
+    raise ValueError(f"values must be one of {known}, {{ hook = 'file.py:function' }}; not {value!r}")
+
+
+def _usual_values(dtype: str) -> Values:
+    if "float" in dtype:
+        return Values("normal")
+    if dtype == "bool":
+        return Values("integers", Expression("0"), Expression("2"))
+    return Values("integers", Expression("0" if dtype.startswith("u") else "-100"), Expression("100"))
+
+
+def _expression(value: Any, names: set[str]) -> Expression:
+    if isinstance(value, bool | int | float):
+        expression = Expression(repr(value)) if value == value else Expression("nan")
+    elif isinstance(value, str):
+        expression = Expression(value)
+    else:
+        raise BadExpression(f"{value!r} is neither a number nor an expression")
+    expression.check()
+    unknown = sorted(expression.names - names)
+    if unknown:
+        raise BadExpression(f"unknown symbol {unknown[0]!r}; known are {', '.join(sorted(names)) or 'none'}")
+    return expression

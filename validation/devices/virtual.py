@@ -1,0 +1,225 @@
+"""The virtual devices behind the protocol of `porter.validation.device`: source in, outcome out."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from porter.validation.device import BuildFailed, Launch, LaunchOutcome, Loaded, Program
+from porter.validation.devices.core.launch import Options
+from porter.validation.devices.core.result import Array, NotRun
+from porter.validation.toolchain.entry import demangle, entry_symbol, entry_unit, find_symbol
+from porter.validation.toolchain.result import Assembled, CompileFailed, Missing
+from porter.validation.toolchain.store import cache_directory
+
+_LANE_STEPS_PER_SECOND = 2_000_000
+"""A cautious figure for how fast a wave runs, to make an instruction budget of a time limit."""
+
+Assembler = Callable[[Path, Program, float], Assembled | CompileFailed | Missing]
+
+
+@dataclass(frozen=True)
+class Backend:
+    """What tells one virtual device from another."""
+
+    name: str
+    language: str
+    lanes: int
+    suffix: str
+    """Of the unit that instantiates the kernel."""
+    assemble: Assembler
+    open: Callable[[], Any]
+    """The device of its package, or NotRun."""
+    missing: Callable[[], str | None]
+    """Why its compiler cannot be used here."""
+    does_not_show: tuple[str, ...]
+
+
+@dataclass
+class VirtualDevice:
+    """Compiles with the real compiler, runs on the CPU."""
+
+    backend: Backend
+    _device: Any = field(default=None, repr=False)
+
+    @property
+    def name(self) -> str:
+        """`ptx` or `gfx942`."""
+        return self.backend.name
+
+    @property
+    def language(self) -> str:
+        """`cuda` or `hip`."""
+        return self.backend.language
+
+    @property
+    def lanes(self) -> int:
+        """32 or 64."""
+        return self.backend.lanes
+
+    @property
+    def does_not_show(self) -> tuple[str, ...]:
+        """What a pass leaves open."""
+        return self.backend.does_not_show
+
+    def available(self) -> str | None:
+        """None, or the reason why nothing can run on it here."""
+        missing = self.backend.missing()
+        if missing is not None:
+            return missing
+        opened = self._open()
+        return opened.reason if isinstance(opened, NotRun) else None
+
+    def compile(self, program: Program, seconds: float) -> Loaded | BuildFailed | NotRun:
+        """Compile one kernel, for at most so many seconds."""
+        device = self._open()
+        if isinstance(device, NotRun):
+            return device
+        try:
+            unit = _unit(program, self.backend.suffix)
+        except OSError as error:
+            return NotRun(f"{error.filename}: {error.strerror}")
+        made = self.backend.assemble(unit, program, seconds)
+        if isinstance(made, Missing):
+            return NotRun(made.reason)
+        if isinstance(made, CompileFailed):
+            return BuildFailed(made.command, made.output)
+        module = device.compile(made.text)
+        if isinstance(module, NotRun):
+            return module
+        symbol = entry_symbol(made.text)
+        if symbol not in module.kernels:
+            symbol = find_symbol(module.kernels, program.kernel)
+        if symbol is None:
+            there = ", ".join(demangle(name) for name in module.kernels) or "none"
+            return NotRun(f"no kernel {program.kernel} in the assembly; there are: {there}")
+        translated = module.translate(symbol)
+        if isinstance(translated, NotRun):
+            return translated
+        return VirtualKernel(made.command, module, symbol, _state(device, module))
+
+    def _open(self) -> Any:
+        if self._device is None or isinstance(self._device, NotRun):
+            self._device = self.backend.open()
+        return self._device
+
+
+def _state(device: Any, module: Any) -> tuple[tuple[int, bytes], ...]:
+    """Contents of the module's writable variables, to begin every launch with."""
+    found: list[tuple[int, bytes]] = []
+    for block in device.memory.blocks:
+        if block.base in module.symbols.values() and block.size:
+            found.append((block.base, device.memory.read(block.base, block.size)))
+    return tuple(dict(found).items())
+
+
+@dataclass
+class VirtualKernel:
+    """One translated kernel."""
+
+    command: tuple[str, ...]
+    module: Any
+    symbol: str
+    state: tuple[tuple[int, bytes], ...]
+
+    def launch(self, launch: Launch, seconds: float) -> LaunchOutcome:
+        """Run it. The limit becomes an instruction budget per wave; the process around it has the clock."""
+        memory = self.module.device.memory
+        for address, content in self.state:
+            memory.write(address, content)
+        for name, value in launch.constants:
+            found = self._variable(name)
+            if found is None:
+                return NotRun(f"no device variable {name}; there are: {', '.join(sorted(self._variables)) or 'none'}")
+            self.module.write_symbol(found, value)
+        options = Options(
+            schedule=launch.schedule,
+            threads=1,
+            races=launch.races,
+            uninitialised=launch.initialised,
+            cooperative=launch.cooperative,
+            allow_exited=True,
+            budget=max(1_000_000, int(seconds * _LANE_STEPS_PER_SECOND)),
+        )
+        outcome: LaunchOutcome = self.module.launch(
+            self.symbol, launch.grid, launch.block, launch.arguments, launch.shared, options
+        )
+        return outcome
+
+    @functools.cached_property
+    def _variables(self) -> dict[str, str]:
+        return {demangle(symbol): symbol for symbol in self.module.symbols if " " not in symbol}
+
+    def _variable(self, name: str) -> str | None:
+        if name in self._variables:
+            return self._variables[name]
+        tails = [symbol for known, symbol in self._variables.items() if known.rpartition("::")[2] == name]
+        return tails[0] if len(tails) == 1 else None
+
+    def read_variable(self, name: str, like: Array) -> Array | None:
+        """A device variable after a launch; None when there is none of that name."""
+        found = self._variable(name)
+        result: Array | None = None if found is None else self.module.read_symbol(found, like)
+        return result
+
+
+def _unit(program: Program, suffix: str) -> Path:
+    """The file that includes the source and instantiates the kernel; the same content is the same file."""
+    text = entry_unit(program)
+    folder = cache_directory() / "units" / hashlib.sha256(text.encode()).hexdigest()[:32]
+    path = folder / f"{program.source.stem}{suffix}"
+    if not path.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        handle, made = tempfile.mkstemp(dir=folder)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        Path(made).replace(path)
+    return path
+
+
+def _flags(program: Program) -> tuple[str, ...]:
+    return (
+        *(f"-I{folder}" for folder in program.include_dirs),
+        *(f"-D{name}" for name in program.defines),
+        *program.options,
+    )
+
+
+def _assemble_gfx942(unit: Path, program: Program, seconds: float) -> Assembled | CompileFailed | Missing:
+    from porter.validation.toolchain.clang import assemble
+
+    return assemble(unit, "gfx942", ("-Wno-everything", *_flags(program)), seconds)
+
+
+def _missing_clang() -> str | None:
+    from porter.validation.toolchain.clang import find_clang
+
+    found = find_clang("gfx942")
+    return found.reason if isinstance(found, Missing) else None
+
+
+def _open_gfx942() -> Any:
+    from porter.validation.devices.gfx942 import open_device
+
+    return open_device()
+
+
+def gfx942() -> VirtualDevice:
+    """The virtual MI300X: runs the port."""
+    shows_not = (
+        "memory ordering between blocks",
+        "last-bit accuracy of hardware transcendentals",
+        "the order of summation inside matrix instructions",
+        "time",
+    )
+    return VirtualDevice(
+        Backend("gfx942", "hip", 64, ".hip", _assemble_gfx942, _open_gfx942, _missing_clang, shows_not)
+    )
+
+
