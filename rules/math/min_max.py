@@ -1,0 +1,102 @@
+"""M003: min and max of two types, and in host code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from porter.model import Edit, Effort, Finding
+from porter.rule import Rule, clean, fixes
+from porter.unit import Unit
+
+_SUPPORT = "porter/minmax.hpp"
+_INTEGERS = frozenset(f"{sign}{size}" for sign in ("", "unsigned ") for size in ("int", "long", "long long"))
+_SMALL = frozenset({"bool", "char", "signed char", "unsigned char", "short", "unsigned short"})
+_ARITHMETIC = _INTEGERS | _SMALL | {"float", "double"}
+
+
+class MinMax(Rule):
+    """`min` and `max` that HIP resolves otherwise
+
+    CUDA declares `min` and `max` for every pair of integers of one width, on both sides. In HIP's device code arguments
+    of two types meet a template that returns `double`: `min(-1, 2u)` is -1.0 instead of 2, `max(c, 0)` of a `char` is
+    no integer any more, and 64-bit integers lose bits. In host code HIP has had `min(int, int)` alone until clang 20:
+    `max(0.5f, 0.7f)` compiles and is 0 (and with `using namespace std` another function decides about NaN). Where the
+    types of a call are not known to be harmless, it goes to a header with CUDA's overloads.
+    """
+
+    code = "M003"
+    triggers = frozenset({"min", "max"})
+    examples = (
+        fixes(
+            "__device__ unsigned f(int a, unsigned b) { return min(a, b); }",
+            "__device__ unsigned f(int a, unsigned b) { return porter::min(a, b); }",
+        ),
+        fixes(
+            "__global__ void k(signed char *p) { p[0] = ::max(p[0], 0); }",
+            "__global__ void k(signed char *p) { p[0] = porter::max(p[0], 0); }",
+        ),
+        fixes(
+            "template <class T> __device__ T f(T a, int b) { return max(a, b); }",
+            "template <class T> __device__ T f(T a, int b) { return porter::max(a, b); }",
+        ),
+        fixes("float f(float a) { return max(a, 0.5f); }", "float f(float a) { return porter::max(a, 0.5f); }"),
+        fixes(
+            "__host__ __device__ unsigned f(unsigned a) { return min(a, 3u); }",
+            "__host__ __device__ unsigned f(unsigned a) { return porter::min(a, 3u); }",
+        ),
+        clean("__device__ int f(int a, int b) { return min(a, max(b, 3)); }"),
+        clean("template <class T> __device__ T f(T a, T b) { return max(a, b); }"),
+        clean("__device__ float f(float a) { return fmaxf(max(a, 0.5f), x.max(a, 1)); }"),
+        clean("int f(int a, int b) { return min(a, b); }"),
+        clean("#include <algorithm>\nfloat f(float a, float b) { return std::min(a, b); }"),
+        fixes(
+            "#include <algorithm>\nusing namespace std;\nfloat f(float a, float b) { return min(a, b); }",
+            "#include <algorithm>\nusing namespace std;\nfloat f(float a, float b) { return porter::min(a, b); }",
+        ),
+        clean("float max(float a, int b) { return a < b ? b : a; }\nfloat f(float a) { return max(a, 1); }"),
+        clean("#define max(a, b) ((a) > (b) ? (a) : (b))\nfloat f(float a) { return max(a, 1); }"),
+        clean("int f(int a) { return min(a); }"),
+    )
+
+    def find(self, unit: Unit) -> Iterator[Finding]:
+        """One finding per call."""
+        for name in sorted(self.triggers & unit.tokens.names.keys()):
+            for index in unit.tokens.names[name]:
+                if _is_call(unit, index) and not _is_harmless(unit, index):
+                    first = index - 1 if unit.tokens.texts[index - 1] == "::" else index
+                    span = unit.span(first, index)
+                    message = f"HIP resolves {name} for other types than CUDA does"
+                    yield self.finding(unit, span, message, Effort.NONE, (Edit(*span, f"porter::{name}"),), (_SUPPORT,))
+
+
+def _is_call(unit: Unit, index: int) -> bool:
+    """A call of two arguments that can be CUDA's, outside macros: what they are given is not known."""
+    if not unit.is_free(index) or not unit.next_is(index, "(") or unit.tokens.directive_of(index) is not None:
+        return False
+    return len(unit.arguments(index)) == 2 and unit.is_cuda(index)
+
+
+def _is_harmless(unit: Unit, index: int) -> bool:
+    """Whether HIP takes the same overload, or one with the same value, or the name is not CUDA's at all."""
+    offset = unit.tokens.starts[index]
+    semantics = unit.semantics
+    if semantics is None:
+        return True
+    declaration = semantics.declaration_at(offset)
+    if declaration is not None and declaration.origin != "cuda":
+        return True
+    first, second = semantics.call_argument_types(offset) or (None, None)
+    if first is None or second is None:
+        return not {first, second} & _ARITHMETIC
+    if _is_for_host(unit, offset):
+        return first in _SMALL | {"int"} and second in _SMALL | {"int"}
+    return first == second
+
+
+def _is_for_host(unit: Unit, offset: int) -> bool:
+    """Whether the compiler of the host sees the code: outside kernels and functions for the device alone."""
+    function = next((f for f in unit.device_functions if f.span.start <= offset < f.span.end), None)
+    if function is None:
+        return unit.kernel_at(offset) is None
+    head = unit.source.text[function.span.start : unit.source.text.find("{", function.span.start)]
+    return "__host__" in head
