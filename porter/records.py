@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from porter.linemap import Shifts
 from porter.model import Finding, Kernel, Launch
 from porter.notices import Notice
 from porter.prescan import NOTHING, Scan
@@ -71,10 +72,12 @@ class FileRecord:
     entries: tuple[Entry, ...] = ()
     kernels: tuple[Mapping[str, Any], ...] = ()
     """As the schema describes them."""
+    shifts: Shifts = ()
+    """Where the lines of the output drift from those of the source."""
 
 
 _SHORT_NAME = 60
-_PLAIN = ("key", "sha256", "output_sha256", "mode", "lines", "target", "edited", "support", "kernels")
+_PLAIN = ("key", "sha256", "output_sha256", "mode", "lines", "target", "edited", "support", "kernels", "shifts")
 
 
 def to_json(record: FileRecord) -> dict[str, Any]:
@@ -114,6 +117,7 @@ def from_json(document: Mapping[str, Any]) -> FileRecord:
         tuple(document.get("support", ())),
         tuple(map(Entry._make, document.get("findings", ()))),
         tuple(document.get("kernels", ())),
+        tuple((line, shift) for line, shift in document.get("shifts", ())),
     )
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from porter import engine, notices
 from porter.buildfiles.mentions import LARGEST, kind_of_build, mention
 from porter.context import parser_for
+from porter.linemap import line_shifts
 from porter.model import PortedFile
 from porter.naming import support_path
 from porter.records import Entry, FileRecord, Status, entry, kernel_json, notice_entry
@@ -63,6 +64,7 @@ def _code(task: Task, root: Path, context: engine.Context, sink: Sink, base: Fil
         support=ported.support,
         entries=entries,
         kernels=tuple(kernel_json(kernel, entries) for kernel in ported.kernels),
+        shifts=line_shifts(data, ported.data) if ported.data is not data else (),
     )
     written = _written(record, task, content_of(ported.data), root, sink)
     return Done(written, ported.data if sink.returns_data else None, crash)

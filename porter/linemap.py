@@ -1,0 +1,54 @@
+"""Which line of the source a line of the port came from: the places where the two drift apart."""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Sequence
+
+Shifts = tuple[tuple[int, int], ...]
+"""(line of the port, how many lines it is after its source) from each place on where that changes; the first is 1."""
+
+_WINDOW = 64
+_TELLING = 12
+"""A line this long is seldom met twice within the window."""
+
+
+def line_shifts(source: bytes, port: bytes) -> Shifts:
+    """The shifts between a source and its port, which share most of their lines in the same order."""
+    old, new = source.split(b"\n"), port.split(b"\n")
+    shifts: list[tuple[int, int]] = []
+    i = j = delta = 0
+    while i < len(old) and j < len(new):
+        if old[i] != new[j]:
+            i, j = _meeting(old, new, i, j)
+        if j - i != delta:
+            delta = j - i
+            shifts.append((j + 1, delta))
+        i, j = i + 1, j + 1
+    return tuple(shifts)
+
+
+def _meeting(old: Sequence[bytes], new: Sequence[bytes], i: int, j: int) -> tuple[int, int]:
+    """The nearest place after a difference where both go on alike; a changed line counts as one line on each side."""
+    for distance in range(1, _WINDOW):
+        for skipped in range(distance // 2 + 1):
+            for down, right in ((distance - skipped, skipped), (skipped, distance - skipped)):
+                if _alike(old, new, i + down, j + right):
+                    return i + down, j + right
+    return i + 1, j + 1
+
+
+def _alike(old: Sequence[bytes], new: Sequence[bytes], i: int, j: int) -> bool:
+    if i >= len(old) or j >= len(new):
+        return i == len(old) and j == len(new)
+    return old[i] == new[j] and (len(old[i].strip()) >= _TELLING or old[i + 1 : i + 2] == new[j + 1 : j + 2])
+
+
+def source_line(shifts: Shifts, line: int) -> int:
+    """The line of the source that a line of the port came from; for an inserted line, the one before it."""
+    place = bisect.bisect_right(shifts, line, key=lambda shift: shift[0])
+    found = line - (shifts[place - 1][1] if place else 0)
+    if place < len(shifts):
+        start, delta = shifts[place]
+        found = min(found, start - delta - 1)
+    return max(found, 1)
