@@ -254,6 +254,44 @@ PLANTED = [
 #endif
   o[threadIdx.x] = a[threadIdx.x];
 """),
+    Planted("failed assertion", FaultKind.ASSERT, """
+#ifdef BUG
+  assert(a[threadIdx.x] < n - 1); // HERE
+#else
+  assert(a[threadIdx.x] < n);
+#endif
+  o[threadIdx.x] = a[threadIdx.x];
+"""),
+    Planted("one past a block from malloc", FaultKind.OUT_OF_BOUNDS, """
+  int* p = (int*)malloc(4 * sizeof(int));
+  p[0] = a[threadIdx.x];
+#ifdef BUG
+  p[4] = 1; // HERE
+#endif
+  o[threadIdx.x] = p[0];
+  free(p);
+"""),
+    Planted("use after free on the device heap", FaultKind.FREED, """
+  volatile int* p = (int*)malloc(4 * sizeof(int));
+  p[0] = a[threadIdx.x];
+#ifdef BUG
+  free((int*)p);
+  o[threadIdx.x] = p[0]; // HERE
+#else
+  o[threadIdx.x] = p[0];
+  free((int*)p);
+#endif
+"""),
+    Planted("double free", FaultKind.BAD_FREE, """
+  int* p = (int*)malloc(64);
+  if (!p) return;
+  p[threadIdx.x & 15] = 1;
+  o[threadIdx.x] = p[threadIdx.x & 15];
+  free(p);
+#ifdef BUG
+  free(p); // HERE
+#endif
+"""),
     Planted("private array overrun", FaultKind.PRIVATE_OUT_OF_BOUNDS, """
   volatile int local[8];
   for (int i = 0; i < 8; i++) local[i] = a[i];
@@ -267,7 +305,7 @@ PLANTED = [
 
 def source(case: Planted) -> str:
     """The whole file; line numbers count."""
-    return f'extern "C" __global__ void k(int* a, int* o, int n) {{{case.body}}}\n'
+    return f'#include <cassert>\nextern "C" __global__ void k(int* a, int* o, int n) {{{case.body}}}\n'
 
 
 def run(compile_hip: Compile, case: Planted, *flags: str) -> object:

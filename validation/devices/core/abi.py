@@ -40,6 +40,26 @@ class SegmentCount(c.Structure):
     _fields_ = (("runs", c.c_uint64), ("lanes", c.c_uint64))
 
 
+class Heap(c.Structure):
+    """What device-side malloc gives out."""
+
+    _fields_ = (
+        *((name, c.c_uint64) for name in ("end", "next", "limit", "live", "refused")),
+        ("rows", c.POINTER(Allocation)),
+        ("count", c.c_uint32),
+        ("capacity", c.c_uint32),
+    )
+
+
+class MessageHead(c.Structure):
+    """What stands before the bytes of a message."""
+
+    _fields_ = (
+        *((name, c.c_uint32) for name in ("bytes", "kind", "site", "lane", "wave")),
+        ("block", c.c_uint32 * 3),
+    )
+
+
 class Launch(c.Structure):
     """Everything a launch needs and gives back."""
 
@@ -70,10 +90,15 @@ class Launch(c.Structure):
         ("divergence", c.POINTER(c.c_uint64)),
         ("fault", FaultRecord),
         ("note", FaultRecord),
+        ("heap", c.POINTER(Heap)),
+        ("messages", c.c_void_p),
+        ("message_bytes", c.c_uint64),
+        ("message_room", c.c_uint64),
+        ("messages_lost", c.c_uint64),
     )
 
 
 CHECK_RACES, COUNT_MEMORY, COOPERATIVE, CHECK_POISON, INTERLEAVE, ALLOW_EXITED = 1, 2, 4, 8, 16, 32
-LIVE, FREED, READ_ONLY = 0, 1, 2
+LIVE, FREED, READ_ONLY, HEAP = 0, 1, 2, 3
 ALIGNMENTS = {"none": 0, "dword": 1, "natural": 2}
 NOBODY = 0xFFFFFFFF

@@ -7,13 +7,14 @@ import functools
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from porter.validation.devices.core import abi
 from porter.validation.devices.core.hostcc import HostBuildFailed, HostCompiler, build
 from porter.validation.devices.core.memory import Argument, DeviceBuffer, Memory, Pointer
+from porter.validation.devices.core.messages import Reader, Spoken, messages_of, unheard
 from porter.validation.devices.core.result import (
     Array,
     Counters,
@@ -77,12 +78,16 @@ class Image:
     lanes: int
     device: Path
     """Folder of the device's own C files."""
+    spoken: Reader = unheard
+    """How the device's messages read."""
+    uses_heap: bool = False
+    """The kernel calls malloc or free: ask `Memory.heap` for the heap before the launch's own allocations."""
 
 
 @functools.cache
 def runtime(compiler: HostCompiler, lanes: int, device: Path) -> ctypes.CDLL | HostBuildFailed:
     """runtime.c and the *.c files of the device's folder as one library, loaded so that kernels find it."""
-    files = (CORE / "runtime.c", *sorted(device.glob("*.c")))
+    files = (CORE / "runtime.c", CORE / "services.c", *sorted(device.glob("*.c")))
     text = "\n".join(path.read_text() for path in files)
     built = build(compiler, text, ("-O3", f"-DLANES={lanes}"), (CORE, device))
     if isinstance(built, HostBuildFailed):
@@ -226,16 +231,42 @@ def execute(
     launch.sites = (abi.SiteCount * max(len(image.sites), 1))()
     launch.segments = (abi.SegmentCount * max(image.segment_count, 1))()
     launch.divergence = (ctypes.c_uint64 * max(len(image.sites), 1))()
+    if image.uses_heap:
+        memory.heap.refused = 0
+        launch.heap = ctypes.pointer(memory.heap)
     start, cpu_start = time.perf_counter(), time.process_time()
     status = core.core_run(ctypes.byref(launch))
     seconds, cpu_seconds = time.perf_counter() - start, time.process_time() - cpu_start
     if status:
         return NotRun("not enough host memory for the launch")
+    spoken = image.spoken(memory, messages_of(launch))
+    core.core_forget_messages(ctypes.byref(launch))
     if launch.fault.kind:
-        return _fault(launch.fault, image, memory)
-    notes = () if not launch.note.kind else (str(_fault(launch.note, image, memory)),)
+        return _explained(_fault(launch.fault, image, memory), spoken)
     outputs = tuple(None if entry is None else memory.read_array(*entry) for entry in bound.arrays)
-    return Ran(outputs, _count(launch, image), notes, seconds, cpu_seconds)
+    return Ran(outputs, _count(launch, image), _notes(launch, image, memory), seconds, cpu_seconds, spoken.printed)
+
+
+def _notes(launch: abi.Launch, image: Image, memory: Memory) -> tuple[str, ...]:
+    notes: list[str] = []
+    if launch.note.kind:
+        notes.append(str(_fault(launch.note, image, memory)))
+    if launch.messages_lost:
+        notes.append(f"too much printed: {launch.messages_lost} messages dropped")
+    if image.uses_heap and memory.heap.refused:
+        notes.append(f"malloc in a kernel gave null {memory.heap.refused} times: {memory.heap.limit} bytes of heap")
+    return tuple(notes)
+
+
+def _explained(fault: Fault, spoken: Spoken) -> Fault:
+    """A trap after an assertion's message is that assertion."""
+    fault = replace(fault, printed=spoken.printed)
+    place = fault.place
+    said = [a for a in spoken.assertions if (a.block, a.wave) == (place.block, place.wave)] or spoken.assertions
+    if fault.kind not in (FaultKind.TRAP, FaultKind.ASSERT) or not said or place.site is None:
+        return fault
+    site = replace(place.site, file=said[0].file, line=said[0].line)
+    return replace(fault, kind=FaultKind.ASSERT, message=said[0].text, place=replace(place, site=site))
 
 
 def _fault(record: abi.FaultRecord, image: Image, memory: Memory) -> Fault:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import bisect
 import ctypes
+import functools
 import mmap
 import sys
 from dataclasses import dataclass
@@ -15,6 +17,9 @@ from porter.validation.devices.core.result import Array
 ALIGN = 256
 RED_ZONE = 64 * 1024
 RESERVED = 64 << 30
+HEAP_SPAN = 1 << 30  # addresses the heap may use up: none is handed out twice
+HEAP_LIMIT = 256 << 20  # bytes alive at a time
+HEAP_BLOCKS = 1 << 20
 
 
 class OutOfDeviceMemory(Exception):
@@ -69,6 +74,14 @@ class Memory:
         self.blocks.append(block)
         return block
 
+    @functools.cached_property
+    def heap(self) -> abi.Heap:
+        """What device-side malloc draws from; made when first wanted, before the launch's own allocations."""
+        block = self.allocate(HEAP_SPAN, "device heap", abi.HEAP)
+        self._heap_rows = (abi.Allocation * HEAP_BLOCKS)()
+        rows = ctypes.cast(self._heap_rows, ctypes.POINTER(abi.Allocation))
+        return abi.Heap(block.end, block.base, HEAP_LIMIT, 0, 0, rows, 0, HEAP_BLOCKS)
+
     def mark(self) -> int:
         """A point to release to."""
         return len(self.blocks)
@@ -98,6 +111,13 @@ class Memory:
             ctypes.memmove(out.ctypes.data, address, out.nbytes)
         return out
 
+    def read_string(self, address: int) -> bytes:
+        """The text at an address, without its final zero; nothing outside the allocation is read."""
+        for block in self.blocks:
+            if block.base <= address < block.end:
+                return ctypes.string_at(address, block.end - address).split(b"\0")[0]
+        return b"?"
+
     def table(self) -> ctypes.Array[abi.Allocation]:
         """The allocation table for the C side, sorted by base."""
         rows = [abi.Allocation(b.base, b.end, b.state, i) for i, b in enumerate(self.blocks)]
@@ -108,6 +128,8 @@ class Memory:
         if not self.blocks:
             return None
         near = min(self.blocks, key=lambda b: max(b.base - address, address - b.end + 1, 0))
+        if near.state == abi.HEAP and near.base <= address < near.end and self.heap.count:
+            near = self._heap_block(address)
         kind = "freed " if near.state == abi.FREED else ""
         if address < near.base:
             where = f"{near.base - address} bytes before"
@@ -116,6 +138,12 @@ class Memory:
         else:
             where = f"{address - near.base} bytes into"
         return f"{where} {kind}{near.name} ({near.size} bytes)"
+
+    def _heap_block(self, address: int) -> Block:
+        rows = self.heap.rows
+        index = bisect.bisect_right(range(self.heap.count), address, key=lambda i: int(rows[i].base)) - 1
+        row = rows[max(index, 0)]
+        return Block(row.base, row.end - row.base, "block from malloc in a kernel", row.state)
 
 
 class DeviceBuffer:

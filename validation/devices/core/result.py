@@ -32,6 +32,10 @@ class FaultKind(enum.IntEnum):
     BAD_JUMP = 14
     UNSUPPORTED = 15
     DEADLOCK = 16
+    ASSERT = 17
+    BAD_FREE = 18
+    SYNC_MASK = 19
+    SYNC_MISSED = 20
 
     @property
     def sentence(self) -> str:
@@ -52,11 +56,14 @@ _SENTENCES = {
     FaultKind.BARRIER_MISMATCH: "waves of a block wait at different barriers",
     FaultKind.BARRIER_MISSED: "a wave ended while others wait at a barrier",
     FaultKind.BUDGET: "instruction budget exceeded (endless loop?)",
-    FaultKind.TRAP: "trap (assertion or abort in the kernel)",
+    FaultKind.TRAP: "trap (abort or __builtin_trap in the kernel)",
     FaultKind.BAD_JUMP: "jump to an address that is no function",
-    FaultKind.UNSUPPORTED: "reached something the device does not support"
-    " (printf, device-side malloc and assertion messages need a host thread)",
+    FaultKind.UNSUPPORTED: "reached something the device does not support",
     FaultKind.DEADLOCK: "no wave can go on",
+    FaultKind.ASSERT: "assertion failed",
+    FaultKind.BAD_FREE: "free of what is no block of the device heap",
+    FaultKind.SYNC_MASK: "a lane calls a warp function with a mask that does not name it",
+    FaultKind.SYNC_MISSED: "a lane named in the mask of a warp function never arrives",
 }
 
 
@@ -102,9 +109,15 @@ class Fault:
     size: int = 0
     near: str | None = None
     other: Place | None = None
+    message: str | None = None
+    """What an assertion said."""
+    printed: str = ""
+    """What the launch had printed by then."""
 
     def __str__(self) -> str:
         parts = [f"{self.kind.sentence}: {self.place}"]
+        if self.message:
+            parts.append(self.message)
         if self.size:
             parts.append(f"{self.size} bytes at {self.address:#x}")
         if self.near:
@@ -167,6 +180,8 @@ class Ran:
     seconds: float = 0.0
     cpu_seconds: float = 0.0
     """Of all host threads: the figure to quote on a busy machine."""
+    printed: str = ""
+    """What the kernel's printf calls wrote, in the order they were made."""
 
     def output(self, index: int) -> Array:
         """The array passed as argument `index`, as the kernel left it."""

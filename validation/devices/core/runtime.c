@@ -33,8 +33,8 @@ enum WaveEvent core_fault(Wave *w, enum FaultKind kind, uint32_t site, uint32_t 
     return WAVE_FAULT;
 }
 
-static void core_fault_pair(Wave *w, enum FaultKind kind, uint32_t site, uint32_t lane, uint64_t address,
-                            uint64_t bytes, uint32_t other_wave, uint32_t other_site) {
+void core_fault_pair(Wave *w, enum FaultKind kind, uint32_t site, uint32_t lane, uint64_t address,
+                     uint64_t bytes, uint32_t other_wave, uint32_t other_site) {
     FaultRecord *fault = &w->launch->fault;
     record(fault, w, kind, site, lane, address, bytes);
     pthread_mutex_lock(&fault_lock);
@@ -57,7 +57,8 @@ static const Allocation *find(const Launch *launch, uint64_t address) {
         if (launch->allocations[middle].base <= address) low = middle + 1;
         else high = middle;
     }
-    return low ? &launch->allocations[low - 1] : NULL;
+    const Allocation *found = low ? &launch->allocations[low - 1] : NULL;
+    return found && found->state == ALLOCATION_HEAP ? core_heap_find(launch, address) : found;
 }
 
 static enum FaultKind judge(const Allocation *found, uint64_t address, uint64_t bytes, int write) {

@@ -19,10 +19,15 @@
 #define CORE_JOIN_(name, lanes) name##_##lanes
 #define CORE_JOIN(name, lanes) CORE_JOIN_(name, lanes)
 #define core_fault CORE_JOIN(core_fault, LANES)
+#define core_fault_pair CORE_JOIN(core_fault_pair, LANES)
 #define core_barrier CORE_JOIN(core_barrier, LANES)
 #define core_global CORE_JOIN(core_global, LANES)
 #define core_shared CORE_JOIN(core_shared, LANES)
 #define core_scalar CORE_JOIN(core_scalar, LANES)
+#define core_heap_allocate CORE_JOIN(core_heap_allocate, LANES)
+#define core_heap_free CORE_JOIN(core_heap_free, LANES)
+#define core_heap_find CORE_JOIN(core_heap_find, LANES)
+#define core_message CORE_JOIN(core_message, LANES)
 
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
@@ -48,9 +53,13 @@ enum FaultKind {
     FAULT_BAD_JUMP,
     FAULT_UNSUPPORTED,
     FAULT_DEADLOCK,
+    FAULT_ASSERT,
+    FAULT_BAD_FREE,
+    FAULT_SYNC_MASK,
+    FAULT_SYNC_MISSED,
 };
 
-enum AllocationState { ALLOCATION_LIVE, ALLOCATION_FREED, ALLOCATION_READ_ONLY };
+enum AllocationState { ALLOCATION_LIVE, ALLOCATION_FREED, ALLOCATION_READ_ONLY, ALLOCATION_HEAP };
 
 enum LaunchFlag { CHECK_RACES = 1, COUNT_MEMORY = 2, COOPERATIVE = 4, CHECK_POISON = 8, INTERLEAVE = 16, ALLOW_EXITED = 32 };
 
@@ -78,6 +87,16 @@ typedef struct SegmentCount { /* a run of instructions under one EXEC */
     uint64_t runs, lanes;
 } SegmentCount;
 
+typedef struct Heap { /* what device-side malloc gives out; lives as long as the device */
+    uint64_t end, next, limit, live, refused;
+    Allocation *rows; /* sorted by base: addresses only grow */
+    uint32_t count, capacity;
+} Heap;
+
+typedef struct MessageHead { /* followed by the bytes, padded to 8 */
+    uint32_t bytes, kind, site, lane, wave, block[3];
+} MessageHead;
+
 typedef struct Launch {
     uint32_t grid[3], block[3];
     uint32_t shared_bytes, private_bytes, threads, flags;
@@ -94,6 +113,9 @@ typedef struct Launch {
     uint64_t *divergence; /* by site: branches that split a wave */
     FaultRecord fault;
     FaultRecord note; /* something odd, not wrong: kind FAULT_NONE when there is none */
+    Heap *heap;       /* null: malloc in a kernel gives null */
+    uint8_t *messages;
+    uint64_t message_bytes, message_room, messages_lost;
 } Launch;
 
 /* ---- not seen by Python ------------------------------------------------------------------------- */
@@ -141,6 +163,8 @@ typedef struct Wave {
 } Wave;
 
 enum WaveEvent core_fault(Wave *, enum FaultKind, uint32_t site, uint32_t lane, uint64_t address, uint64_t bytes);
+void core_fault_pair(Wave *, enum FaultKind, uint32_t site, uint32_t lane, uint64_t address, uint64_t bytes,
+                     uint32_t other_wave, uint32_t other_site);
 enum WaveEvent core_barrier(Wave *, uint32_t site, uint64_t active);
 int core_run(Launch *);
 
@@ -150,6 +174,12 @@ int core_global(Wave *, uint32_t site, uint64_t active, uint64_t *address, uint3
 int core_shared(Wave *, uint32_t site, uint64_t active, uint64_t *address, uint32_t bytes, uint32_t align, int write,
                 int atomic, uint64_t *poisoned);
 int core_scalar(Wave *, uint32_t site, uint64_t address, uint32_t bytes, int write);
+
+/* The device heap, and messages to the host (services.c). */
+uint64_t core_heap_allocate(Wave *, uint64_t bytes, uint64_t align);
+int core_heap_free(Wave *, uint64_t address);
+const Allocation *core_heap_find(const Launch *, uint64_t address);
+void core_message(Wave *, uint32_t kind, uint32_t site, uint32_t lane, const void *data, uint32_t bytes);
 
 /* Address helpers for the devices. */
 static inline uint64_t first_lane(uint64_t active) { return (uint64_t)__builtin_ctzll(active); }

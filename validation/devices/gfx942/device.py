@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,7 +14,9 @@ from porter.validation.devices.core.launch import CORE, Dim, Image, Options, bin
 from porter.validation.devices.core.memory import Argument, DeviceBuffer, Memory, OutOfDeviceMemory
 from porter.validation.devices.core.result import Array, NotRun, Outcome
 from porter.validation.devices.gfx942.code import Unsupported
-from porter.validation.devices.gfx942.layout import code_address, resolve
+from porter.validation.devices.gfx942.hostcall import BOOKS_BYTES, place_buffer
+from porter.validation.devices.gfx942.layout import HOSTCALL_BUFFER, code_address, resolve
+from porter.validation.devices.gfx942.printed import spoken
 from porter.validation.devices.gfx942.text import KernelInfo, Program, Unreadable, read
 from porter.validation.devices.gfx942.translate import Translation, Translator
 
@@ -23,6 +26,7 @@ TARGETS = ("gfx942", "gfx90a")
 STACK_BYTES = 16 * 1024  # for kernels whose stack the compiler could not bound
 MAX_SHARED = 64 * 1024
 MAX_THREADS = 1024
+LARGE = 1000  # instructions
 
 
 @dataclass
@@ -63,6 +67,8 @@ class Module:
         if refused is not None:
             return refused
         memory = self.device.memory
+        if image[0].uses_heap:  # made before the mark: both outlive the launch
+            _ = memory.heap, self.device.allocator_books
         mark = memory.mark()
         try:
             return self._run(info, image, grid, block, args, shared, options)
@@ -83,22 +89,33 @@ class Module:
     ) -> Outcome:
         memory = self.device.memory
         bound = bind(memory, args)
-        blob = _argument_segment(info, bound.values, dim3(grid), dim3(block), shared)
+        places = self._service_places(image)
+        blob = _argument_segment(info, bound.values, dim3(grid), dim3(block), shared, places)
         segment = memory.allocate(len(blob) + 64, "kernel arguments", abi.READ_ONLY)  # loads may be widened
         memory.write(segment.base, blob)
         packet = memory.allocate(64, "dispatch packet", abi.READ_ONLY)
         memory.write(packet.base, _dispatch_packet(info, dim3(grid), dim3(block), shared, segment.base))
-        symbols = [self._symbol(name, packet.base) for name in image[1]]
+        places |= {"dispatch packet": packet.base, "queue": packet.base}
+        symbols = [self._symbol(name, places) for name in image[1]]
         total = info.shared_bytes + shared
         return execute(
             self.device.compiler, image[0], memory, grid, block, bound, segment.base, total, symbols, options
         )
 
-    def _symbol(self, name: str, packet: int) -> int:
+    def _service_places(self, image: tuple[Image, tuple[str, ...]]) -> dict[str, int]:
+        """What the device libraries find in the implicit arguments, when the kernel calls on the host."""
+        if not image[0].uses_heap:
+            return {}
+        places = {"heap": self.device.allocator_books}
+        if HOSTCALL_BUFFER in image[1]:
+            places[HOSTCALL_BUFFER] = place_buffer(self.device.memory)
+        return places
+
+    def _symbol(self, name: str, places: dict[str, int]) -> int:
         kind, _, symbol = name.partition(" ")
         if kind in ("data", "got"):
             return self.symbols[name if kind == "got" else symbol]
-        return packet
+        return places[name]
 
     def write_symbol(self, name: str, value: Array) -> None:
         """As hipMemcpyToSymbol."""
@@ -125,9 +142,8 @@ class Module:
         missing = [s for s in translation.symbols if s.startswith(("data ", "got ")) and not self._has(s)]
         if missing:
             return NotRun(f"undefined symbol {missing[0].split()[1]}")
-        built = build(
-            self.device.compiler, translation.source, (f"-O{self.device.level}", "-DLANES=64"), (CORE, FOLDER)
-        )
+        flags = (f"-O{self.device.level}", "-DLANES=64", *_haste(self.device.compiler, translation))
+        built = build(self.device.compiler, translation.source, flags, (CORE, FOLDER))
         if isinstance(built, HostBuildFailed):
             return NotRun(f"the host compiler rejected the translation: {built.output}")
         return _image(info, built, translation), translation.symbols
@@ -156,6 +172,11 @@ class Device:
     def available() -> str | None:
         """None, or the reason why there is no such device here."""
         return None if find_host_compiler() else "no C compiler (clang, gcc or cc) on this machine"
+
+    @functools.cached_property
+    def allocator_books(self) -> int:
+        """Where the device libraries' allocator keeps its books: zero at first, kept between launches."""
+        return self.memory.allocate(BOOKS_BYTES, "allocator of the device libraries").base
 
     def compile(self, assembly: str) -> Module | NotRun:
         """Load one assembly file of the AMDGPU backend."""
@@ -198,9 +219,21 @@ def open_device(host_compiler: str | None = None) -> Device | NotRun:
     return Device(compiler) if compiler else NotRun(Device.available() or f"no host compiler {host_compiler}")
 
 
+def _haste(compiler: HostCompiler, translation: Translation) -> tuple[str, ...]:
+    """Large kernels (mostly library code for printf and assert) do without the passes that take longest."""
+    if not compiler.is_clang or len(translation.sites) < LARGE:
+        return ()
+    return ("-mllvm", "-enable-gvn-memdep=false", "-mllvm", "-disable-x86-domain-reassignment")
+
+
 def _image(info: KernelInfo, library: Path, translation: Translation) -> Image:
     private = info.private_bytes + (STACK_BYTES if info.dynamic_stack else 0)
-    return Image(info.name, library, translation.sites, translation.segments, (private + 3) // 4 * 4, LANES, FOLDER)
+    private = (private + 3) // 4 * 4
+    return Image(
+        *(info.name, library, translation.sites, translation.segments, private, LANES, FOLDER),
+        spoken=spoken,
+        uses_heap=translation.uses_heap,
+    )
 
 
 def _refused(info: KernelInfo, grid: Dim, block: Dim, shared: int) -> NotRun | None:
@@ -213,7 +246,9 @@ def _refused(info: KernelInfo, grid: Dim, block: Dim, shared: int) -> NotRun | N
     return None
 
 
-def _hidden(kind: str, grid: tuple[int, int, int], block: tuple[int, int, int], shared: int) -> int:
+def _hidden(
+    kind: str, grid: tuple[int, int, int], block: tuple[int, int, int], shared: int, places: dict[str, int]
+) -> int:
     """Implicit arguments of code object v5, by value kind; those that mean nothing here are 0."""
     axes = {"x": 0, "y": 1, "z": 2}
     name = kind.removeprefix("hidden_")
@@ -226,11 +261,18 @@ def _hidden(kind: str, grid: tuple[int, int, int], block: tuple[int, int, int], 
         return 3 if grid[2] * block[2] > 1 else 2 if grid[1] * block[1] > 1 else 1
     if name in ("shared_base", "private_base"):
         return 0x00010000 if name == "shared_base" else 0x00020000
+    if name in ("hostcall_buffer", "heap_v1"):
+        return places.get(HOSTCALL_BUFFER if name == "hostcall_buffer" else "heap", 0)
     return shared if name == "dynamic_lds_size" else 0
 
 
 def _argument_segment(
-    info: KernelInfo, values: Sequence[Argument], grid: tuple[int, int, int], block: tuple[int, int, int], shared: int
+    info: KernelInfo,
+    values: Sequence[Argument],
+    grid: tuple[int, int, int],
+    block: tuple[int, int, int],
+    shared: int,
+    places: dict[str, int],
 ) -> bytes:
     explicit = info.explicit
     if len(values) != len(explicit):
@@ -240,7 +282,7 @@ def _argument_segment(
         blob[parameter.offset : parameter.offset + parameter.size] = scalar_bytes(value, parameter.size)
     for parameter in info.parameters:
         if parameter.hidden:
-            number = _hidden(parameter.kind, grid, block, shared)
+            number = _hidden(parameter.kind, grid, block, shared, places)
             blob[parameter.offset : parameter.offset + parameter.size] = number.to_bytes(parameter.size, "little")
     return bytes(blob)
 

@@ -7,6 +7,7 @@ import re
 from porter.validation.devices.gfx942 import memory, scalar
 from porter.validation.devices.gfx942.code import Unsupported, is_wide, scalar_indices
 from porter.validation.devices.gfx942.emitter import Emitter
+from porter.validation.devices.gfx942.layout import HOSTCALL_BUFFER
 from porter.validation.devices.gfx942.operands import EXEC, Operand, parse
 from porter.validation.devices.gfx942.rows import SOURCE_NAMES, Row
 from porter.validation.devices.gfx942.text import Instruction
@@ -189,7 +190,9 @@ class ScalarEmitter(Emitter):
         )
 
     def _do_s_sendmsg(self, index: int, instruction: Instruction, operands: list[Operand]) -> None:
-        self.writer.emit(f"return core_fault(&w->core, FAULT_UNSUPPORTED, {index}, 0, 0, 0);")
+        if not re.fullmatch(r"sendmsg\((MSG_INTERRUPT|1)\)", ",".join(instruction.operands)):
+            raise Unsupported("message", instruction)
+        self._call(f"gfx_interrupt(w, {index}, SYMBOL({self._symbol(HOSTCALL_BUFFER)}))")
 
     def _do_s_getpc_b64(self, index: int, instruction: Instruction, operands: list[Operand]) -> None:
         target = self._scalar_target(operands[0], instruction, wide=True)

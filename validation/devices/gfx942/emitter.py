@@ -18,7 +18,7 @@ class Emitter:
         self.program = program
         self.kernel = kernel
         self.linear = Linear(program, kernel.name)
-        vgprs = max(kernel.vgprs - kernel.agprs, self._highest("v"), 1)
+        vgprs = max(kernel.vgprs - kernel.agprs, self._highest("v"), 2)
         agprs = max(kernel.agprs, self._highest("a"))
         self.registers = Registers(vgprs, vgprs + agprs)
         self.writer = Writer(self.registers, poison)

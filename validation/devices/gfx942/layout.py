@@ -8,7 +8,44 @@ from porter.validation.devices.gfx942.text import Function, Instruction, Label, 
 
 CODE_BASE = 0x500000000000  # functions have addresses that no data has
 FUNCTION_SPAN = 1 << 24
-HOSTCALLS = ("__ockl_hostcall_internal", "__ockl_hostcall_preview")
+HOSTCALL_BUFFER = "hostcall buffer"
+HOST_FUNCTIONS = {"__ockl_dm_alloc": "gfx_malloc", "__ockl_dm_dealloc": "gfx_free"}  # done in hostcall.c
+
+
+def takes_argument(function: Function) -> bool:
+    """True when the function reads v0 before it writes it: an argument all callers agreed on may be gone."""
+    items = function.items
+    places = {item.name: i for i, item in enumerate(items) if isinstance(item, Label)}
+    pending, seen = [0], set[int]()
+    while pending:
+        at = pending.pop()
+        while at < len(items) and at not in seen:
+            seen.add(at)
+            item = items[at]
+            at += 1
+            if isinstance(item, Label):
+                continue
+            stores = "_store" in item.mnemonic or item.mnemonic.startswith("ds_write")
+            touched = [place for place, text in enumerate(item.operands) if _FIRST_REGISTER.match(text)]
+            if touched:
+                if any(place or stores for place in touched):
+                    return True
+                break
+            if item.mnemonic.startswith(("s_branch", "s_cbranch")) and item.operands[0] in places:
+                pending.append(places[item.operands[0]])
+            if item.mnemonic in ("s_branch", "s_endpgm", "s_setpc_b64"):
+                break
+    return False
+
+
+_FIRST_REGISTER = re.compile(r"^[-|]*v(0\b|\[0(:|\]))")
+
+
+def host_functions(program: Program) -> dict[str, str]:
+    """Functions done by the host: those of the allocator, if they still take their argument."""
+    found = {name: handler for name, handler in HOST_FUNCTIONS.items() if name in program.functions}
+    whole = all(takes_argument(program.functions[name]) for name in found)
+    return found if whole else {}
 
 
 class Linear:
@@ -20,15 +57,16 @@ class Linear:
         self.addresses: list[int] = []
         self.labels: dict[str, int] = {}
         self.entries: dict[str, int] = {}
-        self.hostcalls: list[str] = []
+        self.host_functions: dict[str, str] = {}
+        by_host = host_functions(program)
         pending = [kernel]
         while pending:
             name = pending.pop()
-            if name in self.entries or name in self.hostcalls:
+            if name in self.entries or name in self.host_functions:
                 continue
             function = program.functions[name]
-            if name in HOSTCALLS:  # talks to a host thread that is not there: calling it is reported
-                self.hostcalls.append(name)
+            if name in by_host:
+                self.host_functions[name] = by_host[name]
                 continue
             self._append(function)
             pending += [callee for callee in _referenced(function, program) if callee not in self.entries]

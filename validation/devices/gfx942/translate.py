@@ -11,7 +11,7 @@ from porter.validation.devices.gfx942.code import Unsupported
 from porter.validation.devices.gfx942.emit_entry import EntryEmitter
 from porter.validation.devices.gfx942.emit_memory import MemoryEmitter
 from porter.validation.devices.gfx942.emit_vector import VectorEmitter
-from porter.validation.devices.gfx942.layout import code_address
+from porter.validation.devices.gfx942.layout import HOSTCALL_BUFFER, code_address
 from porter.validation.devices.gfx942.operands import BadOperand, Operand, parse
 from porter.validation.devices.gfx942.text import Instruction
 
@@ -24,6 +24,7 @@ class Translation:
     sites: tuple[SiteKind, ...]
     segments: int
     symbols: tuple[str, ...]
+    uses_heap: bool
 
 
 class Translator(VectorEmitter, MemoryEmitter, EntryEmitter):
@@ -39,7 +40,8 @@ class Translator(VectorEmitter, MemoryEmitter, EntryEmitter):
             self._instruction(index, instruction)
         self.writer.flush()
         source = "\n".join([*self._prologue(starts), *self.writer.lines, *self._epilogue(starts), ""])
-        return Translation(source, tuple(self.sites), self.segment + 1, tuple(self.symbols))
+        uses_heap = bool(self.linear.host_functions) or HOSTCALL_BUFFER in self.symbols
+        return Translation(source, tuple(self.sites), self.segment + 1, tuple(self.symbols), uses_heap)
 
     def _block_starts(self) -> set[int]:
         starts = set(self.linear.entries.values())
@@ -82,8 +84,12 @@ class Translator(VectorEmitter, MemoryEmitter, EntryEmitter):
     def _epilogue(self, starts: set[int]) -> list[str]:
         lines = ["", "return WAVE_DONE;", "dispatch: __attribute__((unused)); switch (target) {"]
         lines += [f"case {self._code_address(s):#x}ull: goto B{s};" for s in sorted(starts)]
-        unsupported = "return core_fault(&w->core, FAULT_UNSUPPORTED, w->core.barrier_site, 0, 0, 0);"
-        lines += [f"case {code_address(self.program, n):#x}ull: {unsupported}" for n in self.linear.hostcalls]
+        for name, handler in self.linear.host_functions.items():
+            lines += [
+                f"case {code_address(self.program, name):#x}ull:",
+                f"if ({handler}(w, w->core.barrier_site)) return FAULTED;",
+                "target = S64(30); goto dispatch;",
+            ]
         lines += [
             "}",
             "return core_fault(&w->core, FAULT_BAD_JUMP, w->core.barrier_site, 0, target, 0);",

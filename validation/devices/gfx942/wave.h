@@ -72,5 +72,8 @@ typedef struct MatrixShape {
     int m, n, k, blocks, a, b, result, cbsz, abid, blgp;
 } MatrixShape;
 void gfx_matrix(Lanes *w, const MatrixShape *shape, uint32_t to, uint32_t a, uint32_t b, int32_t c, uint64_t constant);
+int gfx_interrupt(Lanes *w, uint32_t site, uint64_t buffer);
+int gfx_malloc(Lanes *w, uint32_t site);
+int gfx_free(Lanes *w, uint32_t site);
 int gfx_poison(Lanes *w, uint32_t site, uint64_t lanes);
 #endif
