@@ -11,6 +11,7 @@ import typer
 
 from porter import __version__
 from porter.border import DONE, OUR_BUG, WORK_LEFT, guarded, report_bug
+from porter.commands.check import check_command
 from porter.errors import Unusable
 from porter.report.render import DataFormat, Format
 from porter.settings import Choices, Handling, load_choices, rocm_version, warp_mode, with_overrides
@@ -129,6 +130,9 @@ def port_command(
         return _finish(answer, form, strict=strict, verbose=verbose, diff=diff)
 
     raise typer.Exit(run())
+
+
+app.command("check")(check_command)
 
 
 @app.command("explain")

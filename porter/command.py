@@ -23,13 +23,11 @@ class Completed(NamedTuple):
         return self.code == 0
 
 
-def run(arguments: Sequence[str], folder: Path | None = None, seconds: float = 60) -> Completed:
-    """Runs a program without a shell; never raises for what the program does."""
+def run(arguments: Sequence[str], folder: Path | None = None, seconds: float = 60, given: bytes = b"") -> Completed:
+    """Runs a program without a shell, with `given` on its standard input; never raises for what the program does."""
     command = tuple(arguments)
     try:
-        done = subprocess.run(
-            command, cwd=folder, capture_output=True, timeout=seconds, stdin=subprocess.DEVNULL, check=False
-        )
+        done = subprocess.run(command, cwd=folder, capture_output=True, timeout=seconds, input=given, check=False)
     except subprocess.TimeoutExpired as late:
         return Completed(command, None, late.stdout or b"", f"no answer in {seconds:g} s".encode())
     except OSError as error:

@@ -7,11 +7,12 @@ from pathlib import Path
 
 from porter.command import Completed, run
 
-_SAFE = ("git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
+SAFE = ("git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
+"""git without the programs that a repository's own configuration could name."""
 
 
 def _git(folder: Path, *arguments: str) -> Completed:
-    return run([*_SAFE, *arguments], folder)
+    return run([*SAFE, *arguments], folder)
 
 
 def in_work_tree(folder: Path) -> bool:

@@ -6,7 +6,7 @@ import enum
 import os
 import posixpath
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -116,6 +116,24 @@ def omits(choices: Choices, root: Path, folder: str) -> bool:
     match = _matcher(choices.omit, root, _base(choices, root))
     parts = folder.split("/")
     return any(match("/".join(parts[: count + 1]) + "/") for count in range(len(parts)))
+
+
+def taking_part(choices: Choices, root: Path, paths: Iterable[str]) -> frozenset[str]:
+    """Those of some paths below the root, be they there or not, that the settings neither copy nor leave out."""
+    role = _roles(choices, root, frozenset())
+    folders: dict[str, Handling] = {"": Handling.PORT}
+
+    def of_folder(path: str) -> Handling:
+        if path not in folders:
+            above = of_folder(path.rpartition("/")[0])
+            folders[path] = above if above is Handling.SKIP else role(Entry(path, Kind.FOLDER), above)
+        return folders[path]
+
+    def of_file(path: str) -> Handling:
+        above = of_folder(path.rpartition("/")[0])
+        return above if above is Handling.SKIP else role(Entry(path, Kind.CODE), above)
+
+    return frozenset(path for path in paths if of_file(path) is Handling.PORT)
 
 
 def _base(choices: Choices, root: Path) -> Path:

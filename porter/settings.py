@@ -30,6 +30,7 @@ VENDORED = (
 """Folder names that usually hold other people's code."""
 
 WARP_MODES = ("preserve", "native")
+FAIL_LEVELS = ("manual", "review", "hazard")
 
 
 class Handling(str, enum.Enum):
@@ -60,6 +61,12 @@ class Choices:
     """Where clang looks for headers, relative to the root; folders that the project's includes show are added."""
     defines: tuple[str, ...] = ()
     """Macros (`NAME` or `NAME=value`) that clang parses the project with."""
+    fail_on: str = "manual"
+    """What a new finding has to be for `porter check` to fail."""
+    baseline: str | None = None
+    """File of accepted gaps, relative to the settings file."""
+    timeout: float | None = None
+    """Seconds that `porter check` may take."""
     origin: str | None = None
     """The settings file."""
 
@@ -158,6 +165,18 @@ def warp_mode(key: str, value: Any) -> str:
     return str(value)
 
 
+def _fail_level(key: str, value: Any) -> str:
+    if value not in FAIL_LEVELS:
+        raise ValueError(f"{key} must be one of {', '.join(FAIL_LEVELS)}")
+    return str(value)
+
+
+def _seconds(key: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or value <= 0:
+        raise TypeError(f"{key} must be a number of seconds")
+    return float(value)
+
+
 def _texts(key: str, value: Any) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise TypeError(f"{key} must be a list of strings")
@@ -193,4 +212,7 @@ _KEYS: dict[str, Callable[[str, Any], Any]] = {
     "native_kernels": _texts,
     "preserve_kernels": _texts,
     "disable": _texts,
+    "fail_on": _fail_level,
+    "baseline": _text,
+    "timeout": _seconds,
 }

@@ -6,7 +6,7 @@ import importlib.resources
 import json
 from typing import Any
 
-NAMES = ("report", "manifest", "rules", "doctor")
+NAMES = ("report", "manifest", "rules", "doctor", "check", "baseline")
 
 
 def load(name: str) -> dict[str, Any]:

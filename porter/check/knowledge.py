@@ -1,0 +1,18 @@
+"""What is known about each code: rules and notices alike."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+
+from porter.check.result import RuleInfo
+from porter.notices import NOTICES
+from porter.registry import all_rules
+
+
+@functools.cache
+def rule_infos() -> Mapping[str, RuleInfo]:
+    """Every code that a finding can have."""
+    rules = [RuleInfo(rule.code, rule.name, rule.group, rule.title, rule.explanation) for rule in all_rules()]
+    notices = [RuleInfo(one.code, one.name, "", one.title, f"{one.title}\n\n{one.explanation}") for one in NOTICES]
+    return {info.code: info for info in sorted([*rules, *notices])}

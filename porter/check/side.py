@@ -1,0 +1,247 @@
+"""One side of a comparison, the work tree or the base: its files, who includes whom, and its findings by content."""
+
+from __future__ import annotations
+
+import json
+import posixpath
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from porter.check.context import Place, Text
+from porter.check.fixes import Replacement, replacements
+from porter.check.store import Store
+from porter.context import run_key
+from porter.includes import IncludeGraph, include_graph
+from porter.manifest import settings_json
+from porter.naming import Names, choose_names
+from porter.pool import Job, Outcome, Pool
+from porter.prescan import Scan
+from porter.project import Entry, Kind, Project
+from porter.records import FileRecord, from_line
+from porter.reuse import declared_names, file_keys
+from porter.settings import Choices
+from porter.task import Sink, Task
+from porter.tree import Progress
+from porter.writing import sha256
+
+_SOURCES = frozenset((".cu", ".hip", ".c", ".cc", ".cpp", ".cxx"))
+_FILES_PER_WORKER = 4
+
+
+class Known(NamedTuple):
+    """The quick look at a file."""
+
+    sha256: str
+    scan: Scan
+
+
+@dataclass
+class Machine:
+    """What both sides share: settings, what is known already, and processes."""
+
+    choices: Choices
+    store: Store
+    jobs: int
+    rules: dict[str, str] = field(default_factory=dict)
+    crashes: list[str] = field(default_factory=list)
+    parsed: list[str] = field(default_factory=list)
+    """Paths of the files that were really looked at."""
+    reused: int = 0
+
+    @property
+    def key(self) -> str:
+        """Digest of porter and of the settings."""
+        return run_key(settings_json(self.choices), (), {})
+
+
+@dataclass(frozen=True)
+class Side:
+    """The code of one side."""
+
+    root: Path
+    project: Project
+    names: Names
+    key: str
+    known: Mapping[str, Known]
+    graph: IncludeGraph
+    declared: Mapping[str, tuple[str, ...]]
+    keys: Mapping[str, str]
+
+    def dependents(self, changed: Iterable[str]) -> frozenset[str]:
+        """The files that include one of these, directly or not."""
+        users: dict[str, list[str]] = {}
+        for path, targets in self.graph.edges.items():
+            for target in targets:
+                users.setdefault(target, []).append(path)
+        seen: set[str] = set()
+        waiting = list(changed)
+        while waiting:
+            fresh = [user for user in users.get(waiting.pop(), ()) if user not in seen]
+            seen.update(fresh)
+            waiting += fresh
+        return frozenset(seen)
+
+    def island(self, paths: Iterable[str]) -> frozenset[str]:
+        """All files that are connected with some by includes."""
+        wanted = frozenset(paths)
+        return frozenset(path for island in self.graph.islands if wanted & set(island) for path in island)
+
+
+class Detail(NamedTuple):
+    """What is kept of a finding that leaves work: its surroundings, its place, and what the port would replace."""
+
+    context: str
+    place: Place
+    fix: tuple[Replacement, ...] = ()
+
+
+class Looked(NamedTuple):
+    """What the rules say about one file; details by the number of the finding in the record."""
+
+    record: FileRecord
+    details: Mapping[int, Detail]
+
+
+def side_of(root: Path, project: Project, known: Mapping[str, Known], machine: Machine) -> Side:
+    """Puts together who includes whom and what each file's findings depend on."""
+    scans = {path: known.scan for path, known in known.items()}
+    names = choose_names(project)
+    graph = include_graph(scans)
+    declared = declared_names(graph, scans)
+    key = run_key(settings_json(machine.choices), _headers(scans), _renamed_includes(scans, names))
+    keys = file_keys(key, {path: one.sha256 for path, one in known.items()}, graph, declared)
+    return Side(root, project, names, key, known, graph, declared, keys)
+
+
+def _headers(paths: Iterable[str]) -> list[str]:
+    """Files that an `#include` of CUDA's could mean; sources do not count, so adding one changes nothing elsewhere."""
+    return [path for path in paths if posixpath.splitext(path)[1].lower() not in _SOURCES]
+
+
+def _renamed_includes(scans: Mapping[str, Scan], names: Names) -> dict[str, str]:
+    """The new names that some `#include` has to follow."""
+    included = {posixpath.basename(name) for scan in scans.values() for name in scan.includes}
+    return {old: new for old, new in names.renamed.items() if posixpath.basename(old) in included}
+
+
+def look_quickly(root: Path, project: Project, paths: Iterable[str], machine: Machine) -> dict[str, Known]:
+    """Digest, includes and declared names of files; those whose content was seen before are not read twice."""
+    digests = {path: digest for path in paths if (digest := _digest(root / path)) is not None}
+    key = machine.key
+    stored = machine.store.get(f"scan:{key}:{digest}" for digest in digests.values())
+    known: dict[str, Known] = {}
+    missing: list[str] = []
+    for path, digest in digests.items():
+        text = stored.get(f"scan:{key}:{digest}")
+        if text is None:
+            missing.append(path)
+        else:
+            known[path] = Known(digest, Scan(*map(tuple, json.loads(text))))
+    if missing:
+        with _pool(root, project, machine, len(missing), {}) as pool:
+            machine.rules |= pool.rules
+            for found in pool.scan([(path, 1 << 12) for path in missing]):
+                if found.sha256 is not None:
+                    known[found.path] = Known(found.sha256, found.scan)
+                    machine.store.put({f"scan:{key}:{found.sha256}": json.dumps(found.scan)})
+    return known
+
+
+def _digest(path: Path) -> str | None:
+    try:
+        return sha256(path.read_bytes())
+    except OSError:
+        return None
+
+
+def _pool(root: Path, project: Project, machine: Machine, files: int, renamed: Mapping[str, str]) -> Pool:
+    code = tuple(entry.path for entry in project.entries if entry.kind is Kind.CODE)
+    job = Job(root, machine.choices, code, dict(renamed), Sink(None, returns_data=True))
+    return Pool(job, max(1, min(machine.jobs, files // _FILES_PER_WORKER)), files)
+
+
+def stored_looks(side: Side, paths: Iterable[str], machine: Machine) -> dict[str, Looked]:
+    """What earlier checks found in files that are as they were then, and so is all they depend on."""
+    paths = list(paths)
+    stored = machine.store.get(f"file:{key}" for path in paths if (key := side.keys.get(path)))
+    found: dict[str, Looked] = {}
+    for path in paths:
+        text = stored.get(f"file:{side.keys.get(path)}")
+        if text is not None:
+            line, details = json.loads(text)
+            found[path] = Looked(from_line(line), {int(n): _detail(*detail) for n, detail in details.items()})
+    machine.reused += len(found)
+    return found
+
+
+def _detail(context: str, place: list[int], fix: list[list[Any]]) -> Detail:
+    return Detail(context, Place(*place), tuple(Replacement(*change) for change in fix))
+
+
+def look(
+    side: Side, paths: Iterable[str], machine: Machine, found: dict[str, Looked], progress: Progress | None = None
+) -> None:
+    """Asks the rules about files; `found` holds what is done even when time runs out."""
+    entries = {entry.path: entry for entry in side.project.entries}
+    wanted = [entries[path] for path in sorted(paths) if path in entries]
+    if not wanted:
+        return
+    with _pool(side.root, side.project, machine, len(wanted), side.names.renamed) as pool:
+        machine.rules |= pool.rules
+        tasks = [(_task(side, number, entry, machine.choices), entry.size) for number, entry in enumerate(wanted)]
+        pool.port(tasks, _collector(side, found, machine, len(tasks), progress))
+    machine.parsed += [entry.path for entry in wanted if entry.kind is Kind.CODE]
+
+
+def _task(side: Side, number: int, entry: Entry, choices: Choices) -> Task:
+    path = entry.path
+    known = side.known.get(path)
+    return Task(
+        number,
+        path,
+        side.names.output(path),
+        entry.kind is Kind.CODE,
+        entry.mode,
+        side.keys.get(path, ""),
+        known.scan if known is not None else Scan(),
+        side.declared.get(path, ()),
+        None,
+        (*choices.include_dirs, *side.graph.search_folders(path)) if known is not None else (),
+        choices.defines,
+        apart=path in side.names.apart,
+    )
+
+
+def _collector(
+    side: Side, found: dict[str, Looked], machine: Machine, total: int, progress: Progress | None
+) -> Callable[[Outcome], None]:
+    def deliver(outcome: Outcome) -> None:
+        record = from_line(outcome.line)
+        details = _details(side.root, record, outcome.data)
+        found[record.path] = Looked(record, details)
+        if outcome.crash is not None:
+            machine.crashes.append(f"{record.path}\n{outcome.crash}")
+        elif record.key:
+            machine.store.put({f"file:{record.key}": json.dumps([outcome.line, details])})
+        if progress is not None:
+            progress(len(found), total)
+
+    return deliver
+
+
+def _details(root: Path, record: FileRecord, ported: bytes | None) -> dict[int, Detail]:
+    leaving = {number: entry for number, entry in enumerate(record.entries) if entry.effort != "none"}
+    if not leaving:
+        return {}
+    try:
+        data = (root / record.path).read_bytes()
+    except OSError:
+        data = b""
+    text = Text(data)
+    fixes = replacements(data, ported, leaving) if ported is not None else {}
+    return {
+        number: Detail(text.context(entry), text.place(entry), fixes.get(number, ()))
+        for number, entry in leaving.items()
+    }

@@ -1,0 +1,84 @@
+"""Code that only moves or is laid out anew brings nothing new: random edits outside of kernels."""
+
+from __future__ import annotations
+
+import random
+import re
+import tempfile
+from pathlib import Path
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from porter.check.result import FailOn
+from porter.check.store import Store
+from porter.lex import lex
+from tests.check.repositories import REDUCE, SPIN, TEXTURE, checked, commit, git, repository
+
+HOST = """\
+void set_up(float *x, int n) {
+  cudaChannelFormatDesc kind;
+  cudaMallocArray(0, &kind, n, 1);
+  int lanes = 32; unsigned mask = __ballot_sync(0xffffffffu, x != 0);
+}
+"""
+NAMED = """
+__global__ void tall(int *flag, int *value) { while (atomicExch(flag, 1) == 1) { } *value += 1; *flag = 0; }
+"""
+PARTS = (HOST, REDUCE.replace("#include <cuda_runtime.h>\n", ""), SPIN, TEXTURE, NAMED)
+HEAD = "#include <cuda_runtime.h>\n"
+_BLANKS = ("\n", " ", "\n\n", "\t", "  // a comment; with { braces }\n", " /* one\n two */ ")
+
+
+def laid_out(text: str, chance: random.Random) -> str:
+    """The same tokens with other blanks and comments between them; directives and strings stay lines of their own."""
+    pieces: list[str] = []
+    for line in text.splitlines(keepends=True):
+        if line.lstrip().startswith("#"):
+            pieces.append(line if not pieces or pieces[-1].endswith("\n") else f"\n{line}")
+            continue
+        tokens = lex(line)
+        for index, word in enumerate(tokens.texts):
+            after = tokens.text[tokens.end(index) : tokens.starts[index + 1] if index + 1 < len(tokens) else None]
+            space = chance.choice(_BLANKS) if re.fullmatch(r"\s+", after) and chance.random() < 0.5 else after
+            pieces.append(word + space)
+    return "".join(pieces)
+
+
+def noise(chance: random.Random) -> str:
+    """Something between two definitions that no rule has anything to say about."""
+    number = chance.randrange(10**6)
+    return chance.choice(
+        (
+            "\n",
+            f"// note {number}\n",
+            f"static int helper_{number}(int a) {{ return a + {number}; }}\n",
+            f"#define VALUE_{number} {number}\n",
+            f"struct Point{number} {{ float x, y; }};\n",
+            f"namespace n{number} {{ constexpr int k = {number}; }}\n",
+        )
+    )
+
+
+@settings(max_examples=15)
+@given(st.integers(0, 2**32))
+def test_nothing_is_new_when_code_moves(seed: int) -> None:
+    """Parts in another order and in other files, noise between them, another layout: the gate stays open."""
+    chance = random.Random(seed)
+    with tempfile.TemporaryDirectory() as folder:
+        root = repository(Path(folder) / "project", {"a.cu": HEAD + "".join(PARTS)})
+        store = Store(Path(folder) / "known.sqlite")
+        assert checked(root, fail_on=FailOn.REVIEW, store=store, update_baseline=True).passed
+        before = commit(root)
+        parts = list(PARTS)
+        chance.shuffle(parts)
+        files = {"a.cu": HEAD, "b.cu": HEAD}
+        for part in parts:
+            name = chance.choice(sorted(files))
+            moved = laid_out(part, chance) if chance.random() < 0.7 else part
+            files[name] += noise(chance) + moved + "\n" + noise(chance)
+        commit(root, files)
+        result = checked(root, before, store=store)
+        assert not result.failing, (seed, [f"{f.path}:{f.line} {f.code} {f.message}" for f in result.failing])
+        assert not result.stale, (seed, result.stale)
+        assert git(root, "status", "--porcelain") == ""
