@@ -5,18 +5,19 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from porter.buildfiles.registry import build_rule_by_name, build_rules
 from porter.errors import Unusable
 from porter.notices import NOTICES, Notice, notice_by_name
 from porter.registry import all_rules, rule_by_name
 from porter.report.text import table
-from porter.rule import Example, Rule
+from porter.rule import Example, Explained
 
 SCHEMA = "porter-rules-1"
 
 
 def explanation(name: str) -> str:
     """Everything known about a code or a rule's name; Unusable when nobody knows it."""
-    rule = rule_by_name(name)
+    rule: Explained | None = rule_by_name(name) or build_rule_by_name(name)
     if rule is not None:
         return _rule_text(rule)
     notice = notice_by_name(name)
@@ -25,7 +26,7 @@ def explanation(name: str) -> str:
     raise Unusable(f"no rule has the code or name {name!r}; `porter rules` lists them")
 
 
-def _rule_text(rule: Rule) -> str:
+def _rule_text(rule: Explained) -> str:
     parts = [f"{rule.code} {rule.name} (group {rule.group})", rule.explanation]
     parts += [_example_text(example) for example in rule.examples]
     if rule.hazards:
@@ -55,19 +56,19 @@ def _indented(text: str) -> str:
 
 def rules_text() -> str:
     """One line per rule and per finding that no rule makes."""
-    rows = [(rule.code, rule.name, rule.group, rule.title) for rule in all_rules()]
+    rows = [(rule.code, rule.name, rule.group, rule.title) for rule in (*all_rules(), *build_rules())]
     rows += [(notice.code, notice.name, "-", notice.title) for notice in NOTICES]
     return "\n".join(table(("code", "name", "group", "what"), sorted(rows))) + "\n"
 
 
 def rules_json() -> str:
     """All rules as JSON."""
-    rules = [_rule_json(rule) for rule in all_rules()] + [_notice_json(notice) for notice in NOTICES]
+    rules = [_rule_json(rule) for rule in (*all_rules(), *build_rules())] + [_notice_json(notice) for notice in NOTICES]
     document = {"schema": SCHEMA, "rules": sorted(rules, key=lambda rule: str(rule["code"]))}
     return json.dumps(document, indent=1) + "\n"
 
 
-def _rule_json(rule: Rule) -> dict[str, Any]:
+def _rule_json(rule: Explained) -> dict[str, Any]:
     return {
         "code": rule.code,
         "name": rule.name,

@@ -162,8 +162,9 @@ RENAMED_APART = _notice(
     that two sources never collapse into one.""",
 )
 
-_BUILD = """Build files are copied as they are. They still call the CUDA compiler, link CUDA's libraries and name the
-    sources before they were renamed (`.cu` is now `.hip`)."""
+_BUILD = """The file is copied as it is: it still calls the CUDA compiler, links CUDA's libraries and names the
+    sources before they were renamed (`.cu` is now `.hip`). CMake, Makefiles, shell scripts, Python builds and
+    compilation databases are converted (codes K...); their codes here are not used any more."""
 
 
 def _build(number: int, name: str, title: str, advice: str) -> Notice:
@@ -197,6 +198,7 @@ BUILD_MESON = _build(
 )
 BUILD_BAZEL = _build(5, "bazel-build", "Bazel build is not converted", "Use rules that call hipcc.")
 BUILD_SCRIPT = _build(6, "script-build", "Script calls the CUDA toolchain", "Change nvcc to hipcc, and its flags.")
+BUILD_COMMANDS = _build(7, "compilation-database", "Compilation database is not converted", "Configure the build again.")
 
 NOTICES: tuple[Notice, ...] = tuple(value for value in list(globals().values()) if isinstance(value, Notice))
 

@@ -77,7 +77,8 @@ class Work:
     @property
     def files(self) -> dict[str, Entry]:
         """The regular files of the project."""
-        return {entry.path: entry for entry in self.plan.project.entries if entry.kind in (Kind.CODE, Kind.OTHER)}
+        kinds = (Kind.CODE, Kind.BUILD, Kind.OTHER)
+        return {entry.path: entry for entry in self.plan.project.entries if entry.kind in kinds}
 
     @property
     def code(self) -> tuple[str, ...]:

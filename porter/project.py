@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from porter import git
+from porter.buildfiles.mentions import kind_of_build
 from porter.errors import Unusable
 from porter.settings import Choices, Handling
 
@@ -25,6 +26,8 @@ class Kind(str, enum.Enum):
     """What stands at a path, and what is done with it."""
 
     CODE = "code"
+    BUILD = "build"
+    """A build file, by its name."""
     OTHER = "other"
     LINK = "link"
     FOLDER = "folder"
@@ -94,7 +97,7 @@ def _folder(root: Path, choices: Choices) -> Project:
                 continue
             if found.kind is Kind.FOLDER:
                 below.append((found.path, handling))
-            elif found.kind is Kind.CODE and handling is Handling.COPY:
+            elif found.kind in (Kind.CODE, Kind.BUILD) and handling is Handling.COPY:
                 found = found._replace(kind=Kind.OTHER)
             entries.append(found)
         pending += reversed(below)
@@ -204,4 +207,5 @@ def _entry(child: os.DirEntry[str], path: str) -> Entry:
             return Entry(path, Kind.SPECIAL)
     except OSError:
         return Entry(path, Kind.UNREADABLE)
-    return Entry(path, Kind.CODE if is_code(path) else Kind.OTHER, mode, status.st_size)
+    kind = Kind.CODE if is_code(path) else Kind.BUILD if kind_of_build(path) is not None else Kind.OTHER
+    return Entry(path, kind, mode, status.st_size)

@@ -28,20 +28,25 @@ class Example:
     """Files of the project and their new names."""
 
 
+def _text(source: str) -> str:
+    """An example without the indentation it has in its rule; tabs (of Makefiles) are kept."""
+    return source if "\t" in source else inspect.cleandoc(source)
+
+
 def fixes(before: str, after: str, *, effort: Effort = Effort.NONE, path: str = "example.cu") -> Example:
     """The rule rewrites `before` to `after`."""
-    return Example(inspect.cleandoc(before), inspect.cleandoc(after), effort, path)
+    return Example(_text(before), _text(after), effort, path)
 
 
 def reports(source: str, *, effort: Effort = Effort.MANUAL, path: str = "example.cu") -> Example:
     """The rule reports and leaves the text alone."""
-    text = inspect.cleandoc(source)
+    text = _text(source)
     return Example(text, text, effort, path)
 
 
 def clean(source: str, *, path: str = "example.cu") -> Example:
     """A near miss: the rule must say nothing."""
-    return Example(inspect.cleandoc(source), None, None, path)
+    return Example(_text(source), None, None, path)
 
 
 def todo(source: str, wanted: str, *, path: str = "example.cu") -> Example:
@@ -49,19 +54,14 @@ def todo(source: str, wanted: str, *, path: str = "example.cu") -> Example:
     return Example(inspect.cleandoc(source), None, None, path, todo=wanted)
 
 
-class Rule:
-    """Base of all rules: one subclass per file below `rules/`, the file's name is the rule's name.
+class Explained:
+    """What every rule has, whatever files it is for: a code, a name, an explanation and examples.
 
     The docstring is the explanation: first line the title, then why it breaks on AMD, and what to do.
     """
 
     code: ClassVar[str]
     """Stable, never reused: a letter for the group and three digits."""
-    triggers: ClassVar[frozenset[str]] = frozenset()
-    """Identifiers (or `#include <...>` names) without which the rule cannot find anything; empty: always asked."""
-    answers: ClassVar[frozenset[str]] = frozenset()
-    """CUDA names that HIP lacks or has with other arguments, and whose every use this rule rewrites, reports or knows
-    to be right: the rules over the name tables say nothing more about them."""
     examples: ClassVar[tuple[Example, ...]] = ()
     hazards: ClassVar[tuple[str, ...]] = ()
     """Slugs of the hazard list this rule covers."""
@@ -69,6 +69,26 @@ class Rule:
     def __init__(self, name: str, group: str) -> None:
         self.name = name
         self.group = group
+
+    @property
+    def title(self) -> str:
+        """First line of the explanation."""
+        return self.explanation.partition("\n")[0]
+
+    @property
+    def explanation(self) -> str:
+        """The docstring, cleaned."""
+        return inspect.getdoc(type(self)) or ""
+
+
+class Rule(Explained):
+    """Base of the rules for C++ and CUDA: one subclass per file below `rules/`, named after its file."""
+
+    triggers: ClassVar[frozenset[str]] = frozenset()
+    """Identifiers (or `#include <...>` names) without which the rule cannot find anything; empty: always asked."""
+    answers: ClassVar[frozenset[str]] = frozenset()
+    """CUDA names that HIP lacks or has with other arguments, and whose every use this rule rewrites, reports or knows
+    to be right: the rules over the name tables say nothing more about them."""
 
     def find(self, unit: Unit) -> Iterator[Finding]:
         """Yields findings; changes nothing."""
@@ -103,16 +123,6 @@ class Rule:
             edits=edits,
             includes=includes,
         )
-
-    @property
-    def title(self) -> str:
-        """First line of the explanation."""
-        return self.explanation.partition("\n")[0]
-
-    @property
-    def explanation(self) -> str:
-        """The docstring, cleaned."""
-        return inspect.getdoc(type(self)) or ""
 
 
 def answered_names(settings: Settings) -> frozenset[str]:

@@ -27,6 +27,7 @@ class Task(NamedTuple):
     defines: tuple[str, ...] = ()
     with_clang: bool = True
     apart: bool = False
+    is_build: bool = False
 
 
 @dataclass(frozen=True, slots=True)

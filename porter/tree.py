@@ -119,13 +119,14 @@ def _do_files(work: Work, progress: Progress | None) -> None:
     if len(intact) == len(files):
         _reuse(work, intact)
         return
+    from porter.buildfiles.files import build_names
     from porter.pool import Job, Pool
 
     plan = work.plan
     job = Job(plan.project.root, plan.choices, work.code, dict(work.names.renamed), plan.sink)
     workers = max(1, min(plan.jobs, len(files) // _FILES_PER_WORKER))
     with Pool(job, workers, len(files)) as pool:
-        work.rules = pool.rules
+        work.rules = pool.rules | (build_names() if any(f.kind is Kind.BUILD for f in files.values()) else {})
         tasks = _tasks(work, pool, intact)
         _reuse(work, files.keys() - tasks.keys())
         work.changed = True
@@ -163,6 +164,7 @@ def _tasks(work: Work, pool: Pool, intact: frozenset[str]) -> dict[str, Task]:
             (*work.plan.choices.include_dirs, *graph.search_folders(path)) if path in scans else (),
             work.plan.choices.defines,
             apart=path in work.names.apart,
+            is_build=entry.kind is Kind.BUILD,
         )
     return tasks
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from porter import engine, notices
-from porter.buildfiles.mentions import LARGEST, kind_of_build, mention
+from porter.buildfiles.files import port_build
 from porter.context import parser_for
+from porter.headers import header_reader
 from porter.linemap import line_shifts
 from porter.model import PortedFile
 from porter.naming import support_path
@@ -16,6 +17,9 @@ from porter.records import Entry, FileRecord, Status, entry, kernel_json, notice
 from porter.source import SourceFile
 from porter.task import Sink, Task
 from porter.writing import Content, Placed, content_at, content_of, place, sha256
+
+_SMALL = 4 << 20
+"""Larger files are not held in memory; no build file is as large."""
 
 _DIED = "bug in porter: the process that ported this file died twice; the file was copied as it is"
 
@@ -33,6 +37,8 @@ def do_file(task: Task, root: Path, context: engine.Context, sink: Sink) -> Done
     """Ports or copies one file; what goes wrong with the file itself is a finding, not an exception."""
     base = FileRecord(task.path, task.output, Status.FAILED, mode=task.mode, scan=task.scan)
     try:
+        if task.is_build:
+            return _build(task, root, context, sink, base)
         return _code(task, root, context, sink, base) if task.is_code else Done(_copy(task, root, sink, base))
     except FileNotFoundError:
         return Done(_failed(base, notices.VANISHED, "the file was gone when it was to be read"))
@@ -76,6 +82,7 @@ def _own_context(context: engine.Context, task: Task, root: Path) -> engine.Cont
         context,
         declared=context.declared | frozenset(task.declared),
         parse=parser_for(root, task.include_dirs, task.defines) if task.with_clang else None,
+        included_file=header_reader(root, task.include_dirs),
     )
 
 
@@ -92,20 +99,31 @@ def _own_entries(task: Task, crash: str | None) -> tuple[Entry, ...]:
     return tuple(found)
 
 
+def _build(task: Task, root: Path, context: engine.Context, sink: Sink, base: FileRecord) -> Done:
+    """Converts a build file that mentions CUDA; any other is copied."""
+    source = root / task.path
+    if source.stat().st_size > _SMALL or not task.with_clang:
+        return Done(_copy(task, root, sink, base))
+    data = source.read_bytes()
+    built = port_build(SourceFile(task.path, data), context)
+    record = replace(
+        base,
+        status=Status.COPIED if not built.findings else Status.UNCHANGED if built.data == data else Status.PORTED,
+        sha256=sha256(data),
+        build=built.mentioned,
+        entries=tuple(entry(finding, data.decode("latin-1")) for finding in built.findings),
+    )
+    written = _written(record, task, content_of(built.data), root, sink)
+    changed = sink.returns_data and built.data != data
+    return Done(written, built.data if changed else None, next(iter(built.crashes), None))
+
+
 def _copy(task: Task, root: Path, sink: Sink, base: FileRecord) -> FileRecord:
     source = root / task.path
-    kind = kind_of_build(task.path)
-    small = source.stat().st_size <= LARGEST
-    content: Content
-    use = None
-    if small:
-        data = source.read_bytes()
-        content = content_of(data)
-        use = mention(kind, data) if kind is not None else None
-    else:
-        content = content_at(source)
+    small = source.stat().st_size <= _SMALL
+    content: Content = content_of(source.read_bytes()) if small else content_at(source)
     entries = () if task.with_clang else (notice_entry(notices.FILE_FAILED, _DIED),)
-    record = replace(base, status=Status.COPIED, sha256=content.sha256, build=use, entries=entries)
+    record = replace(base, status=Status.COPIED, sha256=content.sha256, entries=entries)
     return _written(record, task, content, root, sink)
 
 

@@ -8,6 +8,7 @@ import re
 from porter.notices import (
     BUILD_BAZEL,
     BUILD_CMAKE,
+    BUILD_COMMANDS,
     BUILD_MAKE,
     BUILD_MESON,
     BUILD_PYTHON,
@@ -15,9 +16,6 @@ from porter.notices import (
     Notice,
 )
 from porter.records import BuildUse
-
-LARGEST = 4 << 20
-"""No build file is larger than this many bytes."""
 
 _NAMES = {
     "cmakelists.txt": BUILD_CMAKE,
@@ -30,6 +28,7 @@ _NAMES = {
     "workspace": BUILD_BAZEL,
     "workspace.bazel": BUILD_BAZEL,
     "module.bazel": BUILD_BAZEL,
+    "compile_commands.json": BUILD_COMMANDS,
 }
 _SUFFIXES = {
     ".cmake": BUILD_CMAKE,

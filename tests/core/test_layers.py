@@ -24,6 +24,7 @@ ALLOWED_IN_RULES = {
     "porter.written",
     "porter.conditionals",
     "porter.operators",
+    "porter.buildfiles",
 }
 FILES = sorted(path for folder in ("porter", "rules", "validation") for path in (ROOT / folder).rglob("*.py"))
 

@@ -257,24 +257,32 @@ def test_excluded_sources_keep_name_and_bytes(tmp_path: Path) -> None:
     assert b'"a.cu"' in (tmp_path / "out" / "b.hip").read_bytes()
 
 
-def test_build_files_are_reported_once_per_kind(tmp_path: Path) -> None:
-    """Copied as they are; the finding stands at the first mention of CUDA."""
+def test_build_files_are_converted_or_reported(tmp_path: Path) -> None:
+    """Converted with findings of their own; kinds that are not converted are reported once, where CUDA is mentioned."""
     files: dict[str, bytes | str] = {
-        "CMakeLists.txt": "project(x)\nenable_language(CUDA)\n",
-        "sub/CMakeLists.txt": "find_package(CUDA)\n",
+        "CMakeLists.txt": "project(x)\nenable_language(CUDA)\nadd_library(t a.cu)\n",
+        "sub/CMakeLists.txt": "message(CUDA)\n",
         "plain/CMakeLists.txt": "project(y)\n",
-        "Makefile": "CC = nvcc\n",
-        "setup.py": "from torch.utils.cpp_extension import CUDAExtension\n",
+        "kept/CMakeLists.txt": "enable_language(CUDA)\n",
+        "a.cu": KERNEL,
+        "meson.build": "project('x', 'cuda')\n",
+        "sub/meson.build": "cuda = 1\n",
         "train.py": "x.cuda()\n",
         "build.sh": "make\n",
     }
     source = make_tree(tmp_path / "src", files)
-    answer = port(source, tmp_path / "out")
-    assert codes(answer) == [("CMakeLists.txt", "E201"), ("Makefile", "E202"), ("setup.py", "E203")]
-    (cmake,) = (f.entry for f in answer.report.findings if f.entry.code == "E201")
-    assert (cmake.line, cmake.column) == (2, 17)
-    assert "1 more" in cmake.message
-    assert codes(port(source, tmp_path / "out")) == codes(answer)
+    answer = port(source, tmp_path / "out", exclude=("kept/",))
+    found = [(path, entry.code) for path, entry in answer.report.findings if path != "a.cu"]
+    assert found == [("CMakeLists.txt", "K101"), ("CMakeLists.txt", "K110"), ("meson.build", "E204")]
+    expected = "project(x)\nenable_language(HIP)\nadd_library(t a.hip)\n"
+    assert (tmp_path / "out" / "CMakeLists.txt").read_text() == expected
+    assert (tmp_path / "out" / "kept" / "CMakeLists.txt").read_text() == "enable_language(CUDA)\n"
+    (meson,) = (f.entry for f in answer.report.findings if f.entry.code == "E204")
+    assert (meson.line, meson.column) == (1, 15)
+    assert "1 more" in meson.message
+    again = port(source, tmp_path / "out", exclude=("kept/",))
+    assert codes(again) == codes(answer)
+    assert again.report.header.reused == 9
 
 
 def test_the_manifest_says_what_was_done(tmp_path: Path) -> None:

@@ -1,0 +1,112 @@
+"""Converts one build file: find, accept, apply, and again on the result until nothing changes."""
+
+from __future__ import annotations
+
+import traceback
+from dataclasses import dataclass, replace
+
+from porter import edits as editing
+from porter.buildfiles.registry import build_rules
+from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
+from porter.model import Edit, Effort, Finding, Span
+from porter.source import SourceFile
+
+MAX_PASSES = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Converted:
+    """A build file after the rules, what they found, and tracebacks of rules that failed."""
+
+    data: bytes
+    findings: tuple[Finding, ...]
+    crashes: tuple[str, ...] = ()
+
+
+def convert(unit: BuildUnit, rules: tuple[BuildRule, ...] | None = None) -> Converted:
+    """The file with every rule applied; findings of later passes are about what they rewrote."""
+    first = unit
+    asked = build_rules() if rules is None else rules
+    asked = tuple(rule for rule in asked if unit.kind in rule.kinds and not _disabled(rule, unit))
+    kept: list[Finding] = []
+    crashes: list[str] = []
+    trail: list[list[Edit]] = []
+    while True:
+        found = _find(unit, asked, crashes)
+        accepted = editing.accept(found)
+        winners = set(map(id, accepted.findings))
+        losers = {id(conflict.loser) for conflict in accepted.conflicts}
+        for finding in found:
+            if id(finding) not in losers and (not trail or id(finding) in winners):
+                kept.append(_mapped_back(finding, trail, first.source))
+        if not accepted.edits:
+            break
+        if len(trail) >= MAX_PASSES:
+            kept.append(_not_converged(first, accepted.findings))
+            break
+        trail.append(sorted(accepted.edits))
+        text = editing.apply(unit.text, accepted.edits)
+        unit = replace(unit, source=SourceFile(unit.source.path, text.encode("latin-1")))
+    ordered = sorted(kept, key=lambda finding: (finding.span.start, finding.span.end, finding.code, finding.message))
+    return Converted(unit.source.data, tuple(ordered), tuple(crashes))
+
+
+def _disabled(rule: BuildRule, unit: BuildUnit) -> bool:
+    return not unit.settings.disabled.isdisjoint({rule.code, rule.name})
+
+
+def _find(unit: BuildUnit, rules: tuple[BuildRule, ...], crashes: list[str]) -> list[Finding]:
+    found: list[Finding] = []
+    for rule in rules:
+        try:
+            found += rule.find(unit)
+        except Exception as error:
+            crashes.append(traceback.format_exc())
+            message = f"bug in porter: rule {rule.code} failed on this file: {type(error).__name__}: {error}"
+            found.append(_own(unit, "E005", "rule-failed", message))
+    return found
+
+
+def _own(unit: BuildUnit, code: str, name: str, message: str) -> Finding:
+    return Finding(code, name, Effort.MANUAL, unit.source.path, 1, 1, message, Span(0, 0))
+
+
+def _not_converged(unit: BuildUnit, findings: tuple[Finding, ...]) -> Finding:
+    codes = ", ".join(sorted({finding.code for finding in findings}))
+    return _own(unit, "E002", "not-converged", f"bug in porter: rules {codes} still change the file")
+
+
+def _mapped_back(finding: Finding, trail: list[list[Edit]], source: SourceFile) -> Finding:
+    start, end = finding.span
+    for changes in reversed(trail):
+        start, end = _origin(start, changes), _origin(end, changes)
+    line, column = source.position(min(start, len(source.text)))
+    return replace(finding, span=Span(start, max(start, end)), line=line, column=column)
+
+
+def _origin(offset: int, changes: list[Edit]) -> int:
+    shift = 0
+    for start, end, text in changes:
+        begins = start + shift
+        if offset < begins:
+            break
+        if offset < begins + len(text):
+            return start
+        shift += len(text) - (end - start)
+    return offset - shift
+
+
+def kind_of(code: str) -> Kind:
+    """The kind of build file that a notice of porter.buildfiles.mentions stands for."""
+    return _KINDS[code]
+
+
+_KINDS = {
+    "E201": Kind.CMAKE,
+    "E202": Kind.MAKE,
+    "E203": Kind.PYTHON,
+    "E204": Kind.MESON,
+    "E205": Kind.BAZEL,
+    "E206": Kind.SHELL,
+    "E207": Kind.COMMANDS,
+}

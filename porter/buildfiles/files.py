@@ -1,0 +1,53 @@
+"""Build files of a tree: which are converted, and by what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from porter.buildfiles.mentions import kind_of_build, mention
+from porter.model import Finding
+from porter.notices import BUILD_BAZEL, BUILD_MESON
+from porter.records import BuildUse
+from porter.source import SourceFile
+
+if TYPE_CHECKING:
+    from porter.engine import Context
+
+_REPORTED = frozenset({BUILD_MESON.code, BUILD_BAZEL.code})
+"""Kinds that are only reported."""
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A build file of the ported tree."""
+
+    data: bytes
+    findings: tuple[Finding, ...] = ()
+    mentioned: BuildUse | None = None
+    """Where a file of a kind that is not converted mentions CUDA."""
+    crashes: tuple[str, ...] = ()
+
+
+def port_build(source: SourceFile, context: Context) -> Built:
+    """Converts a build file that mentions CUDA; others, and unreadable ones, stay as they are."""
+    notice = kind_of_build(source.path)
+    use = mention(notice, source.data) if notice is not None else None
+    if notice is None or use is None or source.problem is not None:
+        return Built(source.data)
+    if notice.code in _REPORTED:
+        return Built(source.data, mentioned=use)
+    from porter.buildfiles.engine import convert, kind_of
+    from porter.buildfiles.sources import Sources
+    from porter.buildfiles.unit import BuildUnit
+
+    sources = Sources(context.renamed, frozenset(context.renamed))
+    done = convert(BuildUnit(source, kind_of(notice.code), sources, context.settings))
+    return Built(done.data, done.findings, crashes=done.crashes)
+
+
+def build_names() -> dict[str, str]:
+    """Code and name of the rules for build files."""
+    from porter.buildfiles.registry import build_rules
+
+    return {rule.code: rule.name for rule in build_rules()}

@@ -1,0 +1,199 @@
+"""nvcc's flags as those of hipcc and clang: one table (`rules/buildfiles/flags.toml`), and its use on words."""
+
+from __future__ import annotations
+
+import functools
+import importlib.resources
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from porter.model import Effort
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:  # pragma: no cover
+    import tomli as tomllib
+
+ARCHITECTURE = "gfx942"
+_SM = re.compile(r"(?:sm|compute|lto)_\w+")
+_REFERENCE = re.compile(r"\$(?:\([A-Za-z_]\w*\)|\{[A-Za-z_]\w*\})")
+_COMPILER = re.compile(r"(?:.*/)?nvcc(?:\.exe)?")
+
+
+@dataclass(frozen=True, slots=True)
+class FlagRow:
+    """One flag of nvcc: its spellings, its counterpart, and why."""
+
+    name: str
+    nvcc: tuple[str, ...]
+    argument: str = "none"
+    """`none`, `value` (the next word, or after `=`) or `joined` (glued to the flag, as in `-O3`)."""
+    hip: tuple[str, ...] = ()
+    """Replacement; `{}` stands for the value, `{arch}` for the target, `{host}` for each comma-separated part."""
+    keep: bool = False
+    """The flag means the same to clang."""
+    values: Mapping[str, tuple[str, ...]] | None = None
+    """Replacements that depend on the value."""
+    own: bool = False
+    """Whether no other compiler has the flag, so that it is one of nvcc's wherever it stands."""
+    effort: Effort = Effort.NONE
+    why: str = ""
+    example: tuple[str, str] = ("", "")
+
+
+class Word(NamedTuple):
+    """One word of a command line, and where it stands."""
+
+    start: int
+    end: int
+    text: str
+
+
+class Change(NamedTuple):
+    """Words [first, last) become other words; `row` is None when no row knows the flag."""
+
+    first: int
+    last: int
+    new: tuple[str, ...]
+    row: FlagRow | None
+
+    @property
+    def known(self) -> bool:
+        """Whether the table has the flag."""
+        return self.row is not None
+
+
+@functools.cache
+def load_flags() -> tuple[FlagRow, ...]:
+    """All rows of the table."""
+    path = Path(str(importlib.resources.files("porter.rules"))) / "buildfiles" / "flags.toml"
+    return tuple(_row(name, row) for name, row in tomllib.loads(path.read_text("utf-8")).items())
+
+
+def _row(name: str, row: Mapping[str, Any]) -> FlagRow:
+    values = row.get("values")
+    return FlagRow(
+        name,
+        tuple(row["nvcc"]),
+        row.get("argument", "none"),
+        tuple(row.get("hip", ())),
+        row.get("keep", False),
+        {key: tuple(value) for key, value in values.items()} if values is not None else None,
+        row.get("own", False),
+        Effort(row.get("effort", "none")),
+        row.get("why", ""),
+        tuple(row["example"]),
+    )
+
+
+@functools.cache
+def _spellings() -> Mapping[str, FlagRow]:
+    return {spelling: row for row in load_flags() if row.argument != "joined" for spelling in row.nvcc}
+
+
+@functools.cache
+def _joined() -> tuple[tuple[str, FlagRow], ...]:
+    found = [(spelling, row) for row in load_flags() if row.argument == "joined" for spelling in row.nvcc]
+    return tuple(sorted(found, key=lambda pair: -len(pair[0])))
+
+
+def is_compiler(text: str) -> bool:
+    """Whether a word calls nvcc."""
+    return _COMPILER.fullmatch(text) is not None
+
+
+def translate(words: Sequence[str], *, all_known: bool = True, arch_flags: bool = True) -> list[Change]:
+    """What becomes of the words of nvcc's command line; words that stay are not in the list.
+
+    `all_known`: the words are nvcc's for certain, so unknown flags are named too; otherwise only flags that no
+    other compiler has are looked at. `arch_flags`: whether the target is a flag here, or set elsewhere (CMake, torch).
+    """
+    changes: list[Change] = []
+    seen_arch = False
+    index = 0
+    while index < len(words):
+        found = _match(words, index)
+        if found is None:
+            if all_known and _is_unknown_flag(words[index]):
+                changes.append(Change(index, index + 1, (words[index],), None))
+            index += 1
+            continue
+        row, value, last = found
+        if not (all_known or row.own):
+            index += 1
+            continue
+        new = _replacement(row, words[index], value)
+        if new is not None:
+            is_arch = any(part.startswith("--offload-arch=") for part in new)
+            if is_arch and (seen_arch or not arch_flags):
+                new = ()
+            seen_arch |= is_arch
+            if new != tuple(words[index:last]):
+                changes.append(Change(index, last, new, row))
+        index = last
+    return changes
+
+
+def _match(words: Sequence[str], index: int) -> tuple[FlagRow, str | None, int] | None:
+    """The row of the flag that begins at a word, its value, and the index after both."""
+    word = words[index]
+    rows = _spellings()
+    row = rows.get(word)
+    if row is not None and row.argument == "value":
+        if index + 1 < len(words):
+            return row, words[index + 1], index + 2
+        return row, None, index + 1
+    if row is not None:
+        return row, None, index + 1
+    name, equals, value = word.partition("=")
+    row = rows.get(name)
+    if equals and row is not None and row.argument == "value":
+        return row, value, index + 1
+    for spelling, joined in _joined():
+        if word.startswith(spelling):
+            return joined, word[len(spelling) :], index + 1
+    return None
+
+
+def _is_unknown_flag(word: str) -> bool:
+    return word.startswith("-") and len(word) > 1 and not word.startswith(("-$", "-<"))
+
+
+def _replacement(row: FlagRow, word: str, value: str | None) -> tuple[str, ...] | None:
+    """New words; None: they stay as they are."""
+    if row.keep:
+        return None
+    templates = row.hip
+    if row.values is not None:
+        templates = row.values.get(_bare(value or ""), row.values.get("*", row.hip))
+    new: list[str] = []
+    for template in templates:
+        if "{arch}" in template:
+            new.append(template.replace("{arch}", architecture(value or "")))
+        elif template == "{host}":
+            new += [part for part in re.split(r"[,\s]+", _bare(value or "")) if part]
+        else:
+            new.append(template.replace("{}", value or "").replace("{word}", word))
+    return tuple(part for part in new if part)
+
+
+def _bare(value: str) -> str:
+    """A value without the quotes around it."""
+    for quote in ('\\"', '"', "'"):
+        if len(value) > len(quote) and value.startswith(quote) and value.endswith(quote):
+            return value[len(quote) : -len(quote)]
+    return value
+
+
+def architecture(value: str) -> str:
+    """The target for the value of `-arch` or `-gencode`; a variable stays, and its own value is converted."""
+    return value if _REFERENCE.fullmatch(value) else ARCHITECTURE
+
+
+def is_architecture(text: str) -> bool:
+    """Whether a text is nothing but one of nvcc's targets, such as `sm_80`."""
+    return _SM.fullmatch(text) is not None

@@ -1,0 +1,204 @@
+"""Makefiles and shell scripts as assignments and command lines with byte offsets, read by tree-sitter."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import tree_sitter
+import tree_sitter_bash
+import tree_sitter_make
+
+from porter.buildfiles.flags import Word, is_compiler
+
+_REFERENCE = re.compile(r"\$[({]?(\w+)")
+_WORD = re.compile(
+    r"""(?:\$\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|\$\{[^{}]*\}|\$.|\\(?!\r?\n).|"(?:[^"\\]|\\.)*"|'[^']*'|[^\s\\;|&"'])+""",
+    re.DOTALL,
+)
+_COMMENT = re.compile(rb"(?<!\\)#")
+_FUNCTION = re.compile(r"\$\((?:foreach|eval|if|shell|call|or|and|filter|addprefix)\b")
+_FLAG_VARIABLE = re.compile(
+    r"(?:.*(?:NVCC|CUDA|NV|CU)_?(?:C?XX?|CC?|LD|LINK|COMPILE)?_?(?:FLAGS|OPTS?|OPTIONS|ARGS)|.*GENCODE.*|.*(?:NVCC|CUDA)_?ARCH.*)",
+    re.I,
+)
+
+
+class Assignment(NamedTuple):
+    """`NAME = value`; the value's place."""
+
+    name: str
+    start: int
+    end: int
+
+
+class Line(NamedTuple):
+    """One command line of a recipe or script."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Makefile:
+    """What a Makefile or script assigns and calls; offsets are those of the file."""
+
+    text: str
+    assignments: tuple[Assignment, ...]
+    lines: tuple[Line, ...]
+    comments: tuple[tuple[int, int], ...]
+
+    @cached_property
+    def code(self) -> tuple[tuple[int, str], ...]:
+        """The text between comments."""
+        pieces: list[tuple[int, str]] = []
+        begin = 0
+        for start, end in self.comments:
+            pieces.append((begin, self.text[begin:start]))
+            begin = end
+        pieces.append((begin, self.text[begin:]))
+        return tuple(piece for piece in pieces if piece[1])
+
+    @cached_property
+    def compilers(self) -> frozenset[str]:
+        """Variables that hold nvcc, directly or through another."""
+        found = {a.name for a in self.assignments if any(map(_calls, _split(self.text[a.start : a.end])))}
+        found |= {"NVCC"}
+        while True:
+            more = {a.name for a in self.assignments if self._begins_with(a.start, a.end, found)}
+            if more <= found:
+                return frozenset(found)
+            found |= more
+
+    def _begins_with(self, start: int, end: int, names: set[str]) -> bool:
+        words = _split(self.text[start:end])
+        match = _REFERENCE.match(words[0]) if words else None
+        return match is not None and match[1] in names
+
+    def calls_nvcc(self, start: int, end: int) -> bool:
+        """Whether a stretch calls nvcc, by its name or by a variable."""
+        text = self.text[start:end]
+        words = _split(text)
+        return any(map(is_compiler, words)) or any(
+            match[1] in self.compilers for word in words[:4] if (match := _REFERENCE.match(word.lstrip("@-+\t ")))
+        )
+
+    @cached_property
+    def flag_variables(self) -> frozenset[str]:
+        """Variables whose words nvcc gets."""
+        found = {a.name for a in self.assignments if _FLAG_VARIABLE.fullmatch(a.name)}
+        for line in self.lines:
+            if self.calls_nvcc(*line):
+                found |= set(_REFERENCE.findall(self.text[line.start : line.end]))
+        for assignment in self.assignments:
+            if assignment.name in self.compilers:
+                found |= set(_REFERENCE.findall(self.text[assignment.start : assignment.end])) | {assignment.name}
+        while True:
+            more = {
+                name
+                for a in self.assignments
+                if a.name in found
+                for name in _REFERENCE.findall(self.text[a.start : a.end])
+            }
+            if more <= found:
+                return frozenset(found)
+            found |= more
+
+    def words(self, start: int, end: int) -> list[list[Word]]:
+        """The words of a stretch; those inside of `$(foreach ...)` and its kin are lists of their own."""
+        lists: list[list[Word]] = [[]]
+        for match in _WORD.finditer(self.text, start, end):
+            word = match[0]
+            if _FUNCTION.match(word):
+                inner = match.start() + 2
+                lists += self.words(inner, match.start() + _closing(word))
+            lists[0].append(_unquoted(match.start(), word))
+        return lists
+
+
+def _unquoted(start: int, word: str) -> Word:
+    return Word(start, start + len(word), word)
+
+
+def _closing(word: str) -> int:
+    depth = 0
+    for index, char in enumerate(word):
+        depth += (char == "(") - (char == ")")
+        if depth == 0 and char == ")":
+            return index
+    return len(word)
+
+
+def _split(text: str) -> list[str]:
+    return [match[0].lstrip("@-+") if not number else match[0] for number, match in enumerate(_WORD.finditer(text))]
+
+
+def _calls(word: str) -> bool:
+    return is_compiler(word) or re.fullmatch(r"\$\(shell\s+which\s+nvcc\b.*\)", word) is not None
+
+
+@functools.cache
+def _make_parser() -> tree_sitter.Parser:
+    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_make.language()))
+
+
+@functools.cache
+def _bash_parser() -> tree_sitter.Parser:
+    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
+
+
+def parse_make(data: bytes) -> Makefile:
+    """A Makefile."""
+    root = _make_parser().parse(data).root_node
+    assignments: list[Assignment] = []
+    lines: list[Line] = []
+    comments: list[tuple[int, int]] = []
+    for node in _walk(root):
+        if node.type == "variable_assignment":
+            for found in _assigned(node, data, ("text",)):
+                comment = _COMMENT.search(data, found.start, found.end)
+                if comment is not None:
+                    comments.append((comment.start(), found.end))
+                    found = found._replace(end=comment.start())
+                assignments.append(found)
+        elif node.type in ("recipe_line", "shell_assignment", "shell_text") and node.parent is not None:
+            if node.type != "shell_text" or node.parent.type != "recipe_line":
+                lines.append(Line(node.start_byte, node.end_byte))
+        elif node.type == "comment":
+            comments.append((node.start_byte, node.end_byte))
+    return Makefile(data.decode("latin-1"), tuple(assignments), tuple(lines), tuple(sorted(comments)))
+
+
+def parse_shell(data: bytes) -> Makefile:
+    """A shell script."""
+    root = _bash_parser().parse(data).root_node
+    assignments: list[Assignment] = []
+    lines: list[Line] = []
+    comments: list[tuple[int, int]] = []
+    for node in _walk(root):
+        if node.type == "variable_assignment":
+            assignments += _assigned(node, data, ())
+        elif node.type == "command":
+            lines.append(Line(node.start_byte, node.end_byte))
+        elif node.type == "comment":
+            comments.append((node.start_byte, node.end_byte))
+    return Makefile(data.decode("latin-1"), tuple(assignments), tuple(lines), tuple(sorted(comments)))
+
+
+def _walk(node: tree_sitter.Node) -> Iterator[tree_sitter.Node]:
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        yield current
+        stack += reversed(current.children)
+
+
+def _assigned(node: tree_sitter.Node, data: bytes, value_types: tuple[str, ...]) -> Iterator[Assignment]:
+    name = data[node.children[0].start_byte : node.children[0].end_byte].decode("latin-1")
+    values = [child for child in node.children[1:] if child.type in value_types] if value_types else node.children[2:]
+    for value in values:
+        yield Assignment(name, value.start_byte, value.end_byte)

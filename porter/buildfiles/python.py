@@ -1,0 +1,216 @@
+"""Python build files: string literals and lists of them with byte offsets, from `ast`; nothing is executed."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from porter.buildfiles.unit import BuildUnit
+
+
+class Literal(NamedTuple):
+    """A plain string literal: [start, end) with quotes, and its inside when it is written without escapes."""
+
+    start: int
+    end: int
+    inner: int
+    inner_end: int
+    value: str
+    quote: str
+
+
+def tree(unit: BuildUnit) -> ast.Module | None:
+    """The syntax tree; None for a file that is not Python 3 in UTF-8."""
+    cached: ast.Module | None = unit.__dict__.get("_python_tree")
+    if cached is None:
+        try:
+            unit.source.data.decode("utf-8")
+            cached = ast.parse(unit.source.data)
+        except (SyntaxError, ValueError, RecursionError):
+            return None
+        unit.__dict__["_python_tree"] = cached
+    return cached
+
+
+def place(unit: BuildUnit, node: ast.expr | ast.stmt) -> tuple[int, int]:
+    """Byte range of a node: ast counts columns in bytes of UTF-8."""
+    source = unit.source
+    assert node.end_lineno is not None and node.end_col_offset is not None
+    start = _line_start(unit, node.lineno) + node.col_offset
+    return start, source.line_start(node.end_lineno) + node.end_col_offset
+
+
+def _line_start(unit: BuildUnit, line: int) -> int:
+    return unit.source.line_start(line)
+
+
+def literal(unit: BuildUnit, node: ast.AST) -> Literal | None:
+    """A string constant that is one literal without escapes and prefixes."""
+    if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
+        return None
+    start, end = place(unit, node)
+    text = unit.text[start:end]
+    value = node.value.encode("utf-8", "surrogatepass").decode("latin-1")
+    for prefix in ("", "r", "R", "u"):
+        for quote in ('"""', "'''", '"', "'"):
+            if text == f"{prefix}{quote}{value}{quote}":
+                inner = start + len(prefix) + len(quote)
+                return Literal(start, end, inner, inner + len(value), value, quote)
+    return None
+
+
+def strings(unit: BuildUnit) -> Iterator[Literal]:
+    """All plain string literals that are not documentation and not part of an f-string."""
+    root = tree(unit)
+    if root is None:
+        return
+    yield from _strings(unit, root)
+
+
+def _strings(unit: BuildUnit, node: ast.AST) -> Iterator[Literal]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.JoinedStr):
+            continue
+        if isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant):
+            continue
+        found = literal(unit, child)
+        if found is not None:
+            yield found
+        else:
+            yield from _strings(unit, child)
+
+
+def imports_torch(root: ast.Module) -> bool:
+    """Whether the name `torch` is bound by an import."""
+    return any(
+        alias.name.partition(".")[0] == "torch" and alias.asname is None
+        for node in ast.walk(root)
+        if isinstance(node, ast.Import)
+        for alias in node.names
+    )
+
+
+def mentions_extension(root: ast.Module) -> bool:
+    """Whether the file builds PyTorch extensions."""
+    for node in ast.walk(root):
+        if isinstance(node, ast.ImportFrom) and node.module is not None and "cpp_extension" in node.module:
+            return True
+        if isinstance(node, (ast.ImportFrom, ast.Import)) and any("cpp_extension" in a.name for a in node.names):
+            return True
+        if isinstance(node, ast.Attribute) and node.attr in ("cpp_extension", "CUDAExtension", "CppExtension"):
+            return True
+    return False
+
+
+class FlagList(NamedTuple):
+    """Expressions that are words of one command line, in order, and whether nvcc gets them."""
+
+    elements: tuple[ast.expr, ...]
+    statements: tuple[ast.stmt, ...]
+    """For words that are appended one by one: the statement of each."""
+    certain: bool
+
+
+def flag_lists(root: ast.Module) -> Iterator[FlagList]:
+    """Lists of words, and runs of `x.append(word)`, with the knowledge whether they go to nvcc."""
+    certain = _nvcc_names(root)
+    nvcc_nodes = {id(node) for node in _nvcc_expressions(root)}
+    for node in ast.walk(root):
+        if isinstance(node, (ast.List, ast.Tuple)):
+            yield FlagList(tuple(node.elts), (), id(node) in nvcc_nodes)
+    for body in _bodies(root):
+        runs: dict[str, list[tuple[ast.expr, ast.stmt]]] = {}
+        for statement in body:
+            added = _appended(statement)
+            if added is not None:
+                runs.setdefault(added[0], []).append((added[1], statement))
+        for name, pairs in runs.items():
+            yield FlagList(tuple(p[0] for p in pairs), tuple(p[1] for p in pairs), name in certain)
+
+
+def _bodies(root: ast.Module) -> Iterator[list[ast.stmt]]:
+    for node in ast.walk(root):
+        for name in ("body", "orelse", "finalbody"):
+            body = getattr(node, name, None)
+            if isinstance(body, list):
+                yield body
+
+
+def _appended(statement: ast.stmt) -> tuple[str, ast.expr] | None:
+    """`name` and `word` of `name.append(word)`."""
+    if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
+        return None
+    call = statement.value
+    if not isinstance(call.func, ast.Attribute) or call.func.attr != "append" or len(call.args) != 1:
+        return None
+    return (ast.unparse(call.func.value), call.args[0])
+
+
+_NVCC_KEYWORDS = frozenset({"extra_cuda_cflags", "cuda_flags", "nvcc_flags", "nvcc_args"})
+
+
+def _sinks(root: ast.Module) -> Iterator[ast.expr]:
+    """Expressions that nvcc gets: `{"nvcc": x}`, `d["nvcc"] = x`, `extra_cuda_cflags=x`."""
+    for node in ast.walk(root):
+        if isinstance(node, ast.Dict):
+            for key, value in zip(node.keys, node.values, strict=True):
+                if isinstance(key, ast.Constant) and key.value == "nvcc":
+                    yield value
+        elif isinstance(node, ast.keyword) and node.arg in _NVCC_KEYWORDS:
+            yield node.value
+        elif isinstance(node, (ast.Assign, ast.AugAssign)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            if any(_is_nvcc_target(target) for target in targets):
+                yield node.value
+        elif (call := _adding(node)) is not None and _is_nvcc_target(call[0]):
+            yield from call[1].args
+
+
+def _adding(node: ast.AST) -> tuple[ast.expr, ast.Call] | None:
+    """What a call of `append` or `extend` adds to, and the call."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("extend", "append"):
+        return node.func.value, node
+    return None
+
+
+def _is_nvcc_target(node: ast.expr) -> bool:
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+        return node.slice.value == "nvcc"
+    return isinstance(node, ast.Name) and "nvcc" in node.id.lower() and "flag" in node.id.lower()
+
+
+def _nvcc_names(root: ast.Module) -> frozenset[str]:
+    """Names of variables whose values reach nvcc."""
+    names: set[str] = set()
+    waiting = list(_sinks(root))
+    while waiting:
+        expression = waiting.pop()
+        for node in ast.walk(expression):
+            if isinstance(node, ast.Name) and node.id not in names:
+                names.add(node.id)
+                waiting += _assigned_to(root, node.id)
+    for node in ast.walk(root):
+        if isinstance(node, ast.Subscript) and _is_nvcc_target(node):
+            names.add(ast.unparse(node))
+    return frozenset(names)
+
+
+def _assigned_to(root: ast.Module, name: str) -> Iterator[ast.expr]:
+    for node in ast.walk(root):
+        if (isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in node.targets)) or (
+            isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and node.target.id == name
+        ):
+            yield node.value
+
+
+def _nvcc_expressions(root: ast.Module) -> Iterator[ast.AST]:
+    """Every list that reaches nvcc."""
+    names = _nvcc_names(root)
+    for sink in (*_sinks(root), *(value for name in names for value in _assigned_to(root, name))):
+        yield from (node for node in ast.walk(sink) if isinstance(node, (ast.List, ast.Tuple)))
+    for node in ast.walk(root):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.func.attr != "extend":
+            continue
+        if ast.unparse(node.func.value) in names:
+            yield from (part for arg in node.args for part in ast.walk(arg) if isinstance(part, (ast.List, ast.Tuple)))

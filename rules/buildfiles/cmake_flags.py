@@ -1,0 +1,110 @@
+"""K107: nvcc's flags in CMake files."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator
+
+from porter.buildfiles.cmake import Argument, Command, expressions
+from porter.buildfiles.flags import Word
+from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
+from porter.model import Effort, Finding
+from porter.rule import clean, fixes, reports
+
+_WORD = re.compile(r'(?:\$\{[^{}]*\}|\\.|[^\s;"])+')
+_SETTERS = frozenset({"set", "list", "string", "set_property"})
+_NVCC_VARIABLE = re.compile(r"CMAKE_CUDA_FLAGS(?:_\w+)?|CUDA_NVCC_FLAGS(?:_\w+)?")
+_HIP_VARIABLE = re.compile(r"CMAKE_HIP_FLAGS(?:_\w+)?")
+_SILENT = frozenset({"message", "if", "elseif", "project", "find_package", "add_subdirectory", "install", "add_test"})
+_LANGUAGE = re.compile(r"\b(?:COMPILE_LANGUAGE|COMPILE_LANG_AND_ID):(?:CUDA|HIP)\b")
+
+
+class CMakeFlags(BuildRule):
+    """Flags of nvcc in CMake
+
+    Flags in CMAKE_CUDA_FLAGS, in generator expressions for the language, in compile options: what clang has under
+    another name is rewritten, what has no meaning is left out, what nobody knows is reported. The table is
+    rules/buildfiles/flags.toml, with the reason for each row. Targets (-gencode, -arch) are left out, for
+    CMAKE_HIP_ARCHITECTURES has them.
+    """
+
+    code = "K107"
+    kinds = frozenset({Kind.CMAKE})
+    hazards = ("nvcc-flags-rejected", "nvcc-flags-silently-misread", "fast-math-flag", "cmake-generator-expr")
+    examples = (
+        fixes(
+            'set(CMAKE_CUDA_FLAGS "${CMAKE_CUDA_FLAGS} -O3 -lineinfo -Xcompiler -Wall")',
+            'set(CMAKE_CUDA_FLAGS "${CMAKE_CUDA_FLAGS} -O3 -gline-tables-only -Wall")',
+            path="CMakeLists.txt",
+        ),
+        fixes(
+            "target_compile_options(t PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;-fmad=false>)",
+            "target_compile_options(t PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-ffp-contract=off>)",
+            path="CMakeLists.txt",
+        ),
+        fixes(
+            "list(APPEND MY_FLAGS -gencode arch=compute_80,code=sm_80 -O2)",
+            "list(APPEND MY_FLAGS -O2)",
+            path="CMakeLists.txt",
+        ),
+        reports('set(CMAKE_CUDA_FLAGS "--frobnicate")', path="CMakeLists.txt", effort=Effort.REVIEW),
+        clean('set(CMAKE_CXX_FLAGS "${CMAKE_CXX_FLAGS} -G -O3 --frobnicate")', path="CMakeLists.txt"),
+        clean('message(STATUS "use --use_fast_math")', path="CMakeLists.txt"),
+    )
+
+    def find(self, unit: BuildUnit) -> Iterator[Finding]:
+        """Yields findings; changes nothing."""
+        for command in unit.commands:
+            if command.name not in _SILENT:
+                yield from self._command(unit, command)
+
+    def _command(self, unit: BuildUnit, command: Command) -> Iterator[Finding]:
+        arguments = [argument for argument in command.arguments if not argument.raw]
+        certain = _is_nvcc_variable(command)
+        regions = [] if certain else _language_regions(unit, command)
+        inside: list[list[Word]] = [[] for _ in regions]
+        outside: list[Word] = []
+        for argument in arguments[1:] if command.name in _SETTERS else arguments:
+            for word in _words(argument, regions):
+                place = next((i for i, (start, end) in enumerate(regions) if start <= word.start < end), None)
+                (outside if place is None else inside[place]).append(word)
+        yield from self.flags(unit, outside, all_known=certain, arch_flags=False)
+        for words in inside:
+            semicolon = len(words) > 1 and ";" in unit.text[words[0].end : words[1].start]
+            glue = ";" if semicolon or not _is_quoted(unit, words) else " "
+            yield from self.flags(unit, words, all_known=True, arch_flags=False, glue=glue)
+
+
+def _is_quoted(unit: BuildUnit, words: list[Word]) -> bool:
+    return bool(words) and any(" " in unit.text[a.end : b.start] for a, b in itertools.pairwise(words))
+
+
+def _is_nvcc_variable(command: Command) -> bool:
+    if command.name in ("set", "list", "string", "set_property"):
+        return any(_NVCC_VARIABLE.fullmatch(argument.text) for argument in command.arguments[:3])
+    return False
+
+
+def _language_regions(unit: BuildUnit, command: Command) -> list[tuple[int, int]]:
+    """Byte ranges that only the CUDA compiler gets: the contents of `$<$<COMPILE_LANGUAGE:CUDA>:...>`."""
+    if not command.arguments:
+        return []
+    start, end = command.arguments[0].start, command.arguments[-1].end
+    found = [
+        (e.content, e.end - 1)
+        for e in expressions(unit.text[start:end], start)
+        if e.content < e.end - 1 and _LANGUAGE.search(e.head) and "NOT" not in e.head
+    ]
+    return [region for region in found if not any(o[0] <= region[0] and region[1] < o[1] for o in found if o != region)]
+
+
+def _words(argument: Argument, regions: list[tuple[int, int]]) -> Iterator[Word]:
+    """The words of an argument; those at the edge of a region are cut there."""
+    cuts = sorted({edge for region in regions for edge in region})
+    for match in _WORD.finditer(argument.text):
+        start, end = argument.inner + match.start(), argument.inner + match.end()
+        places = [start, *(cut for cut in cuts if start < cut < end), end]
+        for first, last in itertools.pairwise(places):
+            text = argument.text[first - argument.inner : last - argument.inner]
+            yield Word(first, last, text)

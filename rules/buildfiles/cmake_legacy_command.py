@@ -1,0 +1,87 @@
+"""K106: the commands of FindCUDA."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from porter.buildfiles.cmake import Command
+from porter.buildfiles.tables import table
+from porter.buildfiles.unit import BuildRule, BuildUnit, Kind, whole_removal
+from porter.model import Edit, Effort, Finding
+from porter.rule import clean, fixes, reports
+
+_FLAGS = "CUDA_NVCC_FLAGS"
+
+
+class CMakeLegacyCommand(BuildRule):
+    """Command of FindCUDA
+
+    FindCUDA is deprecated; with a language, `cuda_add_library` is `add_library`. CUDA_NVCC_FLAGS is a list and
+    CMAKE_HIP_FLAGS a string, so `list(APPEND ...)` becomes `string(APPEND ...)`. `cuda_compile`, `cuda_wrap_srcs` and
+    the like have no counterpart.
+    """
+
+    code = "K106"
+    kinds = frozenset({Kind.CMAKE})
+    hazards = ("cmake-cuda-language",)
+    examples = (
+        fixes("cuda_add_library(t SHARED a.cpp)", "add_library(t SHARED a.cpp)", path="CMakeLists.txt"),
+        fixes("CUDA_ADD_EXECUTABLE(t a.cpp)", "add_executable(t a.cpp)", path="CMakeLists.txt"),
+        fixes("cuda_add_cublas_to_target(t)", "target_link_libraries(t roc::hipblas)", path="CMakeLists.txt"),
+        fixes("list(APPEND CUDA_NVCC_FLAGS -O3 -g)", 'string(APPEND CMAKE_HIP_FLAGS " -O3 -g")', path="CMakeLists.txt"),
+        fixes(
+            "set(CUDA_NVCC_FLAGS ${CUDA_NVCC_FLAGS};-O3)",
+            'set(CMAKE_HIP_FLAGS "${CMAKE_HIP_FLAGS} -O3")',
+            path="CMakeLists.txt",
+        ),
+        reports("cuda_wrap_srcs(t PTX out a.cpp)", path="CMakeLists.txt"),
+        clean("function(cuda_mine)\nendfunction()\ncuda_mine(a)", path="CMakeLists.txt"),
+    )
+
+    def find(self, unit: BuildUnit) -> Iterator[Finding]:
+        """Yields findings; changes nothing."""
+        own = {c.word(0).lower() for c in unit.commands if c.name in ("function", "macro")}
+        for command in unit.commands:
+            if command.name.startswith("cuda_") and command.name not in own:
+                yield self._command(unit, command)
+            elif _FLAGS in (command.word(0), command.word(1)) or command.word(0).startswith(_FLAGS + "_"):
+                yield from self._flags(unit, command)
+
+    def _command(self, unit: BuildUnit, command: Command) -> Finding:
+        where = (command.start, command.end)
+        row = table("commands").get(command.name)
+        options = any(argument.text == "OPTIONS" for argument in command.arguments)
+        if row is None or options:
+            reason = "its OPTIONS have to become target_compile_options" if options else "no counterpart is known"
+            return self.finding(unit, *where, f"{command.name}: {reason}", Effort.MANUAL)
+        if "name" in row:
+            name_at = (command.start, command.name_end)
+            message = f"{command.name} becomes {row['name']}"
+            return self.finding(unit, *where, message, Effort.NONE, (Edit(*name_at, row["name"]),))
+        if "link" not in row:
+            edit = whole_removal(unit.text, *where)
+            return self.finding(unit, *where, f"{command.name} is left out", Effort.NONE, (edit,))
+        new = f"target_link_libraries({command.word(0)} {row['link']})"
+        return self.finding(unit, *where, f"{command.name} becomes {new}", Effort.NONE, (Edit(*where, new),))
+
+    def _flags(self, unit: BuildUnit, command: Command) -> Iterator[Finding]:
+        """A list of flags that becomes a string."""
+        appends = command.name == "list" and command.word(0).upper() in ("APPEND", "PREPEND")
+        if command.name != "set" and not appends:
+            return
+        skip = 2 if appends else 1
+        name = command.arguments[skip - 1]
+        values = command.arguments[skip:]
+        if not name.text.startswith(_FLAGS) or any(value.text in ("CACHE", "PARENT_SCOPE") for value in values):
+            return
+        text = " ".join(value.text.replace(";", " ") for value in values).replace("${" + _FLAGS, "${CMAKE_HIP_FLAGS")
+        new_name = "CMAKE_HIP_FLAGS" + name.text[len(_FLAGS) :]
+        start, end = command.start, command.end - 1
+        if appends:
+            verb = command.word(0).upper()
+            value = f'" {text}"' if verb == "APPEND" else f'"{text} "'
+            new = f"string({verb} {new_name} {value}" if values else f"string({verb} {new_name}"
+        else:
+            new = f'set({new_name} "{text}"' if values else f"set({new_name}"
+        message = f"{name.text} is a list, {new_name} a string"
+        yield self.finding(unit, command.start, command.end, message, Effort.NONE, (Edit(start, end, new),))

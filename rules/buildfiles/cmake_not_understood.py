@@ -1,0 +1,107 @@
+"""K190: what is left of CUDA in a CMake file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from porter.buildfiles.cmake import Argument, Command
+from porter.buildfiles.flags import is_compiler
+from porter.buildfiles.tables import is_nvidia_library, language_variable, library, table
+from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
+from porter.model import Edit, Effort, Finding
+from porter.rule import clean, fixes, reports
+
+_REFERENCE = re.compile(r"\$(?:CACHE)?\{((?:CMAKE_CUDA|CUDAToolkit|CUDA)_\w+)\}")
+_NAME = re.compile(r"(?:CMAKE_CUDA|CUDAToolkit)_\w+|CUDA_VERSION\w*")
+_VERSIONS = frozenset(
+    [
+        "CUDA_VERSION",
+        "CUDA_VERSION_MAJOR",
+        "CUDA_VERSION_MINOR",
+        "CUDA_VERSION_STRING",
+        "CUDAToolkit_VERSION",
+        "CUDAToolkit_VERSION_MAJOR",
+        "CUDAToolkit_VERSION_MINOR",
+        "CMAKE_CUDA_COMPILER_VERSION",
+        "CMAKE_CUDA_COMPILER_TOOLKIT_VERSION",
+    ]
+)
+_MODULE = re.compile(r"(?:Find)?CUDA\w*|.*cuda.*\.cmake|select_compute_arch", re.IGNORECASE)
+
+
+class CMakeNotUnderstood(BuildRule):
+    """CUDA in CMake that no rule converts
+
+    Variables, modules, calls of nvcc and comparisons with CUDA's version that have no row in the tables. Comparisons
+    see an empty value with HIP: decide what they stand for.
+    """
+
+    code = "K190"
+    kinds = frozenset({Kind.CMAKE})
+    hazards = ("cmake-cuda-language",)
+    examples = (
+        reports("if(CUDA_VERSION VERSION_LESS 11.0)\nendif()", path="CMakeLists.txt"),
+        reports("execute_process(COMMAND nvcc --version)", path="CMakeLists.txt"),
+        reports("set(X ${CUDA_NPP_LIBRARY_ROOT_DIR})", path="CMakeLists.txt", effort=Effort.REVIEW),
+        fixes("target_link_libraries(t cublas m)", "target_link_libraries(t hipblas m)", path="CMakeLists.txt"),
+        clean("set(CUDA_MINE 1)\nset(X ${CUDA_MINE})", path="CMakeLists.txt"),
+        clean('message(STATUS "${CUDA_VERSION}")', path="CMakeLists.txt"),
+    )
+
+    def find(self, unit: BuildUnit) -> Iterator[Finding]:
+        """Yields findings; changes nothing."""
+        if unit.broken_at is not None:
+            message = "the parser does not understand this place; commands around it may be missing from the report"
+            yield self.finding(unit, unit.broken_at, unit.broken_at, message, Effort.REVIEW)
+        own = {
+            c.word(0) for c in unit.commands if c.name in ("set", "option", "find_path", "find_library", "find_program")
+        }
+        own |= {c.word(1) for c in unit.commands if c.name in ("list", "string", "get_filename_component")}
+        own |= {a.text for c in unit.commands if c.name in ("function", "macro", "foreach") for a in c.arguments}
+        for command in unit.commands:
+            if command.name == "message":
+                continue
+            for argument in command.arguments:
+                yield from self._argument(unit, command, argument, frozenset(own))
+
+    def _argument(
+        self, unit: BuildUnit, command: Command, argument: Argument, own: frozenset[str]
+    ) -> Iterator[Finding]:
+        where = (argument.start, argument.end)
+        text = argument.text
+        for match in _REFERENCE.finditer(text):
+            if match[1] not in own and not _is_known(match[1]):
+                effort = Effort.MANUAL if match[1] in _VERSIONS and command.name in ("if", "elseif") else Effort.REVIEW
+                yield self.finding(unit, *where, f"{match[0]} has no value with HIP", effort)
+        if command.name in ("if", "elseif") and _NAME.fullmatch(text) and text not in own and not _is_known(text):
+            yield self.finding(unit, *where, f"{text} has no value with HIP", Effort.MANUAL)
+        if is_compiler(text) and command.name in (
+            "execute_process",
+            "add_custom_command",
+            "add_custom_target",
+            "find_program",
+        ):
+            yield self.finding(unit, *where, f"{command.name} calls nvcc", Effort.MANUAL)
+        if command.name == "include" and argument is command.arguments[0] and _MODULE.fullmatch(text):
+            yield self.finding(unit, *where, f"include({text}): a module about CUDA", Effort.REVIEW)
+        if command.name in ("target_link_libraries", "link_libraries", "find_library"):
+            yield from self._library(unit, argument)
+
+    def _library(self, unit: BuildUnit, argument: Argument) -> Iterator[Finding]:
+        name = argument.text.removeprefix("-l")
+        new = library(name)
+        where = (argument.inner, argument.inner + len(argument.text))
+        if new:
+            prefix = "-l" if argument.text.startswith("-l") else ""
+            message = f"{name} becomes {new}"
+            yield self.finding(unit, *where, message, Effort.NONE, (Edit(*where, prefix + new),))
+        elif is_nvidia_library(name):
+            yield self.finding(unit, *where, f"{name} is NVIDIA's: no counterpart that could be linked", Effort.MANUAL)
+
+
+def _is_known(name: str) -> bool:
+    dropped = frozenset(table("dropped_variables")["names"])
+    if name in _VERSIONS:
+        return False
+    return name in table("variables") or name in dropped or language_variable(name) is not None

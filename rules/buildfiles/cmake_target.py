@@ -1,0 +1,61 @@
+"""K105: CUDA's imported targets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from porter.buildfiles.tables import table
+from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
+from porter.model import Edit, Effort, Finding
+from porter.rule import clean, fixes, reports
+
+_TARGET = re.compile(r"(?<!\w)(?<!::)(?:CUDA|CUB|Thrust|NCCL)::\w+")
+
+
+class CMakeTarget(BuildRule):
+    """Imported target of CUDA
+
+    `CUDA::cublas` is `roc::hipblas`, `CUDA::cudart` is `hip::host` (`hip::device` would hand --offload-arch to plain
+    C++ files as well). rules/buildfiles/cmake.toml has the list; a target that is not in it is manual work.
+    """
+
+    code = "K105"
+    kinds = frozenset({Kind.CMAKE})
+    hazards = ("hip-device-flags-host",)
+    examples = (
+        fixes(
+            "target_link_libraries(t PRIVATE CUDA::cudart)",
+            "target_link_libraries(t PRIVATE hip::host)",
+            path="CMakeLists.txt",
+        ),
+        fixes(
+            'set(LIBS "$<BUILD_INTERFACE:CUDA::cublas>")',
+            'set(LIBS "$<BUILD_INTERFACE:roc::hipblas>")',
+            path="CMakeLists.txt",
+        ),
+        reports("target_link_libraries(t PRIVATE CUDA::nvjpeg)", path="CMakeLists.txt"),
+        clean("target_link_libraries(t PRIVATE Boost::headers) # CUDA::cudart", path="CMakeLists.txt"),
+        clean("add_library(CUDA::mine ALIAS m)\ntarget_link_libraries(t CUDA::mine)", path="CMakeLists.txt"),
+    )
+
+    def find(self, unit: BuildUnit) -> Iterator[Finding]:
+        """Yields findings; changes nothing."""
+        own = {command.word(0) for command in unit.commands if command.name == "add_library"}
+        for command in unit.commands:
+            if command.name in ("message", "add_library"):
+                continue
+            for argument in command.arguments:
+                for match in _TARGET.finditer(argument.text):
+                    start, end = argument.inner + match.start(), argument.inner + match.end()
+                    row = table("targets").get(match[0])
+                    if match[0] in own:
+                        continue
+                    if row is None:
+                        message = f"{match[0]}: no counterpart is known"
+                        yield self.finding(unit, start, end, message, Effort.MANUAL)
+                        continue
+                    effort = Effort(row.get("effort", "none"))
+                    why = f": {row['why']}" if "why" in row else ""
+                    message = f"{match[0]} becomes {row['name']}{why}"
+                    yield self.finding(unit, start, end, message, effort, (Edit(start, end, row["name"]),))

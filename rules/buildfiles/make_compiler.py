@@ -1,0 +1,73 @@
+"""K302: calls of nvcc, its targets, and the toolkit's folder in Makefiles and scripts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from porter.buildfiles.flags import ARCHITECTURE, is_architecture
+from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
+from porter.model import Edit, Effort, Finding
+from porter.rule import clean, fixes, reports
+
+_NVCC = re.compile(r"(?<![\w.$({-])nvcc(?![\w.-])")
+_HOME = re.compile(
+    r"(?<!\w)(?:CUDA_HOME|CUDA_PATH|CUDA_ROOT|CUDA_DIR|CUDADIR|CUDA_INSTALL_PATH|CUDA_INSTALL_DIR|CUDA_TOOLKIT_PATH|"
+    r"CUDA_TOOLKIT_ROOT_DIR|CUDA_BASE|CUDAROOT|CUDAHOME|CUDA_PREFIX|CUDATOOLKIT_HOME)(?!\w)"
+)
+_FOLDER = re.compile(r"/(?:usr/local|opt)/cuda(?:-\d+(?:\.\d+)?)?(?![\w-])")
+_LIB64 = re.compile(r"(?<=[)}/\w])/lib64(?:/stubs)?(?![\w])")
+_TOOLS = re.compile(r"(?<![\w.$({/-])(?:cuobjdump|nvprof|nsys|ncu|nvdisasm|nvlink|fatbinary|ptxas|bin2c)(?=\s)")
+
+
+class MakeCompiler(BuildRule):
+    """nvcc and CUDA's folder in a Makefile or script
+
+    `nvcc` is `hipcc`; `sm_80` on its own (the value of a variable) is the AMD target gfx942; CUDA_HOME and its kin are
+    ROCM_PATH, `/usr/local/cuda` is `/opt/rocm`, whose libraries are in `lib`. NVIDIA's other tools are reported.
+    """
+
+    code = "K302"
+    kinds = frozenset({Kind.MAKE, Kind.SHELL})
+    hazards = ("makefile-nvcc",)
+    examples = (
+        fixes("NVCC ?= nvcc\nARCH ?= sm_80", "NVCC ?= hipcc\nARCH ?= gfx942", path="Makefile"),
+        fixes(
+            "CUDA_HOME ?= /usr/local/cuda-12.2\nL = -L$(CUDA_HOME)/lib64\nNVCC = $(CUDA_HOME)/bin/nvcc",
+            "ROCM_PATH ?= /opt/rocm\nL = -L$(ROCM_PATH)/lib\nNVCC = $(ROCM_PATH)/bin/hipcc",
+            path="Makefile",
+        ),
+        reports("a:\n\tcuobjdump -sass a.o", path="Makefile"),
+        clean("# nvcc\nUSE_CUDA = 1\nF = nvcc.log", path="Makefile"),
+    )
+
+    def find(self, unit: BuildUnit) -> Iterator[Finding]:
+        """Yields findings; changes nothing."""
+        make = unit.makefile
+        cuda = bool(make.compilers - {"NVCC"}) or "nvcc" in unit.text or "cuda" in unit.text
+        for start, text in make.code:
+            for match in _NVCC.finditer(text):
+                yield self.replaced(unit, start + match.start(), start + match.end(), "hipcc")
+            for match in _TOOLS.finditer(text):
+                where = (start + match.start(), start + match.end())
+                yield self.finding(unit, *where, f"{match[0]} is NVIDIA's tool", Effort.MANUAL)
+            if cuda:
+                yield from self._folders(unit, start, text)
+        for assignment in make.assignments:
+            for words in make.words(assignment.start, assignment.end):
+                for word in words:
+                    if is_architecture(word.text):
+                        yield self.replaced(unit, word.start, word.end, ARCHITECTURE)
+
+    def _folders(self, unit: BuildUnit, start: int, text: str) -> Iterator[Finding]:
+        for match in _HOME.finditer(text):
+            yield self.replaced(unit, start + match.start(), start + match.end(), "ROCM_PATH")
+        for match in _FOLDER.finditer(text):
+            yield self.replaced(unit, start + match.start(), start + match.end(), "/opt/rocm")
+        for match in _LIB64.finditer(text):
+            begin = re.search(r"\S*$", text[: match.start()])
+            before = begin[0] if begin is not None else ""
+            if _HOME.search(before) or _FOLDER.search(before) or "ROCM_PATH" in before or "/opt/rocm" in before:
+                edit = Edit(start + match.start(), start + match.end(), "/lib")
+                message = f"{match[0]} of the toolkit becomes /lib"
+                yield self.finding(unit, edit.start, edit.end, message, Effort.NONE, (edit,))

@@ -1,0 +1,160 @@
+"""K201: nvcc's flags in setup.py and its kin."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from porter.buildfiles.flags import Change, Word, translate
+from porter.buildfiles.python import FlagList, flag_lists, literal, place, strings, tree
+from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
+from porter.model import Edit, Effort, Finding
+from porter.rule import clean, fixes, reports
+
+
+class PythonFlags(BuildRule):
+    """Flags of nvcc in Python
+
+    PyTorch hands the flags under "nvcc" (or extra_cuda_cflags) to hipcc as they are. What clang has under another name
+    is rewritten (rules/buildfiles/flags.toml is the table); targets are left out, for PyTorch takes them from
+    PYTORCH_ROCM_ARCH.
+    """
+
+    code = "K201"
+    kinds = frozenset({Kind.PYTHON})
+    hazards = ("cpp-extension-flags", "half-operators-flags", "wheel-arch-list", "fast-math-flag")
+    examples = (
+        fixes(
+            'a = {"nvcc": ["-O3", "-lineinfo", "-gencode", "arch=compute_80,code=sm_80", "-Xcompiler=-Wall"]}',
+            'a = {"nvcc": ["-O3", "-gline-tables-only", "-Wall"]}',
+            path="setup.py",
+        ),
+        fixes(
+            "f = ['-U__CUDA_NO_HALF_OPERATORS__', '--expt-extended-lambda']",
+            "f = ['-U__HIP_NO_HALF_OPERATORS__']",
+            path="setup.py",
+        ),
+        fixes(
+            'f = []\nf.append("-gencode")\nf.append("arch=compute_70,code=sm_70")\nf.append("-O3")',
+            'f = []\nf.append("-O3")',
+            path="setup.py",
+        ),
+        reports('a = {"nvcc": ["--frobnicate"]}', path="setup.py", effort=Effort.REVIEW),
+        clean('a = {"cxx": ["-O3", "-g", "-G"]}', path="setup.py"),
+        clean('"""Use --use_fast_math."""', path="setup.py"),
+    )
+
+    def find(self, unit: BuildUnit) -> Iterator[Finding]:
+        """Yields findings; changes nothing."""
+        root = tree(unit)
+        if root is None:
+            return
+        for found in flag_lists(root):
+            words = [_word(unit, element) for element in found.elements]
+            for change in translate([word.text for word in words], all_known=found.certain, arch_flags=False):
+                if True:
+                    yield self._change(unit, found, words, change)
+        yield from self._long_strings(unit)
+
+    def _change(self, unit: BuildUnit, found: FlagList, words: list[Word], change: Change) -> Finding:
+        old = " ".join(word.text for word in words[change.first : change.last])
+        start, end = words[change.first].start, words[change.last - 1].end
+        if change.row is None:
+            message = f"{old}: no row for this flag of nvcc; see what it does and whether clang has it"
+            return self.finding(unit, start, end, message, Effort.REVIEW)
+        if list(change.new) == [word.text for word in words[change.first : change.last]]:
+            return self.finding(unit, start, end, f"{old}: {change.row.why}", change.row.effort)
+        new = " ".join(change.new)
+        message = f"{old} becomes {new}" if new else f"{old} is left out"
+        edits = _edits(unit, found, words, change)
+        return self.finding(unit, start, end, f"{message}: {change.row.why}", change.row.effort, edits)
+
+    def _long_strings(self, unit: BuildUnit) -> Iterator[Finding]:
+        """Several flags in one string."""
+        for string in strings(unit):
+            if not string.value.lstrip().startswith("-") or " " not in string.value.strip():
+                continue
+            matches = re.finditer(r"\S+", string.value)
+            words = [Word(string.inner + m.start(), string.inner + m.end(), m[0]) for m in matches]
+            yield from self.flags(unit, words, all_known=False, arch_flags=False)
+
+
+def _word(unit: BuildUnit, node: ast.expr) -> Word:
+    start, end = place(unit, node)
+    found = literal(unit, node)
+    if found is not None:
+        return Word(start, end, found.value)
+    return Word(start, end, "$(" + unit.text[start:end] + ")")
+
+
+def _edits(unit: BuildUnit, found: FlagList, words: list[Word], change: Change) -> tuple[Edit, ...]:
+    text = unit.text
+    quote = next((text[w.start] for w in words[change.first : change.last] if text[w.start] in "'\""), '"')
+    start, end = words[change.first].start, words[change.last - 1].end
+    quoted = [f"{quote}{part}{quote}" for part in change.new]
+    if not found.statements:
+        if quoted:
+            return (Edit(start, end, ", ".join(quoted)),)
+        return (_without(text, words, change),)
+    statements = found.statements[change.first : change.last]
+    edits: list[Edit] = []
+    for number, statement in enumerate(statements):
+        first, last = place(unit, statement)
+        if number < len(quoted):
+            edits.append(Edit(words[change.first + number].start, words[change.first + number].end, quoted[number]))
+        else:
+            edits.append(_without_statement(text, first, last))
+    if len(quoted) > len(statements):
+        return (Edit(start, end, ", ".join(quoted)),) if len(statements) > 1 else _extended(text, words, change, quoted)
+    return tuple(edits)
+
+
+def _extended(text: str, words: list[Word], change: Change, quoted: list[str]) -> tuple[Edit, ...]:
+    """`x.append(a)` with more than one new word: `x.extend([b, c])`."""
+    start, end = words[change.first].start, words[change.first].end
+    name = text.rfind("append", 0, start)
+    return (Edit(name, name + len("append"), "extend"), Edit(start, end, f"[{', '.join(quoted)}]"))
+
+
+def _without(text: str, words: list[Word], change: Change) -> Edit:
+    """Takes elements out of a list, with one comma."""
+    start, end = words[change.first].start, words[change.last - 1].end
+    if change.last < len(words):
+        return (
+            Edit(start, words[change.last].start, "")
+            if _same_line(text, start, words[change.last].start)
+            else _lines(text, start, end, words[change.last].start)
+        )
+    if change.first > 0:
+        return Edit(words[change.first - 1].end, end, "")
+    return Edit(start, end, "")
+
+
+def _same_line(text: str, start: int, end: int) -> bool:
+    return "\n" not in text[start:end]
+
+
+def _lines(text: str, start: int, end: int, following: int) -> Edit:
+    """Elements that end their line: with the blanks before them when they stand alone on it."""
+    comma = text.find(",", end, following)
+    last = comma + 1 if comma >= 0 else end
+    line = text.rfind("\n", 0, start) + 1
+    if text[line:start].isspace() or line == start:
+        newline = text.find("\n", last)
+        if text[last:newline].strip() == "":
+            return Edit(line, newline + 1, "")
+        return Edit(start, last, "")
+    before = start
+    while text[before - 1] in " \t":
+        before -= 1
+    return Edit(before, last, "")
+
+
+def _without_statement(text: str, start: int, end: int) -> Edit:
+    """Takes a whole line out, or leaves `pass` where the block would be empty."""
+    line = text.rfind("\n", 0, start) + 1
+    newline = text.find("\n", end)
+    if newline < 0 or text[line:start].strip() or text[end:newline].strip() or text[line:start] != "":
+        return Edit(start, end, "pass")
+    return Edit(line, newline + 1, "")

@@ -1,0 +1,106 @@
+"""K202: what Python build files ask about CUDA's toolkit."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from porter.buildfiles.flags import is_compiler
+from porter.buildfiles.python import imports_torch, literal, mentions_extension, place, tree
+from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
+from porter.model import Edit, Effort, Finding
+from porter.rule import clean, fixes, reports
+
+_VERSIONS = ("torch.version.cuda", "torch.version.cuda.split")
+_CALLS = frozenset({"get_cuda_bare_metal_version", "_get_cuda_arch_flags", "get_cuda_version"})
+
+
+class PythonToolkit(BuildRule):
+    """CUDA's toolkit in Python
+
+    On ROCm `CUDA_HOME` and `torch.version.cuda` are None, so a file that builds its extension only where CUDA_HOME is
+    set builds none, in silence: the test accepts `torch.version.hip` as well. Comparisons with CUDA's version or the
+    compute capability (which is (9, 4) on MI300X) and calls of nvcc are reported.
+    """
+
+    code = "K202"
+    kinds = frozenset({Kind.PYTHON})
+    hazards = ("torch-capability-gates", "torch-library-linking")
+    examples = (
+        fixes(
+            "import torch\nfrom torch.utils.cpp_extension import CUDA_HOME\nif CUDA_HOME is not None:\n    pass",
+            "import torch\nfrom torch.utils.cpp_extension import CUDA_HOME\n"
+            "if (CUDA_HOME is not None or torch.version.hip is not None):\n    pass",
+            path="setup.py",
+        ),
+        fixes(
+            "import torch\nfrom torch.utils.cpp_extension import CUDA_HOME\n"
+            "if CUDA_HOME is None:\n    raise SystemExit",
+            "import torch\nfrom torch.utils.cpp_extension import CUDA_HOME\n"
+            "if (CUDA_HOME is None and torch.version.hip is None):\n    raise SystemExit",
+            path="setup.py",
+        ),
+        reports(
+            "import torch\nfrom torch.utils import cpp_extension\nv = torch.version.cuda.split('.')", path="setup.py"
+        ),
+        reports(
+            "from torch.utils import cpp_extension\nimport subprocess\nsubprocess.check_output(['nvcc', '-V'])",
+            path="setup.py",
+        ),
+        clean("import torch\nprint(torch.version.hip)", path="setup.py"),
+        clean("from torch.utils import cpp_extension\nd = {'nvcc': []}", path="setup.py"),
+    )
+
+    def find(self, unit: BuildUnit) -> Iterator[Finding]:
+        """Yields findings; changes nothing."""
+        root = tree(unit)
+        if root is None or not mentions_extension(root):
+            return
+        parents = {id(child): node for node in ast.walk(root) for child in ast.iter_child_nodes(node)}
+        for node in ast.walk(root):
+            if isinstance(node, ast.Compare):
+                yield from self._home(unit, root, node, parents.get(id(node)))
+            elif isinstance(node, ast.Attribute):
+                yield from self._attribute(unit, node, parents.get(id(node)))
+            elif isinstance(node, (ast.List, ast.BinOp, ast.JoinedStr, ast.Tuple)):
+                yield from self._call(unit, node)
+
+    def _home(self, unit: BuildUnit, root: ast.Module, node: ast.Compare, parent: ast.AST | None) -> Iterator[Finding]:
+        name = ast.unparse(node.left)
+        if name.rpartition(".")[2] != "CUDA_HOME" or not isinstance(node.ops[0], (ast.Is, ast.IsNot)):
+            return
+        if isinstance(parent, ast.BoolOp) and "torch.version.hip" in ast.unparse(parent):
+            return
+        start, end = place(unit, node)
+        if not imports_torch(root):
+            message = f"{name} is None on ROCm: test torch.version.hip as well"
+            yield self.finding(unit, start, end, message, Effort.MANUAL)
+            return
+        positive = isinstance(node.ops[0], ast.IsNot)
+        extra = "or torch.version.hip is not None" if positive else "and torch.version.hip is None"
+        new = f"({unit.text[start:end]} {extra})"
+        message = f"{name} is None on ROCm: torch.version.hip is tested as well"
+        yield self.finding(unit, start, end, message, Effort.NONE, (Edit(start, end, new),))
+
+    def _attribute(self, unit: BuildUnit, node: ast.Attribute, parent: ast.AST | None) -> Iterator[Finding]:
+        start, end = place(unit, node)
+        if node.attr == "cuda" and ast.unparse(node) == "torch.version.cuda":
+            if isinstance(parent, ast.Compare) and any(isinstance(op, (ast.Is, ast.IsNot)) for op in parent.ops):
+                yield self.finding(unit, start, end, "torch.version.cuda is None on ROCm", Effort.REVIEW)
+            else:
+                yield self.finding(unit, start, end, "torch.version.cuda is None on ROCm", Effort.MANUAL)
+        elif node.attr == "get_device_capability":
+            message = "the compute capability of an AMD GPU is not NVIDIA's: (9, 4) on MI300X"
+            yield self.finding(unit, start, end, message, Effort.REVIEW)
+
+    def _call(self, unit: BuildUnit, node: ast.expr) -> Iterator[Finding]:
+        """nvcc as the first word of a command."""
+        words = node.elts if isinstance(node, (ast.List, ast.Tuple)) else []
+        if not words:
+            return
+        found = literal(unit, words[0])
+        text = found.value if found is not None else ""
+        if isinstance(words[0], ast.BinOp) and isinstance(words[0].right, ast.Constant):
+            text = str(words[0].right.value)
+        if is_compiler(text) and len(words) > 1:
+            yield self.finding(unit, *place(unit, words[0]), "nvcc is called", Effort.MANUAL)

@@ -1,0 +1,84 @@
+"""Every example of every build rule: alone, with all rules, and again on its own result."""
+
+from __future__ import annotations
+
+import posixpath
+
+import pytest
+
+from porter.buildfiles.engine import convert, kind_of
+from porter.buildfiles.flags import load_flags, translate
+from porter.buildfiles.mentions import kind_of_build
+from porter.buildfiles.registry import build_rules
+from porter.buildfiles.sources import Sources
+from porter.buildfiles.unit import BuildRule, BuildUnit
+from porter.model import Effort
+from porter.registry import all_rules
+from porter.rule import Example
+from porter.source import SourceFile
+
+SOURCES = Sources({"a.cu": "a.hip", "src/b.cu": "src/b.hip"}, frozenset({"a.cu", "src/b.cu", "c.cpp"}))
+CASES = [(rule, example) for rule in build_rules() for example in rule.examples]
+
+
+def unit_of(text: str, path: str) -> BuildUnit:
+    notice = kind_of_build(path)
+    assert notice is not None
+    return BuildUnit(SourceFile(path, text.encode()), kind_of(notice.code), SOURCES)
+
+
+def name(value: object) -> str | None:
+    return value.code if isinstance(value, BuildRule) else None
+
+
+@pytest.mark.parametrize(("rule", "example"), CASES, ids=name)
+def test_example(rule: BuildRule, example: Example) -> None:
+    found = convert(unit_of(example.before, example.path), (rule,))
+    assert not found.crashes
+    efforts = [finding.effort for finding in found.findings]
+    if example.effort is None:
+        assert not found.findings
+        assert found.data.decode() == example.before
+        return
+    assert found.data.decode() == example.after
+    assert efforts and max(efforts, key=lambda effort: effort.rank) is example.effort
+    assert {finding.code for finding in found.findings} == {rule.code}
+
+
+@pytest.mark.parametrize(("rule", "example"), CASES, ids=name)
+def test_converting_the_result_changes_nothing(rule: BuildRule, example: Example) -> None:
+    once = convert(unit_of(example.before, example.path))
+    assert not once.crashes
+    again = convert(unit_of(once.data.decode(), example.path))
+    assert again.data == once.data
+    assert not any(finding.fixed for finding in again.findings)
+
+
+@pytest.mark.parametrize("rule", build_rules(), ids=name)
+def test_rules_explain_themselves(rule: BuildRule) -> None:
+    assert rule.title and "\n" in rule.explanation
+    assert rule.kinds
+    assert any(example.effort is None for example in rule.examples), "a near miss"
+    assert any(example.effort is not None for example in rule.examples)
+    assert all(kind_of(kind_of_build(example.path).code) in rule.kinds for example in rule.examples)  # type: ignore[union-attr]
+    assert posixpath.basename(rule.name) == rule.name
+    assert rule.code not in {other.code for other in all_rules()}
+
+
+@pytest.mark.parametrize("row", load_flags(), ids=lambda row: row.name)
+def test_flag_row(row: object) -> None:
+    from porter.buildfiles.flags import FlagRow
+
+    assert isinstance(row, FlagRow)
+    before, after = row.example
+    words = before.split()
+    changes = {change.first: change for change in translate(words)}
+    result: list[str] = []
+    index = 0
+    while index < len(words):
+        change = changes.get(index)
+        result += change.new if change is not None else (words[index],)
+        index = change.last if change is not None else index + 1
+    assert " ".join(result) == after
+    assert row.why
+    assert row.effort is not Effort.MANUAL or before == after
