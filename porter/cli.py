@@ -12,6 +12,7 @@ import typer
 from porter import __version__
 from porter.border import DONE, OUR_BUG, WORK_LEFT, guarded, report_bug
 from porter.commands.check import check_command
+from porter.commands.validate import validate_command
 from porter.errors import Unusable
 from porter.report.render import DataFormat, Format
 from porter.settings import Choices, Handling, load_choices, rocm_version, warp_mode, with_overrides
@@ -133,6 +134,7 @@ def port_command(
 
 
 app.command("check")(check_command)
+app.command("validate")(validate_command)
 
 
 @app.command("explain")

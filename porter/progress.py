@@ -13,8 +13,8 @@ _SECONDS_BETWEEN = 0.1
 
 
 @contextmanager
-def shown_progress() -> Iterator[Progress | None]:
-    """A progress bar while files are done; None where stderr is not a terminal.
+def shown_progress(what: str = "porting") -> Iterator[Progress | None]:
+    """A progress bar while files (or cases) are done; None where stderr is not a terminal.
 
     The bar is drawn when a file is done, never by a thread of its own: worker processes are forked while it shows.
     """
@@ -25,9 +25,9 @@ def shown_progress() -> Iterator[Progress | None]:
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
 
-    columns = (TextColumn("porting"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Bar(*columns, console=Console(stderr=True), auto_refresh=False, transient=True) as bar:
-        task = bar.add_task("porting", total=None)
+        task = bar.add_task(what, total=None)
         last = 0.0
 
         def advance(done: int, total: int) -> None:

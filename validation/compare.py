@@ -50,6 +50,8 @@ class Comparison:
     first_stray: tuple[int, ...] | None = None
     max_error: float = 0.0
     rms_error: float = 0.0
+    scale: float = 0.0
+    """Root mean square of the expected values."""
     of_allowed: float = 0.0
     """The largest error as a part of what was allowed there."""
     ulps: tuple[int, ...] = ()
@@ -147,6 +149,7 @@ def _floats(got: Array, dtype: str, truth: Array, bound: NDArray[np.float64] | N
         worst=_difference(_worst(wrong, odd, errors, limit), values, truth, limit),
         max_error=largest,
         rms_error=mean,
+        scale=accuracy(np.abs(aim[finite]))[1],
         of_allowed=float(part.max()) if part.size and bound is not None else 0.0,
         ulps=histogram(got[finite], rounded[finite], dtype),
     )

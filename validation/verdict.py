@@ -160,6 +160,12 @@ class ValidateReport:
     """Device and why it is not there; empty when it is."""
     settings: dict[str, Any] = field(default_factory=dict)
 
+    def is_fine(self, *, strict: bool = False) -> bool:
+        """Whether everything passed; a case that its file says is not run counts only when strict."""
+        if strict:
+            return all(side.status is Status.PASSED for case in self.cases for side in case.sides)
+        return all(case.status is Status.PASSED or case.declared for case in self.cases)
+
 
 def judge(comparisons: Sequence[Comparison]) -> Status:
     """The verdict on the outputs of one launch."""

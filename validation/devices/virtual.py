@@ -6,7 +6,7 @@ import functools
 import hashlib
 import os
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -221,5 +221,3 @@ def gfx942() -> VirtualDevice:
     return VirtualDevice(
         Backend("gfx942", "hip", 64, ".hip", _assemble_gfx942, _open_gfx942, _missing_clang, shows_not)
     )
-
-

@@ -1,0 +1,104 @@
+"""`porter validate`: options and exit codes."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from porter.border import DONE, OUR_BUG, UNUSABLE, WORK_LEFT, guarded, report_bug
+from porter.errors import Unusable
+from porter.report.render import Format
+from porter.settings import warp_mode
+
+
+def validate_command(
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[CASES]...", help="Case files, or folders with *.case.toml below; default: here."),
+    ] = None,
+    case: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Only this case. Can be repeated.")] = None,
+    devices: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME,...", help="Of ptx, cuda, gfx942, hip; default: all that are here."
+        ),
+    ] = None,
+    warp: Annotated[str, typer.Option(metavar="preserve|native", help="Of the port; both with a comma.")] = "preserve",
+    port: Annotated[
+        Path | None, typer.Option(metavar="TREE", help="The port, as `porter port` wrote it; default: made on the fly.")
+    ] = None,
+    schedules: Annotated[int, typer.Option(min=2, max=1000, help="Runs of every trial, each in another order.")] = 3,
+    seed: Annotated[list[int] | None, typer.Option(min=0, help="Instead of the seeds of the cases.")] = None,
+    timeout: Annotated[float, typer.Option(metavar="SECONDS", min=1, help="Limit of one launch.")] = 60.0,
+    build_timeout: Annotated[float, typer.Option(metavar="SECONDS", min=1, help="Limit of one compilation.")] = 300.0,
+    form: Annotated[Format, typer.Option("--format", help="How the report is written to stdout.")] = Format.TEXT,
+    jobs: Annotated[int | None, typer.Option("--jobs", "-j", min=1, help="Processes; default: one per core.")] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit with 1 when something was not run, declared or not.")
+    ] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show compilers, notes, and what passed.")] = False,
+) -> None:
+    """Run ported kernels against their originals and references, and say who is right."""
+
+    @guarded
+    def run() -> int:
+        from porter.progress import shown_progress
+        from porter.validation.report import report_json, report_markdown, report_text
+        from porter.validation.run import Request, validate
+
+        request = Request(
+            paths=tuple(paths or (Path(),)),
+            devices=_devices(devices),
+            warps=_warps(warp),
+            names=tuple(case or ()),
+            schedules=schedules,
+            seeds=tuple(seed) if seed else None,
+            jobs=jobs or _cores(),
+            build_seconds=build_timeout,
+            launch_seconds=timeout,
+            tree=port,
+        )
+        with shown_progress("validating") as progress:
+            outcome = validate(request, progress)
+        report = outcome.report
+        if form is Format.JSON:
+            from porter.report.render import dump
+
+            print(dump(report_json(report)), end="")
+        else:
+            shown = report_markdown(report) if form is Format.MARKDOWN else report_text(report, verbose=verbose)
+            print(shown, end="")
+        if outcome.crashes:
+            report_bug(outcome.crashes, f"{len(outcome.crashes)} cases could not be checked")
+            return OUR_BUG
+        if report.errors:
+            return UNUSABLE
+        return DONE if report.is_fine(strict=strict) else WORK_LEFT
+
+    raise typer.Exit(run())
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _devices(text: str | None) -> tuple[str, ...] | None:
+    from porter.validation.devices.registry import NAMES
+
+    if text is None:
+        return None
+    names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+    unknown = [name for name in names if name not in NAMES]
+    if unknown or not names:
+        raise Unusable(f"--devices: {', '.join(unknown) or 'none'}; known are {', '.join(NAMES)}")
+    return names
+
+
+def _warps(text: str) -> tuple[str, ...]:
+    try:
+        return tuple(dict.fromkeys(warp_mode("--warp", mode.strip()) for mode in text.split(",")))
+    except ValueError as error:
+        raise Unusable(str(error)) from None

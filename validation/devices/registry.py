@@ -1,0 +1,36 @@
+"""Devices by name; importing one is left until it is wanted."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from collections.abc import Callable
+
+from porter.validation.device import Device
+
+_MAKERS = {
+    "ptx": "porter.validation.devices.virtual:ptx",
+    "cuda": "porter.validation.devices.cuda:open_device",
+    "gfx942": "porter.validation.devices.virtual:gfx942",
+    "hip": "porter.validation.devices.hip:open_device",
+}
+NAMES = tuple(_MAKERS)
+"""Originals first."""
+
+
+@functools.cache
+def device(name: str) -> Device | str:
+    """The device, or the reason why this porter has none of that name."""
+    module, _, function = _MAKERS[name].partition(":")
+    try:
+        maker: Callable[[], Device] = getattr(importlib.import_module(module), function)
+    except (ImportError, AttributeError):
+        return f"this version of porter has no device {name}"
+    return maker()
+
+
+@functools.cache
+def why_not(name: str) -> str | None:
+    """None, or the reason why nothing can run on the device here."""
+    found = device(name)
+    return found if isinstance(found, str) else found.available()

@@ -1,0 +1,136 @@
+"""The port of the folder that a case belongs to: made on the fly and kept by content, or a tree made before."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from porter.validation.case import Case
+from porter.validation.toolchain.store import cache_directory
+
+from porter.errors import Unusable
+from porter.manifest import Manifest, read_manifest, settings_json
+from porter.model import Effort
+from porter.project import Kind, discover
+from porter.records import Entry, Status
+from porter.settings import Choices, load_choices
+
+
+class NotPorted(Exception):
+    """There is no port to check, and why."""
+
+
+@dataclass(frozen=True)
+class Port:
+    """A ported tree."""
+
+    source: Path
+    tree: Path
+    manifest: Manifest
+
+    def file(self, case: Case) -> Path:
+        """The port of the case's source; raises NotPorted."""
+        return self.tree / self.manifest.files[self._path(case)].output
+
+    def folder(self, original: Path) -> Path:
+        """An include folder of the original, in the port."""
+        try:
+            return self.tree / original.resolve().relative_to(self.source.resolve())
+        except ValueError:
+            return original
+
+    def left(self, case: Case) -> tuple[str, ...]:
+        """The manual work that porter left in the file of the case, as `code, line: message`."""
+        found: list[str] = []
+        for entry in self.manifest.files[self._path(case)].entries:
+            if entry.effort == Effort.MANUAL.value and entry.suppressed is None:
+                found.append(_sentence(entry))
+        return tuple(found)
+
+    def _path(self, case: Case) -> str:
+        try:
+            path = case.source.resolve().relative_to(self.source.resolve()).as_posix()
+        except ValueError:
+            raise NotPorted(f"{case.source} is not below {self.source}: set root in {case.path}") from None
+        record = self.manifest.files.get(path)
+        if record is None or record.status is Status.FAILED:
+            raise NotPorted(f"{path} is not in the ported tree {self.tree}")
+        return path
+
+
+def _sentence(entry: Entry) -> str:
+    return f"{entry.code}, line {entry.line}: {entry.message}"
+
+
+def existing_port(tree: Path, root: Path) -> Port:
+    """A tree that `porter port` wrote; raises NotPorted."""
+    try:
+        manifest = read_manifest(tree)
+    except Unusable as error:
+        raise NotPorted(str(error)) from None
+    if manifest is None:
+        raise NotPorted(f"{tree}: no port (there is no porter-manifest.json)")
+    return Port(root, tree, manifest)
+
+
+def port_of(root: Path, warp: str) -> Port:
+    """The port of a folder in one warp mode, made now unless it was made before; raises NotPorted."""
+    try:
+        choices = load_choices(root)
+        choices = replace(choices, engine=replace(choices.engine, warp=warp))
+        tree = cache_directory() / "ports" / _key(root, choices)
+        manifest = read_manifest(tree) if tree.is_dir() else None
+        if manifest is None or not manifest.complete:
+            manifest = _make(root, choices, tree)
+    except Unusable as error:
+        raise NotPorted(str(error)) from None
+    except OSError as error:
+        raise NotPorted(f"{error.filename}: {error.strerror}") from None
+    return Port(root, tree, manifest)
+
+
+def _make(root: Path, choices: Choices, tree: Path) -> Manifest:
+    from porter.port import Request, port_to
+
+    tree.parent.mkdir(parents=True, exist_ok=True)
+    made = Path(tempfile.mkdtemp(prefix="making-", dir=tree.parent))
+    try:
+        answer = port_to(Request(root, choices, 1), made / "tree")
+        if answer.run.crashes:
+            raise NotPorted(f"bug in porter: {answer.run.crashes[0].strip().splitlines()[-1]}")
+        try:
+            (made / "tree").rename(tree)
+        except OSError:  # another process was first
+            if read_manifest(tree) is None:
+                raise
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+    manifest = read_manifest(tree)
+    if manifest is None:
+        raise NotPorted(f"{tree}: no manifest")
+    return manifest
+
+
+def _key(root: Path, choices: Choices) -> str:
+    from porter.context import knowledge_digest
+
+    digest = hashlib.sha256(knowledge_digest().encode())
+    digest.update(json.dumps(settings_json(choices), sort_keys=True).encode())
+    digest.update(os.fsencode(root.absolute()))
+    for path, content in _files(root, choices):
+        digest.update(path.encode("utf-8", "surrogateescape") + b"\0" + hashlib.sha256(content).digest())
+    return digest.hexdigest()[:32]
+
+
+def _files(root: Path, choices: Choices) -> Iterator[tuple[str, bytes]]:
+    for entry in discover(root, choices).entries:
+        if entry.kind is Kind.CODE:
+            yield entry.path, (root / entry.path).read_bytes()
+        else:
+            yield entry.path, b""
