@@ -91,9 +91,14 @@ def _digest_of(paths: Iterable[str], digests: Mapping[str, str | None]) -> str:
 
 
 def declared_names(graph: IncludeGraph, scans: Mapping[str, Scan]) -> dict[str, tuple[str, ...]]:
-    """For each file the CUDA-like names that some file it is connected with declares."""
-    found: dict[str, tuple[str, ...]] = {}
-    for island in graph.islands:
-        names = tuple(sorted({name for path in island for name in scans[path].declared}))
-        found.update(dict.fromkeys(island, names))
-    return found
+    """For each file the CUDA-like names declared by a file that some translation unit shows together with it."""
+    included = {target for targets in graph.edges.values() for target in targets}
+    found: dict[str, set[str]] = {}
+    for path in sorted(scans, key=lambda path: path in included):
+        if path in included and path in found:
+            continue
+        together = (path, *graph.reachable(path))
+        names = {name for one in together for name in scans[one].declared}
+        for one in together:
+            found.setdefault(one, set()).update(names)
+    return {path: tuple(sorted(names)) for path, names in found.items()}

@@ -41,6 +41,24 @@ def test_names_are_shared_within_an_island_only() -> None:
     assert names == {"p/a.cu": ("cudaX",), "p/s.h": ("cudaX",), "q/b.cu": (), "q/t.h": ()}
 
 
+def test_names_reach_a_header_through_the_sources_that_include_both() -> None:
+    """Names reach a header through the sources that include it together with their declaration."""
+    scans = {
+        "common/help.h": Scan(("log.h",)),
+        "common/log.h": Scan(("help.h",)),
+        "p/a.cu": Scan(("../common/log.h", "dynlink.h")),
+        "p/dynlink.h": Scan((), ("cuInit",)),
+        "q/b.cu": Scan(("../common/help.h",)),
+        "q/dynlink.h": Scan((), ("cuCtxCreate",)),
+        "r/ring.h": Scan(("gnir.h",), ("cudaFree",)),
+        "r/gnir.h": Scan(("ring.h",)),
+    }
+    names = declared_names(include_graph(scans), scans)
+    assert names["common/help.h"] == names["common/log.h"] == names["p/a.cu"] == ("cuInit",)
+    assert names["q/b.cu"] == ()
+    assert names["r/ring.h"] == names["r/gnir.h"] == ("cudaFree",)
+
+
 def test_keys_change_with_what_a_file_depends_on() -> None:
     """A source depends on what it includes; a header also on the sources that it is parsed through."""
     scans = graph_of(a_cu=("b.h",), b_h=(), c_cu=("b.h",), d_cu=())

@@ -1,0 +1,57 @@
+"""L003: macros for the calling convention of CUDA's callbacks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from porter.model import Edit, Effort, Finding
+from porter.rule import Rule, clean, fixes
+from porter.unit import Unit
+
+_MACROS = frozenset({"CUDART_CB", "CUDA_CB", "CUDAAPI", "CUDARTAPI", "CUDARTAPI_CDECL"})
+
+
+class CallingConvention(Rule):
+    """Calling convention macros
+
+    CUDA's headers mark callbacks and entry points with `CUDART_CB`, `CUDA_CB`, `CUDAAPI` or `CUDARTAPI`. They mean
+    `__stdcall` on 32-bit Windows and nothing elsewhere. HIP has no such macros and needs none: the marks are removed.
+    """
+
+    code = "L003"
+    triggers = _MACROS
+    answers = _MACROS
+    examples = (
+        fixes(
+            "void CUDART_CB done(cudaStream_t s, cudaError_t e, void *p);",
+            "void done(cudaStream_t s, cudaError_t e, void *p);",
+        ),
+        fixes("typedef int (CUDAAPI *init_t)(unsigned);", "typedef int (*init_t)(unsigned);"),
+        fixes("#define CALLBACK_FN void CUDA_CB\n", "#define CALLBACK_FN void"),
+        clean("#define CUDAAPI __stdcall\nint CUDAAPI f(int);"),
+        clean("#ifdef CUDART_CB\nint a;\n#endif"),
+    )
+
+    def find(self, unit: Unit) -> Iterator[Finding]:
+        """One finding per macro; none where the file defines it."""
+        for name in sorted(_MACROS & unit.tokens.names.keys()):
+            for index in unit.occurrences(name):
+                directive = unit.tokens.directive_of(index)
+                if directive is None or (directive.name == "define" and directive.first != index):
+                    span = unit.span(index)
+                    message = f"HIP has no {name}; it means nothing on 64-bit systems"
+                    yield self.finding(unit, span, message, Effort.NONE, (_removal(unit, index),))
+
+
+def _removal(unit: Unit, index: int) -> Edit:
+    """The token goes with the blanks after it, or before it at the end of a line."""
+    start, end = unit.span(index)
+    text = unit.source.text
+    after = end
+    while after < len(text) and text[after] in " \t":
+        after += 1
+    if after < len(text) and text[after] not in "\r\n":
+        return Edit(start, after, "")
+    while start and text[start - 1] in " \t":
+        start -= 1
+    return Edit(start, end, "")
