@@ -41,6 +41,10 @@ class DevicePointerArithmetic(Rule):
             "void f(size_t n) { CUdeviceptr d; d += n; d -= n * 2; }",
             "void f(size_t n) { CUdeviceptr d; d = (char *)d + n; d = (char *)d - (n * 2); }",
         ),
+        fixes(
+            "void f(CUdeviceptr *d) { g(*d + 1); }\nvoid h(CUdeviceptr d) { g(d + 1); }",
+            "void f(CUdeviceptr *d) { g((char *)*d + 1); }\nvoid h(CUdeviceptr d) { g((char *)d + 1); }",
+        ),
         reports("bool f(CUdeviceptr d) { return d % 256 == 0; }"),
         reports("void f(CUdeviceptr d) { d++; }"),
         clean("void f(CUdeviceptr d, int n) { g((char *)d + n, (unsigned long long)d + n, &d, d); }"),
@@ -51,9 +55,10 @@ class DevicePointerArithmetic(Rule):
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per operand."""
         tokens = unit.tokens
-        for name, is_pointer in sorted(_variables(unit).items()):
+        for name, declared in sorted(_variables(unit).items()):
             for index in tokens.names[name]:
-                operand = _operand(tokens, index, is_pointer)
+                nearest = max((place for place in declared if place <= index), default=min(declared))
+                operand = _operand(tokens, index, declared[nearest])
                 if operand is not None:
                     yield from self._judge(unit, *operand)
 
@@ -73,10 +78,10 @@ class DevicePointerArithmetic(Rule):
             yield self.finding(unit, span, message, Effort.MANUAL)
 
 
-def _variables(unit: Unit) -> dict[str, bool]:
-    """Variables, parameters and members of the type; whether each is a pointer or an array of it."""
+def _variables(unit: Unit) -> dict[str, dict[int, bool]]:
+    """Variables, parameters and members of the type: the tokens that declare them, and whether as pointer or array."""
     tokens = unit.tokens
-    found: dict[str, bool] = {}
+    found: dict[str, dict[int, bool]] = {}
     for name in _TYPES:
         for index in unit.occurrences(name):
             place, more = index + 1, True
@@ -88,7 +93,7 @@ def _variables(unit: Unit) -> dict[str, bool]:
                 after = tokens.texts[place + 1 : place + 2]
                 if not after or tokens.kinds[place] != IDENTIFIER or after[0] not in _END_OF_DECLARATOR:
                     break
-                found[tokens.texts[place]] = bool(stars) or after[0] == "["
+                found.setdefault(tokens.texts[place], {})[place] = bool(stars) or after[0] == "["
                 more = after[0] == ","
                 place += 2
     return found
