@@ -10,6 +10,7 @@ from porter.model import Edit
 from porter.source import SourceFile
 
 _OPENS = frozenset({"if", "ifdef", "ifndef"})
+_ALLOWANCE = "porter: allow["
 _LEADING = re.compile(r"(?:\s+|//[^\n]*|/\*(?s:.)*?\*/)*")
 
 
@@ -18,7 +19,7 @@ def include_edit(source: SourceFile, tokens: Tokens, lines: Iterable[str]) -> Ed
     wanted = list(lines)
     if not wanted:
         return None
-    offset = _place(source, tokens)
+    offset = _above_allowances(source, tokens, _place(source, tokens))
     end = source.newline
     text = "".join(f"#include {line}{end}" for line in wanted)
     if offset > source.body_start and source.text[offset - 1] != "\n":
@@ -43,6 +44,17 @@ def _place(source: SourceFile, tokens: Tokens) -> int:
     if after_guard is not None:
         return after_guard
     return _after_comment(source, tokens)
+
+
+def _above_allowances(source: SourceFile, tokens: Tokens, offset: int) -> int:
+    """A line start above the lines that are comments with a `porter: allow` for the line at an offset."""
+    for comment in reversed([comment for comment in tokens.comments if comment.end <= offset]):
+        start = _line_start(source, comment.start)
+        alone = source.text[start : comment.start].isspace() or start == comment.start
+        if not alone or _next_line(source, comment.end) != offset or _ALLOWANCE not in source.text[start:offset]:
+            break
+        offset = start
+    return offset
 
 
 def _guard(tokens: Tokens) -> int | None:

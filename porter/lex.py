@@ -29,6 +29,8 @@ _PIECE = r"""
 _RAW_STRING = r"""(?:u8|[uUL])?R"(?P<raw>[^\s()\\"]{0,16})\((?s:.)*?\)(?P=raw)" |"""
 _PLAIN = re.compile(_PIECE.replace("RAW", ""), re.VERBOSE | re.ASCII)
 _WITH_RAW_STRINGS = re.compile(_PIECE.replace("RAW", _RAW_STRING), re.VERBOSE | re.ASCII)
+_RAW_START = re.compile(r"""R"[^\s()\\"]{0,16}\(""")
+_BRACKET = re.compile(r"[][(){}]")
 _LOGICAL_LINE = re.compile(
     r"""(?:[^\\\n/"]+ | \\(?:\r\n|(?s:.)) | "(?:[^"\\\n]|\\(?:\r\n|(?s:.)))*"?
         | //[^\\\n]*(?:\\(?:\r\n|(?s:.))[^\\\n]*)*
@@ -90,19 +92,31 @@ class Tokens:
     def names(self) -> dict[str, list[int]]:
         """Identifier -> indices of its tokens, in order; macro bodies and inactive regions included."""
         found: defaultdict[str, list[int]] = defaultdict(list)
-        for index, (kind, text) in enumerate(zip(self.kinds, self.texts, strict=True)):
-            if kind == IDENTIFIER:
-                found[text].append(index)
+        chosen = self.kinds.encode("ascii").translate(_IS_IDENTIFIER)
+        for index, text in zip(compress(range(len(chosen)), chosen), compress(self.texts, chosen), strict=True):
+            found[text].append(index)
         return dict(found)
+
+    @cached_property
+    def first_characters(self) -> str:
+        """The first character of each token: a fast way to look for brackets and separators."""
+        return "".join(map(itemgetter(0), self.texts))
 
     @cached_property
     def partner(self) -> dict[int, int]:
         """Matching bracket for each ( ) [ ] { } token that has one; directives do not pair with code."""
         pairs: dict[int, int] = {}
-        inside = {i for d in self.directives for i in range(d.first, d.last)}
-        _pair(self, (i for i in range(len(self)) if i not in inside), pairs)
+        brackets = [match.start() for match in _BRACKET.finditer(self.first_characters)]
+        code: list[int] = []
+        done = 0
         for directive in self.directives:
-            _pair(self, iter(range(directive.first, directive.last)), pairs)
+            first = bisect.bisect_left(brackets, directive.first, done)
+            last = bisect.bisect_left(brackets, directive.last, first)
+            if first < last:
+                code += brackets[done:first]
+                _pair(self, brackets[first:last], pairs)
+                done = last
+        _pair(self, [*code, *brackets[done:]], pairs)
         return pairs
 
     def at(self, offset: int) -> int:
@@ -137,6 +151,7 @@ def _kind_of_first(character: str) -> str:
 
 _KINDS = {code: _kind_of_first(chr(code)) for code in range(256)}
 _KEEP = bytes(code not in b" c#" for code in range(256))
+_IS_IDENTIFIER = bytes(code == ord(IDENTIFIER) for code in range(256))
 
 
 _BYTE_ORDER_MARK, _BLANK_MARK = "\xef\xbb\xbf", "   "
@@ -189,7 +204,7 @@ _DROPPED = {ord(character): None for character in " c#"}
 
 def _split(text: str) -> list[str]:
     """The text in pieces that follow one another without gaps; each token, comment and stretch of blanks is one."""
-    if 'R"' in text:
+    if _RAW_START.search(text):
         return [match.group() for match in _WITH_RAW_STRINGS.finditer(text)]
     return _PLAIN.findall(text)
 
@@ -251,7 +266,7 @@ def _include(match: re.Match[str], start: int, end: int) -> Include:
 
 
 def _pair(tokens: Tokens, indices: Iterable[int], pairs: dict[int, int]) -> None:
-    """Pairs brackets in one stretch; a closing bracket skips back over unclosed ones of another shape."""
+    """Pairs the brackets of one stretch; a closing one skips back over unclosed ones of another shape."""
     texts = tokens.texts
     stack: list[int] = []
     for index in indices:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -143,7 +144,7 @@ def parse(request: ParseRequest, tokens: Tokens | None = None) -> Parsed | Parse
     """
     path = str(Path(request.path).absolute())
     tokens = lex(request.text_bytes.decode("latin-1")) if tokens is None else tokens
-    if longest_expression(tokens) > _DEEPEST:
+    if has_deep_expression(tokens):
         return ParseFailed(f"an expression of more than {_DEEPEST} tokens, which clang may overflow its stack on")
     alone = _parsed(request, tokens, path, path)
     if alone is not None and tokens.includes and not alone.own_errors:
@@ -159,16 +160,18 @@ _DEEPEST = 2500
 """Clang 18 descends once per operator; nested casts end it at some 1,200, three tokens each."""
 
 
-def longest_expression(tokens: Tokens) -> int:
-    """The most tokens between two separators, string literals not counted."""
-    borders = [index for index, text in enumerate(tokens.texts) if text in _SEPARATORS]
+def has_deep_expression(tokens: Tokens) -> bool:
+    """Whether more tokens than clang can stand are between two separators, string literals not counted."""
+    if max(map(len, _SEPARATOR.split(tokens.first_characters))) <= _DEEPEST:
+        return False
+    borders = [match.start() for match in _SEPARATOR.finditer(tokens.first_characters)]
     borders += [edge for d in tokens.directives for edge in (d.first, d.last)]
     ends = sorted([-1, *borders, len(tokens)])
     start, end = max(itertools.pairwise(ends), key=lambda pair: pair[1] - pair[0])
-    return end - start - tokens.kinds.count(STRING, max(start, 0), end)
+    return end - start - tokens.kinds.count(STRING, max(start, 0), end) > _DEEPEST
 
 
-_SEPARATORS = frozenset(";,{}")
+_SEPARATOR = re.compile(r"[;,{}]")
 
 
 def _parsed(request: ParseRequest, tokens: Tokens, path: str, main: str) -> Parsed | None:

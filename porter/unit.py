@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import bisect
 import posixpath
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
 
 from porter import renames
+from porter.headers import Included
 from porter.kernels import DeviceFunction, find_device_functions, find_kernels
 from porter.lex import Tokens, lex
 from porter.model import Kernel, Settings, Span
@@ -70,6 +72,7 @@ class Semantics(Protocol):
 
 _INCLUDE_FOLDERS = ("", "include", "inc", "src", "includes", "common")
 _AFTER_DECLARATOR = frozenset(["=", ";", ",", ")", "[", "(", "{"])
+_AFTER_VARIABLE = frozenset(["=", ";", "["])
 _BUILTIN_TYPES = frozenset(["void", "bool", "char", "short", "int", "long", "float", "double", "signed", "unsigned"])
 _KEYWORDS = """
     return else do case goto new delete throw co_return sizeof typename typedef using namespace struct class enum union
@@ -96,6 +99,8 @@ class Unit:
     renamed: Mapping[str, str] = field(default_factory=dict)
     """Sources of the project that get another name in the port, both relative to its root."""
     parse: Callable[[SourceFile, Tokens], Semantics | None] | None = field(default=None, repr=False)
+    included_file: Included | None = field(default=None, repr=False)
+    """Reads the headers of the project that files include."""
 
     @cached_property
     def tokens(self) -> Tokens:
@@ -170,7 +175,7 @@ class Unit:
     @cached_property
     def own(self) -> frozenset[str]:
         """CUDA-like names that this file itself seems to declare, as a variable, parameter, function or macro."""
-        return frozenset(name for name in self.known_names if any(map(self._declares, self.tokens.names[name])))
+        return frozenset(name for name in self.known_names if any(map(self.declares, self.tokens.names[name])))
 
     @cached_property
     def known_names(self) -> frozenset[str]:
@@ -178,7 +183,7 @@ class Unit:
         supplied = self.support.names
         return (self.names.active & self.identifiers) | {name for name in self.identifiers if name in supplied}
 
-    def _declares(self, index: int) -> bool:
+    def declares(self, index: int) -> bool:
         """Whether `type name =`, `type name(`, `#define name` or the like stands at a token."""
         tokens = self.tokens
         directive = tokens.directive_of(index)
@@ -202,11 +207,43 @@ class Unit:
 
     def _is_projects(self, index: int) -> bool:
         """Asks clang about a name that the project declares somewhere; without an answer it is the project's."""
+        if self._is_local(index):
+            return True
         semantics = self.semantics
         if semantics is None:
             return True
         declaration = semantics.declaration_at(self.tokens.starts[index])
         return declaration is None or declaration.origin != "cuda"
+
+    def _is_local(self, index: int) -> bool:
+        """Whether a variable declared before in a block around a token has its name: clang need not be asked."""
+        tokens = self.tokens
+        for place in tokens.names[tokens.texts[index]]:
+            if place > index:
+                return False
+            if self._declares_variable(place) and place <= index <= self._block_end(place):
+                return True
+        return False
+
+    def _declares_variable(self, index: int) -> bool:
+        return (
+            self.declares(index)
+            and self.tokens.directive_of(index) is None
+            and self.tokens.texts[index + 1] in _AFTER_VARIABLE
+        )
+
+    def _block_end(self, index: int) -> int:
+        """The brace that closes the innermost block around a token; -1 at the top level."""
+        tokens = self.tokens
+        for opening in reversed(self._openings[: bisect.bisect_left(self._openings, index)]):
+            closing = tokens.partner.get(opening, -1)
+            if closing > index:
+                return closing
+        return -1
+
+    @cached_property
+    def _openings(self) -> list[int]:
+        return [match.start() for match in re.finditer("{", self.tokens.first_characters)]
 
     def is_project_header(self, name: str) -> bool:
         """Whether `#include` of this name can mean a file of the project: one in a folder that this file may search.

@@ -92,7 +92,7 @@ def language_of(path: str, *texts: bytes) -> str:
     if path.endswith(".hip"):
         return "hip"
     uses_hip = sum(len(_HIP.findall(text)) for text in texts if b"hip" in text)
-    return "hip" if uses_hip > sum(len(_CUDA.findall(text)) for text in texts) else "cuda"
+    return "hip" if uses_hip and uses_hip > sum(len(_CUDA.findall(text)) for text in texts) else "cuda"
 
 
 def support_files(path: str, data: bytes) -> dict[str, bytes]:

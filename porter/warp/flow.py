@@ -87,6 +87,8 @@ class Flow:
     shared: set[str] = field(default_factory=set)
     """Variables of the block: all threads read the same from them."""
     _recording: bool = True
+    _barriers: dict[int, bool] = field(default_factory=dict)
+    """Whether a statement of this body comes to a barrier, by its identity."""
 
     def run(self) -> Flow:
         """Walks the body."""
@@ -152,8 +154,13 @@ class Flow:
         self._merge(state, condition.spread, then, other)
 
     def _has_barrier(self, node: Node) -> bool:
-        found = (call.callee.rpartition("::")[2] for call in _calls(node))
-        return any(name in BARRIERS or "barrier" in self.bodies.reach.get(name, ()) for name in found)
+        known = self._barriers.get(id(node))
+        if known is None:
+            name = node.callee.rpartition("::")[2]
+            known = name in BARRIERS or "barrier" in self.bodies.reach.get(name, ())
+            known = known or any(map(self._has_barrier, node.kids))
+            self._barriers[id(node)] = known
+        return known
 
     def _branch(self, body: Node, state: _State, branch: Branch) -> _State:
         inner = _State(dict(state.values), (*state.branches, branch), state.exits, state.masks)

@@ -83,6 +83,7 @@ class Reader:
         self.texts = [tokens.texts[index] for index in places]
         self.kinds = [tokens.kinds[index] for index in places]
         self.count = len(self.texts)
+        self._closings: dict[int, int] | None = None
 
     @property
     def done(self) -> bool:
@@ -94,16 +95,19 @@ class Reader:
 
     def peek(self, ahead: int = 1) -> str:
         place = self.position + ahead
-        return self.texts[place] if place < len(self.texts) else ""
+        return self.texts[place] if place < self.count else ""
 
     def kind(self, ahead: int = 0) -> str:
         place = self.position + ahead
-        return self.kinds[place] if place < len(self.kinds) else ""
+        return self.kinds[place] if place < self.count else ""
 
     @property
     def here(self) -> int:
         """Token index of the current position."""
-        return self.places[min(self.position, len(self.places) - 1)] if self.places else 0
+        position = self.position
+        if position < self.count:
+            return self.places[position]
+        return self.places[-1] if self.places else 0
 
     @property
     def before(self) -> int:
@@ -770,16 +774,23 @@ class Reader:
 
     def _matching(self, place: int) -> int | None:
         """Position of the bracket that closes the one at a position."""
-        depth = 0
-        for position in range(place, len(self.texts)):
-            text = self.texts[position]
-            if text in ("(", "[", "{"):
-                depth += 1
-            elif text in (")", "]", "}"):
-                depth -= 1
-                if depth == 0:
-                    return position
-        return None
+        if self._closings is None:
+            self._closings = _pairs(self.texts)
+        return self._closings.get(place)
 
 
+def _pairs(texts: Sequence[str]) -> dict[int, int]:
+    """Opening and closing positions of brackets, whatever their shapes."""
+    pairs: dict[int, int] = {}
+    opened: list[int] = []
+    for position, text in enumerate(texts):
+        if text in _OPENING:
+            opened.append(position)
+        elif text in _CLOSING and opened:
+            pairs[opened.pop()] = position
+    return pairs
+
+
+_OPENING = frozenset({"(", "[", "{"})
+_CLOSING = frozenset({")", "]", "}"})
 _IN_TYPES = frozenset({"*", "&", "::", "<", ">", ",", "&&"})

@@ -56,10 +56,14 @@ class MinMax(Rule):
         clean("float max(float a, int b) { return a < b ? b : a; }\nfloat f(float a) { return max(a, 1); }"),
         clean("#define max(a, b) ((a) > (b) ? (a) : (b))\nfloat f(float a) { return max(a, 1); }"),
         clean("int f(int a) { return min(a); }"),
+        clean("namespace own { template <class T> typename best<T>::type max(const T &a, const T &b) { return a; } }"),
+        clean("float f(float a) { return max(a, 0.5f); }", path="example.cpp"),
     )
 
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per call."""
+        if _is_plain_host_source(unit):
+            return
         for name in sorted(self.triggers & unit.tokens.names.keys()):
             for index in unit.tokens.names[name]:
                 if _is_call(unit, index) and not _is_harmless(unit, index):
@@ -69,9 +73,16 @@ class MinMax(Rule):
                     yield self.finding(unit, span, message, Effort.NONE, (Edit(*span, f"porter::{name}"),), (_SUPPORT,))
 
 
+def _is_plain_host_source(unit: Unit) -> bool:
+    """Whether the host's compiler alone compiles the file, where `min` never was CUDA's."""
+    return unit.source.path.lower().endswith((".c", ".cc", ".cpp", ".cxx")) and not unit.device_spans
+
+
 def _is_call(unit: Unit, index: int) -> bool:
     """A call of two arguments that can be CUDA's, outside macros: what they are given is not known."""
     if not unit.is_free(index) or not unit.next_is(index, "(") or unit.tokens.directive_of(index) is not None:
+        return False
+    if unit.declares(index):
         return False
     return len(unit.arguments(index)) == 2 and unit.is_cuda(index)
 

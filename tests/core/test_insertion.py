@@ -46,6 +46,13 @@ def inserted(text: str) -> str:
         ("#include <a.h>\r\nint x;\r\n", "#include <n.h>\r\n#include <a.h>\r\nint x;\r\n"),
         ("// only a comment", "// only a comment\n#include <n.h>\n"),
         ("/* one */ int x;\n", "#include <n.h>\n/* one */ int x;\n"),
+        ("// porter: allow[A] x\n#include <a.h>\n", "#include <n.h>\n// porter: allow[A] x\n#include <a.h>\n"),
+        (
+            "// license\n// porter: allow[A] x\n// porter: allow[B] y\nint x;\n",
+            "// license\n#include <n.h>\n// porter: allow[A] x\n// porter: allow[B] y\nint x;\n",
+        ),
+        ("/* porter: allow[A] x */\nint x;\n", "#include <n.h>\n/* porter: allow[A] x */\nint x;\n"),
+        ("// porter: allow[A] x\n\nint x;\n", "#include <n.h>\n// porter: allow[A] x\n\nint x;\n"),
     ],
 )
 def test_place(before: str, after: str) -> None:
