@@ -80,7 +80,7 @@ static int reject(Wave *w, enum FaultKind kind, uint32_t site, uint32_t lane, ui
 
 static uint32_t required_alignment(const Launch *launch, uint32_t align) {
     if (launch->alignment == ALIGN_NATURAL) return align;
-    if (launch->alignment == ALIGN_DWORD) return align < 4 ? align : 4;
+    if (launch->alignment == ALIGN_DWORD) return align < 4 ? 1 : 4;
     return 1;
 }
 

@@ -4,6 +4,8 @@
 static const uint8_t width_bytes[] = {1, 1, 2, 2, 4, 8, 12, 16, 1, 1, 1, 1, 2, 2};
 static const uint8_t width_align[] = {1, 1, 2, 2, 4, 8, 4, 16, 1, 1, 1, 1, 2, 2};
 
+uint32_t gfx_width_bytes(int width) { return width_bytes[width]; }
+
 static inline uint32_t *row_of(Lanes *w, uint32_t row) { return w->core.rows + (size_t)row * 64; }
 
 /* ---- poison: which lanes of a register hold nothing the kernel wrote -------------------------------- */
@@ -231,24 +233,19 @@ static int split_flat(Lanes *w, uint32_t site, int a, uint64_t *address, uint32_
     return failed;
 }
 
-static int load_at(Lanes *w, uint32_t site, int space, int width, uint64_t *address, uint32_t row);
-static int store_at(Lanes *w, uint32_t site, int space, int width, uint64_t *address, uint32_t row);
-static int atomic_at(Lanes *w, uint32_t site, int space, int op, int wide, uint64_t *address, uint32_t data,
-                     uint32_t other, int32_t result);
-
 static int load_part(Lanes *w, uint32_t site, int space, int width, uint64_t *address, uint32_t row, int b, int32_t c) {
     (void)b, (void)c;
-    return load_at(w, site, space, width, address, row);
+    return gfx_load_at(w, site, space, width, address, row);
 }
 static int store_part(Lanes *w, uint32_t site, int space, int width, uint64_t *address, uint32_t row, int b, int32_t c) {
     (void)b, (void)c;
-    return store_at(w, site, space, width, address, row);
+    return gfx_store_at(w, site, space, width, address, row);
 }
 static int atomic_part(Lanes *w, uint32_t site, int space, int op, uint64_t *address, uint32_t row, int b, int32_t result) {
-    return atomic_at(w, site, space, op, b & 1, address, row, (uint32_t)b >> 1, result);
+    return gfx_atomic_at(w, site, space, op, b & 1, address, row, (uint32_t)b >> 1, result);
 }
 
-static int load_at(Lanes *w, uint32_t site, int space, int width, uint64_t *address, uint32_t row) {
+int gfx_load_at(Lanes *w, uint32_t site, int space, int width, uint64_t *address, uint32_t row) {
     uint64_t bad;
     uint32_t bytes = width_bytes[width], words = bytes / 4;
     if (!w->exec) return 0;
@@ -262,7 +259,7 @@ static int load_at(Lanes *w, uint32_t site, int space, int width, uint64_t *addr
     return 0;
 }
 
-static int store_at(Lanes *w, uint32_t site, int space, int width, uint64_t *address, uint32_t row) {
+int gfx_store_at(Lanes *w, uint32_t site, int space, int width, uint64_t *address, uint32_t row) {
     uint64_t bad;
     uint32_t bytes = width_bytes[width], words = bytes / 4;
     if (!w->exec) return 0;
@@ -358,7 +355,7 @@ static uint64_t atomic64(uint64_t at, int op, uint64_t data, uint64_t other, int
 }
 
 /* `other` is the row of the second operand of cmpswap (what is compared) and mskor. */
-static int atomic_at(Lanes *w, uint32_t site, int space, int op, int wide, uint64_t *address, uint32_t data,
+int gfx_atomic_at(Lanes *w, uint32_t site, int space, int op, int wide, uint64_t *address, uint32_t data,
                      uint32_t other, int32_t result) {
     uint64_t bad;
     uint32_t words = wide ? 2 : 1, two = op == AT_CMPSWAP || op == AT_MSKOR;
@@ -444,7 +441,7 @@ int gfx_load(Lanes *w, uint32_t site, int space, int width, Address at, uint32_t
         }
         return failed;
     }
-    return addresses(w, site, at, address) || load_at(w, site, space, width, address, row);
+    return addresses(w, site, at, address) || gfx_load_at(w, site, space, width, address, row);
 }
 
 int gfx_store(Lanes *w, uint32_t site, int space, int width, Address at, uint32_t row) {
@@ -462,7 +459,7 @@ int gfx_store(Lanes *w, uint32_t site, int space, int width, Address at, uint32_
         }
         return failed;
     }
-    return addresses(w, site, at, address) || store_at(w, site, space, width, address, row);
+    return addresses(w, site, at, address) || gfx_store_at(w, site, space, width, address, row);
 }
 
 /* READ2 and its kin: both addresses are taken before anything is written */
@@ -470,15 +467,15 @@ int gfx_load_pair(Lanes *w, uint32_t site, int width, Address first, Address sec
     uint64_t one[64] ALIGNED, two[64] ALIGNED;
     if (!w->exec) return 0;
     if (addresses(w, site, first, one) || addresses(w, site, second, two)) return 1;
-    return load_at(w, site, SPACE_SHARED, width, one, row) ||
-           load_at(w, site, SPACE_SHARED, width, two, row + width_bytes[width] / 4u);
+    return gfx_load_at(w, site, SPACE_SHARED, width, one, row) ||
+           gfx_load_at(w, site, SPACE_SHARED, width, two, row + width_bytes[width] / 4u);
 }
 
 int gfx_atomic(Lanes *w, uint32_t site, int space, int op, int wide, Address at, uint32_t data, uint32_t other,
                int32_t result) {
     uint64_t address[64] ALIGNED;
     if (!w->exec) return 0;
-    return addresses(w, site, at, address) || atomic_at(w, site, space, op, wide, address, data, other, result);
+    return addresses(w, site, at, address) || gfx_atomic_at(w, site, space, op, wide, address, data, other, result);
 }
 
 int gfx_scalar_load(Lanes *w, uint32_t site, uint64_t address, uint32_t words, uint32_t into) {

@@ -72,6 +72,7 @@ def emit(writer: Writer, instruction: Instruction, operands: list[Operand]) -> N
     if unknown:
         raise Unsupported(f"modifier {unknown[0]!r}", instruction)
     name = instruction.mnemonic
+    claim_rounding(writer, row_for(instruction))
     if instruction.form == "dpp":
         _emit_dpp(writer, instruction, operands)
         return
@@ -82,6 +83,20 @@ def emit(writer: Writer, instruction: Instruction, operands: list[Operand]) -> N
     else:
         _Lanewise(writer, instruction, operands, vector.ROWS[name]).emit()
     writer.group.count += 1
+
+
+def claim_rounding(writer: Writer, row: Row | None) -> None:
+    """In kernels that change MODE: one loop rounds in one way."""
+    if not writer.dynamic_mode or row is None:
+        return
+    kinds = {kind.rstrip("kh") for kind in (*row.results, *row.sources)}
+    result = row.results[0].rstrip("kh")
+    field = "w->mode" if result == "f32" else "w->mode >> 2" if kinds & {"f64", "f16"} else "w->mode"
+    if not kinds & {"f32", "f64", "f16"}:
+        return
+    if writer.group.rounding not in (None, field):
+        writer.flush()
+    writer.group.rounding = field
 
 
 _DPP_CONTROLS = {  # 12.16, DPP_CTRL: first code of each family
@@ -124,6 +139,7 @@ def _emit_dpp(writer: Writer, instruction: Instruction, operands: list[Operand])
     control = f"{dpp_control(instruction):#x}, {int(zero_fill)}, {masks[0]}, {masks[1]}"
     register = writer.registers.row(source)
     writer.flush()
+    claim_rounding(writer, row)
     group = writer.group
     group.hoisted += [
         "uint32_t dp[64] ALIGNED, dp_mask[64] ALIGNED;",
@@ -316,7 +332,11 @@ class _Lanewise:
         group, active = self.writer.group, self.writer.group.active
         lines = [f"{{ const uint64_t bad = ({self._source_poison(2)}) & {active};"]
         low = "bad"
-        if self.row.mnemonic in _LOW_FROM_LOW:
+        if self.row.mnemonic in _WORDWISE and self.sources[-1].is_vector:
+            words = self._wordwise_poison(self.sources[-1])
+            lines = [f"{{ const uint64_t low = ({words[0]}) & {active}, bad = ({words[1]}) & {active};"]
+            low = "low"
+        elif self.row.mnemonic in _LOW_FROM_LOW:
             lines.append(f"const uint64_t low = ({self._source_poison(1)}) & {active};")
             low = "low"
         for operand, kind in zip(self.results, self.row.results, strict=True):
@@ -341,6 +361,23 @@ class _Lanewise:
             terms += poison_terms(self.writer, self.results[0], self.row.results[0].rstrip("kh"))
         return " | ".join(terms) or "0ull"
 
+    def _wordwise_poison(self, moved: Operand) -> tuple[str, str]:
+        """Of 64-bit moves and shifts: a word is as poisoned as the words it can come from."""
+        low, high = poison_terms(self.writer, moved, "b64")
+        if self.row.mnemonic == "v_mov_b64":
+            return low, high
+        amount = self.sources[0]
+        terms = poison_terms(self.writer, amount, "u32")
+        shift = terms[0] if terms else "0ull"
+        far = "0"  # all bits cross into the other word: known where the amount is the same for all lanes
+        if amount.is_constant:
+            far = f"({constant_bits(amount, 'u32')}u & 63) >= 32"
+        elif amount.kind == "s":
+            far = f"(S({amount.index}) & 63) >= 32"
+        if self.row.mnemonic == "v_lshlrev_b64":
+            return f"{shift} | ({far} ? 0 : {low})", f"{shift} | {low} | ({far} ? 0 : {high})"
+        return f"{shift} | {high} | ({far} ? 0 : {low})", f"{shift} | {high}"
+
     def _chosen_poison(self) -> str:
         """A select is only as poisoned as what it chooses."""
         a, b, c = (" | ".join(poison_terms(self.writer, o, k)) or "0ull"
@@ -351,7 +388,8 @@ class _Lanewise:
 
 
 # The low word of these depends on the low words of their sources only; compilers leave high words undefined.
-_LOW_FROM_LOW = {"v_mad_u64_u32", "v_mad_i64_i32", "v_lshl_add_u64", "v_lshlrev_b64", "v_mov_b64"}
+_LOW_FROM_LOW = {"v_mad_u64_u32", "v_mad_i64_i32", "v_lshl_add_u64"}
+_WORDWISE = {"v_mov_b64", "v_lshlrev_b64", "v_lshrrev_b64", "v_ashrrev_i64"}
 
 
 def bad_name(part: int, low: str) -> str:
@@ -404,10 +442,8 @@ class _Packed(_Lanewise):
     def _half(self, half: int, kind: str) -> list[str]:
         lines = [f"uint32_t h{half}; {{"]
         expression = self.row.expressions[0]
-        if self.instruction.mnemonic == "v_pk_mov_b32":  # low half of source 0, high half of source 1
-            operand = self.sources[half]
-            chosen = (self.low if half == 0 else self.high)[half]
-            return [*lines, f"h{half} = {self._register(operand, chosen, 'u32')}; }}"]
+        if self.instruction.mnemonic == "v_pk_mov_b32":  # a word of source 0, a word of source 1: OPSEL says which
+            return [*lines, f"h{half} = {self._register(self.sources[half], self.low[half], 'u32')}; }}"]
         for position, (name, operand) in enumerate(zip(SOURCE_NAMES, self.sources, strict=False)):
             chosen = (self.high if half else self.low)[position]
             negate = (self.neg_high if half else self.neg_low)[position]
@@ -447,11 +483,10 @@ class _Packed(_Lanewise):
             return
         lines = []
         for half, chosen in enumerate((self.low, self.high)):
-            terms = [
-                t
-                for o, word in zip(self.sources, chosen, strict=False)
-                for t in poison_terms(self.writer, o, "b64")[word : word + 1]
-            ]
+            pairs = list(zip(self.sources, chosen, strict=False))
+            if self.instruction.mnemonic == "v_pk_mov_b32":
+                pairs = [(self.sources[half], self.low[half])]
+            terms = [t for o, word in pairs for t in poison_terms(self.writer, o, "b64")[word : word + 1]]
             lines.append(f"const uint64_t bad{half} = {' | '.join(terms) or '0'};")
         self.writer.group.poison += ["{", *lines]
         self._poison_row(0, "bad0")

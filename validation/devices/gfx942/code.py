@@ -39,6 +39,8 @@ class Group:
     count: int = 0
     mask: str = "w->mask"
     active: str = "w->exec"
+    rounding: str | None = None
+    """Which field of MODE rounds the results, in kernels that change it."""
 
     @property
     def scalar_reads(self) -> set[int]:
@@ -66,9 +68,10 @@ class Registers:
 class Writer:
     """Collects C lines; keeps one group open and moves scalar work in front of it where that changes nothing."""
 
-    def __init__(self, registers: Registers, poison: bool) -> None:
+    def __init__(self, registers: Registers, poison: bool, dynamic_mode: bool = False) -> None:
         self.registers = registers
         self.poison = poison
+        self.dynamic_mode = dynamic_mode
         self.lines: list[str] = []
         self.group = Group()
 
@@ -78,6 +81,10 @@ class Writer:
         if not group.lines:
             return
         out = ["{", *group.hoisted]
+        if self.dynamic_mode:
+            out.append("const uint32_t flush_inputs = !(w->mode & 16), flush_outputs = !(w->mode & 32);")
+        if group.rounding is not None:
+            out.append(f"gfx_round({group.rounding});")
         out += [f"const uint32_t s{i} = {scalar_word(i)};" for i in group.scalars]
         for i in group.masks_in:
             source = "w->exec" if i == EXEC else f"S64({i})"
@@ -94,6 +101,8 @@ class Writer:
         out += [f"V({r})[l] = {group.mask}[l] ? v{r} : V({r})[l];" for r in group.written]
         out += [f"qo{i}[l] = q{i};" for i in group.masks_out]
         out.append("}")
+        if group.rounding is not None:
+            out.append("gfx_round(0);")
         out += [f"S64({i}) = pack_mask(qo{i}) & w->exec;" for i in group.masks_out]
         out += group.poison
         out.append("}")

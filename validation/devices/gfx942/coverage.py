@@ -21,7 +21,7 @@ def is_known(mnemonic: str) -> bool:
         return True
     if match := re.match(r"s_(\w+?)_(saveexec|wrexec)_b64$", base):
         return match[1] in (scalar.SAVEEXEC if match[2] == "saveexec" else scalar.WREXEC)
-    if match := re.match(r"(global|flat|scratch)_(load|store|atomic)_(\w+)$", base):
+    if match := re.match(r"(global|flat|scratch|buffer)_(load|store|atomic)_(\w+)$", base):
         names: dict[str, object] = {
             **(memory.LOADS if match[2] == "load" else memory.STORES if match[2] == "store" else memory.ATOMICS)
         }

@@ -48,7 +48,7 @@ class EntryEmitter(Emitter):
             at += count - len(values)
 
         if d.get("user_sgpr_private_segment_buffer"):
-            give(4)
+            give(4, "0", "0x80000000u", "0xffffffffu", "0x00800000u")  # see buffer.c
         if d.get("user_sgpr_dispatch_ptr"):
             give(2, *_halves(f"SYMBOL({self._symbol('dispatch packet')})"))
         if d.get("user_sgpr_queue_ptr"):
@@ -68,6 +68,8 @@ class EntryEmitter(Emitter):
             if d.get(f"system_sgpr_workgroup_id_{letter}", 0):
                 give(1, f"core->block->id[{axis}]")
         if d.get("system_sgpr_workgroup_info"):
+            give(1, "0")
+        if d.get("system_sgpr_private_segment_wavefront_offset"):
             give(1, "0")
         return lines
 

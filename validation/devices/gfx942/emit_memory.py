@@ -12,7 +12,7 @@ from porter.validation.devices.gfx942.text import Instruction
 
 
 class MemoryEmitter(Emitter):
-    """GLOBAL, FLAT, SCRATCH and DS."""
+    """GLOBAL, FLAT, SCRATCH, MUBUF and DS."""
 
     def _flat(self, index: int, instruction: Instruction, operands: list[Operand]) -> None:
         space, _, suffix = instruction.mnemonic.partition("_")
@@ -73,6 +73,41 @@ class MemoryEmitter(Emitter):
         if wide and vector_part.count != 2:
             raise Unsupported("64-bit address in one register", instruction)
         return f"(Address){{{'ADDRESS_PAIR' if wide else 'ADDRESS_ROW'}, {row}, {uniform}}}"
+
+    def _buffer(self, index: int, instruction: Instruction, operands: list[Operand]) -> None:
+        """MUBUF without format conversion and without LDS: buffer_load_, buffer_store_, buffer_atomic_."""
+        action, _, what = instruction.mnemonic.removeprefix("buffer_").partition("_")
+        allow_only(instruction, "offset", "offen", "idxen", "sc0", "sc1", "nt", "glc", "slc")
+        if len(operands) != 4:
+            raise Unsupported(f"{len(operands)} operands of a buffer instruction", instruction)
+        at = self._buffer_address(instruction, operands[1:])
+        row = self._row(operands[0], instruction)
+        if action == "load" and what in memory.LOADS:
+            self._call(f"gfx_buffer(w, {index}, 0, {memory.LOADS[what]}, {at}, {row})")
+        elif action == "store" and what in memory.STORES:
+            self._call(f"gfx_buffer(w, {index}, 1, {memory.STORES[what]}, {at}, {row})")
+        elif action == "atomic" and what in memory.ATOMICS:
+            op = memory.ATOMICS[what]
+            returns = instruction.modifier("sc0") is not None or instruction.modifier("glc") is not None
+            other = row + (2 if op.wide else 1) if op.name == "AT_CMPSWAP" else 0
+            result = row if returns else -1
+            self._call(f"gfx_buffer_atomic(w, {index}, {op.name}, {int(op.wide)}, {at}, {row}, {other}, {result})")
+        else:
+            raise Unsupported("unknown instruction", instruction)
+
+    def _buffer_address(self, instruction: Instruction, where: list[Operand]) -> str:
+        vector_part, resource, scalar = where
+        by_offset, by_index = (instruction.modifier(name) is not None for name in ("offen", "idxen"))
+        if resource.kind != "s" or resource.count != 4:
+            raise Unsupported(f"buffer resource {resource.text!r}", instruction)
+        if (vector_part.kind == "off") == (by_offset or by_index):
+            raise Unsupported("form of a buffer address", instruction)
+        row = self._row(vector_part, instruction) if by_offset or by_index else -1
+        offset_row = (row + 1 if by_index else row) if by_offset else -1
+        immediate = int(instruction.modifier("offset") or "0", 0)
+        scalar_part = self._scalar_value(scalar, "u32", instruction)
+        index_row = row if by_index else -1
+        return f"(BufferAddress){{{resource.index}, {scalar_part}, {immediate}, {offset_row}, {index_row}}}"
 
     def _ds(self, index: int, instruction: Instruction, operands: list[Operand]) -> None:
         name = instruction.mnemonic[3:]

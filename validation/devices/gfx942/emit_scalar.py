@@ -239,6 +239,16 @@ class ScalarEmitter(Emitter):
         )
 
 
+    def _do_s_setreg_imm32_b32(self, index: int, instruction: Instruction, operands: list[Operand]) -> None:
+        match = re.match(r"hwreg\(HW_REG_(\w+)(?:,\s*(\d+),\s*(\d+))?\)$", instruction.operands[0])
+        if not match or match[1] != "MODE":
+            raise Unsupported(f"hardware register {instruction.operands[0]}", instruction)
+        value = self._scalar_value(parse(instruction.operands[1]), "u32", instruction)
+        self._call(f"gfx_set_mode(w, {index}, {int(match[2] or 0)}, {int(match[3] or 32)}, {value})")
+
+    _do_s_setreg_b32 = _do_s_setreg_imm32_b32
+
+
 _BITWISE = re.compile(r"^s_(and|or|xor|andn2|orn2|nand|nor|xnor|not|mov)_b(32|64)$")
 
 

@@ -21,7 +21,9 @@ class Emitter:
         vgprs = max(kernel.vgprs - kernel.agprs, self._highest("v"), 2)
         agprs = max(kernel.agprs, self._highest("a"))
         self.registers = Registers(vgprs, vgprs + agprs)
-        self.writer = Writer(self.registers, poison)
+        rounds = kernel.directives.get("float_round_mode_32", 0) or kernel.directives.get("float_round_mode_16_64", 0)
+        self.dynamic_mode = bool(rounds) or any(i.mnemonic.startswith("s_setreg") for i in self.linear.items)
+        self.writer = Writer(self.registers, poison, self.dynamic_mode)
         self.poison = poison
         self.sites: list[SiteKind] = []
         self.segment = -1

@@ -24,6 +24,9 @@ static inline float f16_value(uint32_t bits) { return (float)bits_f16_((uint16_t
 static inline uint32_t f16_pattern(float x) { return f16_bits_((_Float16)x); }
 
 /* Register bits <-> typed values. f32 denormals are flushed where the kernel's mode says so. */
+#ifdef DYNAMIC_MODE
+static inline float flush_when(float x, uint32_t on) { return on && fabsf(x) < 0x1p-126f ? copysignf(0.0f, x) : x; }
+#endif
 #ifdef FLUSH_F32
 static inline float flush_f32(float x) { return fabsf(x) < 0x1p-126f ? copysignf(0.0f, x) : x; }
 #else
@@ -32,7 +35,13 @@ static inline float flush_f32(float x) { return fabsf(x) < 0x1p-126f ? copysignf
 #define IN_b32(x) (x)
 #define IN_u32(x) (x)
 #define IN_i32(x) ((int32_t)(x))
+#ifdef DYNAMIC_MODE /* the kernel changes MODE: each loop says what to flush */
+#define IN_f32(x) flush_when(bits_f32(x), flush_inputs)
+#define OUT_f32(x) f32_bits(flush_when(x, flush_outputs))
+#else
 #define IN_f32(x) flush_f32(bits_f32(x))
+#define OUT_f32(x) f32_bits(flush_f32(x))
+#endif
 #define IN_b64(x) (x)
 #define IN_u64(x) (x)
 #define IN_i64(x) ((int64_t)(x))
@@ -46,7 +55,6 @@ static inline float flush_f32(float x) { return fabsf(x) < 0x1p-126f ? copysignf
 #define OUT_b32(x) (x)
 #define OUT_u32(x) (x)
 #define OUT_i32(x) ((uint32_t)(x))
-#define OUT_f32(x) f32_bits(flush_f32(x))
 #define OUT_b64(x) (x)
 #define OUT_u64(x) (x)
 #define OUT_i64(x) ((uint64_t)(x))
@@ -192,11 +200,11 @@ static inline uint32_t cvt_pk_u8_f32(float a, uint32_t b, uint32_t c) {
 }
 static inline uint32_t norm_i16(float a) {
     float x = a != a ? 0 : a > 1 ? 1 : a < -1 ? -1 : a;
-    return (uint16_t)(int32_t)rintf(x * 32767.0f);
+    return (uint16_t)(int32_t)__builtin_roundevenf(x * 32767.0f);
 }
 static inline uint32_t norm_u16(float a) {
     float x = !(a > 0) ? 0 : a > 1 ? 1 : a;
-    return (uint32_t)rintf(x * 65535.0f);
+    return (uint32_t)__builtin_roundevenf(x * 65535.0f);
 }
 static inline uint32_t f16_rtz(float a) {
     uint32_t r = f16_pattern(a);
@@ -221,7 +229,7 @@ static inline uint32_t fnuz_pattern(float a, int mantissa, int bias) {
     float size = fabsf(a);
     int exponent = (int)(f32_bits(size) >> 23) - 127, lowest = 1 - bias;
     int scale = (exponent < lowest ? lowest : exponent) - mantissa;
-    float steps = rintf(size * bits_f32((uint32_t)(127 - (scale > 120 ? 120 : scale)) << 23));
+    float steps = __builtin_roundevenf(size * bits_f32((uint32_t)(127 - (scale > 120 ? 120 : scale)) << 23));
     uint32_t code = (uint32_t)steps + ((uint32_t)(exponent < lowest ? 0 : exponent - lowest) << mantissa);
     return !(size < INFINITY) || code > 127 ? 0x80 : code ? code | sign : 0;
 }
@@ -369,7 +377,7 @@ static inline uint32_t class_f16(uint32_t x) {
 static inline float div_fixup_f32(float a, float b, float c) {
     uint32_t sign = (f32_bits(b) ^ f32_bits(c)) & 0x80000000;
     float mb = fabsf(b), mc = fabsf(c);
-    uint32_t r = sign | (f32_bits(a) & 0x7fffffff);
+    uint32_t r = sign | (a != a ? 0x7f800000 : f32_bits(a) & 0x7fffffff); /* NaN: an overflow on the way */
     r = biased_f32(c) - biased_f32(b) < -150 ? sign : r; /* underflow; the last bit is not shown */
     r = mb == INFINITY || mc == 0 ? sign : r;
     r = mb == 0 || mc == INFINITY ? sign | 0x7f800000 : r;
@@ -380,7 +388,7 @@ static inline float div_fixup_f32(float a, float b, float c) {
 static inline double div_fixup_f64(double a, double b, double c) {
     uint64_t sign = (f64_bits(b) ^ f64_bits(c)) & 0x8000000000000000ull;
     double mb = fabs(b), mc = fabs(c);
-    uint64_t r = sign | (f64_bits(a) & INT64_MAX);
+    uint64_t r = sign | (a != a ? 0x7ff0000000000000ull : f64_bits(a) & INT64_MAX);
     r = biased_f64(c) - biased_f64(b) < -1075 ? sign : r;
     r = mb == INFINITY || mc == 0 ? sign : r;
     r = mb == 0 || mc == INFINITY ? sign | 0x7ff0000000000000ull : r;
@@ -406,7 +414,7 @@ static inline float div_scale_f32(float a, float b, float c) {
     float r = biased_f32(c) <= 23 ? up : a;
     r = quotient_tiny ? (a == c ? up : a) : r;
     r = inverse_tiny ? down : r;
-    r = inverse_tiny && quotient_tiny ? (a == b ? up : a) : r;
+    r = inverse_tiny && quotient_tiny ? (a == b ? down : a) : r; /* the document: up, which overflows */
     r = denormal_f32(b) ? up : r;
     r = biased_f32(c) - biased_f32(b) >= 96 ? (a == b ? up : a) : r;
     return b == 0 || c == 0 ? bits_f32(0x7fc00000) : r;
@@ -425,7 +433,7 @@ static inline double div_scale_f64(double a, double b, double c) {
     double r = biased_f64(c) <= 53 ? up : a;
     r = quotient_tiny ? (a == c ? up : a) : r;
     r = inverse_tiny ? down : r;
-    r = inverse_tiny && quotient_tiny ? (a == b ? up : a) : r;
+    r = inverse_tiny && quotient_tiny ? (a == b ? down : a) : r; /* the document: up, which overflows */
     r = denormal_f64(b) ? up : r;
     r = biased_f64(c) - biased_f64(b) >= 768 ? (a == b ? up : a) : r;
     return b == 0 || c == 0 ? bits_f64(0x7ff8000000000000ull) : r;
@@ -437,10 +445,20 @@ static inline int div_scale_flag_f64(double b, double c) {
     return b == 0 || c == 0 ? 0 : flag;
 }
 
+/* Undoes what V_DIV_SCALE did, in the direction that the quotient c tells; the ISA document has one fixed factor, with
+ * which no quotient that needs it comes out right. */
+static inline float div_fmas_f32(float a, float b, float c, int scaled) {
+    if (!scaled) return fmaf(a, b, c);
+    return (float)ldexp_f64(fma((double)a, (double)b, (double)c), biased_f32(c) > 127 ? 64 : -64);
+}
+static inline double div_fmas_f64(double a, double b, double c, int scaled) {
+    return scaled ? ldexp_f64(fma(a, b, c), biased_f64(c) > 1023 ? 128 : -128) : fma(a, b, c);
+}
+
 /* Transcendentals, in double and rounded once: the hardware's last bits are not shown by this device. */
 static inline float exp2_f32(float a) {
     double x = a < -200.0f ? -200.0 : a > 200.0f ? 200.0 : (double)a;
-    double n = rint(x), r = (x - n) * 0x1.62e42fefa39efp-1;
+    double n = __builtin_roundeven(x), r = (x - n) * 0x1.62e42fefa39efp-1;
     double p = 1.0 + r * (1.0 + r * (1.0 / 2 + r * (1.0 / 6 + r * (1.0 / 24 + r * (1.0 / 120 + r * (1.0 / 720 +
                r * (1.0 / 5040 + r * (1.0 / 40320 + r * (1.0 / 362880 + r * (1.0 / 3628800))))))))));
     float y = (float)(p * pow2_f64((int)n));
@@ -465,12 +483,12 @@ static inline double sin_turn(double x) { /* sin(2 pi x) for |x| <= 1/4 */
            t * (1.0 / 6227020800.0 - t * (1.0 / 1307674368000.0 - t * (1.0 / 355687428096000.0)))))))));
 }
 static inline float sin_f32(float a) {
-    double x = (double)a - rint((double)a);
+    double x = (double)a - __builtin_roundeven((double)a);
     double folded = x > 0.25 ? 0.5 - x : x < -0.25 ? -0.5 - x : x;
     return (float)sin_turn(folded);
 }
 static inline float cos_f32(float a) {
-    double x = fabs((double)a - rint((double)a));
+    double x = fabs((double)a - __builtin_roundeven((double)a));
     return (float)sin_turn(0.25 - x);
 }
 

@@ -1,7 +1,7 @@
 """Memory instructions: what each loads, stores or combines.
 
 Sections are those of AMD's "Instinct MI300" Instruction Set Architecture (CDNA3): 12.13 LDS and GWS, 12.15 FLAT,
-GLOBAL and SCRATCH, 12.6 SMEM.
+GLOBAL and SCRATCH, 12.6 SMEM, 9.1 and 12.14 MUBUF.
 """
 
 from __future__ import annotations

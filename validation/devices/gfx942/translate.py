@@ -68,7 +68,7 @@ class Translator(VectorEmitter, MemoryEmitter, EntryEmitter):
     def _prologue(self, starts: set[int]) -> list[str]:
         flush = self.kernel.directives.get("float_denorm_mode_32", 3) != 3
         return [
-            "#define FLUSH_F32" if flush else "",
+            "#define DYNAMIC_MODE" if self.dynamic_mode else "#define FLUSH_F32" if flush else "",
             '#include "lanes.h"',
             f"#define ROWS {self.registers.rows}",
             f"const uint32_t wave_bytes = (sizeof(Lanes) + ROWS * {256 + 8 * self.poison} + 63) / 64 * 64;",
@@ -156,6 +156,8 @@ class Translator(VectorEmitter, MemoryEmitter, EntryEmitter):
             self._scalar_load(index, instruction, operands)
         elif name.startswith(("global_", "flat_", "scratch_")):
             self._flat(index, instruction, operands)
+        elif name.startswith("buffer_"):
+            self._buffer(index, instruction, operands)
         elif name.startswith("ds_"):
             self._ds(index, instruction, operands)
         elif handler := getattr(self, "_do_" + name, None):

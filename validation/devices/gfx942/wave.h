@@ -72,6 +72,26 @@ typedef struct MatrixShape {
     int m, n, k, blocks, a, b, result, cbsz, abid, blgp;
 } MatrixShape;
 void gfx_matrix(Lanes *w, const MatrixShape *shape, uint32_t to, uint32_t a, uint32_t b, int32_t c, uint64_t constant);
+
+/* Through a buffer resource: first SGPR of the resource, scalar and immediate offset, rows of offset and index or -1. */
+typedef struct BufferAddress {
+    uint32_t resource, scalar, offset;
+    int32_t offset_row, index_row;
+} BufferAddress;
+int gfx_buffer(Lanes *w, uint32_t site, int store, int width, BufferAddress at, uint32_t row);
+int gfx_buffer_atomic(Lanes *w, uint32_t site, int op, int wide, BufferAddress at, uint32_t data, uint32_t other,
+                      int32_t result);
+
+/* One access with the addresses at hand (they are overwritten). */
+int gfx_load_at(Lanes *w, uint32_t site, int space, int width, uint64_t *address, uint32_t row);
+int gfx_store_at(Lanes *w, uint32_t site, int space, int width, uint64_t *address, uint32_t row);
+int gfx_atomic_at(Lanes *w, uint32_t site, int space, int op, int wide, uint64_t *address, uint32_t data,
+                  uint32_t other, int32_t result);
+uint32_t gfx_width_bytes(int width);
+
+int gfx_set_mode(Lanes *w, uint32_t site, uint32_t offset, uint32_t width, uint32_t value);
+void gfx_round(uint32_t mode);
+
 int gfx_interrupt(Lanes *w, uint32_t site, uint64_t buffer);
 int gfx_malloc(Lanes *w, uint32_t site);
 int gfx_free(Lanes *w, uint32_t site);

@@ -1,0 +1,24 @@
+/* The MODE register: rounding and denormals of f32 may change while a kernel runs (3.3, "Mode register"). */
+#include "lanes.h"
+
+#include <fenv.h>
+
+enum { MODE_ROUND_AND_F32_DENORMALS = 0x3f };
+
+/* S_SETREG of MODE; bits that change more than rounding and f32 denormals are not supported. */
+int gfx_set_mode(Lanes *w, uint32_t site, uint32_t offset, uint32_t width, uint32_t value) {
+    uint32_t field = (width == 32 ? 0xffffffffu : (1u << width) - 1) << offset;
+    uint32_t mode = (w->mode & ~field) | (value << offset & field);
+    if ((mode ^ w->mode) & ~(uint32_t)MODE_ROUND_AND_F32_DENORMALS) {
+        core_fault(&w->core, FAULT_UNSUPPORTED, site, 0, mode, 0);
+        return 1;
+    }
+    w->mode = mode;
+    return 0;
+}
+
+/* 0 nearest even, 1 up, 2 down, 3 towards zero */
+void gfx_round(uint32_t mode) {
+    static const int host[4] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
+    fesetround(host[mode & 3]);
+}
