@@ -1,0 +1,63 @@
+"""A virtual NVIDIA GPU and a compiler for it; tests skip with the reason when one is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from porter.validation.devices.core.result import NotRun
+from porter.validation.devices.ptx import Device, Module, open_device
+from porter.validation.toolchain.nvcc import ptx
+from porter.validation.toolchain.result import Assembled, Missing
+
+CompileCuda = Callable[..., Module]
+LoadPtx = Callable[[str], Module]
+
+
+@pytest.fixture(scope="session")
+def device() -> Device:
+    """The virtual device."""
+    found = open_device()
+    if isinstance(found, NotRun):
+        pytest.skip(found.reason)
+    return found
+
+
+@pytest.fixture(scope="session")
+def load_ptx(device: Device) -> LoadPtx:
+    """Load PTX text."""
+
+    def load(text: str) -> Module:
+        module = device.compile(text)
+        assert isinstance(module, Module), module
+        return module
+
+    return load
+
+
+@pytest.fixture(scope="session")
+def compile_file(load_ptx: LoadPtx) -> CompileCuda:
+    """Compile a CUDA source with nvcc and load its PTX."""
+
+    def compile_one(path: Path, *options: str, architecture: str = "sm_80") -> Module:
+        made = ptx(path, architecture, options)
+        if isinstance(made, Missing):
+            pytest.skip(made.reason)
+        assert isinstance(made, Assembled), made
+        return load_ptx(made.text)
+
+    return compile_one
+
+
+@pytest.fixture(scope="session")
+def compile_cuda(compile_file: CompileCuda, tmp_path_factory: pytest.TempPathFactory) -> CompileCuda:
+    """Compile CUDA text."""
+    folder = tmp_path_factory.mktemp("cuda")
+
+    def compile_text(code: str, *options: str, architecture: str = "sm_80") -> Module:
+        path = folder / f"code{abs(hash(code))}.cu"
+        path.write_text(code)
+        return compile_file(path, *options, architecture=architecture)
+
+    return compile_text

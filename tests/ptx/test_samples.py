@@ -1,0 +1,84 @@
+"""The samples' kernels, as nvcc compiles them, against the samples' own references."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+from porter.validation.devices.core.launch import Options
+from porter.validation.devices.core.result import Ran
+from porter.validation.devices.ptx import Module
+
+from tests.ptx.conftest import CompileCuda
+from tests.samples.loading import SAMPLES, reference
+
+Array = NDArray[Any]
+pytestmark = pytest.mark.slow
+SCHEDULES = [None, 1, 2]
+
+
+def kernel(module: Module, name: str) -> str:
+    """The mangled name that holds this one."""
+    found = [k for k in module.kernels if f"{len(name)}{name}" in k]
+    assert len(found) == 1, (name, module.kernels)
+    return found[0]
+
+
+def run(module: Module, name: str, grid: Any, block: Any, args: list[Any], **options: Any) -> Ran:
+    """A launch that must succeed."""
+    shared = options.pop("shared", 0)
+    done = module.launch(kernel(module, name), grid, block, args, shared, Options(**options))
+    assert isinstance(done, Ran), str(done)
+    return done
+
+
+def tensor(array: Array) -> torch.Tensor:
+    """For the references."""
+    return torch.from_numpy(np.ascontiguousarray(array))
+
+
+@pytest.fixture(scope="session")
+def sample(compile_file: CompileCuda) -> Any:
+    """Compiled samples by name."""
+    made: dict[str, Module] = {}
+
+    def get(name: str, file: str | None = None) -> Module:
+        if name not in made:
+            made[name] = compile_file(SAMPLES / name / (file or f"{name}.cu"), f"-I{SAMPLES / name / 'include'}")
+        return made[name]
+
+    return get
+
+
+@pytest.mark.parametrize("n", [1, 31, 32, 33, 1000])
+def test_axpby(sample: Any, n: int) -> None:
+    rng = np.random.default_rng(n)
+    x, y = rng.standard_normal((2, n), np.float32)
+    done = run(sample("elementwise"), "axpby", 3, 64, [x, y, np.full(n, 7, np.float32), 2.5, -1.5, n])
+    want = reference("elementwise").reference_axpby(tensor(x), tensor(y), 2.5, -1.5)
+    np.testing.assert_allclose(done.output(2), want.numpy(), rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("threads", [32, 96, 512])
+def test_block_sum(sample: Any, threads: int, schedule: int | None) -> None:
+    rng = np.random.default_rng(3)
+    x = rng.standard_normal(5001).astype(np.float32)
+    out = np.full(6, np.nan, np.float32)
+    args = [x, out, x.size, 1000]
+    done = run(sample("block_reduce"), "block_sum", 6, threads, args, schedule=schedule, races=True)
+    want = reference("block_reduce").reference_block_sum(tensor(x), 1000)
+    np.testing.assert_allclose(done.output(1), want.numpy(), atol=1e-4)
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_warp_scan_rows(sample: Any, schedule: int | None) -> None:
+    x = np.random.default_rng(5).standard_normal((7, 32)).astype(np.float32)
+    inclusive, exclusive = np.zeros_like(x), np.zeros_like(x)
+    done = run(sample("warp_scan"), "warp_scan_rows", 2, 128, [x, inclusive, exclusive, 7], schedule=schedule)
+    want = reference("warp_scan").reference_warp_scan_rows(tensor(x))
+    np.testing.assert_allclose(done.output(1), want[0].numpy(), atol=1e-5)
+    np.testing.assert_allclose(done.output(2), want[1].numpy(), atol=1e-5)

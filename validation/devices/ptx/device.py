@@ -1,0 +1,195 @@
+"""The virtual NVIDIA GPU: takes PTX text, runs kernels of it on the CPU, 32 lanes at a time."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from porter.validation.devices.core import abi
+from porter.validation.devices.core.hostcc import HostBuildFailed, HostCompiler, build, find_host_compiler
+from porter.validation.devices.core.launch import CORE, Dim, Image, Options, bind, dim3, execute, scalar_bytes
+from porter.validation.devices.core.memory import Argument, DeviceBuffer, Memory, OutOfDeviceMemory
+from porter.validation.devices.core.result import Array, NotRun, Outcome
+from porter.validation.devices.ptx.model import Function, Program, Unreadable, Unsupported, Variable, layout
+from porter.validation.devices.ptx.read import read
+from porter.validation.devices.ptx.translate import Translation, Translator
+
+FOLDER = Path(__file__).parent
+LANES = 32
+MAX_SHARED = 227 * 1024
+MAX_THREADS = 1024
+SHARED_APERTURE = 0x0001000000000000
+CODE_BASE = 0x0003000000000000
+
+
+@dataclass
+class Module:
+    """One PTX file, loaded: its variables are in device memory, its kernels are translated when first run."""
+
+    device: Device
+    program: Program
+    symbols: dict[str, int]
+    _images: dict[tuple[str, bool], tuple[Image, Translation] | NotRun] = field(default_factory=dict)
+
+    @property
+    def kernels(self) -> tuple[str, ...]:
+        """Names of the kernels, mangled as in the source's object code."""
+        return tuple(self.program.kernels)
+
+    def translate(self, kernel: str, options: Options | None = None) -> Image | NotRun:
+        """Translate and build one kernel."""
+        found = self._image(kernel, options or Options())
+        return found if isinstance(found, NotRun) else found[0]
+
+    def launch(
+        self,
+        kernel: str,
+        grid: Dim,
+        block: Dim,
+        args: Sequence[Argument],
+        shared: int = 0,
+        options: Options | None = None,
+    ) -> Outcome:
+        """Run a kernel. Arrays are copied in, and come back in the outcome; `shared` is the dynamic shared memory."""
+        options = options or Options()
+        image = self._image(kernel, options)
+        if isinstance(image, NotRun):
+            return image
+        function = self.program.kernels[kernel]
+        refused = _refused(function, image[1], grid, block, shared)
+        if refused is not None:
+            return refused
+        memory = self.device.memory
+        mark = memory.mark()
+        try:
+            bound = bind(memory, args)
+            blob = _arguments(function, bound.values)
+            segment = memory.allocate(len(blob) + 64, "kernel arguments", abi.READ_ONLY)
+            memory.write(segment.base, blob)
+            symbols = [self.symbols[name] for name in image[1].symbols]
+            total = image[1].shared_bytes + shared
+            return execute(
+                self.device.compiler, image[0], memory, grid, block, bound, segment.base, total, symbols, options
+            )
+        except OutOfDeviceMemory as error:
+            return NotRun(f"out of device memory: {error}")
+        finally:
+            memory.release(mark)
+
+    def write_symbol(self, name: str, value: Array) -> None:
+        """As cudaMemcpyToSymbol."""
+        self.device.memory.write(self.symbols[name], value)
+
+    def read_symbol(self, name: str, like: Array) -> Array:
+        """As cudaMemcpyFromSymbol."""
+        return self.device.memory.read_array(self.symbols[name], like)
+
+    def _image(self, kernel: str, options: Options) -> tuple[Image, Translation] | NotRun:
+        key = (kernel, options.uninitialised)
+        if key not in self._images:
+            self._images[key] = self._build(kernel, options.uninitialised)
+        return self._images[key]
+
+    def _build(self, kernel: str, poison: bool) -> tuple[Image, Translation] | NotRun:
+        function = self.program.kernels.get(kernel)
+        if function is None:
+            return NotRun(f"no kernel named {kernel}; there are: {', '.join(self.program.kernels) or 'none'}")
+        try:
+            translation = Translator(self.program, function, poison).translate()
+        except Unsupported as error:
+            return NotRun(str(error), error.instruction.opcode, error.instruction.line)
+        missing = [name for name in translation.symbols if name not in self.symbols]
+        if missing:
+            return NotRun(f"undefined symbol {missing[0]}")
+        built = build(
+            self.device.compiler, translation.source, (f"-O{self.device.level}", f"-DLANES={LANES}"), (CORE, FOLDER)
+        )
+        if isinstance(built, HostBuildFailed):
+            return NotRun(f"the host compiler rejected the translation: {built.output}")
+        private = (translation.private_bytes + 3) // 4 * 4
+        image = Image(kernel, built, translation.sites, translation.segments, private, LANES, FOLDER)
+        return image, translation
+
+
+@dataclass
+class Device:
+    """A virtual NVIDIA GPU. `level` is the host compiler's optimisation level."""
+
+    compiler: HostCompiler
+    memory: Memory = field(default_factory=Memory)
+    level: int = 2
+
+    name = "ptx"
+    lanes = LANES
+
+    @staticmethod
+    def available() -> str | None:
+        """None, or the reason why there is no such device here."""
+        return None if find_host_compiler() else "no C compiler (clang, gcc or cc) on this machine"
+
+    def compile(self, ptx: str) -> Module | NotRun:
+        """Load one PTX module."""
+        try:
+            program = read(ptx)
+        except Unreadable as error:
+            return NotRun(str(error), None, error.line)
+        if program.address_size != 64:
+            return NotRun(f"PTX with addresses of {program.address_size} bits")
+        for function in program.functions.values():
+            layout(function.parameters)
+        return Module(self, program, self._place(program))
+
+    def buffer(self, array: Array, name: str = "buffer") -> DeviceBuffer:
+        """Memory that outlives launches, as from cudaMalloc."""
+        return DeviceBuffer(self.memory, array, name)
+
+    def _place(self, program: Program) -> dict[str, int]:
+        symbols: dict[str, int] = {}
+        placed: list[Variable] = [v for v in program.variables.values() if v.space in ("global", "const")]
+        for variable in placed:
+            state = abi.READ_ONLY if variable.space == "const" else abi.LIVE
+            name = f"symbol {variable.name}"
+            symbols[variable.name] = self.memory.allocate(max(variable.size, 1), name, state).base
+            self.memory.write(symbols[variable.name], variable.content.ljust(variable.size, b"\0"))
+        order = list(program.functions)
+        for variable in placed:
+            for relocation in variable.relocations:
+                target = program.aliases.get(relocation.symbol, relocation.symbol)
+                address = symbols.get(target, 0)
+                if target in program.functions:
+                    address = CODE_BASE + 16 * order.index(target)
+                self.memory.write(
+                    symbols[variable.name] + relocation.offset, struct.pack("<Q", address + relocation.addend)
+                )
+        return symbols
+
+
+def open_device(host_compiler: str | None = None) -> Device | NotRun:
+    """The device, or why it cannot be had."""
+    compiler = find_host_compiler(host_compiler)
+    return Device(compiler) if compiler else NotRun(Device.available() or f"no host compiler {host_compiler}")
+
+
+def _refused(function: Function, translation: Translation, grid: Dim, block: Dim, shared: int) -> NotRun | None:
+    x, y, z = dim3(block)
+    limits = function.directives.get("maxntid") or function.directives.get("reqntid") or (MAX_THREADS,)
+    limit = 1
+    for size in limits:
+        limit *= size
+    if x * y * z > min(limit, MAX_THREADS) or x * y * z == 0:
+        return NotRun(f"a block of {x * y * z} threads; the kernel was compiled for 1 to {limit}")
+    if translation.shared_bytes + shared > MAX_SHARED:
+        return NotRun(f"{translation.shared_bytes + shared} bytes of shared memory; there are {MAX_SHARED}")
+    del grid
+    return None
+
+
+def _arguments(function: Function, values: Sequence[Argument]) -> bytes:
+    if len(values) != len(function.parameters):
+        raise ValueError(f"{function.name} takes {len(function.parameters)} arguments, {len(values)} given")
+    blob = bytearray(layout(function.parameters))
+    for parameter, value in zip(function.parameters, values, strict=True):
+        blob[parameter.offset : parameter.offset + parameter.size] = scalar_bytes(value, parameter.size)
+    return bytes(blob)

@@ -1,0 +1,127 @@
+"""Emit what lanes do together: shuffles, votes, matches, reductions, barriers."""
+
+from __future__ import annotations
+
+from porter.validation.devices.ptx.effects import reads
+from porter.validation.devices.ptx.emit_memory import MemoryEmitter
+from porter.validation.devices.ptx.model import Instruction, Operand, Unsupported
+
+_SHUFFLES = {"up": "SYNC_SHFL_UP", "down": "SYNC_SHFL_DOWN", "bfly": "SYNC_SHFL_BFLY", "idx": "SYNC_SHFL_IDX"}
+_VOTES = {"all": "SYNC_ALL", "any": "SYNC_ANY", "uni": "SYNC_UNI", "ballot": "SYNC_BALLOT"}
+_REDUCTIONS = {
+    "add": "SYNC_ADD", "min.u32": "SYNC_MIN_U", "max.u32": "SYNC_MAX_U", "min.s32": "SYNC_MIN_S",
+    "max.s32": "SYNC_MAX_S", "and": "SYNC_AND", "or": "SYNC_OR", "xor": "SYNC_XOR",
+}  # fmt: skip
+_ALL = Operand("int", value=0xFFFFFFFF)
+
+
+class SyncEmitter(MemoryEmitter):
+    """Meeting points of a warp and of a block."""
+
+    def emit_sync(self, instruction: Instruction, pc: int) -> None:
+        """An instruction with a mask of lanes."""
+        words = instruction.modifiers
+        name = f"_{instruction.base}"
+        if instruction.base == "bar":
+            self._meet(instruction, pc, "SYNC_WARP", instruction.operands[0], ())
+        elif instruction.base == "shfl":
+            self._shuffle(instruction, pc)
+        elif instruction.base == "vote":
+            mode = next((w for w in words if w in _VOTES), None)
+            if mode is None or len(instruction.operands) != 3:
+                raise Unsupported("form of vote", instruction)
+            self._meet(instruction, pc, _VOTES[mode], instruction.operands[2], (instruction.operands[1],))
+            self._results(instruction, "b32" if mode == "ballot" else "pred")
+        elif instruction.base == "match":
+            wide = words[-1].endswith("64")
+            kind = "SYNC_MATCH_ALL" if "all" in words else "SYNC_MATCH_ANY"
+            self._meet(instruction, pc, kind, instruction.operands[2], (instruction.operands[1],), wide)
+            self._results(instruction, "b32")
+        elif instruction.base == "redux":
+            operation = next((w for w in words if w in ("add", "min", "max", "and", "or", "xor")), "")
+            key = f"{operation}.{words[-1]}" if operation in ("min", "max") else operation
+            if key not in _REDUCTIONS or "NaN" in words or "abs" in words:
+                raise Unsupported("form of reduction", instruction)
+            self._meet(instruction, pc, _REDUCTIONS[key], instruction.operands[2], (instruction.operands[1],))
+            self._results(instruction, "b32")
+        elif instruction.base == "elect":
+            self._meet(instruction, pc, "SYNC_ELECT", instruction.operands[1], ())
+            self._results(instruction, "b32")
+        else:
+            raise Unsupported(f"unknown instruction {name}", instruction)
+
+    def _shuffle(self, instruction: Instruction, pc: int) -> None:
+        mode = next((w for w in instruction.modifiers if w in _SHUFFLES), None)
+        if mode is None or len(instruction.operands) != 5:
+            raise Unsupported("form of shuffle", instruction)
+        _, a, b, c, members = instruction.operands
+        self._meet(instruction, pc, _SHUFFLES[mode], members, (a, b, c))
+        self._results(instruction, "b32")
+
+    def _meet(
+        self,
+        instruction: Instruction,
+        pc: int,
+        kind: str,
+        members: Operand,
+        sources: tuple[Operand, ...],
+        wide: bool = False,
+    ) -> None:
+        index = self.site(instruction)
+        predicate = instruction.base == "vote"
+        out = ["{ show_mask(&w->x); const uint32_t *const m = w->x.mask;", "for (int l = 0; l < LANES; l++) {"]
+        out.append(f"w->x.named[l] = m[l] ? {self.lane_value(members, 'b32', instruction)} : w->x.named[l];")
+        for field, operand in zip("abc", sources, strict=False):
+            bits = "pred" if predicate else "b64" if wide and field == "a" else "b32"
+            value = self.lane_value(operand, bits, instruction)
+            out.append(f"w->x.{field}[l] = m[l] ? {value} : w->x.{field}[l];")
+        out.append("}")
+        bad = self.bad_of([name for name in reads(instruction) if name not in self.unit.constants]) or "0"
+        out.append(f"e = ptx_sync(&w->x, {index}, {pc}, {kind}, {bad});")
+        out.append("if (e != GO) goto moved; }")
+        self.emit(*out)
+
+    def _results(self, instruction: Instruction, kind: str) -> None:
+        first = instruction.operands[0]
+        targets = first.parts if first.kind == "pair" else (first,)
+        out: list[str] = []
+        for k, target in enumerate(targets):
+            row = self.target_row(target)
+            if row == "NULL":
+                continue
+            value = "(uint32_t)w->x.result[l]"
+            if k == 1 or kind == "pred":
+                value = "-(uint32_t)(w->x.result_true >> l & 1)"
+            out.append(f"{row}[l] = m[l] ? {value} : {row}[l];")
+        if out:
+            self.emit("{ show_mask(&w->x); const uint32_t *const m = w->x.mask;",
+                      "for (int l = 0; l < LANES; l++) {", *out, "} }")  # fmt: skip
+        for target in targets:
+            slot = self.bad_slot(target.text) if target.kind == "reg" else None
+            if slot:
+                self.emit(f"{slot} = ({slot} & ~w->x.active) | (w->x.result_bad & w->x.active);")
+
+    def emit_barrier(self, instruction: Instruction, pc: int, following: int) -> None:
+        """bar.sync, barrier.sync, bar.red; all threads of the block."""
+        words = [w for w in instruction.modifiers if w not in ("cta", "cluster")]
+        index = self.site(instruction, "scalar")
+        operands = list(instruction.operands)
+        if "cluster" in instruction.modifiers:  # a cluster is one block here
+            if "arrive" in words:
+                return
+            operands = [Operand("int")]
+        if words[0] == "arrive":
+            raise Unsupported("modifier .arrive", instruction)
+        aligned = int(instruction.base == "bar" or "aligned" in words)
+        if words[0] == "red":
+            self._reduce(instruction, index, pc, following, aligned)
+            return
+        number, count = operands[0], operands[1] if len(operands) > 1 else None
+        if number.kind != "int":
+            raise Unsupported("barrier number in a register", instruction)
+        if count is not None or number.value:
+            raise Unsupported("named barrier or barrier with a count", instruction)
+        self.emit(f"e = ptx_barrier(&w->x, {index}, {pc}, {following}, {aligned}); goto moved;")
+
+    def _reduce(self, instruction: Instruction, index: int, pc: int, following: int, aligned: int) -> None:
+        raise Unsupported("modifier .red", instruction)

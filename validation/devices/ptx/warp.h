@@ -1,0 +1,99 @@
+/* A warp of 32 threads that may go different ways: paths, frames, meeting points. */
+#ifndef PORTER_PTX_WARP_H
+#define PORTER_PTX_WARP_H
+
+#include "runtime.h"
+
+#define PATHS 33 /* every lane alone, and one more while they are moved about */
+#define FRAMES 512
+#define DEPTH_LIMIT 4095u
+#define KEY(depth, pc) ((DEPTH_LIMIT - (depth)) << 20 | (pc))
+#define NOWHERE 0xfffffu
+#define SPIN_LIMIT 64 /* rounds of a loop that may wait before others get their turn */
+#define SLICE 4096    /* instructions of such a turn */
+
+#define SHARED_APERTURE 0x0001000000000000ull
+#define PRIVATE_APERTURE 0x0002000000000000ull
+#define APERTURE_MASK 0xffff000000000000ull
+#define CODE_BASE 0x0003000000000000ull /* addresses of functions */
+
+/* What ptx_* functions that move lanes answer; everything else is an enum WaveEvent. */
+enum { GO = 100, NEXT };
+
+enum PathState { PATH_READY, PATH_SYNC, PATH_ALIGNED, PATH_BARRIER };
+
+typedef struct Path { /* lanes that are at one place */
+    uint32_t key, lanes, state, site, frame, next, stamp;
+} Path;
+
+typedef struct Frame { /* a call whose lanes have not all come back */
+    uint32_t parent, depth, lanes, return_pc, base;
+} Frame;
+
+typedef struct Warp {
+    Wave core;
+    uint32_t active, mask_of; /* mask_of: the lanes that `mask` shows */
+    uint32_t alive, threshold, spins, path_count, stamp;
+    int64_t limit; /* quantum at which a turn given to a waiting path ends */
+    uint32_t frame, depth, base, frames_used; /* base: of the function's own local memory */
+    uint32_t results, result_bad, deposit_bad, result_true; /* by lane */
+    uint32_t parity, warned;
+    uint64_t barrier_value[2];
+    uint32_t mask[LANES] ALIGNED;
+    uint32_t tid[3][LANES] ALIGNED;
+    uint32_t lane_id[LANES] ALIGNED;
+    uint32_t kind[LANES] ALIGNED, named[LANES] ALIGNED, b[LANES] ALIGNED, c[LANES] ALIGNED;
+    uint64_t a[LANES] ALIGNED, result[LANES] ALIGNED;
+    Path paths[PATHS];
+    Frame frames[FRAMES];
+} Warp;
+
+static inline void show_mask(Warp *w) {
+    if (UNLIKELY(w->mask_of != w->active)) {
+        expand_mask(w->active, w->mask);
+        w->mask_of = w->active;
+    }
+}
+
+/* ---- paths ------------------------------------------------------------------------------------------ */
+
+void ptx_start(Warp *w);
+void ptx_park(Warp *w, uint32_t pc, uint32_t lanes, enum PathState state, uint32_t site, uint32_t next);
+int ptx_next(Warp *w);               /* the lanes to go on with: GO, or what the wave has come to */
+int ptx_pause(Warp *w, uint32_t pc, uint32_t site); /* at a block: others are first, or the turn is over */
+int ptx_spin(Warp *w, uint32_t pc);  /* a loop that may wait for lanes that are not running */
+int ptx_exit(Warp *w, uint32_t lanes);
+int ptx_call(Warp *w, uint32_t site, uint32_t return_pc, uint32_t callee, uint32_t frame_bytes);
+int ptx_return(Warp *w);
+
+/* ---- meeting points --------------------------------------------------------------------------------- */
+
+enum SyncKind {
+    SYNC_WARP, SYNC_SHFL_UP, SYNC_SHFL_DOWN, SYNC_SHFL_BFLY, SYNC_SHFL_IDX, SYNC_ALL, SYNC_ANY, SYNC_UNI, SYNC_BALLOT,
+    SYNC_MATCH_ANY, SYNC_MATCH_ALL, SYNC_ADD, SYNC_MIN_U, SYNC_MAX_U, SYNC_MIN_S, SYNC_MAX_S, SYNC_AND, SYNC_OR,
+    SYNC_XOR, SYNC_ELECT
+};
+int ptx_sync(Warp *w, uint32_t site, uint32_t pc, uint32_t kind, uint32_t bad);
+int ptx_aligned(Warp *w, uint32_t site, uint32_t pc);
+
+enum BarrierReduction { BARRIER_PLAIN, BARRIER_AND, BARRIER_OR, BARRIER_POPC };
+int ptx_barrier(Warp *w, uint32_t site, uint32_t pc, uint32_t next, int aligned);
+uint32_t ptx_barrier_result(Warp *w, int reduction);
+
+/* ---- memory ----------------------------------------------------------------------------------------- */
+
+enum Space { SPACE_GENERIC, SPACE_GLOBAL, SPACE_SHARED, SPACE_LOCAL };
+enum Action { AT_ADD, AT_MIN, AT_MAX, AT_INC, AT_DEC, AT_AND, AT_OR, AT_XOR, AT_EXCH, AT_CAS };
+enum Type { T_U16, T_U32, T_S32, T_U64, T_S64, T_F16, T_BF16, T_F16X2, T_BF16X2, T_F32, T_F64, T_F32_FTZ };
+
+/* Addresses are overwritten. `into` has a row per element; rows of 64 bits where `wide` says so. */
+int ptx_load(Warp *w, uint32_t site, uint32_t active, int space, uint64_t *address, uint32_t bytes, int is_signed,
+             uint32_t count, void *const *into, int wide, uint32_t *bad);
+int ptx_store(Warp *w, uint32_t site, uint32_t active, int space, uint64_t *address, uint32_t bytes, uint32_t count,
+              void *const *from, int wide, uint32_t bad);
+int ptx_atomic(Warp *w, uint32_t site, uint32_t active, int space, int action, int type, uint64_t *address,
+               const void *b, const void *c, void *into, uint32_t *bad);
+int ptx_copy(Warp *w, uint32_t site, uint32_t active, uint64_t *to, uint64_t *from, uint32_t bytes, const uint32_t *size);
+int ptx_poison(Warp *w, uint32_t site, uint32_t lanes);
+int ptx_trap(Warp *w, uint32_t site, int kind, uint64_t detail);
+#endif
