@@ -159,6 +159,49 @@ def unknown_names(unit: Unit) -> Iterator[int]:
         yield from (index for index in indices if unit.is_cuda(index))
 
 
+def unknown_members(unit: Unit) -> Iterator[int]:
+    """Tokens that name a member of one of CUDA's namespaces, where neither the tables nor the project have such."""
+    aliases = namespace_aliases(unit.tokens)
+    roots = unit.names.namespaces - {name.partition("::")[0] for name, _ in unit.settings.custom_names}
+    for name in unit.tokens.names.keys() & (roots | aliases.keys()):
+        scope = aliases.get(name, name)
+        root = scope.partition("::")[0]
+        if root not in roots or (root in _COMMON and not _includes_folder(unit, root)):
+            continue
+        for index in unit.tokens.names[name]:
+            member = _unknown_member(unit, index, scope)
+            if member is not None and unit.is_cuda(index) and not _declared_in_project(unit, member):
+                yield member
+
+
+_COMMON = frozenset({"cuda"})
+"""Namespaces that many projects have themselves: CUDA's is meant where a header of its folder is included."""
+
+
+def _includes_folder(unit: Unit, folder: str) -> bool:
+    return any(include.name.startswith(folder + "/") for include in unit.tokens.includes)
+
+
+def _unknown_member(unit: Unit, index: int, scope: str) -> int | None:
+    """The first component of `scope::a::b` starting at a token that is below a namespace and that no table has."""
+    texts, kinds = unit.tokens.texts, unit.tokens.kinds
+    qualified, last = scope, index
+    while last + 2 < len(texts) and texts[last + 1] == "::" and kinds[last + 2] == IDENTIFIER:
+        last += 2
+        qualified = f"{qualified}::{texts[last]}"
+        row = unit.names.get(qualified)
+        if unit.support.get(qualified) is not None or (row is not None and row.kind != "namespace"):
+            return None
+        if row is None and not unit.names.members(qualified):
+            return last
+    return None
+
+
+def _declared_in_project(unit: Unit, index: int) -> bool:
+    name = unit.tokens.texts[index]
+    return any(map(unit.declares, unit.tokens.names[name])) or _declared_here(unit, name)
+
+
 def _declared_here(unit: Unit, name: str) -> bool:
     semantics = unit.semantics
     return semantics is not None and name in semantics.declared

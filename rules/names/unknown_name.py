@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from porter.model import Effort, Finding
-from porter.renames import unknown_names
+from porter.renames import unknown_members, unknown_names
 from porter.rule import Rule, clean, reports
 from porter.unit import Unit
 
@@ -15,12 +15,18 @@ class UnknownName(Rule):
 
     It is neither in the headers the tables were derived from nor declared by the project: a name of a newer CUDA, of a
     library without a table, or of the project's own headers that were not found. Nothing was changed; if it is the
-    project's own, list it under `ignore_names` in porter.toml.
+    project's own, list it under `ignore_names` in porter.toml. A member of `cub`, `thrust` and the like that no table
+    has is internal to CUDA's library, or was removed from it.
     """
 
     code = "A005"
     examples = (
         reports("void f() { cudaFrobnicateAsync(0); }", effort=Effort.REVIEW),
+        reports("using S = cub::FrobnicateSum<int>;"),
+        reports("namespace cg = cooperative_groups;\nvoid f() { cg::frobnicate(); }"),
+        clean("using S = cub::BlockReduce<int, 128>::TempStorage; using T = thrust::device_vector<int>;"),
+        clean("namespace cub { struct Mine; } using M = cub::Mine;"),
+        clean("void f() { at::cuda::frobnicate(); cuda::getCurrentStream(); }"),
         clean("void cudaHelper(int); void f() { cudaHelper(1); }"),
         clean("void f(int **p) { cudaMalloc(p, 4); int cutoff = 3; }"),
     )
@@ -30,3 +36,7 @@ class UnknownName(Rule):
         for index in unknown_names(unit):
             name = unit.tokens.texts[index]
             yield self.finding(unit, unit.span(index), f"{name} is in no name table", Effort.REVIEW)
+        for index in unknown_members(unit):
+            name = unit.tokens.texts[index]
+            message = f"{unit.tokens.texts[index - 2]}::{name} is in no name table: AMD's library hardly has it"
+            yield self.finding(unit, unit.span(index), message, Effort.MANUAL)
