@@ -14,13 +14,16 @@ class RenamedHeader(Rule):
     """CUDA header that has a counterpart
 
     Only the exact names of CUDA's own headers are mapped, whether in angle brackets or in quotes. A header of the
-    project that merely has such a name, or a name like `user-cuda.h`, stays.
+    project that merely has such a name, or a name like `user-cuda.h`, stays. Where the counterpart declares something
+    else than CUDA's header does, the finding says what.
     """
 
     code = "A010"
     examples = (
         fixes("#include <cuda_runtime.h>", "#include <hip/hip_runtime.h>", path="a.h"),
         fixes('#include "cuda_fp16.h"', '#include "hip/hip_fp16.h"', path="a.h"),
+        fixes("#include <cudnn.h>", "#include <miopen/miopen.h>", path="a.h", effort=Effort.MANUAL),
+        fixes("#include <cublas.h>", "#include <hipblas/hipblas.h>", path="a.h", effort=Effort.REVIEW),
         clean('#include "user-cuda.h"\n#include <my/cuda_runtime.h>', path="a.h"),
     )
 
@@ -34,5 +37,7 @@ class RenamedHeader(Rule):
             supplied = row.hip.startswith(FOLDER + "/")
             new = "hip/hip_runtime.h" if supplied else row.hip
             includes = (row.hip,) if supplied else ()
-            message = f"<{include.name}> is <{row.hip}>"
-            yield self.finding(unit, span, message, Effort.NONE, (Edit(*span, new),), includes)
+            message, effort = f"<{include.name}> is <{row.hip}>", Effort.NONE
+            if row.signature:
+                message, effort = f"{message}: {row.signature}", max(row.effort, Effort.REVIEW, key=lambda effort: effort.rank)
+            yield self.finding(unit, span, message, effort, (Edit(*span, new),), includes)
