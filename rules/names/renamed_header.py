@@ -39,5 +39,6 @@ class RenamedHeader(Rule):
             includes = (row.hip,) if supplied else ()
             message, effort = f"<{include.name}> is <{row.hip}>", Effort.NONE
             if row.signature:
-                message, effort = f"{message}: {row.signature}", max(row.effort, Effort.REVIEW, key=lambda effort: effort.rank)
+                message = f"{message}: {row.signature}"
+                effort = row.effort if row.effort is not Effort.NONE else Effort.REVIEW
             yield self.finding(unit, span, message, effort, (Edit(*span, new),), includes)
