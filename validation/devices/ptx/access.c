@@ -319,3 +319,17 @@ int ptx_copy(Warp *w, uint32_t site, uint32_t active, uint64_t *to, uint64_t *fr
     EACH(left, l, active) memcpy((void *)target[l], data[l], bytes);
     return 0;
 }
+
+/* Bytes at a generic address of one lane. */
+int ptx_read(Warp *w, uint32_t site, uint32_t lane, uint64_t address, void *into, uint32_t bytes) {
+    uint64_t offset[LANES];
+    if ((address & APERTURE_MASK) != PRIVATE_APERTURE) {
+        if (core_scalar(&w->core, site, address, bytes, 0)) return 1;
+        memcpy(into, (const void *)address, bytes);
+        return 0;
+    }
+    offset[lane] = address & ~APERTURE_MASK;
+    if (private_bounds(w, site, 1u << lane, offset, bytes)) return 1;
+    private_move(w, offset[lane], lane, into, bytes, 0);
+    return 0;
+}

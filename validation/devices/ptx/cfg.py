@@ -103,7 +103,7 @@ def _split(function: Function) -> dict[int, Block]:
             current.last = item
             jumps.append((current, item))
             after = begin()
-            if item.base == "call":
+            if item.base == "call" or "red" in item.modifiers:
                 sealed.add(after.number)
             if not _never_continues(item):
                 current.following = after.number

@@ -13,6 +13,7 @@ from porter.validation.devices.core.launch import CORE, Dim, Image, Options, bin
 from porter.validation.devices.core.memory import Argument, DeviceBuffer, Memory, OutOfDeviceMemory
 from porter.validation.devices.core.result import Array, NotRun, Outcome
 from porter.validation.devices.ptx.model import Function, Program, Unreadable, Unsupported, Variable, layout
+from porter.validation.devices.ptx.printed import spoken
 from porter.validation.devices.ptx.read import read
 from porter.validation.devices.ptx.translate import Translation, Translator
 
@@ -62,6 +63,8 @@ class Module:
         if refused is not None:
             return refused
         memory = self.device.memory
+        if image[0].uses_heap:  # made before the mark: it outlives the launch
+            _ = memory.heap
         mark = memory.mark()
         try:
             bound = bind(memory, args)
@@ -109,7 +112,17 @@ class Module:
         if isinstance(built, HostBuildFailed):
             return NotRun(f"the host compiler rejected the translation: {built.output}")
         private = (translation.private_bytes + 3) // 4 * 4
-        image = Image(kernel, built, translation.sites, translation.segments, private, LANES, FOLDER)
+        image = Image(
+            kernel,
+            built,
+            translation.sites,
+            translation.segments,
+            private,
+            LANES,
+            FOLDER,
+            spoken,
+            translation.uses_heap,
+        )
         return image, translation
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from porter.validation.devices.ptx.allocate import bits_of
-from porter.validation.devices.ptx.cfg import BUILTINS, Block
+from porter.validation.devices.ptx.cfg import Block
 from porter.validation.devices.ptx.code import mask_of, typed
 from porter.validation.devices.ptx.emit_sync import SyncEmitter
 from porter.validation.devices.ptx.model import WIDTHS, Function, Instruction, Operand, Unsupported, Variable, layout
@@ -246,5 +246,38 @@ class CallEmitter(SyncEmitter):
 
     def emit_builtin(self, instruction: Instruction) -> None:
         """vprintf, malloc, free and __assertfail."""
-        _, target, _ = self.call_parts(instruction)
-        raise Unsupported(f"call of {target.text}" if target.text in BUILTINS else "call", instruction)
+        returns, target, arguments = self.call_parts(instruction)
+        index = self.site(instruction, "scalar")
+        places = self.calls[self.unit.function.name]
+        out = ["{ show_mask(&w->x); const uint32_t *const m = w->x.mask; (void)m;"]
+        for k, name in enumerate(arguments):
+            variable = self.unit.function.variables[name]
+            kind = "b64" if variable.size == 8 else "b32"
+            value = self._read("arguments", places[name][1], kind, 64, instruction)
+            out.append(f"uint{8 * variable.size}_t a{k}[LANES] ALIGNED;")
+            out.append(f"for (int l = 0; l < LANES; l++) a{k}[l] = {value};")
+        names = ", ".join(f"a{k}" for k in range(len(arguments)))
+        if target.text == "vprintf":
+            out.append(f"if (ptx_print(&w->x, {index}, w->x.active, {names})) return WAVE_FAULT;")
+            out += self._return_words(returns, ["1u"])
+        elif target.text == "__assertfail":
+            names = ", ".join(f"a{k}" for k in range(4))
+            out.append(f"if (ptx_assert(&w->x, {index}, w->x.active, {names})) return WAVE_FAULT;")
+        elif target.text == "malloc":
+            self.uses_heap = True
+            out.append("uint64_t got[LANES] ALIGNED;")
+            out.append("ptx_allocate(&w->x, w->x.active, a0, got);")
+            out += self._return_words(returns, ["(uint32_t)got[l]", "(uint32_t)(got[l] >> 32)"])
+        else:
+            self.uses_heap = True
+            out.append(f"if (ptx_release(&w->x, {index}, w->x.active, a0)) return WAVE_FAULT;")
+        self.emit(*out, "}")
+
+    @staticmethod
+    def _return_words(returns: list[str], words: list[str]) -> list[str]:
+        if not returns:
+            return []
+        return [
+            f"for (int l = 0; l < LANES; l++) w->returns[{k}][l] = m[l] ? {word} : w->returns[{k}][l];"
+            for k, word in enumerate(words)
+        ]

@@ -124,4 +124,26 @@ class SyncEmitter(MemoryEmitter):
         self.emit(f"e = ptx_barrier(&w->x, {index}, {pc}, {following}, {aligned}); goto moved;")
 
     def _reduce(self, instruction: Instruction, index: int, pc: int, following: int, aligned: int) -> None:
-        raise Unsupported("modifier .red", instruction)
+        """bar.red: the predicates of all threads, to be had at the block that follows."""
+        _, number, *rest = instruction.operands
+        if number.kind != "int" or number.value or len(rest) != 1:
+            raise Unsupported("named barrier or barrier with a count", instruction)
+        value = self.lane_value(rest[0], "pred", instruction)
+        self.emit("{ uint32_t g[LANES] ALIGNED;", f"for (int l = 0; l < LANES; l++) g[l] = {value};")
+        self.emit(*self.refuse_bad([rest[0].text], "w->x.active", index))
+        self.emit("ptx_barrier_value(&w->x, (uint32_t)pack_mask(g)); }")
+        self.emit(f"e = ptx_barrier(&w->x, {index}, {pc}, {following}, {aligned}); goto moved;")
+
+    def emit_barrier_result(self, instruction: Instruction) -> None:
+        """At the start of the block after a bar.red."""
+        mode = next(w for w in instruction.modifiers if w in _BARRIERS)
+        target = instruction.operands[0]
+        row = self.target_row(target)
+        value = "v" if mode == "popc" else "-(uint32_t)(v != 0)"
+        self.emit(f"{{ show_mask(&w->x); const uint32_t v = ptx_barrier_result(&w->x, {_BARRIERS[mode]}); (void)v;")
+        if row != "NULL":
+            self.emit(f"for (int l = 0; l < LANES; l++) {row}[l] = w->x.mask[l] ? {value} : {row}[l];")
+        self.emit(*self.clear_bad((target.text,), "w->x.active"), "}")
+
+
+_BARRIERS = {"and": "BARRIER_AND", "or": "BARRIER_OR", "popc": "BARRIER_POPC"}

@@ -94,7 +94,7 @@ def show(operand: Operand) -> str:
             return f"({', '.join(show(part) for part in operand.parts)})"
         case "sink":
             return "_"
-    return ("!" if operand.negate else "") + operand.text + offset
+    return ("!" if operand.negate else "") + operand.text.partition("#")[0] + offset
 
 
 class Relocation(NamedTuple):

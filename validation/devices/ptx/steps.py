@@ -25,10 +25,9 @@ class Step:
 def is_lane_wise(instruction: Instruction) -> bool:
     """True for what needs nothing but the lane's own registers."""
     modifiers = instruction.modifiers
-    if instruction.base in ("ld", "st") and modifiers[:1] == ("param",):
-        return True
-    if instruction.base in ("ld", "st") and modifiers[:1] in (("param::func",), ("param::entry",)):
-        return True
+    if instruction.base in ("ld", "st") and modifiers[0].partition("::")[0] == "param":
+        address = instruction.operands[instruction.base == "ld"]
+        return address.kind == "memory" and address.parts[0].kind == "symbol"
     return instruction.base in RULES
 
 

@@ -166,6 +166,11 @@ class Translator(MatrixEmitter, ControlEmitter):
         self.unit = self.units[function.name]
         graph = self.unit.graph
         returns = {graph.blocks[n].following: graph.blocks[n] for n in self.unit.saved}
+        reductions = {
+            b.following: b.last
+            for b in graph.blocks.values()
+            if b.last is not None and b.last.base in ("bar", "barrier") and "red" in b.last.modifiers
+        }
         for number in graph.order:
             block = graph.blocks[number]
             self.block = number
@@ -174,6 +179,8 @@ class Translator(MatrixEmitter, ControlEmitter):
                 self.emit_entry()
             if number in returns:
                 self.emit_return_site(returns[number])
+            if number in reductions:
+                self.emit_barrier_result(reductions[number])
             for place, step in enumerate(self.unit.steps[number]):
                 self.step = place
                 if step.is_group:

@@ -37,7 +37,7 @@ typedef struct Warp {
     int64_t limit; /* quantum at which a turn given to a waiting path ends */
     uint32_t frame, depth, base, frames_used; /* base: of the function's own local memory */
     uint32_t results, result_bad, deposit_bad, result_true; /* by lane */
-    uint32_t parity, warned;
+    uint32_t parity, true_lanes;
     uint64_t barrier_value[2];
     uint32_t mask[LANES] ALIGNED;
     uint32_t tid[3][LANES] ALIGNED;
@@ -78,6 +78,7 @@ int ptx_aligned(Warp *w, uint32_t site, uint32_t pc);
 
 enum BarrierReduction { BARRIER_PLAIN, BARRIER_AND, BARRIER_OR, BARRIER_POPC };
 int ptx_barrier(Warp *w, uint32_t site, uint32_t pc, uint32_t next, int aligned);
+void ptx_barrier_value(Warp *w, uint32_t truth);
 uint32_t ptx_barrier_result(Warp *w, int reduction);
 
 /* ---- memory ----------------------------------------------------------------------------------------- */
@@ -94,6 +95,18 @@ int ptx_store(Warp *w, uint32_t site, uint32_t active, int space, uint64_t *addr
 int ptx_atomic(Warp *w, uint32_t site, uint32_t active, int space, int action, int type, uint64_t *address,
                const void *b, const void *c, void *into, uint32_t *bad);
 int ptx_copy(Warp *w, uint32_t site, uint32_t active, uint64_t *to, uint64_t *from, uint32_t bytes, const uint32_t *size);
+int ptx_read(Warp *w, uint32_t site, uint32_t lane, uint64_t address, void *into, uint32_t bytes);
+
+/* ---- functions that the device provides -------------------------------------------------------------- */
+
+int ptx_print(Warp *w, uint32_t site, uint32_t lanes, const uint64_t *format, const uint64_t *values);
+int ptx_assert(Warp *w, uint32_t site, uint32_t lanes, const uint64_t *text, const uint64_t *file, const uint32_t *line,
+               const uint64_t *function);
+void ptx_allocate(Warp *w, uint32_t lanes, const uint64_t *bytes, uint64_t *into);
+int ptx_release(Warp *w, uint32_t site, uint32_t lanes, const uint64_t *address);
+
+/* ---- faults ------------------------------------------------------------------------------------------ */
+
 int ptx_poison(Warp *w, uint32_t site, uint32_t lanes);
 int ptx_trap(Warp *w, uint32_t site, int kind, uint64_t detail);
 #endif
