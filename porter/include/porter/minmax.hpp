@@ -24,6 +24,10 @@ namespace minmax {
 
 template <bool, class T> struct if_true {};
 template <class T> struct if_true<true, T> { using type = T; };
+// Not __is_arithmetic: libstdc++ has a class of that name, after which older clangs take it for that class.
+template <class T> struct is_number { static constexpr bool value = __is_integral(T) || __is_floating_point(T); };
+template <class A, class B>
+using if_project_t = typename if_true<!(is_number<A>::value && is_number<B>::value), A>::type;
 
 #if defined(__HIP__) || defined(__HIPCC__)
 using ::max;
@@ -74,11 +78,11 @@ PORTER_MIN_MAX_FLOATING(double, double, float, )
 #undef PORTER_MIN_MAX_INTEGER
 #undef PORTER_MIN_MAX_FLOATING
 
-template <class A, class B, class = typename minmax::if_true<!(__is_arithmetic(A) && __is_arithmetic(B)), A>::type>
+template <class A, class B, class = minmax::if_project_t<A, B>>
 PORTER_MINMAX auto min(const A &a, const B &b) -> decltype(minmax::project_min(a, b)) {
   return minmax::project_min(a, b);
 }
-template <class A, class B, class = typename minmax::if_true<!(__is_arithmetic(A) && __is_arithmetic(B)), A>::type>
+template <class A, class B, class = minmax::if_project_t<A, B>>
 PORTER_MINMAX auto max(const A &a, const B &b) -> decltype(minmax::project_max(a, b)) {
   return minmax::project_max(a, b);
 }
