@@ -74,6 +74,20 @@ class Memory:
         self.blocks.append(block)
         return block
 
+    def reserve(self, size: int) -> int:
+        """Addresses for `place`, page-aligned, red zones around them."""
+        base = (self._next + 4095) // 4096 * 4096
+        if base + size + RED_ZONE > self._end:
+            raise OutOfDeviceMemory(f"{size} bytes")
+        self._next = base + size + RED_ZONE
+        return base
+
+    def place(self, base: int, size: int, name: str, state: int) -> Block:
+        """An allocation inside a reserved range; in the order of addresses."""
+        block = Block(base, size, name, state)
+        self.blocks.append(block)
+        return block
+
     @functools.cached_property
     def heap(self) -> abi.Heap:
         """What device-side malloc draws from; made when first wanted, before the launch's own allocations."""

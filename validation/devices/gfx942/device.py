@@ -13,9 +13,11 @@ from porter.validation.devices.core.hostcc import HostBuildFailed, HostCompiler,
 from porter.validation.devices.core.launch import CORE, Dim, Image, Options, bind, dim3, execute, scalar_bytes
 from porter.validation.devices.core.memory import Argument, DeviceBuffer, Memory, OutOfDeviceMemory
 from porter.validation.devices.core.result import Array, NotRun, Outcome
+from porter.validation.devices.gfx942.bundle import NoCodeObject, code_objects
 from porter.validation.devices.gfx942.code import Unsupported
 from porter.validation.devices.gfx942.hostcall import BOOKS_BYTES, place_buffer
-from porter.validation.devices.gfx942.layout import HOSTCALL_BUFFER, code_address, resolve
+from porter.validation.devices.gfx942.layout import HOSTCALL_BUFFER, IMAGE, code_address, resolve
+from porter.validation.devices.gfx942.objects import read_object
 from porter.validation.devices.gfx942.printed import spoken
 from porter.validation.devices.gfx942.text import KernelInfo, Program, Unreadable, read
 from porter.validation.devices.gfx942.translate import Translation, Translator
@@ -115,7 +117,7 @@ class Module:
         kind, _, symbol = name.partition(" ")
         if kind in ("data", "got"):
             return self.symbols[name if kind == "got" else symbol]
-        return places[name]
+        return self.symbols[IMAGE] if name == IMAGE else places[name]
 
     def write_symbol(self, name: str, value: Array) -> None:
         """As hipMemcpyToSymbol."""
@@ -184,13 +186,41 @@ class Device:
             program = read(assembly)
         except Unreadable as error:
             return NotRun(str(error), None, error.line)
-        if not any(f"-{target}" in program.target for target in TARGETS):
+        if not program.target or not _is_ours(program.target):
             return NotRun(f"assembly for {program.target or 'an unnamed target'}, not for {' or '.join(TARGETS)}")
         return Module(self, program, self._place_data(program))
+
+    def compile_object(self, path: Path, kernel: str | None = None) -> Module | NotRun:
+        """Load a code object, or the one for this device (and with that kernel) from an offload bundle or program."""
+        try:
+            programs = [read_object(found.content) for found in code_objects(path) if _is_ours(found.target)]
+        except NoCodeObject as error:
+            return NotRun(str(error))
+        except Unreadable as error:
+            return NotRun(f"{path}: {error}", None, error.line)
+        programs = sorted((p for p in programs if _is_ours(p.target)), key=lambda p: TARGETS.index(_target(p)))
+        wanted = [program for program in programs if kernel is None or kernel in program.kernels]
+        if not wanted:
+            what = f"no code for {' or '.join(TARGETS)}" if not programs else f"no kernel named {kernel}"
+            return NotRun(f"{path}: {what}")
+        return Module(self, wanted[0], self._place_image(wanted[0]))
 
     def buffer(self, array: Array, name: str = "buffer") -> DeviceBuffer:
         """Memory that outlives launches, as from hipMalloc."""
         return DeviceBuffer(self.memory, array, name)
+
+    def _place_image(self, program: Program) -> dict[str, int]:
+        """The sections at their distances from each other, with the addresses stored in them."""
+        assert program.image is not None
+        image, memory = program.image, self.memory
+        size = max((address + len(data) for address, data, _, _ in image.sections), default=0)
+        base = memory.reserve(size)
+        for address, data, name, writable in image.sections:
+            memory.place(base + address, len(data), f"section {name}", abi.LIVE if writable else abi.READ_ONLY)
+            memory.write(base + address, data)
+        for place, target in image.pointers.items():
+            memory.write(base + place, struct.pack("<Q", base + target))
+        return {IMAGE: base, **{name: base + address for name, (address, _) in image.symbols.items()}}
 
     def _place_data(self, program: Program) -> dict[str, int]:
         symbols: dict[str, int] = {}
@@ -217,6 +247,15 @@ def open_device(host_compiler: str | None = None) -> Device | NotRun:
     """The device, or why it cannot be had."""
     compiler = find_host_compiler(host_compiler)
     return Device(compiler) if compiler else NotRun(Device.available() or f"no host compiler {host_compiler}")
+
+
+def _is_ours(target: str) -> bool:
+    """True for a target of this device, and for one that is not known yet."""
+    return not target or any(f"-{name}" in target for name in TARGETS)
+
+
+def _target(program: Program) -> str:
+    return next((name for name in TARGETS if f"-{name}" in program.target), TARGETS[0])
 
 
 def _haste(compiler: HostCompiler, translation: Translation) -> tuple[str, ...]:

@@ -197,7 +197,7 @@ class ScalarEmitter(Emitter):
     def _do_s_getpc_b64(self, index: int, instruction: Instruction, operands: list[Operand]) -> None:
         target = self._scalar_target(operands[0], instruction, wide=True)
         poison = [f"PS64({operands[0].index}) = 0;"] if self.poison else []
-        self.writer.emit(f"{target} = {self._code_address(index) + 8:#x}ull;", *poison)
+        self.writer.emit(f"{target} = {self._place(index, after=True)};", *poison)
 
     def _do_s_setpc_b64(self, index: int, instruction: Instruction, operands: list[Operand]) -> None:
         self.writer.emit(f"target = {self._scalar_value(operands[0], 'u64', instruction)};",
@@ -207,7 +207,7 @@ class ScalarEmitter(Emitter):
         poison = [f"PS64({operands[0].index}) = 0;"] if self.poison else []
         self.writer.emit(
             f"target = {self._scalar_value(operands[1], 'u64', instruction)};",
-            f"{self._scalar_target(operands[0], instruction, wide=True)} = {self._code_address(index) + 8:#x}ull;",
+            f"{self._scalar_target(operands[0], instruction, wide=True)} = {self._place(index, after=True)};",
             *poison,
             f"w->core.barrier_site = {index}; goto dispatch;",
         )

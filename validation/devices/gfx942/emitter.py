@@ -6,7 +6,7 @@ import re
 
 from porter.validation.devices.core.launch import SiteKind
 from porter.validation.devices.gfx942.code import Registers, Unsupported, Writer, is_wide, scalar_word
-from porter.validation.devices.gfx942.layout import Linear, code_address, resolve
+from porter.validation.devices.gfx942.layout import IMAGE, Linear, code_address, resolve
 from porter.validation.devices.gfx942.operands import Operand, constant_bits
 from porter.validation.devices.gfx942.text import Instruction, KernelInfo, Program
 
@@ -49,6 +49,12 @@ class Emitter:
     def _code_address(self, index: int) -> int:
         after = index - len(self.linear.addresses)
         return self.linear.addresses[-1] + 8 * (after + 1) if after >= 0 else self.linear.addresses[index]
+
+    def _place(self, index: int, after: bool = False) -> str:
+        """C for the address of an instruction, or of what follows it (one that is four bytes long)."""
+        if self.program.image is None:
+            return f"{self._code_address(index) + 8 * after:#x}ull"
+        return f"(SYMBOL({self._symbol(IMAGE)}) + {self._code_address(index) + 4 * after:#x}ull)"
 
     def _scalar_value(self, operand: Operand, kind: str, instruction: Instruction) -> str:
         if operand.kind in ("s", "exec"):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from porter.validation.devices.gfx942.text import Function, Instruction, Label, Program
 
 CODE_BASE = 0x500000000000  # functions have addresses that no data has
 FUNCTION_SPAN = 1 << 24
+IMAGE = "image of the code object"
 HOSTCALL_BUFFER = "hostcall buffer"
 HOST_FUNCTIONS = {"__ockl_dm_alloc": "gfx_malloc", "__ockl_dm_dealloc": "gfx_free"}  # done in hostcall.c
 
@@ -48,6 +50,30 @@ def host_functions(program: Program) -> dict[str, str]:
     return found if whole else {}
 
 
+def reached_addresses(instructions: Iterable[Instruction]) -> set[int]:
+    """Where s_getpc_b64 plus a constant leads: functions and data."""
+    found: set[int] = set()
+    base: dict[str, int] = {}
+    low: dict[str, int] = {}
+    for item in instructions:
+        if item.mnemonic == "s_getpc_b64":
+            first, second = re.findall(r"\d+", item.operands[0])
+            base[f"s{first}"], base[f"s{second}"] = item.address + 4, item.address + 4
+        elif item.mnemonic in ("s_add_u32", "s_addc_u32") and item.operands[0] in base:
+            try:
+                constant = int(item.operands[2], 0) & 0xFFFFFFFF
+            except ValueError:
+                continue
+            if item.mnemonic == "s_add_u32":
+                low[item.operands[0]] = constant
+                continue
+            before = f"s{int(item.operands[0][1:]) - 1}"
+            base.pop(item.operands[0])
+            if before in low and before in base:
+                found.add((base[before] + low.pop(before) + (constant << 32)) & 0xFFFFFFFFFFFFFFFF)
+    return found
+
+
 class Linear:
     """All reachable functions laid out one after the other."""
 
@@ -83,13 +109,16 @@ class Linear:
                 self.labels[item.name] = len(self.items)
             else:
                 place = len(self.items) - self.entries[function.name]
-                self.addresses.append(code_address(self.program, function.name) + 8 * place)
+                fixed = code_address(self.program, function.name) + 8 * place
+                self.addresses.append(fixed if item.address < 0 else item.address)
                 self.items.append(item)
         self.labels[function.name] = self.entries[function.name]
 
 
 def code_address(program: Program, function: str) -> int:
     """Where a function lies: the same for every kernel of a module, so that data can hold its address."""
+    if program.image is not None:
+        return next(item.address for item in program.functions[function].items if isinstance(item, Instruction))
     return CODE_BASE + FUNCTION_SPAN * list(program.functions).index(function)
 
 
@@ -106,12 +135,23 @@ def resolve(name: str, program: Program) -> str:
     return name
 
 
+def _functions_at(program: Program, addresses: Iterable[int]) -> list[str]:
+    names = {code_address(program, name): name for name in program.functions}
+    return [names[address] for address in sorted(addresses) if address in names]
+
+
 def _referenced(function: Function, program: Program) -> list[str]:
+    if program.image is not None:
+        pointers = program.image.pointers
+        reached = reached_addresses(i for i in function.items if isinstance(i, Instruction))
+        return _functions_at(program, reached | {pointers[a] for a in reached if a in pointers})
     names = [n for i in function.items if isinstance(i, Instruction) for n in _symbol_names(i)]
     return [n for n in dict.fromkeys(resolve(n, program) for n in names) if n in program.functions]
 
 
 def _referenced_by_data(program: Program) -> list[str]:
     """Functions whose address lies in data: tables of function pointers."""
+    if program.image is not None:
+        return [n for n in _functions_at(program, program.image.pointers.values()) if n not in program.kernels]
     names = [resolve(name, program) for datum in program.data.values() for _, name, _ in datum.relocations]
     return [n for n in dict.fromkeys(names) if n in program.functions and n not in program.kernels]

@@ -31,6 +31,8 @@ class Instruction:
     line: int
     file: str | None
     source_line: int
+    address: int = -1
+    """In a code object: where it lies."""
 
     def modifier(self, name: str) -> str | None:
         """The value of a modifier; empty for a bare one, None when absent."""
@@ -98,6 +100,15 @@ class KernelInfo:
         return tuple(p for p in self.parameters if not p.hidden)
 
 
+@dataclass(frozen=True)
+class CodeImage:
+    """What a code object loads: sections (address, bytes, name, writable), data symbols, stored addresses."""
+
+    sections: tuple[tuple[int, bytes, str, bool], ...]
+    symbols: dict[str, tuple[int, int]]
+    pointers: dict[int, int]
+
+
 @dataclass
 class Program:
     """One assembly file."""
@@ -109,6 +120,8 @@ class Program:
     lds: dict[str, tuple[int, int]] = field(default_factory=dict)
     aliases: dict[str, str] = field(default_factory=dict)
     printf: tuple[str, ...] = ()
+    image: CodeImage | None = None
+    """Set for a code object: code and data keep the distances they have in it."""
 
 
 _FORMS = re.compile(r"(.*?)_(e32|e64|sdwa|dpp|e64_dpp)$")

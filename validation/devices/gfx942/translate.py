@@ -11,7 +11,7 @@ from porter.validation.devices.gfx942.code import Unsupported
 from porter.validation.devices.gfx942.emit_entry import EntryEmitter
 from porter.validation.devices.gfx942.emit_memory import MemoryEmitter
 from porter.validation.devices.gfx942.emit_vector import VectorEmitter
-from porter.validation.devices.gfx942.layout import HOSTCALL_BUFFER, code_address
+from porter.validation.devices.gfx942.layout import HOSTCALL_BUFFER, IMAGE, code_address
 from porter.validation.devices.gfx942.operands import BadOperand, Operand, parse
 from porter.validation.devices.gfx942.text import Instruction
 
@@ -82,7 +82,8 @@ class Translator(VectorEmitter, MemoryEmitter, EntryEmitter):
         ]
 
     def _epilogue(self, starts: set[int]) -> list[str]:
-        lines = ["", "return WAVE_DONE;", "dispatch: __attribute__((unused)); switch (target) {"]
+        base = "" if self.program.image is None else f" - SYMBOL({self._symbol(IMAGE)})"
+        lines = ["", "return WAVE_DONE;", f"dispatch: __attribute__((unused)); switch (target{base}) {{"]
         lines += [f"case {self._code_address(s):#x}ull: goto B{s};" for s in sorted(starts)]
         for name, handler in self.linear.host_functions.items():
             lines += [
