@@ -7,6 +7,7 @@ import pytest
 from porter.validation.devices.core.launch import Options
 from porter.validation.devices.core.result import Fault, FaultKind, Ran
 from porter.validation.devices.ptx import Module
+
 from tests.ptx.conftest import CompileCuda
 
 CODE = r"""
