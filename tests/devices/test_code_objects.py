@@ -101,7 +101,7 @@ def test_another_target_is_not_run(device: Device, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("content", "reason"), [
     (b"plain text", "neither an ELF file nor an offload bundle"),
-    (b"\x7fELF" + bytes(60), "ELF"),
+    (b"\x7fELF" + bytes(60), "EI_CLASS"),
     (b"__CLANG_OFFLOAD_BUNDLE__" + bytes(8), "neither an ELF file nor an offload bundle"),
 ])  # fmt: skip
 def test_other_files_say_why(device: Device, tmp_path: Path, content: bytes, reason: str) -> None:
