@@ -11,6 +11,7 @@ import typer
 
 from porter import __version__
 from porter.border import DONE, OUR_BUG, WORK_LEFT, guarded, report_bug
+from porter.commands.build import build_command
 from porter.commands.check import check_command
 from porter.commands.validate import validate_command
 from porter.errors import Unusable
@@ -133,6 +134,7 @@ def port_command(
     raise typer.Exit(run())
 
 
+app.command("build")(build_command)
 app.command("check")(check_command)
 app.command("validate")(validate_command)
 

@@ -103,7 +103,8 @@ def _private_copy(folder: Path, architecture: str) -> Path | Missing:
     return target
 
 
-def _find_headers() -> Path | Missing:
+def find_headers() -> Path | Missing:
+    """The folder that holds `hip/hip_runtime.h`."""
     for root in _roots():
         if (root / "include/hip/hip_runtime.h").exists():
             return root / "include"
@@ -119,7 +120,7 @@ def find_clang(architecture: str = "gfx942") -> Clang | Missing:
     bitcode = _find_bitcode(architecture)
     if isinstance(bitcode, Missing):
         return bitcode
-    headers = _find_headers()
+    headers = find_headers()
     return headers if isinstance(headers, Missing) else Clang(*compiler, bitcode, headers)
 
 

@@ -38,7 +38,7 @@ def entry_symbol(assembly: str) -> str | None:
 def find_symbol(symbols: Iterable[str], kernel: str) -> str | None:
     """The symbol of `ns::kernel<float, 4>` among mangled names; None when there is none, or more than one."""
     wanted = _normal(kernel)
-    names = {symbol: _normal(_signature_name(demangle(symbol))) for symbol in symbols}
+    names = {symbol: _normal(signature_name(demangle(symbol))) for symbol in symbols}
     for matches in (lambda name: name == wanted, lambda name: _is_prefix(wanted, name)):
         found = [symbol for symbol, name in names.items() if matches(name)]
         if found:
@@ -84,7 +84,7 @@ def demangle(symbol: str) -> str:
         free(result)
 
 
-def _signature_name(demangled: str) -> str:
+def signature_name(demangled: str) -> str:
     """`void ns::k<int>(int*) [clone x]` -> `ns::k<int>`: without result type, parameters and suffixes."""
     depth, end = 0, len(demangled)
     text = demangled.replace("(anonymous namespace)::", "")

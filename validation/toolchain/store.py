@@ -48,6 +48,10 @@ class Recipe:
     folder: Path | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
     has_depfile: bool = True
+    probe: Callable[[Path], tuple[str, ...]] | None = None
+    """Writes DEPFILE when the command did not, headers that are missing included (`-M -MG`)."""
+    search: tuple[Path, ...] = ()
+    """Where a missing header would be found, had it been installed since."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +105,7 @@ def _key(recipe: Recipe) -> str:
 def make(recipe: Recipe, seconds: float = 300.0) -> Made:
     """Run the recipe, or take what an earlier run made of the same inputs; a full or read-only disk raises nothing."""
     shelf = cache_directory() / "builds" / _key(recipe)
-    found = _find(shelf)
+    found = _find(shelf, recipe.search)
     if found is not None:
         return found
     note = None
@@ -127,11 +131,15 @@ def _run(recipe: Recipe, shelf: Path, folder: Path, seconds: float, note: str | 
     done = invoke(recipe.command(folder), seconds, recipe.folder, recipe.environment)
     invocation = Invocation(recipe.command(Path()), done.code, done.output, done.seconds, done.stopped)
     try:
-        inputs = _inputs(recipe, folder)
+        inputs = _inputs(recipe, folder) or _probed(recipe, folder, seconds)
         _drop(folder, recipe.keep)
         if note is not None or inputs is None or not _is_settled(invocation):
             return _unkept(shelf, folder, invocation, note)
-        record = {"inputs": _stamps(inputs, began), "invocation": asdict(invocation)}
+        there = [path for path in inputs if path.is_file()]
+        absent = [str(path) for path in inputs if not path.is_file()]
+        if absent and invocation.ok:
+            return _unkept(shelf, folder, invocation, note)
+        record = {"inputs": _stamps(there, began), "absent": absent, "invocation": asdict(invocation)}
         (folder / RECORD).write_text(json.dumps(record), "utf-8", "surrogateescape")
         target = shelf / f"{time.time_ns():x}"
         folder.rename(target)
@@ -168,8 +176,14 @@ def _inputs(recipe: Recipe, folder: Path) -> list[Path] | None:
         text = (folder / DEPFILE).read_text("utf-8", "surrogateescape")
     except FileNotFoundError:
         return None
-    listed = [base / name for name in prerequisites(text)]
+    listed = [base / name if (base / name).exists() else Path(name) for name in prerequisites(text)]
     return list(dict.fromkeys([*named, *(path for path in listed if folder not in path.parents)]))
+
+
+def _probed(recipe: Recipe, folder: Path, seconds: float) -> list[Path] | None:
+    if recipe.probe is None or not invoke(recipe.probe(folder), seconds, recipe.folder, recipe.environment).ok:
+        return None
+    return _inputs(recipe, folder)
 
 
 _WORD = re.compile(r"(?:\\[ #\\]|\$\$|[^\s\\]|\\(?!\r?\n))+")
@@ -222,7 +236,12 @@ def _read_digest(path: str) -> str:
     return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
 
-def _find(shelf: Path) -> Made | None:
+def _has_come(absent: list[str], search: tuple[Path, ...]) -> bool:
+    """Whether a header that was missing can be found now."""
+    return any((folder / name).exists() for name in absent for folder in (Path(), *search))
+
+
+def _find(shelf: Path, search: tuple[Path, ...]) -> Made | None:
     """What an earlier run made, if every input is as it was then."""
     try:
         folders = sorted((path for path in shelf.iterdir() if not path.name.startswith("making-")), reverse=True)
@@ -232,7 +251,7 @@ def _find(shelf: Path) -> Made | None:
         try:
             record = json.loads((folder / RECORD).read_text("utf-8", "surrogateescape"))
             given = record["invocation"]
-            if all(map(_is_same, record["inputs"])):
+            if all(map(_is_same, record["inputs"])) and not _has_come(record["absent"], search):
                 return Made(folder, Invocation(**{**given, "command": tuple(given["command"])}), True)
         except (OSError, ValueError, KeyError, TypeError):
             continue

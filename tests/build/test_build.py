@@ -1,0 +1,255 @@
+"""Real compilers: the ports of all samples, broken units, and compilers that misbehave."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import jsonschema
+import pytest
+from porter.validation.build.model import BuildReport, How, Status
+from porter.validation.build.report import build_json, build_markdown, build_text
+from porter.validation.build.run import BuildRequest, build
+from porter.validation.build.syntax import syntax_tool
+from porter.validation.toolchain.clang import Missing, find_clang
+from porter.validation.toolchain.hipcc import Hipcc, find_hipcc, supports
+from porter.validation.toolchain.invoke import invoke
+from porter.validation.toolchain.store import cache_directory
+
+from porter.port import Request, port_to
+from porter.report import schemas
+from porter.settings import load_choices
+from tests.cli.command import porter
+
+pytestmark = pytest.mark.slow
+
+SAMPLES = Path(__file__).parents[2] / "samples"
+BUILT = {
+    *("block_reduce/block_reduce.hip", "cg_reduction/cg_reduction.hip", "elementwise/elementwise.hip"),
+    *("histogram/histogram.hip", "layer_norm/layer_norm.hip", "softmax/softmax.hip", "spmv_csr/src/main.hip"),
+    *("spmv_csr/src/multiply.hip", "stream_compaction/compaction.hip", "tiled_matmul/matmul.hip"),
+    *("warp_scan/warp_scan.hip", "warp_topk/warp_topk.hip"),
+}
+"""Those that need neither work by hand nor a library that distributions lack."""
+
+
+def _needs_clang() -> None:
+    found = find_clang("gfx942")
+    if isinstance(found, Missing):
+        pytest.skip(found.reason)
+
+
+def _hipcc() -> Hipcc:
+    found = find_hipcc()
+    why = found.reason if isinstance(found, Missing) else supports(found, "gfx90a")
+    if why is not None or isinstance(found, Missing):
+        pytest.skip(why)
+    return found
+
+
+@pytest.fixture(scope="module")
+def ported() -> Path:
+    """The ports of all samples, in a place that stays: the compilations are kept between runs."""
+    folder = cache_directory() / "tests" / "samples"
+    port_to(Request(SAMPLES, load_choices(SAMPLES, None), 1, force=True), folder, None)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def gfx942(ported: Path) -> BuildReport:
+    _needs_clang()
+    return build(BuildRequest(ported, ("gfx942",), 2, compiler=How.CLANG))
+
+
+@pytest.fixture(scope="module")
+def gfx90a(ported: Path) -> BuildReport:
+    _hipcc()
+    return build(BuildRequest(ported, ("gfx90a",), 2, compiler=How.HIPCC))
+
+
+def _by_status(report: BuildReport) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for unit in report.units:
+        found.setdefault(unit.status.value, set()).add(unit.path)
+    return found
+
+
+def test_samples_build_for_gfx942(gfx942: BuildReport) -> None:
+    assert _by_status(gfx942)["built"] >= BUILT
+    for unit in gfx942.units:
+        if unit.status is not Status.BUILT:
+            assert unit.reason and any(one.severity == "error" for one in unit.diagnostics), unit
+    kernels = [kernel for unit in gfx942.units for kernel in unit.kernels]
+    assert len(kernels) >= 41
+    for kernel in kernels:
+        assert kernel.occupancy is not None and 0 < kernel.occupancy.waves_per_simd <= 8
+        assert 1 <= kernel.resources.vgprs <= 512 and kernel.place is not None, kernel
+
+
+def test_samples_build_and_link_with_hipcc(gfx90a: BuildReport) -> None:
+    assert _by_status(gfx90a)["built"] >= BUILT
+    linked = {program.path: program for program in gfx90a.programs if program.status is Status.BUILT}
+    assert BUILT - {"spmv_csr/src/multiply.hip"} <= set(linked)
+    assert set(linked["spmv_csr/src/main.hip"].units) == {"spmv_csr/src/main.hip", "spmv_csr/src/multiply.hip"}
+
+
+def test_both_compilers_see_the_same_kernels(gfx942: BuildReport, gfx90a: BuildReport) -> None:
+    def names(report: BuildReport) -> set[tuple[str, str]]:
+        return {(unit.path, kernel.name) for unit in report.units if unit.path in BUILT for kernel in unit.kernels}
+
+    assert names(gfx942) == names(gfx90a)
+
+
+def test_resources_agree_with_the_compilers_remarks(ported: Path, gfx90a: BuildReport) -> None:
+    """hipcc's own remarks, from a run of its own."""
+    source = ported / "tiled_matmul/matmul.hip"
+    command = (_hipcc().path, "-x", "hip", "--offload-arch=gfx90a", "--cuda-device-only", "-O3", "-std=c++17", "-c")
+    remarks = invoke(
+        (*command, "-Rpass-analysis=kernel-resource-usage", str(source), "-o", "/dev/null"),
+        environment={"HIP_PLATFORM": "amd"},
+    ).output
+    numbers = re.compile(
+        r"(Function Name|SGPRs|VGPRs|AGPRs|ScratchSize[^:]*|SGPRs Spill|VGPRs Spill|LDS Size[^:]*): (\S+)"
+    )
+    theirs: dict[str, list[str]] = {}
+    for key, value in numbers.findall(remarks):
+        theirs.setdefault(value, []) if key == "Function Name" else theirs[list(theirs)[-1]].append(value)
+    (unit,) = (unit for unit in gfx90a.units if unit.path == "tiled_matmul/matmul.hip")
+    for kernel in unit.kernels:
+        use = kernel.resources
+        ours = [use.sgprs, use.vgprs, use.agprs, use.scratch_bytes, use.sgpr_spills, use.vgpr_spills, use.lds_bytes]
+        assert [int(value) for value in theirs[use.symbol]] == ours
+    assert len(unit.kernels) == 3
+
+
+def test_a_second_build_compiles_nothing(ported: Path, gfx942: BuildReport) -> None:
+    again = build(BuildRequest(ported, ("gfx942",), 2, compiler=How.CLANG))
+    assert {unit.path for unit in again.units if unit.reused} == {unit.path for unit in again.units}
+    assert [unit.kernels for unit in again.units] == [unit.kernels for unit in gfx942.units]
+    assert [unit.diagnostics for unit in again.units] == [unit.diagnostics for unit in gfx942.units]
+
+
+def test_diagnostics_lead_to_the_source_and_the_finding(gfx942: BuildReport) -> None:
+    (unit,) = (unit for unit in gfx942.units if unit.path.startswith("texture_filter/"))
+    assert unit.status is Status.FAILED
+    error = unit.diagnostics[0]
+    source = (SAMPLES / "texture_filter/texture_filter.cu").read_text().splitlines()
+    assert error.place is not None and error.place.source == "texture_filter/texture_filter.cu"
+    assert "tex2D" in error.message and "tex2D" in source[(error.place.source_line or 0) - 1]
+    assert error.kernel == "resample"
+    assert [(one.code, one.effort) for one in error.findings[:1]] == [("A002", "manual")]
+
+
+def test_renderings(gfx942: BuildReport) -> None:
+    document = json.loads(json.dumps(build_json(gfx942)))
+    jsonschema.validate(document, schemas.load("build"))
+    assert document["totals"]["by_status"]["built"] >= len(BUILT)
+    text, markdown = build_text(gfx942), build_markdown(gfx942)
+    for kernel in (kernel for unit in gfx942.units for kernel in unit.kernels):
+        assert kernel.name in text
+    assert "clang without ROCm" in text and "blocks of 96" in text
+    assert "| reduce::block\\_sum&lt;float&gt; | gfx942 |" in markdown
+
+
+SOURCE = """#include <hip/hip_runtime.h>
+__global__ void __launch_bounds__(256, 8) spills(float* x) {
+  float a[200];
+  for (int i = 0; i < 200; i++) a[i] = x[i * 64 + threadIdx.x];
+  __syncthreads();
+  for (int i = 0; i < 200; i++) x[i * 64 + threadIdx.x] = a[i];
+}
+__global__ void tile(float* x) {
+  extern __shared__ float dynamic[];
+  __shared__ float fixed[12 * 1024];
+  fixed[threadIdx.x] = dynamic[threadIdx.x] = x[threadIdx.x];
+  __syncthreads();
+  x[threadIdx.x] = fixed[255 - threadIdx.x] + dynamic[255 - threadIdx.x];
+}
+__global__ void __launch_bounds__(128) bounded(float* x) { x[threadIdx.x] = 1; }
+void f(float* x) {
+  tile<<<1, 256, 20 * 1024>>>(x);
+  bounded<<<1, 256>>>(x);
+}
+"""
+
+
+def test_notes_on_kernels(tmp_path: Path) -> None:
+    _needs_clang()
+    (tmp_path / "a.hip").write_text(SOURCE)
+    (unit,) = build(BuildRequest(tmp_path, compiler=How.CLANG)).units
+    assert unit.status is Status.BUILT, unit
+    kernels = {kernel.name: kernel for kernel in unit.kernels}
+    notes = {name: {note.code for note in kernel.notes} for name, kernel in kernels.items()}
+    assert notes == {"spills": {"spills"}, "tile": {"lds-over-limit"}, "bounded": {"block-over-bounds"}}
+    assert kernels["spills"].resources.vgpr_spills > 0 and kernels["spills"].resources.scratch_bytes > 0
+    tile = kernels["tile"]
+    assert (tile.resources.lds_bytes, tile.block.dynamic_lds) == (48 << 10, 20 << 10)
+    assert tile.occupancy is not None and tile.occupancy.waves_per_simd == 0
+
+
+def test_static_lds_over_the_limit_is_an_error_with_its_line(tmp_path: Path) -> None:
+    _needs_clang()
+    (tmp_path / "a.hip").write_text(SOURCE.replace("12 * 1024", "20 * 1024"))
+    (unit,) = build(BuildRequest(tmp_path, compiler=How.CLANG)).units
+    assert unit.status is Status.FAILED and unit.reason is not None and "exceeds limit (65536)" in unit.reason
+    place = unit.diagnostics[0].place
+    assert place is not None and place.line == 9
+
+
+def test_the_last_resort(tmp_path: Path) -> None:
+    if (why := syntax_tool()) is not None:
+        pytest.skip(why)
+    (tmp_path / "a.hip").write_text(SOURCE.replace("x[threadIdx.x] = 1", "x[threadIdx.x] = nothing"))
+    report = build(BuildRequest(tmp_path, compiler=How.SYNTAX))
+    (unit,) = report.units
+    assert unit.status is Status.FAILED and unit.diagnostics[0].message == "use of undeclared identifier 'nothing'"
+    (tmp_path / "a.hip").write_text(SOURCE)
+    (unit,) = build(BuildRequest(tmp_path, compiler=How.SYNTAX)).units
+    assert unit.status is Status.BUILT and not unit.kernels
+    assert "syntax and types only" in build_text(report)
+
+
+@pytest.mark.parametrize(
+    ("script", "status", "said"),
+    [
+        ("sleep 60", Status.TIMED_OUT, "no end after 1 s"),
+        ("yes 'error: again and again' | head -c 3000000; exit 1", Status.FAILED, "again and again"),
+        ("kill -SEGV $$", Status.FAILED, "exit status"),
+        ("echo 'fatal error: cannot write: No space left on device' >&2; exit 1", Status.FAILED, "No space left"),
+    ],
+)
+def test_a_compiler_that_misbehaves_fails_its_unit_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, status: Status, said: str
+) -> None:
+    clang = find_clang("gfx942")
+    if isinstance(clang, Missing):
+        pytest.skip(clang.reason)
+    wrapper = tmp_path / "clang++"
+    wrapper.write_text(f'#!/bin/sh\ncase "$*" in *bad.hip*) {script} ;; *) exec {clang.path} "$@" ;; esac\n')
+    wrapper.chmod(0o755)
+    monkeypatch.setenv("PORTER_CLANG", str(wrapper))
+    find_clang.cache_clear()
+    try:
+        (tmp_path / "bad.hip").write_text("")
+        (tmp_path / "good.hip").write_text("#include <hip/hip_runtime.h>\n__global__ void k() {}\n")
+        report = build(BuildRequest(tmp_path, seconds=1 if "sleep" in script else 60, compiler=How.CLANG))
+    finally:
+        find_clang.cache_clear()
+    bad, good = report.units
+    assert bad.status is status and said in (bad.reason or "") + bad.output
+    assert len(bad.output) < 30_000
+    assert "sleep" in script or good.status is Status.BUILT
+
+
+def test_the_command(tmp_path: Path) -> None:
+    _needs_clang()
+    (tmp_path / "a.hip").write_text("#include <hip/hip_runtime.h>\n__global__ void k(int* x) { *x = 1; }\n")
+    done = porter("build", str(tmp_path), "--format", "json", "--compiler", "clang")
+    assert done.code == 0, done.stderr
+    assert json.loads(done.stdout)["kernels"][0]["name"] == "k"
+    (tmp_path / "a.hip").write_text("#include <hip/hip_runtime.h>\n__global__ void k(int* x) { *y = 1; }\n")
+    failed = porter("build", str(tmp_path), "--compiler", "clang")
+    assert failed.code == 1 and "undeclared identifier 'y'" in failed.stdout
+    assert porter("build", str(tmp_path), "--target", "sm_80").code == 2
+    assert porter("build", str(tmp_path / "none")).code == 2

@@ -1,0 +1,169 @@
+"""Compiles one unit for one target, with hipcc, with clang alone, or for its syntax only."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sysconfig
+from dataclasses import dataclass
+from pathlib import Path
+
+from porter.validation.build.model import How
+from porter.validation.toolchain.clang import Clang, libraries
+from porter.validation.toolchain.hipcc import ENVIRONMENT, Hipcc
+from porter.validation.toolchain.invoke import Invocation
+from porter.validation.toolchain.store import DEPFILE, Made, Recipe, identity, make
+
+_STANDARD = re.compile(r"-?-std=")
+_LEVEL = re.compile(r"-O")
+_TORCH = re.compile(rb'#[ \t]*include[ \t]*[<"](?:torch|ATen|c10)/')
+_WARNINGS = ("-Wno-unused-result", "-Wno-unknown-cuda-version", "-fno-caret-diagnostics")
+DEVICE, HOST, OBJECT = "device.s", "host.ok", "unit.o"
+
+
+@dataclass(frozen=True)
+class Tool:
+    """What compiles for one target."""
+
+    how: How
+    hipcc: Hipcc | None = None
+    clang: Clang | None = None
+
+    @property
+    def shown(self) -> str:
+        """Path and version."""
+        if self.hipcc is not None:
+            return f"{self.hipcc.path} {self.hipcc.version} (clang {self.hipcc.clang})"
+        return f"{self.clang.path}: {self.clang.version}" if self.clang else "libclang"
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """What the compiler made of a unit."""
+
+    invocations: tuple[Invocation, ...]
+    assembly: str
+    object: Path | None
+    reused: bool
+    notes: tuple[str, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether every pass succeeded."""
+        return all(done.ok for done in self.invocations)
+
+    @property
+    def said(self) -> str:
+        """The output of all passes."""
+        return "\n".join(filter(None, (done.said for done in self.invocations)))
+
+
+def common_options(source: Path, options: tuple[str, ...]) -> tuple[str, ...]:
+    """The project's options, and what it leaves open: C++17, -O3, torch's folders."""
+    standard = () if any(map(_STANDARD.match, options)) else ("-std=c++17",)
+    level = () if any(map(_LEVEL.match, options)) else ("-O3",)
+    return (*standard, *level, *options, *_torch(source), *_WARNINGS)
+
+
+def _torch(source: Path) -> tuple[str, ...]:
+    """Folders and macros that torch's extension builder gives, for a unit that includes torch."""
+    try:
+        uses = _TORCH.search(source.read_bytes()) is not None
+        found = importlib.util.find_spec("torch") if uses else None
+    except (OSError, ImportError, ValueError):
+        return ()
+    if found is None or found.origin is None:
+        return ()
+    include = Path(found.origin).parent / "include"
+    folders = (include, include / "torch" / "csrc" / "api" / "include", Path(sysconfig.get_paths()["include"]))
+    return (
+        *(word for folder in folders for word in ("-isystem", str(folder))),
+        *("-DUSE_ROCM=1", "-D__HIP_PLATFORM_AMD__=1", "-DTORCH_EXTENSION_NAME=porter_build"),
+    )
+
+
+def _searched(options: tuple[str, ...], source: Path) -> tuple[Path, ...]:
+    """Folders where the compiler looks for headers, as far as they are named."""
+    words = (*options, *_torch(source))
+    pairs = zip(words, (*words[1:], ""), strict=False)
+    named = [word[2:] if word.startswith("-I") and len(word) > 2 else after for word, after in pairs if _is_path(word)]
+    return (source.parent, *(Path(name) for name in named), *SYSTEM)
+
+
+SYSTEM = (Path("/usr/include"), Path("/usr/local/include"), Path("/opt/rocm/include"))
+
+
+def _is_path(word: str) -> bool:
+    return word.startswith("-I") or word in ("-isystem", "-iquote")
+
+
+def compile_unit(tool: Tool, source: Path, target: str, options: tuple[str, ...], seconds: float) -> Compiled:
+    """Both passes of one unit; results are kept by content."""
+    if tool.hipcc is not None:
+        return _with_hipcc(tool.hipcc, source, target, options, seconds)
+    if tool.clang is not None:
+        return _with_clang(tool.clang, source, target, options, seconds)
+    raise ValueError("syntax is checked by porter.parsing")
+
+
+def _with_hipcc(hipcc: Hipcc, source: Path, target: str, options: tuple[str, ...], seconds: float) -> Compiled:
+    def command(folder: Path) -> tuple[str, ...]:
+        flags = ("-x", "hip", f"--offload-arch={target}", *common_options(source, options), "-save-temps=obj")
+        depfile = ("-MD", "-MF", str(folder / DEPFILE))
+        return (hipcc.path, *flags, *depfile, "-c", str(source), "-o", str(folder / OBJECT))
+
+    assembly = f"*-{target.partition(':')[0]}*.s"
+
+    def probe(folder: Path) -> tuple[str, ...]:
+        flags = ("-x", "hip", f"--offload-arch={target}", "--cuda-device-only", *common_options(source, options))
+        return (hipcc.path, *flags, "-M", "-MG", "-MF", str(folder / DEPFILE), str(source))
+
+    recipe = Recipe(
+        hipcc.identity,
+        command,
+        (source,),
+        (assembly, OBJECT),
+        environment=ENVIRONMENT,
+        probe=probe,
+        search=_searched(options, source),
+    )
+    made = make(recipe, seconds)
+    path = made.product(assembly) if made.invocation.ok else None
+    return _compiled((made,), path, made.product(OBJECT))
+
+
+def _with_clang(clang: Clang, source: Path, target: str, options: tuple[str, ...], seconds: float) -> Compiled:
+    include = () if clang.headers == Path("/usr/include") else ("-isystem", str(clang.headers))
+    shared = (*include, "-D__HIP_PLATFORM_AMD__", *common_options(source, options))
+    start = (clang.path, "-x", "hip", f"--offload-arch={target}", f"--rocm-device-lib-path={clang.bitcode}")
+
+    def device(folder: Path) -> tuple[str, ...]:
+        depfile = ("-MD", "-MF", str(folder / DEPFILE))
+        return (*start, *shared, "--cuda-device-only", *depfile, "-S", str(source), "-o", str(folder / DEVICE))
+
+    def host(folder: Path) -> tuple[str, ...]:
+        depfile = ("-MD", "-MF", str(folder / DEPFILE))
+        return (*start, *shared, "--cuda-host-only", "-fsyntax-only", *depfile, str(source))
+
+    def probe(folder: Path) -> tuple[str, ...]:
+        return (*start, *shared, "--cuda-device-only", "-M", "-MG", "-MF", str(folder / DEPFILE), str(source))
+
+    tool = identity(clang.path, clang.version)
+    inputs = (source, *libraries(clang))
+    search = (clang.headers, *_searched(options, source))
+    first = make(Recipe(tool, device, inputs, (DEVICE,), probe=probe, search=search), seconds)
+    if first.invocation.code is None or "file not found" in first.invocation.output:
+        return _compiled((first,), None, None)
+    second = make(Recipe(tool, host, (source,), ()), seconds)
+    return _compiled((first, second), first.product(DEVICE) if first.invocation.ok else None, None)
+
+
+def _compiled(made: tuple[Made, ...], assembly: Path | None, made_object: Path | None) -> Compiled:
+    text = ""
+    if assembly is not None:
+        try:
+            text = assembly.read_text("utf-8", "replace")
+        except OSError:
+            text = ""
+    notes = tuple(dict.fromkeys(one.note for one in made if one.note))
+    return Compiled(tuple(one.invocation for one in made), text, made_object, all(one.reused for one in made), notes)

@@ -1,0 +1,87 @@
+"""Which units make up a program, and linking them."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from porter.validation.build.model import ProgramBuild, Status
+from porter.validation.toolchain.hipcc import ENVIRONMENT, Hipcc
+from porter.validation.toolchain.store import Recipe, make
+
+_MAIN = re.compile(rb"^[ \t]*(?:static[ \t]+)?(?:int|auto|signed)[ \t\r\n]+main[ \t\r\n]*\(", re.MULTILINE)
+_LIBRARIES = {
+    b"hipblas": "hipblas",
+    b"hipblaslt": "hipblaslt",
+    b"hiprand": "hiprand",
+    b"hipfft": "hipfft",
+    b"hipsparse": "hipsparse",
+    b"hipsolver": "hipsolver",
+    b"rocblas": "rocblas",
+    b"rccl": "rccl",
+    b"hip/hiprtc": "hiprtc",
+    b"MIOpen|miopen": "MIOpen",
+}
+_NO_LIBRARY = re.compile(r"(?:unable to find library|cannot find) -l(\S+)")
+
+
+@dataclass(frozen=True)
+class Program:
+    """A unit with `main`, and the units that belong to it."""
+
+    main: str
+    units: tuple[str, ...]
+    libraries: tuple[str, ...]
+
+
+def programs(root: Path, units: Iterable[str]) -> tuple[Program, ...]:
+    """One program per `main`: with it go the units of its folder and below, or beside it, that have no `main`."""
+    texts = {unit: _read(root / unit) for unit in units}
+    mains = [unit for unit, text in texts.items() if _MAIN.search(text)]
+    rest = [unit for unit in texts if unit not in set(mains)]
+    found: list[Program] = []
+    for main in mains:
+        folder = posixpath.dirname(main)
+        own = [unit for unit in rest if posixpath.dirname(unit) == folder or unit.startswith(folder + "/")]
+        members = (main, *own)
+        used = {name for unit in members for head, name in _LIBRARIES.items() if _includes(texts[unit], head)}
+        found.append(Program(main, members, tuple(sorted(used))))
+    return tuple(found)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
+
+
+def _includes(text: bytes, head: bytes) -> bool:
+    return re.search(rb'#[ \t]*include[ \t]*[<"](?:' + head + rb")[/.]", text) is not None
+
+
+def link(hipcc: Hipcc, program: Program, objects: Mapping[str, Path], target: str, seconds: float) -> ProgramBuild:
+    """Link the objects of one program."""
+    files = tuple(objects[unit] for unit in program.units)
+
+    def command(folder: Path) -> tuple[str, ...]:
+        libraries = (f"-l{name}" for name in program.libraries)
+        return (hipcc.path, f"--offload-arch={target}", *map(str, files), *libraries, "-o", str(folder / "program"))
+
+    made = make(Recipe(hipcc.identity, command, files, ("program",), None, ENVIRONMENT, has_depfile=False), seconds)
+    done = made.invocation
+    if done.ok:
+        return ProgramBuild(program.main, program.units, target, Status.BUILT, None, done.command)
+    absent = _NO_LIBRARY.search(done.output)
+    status = Status.TIMED_OUT if done.stopped and "no end" in done.stopped else Status.FAILED
+    reason = f"lib{absent[1]} is not installed" if absent else done.stopped or _first_error(done.output)
+    status = Status.NOT_RUN if absent else status
+    return ProgramBuild(program.main, program.units, target, status, reason, done.command, done.said)
+
+
+def _first_error(output: str) -> str:
+    lines = [line for line in output.splitlines() if "undefined" in line or "error" in line]
+    return lines[0].strip() if lines else "the linker failed"

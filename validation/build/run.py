@@ -1,0 +1,217 @@
+"""The plan of a build, and its execution on all cores."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+
+from porter.validation.build.compile import Compiled, Tool, compile_unit
+from porter.validation.build.diagnostics import missing_header, read_diagnostics
+from porter.validation.build.launches import Sources, read_sources
+from porter.validation.build.link import link, programs
+from porter.validation.build.model import (
+    Block,
+    BuildReport,
+    Diagnostic,
+    How,
+    KernelBuild,
+    ProgramBuild,
+    Resources,
+    Status,
+    TargetTool,
+    UnitBuild,
+)
+from porter.validation.build.notes import chosen_block, notes_on, use_of
+from porter.validation.build.occupancy import find_target, occupancy
+from porter.validation.build.origin import Origins, origins
+from porter.validation.build.resources import resources_of
+from porter.validation.build.syntax import check_syntax, syntax_tool
+from porter.validation.build.units import Tree, Unit, find_tree
+from porter.validation.toolchain.clang import find_clang
+from porter.validation.toolchain.entry import demangle, signature_name
+from porter.validation.toolchain.hipcc import find_hipcc, supports
+from porter.validation.toolchain.result import Missing
+
+from porter.errors import Unusable
+
+Progress = Callable[[int, int], None]
+_SHOWN = 20_000
+
+
+@dataclass(frozen=True)
+class BuildRequest:
+    """What to build, for what, how."""
+
+    path: Path
+    targets: tuple[str, ...] = ("gfx942",)
+    jobs: int = 1
+    seconds: float = 600.0
+    compiler: How | None = None
+    """None: the best that there is for each target."""
+    description: Path | None = None
+
+
+def build(request: BuildRequest, progress: Progress | None = None) -> BuildReport:
+    """Compile every unit for every target and link what is a program; a unit's failure is a result."""
+    began = time.monotonic()
+    tree = find_tree(request.path, request.description)
+    chosen = [(target, *_tool(target, request.compiler)) for target in request.targets]
+    if all(tool is None for _, tool, _ in chosen):
+        raise Unusable("no compiler for " + "; ".join(f"{target}: {', '.join(why)}" for target, _, why in chosen))
+    context = _Context(tree, origins(tree.root, tree.manifest), read_sources(tree.root, tree.code), request)
+    units, objects, notes = _compile_all(context, chosen, progress)
+    linked = _link_all(context, chosen, objects)
+    tools = tuple(
+        TargetTool(target, tool.how if tool else None, tool.shown if tool else "", why) for target, tool, why in chosen
+    )
+    took = time.monotonic() - began
+    return BuildReport(str(tree.root), tools, units, linked, took, tree.description, (*tree.notes, *notes))
+
+
+@dataclass(frozen=True)
+class _Context:
+    tree: Tree
+    origins: Origins
+    sources: Sources
+    request: BuildRequest
+
+
+Chosen = list[tuple[str, Tool | None, tuple[str, ...]]]
+
+
+def _tool(target: str, wanted: How | None) -> tuple[Tool | None, tuple[str, ...]]:
+    """The best tool for a target, and why it is none of the better ones."""
+    reasons: list[str] = []
+    if wanted in (None, How.HIPCC):
+        hipcc = find_hipcc()
+        why = hipcc.reason if isinstance(hipcc, Missing) else supports(hipcc, target)
+        if why is None and not isinstance(hipcc, Missing):
+            return Tool(How.HIPCC, hipcc=hipcc), ()
+        reasons.append(why or "")
+    if wanted in (None, How.CLANG):
+        clang = find_clang(target)
+        if not isinstance(clang, Missing):
+            return Tool(How.CLANG, clang=clang), tuple(reasons)
+        reasons.append(clang.reason)
+    if wanted in (None, How.SYNTAX):
+        syntax = syntax_tool()
+        if syntax is None:
+            return Tool(How.SYNTAX), tuple(reasons)
+        reasons.append(syntax)
+    return None, tuple(reasons)
+
+
+def _compile_all(
+    context: _Context, chosen: Chosen, progress: Progress | None
+) -> tuple[tuple[UnitBuild, ...], dict[tuple[str, str], Path], tuple[str, ...]]:
+    work = [(unit, target, tool, why) for target, tool, why in chosen for unit in context.tree.units]
+    outcomes: dict[tuple[str, str], tuple[UnitBuild, Compiled | None]] = {}
+    with ThreadPoolExecutor(context.request.jobs) as pool:
+        waiting: dict[Future[tuple[UnitBuild, Compiled | None]], tuple[str, str]] = {}
+        for unit, target, tool, why in work:
+            waiting[pool.submit(_one, context, unit, target, tool, why)] = (unit.path, target)
+        try:
+            for done, future in enumerate(as_completed(waiting), 1):
+                outcomes[waiting[future]] = future.result()
+                if progress is not None:
+                    progress(done, len(work))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    ordered = [outcomes[unit.path, target] for unit, target, _, _ in work]
+    objects = {
+        (built.path, built.target): made.object
+        for built, made in ordered
+        if made is not None and made.object is not None
+    }
+    notes = dict.fromkeys(note for _, made in ordered if made is not None for note in made.notes)
+    return tuple(built for built, _ in ordered), objects, tuple(notes)
+
+
+def _one(
+    context: _Context, unit: Unit, target: str, tool: Tool | None, why: tuple[str, ...]
+) -> tuple[UnitBuild, Compiled | None]:
+    began = time.monotonic()
+    if tool is None:
+        return UnitBuild(unit.path, target, None, Status.NOT_RUN, "; ".join(why), ()), None
+    source = context.tree.root / unit.path
+    if not source.is_file():
+        return UnitBuild(unit.path, target, tool.how, Status.NOT_RUN, "not in the tree any more", ()), None
+    if tool.how is How.SYNTAX:
+        made = check_syntax(source, target, unit.options)
+    else:
+        made = compile_unit(tool, source, target, unit.options, context.request.seconds)
+    return _built(context, unit, target, tool, made, time.monotonic() - began), made
+
+
+def _built(context: _Context, unit: Unit, target: str, tool: Tool, made: Compiled, seconds: float) -> UnitBuild:
+    raws = read_diagnostics(made.said)
+    found = tuple(_distinct(context.origins.diagnostic(raw) for raw in raws))
+    absent = next((name for raw in raws if (name := missing_header(raw))), None)
+    status, reason = _outcome(made, found, absent)
+    kernels = tuple(_kernel(context, target, one) for one in resources_of(made.assembly))
+    command = made.invocations[0].command
+    said = "" if made.ok else made.said[:_SHOWN]
+    return UnitBuild(
+        unit.path, target, tool.how, status, reason, command, found, kernels, said, seconds, reused=made.reused
+    )
+
+
+def _distinct(diagnostics: Iterable[Diagnostic]) -> Iterable[Diagnostic]:
+    """Each once: the passes of a unit count columns differently where macros are expanded."""
+    seen: set[tuple[str, str, int]] = set()
+    for one in diagnostics:
+        key = (one.message, one.place.path if one.place else one.within or "", one.place.line if one.place else 0)
+        if key not in seen:
+            seen.add(key)
+            yield one
+
+
+def _outcome(made: Compiled, found: tuple[Diagnostic, ...], absent: str | None) -> tuple[Status, str | None]:
+    if made.ok:
+        return Status.BUILT, None
+    stopped = next((done.stopped for done in made.invocations if done.stopped), None)
+    if stopped is not None:
+        return (Status.TIMED_OUT if stopped.startswith("no end") else Status.FAILED), stopped
+    errors = [one for one in found if one.severity == "error"]
+    left = any(related.effort == "manual" for one in errors for related in one.findings)
+    if absent is not None and not left:
+        return Status.MISSING_HEADER, f"{absent} is neither in the tree nor installed"
+    if errors:
+        return Status.FAILED, errors[0].message
+    last = made.said.strip().rpartition("\n")[2]
+    return Status.FAILED, last or f"exit status {made.invocations[-1].code}"
+
+
+def _kernel(context: _Context, target: str, resources: Resources) -> KernelBuild:
+    name = signature_name(demangle(resources.symbol))
+    known = context.sources.kernel(name)
+    bounds = context.sources.bounds(known) if known else None
+    blocks = tuple(
+        block for block in context.sources.blocks(name) if block.is_certain or block.threads <= resources.largest_block
+    )
+    figures = find_target(target)
+    block: Block = chosen_block(resources, blocks, bounds)
+    place = context.origins.place(known.path, known.line) if known else None
+    reached = occupancy(figures, use_of(resources, block)) if figures else None
+    return KernelBuild(name, place, resources, block, reached, notes_on(resources, figures, blocks, bounds))
+
+
+def _link_all(context: _Context, chosen: Chosen, objects: dict[tuple[str, str], Path]) -> tuple[ProgramBuild, ...]:
+    found = programs(context.tree.root, [unit.path for unit in context.tree.units])
+    linked: list[ProgramBuild] = []
+    for target, tool, _ in chosen:
+        if tool is None or tool.hipcc is None:
+            continue
+        for program in found:
+            built = {unit: objects[unit, target] for unit in program.units if (unit, target) in objects}
+            missing = [unit for unit in program.units if unit not in built]
+            if missing:
+                reason = f"not built: {', '.join(missing)}"
+                linked.append(ProgramBuild(program.main, program.units, target, Status.NOT_RUN, reason, ()))
+            else:
+                linked.append(link(tool.hipcc, program, built, target, context.request.seconds))
+    return tuple(linked)
