@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import PurePosixPath
 
 from porter.validation.devices.ptx.model import Instruction, Program
 
-_SYSTEM = ("/cuda", "/usr/include", "/usr/lib", "/include/cub/", "/include/thrust/", "/include/cuda/", "/include/crt/")
+_SYSTEM = re.compile(
+    r"/cuda(?:-[\d.]+)?/(?:include|targets|bin)/|/targets/[^/]+/include/|^/usr/(?:include|lib)/|/nvidia/[^/]+/include/"
+    r"|/include/(?:cub|thrust|cuda|crt|cooperative_groups)/|/(?:sm_\d+|cuda|device)_[\w]+\.hp*$"
+)
 
 
 def source_of(program: Program, instruction: Instruction) -> tuple[str | None, int]:
@@ -15,7 +19,7 @@ def source_of(program: Program, instruction: Instruction) -> tuple[str | None, i
         return None, 0
     for place in instruction.chain:
         file = program.files.get(place.file)
-        if file is not None and not any(part in file for part in _SYSTEM):
+        if file is not None and not _SYSTEM.search(file):
             return str(PurePosixPath(file)), place.line
-    place = instruction.chain[0]
+    place = instruction.chain[-1]
     return program.files.get(place.file), place.line

@@ -391,14 +391,15 @@ int ptx_barrier(Warp *w, uint32_t site, uint32_t pc, uint32_t next, int aligned)
 void ptx_barrier_value(Warp *w, uint32_t truth) {
     w->true_lanes = (w->true_lanes & ~w->active) | (truth & w->active);
     w->barrier_value[w->parity & 1] = w->true_lanes | (uint64_t)w->alive << 32;
+    w->brought = w->parity + 1;
 }
 
 uint32_t ptx_barrier_result(Warp *w, int reduction) {
     const Block *block = w->core.block;
-    uint32_t all = 1, any = 0, count = 0, round = w->parity++ & 1;
+    uint32_t all = 1, any = 0, count = 0, round = w->parity++;
     for (uint32_t i = 0; i < block->wave_count; i++) {
         const Warp *other = (const Warp *)(block->waves + (size_t)i * w->core.launch->wave_bytes);
-        uint64_t value = other->core.event == WAVE_DONE ? 0 : other->barrier_value[round]; /* true lanes; lanes there are */
+        uint64_t value = other->brought > round ? other->barrier_value[round & 1] : 0; /* true lanes; lanes there are */
         all &= (uint32_t)value == (uint32_t)(value >> 32);
         any |= (uint32_t)value != 0;
         count += (uint32_t)__builtin_popcount((uint32_t)value);

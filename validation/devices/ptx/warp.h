@@ -37,7 +37,7 @@ typedef struct Warp {
     int64_t limit; /* quantum at which a turn given to a waiting path ends */
     uint32_t frame, depth, base, frames_used; /* base: of the function's own local memory */
     uint32_t results, result_bad, deposit_bad, result_true; /* by lane */
-    uint32_t parity, true_lanes;
+    uint32_t parity, brought, true_lanes;
     uint64_t barrier_value[2];
     uint32_t mask[LANES] ALIGNED;
     uint32_t tid[3][LANES] ALIGNED;
