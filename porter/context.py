@@ -127,7 +127,12 @@ def _files(folder: Path) -> Iterator[Path]:
             yield path
 
 
-def run_key(settings: Mapping[str, object], paths: Iterable[str], renamed: Mapping[str, str]) -> str:
+def run_key(
+    settings: Mapping[str, object],
+    paths: Iterable[str],
+    renamed: Mapping[str, str],
+    flags: Mapping[str, tuple[object, ...]] | None = None,
+) -> str:
     """Digest of everything that the port of every file depends on."""
-    what = json.dumps([settings, sorted(paths), sorted(renamed.items())])
+    what = json.dumps([settings, sorted(paths), sorted(renamed.items()), sorted((flags or {}).items())])
     return hashlib.sha256(f"{knowledge_digest()}\0{what}".encode()).hexdigest()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from porter.compilation import Flags
 from porter.manifest import Manifest
 from porter.naming import Names
 from porter.project import Entry, Kind, Project
@@ -52,6 +53,8 @@ class Work:
     key: str
     present: frozenset[str]
     """Support headers that the source has from an earlier port."""
+    flags: Mapping[str, Flags] = field(default_factory=dict)
+    """What a compilation database says of each source."""
     records: dict[str, FileRecord] = field(default_factory=dict)
     lines: dict[str, str] = field(default_factory=dict)
     """The records as lines of the manifest, where a worker made them already."""

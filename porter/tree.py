@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from porter import notices, outputs
+from porter.compilation import NO_FLAGS, database_flags, flags_of
 from porter.context import run_key
 from porter.errors import Interrupted, Unusable
 from porter.includes import include_graph
@@ -86,8 +87,9 @@ def _begin(plan: Plan) -> Work:
         path = project.entries[0].path
         names = replace(names, renamed={path: plan.output_name} if path != plan.output_name else {})
     code = [entry.path for entry in project.entries if entry.kind is Kind.CODE]
-    key = run_key(settings_json(plan.choices), code, names.renamed)
-    work = Work(plan, names, key, present, rules=plan.previous.rules)
+    flags = database_flags(project.root, (entry.path for entry in project.entries))
+    key = run_key(settings_json(plan.choices), code, names.renamed, flags)
+    work = Work(plan, names, key, present, flags, rules=plan.previous.rules)
     work.changed = key != plan.previous.run_key or not plan.previous.complete
     for entry in project.entries:
         if entry.kind is Kind.SPECIAL:
@@ -143,14 +145,17 @@ def _tasks(work: Work, pool: Pool, intact: frozenset[str]) -> dict[str, Task]:
     """One task per file that has to be done."""
     scans, digests = _scanned(work, pool, intact)
     graph = include_graph(scans)
+    choices = work.plan.choices
     declared = declared_names(graph, scans)
     keys = file_keys(work.key, digests, graph, declared)
+    flags = flags_of(work.flags, graph)
     tasks: dict[str, Task] = {}
     for number, (path, entry) in enumerate(work.files.items()):
         before = work.plan.previous.files.get(path)
         if path in intact and before is not None and before.key == keys.get(path, ""):
             continue
         output = work.names.output(path)
+        told = flags.get(path, NO_FLAGS)
         tasks[path] = Task(
             number,
             path,
@@ -161,8 +166,8 @@ def _tasks(work: Work, pool: Pool, intact: frozenset[str]) -> dict[str, Task]:
             scans.get(path, Scan()),
             declared.get(path, ()),
             before.output_sha256 if before is not None and before.output == output else None,
-            (*work.plan.choices.include_dirs, *graph.search_folders(path)) if path in scans else (),
-            work.plan.choices.defines,
+            (*choices.include_dirs, *told.include_dirs, *graph.search_folders(path)) if path in scans else (),
+            (*choices.defines, *told.defines),
             apart=path in work.names.apart,
             is_build=entry.kind is Kind.BUILD,
         )
