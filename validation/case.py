@@ -25,6 +25,8 @@ WRITTEN = ("out", "inout")
 PROFILES = ("random", "cancellation", "denormal", "nonfinite")
 POLICIES = ("table", "exact", "accurate", "fixed")
 Symbols = dict[str, Number]
+LANES = "lanes"
+"""In grid, block and shared: lanes per warp of the side that is launched, 64 for a kernel that porter widened."""
 
 
 class CaseError(Exception):
@@ -127,6 +129,8 @@ class Case:
     """Whether the use of values that nothing wrote is looked for."""
     port: Path | None = None
     """The ported file, where it is not porter's own."""
+    port_lanes: int = 32
+    """Lanes that a warp of that ported file has."""
     include_dirs: tuple[Path, ...] = ()
     defines: tuple[str, ...] = ()
     cuda_options: tuple[str, ...] = ()

@@ -13,6 +13,7 @@ from porter.validation.case import (
     AWKWARD,
     DTYPES,
     KINDS,
+    LANES,
     POLICIES,
     PROFILES,
     SUFFIX,
@@ -23,6 +24,7 @@ from porter.validation.case import (
     Values,
 )
 from porter.validation.expression import LARGEST, BadExpression, Expression, Number
+from porter.validation.shorthand import expand
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -47,7 +49,7 @@ _TOP = {
 _CASE = {
     *("name", "kernel", "arguments", "constants", "grid", "block", "shared", "cooperative", "symbols", "sweep"),
     *("reference", "tolerance", "seeds", "profiles", "deterministic", "races", "initialised", "bytes", "operations"),
-    *("not_run", "source", "port", "include_dirs", "defines", "cuda_options", "hip_options"),
+    *("not_run", "source", "port", "port_lanes", "include_dirs", "defines", "cuda_options", "hip_options"),
 }
 _ARGUMENT = {
     *("name", "kind", "dtype", "shape", "values", "value", "fields", "layout", "pitch", "partial", "any_order", "plain")
@@ -56,6 +58,7 @@ _TOLERANCE = {"policy", "reduction", "rtol", "atol", "slack"}
 _SIMPLE_VALUES = ("normal", "bits", "arange")
 _RANGES = ("uniform", "integers")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
+_ELEMENT = re.compile(r"\{\s*name\b|[\"'](?:in|out|inout|scratch|scalar|null)\s+\w")
 _AT_LINE = re.compile(r"\(at line (\d+), column \d+\)")
 
 
@@ -88,7 +91,7 @@ class Lines:
         if headers:
             return headers[min(place, len(headers) - 1)] + 1
         start = self.key(key, index)
-        braces = [n + 1 for n in range(start - 1, end) for _ in re.findall(r"\{\s*name\b", self._lines[n])]
+        braces = [n + 1 for n in range(start - 1, end) for _ in _ELEMENT.findall(self._lines[n])]
         return braces[place] if place < len(braces) else start
 
     def _span(self, index: int) -> tuple[int, int]:
@@ -178,11 +181,11 @@ class _Reader:
             line=self.file.lines.case(self.index),
             source=source,
             kernel=kernel,
-            grid=self._dimensions("grid", names),
-            block=self._dimensions("block", names),
+            grid=self._dimensions("grid", {*names, LANES}),
+            block=self._dimensions("block", {*names, LANES}),
             arguments=arguments,
             root=root,
-            shared=self._expression("shared", self.table.get("shared", 0), names),
+            shared=self._expression("shared", self.table.get("shared", 0), {*names, LANES}),
             cooperative=self._flag("cooperative", default=False),
             symbols=symbols,
             sweep=sweep,
@@ -195,6 +198,7 @@ class _Reader:
             races=self._flag("races", default=True),
             initialised=self._flag("initialised", default=True),
             port=self._path("port"),
+            port_lanes=self._port_lanes(),
             include_dirs=tuple(self.file.path.parent / text for text in self._texts("include_dirs")),
             defines=self._texts("defines"),
             cuda_options=self._texts("cuda_options"),
@@ -264,6 +268,12 @@ class _Reader:
             raise self._error(key, f"{key}: no file {path}")
         return path
 
+    def _port_lanes(self) -> int:
+        value = self.table.get("port_lanes", 32)
+        if value not in (32, 64) or isinstance(value, bool):
+            raise self._error("port_lanes", f"port_lanes must be 32 or 64, not {value!r}")
+        return int(value)
+
     def _root(self) -> Path:
         value = self.file.document.get("root")
         folder = self.file.path.parent / value if isinstance(value, str) else self.file.path.parent
@@ -306,6 +316,8 @@ class _Reader:
     def _identifier(self, key: str, name: Any) -> str:
         if not isinstance(name, str) or not _IDENTIFIER.fullmatch(name):
             raise self._error(key, f"{key}: {name!r} is no name")
+        if name == LANES:
+            raise self._error(key, f"{key}: {LANES!r} is given by the side that is launched")
         return name
 
     def _sweep(self) -> tuple[tuple[tuple[str, tuple[Number, ...]], ...], ...]:
@@ -385,15 +397,15 @@ class _Reader:
 
     def _arguments(self, key: str, names: set[str]) -> tuple[Argument, ...]:
         rows = self.table.get(key, [])
-        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-            raise self._error(key, f"{key} must be a list of tables")
+        if not isinstance(rows, list) or not all(isinstance(row, dict | str) for row in rows):
+            raise self._error(key, f"{key} must be a list of lines or tables")
         made: list[Argument] = []
         for place, row in enumerate(rows):
             line = self.file.lines.element(key, self.index, place)
             try:
-                made.append(_argument(row, line, names))
+                made.append(_argument(expand(row) if isinstance(row, str) else row, line, names))
             except (BadExpression, ValueError) as error:
-                name = row.get("name")
+                name = row.get("name") if isinstance(row, dict) else None
                 label = f"{key}: {name}: " if isinstance(name, str) else f"{key}: "
                 raise CaseError(self.file.path, line, f"{label}{error}") from None
             if any(made[-1].name == other.name for other in made[:-1]):

@@ -37,6 +37,8 @@ class SidePlan:
     program: Program | None
     warp: str | None = None
     reason: str = ""
+    lanes: int = 32
+    """Of a warp as the kernel's code has it."""
     left: tuple[str, ...] = ()
     """Manual work that the port left in the file."""
 
@@ -276,6 +278,7 @@ def _run(task: Task, side: _Side, filled: Filled, trial: Trial, say: Say) -> tup
         filled,
         trial,
         plan,
+        side.plan.lanes,
         task.launch_seconds,
         lambda step, seconds: say(side.plan.key, step, seconds + _GRACE),
     )

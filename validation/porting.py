@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -20,6 +21,9 @@ from porter.model import Effort
 from porter.project import Kind, discover
 from porter.records import Entry, Status
 from porter.settings import Choices, load_choices
+
+WIDENED = "W120"
+"""The rule that widens kernels."""
 
 
 class NotPorted(Exception):
@@ -52,6 +56,14 @@ class Port:
             if entry.effort == Effort.MANUAL.value and entry.suppressed is None:
                 found.append(_sentence(entry))
         return tuple(found)
+
+    def lanes(self, case: Case) -> int:
+        """Lanes of a warp in the ported kernel: 64 when native mode widened it."""
+        name = re.split(r"[<(]", case.kernel)[0].rpartition("::")[2].strip()
+        for entry in self.manifest.files[self._path(case)].entries:
+            if entry.code == WIDENED and entry.fixed and entry.message.startswith(f"{name} is widened"):
+                return 64
+        return 32
 
     def _path(self, case: Case) -> str:
         try:

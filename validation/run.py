@@ -205,7 +205,7 @@ def _sides(case: Case, devices: Sequence[str], request: Request) -> Iterator[Sid
             yield SidePlan("original", name, None if reason else program, reason=reason or "")
         elif case.port is not None:
             program = Program(case.port, case.kernel, "hip", case.include_dirs, case.defines, case.hip_options)
-            yield SidePlan("port", name, None if reason else program, GIVEN, reason or "")
+            yield SidePlan("port", name, None if reason else program, GIVEN, reason or "", case.port_lanes)
         else:
             for warp in request.warps:
                 yield _port_side(case, name, warp, request, reason)
@@ -218,7 +218,7 @@ def _port_side(case: Case, device: str, warp: str, request: Request, reason: str
         port = _port(case.root, warp, request.tree)
         folders = tuple(port.folder(folder) for folder in case.include_dirs)
         program = Program(port.file(case), case.kernel, "hip", folders, case.defines, case.hip_options)
-        return SidePlan("port", device, program, warp, left=port.left(case))
+        return SidePlan("port", device, program, warp, lanes=port.lanes(case), left=port.left(case))
     except NotPorted as error:
         return SidePlan("port", device, None, warp, f"not ported: {error}")
 

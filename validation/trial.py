@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from porter.validation import dtypes
 from porter.validation.arguments import Packed, dimensions, pack
-from porter.validation.case import Case
+from porter.validation.case import LANES, Case
 from porter.validation.device import Launch, Loaded, TimedOut
 from porter.validation.devices.core.result import Fault, FaultKind, NotRun, Ran
 from porter.validation.dtypes import Array
@@ -59,23 +59,37 @@ Say = Callable[[str, float], None]
 
 
 def launch_all(
-    case: Case, loaded: Loaded, filled: Filled, trial: Trial, plan: Sequence[Schedule], seconds: float, say: Say
+    case: Case,
+    loaded: Loaded,
+    filled: Filled,
+    trial: Trial,
+    plan: Sequence[Schedule],
+    lanes: int,
+    seconds: float,
+    say: Say,
 ) -> tuple[Done, ...]:
     """Every run of a trial, with fresh arguments each; stops at one that gave nothing."""
     runs: list[Done] = []
     for number, schedule in enumerate(plan):
         say(f"launch, {trial}, {schedule}", seconds)
-        runs.append(_launch(case, loaded, filled, trial, schedule, number, seconds))
+        runs.append(_launch(case, loaded, filled, trial, schedule, number, lanes, seconds))
         if runs[-1].status is not Status.PASSED:
             break
     return tuple(_find_unwritten(runs))
 
 
 def _launch(
-    case: Case, loaded: Loaded, filled: Filled, trial: Trial, schedule: Schedule, number: int, seconds: float
+    case: Case,
+    loaded: Loaded,
+    filled: Filled,
+    trial: Trial,
+    schedule: Schedule,
+    number: int,
+    lanes: int,
+    seconds: float,
 ) -> Done:
     packed = pack(case, filled, trial.symbols, number)
-    grid, block, shared = dimensions(case, trial.symbols)
+    grid, block, shared = dimensions(case, {**trial.symbols, LANES: lanes})
     launch = Launch(
         grid=grid,
         block=block,

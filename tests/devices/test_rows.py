@@ -232,6 +232,14 @@ def run_vector_batch(device: Device, batch: list[Subject], seed: int, packed: bo
     return failures
 
 
+def _is_overruled(mnemonic: str, first: int, in_vcc: bool) -> bool:
+    """Where the pseudocode cannot give the quotients that compilers rely on: see test_division.py."""
+    if mnemonic in ("v_div_fixup_f32", "v_div_fixup_f64"):
+        width = int(mnemonic[-2:])
+        return bool(np.isnan(pcode.from_bits(first & ((1 << width) - 1), width)))
+    return in_vcc and mnemonic.startswith("v_div_fmas")
+
+
 def check_lanes(subject: Subject, inputs: Any, masks: Any, outputs: Any, packed: bool) -> list[str]:
     """Compare the 64 lanes of one instruction."""
     row = subject.row
@@ -246,6 +254,8 @@ def check_lanes(subject: Subject, inputs: Any, masks: Any, outputs: Any, packed:
                 return [f"{row.mnemonic}: lane {lane} is off and was written"]
             if has_mask and int(outputs[lane, 1]) >> lane & 1:
                 return [f"{row.mnemonic}: lane {lane} is off and has its bit set"]
+            continue
+        if _is_overruled(row.mnemonic, sources[0], bool(vcc >> lane & 1)):
             continue
         try:
             machine = expected(subject, sources, old, vcc, exec_mask, lane, packed)

@@ -1,0 +1,53 @@
+"""Arguments in one line: `in input: float32[rows, cols] = uniform(0, 1)`."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+_LINE = re.compile(
+    r"(?P<kind>in|out|inout|scratch|scalar|null)\s+(?P<name>\w+)"
+    r"(?:\s*:\s*(?P<dtype>\w+)\s*(?:\[(?P<shape>[^\]]*)\])?)?(?:\s*=\s*(?P<value>.+))?"
+)
+_CALL = re.compile(r"(uniform|integers|constant)\((.*)\)")
+_HOOK = re.compile(r"[\w./-]+\.py:\w+")
+
+
+def expand(text: str) -> dict[str, Any]:
+    """The table that the line stands for; raises ValueError."""
+    match = _LINE.fullmatch(text.strip())
+    if match is None:
+        raise ValueError(f"{text!r} is not KIND NAME: DTYPE[SHAPE] = VALUES")
+    kind, value = match["kind"], match["value"]
+    row: dict[str, Any] = {"name": match["name"], "kind": kind}
+    if match["dtype"] is not None:
+        row["dtype"] = match["dtype"]
+    if match["shape"] is not None:
+        row["shape"] = split(match["shape"])
+    if value is None:
+        return row
+    if kind == "scalar":
+        row["value"] = value
+    else:
+        row["values"] = _values(value.strip())
+    return row
+
+
+def _values(text: str) -> Any:
+    call = _CALL.fullmatch(text)
+    if call is not None:
+        parts = split(call[2])
+        return {call[1]: parts[0] if call[1] == "constant" and len(parts) == 1 else parts}
+    return {"hook": text} if _HOOK.fullmatch(text) else text
+
+
+def split(text: str) -> list[str]:
+    """Parts between commas outside of parentheses."""
+    parts, depth, start = [], 0, 0
+    for index, char in enumerate(text):
+        depth += {"(": 1, ")": -1}.get(char, 0)
+        if char == "," and depth == 0:
+            parts.append(text[start:index].strip())
+            start = index + 1
+    last = text[start:].strip()
+    return [*parts, last] if last or parts else []
