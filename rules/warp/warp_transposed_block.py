@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
-from porter.model import Edit, Effort, Finding
+from porter.model import Edit, Effort, Finding, Span
 from porter.rule import Rule, clean, fixes
 from porter.unit import Unit
 from porter.warp.bodies import bodies_of
@@ -22,7 +23,7 @@ class WarpTransposedBlock(Rule):
 
     `cub::BlockLoad<T, 32, N, BLOCK_LOAD_WARP_TRANSPOSE>` works on any multiple of 32 threads; rocPRIM asserts a
     multiple of the wavefront's 64. For other blocks the plain transposed algorithm takes its place: same result, other
-    temporary storage.
+    temporary storage. Where the size is a template parameter, the compiler chooses.
     """
 
     code = "W111"
@@ -33,6 +34,34 @@ class WarpTransposedBlock(Rule):
             "using Load = cub::BlockLoad<int, 32, 4, cub::BLOCK_LOAD_WARP_TRANSPOSE>;",
             "using Load = cub::BlockLoad<int, 32, 4, cub::BLOCK_LOAD_TRANSPOSE>;",
         ),
+        fixes(
+            """
+            template <int THREADS> __global__ void k(int *in) {
+              using Load = cub::BlockLoad<int, THREADS, 4,
+                  cub::BLOCK_LOAD_WARP_TRANSPOSE>;
+            }
+            """,
+            """
+            template <int THREADS> __global__ void k(int *in) {
+              using Load = cub::BlockLoad<int, THREADS, 4,
+                  (THREADS % 64 == 0 ? cub::BLOCK_LOAD_WARP_TRANSPOSE : cub::BLOCK_LOAD_TRANSPOSE)>;
+            }
+            """,
+        ),
+        fixes(
+            """
+            using namespace cub;
+            template <int X> struct S : BlockStore<int, X + 1, 4,
+                  BLOCK_STORE_WARP_TRANSPOSE, 2> {};
+            """,
+            """
+            using namespace cub;
+            template <int X> struct S : BlockStore<int, X + 1, 4,
+                  ((X + 1) * 2 % 64 == 0 ? BLOCK_STORE_WARP_TRANSPOSE : BLOCK_STORE_TRANSPOSE), 2> {};
+            """,
+        ),
+        clean("template <int N> struct S : own::BlockStore<int, N, 4, BLOCK_STORE_WARP_TRANSPOSE> {};"),
+        clean("using Load = cub::BlockLoad<int, 16, 4, cub::BLOCK_LOAD_WARP_TRANSPOSE, 4, 1>;"),
         clean("using Load = cub::BlockLoad<int, 128, 4, cub::BLOCK_LOAD_WARP_TRANSPOSE>;"),
         clean("using Load = cub::BlockLoad<int, 32, 4, cub::BLOCK_LOAD_DIRECT>;"),
     )
@@ -43,20 +72,50 @@ class WarpTransposedBlock(Rule):
         for name, prefix in _CLASSES.items():
             algorithm = f"{prefix}_WARP_TRANSPOSE"
             for index in tokens.names.get(name, ()) if algorithm in tokens.names else ():
-                first = chain_start(tokens, index)
                 after = template_end(tokens, index + 1, len(tokens)) if unit.next_is(index, "<") else None
-                if after is None or _ROOTS.isdisjoint(tokens.texts[first : index + 1]):
+                if after is None or not _is_cubs(unit, index):
                     continue
                 arguments = split_commas(tokens, index + 2, after - 1)
                 place = next((i for i in range(index, after) if tokens.texts[i] == algorithm), None)
-                if place is None or len(arguments) < 2:
+                if place is None or len(arguments) < 2 or "?" in tokens.texts[index:after]:
                     continue
-                threads = bodies_of(unit).constants.value(parse_expression(tokens, *arguments[1]))
-                if threads is None or threads % _WAVEFRONT == 0:
-                    continue
-                span = unit.span(place)
-                message = (
-                    f"rocPRIM transposes by wavefronts; {threads} threads are no multiple of 64 [rocprim-warp-multiple]"
-                )
-                edit = Edit(span.start, span.end, f"{prefix}_TRANSPOSE")
-                yield self.finding(unit, span, message, Effort.NONE, (edit,))
+                yield from self._replaced(unit, place, prefix, [arguments[1], *arguments[4:6]])
+
+    def _replaced(self, unit: Unit, place: int, prefix: str, sizes: list[tuple[int, int]]) -> Iterator[Finding]:
+        """The plain algorithm for a block of part of a wavefront; a choice where the size is not known here."""
+        constants = bodies_of(unit).constants
+        known = [constants.value(parse_expression(unit.tokens, *size)) for size in sizes]
+        span = unit.span(place)
+        if None not in known:
+            threads = math.prod(size for size in known if size is not None)
+            if threads % _WAVEFRONT:
+                message = f"{threads} threads are no multiple of 64"
+                yield self._found(unit, span, message, (Edit(*span, f"{prefix}_TRANSPOSE"),))
+            return
+        threads_text = " * ".join(_factor(unit, size) for size in sizes)
+        first = unit.tokens.starts[chain_start(unit.tokens, place)]
+        scope = unit.slice(Span(first, span.start))
+        edits = (
+            Edit(first, first, f"({threads_text} % {_WAVEFRONT} == 0 ? "),
+            Edit(span.end, span.end, f" : {scope}{prefix}_TRANSPOSE)"),
+        )
+        yield self._found(unit, span, f"{threads_text} may be no multiple of 64", edits)
+
+    def _found(self, unit: Unit, span: Span, message: str, edits: tuple[Edit, ...]) -> Finding:
+        message = f"rocPRIM transposes by wavefronts; {message} [rocprim-warp-multiple]"
+        return self.finding(unit, span, message, Effort.NONE, edits)
+
+
+def _is_cubs(unit: Unit, index: int) -> bool:
+    """Whether a class is CUB's: by its scope, or because the file opens CUB's namespace."""
+    tokens = unit.tokens
+    first = chain_start(tokens, index)
+    if first < index:
+        return not _ROOTS.isdisjoint(tokens.texts[first : index + 1])
+    return any(tokens.texts[i - 2 : i] == ["using", "namespace"] for root in _ROOTS for i in tokens.names.get(root, ()))
+
+
+def _factor(unit: Unit, size: tuple[int, int]) -> str:
+    first, last = size
+    text = unit.slice(unit.span(first, last - 1))
+    return text if last - first == 1 else f"({text})"
