@@ -15,7 +15,12 @@ CODE = r"""
 #define K extern "C" __global__ void
 K collatz(int* out, unsigned* met) {
   int i = threadIdx.x, n = i + 1, steps = 0;
-  while (n != 1) { if (n & 1) n = 3 * n + 1; else n /= 2; steps++; if (steps > 90) break; if (n % 5 == 0) continue; steps += 0; }
+  while (n != 1) {
+    if (n & 1) n = 3 * n + 1; else n /= 2;
+    if (++steps > 90) break;
+    if (n % 5 == 0) continue;
+    steps += 0;
+  }
   met[i] = __activemask();
   out[i] = steps;
 }
@@ -52,7 +57,9 @@ K tiles(int* out) {  // halves of a warp with their own masks and trip counts
 }
 K ballots(unsigned* out, int limit) {
   int i = threadIdx.x;
-  if (i < limit) { out[i] = __ballot_sync(__activemask(), i % 3 == 0); out[32 + i] = __match_any_sync(__activemask(), i / 4); }
+  if (i >= limit) return;
+  out[i] = __ballot_sync(__activemask(), i % 3 == 0);
+  out[32 + i] = __match_any_sync(__activemask(), i / 4);
 }
 K producer(int* out) {  // lane 31 publishes, the others wait at the warp's barrier
   __shared__ int box;
@@ -70,10 +77,14 @@ K missing(int* out, volatile int* never) {  // lane 5 is named and goes elsewher
   if (*never) out[i] = 1;
 }
 K not_named(int* out) { out[threadIdx.x] = __shfl_sync(0x0000ffffu, threadIdx.x, 0); }
-K half_barrier(int* out) { if (threadIdx.x < 16) { __syncthreads(); out[0] = 1; } else { __syncthreads(); out[1] = 2; } }
+K half_barrier(int* out) {
+  if (threadIdx.x < 16) { __syncthreads(); out[0] = 1; } else { __syncthreads(); out[1] = 2; }
+}
 K reductions(int* out) {
   int i = threadIdx.x;
-  out[i] = __syncthreads_count(i % 3 == 0); out[128 + i] = __syncthreads_and(i < 100); out[256 + i] = __syncthreads_or(i == 99);
+  out[i] = __syncthreads_count(i % 3 == 0);
+  out[128 + i] = __syncthreads_and(i < 100);
+  out[256 + i] = __syncthreads_or(i == 99);
   out[384 + i] = __syncthreads_count(i % 5 == 0);
 }
 K from_ended(int* out) {  // reads a lane that is not there
