@@ -39,8 +39,8 @@ class SidePlan:
     reason: str = ""
     lanes: int = 32
     """Of a warp as the kernel's code has it."""
-    left: tuple[str, ...] = ()
-    """Manual work that the port left in the file."""
+    left: tuple[tuple[str, str], ...] = ()
+    """Manual work that is left in the port: file and what."""
 
     @property
     def key(self) -> SideKey:
@@ -173,12 +173,13 @@ def _refused(plan: SidePlan, failed: BuildFailed, device: Device, seconds: float
     said = failed.output.strip()
     first = next((line for line in said.splitlines() if "error" in line), said.splitlines()[0] if said else "no output")
     status, reason = Status.BUILD_FAILED, first.strip()
+    left = [sentence for path, sentence in plan.left if first.startswith(path)]
     missing = _missing_header(first)
-    if missing is not None:
+    if left:
+        more = f" (and {len(left) - 1} more)" if len(left) > 1 else ""
+        status, reason = Status.NOT_RUN, f"manual work is left in the port: {left[0]}{more}; {first.strip()}"
+    elif missing is not None:
         status, reason = Status.NOT_RUN, f"header {missing} is not installed here: {first.strip()}"
-    elif plan.left:
-        more = f" (and {len(plan.left) - 1} more)" if len(plan.left) > 1 else ""
-        status, reason = Status.NOT_RUN, f"manual work is left in the port: {plan.left[0]}{more}; {first.strip()}"
     result = _stopped(plan, status, reason, device, seconds, failed.command)
     kept = said if len(said) <= _KEPT else f"{said[:_KEPT]}\n... {len(said) - _KEPT} characters left out"
     return replace(result, notes=(kept,)) if kept else result

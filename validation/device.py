@@ -22,6 +22,8 @@ class Program:
     include_dirs: tuple[Path, ...] = ()
     defines: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
+    """Other kernels of the source that will be wanted: one compilation may serve all."""
 
 
 @dataclass(frozen=True)

@@ -61,13 +61,12 @@ def fill(case: Case, trial: Trial) -> Filled:
     """All inputs; the same trial gives the same bytes. Raises CaseError and HookFailed."""
     arrays: dict[str, Array] = {}
     scalars: dict[str, Any] = {}
-    for argument in (*case.arguments, *case.constants):
-        if argument.is_array:
-            if argument.kind == "in" or argument.values is not None:
-                arrays[argument.name] = _array(case, argument, trial, arrays, scalars)
-        elif argument.kind == "scalar":
-            assert argument.value is not None
+    for argument in case.arguments:
+        if argument.kind == "scalar":
             scalars[argument.name] = _scalar(case, argument, trial.symbols)
+    for argument in (*case.arguments, *case.constants):
+        if argument.is_array and (argument.kind == "in" or argument.values is not None):
+            arrays[argument.name] = _array(case, argument, trial, arrays, scalars)
     return Filled(arrays, scalars)
 
 

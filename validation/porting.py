@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import os
@@ -19,7 +20,7 @@ from porter.errors import Unusable
 from porter.manifest import Manifest, read_manifest, settings_json
 from porter.model import Effort
 from porter.project import Kind, discover
-from porter.records import Entry, Status
+from porter.records import Status
 from porter.settings import Choices, load_choices
 
 WIDENED = "W120"
@@ -49,13 +50,21 @@ class Port:
         except ValueError:
             return original
 
-    def left(self, case: Case) -> tuple[str, ...]:
-        """The manual work that porter left in the file of the case, as `code, line: message`."""
-        found: list[str] = []
-        for entry in self.manifest.files[self._path(case)].entries:
-            if entry.effort == Effort.MANUAL.value and entry.suppressed is None:
-                found.append(_sentence(entry))
+    @functools.cached_property
+    def left(self) -> tuple[tuple[str, str], ...]:
+        """The manual work that porter left: ported file, and `source, line, code: message`."""
+        found: list[tuple[str, str]] = []
+        for path, record in self.manifest.files.items():
+            for entry in record.entries:
+                if entry.effort == Effort.MANUAL.value and entry.suppressed is None:
+                    sentence = f"{path}, line {entry.line}, {entry.code}: {entry.message}"
+                    found.append((str(self.tree / record.output), sentence))
         return tuple(found)
+
+    def is_same(self, other: Port) -> bool:
+        """Whether both trees hold the same files."""
+        mine, theirs = ({r.output: r.output_sha256 for r in p.manifest.files.values()} for p in (self, other))
+        return mine == theirs and self.manifest.support == other.manifest.support
 
     def lanes(self, case: Case) -> int:
         """Lanes of a warp in the ported kernel: 64 when native mode widened it."""
@@ -74,10 +83,6 @@ class Port:
         if record is None or record.status is Status.FAILED:
             raise NotPorted(f"{path} is not in the ported tree {self.tree}")
         return path
-
-
-def _sentence(entry: Entry) -> str:
-    return f"{entry.code}, line {entry.line}: {entry.message}"
 
 
 def existing_port(tree: Path, root: Path) -> Port:

@@ -14,7 +14,7 @@ from porter.validation.inputs import Filled
 
 Expected = dict[str, Array]
 """Output name -> float64, int64 or bool values."""
-_DRAWS = 4
+_DRAWS = 6
 
 
 def expected(case: Case, filled: Filled, symbols: Symbols) -> Expected:
@@ -38,7 +38,7 @@ def spread(case: Case, filled: Filled, symbols: Symbols, truth: Expected, unit: 
         shifted: dict[str, Array] = {}
         for argument in floats:
             values = dtypes.to_float64(filled.arrays[argument.name], argument.dtype)
-            shifted[argument.name] = values * (1.0 + step * rng.choice([-1.0, 1.0], values.shape))
+            shifted[argument.name] = values * (1.0 + step * rng.standard_normal(values.shape))
         found = _evaluate(case, filled, symbols, shifted)
         for name, rows in moved.items():
             if found[name].shape == truth[name].shape:

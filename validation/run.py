@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from porter.validation.case import Case, CaseError
@@ -93,7 +93,7 @@ def validate(request: Request, progress: Progress | None = None) -> Outcome:
     for case in cases:
         try:
             _check_signature(case)
-            planned.append((case, _task(case, devices, request)))
+            planned.append((case, _task(case, _siblings(case, cases), devices, request)))
         except CaseError as error:
             found.append(_file_error(error))
     results: list[CaseResult | None] = [None] * len(planned)
@@ -181,10 +181,20 @@ def _is_named(case: Case, name: str) -> bool:
     return any(word.search(path.read_bytes()) for path in files)
 
 
-def _task(case: Case, devices: Sequence[str], request: Request) -> Task:
+def _siblings(case: Case, cases: Sequence[Case]) -> tuple[str, ...]:
+    """Kernels of other cases that the same compilation can serve."""
+    return tuple(sorted({other.kernel for other in cases if _unit(other) == _unit(case)} - {case.kernel}))
+
+
+def _unit(case: Case) -> tuple[object, ...]:
+    options = case.include_dirs, case.defines, case.cuda_options, case.hip_options
+    return case.source, case.port, case.root, options, case.reason_not_run("*")
+
+
+def _task(case: Case, also: tuple[str, ...], devices: Sequence[str], request: Request) -> Task:
     return Task(
         case,
-        tuple(_sides(case, devices, request)),
+        tuple(_sides(case, also, devices, request)),
         request.schedules,
         request.seeds,
         request.build_seconds,
@@ -192,40 +202,50 @@ def _task(case: Case, devices: Sequence[str], request: Request) -> Task:
     )
 
 
-def _sides(case: Case, devices: Sequence[str], request: Request) -> Iterator[SidePlan]:
-    for name in registry.NAMES:
-        if name not in devices:
-            continue
+def _sides(case: Case, also: tuple[str, ...], devices: Sequence[str], request: Request) -> Iterator[SidePlan]:
+    for name in (name for name in registry.NAMES if name in devices):
         reason = case.reason_not_run(name) or registry.why_not(name)
         found = registry.device(name)
-        if isinstance(found, str):
-            yield SidePlan("original" if name in ("ptx", "cuda") else "port", name, None, reason=reason or found)
+        if reason is not None or isinstance(found, str):
+            side = "original" if name in ("ptx", "cuda") else "port"
+            for warp in request.warps if side == "port" and case.port is None else (None,):
+                yield SidePlan(side, name, None, warp, reason or str(found))
         elif found.language == "cuda":
-            program = Program(case.source, case.kernel, "cuda", case.include_dirs, case.defines, case.cuda_options)
-            yield SidePlan("original", name, None if reason else program, reason=reason or "")
+            yield SidePlan("original", name, _program(case, case.source, "cuda", also))
         elif case.port is not None:
-            program = Program(case.port, case.kernel, "hip", case.include_dirs, case.defines, case.hip_options)
-            yield SidePlan("port", name, None if reason else program, GIVEN, reason or "", case.port_lanes)
+            program = _program(case, case.port, "hip", also)
+            yield SidePlan("port", name, program, GIVEN, lanes=case.port_lanes)
         else:
             for warp in request.warps:
-                yield _port_side(case, name, warp, request, reason)
+                yield _port_side(case, also, name, warp, request)
 
 
-def _port_side(case: Case, device: str, warp: str, request: Request, reason: str | None) -> SidePlan:
-    if reason is not None:
-        return SidePlan("port", device, None, warp, reason)
+def _program(case: Case, source: Path, language: str, also: tuple[str, ...]) -> Program:
+    options = case.cuda_options if language == "cuda" else case.hip_options
+    return Program(source, case.kernel, language, case.include_dirs, case.defines, options, also)
+
+
+def _port_side(case: Case, also: tuple[str, ...], device: str, warp: str, request: Request) -> SidePlan:
     try:
         port = _port(case.root, warp, request.tree)
-        folders = tuple(port.folder(folder) for folder in case.include_dirs)
-        program = Program(port.file(case), case.kernel, "hip", folders, case.defines, case.hip_options)
-        return SidePlan("port", device, program, warp, lanes=port.lanes(case), left=port.left(case))
+        program = _program(case, port.file(case), "hip", also)
+        program = replace(program, include_dirs=tuple(port.folder(folder) for folder in case.include_dirs))
+        return SidePlan("port", device, program, warp, lanes=port.lanes(case), left=port.left)
     except NotPorted as error:
         return SidePlan("port", device, None, warp, f"not ported: {error}")
 
 
 @functools.cache
 def _port(root: Path, warp: str, tree: Path | None) -> Port:
-    return port_of(root, warp) if tree is None else existing_port(tree, root)
+    """The port; where native mode widens nothing, the preserving one, so that it is compiled once."""
+    if tree is not None:
+        return existing_port(tree, root)
+    port = port_of(root, warp)
+    if warp == "native":
+        preserving = _port(root, "preserve", None)
+        if port.is_same(preserving):
+            return preserving
+    return port
 
 
 # -- results ------------------------------------------------------------------------------------------

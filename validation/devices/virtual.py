@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import functools
 import hashlib
 import os
 import tempfile
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +41,8 @@ class Backend:
     missing: Callable[[], str | None]
     """Why its compiler cannot be used here."""
     does_not_show: tuple[str, ...]
+    alignment: str = "dword"
+    """What an access must be aligned to."""
 
 
 @dataclass
@@ -83,9 +87,12 @@ class VirtualDevice:
             return device
         try:
             unit = _unit(program, self.backend.suffix)
+            with _locked(unit):
+                made = self.backend.assemble(unit, program, seconds)
         except OSError as error:
             return NotRun(f"{error.filename}: {error.strerror}")
-        made = self.backend.assemble(unit, program, seconds)
+        if isinstance(made, CompileFailed) and program.also:  # one of the others may be to blame
+            return self.compile(replace(program, also=()), seconds)
         if isinstance(made, Missing):
             return NotRun(made.reason)
         if isinstance(made, CompileFailed):
@@ -93,7 +100,7 @@ class VirtualDevice:
         module = device.compile(made.text)
         if isinstance(module, NotRun):
             return module
-        symbol = entry_symbol(made.text)
+        symbol = entry_symbol(made.text, _names(program).index(program.kernel))
         if symbol not in module.kernels:
             symbol = find_symbol(module.kernels, program.kernel)
         if symbol is None:
@@ -102,7 +109,7 @@ class VirtualDevice:
         translated = module.translate(symbol)
         if isinstance(translated, NotRun):
             return translated
-        return VirtualKernel(made.command, module, symbol, _state(device, module))
+        return VirtualKernel(made.command, module, symbol, _state(device, module), self.backend.alignment)
 
     def _open(self) -> Any:
         if self._device is None or isinstance(self._device, NotRun):
@@ -127,6 +134,7 @@ class VirtualKernel:
     module: Any
     symbol: str
     state: tuple[tuple[int, bytes], ...]
+    alignment: str
 
     def launch(self, launch: Launch, seconds: float) -> LaunchOutcome:
         """Run it. The limit becomes an instruction budget per wave; the process around it has the clock."""
@@ -145,6 +153,7 @@ class VirtualKernel:
             uninitialised=launch.initialised,
             cooperative=launch.cooperative,
             allow_exited=True,
+            alignment=self.alignment,
             budget=max(1_000_000, int(seconds * _LANE_STEPS_PER_SECOND)),
         )
         outcome: LaunchOutcome = self.module.launch(
@@ -171,7 +180,7 @@ class VirtualKernel:
 
 def _unit(program: Program, suffix: str) -> Path:
     """The file that includes the source and instantiates the kernel; the same content is the same file."""
-    text = entry_unit(program)
+    text = entry_unit(program, _names(program))
     folder = cache_directory() / "units" / hashlib.sha256(text.encode()).hexdigest()[:32]
     path = folder / f"{program.source.stem}{suffix}"
     if not path.exists():
@@ -181,6 +190,19 @@ def _unit(program: Program, suffix: str) -> Path:
             file.write(text)
         Path(made).replace(path)
     return path
+
+
+def _names(program: Program) -> tuple[str, ...]:
+    """The kernels of one unit, in an order that does not depend on which of them is wanted."""
+    return tuple(sorted({program.kernel, *program.also}))
+
+
+@contextlib.contextmanager
+def _locked(unit: Path) -> Iterator[None]:
+    """Processes that want the same unit wait for the first to compile it."""
+    with unit.with_suffix(".lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def _flags(program: Program) -> tuple[str, ...]:
@@ -221,3 +243,35 @@ def gfx942() -> VirtualDevice:
     return VirtualDevice(
         Backend("gfx942", "hip", 64, ".hip", _assemble_gfx942, _open_gfx942, _missing_clang, shows_not)
     )
+
+
+def _assemble_ptx(unit: Path, program: Program, seconds: float) -> Assembled | CompileFailed | Missing:
+    from porter.validation.toolchain.nvcc import ptx as compile_ptx
+
+    options = ("-w", *program.options)
+    return compile_ptx(unit, "sm_80", options, seconds, program.include_dirs, program.defines)
+
+
+def _missing_nvcc() -> str | None:
+    from porter.validation.toolchain.nvcc import find_nvcc
+
+    found = find_nvcc()
+    return found.reason if isinstance(found, Missing) else None
+
+
+def _open_ptx() -> Any:
+    from porter.validation.devices.ptx import open_device
+
+    return open_device()
+
+
+def ptx() -> VirtualDevice:
+    """The virtual NVIDIA GPU: runs the original."""
+    shows_not = (
+        "memory ordering between blocks",
+        "last-bit accuracy of approximate functions (ex2, lg2, rcp, rsqrt, sin, cos, tanh)",
+        "the order of summation inside matrix instructions",
+        "time",
+    )
+    backend = Backend("ptx", "cuda", 32, ".cu", _assemble_ptx, _open_ptx, _missing_nvcc, shows_not, "natural")
+    return VirtualDevice(backend)

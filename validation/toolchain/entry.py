@@ -5,33 +5,41 @@ from __future__ import annotations
 import ctypes
 import functools
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from porter.validation.device import Program
 
 MARKER = "porter_entry"
-_INSTANTIATED = """\
-#include "{source}"
-
-// Taking the address instantiates the kernel, whatever its parameters are.
-extern "C" __attribute__((used)) const void* const porter_entry_host = reinterpret_cast<const void*>(&{kernel});
+_INSTANTIATED = """
+extern "C" __attribute__((used)) const void* const {marker}_host = reinterpret_cast<const void*>(&{kernel});
 extern "C" __device__ const void* {marker} = reinterpret_cast<const void*>(&{kernel});
 """
-_POINTS_TO = re.compile(
-    rf"^{MARKER}:\s*\n\s*\.quad\s+(?P<amd>[\w.$]+)" rf"|\.u64\s+{MARKER}\s*=\s*(?:generic\()?(?P<ptx>[\w$%]+)",
-    re.MULTILINE,
-)
 
 
-def entry_unit(program: Program) -> str:
-    """A translation unit that includes the source and instantiates the kernel that the program names."""
+def _marker(index: int) -> str:
+    return f"{MARKER}_{index}" if index else MARKER
+
+
+def entry_unit(program: Program, kernels: Sequence[str] = ()) -> str:
+    """A translation unit that includes the source and instantiates the program's kernel, or all those given."""
     source = str(program.source.absolute()).replace("\\", "\\\\").replace('"', '\\"')
-    return _INSTANTIATED.format(source=source, kernel=program.kernel, marker=MARKER)
+    parts = [
+        f'#include "{source}"\n',
+        "\n// Taking the address instantiates a kernel, whatever its parameters are.",
+    ]
+    for index, kernel in enumerate(kernels or (program.kernel,)):
+        parts.append(_INSTANTIATED.format(kernel=kernel, marker=_marker(index)))
+    return "".join(parts)
 
 
-def entry_symbol(assembly: str) -> str | None:
-    """The kernel's symbol as the compiler itself wrote it: `porter_entry` of an entry unit points to it."""
-    found = _POINTS_TO.search(assembly)
+def entry_symbol(assembly: str, index: int = 0) -> str | None:
+    """The symbol of a kernel of an entry unit, as the compiler itself wrote it: the marker points to it."""
+    marker = _marker(index)
+    pattern = (
+        rf"^{marker}:\s*\n\s*\.quad\s+(?P<amd>[\w.$]+)"
+        rf"|\.u64\s+{marker}(?:\[1\])?\s*=\s*\{{?\s*(?:generic\()?(?P<ptx>[\w$%]+)"
+    )
+    found = re.search(pattern, assembly, re.MULTILINE)
     return (found["amd"] or found["ptx"]) if found else None
 
 
