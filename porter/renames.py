@@ -18,7 +18,7 @@ _CUDA_LIKE = re.compile(
     r"cu(?:da|blas|blasLt|fft|rand|sparse|solver|dnn|pti|file|tensor)[A-Z]\w*"
     r"|(?:nccl|nvrtc|nvml|nvtx|npp)[A-Z]\w*"
     r"|cu(?:Mem|Ctx|Device|Module|Func|Launch|Stream|Event|Array|Tex|Graph|Link|Get|Init|Driver|Occupancy|Pointer)[A-Z0-9]?\w*"
-    r"|CU_[A-Z0-9_]+|CU(?:DA|BLAS|FFT|RAND|SPARSE|SOLVER|DNN)_[A-Z0-9_]+"
+    r"|__(?:internal|nv|nvvm|cudart)_[a-z]\w*|CU_[A-Z0-9_]+|CU(?:DA|BLAS|FFT|RAND|SPARSE|SOLVER|DNN)_[A-Z0-9_]+"
 )
 
 

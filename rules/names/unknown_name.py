@@ -22,6 +22,7 @@ class UnknownName(Rule):
     code = "A005"
     examples = (
         reports("void f() { cudaFrobnicateAsync(0); }", effort=Effort.REVIEW),
+        reports("__device__ float f(unsigned short x) { return __internal_bfloat162float(x); }"),
         reports("using S = cub::FrobnicateSum<int>;"),
         reports("namespace cg = cooperative_groups;\nvoid f() { cg::frobnicate(); }"),
         clean("using S = cub::BlockReduce<int, 128>::TempStorage; using T = thrust::device_vector<int>;"),
@@ -35,7 +36,9 @@ class UnknownName(Rule):
         """One finding per place."""
         for index in unknown_names(unit):
             name = unit.tokens.texts[index]
-            yield self.finding(unit, unit.span(index), f"{name} is in no name table", Effort.REVIEW)
+            internal = name.startswith("__")
+            message = f"{name} is {'internal to CUDA' if internal else 'in no name table'}"
+            yield self.finding(unit, unit.span(index), message, Effort.MANUAL if internal else Effort.REVIEW)
         for index in unknown_members(unit):
             name = unit.tokens.texts[index]
             message = f"{unit.tokens.texts[index - 2]}::{name} is in no name table: AMD's library hardly has it"
