@@ -1,0 +1,97 @@
+"""B003: the compute type of GemmEx given as a data type."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from porter.model import Edit, Effort, Finding, Span
+from porter.rule import Rule, clean, fixes, reports
+from porter.unit import Unit
+
+_CALLS = frozenset(f"cublasGemm{kind}Ex{width}" for kind in ("", "Batched", "StridedBatched") for width in ("", "_64"))
+_COMPUTE_TYPES = {
+    "CUDA_R_16F": "CUBLAS_COMPUTE_16F",
+    "CUDA_R_32F": "CUBLAS_COMPUTE_32F",
+    "CUDA_C_32F": "CUBLAS_COMPUTE_32F",
+    "CUDA_R_64F": "CUBLAS_COMPUTE_64F",
+    "CUDA_C_64F": "CUBLAS_COMPUTE_64F",
+    "CUDA_R_32I": "CUBLAS_COMPUTE_32I",
+}
+_COMPUTE_TYPE = -2
+_FEWEST = 19
+_DATA_TYPE = re.compile(r"\bcudaDataType(?:_t)?\b|\bhipDataType\b")
+
+
+class GemmComputeType(Rule):
+    """Data type as the compute type of GemmEx
+
+    Until CUDA 11 the type that `cublasGemmEx` computes in was a `cudaDataType`, and cuBLAS's C++ header still has an
+    overload for it, which turns `CUDA_R_32F` into `CUBLAS_COMPUTE_32F`. hipBLAS takes a compute type only.
+    """
+
+    code = "B003"
+    triggers = _CALLS
+    answers = _CALLS
+    hazards = ("cublas-hipblas-mapping",)
+    examples = (
+        fixes(
+            "void f() { cublasGemmEx(h, t, t, m, n, k, a, A, CUDA_R_16F, x, B, CUDA_R_16F, y, b, C, CUDA_R_16F, z,\n"
+            "  CUDA_R_32F, CUBLAS_GEMM_DEFAULT); }",
+            "void f() { cublasGemmEx(h, t, t, m, n, k, a, A, CUDA_R_16F, x, B, CUDA_R_16F, y, b, C, CUDA_R_16F, z,\n"
+            "  CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT); }",
+        ),
+        reports(
+            "void f(cudaDataType_t type) { cublasGemmEx(h, t, t, m, n, k, a, A, type, x, B, type, y, b, C, type, z,\n"
+            "  type, CUBLAS_GEMM_DEFAULT); }"
+        ),
+        reports(
+            "void f() { cublasGemmEx(h, t, t, m, n, k, a, A, s, x, B, s, y, b, C, s, z, compute_type_of(s), algo); }",
+            effort=Effort.REVIEW,
+        ),
+        clean(
+            "void f(cublasComputeType_t c) { cublasGemmEx(h, t, t, m, n, k, a, A, CUDA_R_16F, x, B, CUDA_R_16F, y, b,\n"
+            "  C, CUDA_R_16F, z, c, CUBLAS_GEMM_DEFAULT); }"
+        ),
+        clean(
+            "void f() { cublasGemmEx(h, t, t, m, n, k, a, A, CUDA_R_16F, x, B, CUDA_R_16F, y, b, C, CUDA_R_16F, z,\n"
+            "  CUBLAS_COMPUTE_32F_FAST_TF32, CUBLAS_GEMM_DEFAULT); }"
+        ),
+        clean("auto g = &cublasGemmEx;"),
+    )
+
+    def find(self, unit: Unit) -> Iterator[Finding]:
+        """One finding per call that does not surely pass a compute type."""
+        for name in sorted(_CALLS & unit.tokens.names.keys()):
+            for index in unit.occurrences(name):
+                arguments = unit.arguments(index)
+                if len(arguments) >= _FEWEST:
+                    yield from self._judged(unit, index, arguments[_COMPUTE_TYPE])
+
+    def _judged(self, unit: Unit, index: int, argument: Span) -> Iterator[Finding]:
+        text = unit.slice(argument)
+        if text.startswith(("CUBLAS_COMPUTE_", "HIPBLAS_COMPUTE_")):
+            return
+        new = _COMPUTE_TYPES.get(text)
+        if new is not None:
+            message = f"{text} as a compute type is {new}"
+            yield self.finding(unit, argument, message, Effort.NONE, (Edit(*argument, new),))
+            return
+        kind = _type_of(unit, index, text)
+        if kind is None or _DATA_TYPE.search(kind):
+            effort = Effort.REVIEW if kind is None else Effort.MANUAL
+            yield self.finding(unit, argument, f"hipBLAS takes {text} as a hipblasComputeType_t only", effort)
+
+
+def _type_of(unit: Unit, index: int, text: str) -> str | None:
+    """The type of a call's compute type: from the parser, or from a declaration of that name in the file."""
+    if text.startswith(("CUDA_R_", "CUDA_C_")):
+        return "cudaDataType"
+    types = unit.semantics.call_argument_types(unit.tokens.starts[index]) if unit.semantics else None
+    if types and types[_COMPUTE_TYPE]:
+        return types[_COMPUTE_TYPE]
+    for place in unit.tokens.names.get(text, ()):
+        before = unit.tokens.texts[place - 1]
+        if _DATA_TYPE.fullmatch(before) or "omputeType" in before:
+            return before
+    return None
