@@ -76,11 +76,8 @@ def move(op: Lane) -> None:
         terms = [f"(uint64_t){op.of(o, f'b{part}')} << {i * part}" for i, o in enumerate(source.parts)]
         op.d(" | ".join(terms), f"b{width}")
     else:
-        raw = kind if kind == "pred" else f"b{width}"
-        value = op.s(1, kind if source.kind in ("f32", "f64") else raw)
-        if source.kind == "int" and kind in ("f32", "f64"):
-            value = op.s(1, raw)
-        op.d(value, raw)
+        raw = kind if kind == "pred" or source.kind in ("f32", "f64") else f"b{width}"
+        op.d(op.s(1, raw), raw)
 
 
 _WINDOWS = {"shared": "SHARED_APERTURE", "local": "PRIVATE_APERTURE"}
