@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from porter import edits as editing
 from porter.fixpoint import is_settled
+from porter.headers import Included
 from porter.insertion import include_edit
 from porter.lex import Tokens
 from porter.model import Edit, Effort, Finding, Kernel, PortedFile, Settings, Span
@@ -45,6 +46,7 @@ class Context:
     headers: frozenset[str] = frozenset()
     renamed: Mapping[str, str] = field(default_factory=dict)
     parse: Callable[[SourceFile, Tokens], Semantics | None] | None = None
+    included_file: Included | None = None
 
     def unit(self, source: SourceFile) -> Unit:
         """A file as the rules of this run see it."""
@@ -57,6 +59,7 @@ class Context:
             self.headers,
             self.renamed,
             self.parse,
+            self.included_file,
         )
 
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from porter.functions import Head, find_heads
-from porter.lex import STRING, Tokens
+from porter.lex import STRING, Tokens, lex
 from porter.signatures import parameters_of, template_parameters_of
 from porter.unit import Unit
 from porter.warp.collectives import BARRIERS, Collective, collective
 from porter.warp.constants import Constants, Macro
 from porter.warp.syntax import parse_block, parse_expression, parse_statements
 from porter.warp.tree import Node, calls
-from porter.written import written
+from porter.written import split_commas, written
 
 
 @dataclass(frozen=True)
@@ -37,10 +37,31 @@ class Function:
         return {parameter.name: parameter.type for parameter in parameters_of(self.tokens, self.head)}
 
     @cached_property
+    def fewest(self) -> int:
+        """How many arguments a call must have: parameters before the first default value."""
+        stretches = split_commas(self.tokens, self.head.opening + 1, self.head.closing)
+        texts = self.tokens.texts
+        return next((n for n, (first, last) in enumerate(stretches) if "=" in texts[first:last]), len(self.parameters))
+
+    @cached_property
     def template_parameters(self) -> tuple[str, ...]:
         """Names of the template parameters."""
         texts = template_parameters_of(self.tokens, self.head)
         return tuple(text.partition("=")[0].split()[-1].lstrip(".") for text in texts if text.strip())
+
+    def template_default(self, name: str) -> Node | None:
+        """The default value of a template parameter that is no type."""
+        for written_parameter in template_parameters_of(self.tokens, self.head):
+            left, equals, right = written_parameter.partition("=")
+            if equals and left.split()[-1:] == [name] and left.split()[0] not in ("typename", "class"):
+                tokens = lex(right.strip())
+                return parse_expression(tokens, 0, len(tokens))
+        return None
+
+    @property
+    def is_const(self) -> bool:
+        """Whether it is a member function that leaves its object as it is."""
+        return "const" in self.tokens.texts[self.head.closing + 1 : self.head.body or 0]
 
     @cached_property
     def body(self) -> Node:

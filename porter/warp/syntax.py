@@ -679,13 +679,18 @@ class Reader:
             elif text in ("++", "--"):
                 self.position += 1
                 node = Node("postfix", node.first, self.before, text, (node,))
-            elif text == "{" and node.kind == "name" and node.text in TYPES:
+            elif text == "{" and node.kind == "name" and (node.text in TYPES or self._is_constructed()):
                 inner = self._braced()
                 node = Node("call", node.first, self.before, kids=(node, *inner.kids))
             elif text == "<<<":
                 node = self._launch(node)
             else:
                 return node
+
+    def _is_constructed(self) -> bool:
+        """Whether the brace that opens here, after a name, is the end of an expression: `Sum{}`, no body."""
+        close = self._matching(self.position)
+        return close is not None and self.texts[close + 1 : close + 2] in ([")"], [","], [";"], ["."])
 
     def _launch(self, node: Node) -> Node:
         """`kernel<<<grid, block>>>(...)`: a call whose callee is a launch node."""

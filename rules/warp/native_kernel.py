@@ -9,6 +9,7 @@ from porter.rule import Example, Rule, clean
 from porter.unit import Unit
 from porter.warp.collectives import COLLECTIVES, EXCHANGES
 from porter.warp.native.plan import Kept, Widened, outcome
+from porter.warp.native.view import view_of
 
 _NATIVE = Settings(warp="native")
 
@@ -88,11 +89,13 @@ void launch(float *out, const float *in, int n) { groups<<<n / 256, 256>>>(out, 
         ),
     )
 
+    def applies(self, unit: Unit) -> bool:
+        """Whether kernels are there that may be wanted: what they exchange may stand in a header."""
+        settings = unit.settings
+        return (settings.warp == "native" or bool(settings.native_kernels)) and "__global__" in unit.identifiers
+
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per kernel that was asked for."""
-        settings = unit.settings
-        if settings.warp != "native" and not settings.native_kernels:
-            return
         found = outcome(unit)
         for widened in found.widened:
             yield self._widened(unit, widened)
@@ -101,19 +104,22 @@ void launch(float *out, const float *in, int n) { groups<<<n / 256, 256>>>(out, 
 
     def _widened(self, unit: Unit, widened: Widened) -> Finding:
         head = widened.kernel.head
-        span = unit.span(head.name_first)
         includes = ["porter/warp64.hpp"]
         if any("get_warp_size" in edit.text for edit in widened.edits):
             includes.append("porter/warp_query.hpp")
         message = f"{widened.kernel.name} is widened to 64 lanes: compare its results with `porter validate`"
+        span = _span(unit, head.name_first, head.name_first)
         return self.finding(unit, span, message, Effort.REVIEW, widened.edits, tuple(includes))
 
     def _kept(self, unit: Unit, kept: Kept) -> Finding:
-        node = kept.node
-        tokens = unit.tokens
-        if node is not None and node.last >= node.first:
-            span = Span(tokens.starts[node.first], tokens.end(node.last))
-        else:
-            span = unit.span(kept.kernel.head.name_first)
+        head, node = kept.kernel.head, kept.node
+        inside = node is not None and node.last >= node.first
+        first, last = (node.first, node.last) if inside and node is not None else (head.name_first, head.name_first)
         message = f"{kept.kernel.name} keeps 32 lanes: {kept.reason}"
-        return self.finding(unit, span, message, Effort.NONE)
+        return self.finding(unit, _span(unit, first, last), message, Effort.NONE)
+
+
+def _span(unit: Unit, first: int, last: int) -> Span:
+    """The bytes of the file that tokens of the kernel's view stand for."""
+    view = view_of(unit)
+    return Span(view.tokens.starts[first] - view.base, view.tokens.end(last) - view.base)

@@ -97,6 +97,13 @@ struct FromXor {
 PORTER_LANE unsigned lane_id() { return detail::wave_lane(); }
 PORTER_LANE unsigned long long lanemask_lt() { return (1ull << lane_id()) - 1ull; }
 
+/// Lanes of this wavefront that belong to the block: 32 in the last wavefront of a block of an odd number of warps (or of
+/// rows of 32 threads), else 64. The same for all lanes of the wavefront.
+PORTER_LANE int lanes() {
+  unsigned const first = static_cast<unsigned>(__builtin_amdgcn_readfirstlane(static_cast<int>(threadIdx.x))) & ~63u;
+  return blockDim.x - first > 32u ? 64 : 32;
+}
+
 PORTER_LANE unsigned long long ballot(int predicate) { return __ballot(predicate); }
 PORTER_LANE unsigned long long activemask() { return __ballot(1); }
 PORTER_LANE int any(int predicate) { return ballot(predicate) != 0ull; }

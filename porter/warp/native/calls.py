@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
+from porter.lex import STRING, Tokens
 from porter.warp.bodies import Function
 from porter.warp.collectives import BARRIERS, Collective, argument, collective
 from porter.warp.constants import WARP
 from porter.warp.native.expressions import Expressions, is_full_mask
-from porter.warp.native.kinds import PER_THREAD, THREADS, Kind, Undecided, combined, joined
-from porter.warp.native.operations import atomic_operation, operation
+from porter.warp.native.kinds import PER_THREAD, THREADS, Kind, Undecided, joined, placed
+from porter.warp.native.operations import atomic_operation, functors, of_whole, operation, written_variable
 from porter.warp.native.state import Scope
-from porter.warp.tree import Node, unwrapped
+from porter.warp.tree import Node, calls, spelled, unwrapped
 
 if TYPE_CHECKING:
     from porter.warp.native.statements import Statements
@@ -20,10 +22,17 @@ K = Kind
 _WIDE = "porter::wide::"
 _BIT_FUNCTIONS = {"__popc": "__popcll", "__ffs": "__ffsll", "__clz": "__clzll"}
 _SUSPECT = ("warp", "reduce", "scan", "lane", "shfl", "sync", "block", "cg::", "cub::", "tile", "ballot", "vote")
-_WHOLE = frozenset({"uniform", "item", "warp0", "stage2", "tree", "agg", "mask"})
+_WAITS = frozenset({"cudaGridDependencySynchronize", "cudaTriggerProgrammaticLaunchCompletion"})
+"""Functions that only say when a kernel begins or ends."""
+_WHOLE = frozenset({"uniform", "item", "warp0", "tree", "agg", "mask"})
 """Guards under which all lanes of a warp come by."""
 _DEEPEST = 5
-_THREADED = frozenset(["threadIdx", "blockIdx", "blockDim", "gridDim", "__shared__", "asm", "__asm__", "32", "31"])
+LANES = "porter::wide::lanes()"
+LAST = f"({LANES} - 1)"
+_THREADED = frozenset(
+    ["threadIdx", "blockIdx", "blockDim", "gridDim", "__shared__", "asm", "__asm__", "__asm", "32", "31"]
+)
+ASSEMBLY = frozenset({"asm", "__asm__", "__asm"})
 
 
 class Calls:
@@ -50,9 +59,11 @@ class Calls:
         if found is not None:
             return self._collective(node, found, scope)
         if node.kids[0].kind == "member":
-            raise Undecided(node, f"the member {node.kids[0].text}")
+            return self._method(node, scope)
         if not node.callee:
             inner = unwrapped(node.kids[0])
+            if inner.kind == "call" and inner.callee in scope.function.template_parameters and not inner.arguments:
+                return self._plain(node, scope)
             if inner.kind == "name" and inner.text in scope.function.template_parameters and len(node.arguments) == 1:
                 return self.value(node.arguments[0], scope)
             raise Undecided(node, "a call of an expression")
@@ -61,15 +72,17 @@ class Calls:
             return self._barrier(node, name, scope)
         if name in _BIT_FUNCTIONS and node.arguments:
             return self._bits(node, name, scope)
-        functions = self.plan.bodies.by_name.get(name, ())
+        functions = self._candidates(node, name)
         if functions and not all(map(self._knows_no_warps, functions)):
             return self._helper(node, functions, scope)
         if functions:
-            return self._plain(node, scope)
+            return self._known(node, functions, scope)
         if name.startswith("atomic"):
             return self._atomic(node, scope)
         if name in self.plan.bodies.macro_bodies:
             raise Undecided(node, f"the macro {name}")
+        if name in _WAITS:
+            return K.UNIFORM
         if any(word in node.callee.lower() for word in _SUSPECT):
             raise Undecided(node, f"{node.callee} is not in this file")
         return self._plain(node, scope)
@@ -78,8 +91,54 @@ class Calls:
         """Whether a helper computes with its arguments alone: no thread numbers, no exchange, no shared memory."""
         if self.plan.bodies.reach.get(function.name):
             return False
-        texts = self.plan.bodies.tokens.texts[function.head.begin : function.head.end]
+        tokens = self.plan.bodies.tokens
+        texts = [
+            text
+            for index, text in enumerate(tokens.texts[function.head.begin : function.head.end], function.head.begin)
+            if tokens.kinds[index] != STRING and not (text in ASSEMBLY and is_plain_assembly(tokens, index))
+        ]
         return _THREADED.isdisjoint(texts) and not any(self.constants.is_warp_size(t) for t in set(texts))
+
+    def _method(self, node: Node, scope: Scope) -> Kind:
+        """A member function in sight that knows nothing of warps; it may change its object."""
+        member = node.kids[0]
+        functions = self._candidates(node, member.text)
+        root = _root(member)
+        if not functions or root is None or root not in scope.kinds or not all(map(self._knows_no_warps, functions)):
+            raise Undecided(node, f"the member {member.text}")
+        kind = self.expressions.mixed(scope.kinds[root], self._known(node, functions, scope), node)
+        if kind is not scope.kinds[root] and not all(f.is_const for f in functions):
+            scope.kinds[root] = kind
+            scope.operations[root] = ""
+        return kind
+
+    def _candidates(self, node: Node, name: str) -> tuple[Function, ...]:
+        """The functions of a name that take as many arguments as a call has."""
+        count = len(node.arguments)
+        return tuple(f for f in self.plan.bodies.by_name.get(name, ()) if f.fewest <= count <= len(f.parameters))
+
+    def _known(self, node: Node, functions: tuple[Function, ...], scope: Scope) -> Kind:
+        """A function in sight that computes with its arguments alone; it may write some of them."""
+        kind = K.UNIFORM
+        for kid in node.arguments:
+            inner = unwrapped(kid)
+            local = inner.kids[0] if inner.kind == "unary" and inner.text == "&" else kid
+            kind = self.expressions.mixed(kind, self.value(local, scope), node)
+        self._usable(kind, node)
+        for function in functions:
+            for name, kid in zip(function.parameters, node.arguments, strict=False):
+                target = written_variable(function.parameter_types.get(name, ""), kid)
+                if target is None:
+                    continue
+                if target not in scope.kinds:
+                    raise Undecided(node, f"{node.callee} may write {target}")
+                scope.kinds[target] = kind
+                scope.operations[target] = ""
+        return kind
+
+    def _usable(self, kind: Kind, node: Node) -> None:
+        if kind in (K.MASK, K.LANE, K.WARP, K.WARPS, K.WIDTH, K.BIT, K.LT, K.FULL):
+            raise Undecided(node, f"{kind.value} passed to {node.callee}")
 
     def _plain(self, node: Node, scope: Scope) -> Kind:
         """A function of its arguments: mathematics, conversions, constructors."""
@@ -87,10 +146,16 @@ class Calls:
         for kid in node.arguments:
             inner = unwrapped(kid)
             if inner.kind == "unary" and inner.text == "&" and inner.kids[0].kind == "name":
-                raise Undecided(node, f"{node.callee} may write {inner.kids[0].text}")
+                kid = inner.kids[0]
             kind = self.expressions.mixed(kind, self.value(kid, scope), node)
-        if kind in (K.MASK, K.LANE, K.WARP, K.WARPS, K.WIDTH, K.BIT, K.LT):
-            raise Undecided(node, f"{kind.value} passed to {node.callee}")
+        self._usable(kind, node)
+        for kid in node.arguments:
+            target = written_variable("*", kid)
+            if target in scope.kinds and target is not None:
+                scope.kinds[target] = kind
+                scope.operations[target] = ""
+            elif target is not None and unwrapped(unwrapped(kid).kids[0]).kind == "name":
+                raise Undecided(node, f"{node.callee} may write {target}")
         return kind
 
     def _barrier(self, node: Node, name: str, scope: Scope) -> Kind:
@@ -129,6 +194,8 @@ class Calls:
         if found.kind == "reduce":
             self.plan.exchanges = True
             return self.gathered(kind, node)
+        if kind is K.PARTIAL0:
+            return K.TOTAL
         return K.BLOCKWIDE if kind is K.PARTIAL else K.AGG
 
     def _mask(self, node: Node, found: Collective, scope: Scope) -> Kind | None:
@@ -140,6 +207,9 @@ class Calls:
             self.plan.replace(mask, "~0ull")
             return K.UNIFORM
         kind = self.value(mask, scope)
+        if kind is K.FULL:
+            self.plan.replace(mask, "~0ull")
+            return K.UNIFORM
         if kind is not K.MASK:
             raise Undecided(mask, "a mask that names some lanes")
         return kind
@@ -194,7 +264,9 @@ class Calls:
     def _broadcast(self, node: Node, kind: Kind, lane_node: Node, mask_kind: Kind | None, scope: Scope) -> Kind:
         """`__shfl(v, lane)`: from lane 0, the last lane, or a leader that is there for sure."""
         lane = self.constants.value(lane_node)
-        if lane == WARP - 1 and unwrapped(lane_node).kind == "number":
+        if lane == WARP - 1 and self.plan.shape.part and self._says_last(lane_node):
+            self.plan.replace(lane_node, LAST)
+        elif lane == WARP - 1 and unwrapped(lane_node).kind == "number":
             self.plan.replace(unwrapped(lane_node), "63")
         elif lane is None or lane != 0:
             lane_kind = self.value(lane_node, scope)
@@ -211,35 +283,28 @@ class Calls:
             return kind
         raise Undecided(node, f"a broadcast of {kind.value}")
 
+    def _says_last(self, node: Node) -> bool:
+        """`31`, `WARP_SIZE - 1`"""
+        node = unwrapped(node)
+        return node.kind == "number" or any(self.expressions.is_width(below) for below in node.walk())
+
     def gathered(self, kind: Kind, node: Node) -> Kind:
         """What a reduction over the lanes gives."""
         if kind in (K.DATA, K.STEP):
             return K.AGG
         if kind is K.PARTIAL:
             return K.BLOCKWIDE
+        if kind is K.PARTIAL0:
+            return K.TOTAL
         raise Undecided(node, f"a reduction of {kind.value}: it counts lanes")
 
     def _helper(self, node: Node, functions: tuple[Function, ...], scope: Scope) -> Kind:
         if self.depth > _DEEPEST:
             raise Undecided(node, "calls nested too deep")
-        result = K.UNIFORM
+        self.plan.calls[self._name_token(node)] = functions[0].name
+        result: Kind | None = None
         for function in functions:
-            kinds: dict[str, Kind] = {}
-            distances: set[str] = set()
-            for name, kid in zip(function.parameters, node.arguments, strict=False):
-                inner = unwrapped(kid)
-                if self._is_distance(inner, scope):
-                    distances.add(name)
-                    kinds[name] = K.DELTA
-                elif inner.kind == "name" and inner.text in self.plan.shared and inner.text not in scope.kinds:
-                    self.plan.shared[name] = self.plan.shared[inner.text]
-                elif is_full_mask(self.expressions, inner):
-                    raise Undecided(inner, "a mask handed to a helper")
-                else:
-                    kinds[name] = self.value(kid, scope)
-            inside = Scope(function, kinds, guards=scope.guards, tree=frozenset(distances), exited=scope.exited)
-            for name, kid in zip(function.parameters, node.arguments, strict=False):
-                inside.operations[name] = operation(self, kid, scope)
+            inside = self._bound_scope(node, function, scope)
             self.plan.functions[function.head.begin] = function
             self.depth += 1
             try:
@@ -247,9 +312,86 @@ class Calls:
             finally:
                 self.depth -= 1
             self.returned[function.name] = inside.operations.get("return", "")
+            self._hand_back(node, function, inside, scope)
             for kind in inside.returns:
-                result = joined(result, kind, node)
-        return result
+                result = kind if result is None else joined(result, kind, node)
+        return K.UNIFORM if result is None else result
+
+    def written_by_calls(self, body: Node) -> set[str]:
+        """The variables that functions in sight are given to write."""
+        return {
+            target
+            for call in calls(body)
+            for function in self._candidates(call, call.callee.rpartition("::")[2])
+            for name, kid in zip(function.parameters, call.arguments, strict=False)
+            if (target := written_variable(function.parameter_types.get(name, ""), kid)) is not None
+        }
+
+    def _name_token(self, node: Node) -> int:
+        """The token of the name that a call calls, without scopes and template arguments."""
+        name = node.callee.rpartition("::")[2]
+        callee = node.kids[0]
+        texts = self.plan.bodies.tokens.texts
+        return next(index for index in range(callee.first, callee.last + 1) if texts[index] == name)
+
+    def _bound_scope(self, node: Node, function: Function, scope: Scope) -> Scope:
+        """What a helper's parameters mean in one call."""
+        inside = Scope(function, {}, guards=scope.guards, exited=scope.exited)
+        inside.functors = functors(self.plan.bodies, node, function, scope)
+        distances: set[str] = set()
+        for name, kid in zip(function.parameters, node.arguments, strict=False):
+            inner = unwrapped(kid)
+            pointee = inner.kids[0] if inner.kind == "unary" and inner.text == "&" else None
+            if self._is_distance(inner, scope):
+                distances.add(name)
+                inside.kinds[name] = K.DELTA
+            elif inner.kind == "name" and inner.text in self.plan.shared and inner.text not in scope.kinds:
+                self.plan.shared[name] = self.plan.shared[inner.text]
+            elif is_full_mask(self.expressions, inner) and inner.kind in ("name", "number"):
+                inside.kinds[name] = K.FULL
+            elif pointee is not None and pointee.kind == "name" and pointee.text in scope.kinds:
+                inside.kinds[name] = scope.kinds[pointee.text]
+                inside.pointees.add(name)
+            else:
+                inside.kinds[name] = self.value(kid, scope)
+            inside.operations[name] = operation(self, pointee or kid, scope)
+        inside.kinds.update(
+            {
+                name: K.UNIFORM
+                for name in function.parameters
+                if name not in inside.kinds and name not in self.plan.shared
+            }
+        )
+        inside.tree = frozenset(distances)
+        inside.widths = self._widths(node, function, scope)
+        if self.plan.widths.setdefault(function.head.begin, inside.widths) != inside.widths:
+            raise Undecided(node, f"{function.name} is called with several widths")
+        return inside
+
+    def _widths(self, node: Node, function: Function, scope: Scope) -> frozenset[str]:
+        """The template parameters of a helper that are the width in one call, as given or by default."""
+        given = node.kids[0].kids
+        found: set[str] = set()
+        for place, name in enumerate(function.template_parameters):
+            value = given[place] if place < len(given) else function.template_default(name)
+            if value is None or value.kind not in ("number", "name") or self.constants.value(value) != WARP:
+                if value is not None and value.kind == "name" and value.text in scope.widths:
+                    found.add(name)
+                continue
+            if value.kind == "number" or self.expressions.is_width(value):
+                found.add(name)
+        return frozenset(found)
+
+    def _hand_back(self, node: Node, function: Function, inside: Scope, scope: Scope) -> None:
+        """What a helper leaves in the variables that it was given by reference."""
+        for name, kid in zip(function.parameters, node.arguments, strict=False):
+            target = written_variable(function.parameter_types.get(name, ""), kid)
+            if target is None or name not in inside.kinds:
+                continue
+            if target not in scope.kinds:
+                raise Undecided(node, f"{node.callee} may write {target}")
+            scope.kinds[target] = inside.kinds[name]
+            scope.operations[target] = inside.operations.get(name, "")
 
     def _atomic(self, node: Node, scope: Scope) -> Kind:
         if not node.arguments:
@@ -298,7 +440,7 @@ class Calls:
                 if base.kind == "name" and base.text in self.plan.shared:
                     self.value(element.kids[1], scope)
                     return K.DATA if self.value(element.kids[1], scope) is not K.UNIFORM else K.UNIFORM
-                return combined(self.value(element.kids[0], scope), self.value(element.kids[1], scope), node)
+                return placed(self.value(element.kids[0], scope), self.value(element.kids[1], scope), node)
             return K.UNIFORM
         return self.value(inner, scope)
 
@@ -332,6 +474,14 @@ class Calls:
         if kind is K.LANE:
             return ("scan",)
         return (self._by_kind(kind, node),)
+
+    def is_one_warp(self, node: Node) -> bool:
+        """`blockDim.x <= 32`: where it holds, what a warp gathered is the block's."""
+        node = unwrapped(node)
+        if node.kind != "binary" or not self.plan.shape.part or spelled(unwrapped(node.kids[0])) != "blockDim.x":
+            return False
+        bound = self.constants.value(node.kids[1])
+        return (node.text, bound) in (("<=", WARP), ("==", WARP), ("<", WARP + 1))
 
     def _by_kind(self, kind: Kind, node: Node) -> str:
         if kind in (K.UNIFORM, K.WIDTH, K.BLOCKWIDE, K.WARPS):
@@ -391,7 +541,7 @@ class Calls:
         """Conditions on lanes, warps and threads that keep their meaning on 64 lanes."""
         constant = self.constants.value(right)
         if self._lane_plus_distance(left, scope) and operator in ("<", "<="):
-            self._bound(right, node, WARP if operator == "<" else WARP - 1)
+            self._lanes_bound(right, node, WARP if operator == "<" else WARP - 1)
             return ("scan",)
         if not self._numbers_lanes(left, scope):
             return None
@@ -422,6 +572,15 @@ class Calls:
         else:
             self.expressions._widen(right, wanted)
 
+    def _lanes_bound(self, right: Node, node: Node, wanted: int) -> None:
+        """A bound that must be the last lane that is there."""
+        if not self.plan.shape.part:
+            self._bound(right, node, wanted)
+        elif self.constants.value(right) == wanted and self._says_last(right):
+            self.plan.replace(right, LAST if wanted == WARP - 1 else LANES)
+        else:
+            raise Undecided(node, "a bound on lanes")
+
     def _by_lane(self, node: Node, right: Node, operator: str, constant: int | None, scope: Scope) -> tuple[str, ...]:
         if constant == 0:
             if operator in ("==", "<="):
@@ -430,7 +589,7 @@ class Calls:
         if constant == 1 and operator in ("<", ">="):
             return ("lane0",) if operator == "<" else ("scan",)
         if constant == WARP - 1 and operator == "==":
-            self._bound(right, node, WARP - 1)
+            self._lanes_bound(right, node, WARP - 1)
             return ("last",)
         if constant == WARP and operator == "<":
             self._bound(right, node, WARP)
@@ -440,7 +599,7 @@ class Calls:
         kind = self.value(right, scope)
         if kind is K.LEADER and operator == "==":
             return ("leader",)
-        if kind is K.WARPS and operator == "<":
+        if kind in (K.WARPS, K.FLOAT_WARPS) and operator == "<":
             return ("stage2",)
         if self._halved_warps(right, constant) and operator == "<":
             return ("stage2",)
@@ -465,12 +624,12 @@ class Calls:
                 self._bound(right, node, WARP)
                 return ("warp0",) if operator == "<" else ("later",)
             if self._halved_warps(right, constant) and operator == "<":
-                return ("stage2",)
+                return ("stage2t",)
             if constant is not None and constant % (2 * WARP) and constant < 2 * WARP:
                 raise Undecided(node, f"{constant} threads, part of a wavefront")
         other = self.value(right, scope)
-        if other is K.WARPS and operator == "<":
-            return ("stage2",)
+        if other in (K.WARPS, K.FLOAT_WARPS) and operator == "<" and kind is K.BTHREAD:
+            return ("stage2t",)
         if other in (K.UNIFORM, K.ITEM, K.DATA):
             return ("thread",)
         raise Undecided(node, f"a thread compared with {other.value}")
@@ -496,10 +655,14 @@ class Calls:
     def assigned(self, node: Node, scope: Scope) -> Kind:
         """`target = source` and its relatives."""
         target, source = unwrapped(node.kids[0]), node.kids[1]
+        if target.kind == "unary" and target.text == "*" and unwrapped(target.kids[0]).text in scope.pointees:
+            target = unwrapped(target.kids[0])
         kind = self.value(source, scope)
         if target.kind == "name" and node.text == "=":
             scope.operations[target.text] = operation(self, source, scope)
         if target.kind == "member" and (root := _root(target)) is not None and root in scope.kinds:
+            if node.text == "=" and not scope.tree:
+                scope.operations[root] = of_whole(operation(self, source, scope), target.text)
             old = scope.kinds[root]
             scope.kinds[root] = joined(old, kind, node) if node.text == "=" else self.expressions.mixed(old, kind, node)
             return scope.kinds[root]
@@ -547,7 +710,7 @@ class Calls:
             self.value(target.kids[1], scope)
             scope.kinds[base.text] = joined(scope.kinds[base.text], kind, node)
             return kind
-        place = combined(self.value(target.kids[0], scope), self.value(target.kids[1], scope), target)
+        place = placed(self.value(target.kids[0], scope), self.value(target.kids[1], scope), target)
         self._to_memory(node, place, kind, scope)
         return kind
 
@@ -556,10 +719,10 @@ class Calls:
         if place in THREADS:
             self.plan.thread_memory = True
             self.plan.item |= "mask" in guards
-            if kind not in (K.DATA, K.UNIFORM, *THREADS, K.ITEM):
+            if kind not in (K.DATA, K.UNIFORM, *THREADS, K.ITEM, K.BLOCKWIDE):
                 raise Undecided(node, f"{kind.value} written by each thread: it would cover 64 lanes")
         elif place in (K.DATA, K.SLOT):
-            if kind not in (K.DATA, K.UNIFORM, K.SLOT, *THREADS, K.ITEM):
+            if kind not in (K.DATA, K.UNIFORM, K.SLOT, *THREADS, K.ITEM, K.BLOCKWIDE):
                 raise Undecided(node, f"{kind.value} written by each thread")
         elif place is K.STEP:
             self.plan.item = True
@@ -575,7 +738,7 @@ class Calls:
             raise Undecided(node, f"memory indexed by {place.value}")
 
     def _to_uniform(self, node: Node, kind: Kind, guards: set[str]) -> None:
-        if kind is K.BLOCKWIDE and ("tid0" in guards or "lane0" in guards):
+        if kind is K.BLOCKWIDE:
             return
         if kind in (K.UNIFORM, K.DATA) and ("tid0" in guards or kind is K.UNIFORM):
             return
@@ -591,8 +754,8 @@ class Calls:
             if kind is not K.UNIFORM:
                 shared.operation = operation(self, node.kids[1], scope)
             shared.kind = K.PARTIAL
-        elif place in (K.BTHREAD, K.LANE) and guards & {"warp0", "stage2"}:
-            shared.by_lane |= "stage2" not in guards
+        elif place in (K.BTHREAD, K.LANE) and guards & {"warp0", *_STAGE2}:
+            shared.by_lane |= guards.isdisjoint(_STAGE2)
             if kind is K.PREFIX:
                 shared.kind = K.PREFIX
             elif kind is not K.UNIFORM:
@@ -601,7 +764,7 @@ class Calls:
             if kind not in (K.DATA, K.UNIFORM, *THREADS):
                 raise Undecided(node, f"{kind.value} kept per thread")
         elif place is K.UNIFORM:
-            if kind is K.BLOCKWIDE and guards & {"tid0", "lane0"}:
+            if kind is K.BLOCKWIDE:
                 shared.kind = K.BLOCKWIDE
             elif not (kind in (K.UNIFORM, K.DATA) and shared.kind is K.DATA):
                 raise Undecided(node, f"{kind.value} kept in one element")
@@ -616,20 +779,22 @@ class Calls:
         shared = self.plan.shared[name]
         place_node = unwrapped(node.kids[1])
         place = self.value(place_node, scope)
+        if place is K.WARP_BEFORE and shared.kind is K.PREFIX:
+            return K.PREFIX
         if place is K.WARP:
             if shared.kind in (K.PARTIAL, K.PREFIX):
                 return shared.kind
             raise Undecided(node, "shared memory by warp that no warp has written")
         if place is K.EACH_WARP:
             return K.PARTIAL
-        first = "tid0" in scope.guards and (place is K.BTHREAD or self.constants.value(place_node) == 0)
+        first = scope.is_first_thread and (place is K.BTHREAD or self.constants.value(place_node) == 0)
         if first and shared.kind is K.PARTIAL:
             return K.PARTIAL
         if place in (K.BTHREAD, K.LANE) and shared.kind in (K.PARTIAL, K.PREFIX, K.BLOCKWIDE):
-            if not {"warp0", "stage2"} & set(scope.guards):
+            if not {"warp0", *_STAGE2} & set(scope.guards):
                 raise Undecided(node, "values of the warps read by all threads")
-            shared.by_lane |= "stage2" not in scope.guards
-            return K.PARTIAL
+            shared.by_lane |= _STAGE2.isdisjoint(scope.guards)
+            return K.PARTIAL0 if "stage2t" in scope.guards and "warp0" not in scope.guards else K.PARTIAL
         if place is K.LANE:
             raise Undecided(node, "shared memory indexed by lane")
         if place is K.UNIFORM:
@@ -641,6 +806,20 @@ class Calls:
         raise Undecided(node, f"shared memory indexed by {place.value}")
 
 
+_OF_WARPS = re.compile(
+    r"shfl|vote|match|redux|activemask|elect|lane|warp|%tid|%ntid|%ctaid|bar|mma|ldmatrix|stmatrix|movmatrix|cluster|griddep"
+)
+
+
+def is_plain_assembly(tokens: Tokens, index: int) -> bool:
+    """Whether the assembly whose keyword stands at a token computes with one thread's values alone."""
+    last = index + 1
+    while last < len(tokens) and tokens.texts[last] != ";":
+        last = tokens.partner.get(last, last) + 1 if tokens.texts[last] == "(" else last + 1
+    written = [text for place, text in enumerate(tokens.texts[index:last], index) if tokens.kinds[place] == STRING]
+    return bool(written) and not any(_OF_WARPS.search(text) for text in written)
+
+
 def _root(node: Node) -> str | None:
     """The variable that a member chain starts from."""
     while node.kind == "member":
@@ -649,4 +828,6 @@ def _root(node: Node) -> str | None:
 
 
 _COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
+_STAGE2 = frozenset({"stage2", "stage2t"})
+"""Guards of the lanes, or of the first threads, that each take the value of one warp."""
 _MIRROR = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "==": "==", "!=": "!="}

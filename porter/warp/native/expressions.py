@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from porter.warp.constants import WARP
-from porter.warp.native.kinds import PER_THREAD, THREADS, Kind, Undecided, combined, joined
+from porter.warp.native.kinds import PER_THREAD, THREADS, Kind, Undecided, combined, joined, placed
 from porter.warp.native.literals import long_one, widened
 from porter.warp.native.state import Plan, Scope
+from porter.warp.syntax import parse_expression
 from porter.warp.tree import Node, names, spelled, unwrapped
 
 if TYPE_CHECKING:
@@ -16,6 +18,9 @@ if TYPE_CHECKING:
 
 K = Kind
 _BARE = frozenset({31, 32, 33, 0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF})
+_PLAIN_BARE = frozenset({31, 32, 33})
+_UNTOUCHED = frozenset({K.UNIFORM, K.DATA, K.BLOCKWIDE, *THREADS})
+"""What a plain 32 may be computed with: values that are the same, thread by thread, on 64 lanes."""
 WIDTH_NAME = "porter::wide::warpSize"
 _LOG_WORDS = ("log", "shift", "bits")
 
@@ -41,6 +46,9 @@ class Expressions:
 
     def _number(self, node: Node, scope: Scope) -> Kind:
         value = self.constants.value(node)
+        if value in _PLAIN_BARE and self.plan.shape.form == "line":
+            self.plan.bare = self.plan.bare or node
+            return K.UNIFORM
         if value in _BARE or (value is None and node.text.rstrip("fF").rstrip("0").rstrip(".") in ("32", "31")):
             raise Undecided(node, f"{node.text} in a place that says nothing of its meaning")
         return K.UNIFORM
@@ -48,13 +56,14 @@ class Expressions:
     def _name(self, node: Node, scope: Scope) -> Kind:
         name = node.text
         if name in scope.kinds:
-            return scope.kinds[name]
+            kind = scope.kinds[name]
+            return K.BLOCKWIDE if kind is K.TOTAL and scope.is_first_thread else kind
         if name in self.plan.shared:
             found = self.plan.shared[name]
             if found.bound is not None:
                 raise Undecided(node, f"the array {name} is passed on")
             return K.UNIFORM if found.kind in (K.BLOCKWIDE, K.DATA) else found.kind
-        if self.is_width(node):
+        if name in scope.widths or self.is_width(node):
             self.plan.replace(node, WIDTH_NAME)
             self.plan.constants.add(name)
             return K.WIDTH
@@ -64,6 +73,12 @@ class Expressions:
         value = self.constants.value(node)
         if value is None and macros:
             raise Undecided(node, f"the macro {name}")
+        if value is not None and value == self.plan.shape.threads and self.plan.shape.form == "line":
+            return K.UNIFORM
+        if value is not None and self.warps_of_block(name):
+            self.plan.replace(node, f"(({name} + 1) / 2)" if self.plan.shape.part else f"({name} / 2)")
+            self.plan.exchanges = True
+            return K.WARPS
         if value is not None and self.derives_from_width(name):
             raise Undecided(node, f"{name} comes from the warp size")
         return K.UNIFORM
@@ -72,6 +87,19 @@ class Expressions:
         """Whether a name is the warp size: by its name and its value."""
         node = unwrapped(node)
         return node.kind == "name" and self.constants.is_warp_size(node.text)
+
+    def warps_of_block(self, name: str) -> bool:
+        """Whether a constant is written as the number of threads of a block divided by the width."""
+        found = self.constants.definitions(name)
+        if len(found) != 1 or self.plan.shape.form != "line":
+            return False
+        node = unwrapped(parse_expression(self.plan.bodies.tokens, found[0].first, found[0].last))
+        if node.kind != "binary" or node.text not in ("/", ">>"):
+            return False
+        left, right = node.kids
+        if not self._means(right, WARP if node.text == "/" else 5, node.text) or not self.counts_threads(left):
+            return False
+        return self.plan.shape.part or (self.constants.value(node) or 1) % 2 == 0
 
     def derives_from_width(self, name: str) -> bool:
         """Whether a constant's value is, or is computed from, a number that stems from 32."""
@@ -112,17 +140,27 @@ class Expressions:
         inner = node.kids[0]
         if node.text == "&" and unwrapped(inner).kind == "index":
             element = unwrapped(inner)
-            return combined(self.value(element.kids[0], scope), self.value(element.kids[1], scope), node)
+            return placed(self.value(element.kids[0], scope), self.value(element.kids[1], scope), node)
         kind = self.value(inner, scope)
+        if node.text == "*" and unwrapped(inner).text in scope.pointees:
+            return kind
         if node.text == "*":
             return self.loaded(kind, node)
         if node.text in ("++", "--"):
-            return kind
+            return self._stepped(inner, kind, scope)
         if node.text == "!":
             return K.AGG if kind is K.MASK else K.DATA if kind in (K.LANE, K.WARP) else kind
         if node.text == "-" and self.constants.value(node) == -1:
             return K.UNIFORM
-        return kind
+        return kind if node.text == "~" and kind is K.MASK else combined(kind, K.UNIFORM, node)
+
+    def _stepped(self, node: Node, kind: Kind, scope: Scope) -> Kind:
+        """`++x`: a number of a thread is just data afterwards."""
+        target = unwrapped(node)
+        if kind in THREADS and target.kind == "name":
+            scope.kinds[target.text] = K.DATA
+            return K.DATA
+        return kind if kind in (K.EACH_WARP, K.DELTA) else combined(kind, K.UNIFORM, node)
 
     def loaded(self, kind: Kind, node: Node) -> Kind:
         """What memory holds at a place of some meaning."""
@@ -149,7 +187,13 @@ class Expressions:
         if operator in ("==", "!=", "<", "<=", ">", ">=", "&&", "||", "and", "or"):
             return self._truth(node, scope)
         left, right = (self.value(kid, scope) for kid in node.kids)
+        if any(self._is_bare(kid) for kid in node.kids) and not {left, right} <= _UNTOUCHED:
+            raise Undecided(node, "32 in a place that says nothing of its meaning")
+        self.plan.thread_memory |= left in THREADS or right in THREADS
         return self.mixed(left, right, node)
+
+    def _is_bare(self, node: Node) -> bool:
+        return unwrapped(node).kind == "number" and self.constants.value(node) in _PLAIN_BARE
 
     def mixed(self, left: Kind, right: Kind, node: Node) -> Kind:
         """Arithmetic over two meanings; what was gathered from an item may meet that item's data."""
@@ -162,7 +206,17 @@ class Expressions:
         """`tid & 31`, `tid >> 5`, `blockDim.x / 32`."""
         left, right = node.kids
         wanted = {"&": 31, "%": 32, "/": 32, ">>": 5}[operator]
+        if operator == "/" and _is_float_width(right) and "blockDim" in set(names(left)):
+            if self.value(left, scope) is not K.UNIFORM:
+                raise Undecided(node, "threads split by 32.0")
+            self.plan.replace(unwrapped(right), unwrapped(right).text.replace("32", "64"))
+            self.plan.exchanges = True
+            return K.FLOAT_WARPS
         is_width = self._means(right, wanted, operator)
+        if operator == "/" and not is_width and self.value(left, scope) is K.WIDTH:
+            if self.constants.value(right) == 2:
+                return K.WIDTH
+            raise Undecided(node, "part of a warp")
         if is_width and operator in ("/", ">>") and self._rounded_up(left, right, wanted):
             return K.WARPS
         kind = self.value(left, scope)
@@ -173,11 +227,16 @@ class Expressions:
                 other = self.value(right, scope)
                 if kind in THREADS and other is K.UNIFORM and self.constants.value(right) is None:
                     raise Undecided(node, "threads split by a width that is not known")
+                if kind in THREADS and other is K.UNIFORM and self.plan.shape.form == "line":
+                    self.plan.thread_memory = True
+                    return K.DATA
                 raise Undecided(node, f"{kind.value} split by {self._written(right)}")
             if kind is K.MASK and operator == ">>" and self.value(right, scope) is K.LANE:
                 return K.BIT
             return None
         if kind in THREADS:
+            if self.plan.shape.part and kind is K.GTHREAD:
+                raise Undecided(node, "threads of the grid split by 32, in blocks of any number of warps")
             self._widen(right, wanted)
             if operator in ("&", "%"):
                 return K.LANE
@@ -185,13 +244,23 @@ class Expressions:
         if kind is K.LANE and operator in ("&", "%"):
             self._widen(right, wanted)
             return K.LANE
-        if kind in (K.UNIFORM, K.WARPS) and operator in ("/", ">>") and self._counts_threads(left):
+        if kind in (K.UNIFORM, K.WARPS) and operator in ("/", ">>") and self.counts_threads(left):
             self._widen(right, wanted)
+            if self.plan.shape.part:
+                self._round_up(left)
             self.plan.exchanges = True
             return K.WARPS
-        if kind is K.WIDTH and operator == "/":
-            return None
+        if kind in (K.UNIFORM, K.DATA, K.BLOCKWIDE) and self.plan.shape.form == "line":
+            self.plan.bare = self.plan.bare or node
+            return kind
         raise Undecided(node, f"{kind.value} split by 32")
+
+    def _round_up(self, threads: Node) -> None:
+        """`blockDim.x / 64` for a block whose last wavefront may be half empty."""
+        tokens = self.plan.bodies.tokens
+        start, end = tokens.starts[threads.first], tokens.end(threads.last)
+        self.plan.put(start, start, "(", threads)
+        self.plan.put(end, end, " + 63)", threads)
 
     def _rounded_up(self, left: Node, right: Node, wanted: int) -> bool:
         """`(blockDim.x + 31) / 32`"""
@@ -199,7 +268,7 @@ class Expressions:
         if inner.kind != "binary" or inner.text != "+":
             return False
         for threads, rest in (inner.kids, tuple(reversed(inner.kids))):
-            if self.constants.value(rest) == WARP - 1 and self._counts_threads(threads):
+            if self.constants.value(rest) == WARP - 1 and self.counts_threads(threads):
                 self._widen(rest, WARP - 1)
                 self._widen(right, wanted)
                 return True
@@ -231,7 +300,7 @@ class Expressions:
                     self.plan.replace(below, WIDTH_NAME)
                     self.plan.constants.add(below.text)
 
-    def _counts_threads(self, node: Node) -> bool:
+    def counts_threads(self, node: Node) -> bool:
         """Whether an expression is a number of threads: of the block or of the grid."""
         found = set(names(node))
         if "blockDim" in found or found & self.plan.shape.names:
@@ -246,7 +315,8 @@ class Expressions:
             return self._bit(node, left, right, scope)
         if operator == "-" and self.constants.value(right) == 1:
             kind = self.value(left, scope)
-            return {K.BIT: K.LT, K.LEADER: K.LEADER}.get(kind, kind)
+            special = {K.BIT: K.LT, K.WARP: K.WARP_BEFORE, K.WIDTH: K.WIDTH}.get(kind)
+            return special or combined(kind, K.UNIFORM, node)
         if operator == "-" and self.constants.value(left) == 31 and self._is_clz(right, scope):
             self.plan.replace(unwrapped(left), "63")
             return K.LEADER
@@ -288,6 +358,9 @@ class Expressions:
                 if kind is K.WARP:
                     self._widen(factor, WARP)
                     return K.BASE_THREAD
+                if kind in _UNTOUCHED and self.plan.shape.form == "line" and unwrapped(factor).kind == "number":
+                    self.plan.bare = self.plan.bare or node
+                    return K.DATA if kind in THREADS else kind
                 raise Undecided(node, f"{kind.value} times 32")
         kinds = self.value(left, scope), self.value(right, scope)
         if set(kinds) == {K.WARP, K.WIDTH}:
@@ -312,7 +385,10 @@ class Expressions:
         if pair == {K.BASE_THREAD, K.LANE}:
             return K.BTHREAD
         if pair == {K.BTHREAD, K.UNIFORM}:
-            return K.GTHREAD
+            if self._begins_block(node):
+                return K.GTHREAD
+            self.plan.thread_memory = True
+            return K.DATA
         if pair == {K.WARP, K.UNIFORM}:
             factor = self._block_factor(node)
             if factor is None:
@@ -322,6 +398,17 @@ class Expressions:
         if K.LANE in pair and pair <= {K.LANE, K.UNIFORM, K.ITEM, K.STEP}:
             raise Undecided(node, "a lane number plus something")
         return None
+
+    def _begins_block(self, node: Node) -> bool:
+        """Whether a term of a sum is the number of threads in the blocks before: `blockIdx.x * blockDim.x`."""
+        for kid in node.kids:
+            inner = unwrapped(kid)
+            if inner.kind == "binary" and inner.text == "*":
+                block = [side for side in inner.kids if spelled(unwrapped(side)).startswith("blockIdx.")]
+                threads = [side for side in inner.kids if side not in block and self.counts_threads(side)]
+                if block and threads:
+                    return True
+        return False
 
     def _block_factor(self, node: Node) -> Node | None:
         """The factor N of `blockIdx.x * N + warp`."""
@@ -353,6 +440,8 @@ class Expressions:
             self.plan.item = True
         inner = scope.copy(*guards)
         one, two = self.value(yes, inner), self.value(no, inner)
+        if one is K.AGG and self.calls.is_one_warp(condition):
+            one = K.BLOCKWIDE
         if "later" in guards and {one, two} <= {K.DATA, K.SCAN, K.UNIFORM}:
             return K.DATA
         if set(guards) & {"lane0", "last", "leader"}:
@@ -366,7 +455,7 @@ class Expressions:
         return self.calls.assigned(node, scope)
 
     def _postfix(self, node: Node, scope: Scope) -> Kind:
-        return self.value(node.kids[0], scope)
+        return self._stepped(node.kids[0], self.value(node.kids[0], scope), scope)
 
     def _cast(self, node: Node, scope: Scope) -> Kind:
         kind = self.value(node.kids[0], scope) if node.kids else K.UNIFORM
@@ -382,7 +471,7 @@ class Expressions:
         start = self.value(node.kids[0], scope)
         if base.kind == "name" and base.text in scope.locals:
             return start
-        return self.loaded(combined(start, place, node), node)
+        return self.loaded(placed(start, place, node), node)
 
     def _list(self, node: Node, scope: Scope) -> Kind:
         kind = K.UNIFORM
@@ -396,6 +485,11 @@ class Expressions:
     def _written(self, node: Node) -> str:
         tokens = self.plan.bodies.tokens
         return tokens.text[tokens.starts[node.first] : tokens.end(node.last)]
+
+
+def _is_float_width(node: Node) -> bool:
+    node = unwrapped(node)
+    return node.kind == "number" and re.fullmatch(r"32\.0*[fF]?", node.text) is not None
 
 
 def is_full_mask(expressions: Expressions, node: Node) -> bool:

@@ -24,7 +24,9 @@ class Kind(enum.Enum):
     AGG = "gathered from the lanes of a warp"
     PARTIAL = "one value per warp"
     PREFIX = "a sum over the warps before"
+    PARTIAL0 = "one value per warp, in the first warp"
     BLOCKWIDE = "gathered from the block"
+    TOTAL = "gathered from the block, in its first thread"
     SCAN = "prefix within a warp"
     LEADER = "a lane chosen from a mask"
     BASE = "the first place of a warp in an output"
@@ -32,7 +34,9 @@ class Kind(enum.Enum):
     SLOT = "place of one lane in an output"
     DELTA = "distance of a step in a tree"
     WIDTH = "lanes per warp"
+    WARP_BEFORE = "warp before in the block"
     WARPS = "warps per block"
+    FLOAT_WARPS = "warps per block as a fraction"
     EACH_WARP = "counts the warps of the block"
     FIRST = "first item of the block"
     BASE_THREAD = "first thread of the warp"
@@ -50,6 +54,7 @@ class Undecided(Exception):
 
 K = Kind
 THREADS = frozenset({K.BTHREAD, K.GTHREAD})
+OF_WARPS = frozenset({K.PARTIAL, K.PARTIAL0})
 PER_THREAD = frozenset({K.BTHREAD, K.GTHREAD, K.DATA, K.SLOT})
 _PAIRS: dict[frozenset[Kind], Kind] = {
     frozenset({K.ITEM, K.STEP}): K.STEP,
@@ -59,14 +64,27 @@ _PAIRS: dict[frozenset[Kind], Kind] = {
     frozenset({K.BASE, K.RANK}): K.SLOT,
     frozenset({K.DATA, K.STEP}): K.DATA,
     frozenset({K.DATA, K.ITEM}): K.DATA,
+    frozenset({K.DATA, K.BLOCKWIDE}): K.DATA,
+    frozenset({K.STEP, K.BLOCKWIDE}): K.DATA,
+    frozenset({K.ITEM, K.BLOCKWIDE}): K.ITEM,
     frozenset({K.PARTIAL, K.BLOCKWIDE}): K.BLOCKWIDE,
     frozenset({K.PARTIAL, K.PREFIX}): K.PREFIX,
     frozenset({K.ITEM, K.AGG}): K.AGG,
     frozenset({K.STEP, K.AGG}): K.AGG,
 }
 _CLOSED = frozenset(
-    {K.UNIFORM, K.DATA, K.ITEM, K.STEP, K.AGG, K.PARTIAL, K.BLOCKWIDE, K.WIDTH, K.SCAN, K.WARPS, K.MASK, K.PREFIX}
+    [
+        *(K.UNIFORM, K.DATA, K.ITEM, K.STEP, K.AGG, K.PARTIAL, K.PARTIAL0, K.BLOCKWIDE, K.TOTAL, K.SCAN, K.MASK),
+        K.PREFIX,
+    ]
 )
+_PLAIN = frozenset(
+    [
+        *(K.UNIFORM, K.DATA, K.ITEM, K.STEP, K.AGG, K.PARTIAL, K.PARTIAL0, K.BLOCKWIDE, K.TOTAL, K.SCAN, K.PREFIX),
+        *(K.BASE, K.SLOT, K.LEADER),
+    ]
+)
+"""Meanings that stay the same when something uniform is added, or multiplied with."""
 
 
 def combined(left: Kind, right: Kind, node: Node) -> Kind:
@@ -74,13 +92,25 @@ def combined(left: Kind, right: Kind, node: Node) -> Kind:
     if left is right and left in _CLOSED:
         return left
     if K.UNIFORM in (left, right):
-        return right if left is K.UNIFORM else left
+        other = right if left is K.UNIFORM else left
+        if other in _PLAIN:
+            return other
+        if other in THREADS:
+            return K.DATA
+        raise Undecided(node, f"{other.value} computed with")
     if left in PER_THREAD and right in PER_THREAD:
         return K.DATA
     found = _PAIRS.get(frozenset({left, right}))
     if found is not None:
         return found
     raise Undecided(node, f"{left.value} meets {right.value}")
+
+
+def placed(start: Kind, index: Kind, node: Node) -> Kind:
+    """The meaning of a place in memory: where it starts, and the index."""
+    if start is K.UNIFORM:
+        return index
+    return start if index is K.UNIFORM else combined(start, index, node)
 
 
 def joined(left: Kind, right: Kind, node: Node) -> Kind:
@@ -90,8 +120,12 @@ def joined(left: Kind, right: Kind, node: Node) -> Kind:
     if K.UNIFORM in (left, right):
         return right if left is K.UNIFORM else left
     pair = {left, right}
-    if pair <= {K.AGG, K.PARTIAL, K.BLOCKWIDE}:
-        return K.BLOCKWIDE
+    if pair == {K.BLOCKWIDE, K.TOTAL}:
+        return K.TOTAL
+    if pair == OF_WARPS:
+        return K.PARTIAL0
+    if pair == {K.DATA, K.BLOCKWIDE}:
+        return K.DATA
     if pair <= {K.DATA, K.STEP, K.ITEM, *THREADS}:
         return K.DATA
     if pair == {K.PARTIAL, K.PREFIX}:

@@ -17,6 +17,7 @@ from porter.warp.native.kinds import Undecided
 from porter.warp.native.state import Plan, Shape
 from porter.warp.postfix import chain_start
 from porter.warp.syntax import parse_expression
+from porter.warp.tree import names, unwrapped
 from porter.written import split_commas, written
 
 _WAVE = 2 * WARP
@@ -26,25 +27,64 @@ _SAMPLES = (2048, 2049, 2079, 4096, 6143)
 """Sizes to compute both launches with: multiples of everything, and just beyond."""
 
 
+TROUBLE = frozenset(
+    [
+        "launched with blocks of several shapes",
+        "launched with a block of unknown shape",
+        "no launch of it in sight says how many threads a block has",
+        "its blocks are not known to be whole wavefronts",
+    ]
+)
+"""Why a kernel cannot be widened for whole wavefronts, when it may be for blocks of any number of warps."""
+_SEVERAL, _UNKNOWN, _NO_LAUNCH, _NOT_WHOLE = (
+    next(reason for reason in TROUBLE if word in reason) for word in ("several", "unknown", "no launch", "not known to")
+)
+
+
+def part_shape(bodies: Bodies, kernel: Function, launches: tuple[Launch, ...]) -> Shape | None:
+    """The shape of one-dimensional blocks of any number of warps; None where they have, or may have, another."""
+    texts = bodies.tokens.texts
+    head = kernel.head
+    if any(texts[i] == "threadIdx" and texts[i + 2] != "x" for i in range(head.begin, head.end - 2)):
+        return None
+    sizes = [block_shape(bodies, launch) for launch in launches]
+    if any(len(size) > 1 and set(size[1:]) != {1} for size in sizes if size is not None):
+        return None
+    if sizes and all(product(size) is not None and (product(size) or 1) % _WAVE == 0 for size in sizes):
+        return None
+    return Shape("line", None, frozenset(_strides(bodies, kernel)), part=True)
+
+
+def _strides(bodies: Bodies, kernel: Function) -> Iterator[str]:
+    """Template parameters by which loops go on that begin with the number of the thread: the threads of a block."""
+    for node in kernel.body.walk():
+        if node.kind != "for" or "threadIdx" not in set(names(node.kids[0])):
+            continue
+        step = unwrapped(node.kids[2])
+        by = unwrapped(step.kids[1]) if step.kind == "assign" and step.text == "+=" else None
+        if by is not None and by.kind == "name" and by.text in kernel.template_parameters:
+            yield by.text
+
+
 def shape_of(bodies: Bodies, kernel: Function, launches: tuple[Launch, ...]) -> Shape:
     """How the threads of a kernel's blocks number lanes and warps, the same at every launch."""
     found = {_shape(bodies, kernel, launch) for launch in launches}
     if len(found) > 1:
-        raise Undecided(None, "launched with blocks of several shapes")
+        raise Undecided(None, _SEVERAL)
     return found.pop() if found else Shape("line", None)
 
 
 def _shape(bodies: Bodies, kernel: Function, launch: Launch) -> Shape:
     sizes = block_shape(bodies, launch)
-    names = frozenset(_thread_names(bodies, kernel, launch))
+    threads = frozenset(_thread_names(bodies, kernel, launch))
     if sizes is None:
-        raise Undecided(None, f"launched with a block of unknown shape: {launch.block}")
+        raise Undecided(None, _UNKNOWN)
     while len(sizes) > 1 and sizes[-1] == 1:
         sizes = sizes[:-1]
     if len(sizes) == 1:
         if sizes[0] == WARP:
             return Shape("single", WARP)
-        return Shape("line", sizes[0], names)
+        return Shape("line", sizes[0], threads)
     if len(sizes) == 2 and sizes[0] == WARP:
         return Shape("row", None if sizes[1] is None else WARP * sizes[1])
     raise Undecided(None, "launched with blocks whose rows are no warps")
@@ -71,9 +111,13 @@ def _thread_names(bodies: Bodies, kernel: Function, launch: Launch) -> Iterator[
 def settle(bodies: Bodies, plan: Plan, launches: tuple[Launch, ...]) -> tuple[Edit, ...]:
     """The edits of a kernel with those of its launches; raises when the launches do not fit the widened kernel."""
     own = plan.ordered()
+    if plan.shape.part:
+        if plan.item:
+            raise Undecided(None, "a warp has an item of its own, and no launch in sight says how many warps there are")
+        return own
     if not launches:
         if plan.exchanges or plan.item:
-            raise Undecided(None, "no launch of it in this file says how many threads a block has")
+            raise Undecided(None, _NO_LAUNCH)
         return own
     if plan.item or plan.shape.form in ("row", "single"):
         return _with_host(bodies, plan, launches, own)
@@ -82,7 +126,7 @@ def settle(bodies: Bodies, plan: Plan, launches: tuple[Launch, ...]) -> tuple[Ed
     for launch in launches:
         sizes = block_shape(bodies, launch) or ()
         if len(sizes) != 1 or sizes[0] is None or sizes[0] % _WAVE:
-            raise Undecided(None, f"a block of {launch.block} threads is not known to be whole wavefronts")
+            raise Undecided(None, _NOT_WHOLE)
     return own
 
 

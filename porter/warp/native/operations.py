@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from porter.warp.bodies import Bodies
+from porter.warp.bodies import Bodies, Function
 from porter.warp.collectives import collective
 from porter.warp.native.state import Scope
 from porter.warp.tree import Node, calls, unwrapped
@@ -29,8 +29,11 @@ _ATOMICS = {
 }
 
 
-def tree_operation(bodies: Bodies, body: Node) -> str:
-    """The operation of a tree's body: a name, or its text where it has none."""
+_SIMPLE = frozenset({*_ASSIGNED.values(), *_FUNCTIONS.values()})
+
+
+def tree_operation(bodies: Bodies, body: Node, scope: Scope) -> str:
+    """The operation of a tree's body: a name, or its text where it has none, with the functors that were passed."""
     found: set[str] = set()
     for node in body.walk():
         if node.kind != "assign":
@@ -47,8 +50,50 @@ def tree_operation(bodies: Bodies, body: Node) -> str:
                 found.add("other")
     if len(found) == 1 and "other" not in found:
         return found.pop()
-    tokens = bodies.tokens
-    return " ".join(tokens.texts[body.first : body.last + 1])
+    return _bound_text(bodies, body.first, body.last + 1, scope)
+
+
+def _bound_text(bodies: Bodies, first: int, last: int, scope: Scope) -> str:
+    texts = bodies.tokens.texts
+    return " ".join(scope.functors.get(text, text) for text in texts[first:last])
+
+
+def functors(bodies: Bodies, call: Node, function: Function, scope: Scope) -> dict[str, str]:
+    """What the template parameters of a helper, and the parameters that it calls, stand for in one call."""
+    found: dict[str, str] = {}
+    for name, node in zip(function.template_parameters, call.kids[0].kids, strict=False):
+        found[name] = _bound_text(bodies, node.first, node.last + 1, scope)
+    for name, node in zip(function.parameters, call.arguments, strict=False):
+        kind = function.parameter_types.get(name, "").replace("const", "").strip(" &")
+        if name in function.called or (kind in function.template_parameters and _is_functor(function, kind)):
+            text = _bound_text(bodies, node.first, node.last + 1, scope)
+            found[name] = text
+            found.setdefault(kind, text)
+    return found
+
+
+def _is_functor(function: Function, kind: str) -> bool:
+    """Whether a template parameter is not the type of a value: something of it is called."""
+    return kind in function.called
+
+
+def of_whole(how: str, field: str) -> str:
+    """How a structure was gathered whose field was set from something gathered: `field` of `how` is wanted."""
+    return how.removesuffix(f".{field}") if how.endswith(f".{field}") else how if how in _SIMPLE else ""
+
+
+def written_variable(written_type: str, argument: Node) -> str | None:
+    """The variable that a function may write through a reference or a pointer that it is given."""
+    if "const" in written_type.split() or not ("&" in written_type or "*" in written_type):
+        return None
+    node = unwrapped(argument)
+    if "&" not in written_type:
+        if node.kind != "unary" or node.text != "&":
+            return None
+        node = unwrapped(node.kids[0])
+    while node.kind in ("member", "index"):
+        node = unwrapped(node.kids[0])
+    return node.text if node.kind == "name" else None
 
 
 def operation(walk: Calls, node: Node, scope: Scope) -> str:
@@ -57,6 +102,9 @@ def operation(walk: Calls, node: Node, scope: Scope) -> str:
     if node.kind == "name":
         return scope.operations.get(node.text, "")
     if node.kind == "member":
+        how = operation(walk, node.kids[0], scope)
+        return f"{how}.{node.text}" if how and how not in _SIMPLE else how
+    if node.kind == "unary" and node.text == "*" and unwrapped(node.kids[0]).text in scope.pointees:
         return operation(walk, node.kids[0], scope)
     if node.kind == "ternary":
         found = {operation(walk, kid, scope) for kid in node.kids[1:]} - {""}

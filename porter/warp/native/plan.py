@@ -9,16 +9,15 @@ from typing import cast
 from porter.launches import launched_kernels
 from porter.model import Edit, Launch
 from porter.unit import Unit
-from porter.warp.bodies import Bodies, Function, bodies_of
+from porter.warp.bodies import Function, bodies_of
 from porter.warp.collectives import EXCHANGES
-from porter.warp.geometry import launches_of
+from porter.warp.native.assemble import Attempt, assemble
 from porter.warp.native.kinds import Kind, Undecided
-from porter.warp.native.launches import settle, shape_of
-from porter.warp.native.state import Plan, Scope
+from porter.warp.native.launches import TROUBLE, part_shape, settle, shape_of
+from porter.warp.native.state import Plan, Scope, Shape
 from porter.warp.native.statements import Statements
+from porter.warp.native.view import View, view_of
 from porter.warp.tree import Node
-
-_HEADERS = (".cuh", ".h", ".hpp", ".hh", ".hxx", ".inl")
 
 
 @dataclass(frozen=True)
@@ -27,12 +26,11 @@ class Widened:
 
     kernel: Function
     edits: tuple[Edit, ...]
-    functions: tuple[Function, ...]
 
 
 @dataclass(frozen=True)
 class Kept:
-    """A kernel that keeps its 32 lanes: why, and where the reason stands."""
+    """A kernel that keeps its 32 lanes: why, and where in the file the reason stands."""
 
     kernel: Function
     reason: str
@@ -70,92 +68,89 @@ def is_wanted(unit: Unit, name: str) -> bool:
 
 
 def _outcome(unit: Unit) -> Outcome:
-    bodies = bodies_of(unit)
-    widened: list[Widened] = []
+    wanted = {kernel.name for kernel in bodies_of(unit).functions if kernel.is_kernel and is_wanted(unit, kernel.name)}
+    if not wanted:
+        return Outcome()
+    view = view_of(unit)
+    attempts: list[Attempt] = []
     kept: list[Kept] = []
-    for kernel in bodies.functions:
-        if not kernel.is_kernel or not is_wanted(unit, kernel.name) or not _uses_warps(bodies, kernel):
+    for kernel in view.bodies.functions:
+        if not kernel.is_kernel or kernel.name not in wanted or not view.is_own(kernel):
             continue
-        found = attempt(unit, bodies, kernel)
-        if isinstance(found, Widened):
-            widened.append(found)
+        if EXCHANGES.isdisjoint(view.bodies.reach.get(kernel.name, ())):
+            continue
+        found = attempt(view, kernel)
+        if isinstance(found, Attempt):
+            attempts.append(found)
         else:
             kept.append(found)
-    return _closed(unit, bodies, widened, kept)
+    done, dropped = assemble(view, tuple(attempts))
+    kept += [Kept(item.kernel, reason, None) for item, reason in dropped]
+    return Outcome(tuple(Widened(item.kernel, edits) for item, edits in done), tuple(kept))
 
 
-def _uses_warps(bodies: Bodies, kernel: Function) -> bool:
-    return not EXCHANGES.isdisjoint(bodies.reach.get(kernel.name, ()))
-
-
-def attempt(unit: Unit, bodies: Bodies, kernel: Function) -> Widened | Kept:
-    """Tries to widen one kernel."""
-    launches = tuple(_launches(unit, kernel))
+def attempt(view: View, kernel: Function) -> Attempt | Kept:
+    """Tries to widen one kernel: for whole wavefronts, then for blocks of any number of warps."""
+    launches = tuple(_launches(view, kernel))
     try:
         if kernel.head.directive is not None:
             raise Undecided(None, "it is written in a macro")
-        if len(bodies.by_name.get(kernel.name, ())) > 1:
-            raise Undecided(None, "there are several kernels of this name")
-        plan = Plan(bodies, shape_of(bodies, kernel, launches))
-        plan.functions[kernel.head.begin] = kernel
-        _walk(plan, kernel)
-        _check(unit, bodies, plan)
-        return Widened(kernel, settle(bodies, plan, launches), tuple(plan.functions.values()))
+        return _either(view, kernel, launches)
     except Undecided as undecided:
-        return Kept(kernel, undecided.reason, undecided.node)
+        node = undecided.node
+        if node is not None and node.first < view.first:
+            node = None
+        return Kept(kernel, undecided.reason, node)
 
 
-def _walk(plan: Plan, kernel: Function) -> None:
-    kinds = dict.fromkeys(kernel.parameters, Kind.UNIFORM)
-    Statements(plan).run(kernel.body, Scope(kernel, kinds))
+def _either(view: View, kernel: Function, launches: tuple[Launch, ...]) -> Attempt:
+    """For whole wavefronts if its launches say so, or else for blocks of any number of warps."""
+    first: Undecided | None = None
+    if launches:
+        try:
+            return _tried(view, kernel, launches, shape_of(view.bodies, kernel, launches))
+        except Undecided as undecided:
+            first = undecided
+    shape = part_shape(view.bodies, kernel, launches)
+    if shape is None:
+        raise first or Undecided(None, "no launch of it in sight says how many threads a block has")
+    try:
+        return _tried(view, kernel, launches, shape)
+    except Undecided as undecided:
+        raise first if first is not None and first.reason not in TROUBLE else undecided from None
 
 
-def _launches(unit: Unit, kernel: Function) -> Iterator[Launch]:
+def _tried(view: View, kernel: Function, launches: tuple[Launch, ...], shape: Shape) -> Attempt:
+    plan = Plan(view.bodies, shape)
+    plan.functions[kernel.head.begin] = kernel
+    Statements(plan).run(kernel.body, Scope(kernel, dict.fromkeys(kernel.parameters, Kind.UNIFORM)))
+    _check(view, kernel, plan)
+    edits = settle(view.bodies, plan, launches)
+    return Attempt(kernel, edits, tuple(plan.functions.values()), tuple(plan.calls.items()))
+
+
+def _launches(view: View, kernel: Function) -> Iterator[Launch]:
     names = frozenset({kernel.name})
-    return (launch for launch in launches_of(unit) if launched_kernels(unit.tokens, launch, names))
+    return (launch for launch in view.launches if launched_kernels(view.tokens, launch, names))
 
 
-def _check(unit: Unit, bodies: Bodies, plan: Plan) -> None:
+def _check(view: View, kernel: Function, plan: Plan) -> None:
     """What holds for a kernel as a whole."""
     if not plan.edits:
         raise Undecided(None, "nothing in it is 32 lanes wide")
     if plan.item and plan.thread_memory:
         raise Undecided(None, "a warp has an item of its own, and threads have data of their own")
-    helpers = [f for f in plan.functions.values() if not f.is_kernel]
-    if helpers and unit.source.path.endswith(_HEADERS):
-        raise Undecided(None, f"other files may call {helpers[0].name}")
+    if plan.item and plan.bare is not None:
+        raise Undecided(plan.bare, "32 in a place that says nothing of its meaning")
+    if plan.item and len(view.bodies.by_name.get(kernel.name, ())) > 1:
+        raise Undecided(None, "there are several kernels of this name")
     for shared in plan.shared.values():
         if not shared.by_lane or shared.bound is None:
             continue
-        size = bodies.constants.value(shared.bound)
+        size = view.bodies.constants.value(shared.bound)
         if size is None:
             raise Undecided(shared.node, "lanes index an array of unknown size")
         if size < 64:
             if size != 32 or shared.bound.kind not in ("number", "name"):
                 raise Undecided(shared.bound, f"an array of {size} elements for 64 lanes")
             plan.replace(shared.bound, "64")
-
-
-def _closed(unit: Unit, bodies: Bodies, widened: list[Widened], kept: list[Kept]) -> Outcome:
-    """Drops kernels whose helpers are called from code that keeps 32 lanes, until none is left."""
-    while True:
-        accepted = {f.head.begin for item in widened for f in item.functions}
-        bad = next(
-            ((item, f, who) for item in widened if (f := _shared(bodies, item, accepted)) for who in [f[1]]), None
-        )
-        if bad is None:
-            return Outcome(tuple(widened), tuple(kept))
-        item, (helper, caller), _ = bad
-        widened.remove(item)
-        kept.append(Kept(item.kernel, f"{helper} is also called by {caller}, which keeps 32 lanes", None))
-
-
-def _shared(bodies: Bodies, item: Widened, accepted: set[int]) -> tuple[str, str] | None:
-    """A helper of a kernel and a caller of it that is not widened."""
-    for helper in item.functions:
-        if helper.is_kernel:
-            continue
-        for caller in bodies.functions:
-            if caller.head.begin not in accepted and bodies.calls(caller, helper.name):
-                return helper.name, caller.name
-    return None

@@ -33,6 +33,8 @@ class Shape:
     """Threads per block where that is one constant."""
     names: frozenset[str] = frozenset()
     """Names that stand for the number of threads per block."""
+    part: bool = False
+    """Whether a block may have an odd number of warps, so that its last wavefront is half empty."""
 
 
 @dataclass
@@ -57,10 +59,16 @@ class Plan:
     factors: dict[int, Node] = field(default_factory=dict)
     distances: set[int] = field(default_factory=set)
     """Tokens of distances in unrolled trees."""
-    copies: list[tuple[int, int, int, tuple[int, int]]] = field(default_factory=list)
-    """Statements to write once more: where, from, to, and the distance that becomes 32."""
+    copies: list[tuple[int, int, int, tuple[int, int], str]] = field(default_factory=list)
+    """Statements to write once more: where, from, to, the distance that becomes 32, and what goes in front."""
+    bare: Node | None = None
+    """A 32 that was left as it is: right for threads, but perhaps not where warps have items."""
+    widths: dict[int, frozenset[str]] = field(default_factory=dict)
+    """By the beginning of a helper, its template parameters that are the width."""
     constants: set[str] = field(default_factory=set)
     """Named widths that were replaced."""
+    calls: dict[int, str] = field(default_factory=dict)
+    """Tokens that name a helper where it is called."""
 
     def replace(self, node: Node, text: str) -> None:
         """Notes an edit; two different ones in one place cannot be."""
@@ -79,13 +87,13 @@ class Plan:
         edits += [self._copy(edits, *copy) for copy in self.copies]
         return tuple(sorted(edits))
 
-    def _copy(self, edits: list[Edit], place: int, start: int, end: int, distance: tuple[int, int]) -> Edit:
+    def _copy(self, edits: list[Edit], place: int, start: int, end: int, distance: tuple[int, int], front: str) -> Edit:
         """A statement as it is after the edits, with the distance 32."""
         text = self.bodies.tokens.text
         inside = [e for e in edits if start <= e.start and e.end <= end and (e.start, e.end) != distance]
         moved = [Edit(e.start - start, e.end - start, e.text) for e in inside]
         moved.append(Edit(distance[0] - start, distance[1] - start, "32"))
-        return Edit(place, place, apply(text[start:end], moved) + " ")
+        return Edit(place, place, f"{front}{apply(text[start:end], moved)} ")
 
 
 @dataclass
@@ -106,6 +114,18 @@ class Scope:
     exited: bool = False
     """Whether some lanes of a warp have returned."""
     returns: list[Kind] = field(default_factory=list)
+    functors: dict[str, str] = field(default_factory=dict)
+    """What the parameters by which values are combined stand for, as the kernel wrote it."""
+
+    widths: frozenset[str] = frozenset()
+    """Template parameters that are the width."""
+    pointees: set[str] = field(default_factory=set)
+    """Parameters that point to a variable of the caller."""
+
+    @property
+    def is_first_thread(self) -> bool:
+        """Whether only the first thread of a block comes here."""
+        return "tid0" in self.guards or {"warp0", "lane0"} <= set(self.guards)
 
     def copy(self, *guards: str) -> Scope:
         """The scope of a branch."""
@@ -119,4 +139,7 @@ class Scope:
             self.tree,
             self.exited,
             self.returns,
+            self.functors,
+            self.widths,
+            self.pointees,
         )

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from porter.lex import IDENTIFIER
 from porter.warp.collectives import collective
 from porter.warp.constants import WARP
-from porter.warp.native.calls import Calls
+from porter.warp.native.calls import LANES, Calls, is_plain_assembly
 from porter.warp.native.expressions import Expressions, is_full_mask
 from porter.warp.native.kinds import THREADS, Kind, Undecided, joined
 from porter.warp.native.literals import widened
@@ -56,7 +56,13 @@ class Statements:
 
     def _opaque(self, node: Node, scope: Scope) -> None:
         texts = self.plan.bodies.tokens.texts[node.first : node.last + 1]
-        if texts[:1] not in (["using"], ["typedef"], ["static_assert"]) or "32" in texts:
+        if texts[:1] == ["static_assert"] or texts[:1] == ["namespace"]:
+            return
+        if texts[:1] in (["union"], ["struct"]) and "}" in texts and not {"31", "32"} & set(texts):
+            after = len(texts) - texts[::-1].index("}")
+            scope.kinds.update({text: K.DATA for text in texts[after:] if text.isidentifier()})
+            return
+        if texts[:1] not in (["using"], ["typedef"]) or "32" in texts:
             raise Undecided(node, "a declaration that cannot be followed")
 
     def _declaration(self, node: Node, scope: Scope) -> None:
@@ -124,6 +130,19 @@ class Statements:
             raise Undecided(node, f"a mask of lanes in a variable of type {written}")
         self.plan.put(tokens.starts[words[0]], tokens.end(words[-1]), "unsigned long long", node)
 
+    def _asm(self, node: Node, scope: Scope) -> None:
+        """Assembly of one thread: what it writes is data."""
+        if not is_plain_assembly(self.plan.bodies.tokens, node.first):
+            raise Undecided(node, "assembly that works with warps")
+        for kid in node.kids:
+            kind = self.value(kid, scope)
+            name = unwrapped(kid)
+            if kind not in (K.UNIFORM, K.DATA, K.BLOCKWIDE):
+                raise Undecided(node, f"assembly with {kind.value}")
+            if name.kind == "name" and name.text in scope.kinds:
+                scope.kinds[name.text] = K.DATA
+                scope.operations[name.text] = ""
+
     def _expression(self, node: Node, scope: Scope) -> None:
         for kid in node.kids:
             self.value(kid, scope)
@@ -160,11 +179,16 @@ class Statements:
             return
         for name in scope.kinds.keys() | (then.kinds.keys() & other.kinds.keys()):
             if name in scope.kinds:
-                scope.kinds[name] = self._merged(node, guards, then.kinds[name], other.kinds[name])
+                one = then.kinds[name]
+                if one is K.AGG and self.calls.is_one_warp(node.kids[0]):
+                    one = K.BLOCKWIDE
+                scope.kinds[name] = self._merged(node, guards, one, other.kinds[name])
 
     def _merged(self, node: Node, guards: tuple[str, ...], one: Kind, two: Kind) -> Kind:
         if one is two:
             return one
+        if one in (K.BLOCKWIDE, K.TOTAL) and two is not K.UNIFORM and _FIRST_THREADS.issuperset(guards):
+            return K.TOTAL
         if "mask" in guards and not {one, two} & {K.BASE, K.SLOT}:
             self.plan.item = True
         if "later" in guards and {one, two} <= {K.DATA, K.SCAN}:
@@ -201,9 +225,9 @@ class Statements:
             return
         if start is not EMPTY:
             self.run(start, scope)
-        guards = self._loop_guards(condition, scope)
-        inner = scope.copy(*guards)
         each_warp = variable is not None and self._counts_warps(condition, variable, scope)
+        guards = ("uniform",) if each_warp else self._loop_guards(condition, scope)
+        inner = scope.copy(*guards)
         if variable is not None and each_warp:
             inner.kinds[variable[0]] = K.EACH_WARP
         self._rounds(node, body, step, inner, scope)
@@ -216,7 +240,7 @@ class Statements:
         guards = self.calls.condition(condition, scope)
         if "agg" in guards:
             self.plan.item = True
-        if set(guards) - {"uniform", "item", "thread", "stage2", "agg", "mask"}:
+        if set(guards) - {"uniform", "item", "thread", "stage2", "stage2t", "agg", "mask"}:
             raise Undecided(condition, "a loop by lane or warp")
         return guards
 
@@ -237,7 +261,7 @@ class Statements:
 
     def _over_warps(self, body: Node, inner: Scope, scope: Scope) -> None:
         """What one thread gathered from the values of all warps is the block's."""
-        how = tree_operation(self.plan.bodies, body)
+        how = tree_operation(self.plan.bodies, body, inner)
         read = [self.plan.shared[name] for name in set(names(body)) & self.plan.shared.keys()]
         for target in {_base_name(n.kids[0]) for n in body.walk() if n.kind == "assign"} & scope.kinds.keys():
             if inner.kinds[target] is K.PARTIAL:
@@ -262,7 +286,7 @@ class Statements:
         _, condition, step, body = node.kids
         if not self._shuffles_by(body, name):
             return False
-        down = self._is_half(first) and _steps_by_two(step, name, down=True) and _ends_at_zero(condition, name)
+        down = self._is_half(first, scope) and _steps_by_two(step, name, down=True) and _ends_at_zero(condition, name)
         up = self.constants.value(first) == 1 and _steps_by_two(step, name, down=False)
         if not down and not up:
             raise Undecided(node, "a shuffle in a loop that is no tree over 32 lanes")
@@ -278,15 +302,25 @@ class Statements:
         self.run(body, inner)
         changed = {unwrapped(n.kids[0]).text for n in body.walk() if n.kind == "assign"}
         changed |= {r for n in body.walk() if n.kind == "assign" and (r := _base_name(n.kids[0]))}
+        changed |= self.calls.written_by_calls(body)
+        if self.plan.shape.part and not self._only_upwards(body):
+            place = self.plan.bodies.tokens.starts[body.first]
+            self.plan.put(place, place, f"if ({name} < {LANES}) ", body)
         for target in changed & before.keys():
-            how = tree_operation(self.plan.bodies, body)
+            how = tree_operation(self.plan.bodies, body, scope)
             scope.operations[target] = known.get(target, "")
             self._after_tree(target, inner.kinds[target], how, scope, down, node)
         return True
 
+    def _only_upwards(self, body: Node) -> bool:
+        """Whether lanes read from lanes before them alone, which are always there."""
+        found = [collective(call) for call in calls(body)]
+        shuffles = [c for c in found if c is not None and c.kind == "shuffle"]
+        return bool(shuffles) and all("_up" in c.name for c in shuffles)
+
     def _after_tree(self, name: str, kind: Kind, how: str, scope: Scope, down: bool, node: Node) -> None:
         """What a variable holds after a tree; values of warps must be gathered as the lanes' values were."""
-        if kind in (K.PARTIAL, K.PREFIX) and scope.operations.get(name) != how:
+        if kind in (K.PARTIAL, K.PARTIAL0, K.PREFIX) and scope.operations.get(name) != how:
             raise Undecided(node, "the warps' values are gathered in another way than the lanes'")
         scope.operations[name] = how
         scope.kinds[name] = kind if not down and kind in (K.SCAN, K.PREFIX) else self.calls.gathered(kind, node)
@@ -296,7 +330,7 @@ class Statements:
         for call in calls(body):
             found = collective(call)
             if found is not None and found.kind == "shuffle":
-                if any(name in names(kid) for kid in call.arguments):
+                if any(name in names(kid) for kid in call.arguments[found.lane or 0 : (found.lane or 0) + 1]):
                     return True
                 continue
             reached = self.plan.bodies.reach.get(call.callee.rpartition("::")[2], ())
@@ -304,8 +338,12 @@ class Statements:
                 return True
         return False
 
-    def _is_half(self, node: Node) -> bool:
-        return self.constants.value(node) == WARP // 2
+    def _is_half(self, node: Node, scope: Scope) -> bool:
+        return self._number(node, scope) == WARP // 2
+
+    def _number(self, node: Node, scope: Scope) -> int | None:
+        """The value of an expression of constants and of template parameters that are the width."""
+        return self.constants.value(node, dict.fromkeys(scope.widths, WARP))
 
     def _widen_half(self, node: Node, scope: Scope) -> None:
         inner = unwrapped(node)
@@ -321,7 +359,7 @@ class Statements:
             raise Undecided(condition, "the end of a scan")
         right = unwrapped(condition.kids[1])
         wanted = {"<": WARP, "<=": WARP // 2, "!=": WARP}.get(condition.text)
-        if wanted is None or self.constants.value(right) != wanted:
+        if wanted is None or self._number(right, scope) != wanted:
             raise Undecided(condition, "the end of a scan")
         if right.kind == "number":
             self.plan.replace(right, widened(right.text, wanted))
@@ -347,6 +385,8 @@ class Statements:
         elif kind in THREADS:
             if self.value(stride, scope) is not K.UNIFORM:
                 raise Undecided(stride, "the stride over threads")
+            if not self.expressions.counts_threads(stride):
+                kind = K.DATA
         else:
             return False
         scope.kinds[name] = kind
@@ -394,7 +434,7 @@ class Statements:
         for statement in run:
             self.run(statement, inner)
             targets |= {_base_name(n.kids[0]) for n in statement.walk() if n.kind == "assign"}
-        how = tree_operation(self.plan.bodies, run[0])
+        how = tree_operation(self.plan.bodies, run[0], scope)
         for name in targets & scope.kinds.keys():
             scope.operations[name] = known.get(name, "")
             self._after_tree(name, inner.kinds[name], how, scope, True, run[-1])
@@ -426,17 +466,30 @@ class Statements:
         tokens = self.plan.bodies.tokens
         start, end = tokens.starts[statement.first], tokens.end(statement.last)
         low, high = tokens.starts[distance.first], tokens.end(distance.last)
-        self.plan.copies.append((start, start, end, (low, high)))
+        guard = f"if ({LANES} > 32) " if self.plan.shape.part else ""
+        self.plan.copies.append((start, start, end, (low, high), guard))
 
     def _macro_loop(self, node: Node, scope: Scope) -> None:
         raise Undecided(node, "a loop made by a macro")
+
+
+_FIRST_THREADS = frozenset({"tid0", "warp0", "lane0", "stage2", "stage2t"})
+"""Guards that the first thread of a block passes."""
 
 
 def _opposite(guards: tuple[str, ...]) -> tuple[str, ...]:
     """The guards of the other branch."""
     if len(guards) != 1:
         return tuple("thread" if g not in ("uniform", "item") else g for g in guards)
-    swap = {"warp0": "later", "later": "warp0", "lane0": "scan", "stage2": "thread", "tid0": "thread", "leader": "scan"}
+    swap = {
+        "warp0": "later",
+        "later": "warp0",
+        "lane0": "scan",
+        "stage2": "thread",
+        "stage2t": "thread",
+        "tid0": "thread",
+        "leader": "scan",
+    }
     return (swap.get(guards[0], guards[0]),)
 
 
@@ -493,7 +546,7 @@ def _stride(step: Node, name: str) -> Node | None:
 
 def _base_name(node: Node) -> str:
     node = unwrapped(node)
-    while node.kind in ("member", "index"):
+    while node.kind in ("member", "index") or (node.kind == "unary" and node.text == "*"):
         node = unwrapped(node.kids[0])
     return node.text if node.kind == "name" else ""
 
@@ -511,4 +564,5 @@ _HANDLERS: dict[str, Handler] = {
     "while": Statements._while,
     "do": Statements._while,
     "macroloop": Statements._macro_loop,
+    "asm": Statements._asm,
 }

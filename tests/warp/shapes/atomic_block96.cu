@@ -2,7 +2,7 @@
 about = "Blocks of three warps."
 safe = false
 fix = true
-native = "preserve"
+native = "widen"
 hazards = []
 values = []
 [launch]

@@ -1,0 +1,98 @@
+"""A file together with the project's headers that it includes, as one text, so that helpers of headers are in sight."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import cast
+
+from porter.launches import find_launches
+from porter.lex import Tokens, lex
+from porter.model import Launch
+from porter.source import SourceFile
+from porter.unit import Unit
+from porter.warp.bodies import Bodies, Function, bodies_of
+from porter.warp.constants import Constants
+
+HEADERS = (".cuh", ".h", ".hpp", ".hh", ".hxx", ".inl")
+_MOST = 80
+_LARGEST = 2 << 20
+_OURS = "porter/"
+
+
+@dataclass(frozen=True)
+class View:
+    """The headers' text, then the file's; `base` is where the file begins."""
+
+    unit: Unit
+    bodies: Bodies
+    base: int
+
+    @property
+    def tokens(self) -> Tokens:
+        """The tokens of all of it."""
+        return self.bodies.tokens
+
+    @cached_property
+    def first(self) -> int:
+        """The file's first token."""
+        return self.tokens.at(self.base)
+
+    def is_own(self, function: Function) -> bool:
+        """Whether a function stands in the file itself."""
+        return function.head.begin >= self.first
+
+    @property
+    def is_header(self) -> bool:
+        """Whether other files include this one."""
+        return self.unit.source.path.endswith(HEADERS)
+
+    @cached_property
+    def launches(self) -> tuple[Launch, ...]:
+        """The launch sites in sight."""
+        tokens = self.tokens
+        return find_launches(tokens, self.unit.source.path, SourceFile("", tokens.text.encode("latin-1")))
+
+
+def view_of(unit: Unit) -> View:
+    """The view of a file; kept with its bodies."""
+    memo = bodies_of(unit).memo
+    if "view" not in memo:
+        memo["view"] = _view(unit)
+    return cast(View, memo["view"])
+
+
+def _view(unit: Unit) -> View:
+    texts = list(_included(unit))
+    if not texts:
+        return View(unit, bodies_of(unit), 0)
+    above = "".join(f"{text}\n" for text in texts)
+    tokens = lex(above + unit.source.text)
+    return View(unit, Bodies(tokens, Constants(tokens)), len(above))
+
+
+def _included(unit: Unit) -> Iterator[str]:
+    """The texts of the headers that a file includes, directly or not, inner ones first; each once."""
+    read = unit.included_file
+    if read is None:
+        return
+    seen = {unit.source.path}
+    size = 0
+    for source in _depth_first(unit, unit.source.path, unit.tokens, seen):
+        size += len(source.data)
+        if size > _LARGEST or len(seen) > _MOST:
+            return
+        yield source.text
+
+
+def _depth_first(unit: Unit, path: str, tokens: Tokens, seen: set[str]) -> Iterator[SourceFile]:
+    read = unit.included_file
+    assert read is not None
+    for include in tokens.includes:
+        source = None if include.name.startswith(_OURS) else read(path, include.name)
+        if source is None or source.path in seen:
+            continue
+        seen.add(source.path)
+        yield from _depth_first(unit, source.path, lex(source.text), seen)
+        yield source
