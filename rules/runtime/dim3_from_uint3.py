@@ -19,7 +19,7 @@ class Dim3FromUint3(Rule):
     """
 
     code = "R013"
-    triggers = frozenset({"make_uint3", *_INDICES})
+    triggers = frozenset({"make_uint3", "uint3", *_INDICES})
     hazards = ("threadidx-to-uint3",)
     examples = (
         fixes(
@@ -31,6 +31,13 @@ class Dim3FromUint3(Rule):
             "__device__ void f() { const uint3 t = threadIdx; }",
             "__device__ void f() { const uint3 t = make_uint3(threadIdx.x, threadIdx.y, threadIdx.z); }",
         ),
+        fixes(
+            "void f(const uint3 grid) { k<<<grid, 64>>>(); uint3 a, b; k<<<1, b, 0, s>>>(a); }",
+            "void f(const uint3 grid) { k<<<dim3(grid.x, grid.y, grid.z), 64>>>(); uint3 a, b; "
+            "k<<<1, dim3(b.x, b.y, b.z), 0, s>>>(a); }",
+        ),
+        clean("void f(uint3 u) { dim3 grid(u.x); k<<<grid, u.x>>>(u); }"),
+        clean("void f(uint3 g) { } void h(dim3 g) { k<<<g, 64>>>(); }"),
         clean("void f() { uint3 u = make_uint3(1, 2, 3); g(u); }"),
         clean("__device__ void f() { dim3 t = threadIdx; auto b = blockIdx; int x = threadIdx.x; }"),
     )
@@ -47,6 +54,13 @@ class Dim3FromUint3(Rule):
                     span = unit.span(index)
                     text = f"make_uint3({name}.x, {name}.y, {name}.z)"
                     yield self.finding(unit, span, f"{name} is no uint3 in HIP", Effort.NONE, (Edit(*span, text),))
+
+        if "uint3" in unit.identifiers:
+            for index in _launch_sizes(unit):
+                if _nearest_type(unit, index) == "uint3":
+                    span, name = unit.span(index), unit.tokens.texts[index]
+                    text = f"dim3({name}.x, {name}.y, {name}.z)"
+                    yield self.finding(unit, span, "a launch takes dim3 in HIP", Effort.NONE, (Edit(*span, text),))
 
     @staticmethod
     def _wants_dim3(unit: Unit, index: int) -> bool:
@@ -86,3 +100,24 @@ def _declared_type(unit: Unit, place: int) -> str:
             return ""
         place -= 2
     return texts[0] if place == 1 and texts[0] in ("dim3", "uint3") else ""
+
+
+def _launch_sizes(unit: Unit) -> Iterator[int]:
+    """Plain variables that are the grid or the block of a launch."""
+    texts, kinds = unit.tokens.texts, unit.tokens.kinds
+    for index, text in enumerate(texts):
+        if text != "<<<":
+            continue
+        if kinds[index + 1 : index + 2] == "i" and texts[index + 2 : index + 3] == [","]:
+            yield index + 1
+        comma = index
+        while comma < len(texts) and texts[comma] not in (",", ">>>", ";"):
+            comma = unit.tokens.partner.get(comma, comma) + 1
+        if kinds[comma + 1 : comma + 2] == "i" and texts[comma + 2 : comma + 3] in ([","], [">>>"]):
+            yield comma + 1
+
+
+def _nearest_type(unit: Unit, index: int) -> str:
+    """`uint3` or `dim3` for a variable, by its last declaration before a use."""
+    places = (place for place in reversed(unit.tokens.names[unit.tokens.texts[index]]) if place < index)
+    return next((type_ for place in places if (type_ := _declared_type(unit, place))), "")

@@ -9,13 +9,14 @@ from porter.rule import Rule, clean, fixes
 from porter.unit import Unit
 
 _COUNTS = {"cudaEventCreate": 2, "cudaStreamCreate": 2, "cudaGraphInstantiate": 3}
+_MAY_LEAVE_OUT = frozenset({"cudaGraphInstantiate"})
 
 
 class OverloadWithFlags(Rule):
     """Overload with flags
 
-    CUDA overloads `cudaEventCreate(&event, flags)` and, since CUDA 12, `cudaGraphInstantiate(&exec, graph, flags)`.
-    HIP has these with flags only as `...WithFlags`.
+    CUDA overloads `cudaEventCreate(&event, flags)` and, since CUDA 12, `cudaGraphInstantiate(&exec, graph, flags)`,
+    whose flags may be left out. HIP has these with flags only as `...WithFlags`.
     """
 
     code = "R010"
@@ -31,6 +32,10 @@ class OverloadWithFlags(Rule):
             "void f() { cudaGraphInstantiate(&exec, graph, 0); }",
             "void f() { cudaGraphInstantiateWithFlags(&exec, graph, 0); }",
         ),
+        fixes(
+            "void f() { cudaGraphInstantiate(&exec, graph); }",
+            "void f() { cudaGraphInstantiateWithFlags(&exec, graph, 0); }",
+        ),
         clean("void f() { cudaGraphInstantiate(&exec, graph, NULL, NULL, 0); }"),
         clean("void f(cudaEvent_t e) { cudaEventCreate(&e); }"),
     )
@@ -39,7 +44,11 @@ class OverloadWithFlags(Rule):
         """One finding per call with flags."""
         for name, count in _COUNTS.items():
             for index in unit.occurrences(name):
-                if len(unit.arguments(index)) == count:
+                arguments = unit.arguments(index)
+                left_out = name in _MAY_LEAVE_OUT and len(arguments) == count - 1
+                if len(arguments) == count or left_out:
                     span = unit.span(index)
-                    edits = (Edit(span.end, span.end, "WithFlags"),)
+                    edits: tuple[Edit, ...] = (Edit(span.end, span.end, "WithFlags"),)
+                    if left_out:
+                        edits += (Edit(arguments[-1].end, arguments[-1].end, ", 0"),)
                     yield self.finding(unit, span, f"{name} with flags is {name}WithFlags", Effort.NONE, edits)
