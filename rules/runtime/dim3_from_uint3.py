@@ -112,7 +112,7 @@ def _launch_sizes(unit: Unit) -> Iterator[int]:
             yield index + 1
         comma = index
         while comma < len(texts) and texts[comma] not in (",", ">>>", ";"):
-            comma = unit.tokens.partner.get(comma, comma) + 1
+            comma = max(comma, unit.tokens.partner.get(comma, comma)) + 1
         if kinds[comma + 1 : comma + 2] == "i" and texts[comma + 2 : comma + 3] in ([","], [">>>"]):
             yield comma + 1
 
