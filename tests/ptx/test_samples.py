@@ -82,3 +82,19 @@ def test_warp_scan_rows(sample: Any, schedule: int | None) -> None:
     want = reference("warp_scan").reference_warp_scan_rows(tensor(x))
     np.testing.assert_allclose(done.output(1), want[0].numpy(), atol=1e-5)
     np.testing.assert_allclose(done.output(2), want[1].numpy(), atol=1e-5)
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_wmma_gemm(sample: Any, schedule: int | None) -> None:
+    rng = np.random.default_rng(8)
+    m, n, k = 64, 64, 64
+    a, b = rng.standard_normal((m, k)).astype(np.float16), rng.standard_normal((n, k)).astype(np.float16)
+    c = rng.standard_normal((m, n)).astype(np.float32)
+    module = sample("wmma_gemm")
+    done = run(module, "wmma_gemm", 4, 128, [a, b, np.zeros_like(c), m, n, k], schedule=schedule)
+    want = reference("wmma_gemm").reference_wmma_gemm(tensor(a), tensor(b))
+    np.testing.assert_allclose(done.output(2), want.numpy(), atol=1e-4)
+    args = [a, b, c, 0.5, -2.0, m, n, k]
+    done = run(module, "wmma_gemm_staged", (1, 1), 128, args, schedule=schedule, races=True)
+    want = reference("wmma_gemm").reference_wmma_gemm_staged(tensor(a), tensor(b), tensor(c), 0.5, -2.0)
+    np.testing.assert_allclose(done.output(2), want.numpy(), atol=1e-4)

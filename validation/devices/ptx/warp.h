@@ -97,6 +97,23 @@ int ptx_atomic(Warp *w, uint32_t site, uint32_t active, int space, int action, i
 int ptx_copy(Warp *w, uint32_t site, uint32_t active, uint64_t *to, uint64_t *from, uint32_t bytes, const uint32_t *size);
 int ptx_read(Warp *w, uint32_t site, uint32_t lane, uint64_t address, void *into, uint32_t bytes);
 
+/* ---- matrices ---------------------------------------------------------------------------------------- */
+
+enum Element { MX_F64, MX_F32, MX_TF32, MX_S32, MX_F16, MX_BF16, MX_S8, MX_U8, MX_E4M3, MX_E5M2 };
+typedef struct MatrixShape { /* ordered: the layout of wmma */
+    int m, n, k, a, b, c, d, registers_a, registers_b, registers_c, registers_d, ordered, finite;
+} MatrixShape;
+void ptx_matrix(const MatrixShape *s, const void *const *a, const void *const *b, const void *const *c, void *const *d,
+                const uint32_t *bad_a, const uint32_t *bad_b, const uint32_t *bad_c, uint32_t *bad_d);
+int ptx_matrix_load(Warp *w, uint32_t site, const MatrixShape *s, int which, int space, int by_column,
+                    const uint64_t *base, const uint32_t *stride, void *const *into, uint32_t *bad);
+int ptx_matrix_store(Warp *w, uint32_t site, const MatrixShape *s, int space, int by_column, const uint64_t *base,
+                     const uint32_t *stride, const void *const *from, const uint32_t *bad);
+int ptx_load_rows(Warp *w, uint32_t site, int space, const uint64_t *address, int count, int transposed,
+                  void *const *into, uint32_t *bad);
+int ptx_store_rows(Warp *w, uint32_t site, int space, const uint64_t *address, int count, int transposed,
+                   const void *const *from, const uint32_t *bad);
+
 /* ---- functions that the device provides -------------------------------------------------------------- */
 
 int ptx_print(Warp *w, uint32_t site, uint32_t lanes, const uint64_t *format, const uint64_t *values);
