@@ -9,11 +9,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from porter.validation import compare, dtypes
 from porter.validation.case import Case, CaseError
-from porter.validation.device import BuildFailed, Device, Loaded, Program
-from porter.validation.devices.core.result import NotRun
+from porter.validation.device import BuildFailed, Device, Launch, Loaded, Program
+from porter.validation.devices.core.result import NotRun, Place
 from porter.validation.hooks import HookFailed
 from porter.validation.inputs import Filled, Trial, fill
 from porter.validation.judging import Judged, Truth, judge_trial, truths, truths_from
+from porter.validation.toolchain.entry import demangle, signature_name
 from porter.validation.trial import Done, Schedule, launch_all, schedules
 from porter.validation.verdict import Evidence, OutputResult, SideResult, Status, Written, worst
 
@@ -243,7 +244,10 @@ def _one_trial(
             side.reason = side.reason or expected
             continue
         judged = judge_trial(runs[side.plan.key], expected, must_repeat=case.deterministic)
+        is_first = side.evidence is None
         _account(case, side, judged, trial, task)
+        if is_first and side.plan.side == "port":
+            _trace_original(side, sides, runs, task.launch_seconds)
     _compare_sides(case, runs, agreements)
 
 
@@ -304,24 +308,40 @@ def _account(case: Case, side: _Side, judged: Judged, trial: Trial, task: Task) 
     if side.evidence is None:
         plan: Sequence[Schedule] = schedules(task.schedules, races=case.races)
         schedule = str(plan[min(judged.failed_run, len(plan) - 1)])
-        written_by = _trace(side, judged)
+        run = judged.runs[judged.failed_run]
+        written_by = _trace(side, run, judged.output, judged.index, task.launch_seconds)
         side.reason = judged.message
         side.evidence = Evidence(judged.message, str(trial), schedule, judged.output, judged.index, written_by)
 
 
-def _trace(side: _Side, judged: Judged) -> Written | None:
-    """Runs the failing launch again with an eye on the first wrong element."""
+def _trace(side: _Side, run: Done, output: str | None, index: tuple[int, ...] | None, seconds: float) -> Written | None:
+    """Runs a launch again with an eye on one element."""
     who_wrote = getattr(side.loaded, "who_wrote", None)
-    if who_wrote is None or judged.output is None or judged.index is None or not judged.runs:
+    if who_wrote is None or output is None or index is None or run.launch is None or run.packed is None:
         return None
-    run = judged.runs[judged.failed_run]
-    if run.launch is None or run.packed is None:
-        return None
-    placed = run.packed.placed[judged.output]
+    placed = run.packed.placed[output]
     size = dtypes.storage(placed.argument.dtype).itemsize
-    position = run.packed.position[judged.output]
-    found: Written | None = who_wrote(run.launch, position, placed.offset(judged.index), size)
-    return found
+    found: Place | None = who_wrote(run.launch, run.packed.position[output], placed.offset(index), size, seconds)
+    return None if found is None else _written(found, run.launch, side.device.lanes)
+
+
+def _trace_original(side: _Side, sides: Sequence[_Side], runs: dict[SideKey, tuple[Done, ...]], seconds: float) -> None:
+    """The same element on the other side, where the port is the one that is wrong."""
+    evidence = side.evidence
+    for other in sides:
+        done = runs.get(other.plan.key, ())
+        if evidence is None or other.plan.side != "original" or not done or done[0].status is not Status.PASSED:
+            continue
+        by = _trace(other, done[0], evidence.output, evidence.index, seconds)
+        side.evidence = replace(evidence, original_written_by=by)
+        return
+
+
+def _written(place: Place, launch: Launch, lanes: int) -> Written:
+    x, y, _ = launch.block
+    linear = place.wave * lanes + place.lane
+    thread = (linear % x, linear // x % y, linear // (x * y))
+    return Written(signature_name(demangle(place.kernel)), place.block, thread, place.site.where if place.site else "")
 
 
 def _merged(before: OutputResult, c: compare.Comparison) -> OutputResult:

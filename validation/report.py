@@ -17,6 +17,7 @@ from porter.validation.verdict import (
     SideResult,
     Status,
     ValidateReport,
+    Written,
 )
 
 from porter import __version__
@@ -125,17 +126,21 @@ def _output(output: OutputResult) -> dict[str, Any]:
 def _evidence(evidence: Evidence | None) -> dict[str, Any] | None:
     if evidence is None:
         return None
-    by = evidence.written_by
     return {
         "message": evidence.message,
         "trial": evidence.trial,
         "schedule": evidence.schedule,
         "output": evidence.output,
         "index": None if evidence.index is None else list(evidence.index),
-        "written_by": None
-        if by is None
-        else {"kernel": by.kernel, "block": list(by.block), "thread": list(by.thread), "where": by.where},
+        "written_by": _writer(evidence.written_by),
+        "original_written_by": _writer(evidence.original_written_by),
     }
+
+
+def _writer(by: Written | None) -> dict[str, Any] | None:
+    if by is None:
+        return None
+    return {"kernel": by.kernel, "block": list(by.block), "thread": list(by.thread), "where": by.where}
 
 
 def _number(value: float | None) -> float | str | None:
@@ -234,10 +239,12 @@ def _details(case: CaseResult, *, verbose: bool) -> list[str]:
 
 
 def _written(evidence: Evidence) -> list[str]:
-    by = evidence.written_by
-    if by is None:
-        return []
-    return [f"  written by {by.kernel}, block {by.block}, thread {by.thread}, at {by.where}"]
+    found = (("written", evidence.written_by), ("in the original written", evidence.original_written_by))
+    return [
+        f"  {how} by {by.kernel}, block {by.block}, thread {by.thread}, at {by.where}"
+        for how, by in found
+        if by is not None
+    ]
 
 
 def _columns(rows: Sequence[tuple[str, ...]]) -> list[str]:

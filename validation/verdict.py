@@ -62,6 +62,8 @@ class Evidence:
     output: str | None = None
     index: tuple[int, ...] | None = None
     written_by: Written | None = None
+    original_written_by: Written | None = None
+    """Of a port's element: who wrote it in the original."""
 
 
 @dataclass(frozen=True)

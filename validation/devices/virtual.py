@@ -15,7 +15,7 @@ from typing import Any
 
 from porter.validation.device import BuildFailed, Launch, LaunchOutcome, Loaded, Program
 from porter.validation.devices.core.launch import Options
-from porter.validation.devices.core.result import Array, NotRun
+from porter.validation.devices.core.result import Array, NotRun, Place, Ran
 from porter.validation.toolchain.entry import demangle, entry_symbol, entry_unit, find_symbol
 from porter.validation.toolchain.result import Assembled, CompileFailed, Missing
 from porter.validation.toolchain.store import cache_directory
@@ -138,6 +138,14 @@ class VirtualKernel:
 
     def launch(self, launch: Launch, seconds: float) -> LaunchOutcome:
         """Run it. The limit becomes an instruction budget per wave; the process around it has the clock."""
+        return self._run(launch, seconds, None)
+
+    def who_wrote(self, launch: Launch, argument: int, offset: int, size: int, seconds: float) -> Place | None:
+        """Run it again, and tell who wrote those bytes of an argument last; None when nobody did."""
+        outcome = self._run(launch, seconds, (argument, offset, size))
+        return outcome.writer if isinstance(outcome, Ran) else None
+
+    def _run(self, launch: Launch, seconds: float, watch: tuple[int, int, int] | None) -> LaunchOutcome:
         memory = self.module.device.memory
         for address, content in self.state:
             memory.write(address, content)
@@ -155,6 +163,7 @@ class VirtualKernel:
             allow_exited=True,
             alignment=self.alignment,
             budget=max(1_000_000, int(seconds * _LANE_STEPS_PER_SECOND)),
+            watch=watch,
         )
         outcome: LaunchOutcome = self.module.launch(
             self.symbol, launch.grid, launch.block, launch.arguments, launch.shared, options

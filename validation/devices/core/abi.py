@@ -95,10 +95,14 @@ class Launch(c.Structure):
         ("message_bytes", c.c_uint64),
         ("message_room", c.c_uint64),
         ("messages_lost", c.c_uint64),
+        ("watch_base", c.c_uint64),
+        ("watch_end", c.c_uint64),
+        ("writer", FaultRecord),
     )
 
 
 CHECK_RACES, COUNT_MEMORY, COOPERATIVE, CHECK_POISON, INTERLEAVE, ALLOW_EXITED = 1, 2, 4, 8, 16, 32
+WATCH = 64
 LIVE, FREED, READ_ONLY, HEAP = 0, 1, 2, 3
 ALIGNMENTS = {"none": 0, "dword": 1, "natural": 2}
 NOBODY = 0xFFFFFFFF

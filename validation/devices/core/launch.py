@@ -53,6 +53,8 @@ class Options:
     """Instructions per wave before it counts as an endless loop."""
     quantum: int = 1_000_000
     """Instructions after which another wave gets its turn."""
+    watch: tuple[int, int, int] | None = None
+    """Argument, offset and number of bytes whose last writer is wanted; one host thread then."""
 
 
 @dataclass(frozen=True)
@@ -154,7 +156,7 @@ def bind(memory: Memory, arguments: Sequence[Argument]) -> Bound:
 
 def host_threads(options: Options) -> int:
     """How many host threads a launch gets."""
-    if options.cooperative:
+    if options.cooperative or options.watch is not None:
         return 1
     if options.threads is not None:
         return max(options.threads, 1)
@@ -171,6 +173,7 @@ def _flags(options: Options) -> int:
         | abi.CHECK_POISON * options.uninitialised
         | abi.INTERLEAVE * (options.schedule is not None)
         | abi.ALLOW_EXITED * options.allow_exited
+        | abi.WATCH * (options.watch is not None)
     )
 
 
@@ -231,6 +234,10 @@ def execute(
     launch.sites = (abi.SiteCount * max(len(image.sites), 1))()
     launch.segments = (abi.SegmentCount * max(image.segment_count, 1))()
     launch.divergence = (ctypes.c_uint64 * max(len(image.sites), 1))()
+    watched = bound.arrays[options.watch[0]] if options.watch is not None else None
+    if watched is not None and options.watch is not None:
+        launch.watch_base = watched[0] + options.watch[1]
+        launch.watch_end = launch.watch_base + options.watch[2]
     if image.uses_heap:
         memory.heap.refused = 0
         launch.heap = ctypes.pointer(memory.heap)
@@ -244,7 +251,9 @@ def execute(
     if launch.fault.kind:
         return _explained(_fault(launch.fault, image, memory), spoken)
     outputs = tuple(None if entry is None else memory.read_array(*entry) for entry in bound.arrays)
-    return Ran(outputs, _count(launch, image), _notes(launch, image, memory), seconds, cpu_seconds, spoken.printed)
+    writer = _fault(launch.writer, image, memory).place if launch.writer.kind else None
+    notes = _notes(launch, image, memory)
+    return Ran(outputs, _count(launch, image), notes, seconds, cpu_seconds, spoken.printed, writer)
 
 
 def _notes(launch: abi.Launch, image: Image, memory: Memory) -> tuple[str, ...]:

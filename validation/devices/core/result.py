@@ -182,6 +182,8 @@ class Ran:
     """Of all host threads: the figure to quote on a busy machine."""
     printed: str = ""
     """What the kernel's printf calls wrote, in the order they were made."""
+    writer: Place | None = None
+    """Who wrote the watched bytes last."""
 
     def output(self, index: int) -> Array:
         """The array passed as argument `index`, as the kernel left it."""

@@ -122,6 +122,17 @@ static int inside(const Allocation *hit, uint64_t low, uint64_t end, int write) 
            !(write && hit->state == ALLOCATION_READ_ONLY);
 }
 
+/* Notes who writes to the watched bytes; the last one stays. One host thread runs such a launch. */
+static void watch(Wave *w, uint32_t site, uint64_t active, const uint64_t *address, uint32_t bytes) {
+    Launch *launch = w->launch;
+    for (uint32_t lane = 0; lane < LANES; lane++) {
+        if (!(active >> lane & 1) || address[lane] >= launch->watch_end || address[lane] + bytes <= launch->watch_base)
+            continue;
+        launch->writer.kind = FAULT_NONE;
+        record(&launch->writer, w, FAULT_READ_ONLY, site, lane, address[lane], bytes);
+    }
+}
+
 int core_global(Wave *w, uint32_t site, uint64_t active, uint64_t *address, uint32_t bytes, uint32_t align, int write) {
     uint32_t mask[LANES] ALIGNED;
     uint64_t safe = address[first_lane(active)], low = UINT64_MAX, high = 0, bits = 0;
@@ -154,6 +165,7 @@ int core_global(Wave *w, uint32_t site, uint64_t active, uint64_t *address, uint
     }
     if (w->launch->flags & COUNT_MEMORY)
         count_access(w, site, active, bytes, count_lines(active, address, bytes, low, high), 0);
+    if (UNLIKELY(write && w->launch->flags & WATCH)) watch(w, site, active, address, bytes);
     return 0;
 }
 

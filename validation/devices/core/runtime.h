@@ -61,7 +61,7 @@ enum FaultKind {
 
 enum AllocationState { ALLOCATION_LIVE, ALLOCATION_FREED, ALLOCATION_READ_ONLY, ALLOCATION_HEAP };
 
-enum LaunchFlag { CHECK_RACES = 1, COUNT_MEMORY = 2, COOPERATIVE = 4, CHECK_POISON = 8, INTERLEAVE = 16, ALLOW_EXITED = 32 };
+enum LaunchFlag { CHECK_RACES = 1, COUNT_MEMORY = 2, COOPERATIVE = 4, CHECK_POISON = 8, INTERLEAVE = 16, ALLOW_EXITED = 32, WATCH = 64 };
 
 enum Alignment { ALIGN_NONE, ALIGN_DWORD, ALIGN_NATURAL };
 
@@ -116,6 +116,8 @@ typedef struct Launch {
     Heap *heap;       /* null: malloc in a kernel gives null */
     uint8_t *messages;
     uint64_t message_bytes, message_room, messages_lost;
+    uint64_t watch_base, watch_end; /* with WATCH: whose last writer is wanted */
+    FaultRecord writer;
 } Launch;
 
 /* ---- not seen by Python ------------------------------------------------------------------------- */
