@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import os
@@ -41,6 +42,8 @@ class Compiler:
     time_limit: float
     cache: Path
     precompiled: bool = True
+    shims: Path | None = None
+    """Headers of a tree for both vendors that only AMD builds see."""
 
     def common_flags(self) -> list[str]:
         """Flags shared by the precompiled header and the units."""
@@ -61,7 +64,8 @@ class Compiler:
 
     def _cached_pass(self, name: str, program: Program, unit: Unit, content: str) -> PassResult:
         command = self._command(name, program, unit)
-        key = hashlib.sha256("\0".join([self.fingerprint(), content, *command]).encode()).hexdigest()
+        shims = _content_stamp(self.shims.parent) if self.shims is not None else ""
+        key = hashlib.sha256("\0".join([self.fingerprint(), content, shims, *command]).encode()).hexdigest()
         entry = self.cache / "results" / key[:2] / f"{key}.json"
         if entry.is_file():
             return _result_from_json(json.loads(entry.read_text()))
@@ -90,6 +94,7 @@ class Compiler:
             "-fno-color-diagnostics",
             "-fmacro-backtrace-limit=0",
             "-ftemplate-backtrace-limit=0",
+            *((f"-I{self.shims}", "-include", "cuda_runtime.h") if self.shims is not None else ()),
             *(f"-I{folder}" for folder in program.include_folders),
             *(f"-D{define}" for define in program.defines),
             str(unit.path),
@@ -194,6 +199,13 @@ def _version(executable: str) -> str:
         done = subprocess.run([executable, "--version"], capture_output=True, text=True, check=True)
         _VERSIONS[executable] = done.stdout.splitlines()[0]
     return _VERSIONS[executable]
+
+
+@functools.cache
+def _content_stamp(folder: Path) -> str:
+    """The content of some headers."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return hashlib.sha256(b"".join(hashlib.sha256(path.read_bytes()).digest() for path in files)).hexdigest()
 
 
 def _tree_stamp(folder: Path) -> str:

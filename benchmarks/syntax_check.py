@@ -168,6 +168,7 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     add("--arch", default="gfx942")
     add("--standard", default="c++17")
     add("--no-pch", dest="pch", action="store_false", help="include the runtime header as text")
+    add("--shims", type=Path, help="a dual tree's headers for AMD builds, TREE/porter/hip")
     add("--time-limit", type=float, default=120.0, help="seconds per pass")
     add("--jobs", type=int, default=2)
     add("--cache", type=Path, default=Path(".syntax-cache"))
@@ -190,6 +191,7 @@ def main(argv: list[str] | None = None) -> int:
         time_limit=arguments.time_limit,
         cache=arguments.cache.resolve(),
         precompiled=arguments.pch,
+        shims=arguments.shims.resolve() if arguments.shims else None,
     )
     compiler.prepare()
     names = program_names(arguments.corpus, arguments.every, arguments.offset)

@@ -16,7 +16,16 @@ from porter.commands.check import check_command
 from porter.commands.validate import validate_command
 from porter.errors import Unusable
 from porter.report.render import DataFormat, Format
-from porter.settings import Choices, Handling, load_choices, rocm_version, warp_mode, with_overrides
+from porter.settings import (
+    Choices,
+    Handling,
+    load_choices,
+    rocm_version,
+    style_name,
+    torch_mode,
+    warp_mode,
+    with_overrides,
+)
 
 if TYPE_CHECKING:
     from porter.port import Answer, Request
@@ -39,6 +48,14 @@ Warp = Annotated[
     str | None,
     typer.Option(metavar="preserve|native", help="Keep logical warps of 32 lanes, or widen known patterns to 64."),
 ]
+Style = Annotated[
+    str | None,
+    typer.Option(metavar="renamed|dual", help="HIP's names in the source, or one source for both vendors."),
+]
+Torch = Annotated[
+    str | None,
+    typer.Option(metavar="leave|standalone", help="Leave PyTorch's names to its own hipify, or rename them as well."),
+]
 Form = Annotated[Format, typer.Option("--format", help="How the report is written to stdout.")]
 Jobs = Annotated[int | None, typer.Option("--jobs", "-j", min=1, help="Processes; default: one per core.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Exit with 1 when places are left to review, too.")]
@@ -58,6 +75,8 @@ def scan_command(
     source: Source,
     rocm: Rocm = None,
     warp: Warp = None,
+    style: Style = None,
+    torch: Torch = None,
     form: Form = Format.TEXT,
     jobs: Jobs = None,
     strict: Strict = False,
@@ -76,7 +95,7 @@ def scan_command(
         from porter.port import Request, scan
         from porter.progress import shown_progress
 
-        choices = _choices(source, config, rocm, warp, include, exclude, omit, gitignored, vendored)
+        choices = _choices(source, config, rocm, warp, include, exclude, omit, gitignored, vendored, style, torch)
         with shown_progress() as progress:
             answer = scan(Request(source, choices, _jobs(jobs)), progress)
         return _finish(answer, form, strict=strict, verbose=verbose)
@@ -94,11 +113,16 @@ def port_command(
         bool, typer.Option("--in-place", help="Change SRC itself; its git tree must be clean.")
     ] = False,
     diff: Annotated[bool, typer.Option("--diff", help="Write nothing; print a diff that git can apply.")] = False,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="With --style dual: show that CUDA's compilers see the original's tokens.")
+    ] = False,
     force: Annotated[
         bool, typer.Option("--force", help="Overwrite edited files, foreign folders, unclean git trees.")
     ] = False,
     rocm: Rocm = None,
     warp: Warp = None,
+    style: Style = None,
+    torch: Torch = None,
     form: Form = Format.TEXT,
     jobs: Jobs = None,
     strict: Strict = False,
@@ -121,7 +145,9 @@ def port_command(
             raise Unusable("say where the port goes: one of -o OUT, --in-place, --diff")
         if diff and form is not Format.TEXT:
             raise Unusable("--diff prints the diff on stdout, so the report has no --format there")
-        choices = _choices(source, config, rocm, warp, include, exclude, omit, gitignored, vendored)
+        choices = _choices(source, config, rocm, warp, include, exclude, omit, gitignored, vendored, style, torch)
+        if verify and (choices.engine.style != "dual" or output is None):
+            raise Unusable("--verify goes with --style dual and -o OUT")
         request = Request(source, choices, _jobs(jobs), force)
         with shown_progress() as progress:
             answer = _port(request, output, progress, in_place=in_place)
@@ -129,7 +155,9 @@ def port_command(
             from porter.diff import write_diff
 
             write_diff(answer.run, sys.stdout.buffer)
-        return _finish(answer, form, strict=strict, verbose=verbose, diff=diff)
+        proven = _verified(answer, output) if verify and output is not None else True
+        code = _finish(answer, form, strict=strict, verbose=verbose, diff=diff)
+        return code if proven else max(code, WORK_LEFT)
 
     raise typer.Exit(run())
 
@@ -215,6 +243,15 @@ def _port(request: Request, output: Path | None, progress: Progress | None, *, i
     return (port_in_place if in_place else preview)(request, progress)
 
 
+def _verified(answer: Answer, output: Path) -> bool:
+    """Whether every translation unit was shown to be the original's for CUDA; the result is on stderr."""
+    from porter.dual.verify import proven, verdict_text, verify
+
+    verdicts = verify(answer.run.plan.project.root, output, answer.run.records)
+    sys.stderr.write(verdict_text(verdicts))
+    return proven(verdicts)
+
+
 def _choices(
     source: Path,
     config: Path | None,
@@ -225,16 +262,22 @@ def _choices(
     omit: list[str] | None,
     gitignored: Handling | None,
     vendored: Handling | None,
+    style: str | None = None,
+    torch: str | None = None,
 ) -> Choices:
     try:
         version = rocm_version("--rocm", rocm) if rocm is not None else None
         mode = warp_mode("--warp", warp) if warp is not None else None
+        form = style_name("--style", style) if style is not None else None
+        names = torch_mode("--torch", torch) if torch is not None else None
     except ValueError as error:
         raise Unusable(str(error)) from None
     return with_overrides(
         load_choices(source, config),
         rocm=version,
         warp=mode,
+        style=form,
+        torch=names,
         include=tuple(include or ()),
         exclude=tuple(exclude or ()),
         omit=tuple(omit or ()),

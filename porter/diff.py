@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import BinaryIO
 
+from porter.dual.headers import dual_headers
 from porter.plan import Run
 from porter.support import closure, header_bytes
 
@@ -24,9 +25,10 @@ def write_diff(run: Run, stream: BinaryIO) -> None:
             old = (project.root / record.path).read_bytes()
             stream.writelines(file_diff(record.path, record.output, old, new))
     needed = {include for record in run.records for include in record.support}
-    for include in closure(needed):
+    made, more = dual_headers(run.plan.choices.engine, run.records)
+    for include, data in ({name: header_bytes(name) for name in closure(needed | more)} | made).items():
         if not (project.root / include).exists():
-            stream.writelines(new_file_diff(include, header_bytes(include)))
+            stream.writelines(new_file_diff(include, data))
     stream.flush()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bisect
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from porter.model import Edit, Finding
 
@@ -87,3 +88,72 @@ def apply(text: str, edits: Iterable[Edit]) -> str:
         position = end
     pieces.append(text[position:])
     return "".join(pieces)
+
+
+def compose(trail: Iterable[Iterable[Edit]], length: int) -> tuple[Edit, ...]:
+    """The edits of passes that follow each other as edits of the first text, which has `length` characters.
+
+    Text that a later pass took out of what an earlier one inserted is gone; edits that touch become one.
+    """
+    pieces: list[_Piece] = [_Piece(0, length, None)]
+    for changes in trail:
+        pieces = _after(pieces, sorted(changes))
+    composed: list[Edit] = []
+    position = 0
+    pending = ""
+    for start, end, text in pieces:
+        if text is not None:
+            pending += text
+            continue
+        if pending or start > position:
+            composed.append(Edit(position, start, pending))
+        pending, position = "", end
+    if pending or position < length:
+        composed.append(Edit(position, length, pending))
+    return tuple(composed)
+
+
+class _Piece(NamedTuple):
+    """A stretch of the first text, or inserted text."""
+
+    start: int
+    end: int
+    text: str | None
+
+
+def _after(pieces: list[_Piece], changes: list[Edit]) -> list[_Piece]:
+    result: list[_Piece] = []
+    waiting = list(reversed(pieces))
+    position = 0
+
+    def take(until: int, keep: bool) -> None:
+        nonlocal position
+        while position < until and waiting:
+            piece = waiting.pop()
+            size = _size(piece)
+            if position + size > until:
+                first, rest = _cut(piece, until - position)
+                waiting.append(rest)
+                piece, size = first, until - position
+            position += size
+            if keep:
+                result.append(piece)
+
+    for start, end, text in changes:
+        take(start, True)
+        take(end, False)
+        if text:
+            result.append(_Piece(0, 0, text))
+    result += reversed(waiting)
+    return result
+
+
+def _size(piece: _Piece) -> int:
+    return piece.end - piece.start if piece.text is None else len(piece.text)
+
+
+def _cut(piece: _Piece, size: int) -> tuple[_Piece, _Piece]:
+    if piece.text is None:
+        middle = piece.start + size
+        return _Piece(piece.start, middle, None), _Piece(middle, piece.end, None)
+    return _Piece(0, 0, piece.text[:size]), _Piece(0, 0, piece.text[size:])

@@ -111,6 +111,7 @@ def port(source: SourceFile, context: Context, output: str, support_path: str = 
         passes=passes,
         crashes=tuple(crashes),
         support=tuple(sorted(support)),
+        edits=editing.compose(trail, len(source.text)),
     )
 
 

@@ -67,6 +67,8 @@ def settings_json(choices: Choices) -> dict[str, Any]:
     return {
         "rocm": engine.rocm,
         "warp": engine.warp,
+        "style": engine.style,
+        "torch": engine.torch,
         "names": dict(engine.custom_names),
         "ignore_names": sorted(choices.ignore_names),
         "include_dirs": list(choices.include_dirs),

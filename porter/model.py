@@ -132,6 +132,8 @@ class PortedFile:
     """Support headers of ours that the new text includes."""
     crashes: tuple[str, ...] = ()
     """Tracebacks of rules that failed on the file: bugs of ours."""
+    edits: tuple[Edit, ...] = ()
+    """What makes the new bytes of the old ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +143,10 @@ class Settings:
     rocm: str | None = None
     """The user's ROCm version; None: the newest one that the tables know."""
     warp: str = "preserve"
+    style: str = "renamed"
+    """`renamed`: HIP's names in the source; `dual`: one source that builds for both vendors."""
+    torch: str = "leave"
+    """`leave`: PyTorch's own names stay for its hipify at build time; `standalone`: they are HIP's as well."""
     custom_names: tuple[tuple[str, str], ...] = ()
     native_kernels: tuple[str, ...] = ()
     preserve_kernels: tuple[str, ...] = ()

@@ -77,6 +77,8 @@ def _one_file(request: Request, output: Path) -> Plan:
         raise Unusable(f"{output}: the output is the source itself; use --in-place")
     if output.exists() and not request.force:
         raise Unusable(f"{output}: exists; use --force to overwrite it")
+    if request.choices.engine.style == "dual":
+        raise Unusable("--style dual writes headers beside the sources: port a folder, into a folder")
     project = discover(request.source, request.choices)
     sink = Sink(output.parent, force=request.force)
     return Plan(project, request.choices, sink, output.name, jobs=request.jobs)

@@ -74,10 +74,12 @@ class FileRecord:
     """As the schema describes them."""
     shifts: Shifts = ()
     """Where the lines of the output drift from those of the source."""
+    dual: tuple[str, ...] = ()
+    """What the headers of a tree for both vendors have to supply for the file (porter.dual.headers)."""
 
 
 _SHORT_NAME = 60
-_PLAIN = ("key", "sha256", "output_sha256", "mode", "lines", "target", "edited", "support", "kernels", "shifts")
+_PLAIN = ("key", "sha256", "output_sha256", "mode", "lines", "target", "edited", "support", "kernels", "shifts", "dual")
 
 
 def to_json(record: FileRecord) -> dict[str, Any]:
@@ -118,6 +120,7 @@ def from_json(document: Mapping[str, Any]) -> FileRecord:
         tuple(map(Entry._make, document.get("findings", ()))),
         tuple(document.get("kernels", ())),
         tuple((line, shift) for line, shift in document.get("shifts", ())),
+        tuple(document.get("dual", ())),
     )
 
 

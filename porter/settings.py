@@ -30,6 +30,8 @@ VENDORED = (
 """Folder names that usually hold other people's code."""
 
 WARP_MODES = ("preserve", "native")
+STYLES = ("renamed", "dual")
+TORCH_MODES = ("leave", "standalone")
 FAIL_LEVELS = ("manual", "review", "hazard")
 
 
@@ -82,7 +84,7 @@ def load_choices(source: Path, config: Path | None = None) -> Choices:
 def with_overrides(choices: Choices, **given: Any) -> Choices:
     """The choices with every option that was given on the command line (`None`: not given)."""
     changed = {name: value for name, value in given.items() if value not in (None, ())}
-    engine = {name: changed.pop(name) for name in ("rocm", "warp") if name in changed}
+    engine = {name: changed.pop(name) for name in ("rocm", "warp", "style", "torch") if name in changed}
     return replace(choices, engine=replace(choices.engine, **engine), **changed)
 
 
@@ -136,6 +138,8 @@ def _choices(document: Mapping[str, Any], origin: str) -> Choices:
     engine = Settings(
         rocm=values.pop("rocm", None),
         warp=values.pop("warp", "preserve"),
+        style=values.pop("style", "renamed"),
+        torch=values.pop("torch", "leave"),
         custom_names=values.pop("names", ()),
         native_kernels=values.pop("native_kernels", ()),
         preserve_kernels=values.pop("preserve_kernels", ()),
@@ -177,6 +181,22 @@ def _seconds(key: str, value: Any) -> float:
     return float(value)
 
 
+def style_name(key: str, value: Any) -> str:
+    """`renamed` or `dual`."""
+    return _one_of(key, value, STYLES)
+
+
+def torch_mode(key: str, value: Any) -> str:
+    """`leave` or `standalone`."""
+    return _one_of(key, value, TORCH_MODES)
+
+
+def _one_of(key: str, value: Any, known: tuple[str, ...]) -> str:
+    if value not in known:
+        raise ValueError(f"{key} must be one of {', '.join(known)}")
+    return str(value)
+
+
 def _texts(key: str, value: Any) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise TypeError(f"{key} must be a list of strings")
@@ -199,6 +219,8 @@ def _names(key: str, value: Any) -> tuple[tuple[str, str], ...]:
 _KEYS: dict[str, Callable[[str, Any], Any]] = {
     "rocm": rocm_version,
     "warp": warp_mode,
+    "style": style_name,
+    "torch": torch_mode,
     "include": _texts,
     "exclude": _texts,
     "omit": _texts,

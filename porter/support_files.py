@@ -7,13 +7,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from porter.dual.headers import SHIMS
 from porter.errors import Unusable
 from porter.manifest import NAME, is_ours
-from porter.project import Project
+from porter.project import Kind, Project
 from porter.support import closure, header_bytes, header_names
 from porter.writing import Placed, content_of, place, sha256
 
-_MARK = re.compile(rb"\bPORTER_[A-Z]|\bnamespace porter\b")
+_MARK = re.compile(rb"\bPORTER_[A-Z]|\bnamespace porter\b|^// Written by porter:")
 """What a support header of ours has, whatever its version."""
 
 
@@ -23,23 +24,26 @@ def without_own_files(project: Project) -> tuple[Project, frozenset[str]]:
         return project, frozenset()
     ours = header_names()
     found = {entry.path for entry in project.entries if entry.path in ours}
+    made = {entry.path for entry in project.entries if entry.path.startswith(SHIMS + "/") and entry.kind is Kind.CODE}
+    made = {path for path in made if _MARK.search((project.root / path).read_bytes()) is not None}
     for path in sorted(found):
-        if not _is_ours(path, (project.root / path).read_bytes()):
+        if not _is_ours(header_bytes(path), (project.root / path).read_bytes()):
             raise Unusable(f"{project.root / path}: stands where a support header of porter has to go; rename it")
     if any(entry.path == NAME for entry in project.entries) and not is_ours(project.root):
         raise Unusable(f"{project.root / NAME}: stands where the manifest of a port has to go; rename it")
-    entries = tuple(entry for entry in project.entries if entry.path not in found and entry.path != NAME)
+    entries = tuple(entry for entry in project.entries if entry.path not in found | made and entry.path != NAME)
     return replace(project, entries=entries), frozenset(found)
 
 
-def place_headers(out: Path, needed: Iterable[str], previous: Mapping[str, str], *, force: bool) -> dict[str, str]:
-    """Writes the headers that ported files include, and those that these include; returns their digests."""
+def place_headers(
+    out: Path, needed: Iterable[str], previous: Mapping[str, str], made: Mapping[str, bytes], *, force: bool
+) -> dict[str, str]:
+    """Writes the headers that ported files include, those that these include, and some made for this tree."""
     written: dict[str, str] = {}
-    for include in closure(needed):
+    for include, data in ({name: header_bytes(name) for name in closure(needed)} | dict(made)).items():
         path = out / include
-        data = header_bytes(include)
         path.parent.mkdir(parents=True, exist_ok=True)
-        ours = previous.get(include) or _digest_if_ours(path, include)
+        ours = previous.get(include) or _digest_if_ours(path, data)
         if place(path, content_of(data), 0o644, ours, force=force) is Placed.KEPT:
             raise Unusable(f"{path}: stands where a support header of porter has to go; remove it, or use --force")
         written[include] = sha256(data)
@@ -50,13 +54,13 @@ def place_headers(out: Path, needed: Iterable[str], previous: Mapping[str, str],
     return written
 
 
-def _digest_if_ours(path: Path, include: str) -> str | None:
+def _digest_if_ours(path: Path, wanted: bytes) -> str | None:
     """The digest of a header of ours that an older port left."""
     if path.is_symlink() or not path.is_file():
         return None
     data = path.read_bytes()
-    return sha256(data) if _is_ours(include, data) else None
+    return sha256(data) if _is_ours(wanted, data) else None
 
 
-def _is_ours(include: str, data: bytes) -> bool:
-    return data == header_bytes(include) or _MARK.search(data) is not None
+def _is_ours(wanted: bytes, data: bytes) -> bool:
+    return data == wanted or _MARK.search(data) is not None

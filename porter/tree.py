@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 from porter import notices, outputs
 from porter.compilation import NO_FLAGS, database_flags, flags_of
 from porter.context import run_key
+from porter.dual.headers import dual_headers
 from porter.errors import Interrupted, Unusable
 from porter.includes import include_graph
 from porter.links import keep_link
 from porter.manifest import settings_json, write_manifest
-from porter.naming import choose_names
+from porter.naming import Names, choose_names
 from porter.plan import Plan, Run, Work
 from porter.prescan import Scan
 from porter.project import Entry, Kind
@@ -82,7 +83,8 @@ def _port(plan: Plan, progress: Progress | None) -> Run:
 def _begin(plan: Plan) -> Work:
     project, present = without_own_files(plan.project)
     plan = replace(plan, project=project)
-    names = choose_names(project)
+    dual = plan.choices.engine.style == "dual"
+    names = Names({}, {}, frozenset()) if dual else choose_names(project)
     if plan.output_name is not None:
         path = project.entries[0].path
         names = replace(names, renamed={path: plan.output_name} if path != plan.output_name else {})
@@ -214,7 +216,8 @@ def _finish(work: Work, out: Path) -> None:
     plan = work.plan
     needed = {include for record in work.records.values() for include in record.support} | work.present
     support = dict(plan.previous.support)
-    work.support = place_headers(out, needed, support, force=plan.sink.force)
+    written, more = dual_headers(plan.choices.engine, work.records.values())
+    work.support = place_headers(out, needed | more, support, written, force=plan.sink.force)
     for record in list(outputs.remove_stale(out, plan.previous.files, work.records, plan.project)):
         work.add(record)
     outputs.set_folder_modes(out, plan.project)

@@ -59,6 +59,9 @@ def _code(task: Task, root: Path, context: engine.Context, sink: Sink, base: Fil
     except Exception:
         crash = traceback.format_exc()
         ported = PortedFile(task.path, task.output, data, False, (), lines=source.line_count)
+    needs: tuple[str, ...] = ()
+    if context.settings.style == "dual":
+        ported, needs = _for_both(source, ported, context)
     entries = (*_own_entries(task, crash), *(entry(finding, source.text) for finding in ported.findings))
     crash = crash or next(iter(ported.crashes), None)
     record = replace(
@@ -68,12 +71,26 @@ def _code(task: Task, root: Path, context: engine.Context, sink: Sink, base: Fil
         sha256=sha256(data),
         lines=ported.lines,
         support=ported.support,
+        dual=needs,
         entries=entries,
         kernels=tuple(kernel_json(kernel, entries) for kernel in ported.kernels),
         shifts=line_shifts(data, ported.data) if ported.data is not data else (),
     )
     written = _written(record, task, content_of(ported.data), root, sink)
     return Done(written, ported.data if sink.returns_data else None, crash)
+
+
+def _for_both(source: SourceFile, ported: PortedFile, context: engine.Context) -> tuple[PortedFile, tuple[str, ...]]:
+    """The file as a source for both vendors, and what the headers for AMD builds need for it."""
+    from porter.dual.headers import pack
+    from porter.dual.transform import transform
+
+    if not ported.edits:
+        return ported, ()
+    dual = transform(source.data, ported.edits)
+    device = source.path.lower().endswith((".cu", ".cuh"))
+    needs = pack(dual.macros, dual.headers, dual.includes, device=device)
+    return replace(ported, data=dual.data, changed=dual.data != source.data, support=()), needs
 
 
 def _own_context(context: engine.Context, task: Task, root: Path) -> engine.Context:

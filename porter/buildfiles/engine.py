@@ -21,6 +21,7 @@ class Converted:
     data: bytes
     findings: tuple[Finding, ...]
     crashes: tuple[str, ...] = ()
+    edits: tuple[Edit, ...] = ()
 
 
 def convert(unit: BuildUnit, rules: tuple[BuildRule, ...] | None = None) -> Converted:
@@ -48,7 +49,7 @@ def convert(unit: BuildUnit, rules: tuple[BuildRule, ...] | None = None) -> Conv
         text = editing.apply(unit.text, accepted.edits)
         unit = replace(unit, source=SourceFile(unit.source.path, text.encode("latin-1")))
     ordered = sorted(kept, key=lambda finding: (finding.span.start, finding.span.end, finding.code, finding.message))
-    return Converted(unit.source.data, tuple(ordered), tuple(crashes))
+    return Converted(unit.source.data, tuple(ordered), tuple(crashes), editing.compose(trail, len(first.text)))
 
 
 def _disabled(rule: BuildRule, unit: BuildUnit) -> bool:

@@ -37,13 +37,16 @@ def port_build(source: SourceFile, context: Context) -> Built:
         return Built(source.data)
     if notice.code in _REPORTED:
         return Built(source.data, mentioned=use)
+    from porter.buildfiles.dual import both_paths
     from porter.buildfiles.engine import convert, kind_of
     from porter.buildfiles.sources import Sources
     from porter.buildfiles.unit import BuildUnit
 
     sources = Sources(context.renamed, frozenset(context.renamed))
-    done = convert(BuildUnit(source, kind_of(notice.code), sources, context.settings))
-    return Built(done.data, done.findings, crashes=done.crashes)
+    unit = BuildUnit(source, kind_of(notice.code), sources, context.settings)
+    done = convert(unit)
+    data = both_paths(unit, done.edits) if context.settings.style == "dual" else done.data
+    return Built(data, done.findings, crashes=done.crashes)
 
 
 def build_names() -> dict[str, str]:

@@ -1,0 +1,295 @@
+"""From the edits of a port to a source for both vendors: names go to a header, the rest is guarded line by line.
+
+With CUDA's compilers the result preprocesses to the tokens of the original: an edit is undone because a header that
+only AMD builds see does its work, or it stands in a branch that only AMD builds take.
+"""
+
+from __future__ import annotations
+
+import bisect
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from porter import edits as editing
+from porter.conditionals import find_groups
+from porter.lex import IDENTIFIER, Directive, Include, Tokens, lex
+from porter.model import Edit
+
+GUARD = "__HIP_PLATFORM_AMD__"
+"""HIP defines it wherever code is compiled for AMD, host compilers included."""
+
+_OURS = frozenset({GUARD, "__HIPCC__"})
+_INCLUDE_LINES = re.compile(r'(?:\s*#[ \t]*include[ \t]+(?:<[^>\n]+>|"[^"\n]+")[ \t]*(?:\r?\n|\Z))+')
+_OPERAND = re.compile(r'#[ \t]*include[ \t]+(<[^>\n]+>|"[^"\n]+")')
+_SUPPORT = re.compile(r'"(?:\.\./)*(porter/[^"]+)"')
+_GUARD_LINES = re.compile(r"\s*(?:#(?:ifndef __HIPCC__|if !defined\(__HIPCC__\))[^\n]*|#endif[^\n]*)\s*")
+_NAME = re.compile(r"[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*")
+_CUDA_NAME = re.compile(
+    r"__\w+|cu[A-Z]\w*|CU_?[A-Z]\w*|cuda[A-Z_]\w*|make_cu\w+|(?:cub|thrust_cuda|cooperative_groups)|nv\w+|NV\w+"
+    r"|(?:cublas|cufft|curand|cusparse|cusolver|nccl|nvrtc|nvtx|cudnn|CUDA|CUBLAS|CUFFT|CURAND|CUSPARSE|CUSOLVER)\w*"
+)
+_NEVER = frozenset({"__CUDACC__", "__CUDA_ARCH__", "__NVCC__", "cuda"})
+_COMPILERS = frozenset({"__CUDACC__", "__NVCC__"})
+_CONDITIONS = frozenset({"if", "ifdef", "ifndef", "elif"})
+_MERGED_LINES = 2
+"""Guards with no more lines between them are one guard."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dual:
+    """A file for both vendors, and what the headers of AMD builds have to supply for it."""
+
+    data: bytes
+    macros: tuple[tuple[str, str], ...] = ()
+    """CUDA's name and what stands for it on AMD."""
+    headers: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """CUDA's headers that the file includes, and what each one includes on AMD."""
+    includes: tuple[str, ...] = ()
+    """Headers that the port included besides."""
+    guards: int = 0
+
+
+@dataclass
+class _Draft:
+    """What is known while the edits are sorted."""
+
+    tokens: Tokens
+    macros: dict[str, str] = field(default_factory=dict)
+    headers: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    includes: dict[str, None] = field(default_factory=dict)
+    in_place: list[Edit] = field(default_factory=list)
+    guarded: list[Edit] = field(default_factory=list)
+
+
+def transform(data: bytes, edits: Iterable[Edit]) -> Dual:
+    """The file for both vendors."""
+    text = data.decode("latin-1")
+    tokens = lex(text)
+    away = _branches_without_hip(tokens)
+    draft = _Draft(tokens)
+    by_include: dict[Include, list[Edit]] = {}
+    for edit in edits:
+        if any(start <= edit.start and edit.end <= end for start, end in away):
+            continue
+        include = _include_at(tokens, edit)
+        if include is not None:
+            by_include.setdefault(include, []).append(edit)
+        else:
+            _sort(draft, edit)
+    for include, changes in by_include.items():
+        _header(draft, include, changes)
+    regions = _regions(text, tokens, draft.guarded)
+    written = [*_in_place(draft, regions), *_guards(text, draft, regions)]
+    return Dual(
+        editing.apply(text, written).encode("latin-1"),
+        tuple(sorted(draft.macros.items())),
+        tuple(sorted(draft.headers.items())),
+        tuple(draft.includes),
+        len(regions),
+    )
+
+
+def _branches_without_hip(tokens: Tokens) -> list[tuple[int, int]]:
+    """The `#else` branches of `#ifdef __HIP_PLATFORM_AMD__` and its kin: AMD builds never see them."""
+    found: list[tuple[int, int]] = []
+    for group in find_groups(tokens):
+        first = group.directives[0]
+        names = tokens.texts[first.first : first.last]
+        if first.name == "ifdef" and names[:1] and names[0] in _OURS and len(group.directives) == 3:
+            found.append((group.directives[1].start, group.directives[2].start))
+        elif first.name == "ifndef" and names[:1] and names[0] in _OURS:
+            found.append((first.start, group.directives[1].start))
+    return found
+
+
+def _include_at(tokens: Tokens, edit: Edit) -> Include | None:
+    """The `#include` that an edit changes or takes out."""
+    if edit.start == edit.end:
+        return None
+    place = bisect.bisect_right([include.line_end for include in tokens.includes], edit.start)
+    for include in tokens.includes[place : place + 1]:
+        if include.line_start <= edit.start and edit.end <= include.line_end + 2:
+            return include
+    return None
+
+
+def _sort(draft: _Draft, edit: Edit) -> None:
+    """Where one edit goes."""
+    tokens = draft.tokens
+    lines = _INCLUDE_LINES.match(edit.text)
+    if lines is not None and edit.start < edit.end and _begins_line(tokens.text, edit.start):
+        draft.includes.update(dict.fromkeys(map(_operand, _OPERAND.findall(lines[0]))))
+        edit = edit._replace(text=edit.text[lines.end() :])
+    if edit.start == edit.end:
+        if _INCLUDE_LINES.fullmatch(edit.text):
+            draft.includes.update(dict.fromkeys(map(_operand, _OPERAND.findall(edit.text))))
+            return
+        if _GUARD_LINES.fullmatch(edit.text):
+            draft.in_place.append(edit)
+            return
+    directive = _directive_at(tokens, edit.start)
+    if directive is not None and directive.name in _CONDITIONS and _compiler_condition(draft, edit, directive):
+        return
+    old = tokens.text[edit.start : edit.end]
+    if _is_whole_name(tokens, edit) and is_renamed_by_macro(old, edit.text) and _agrees(draft, old, edit.text):
+        draft.macros[old] = edit.text
+        return
+    if directive is not None and directive.name in _CONDITIONS:
+        draft.in_place.append(edit)
+        return
+    draft.guarded.append(edit)
+
+
+def _begins_line(text: str, offset: int) -> bool:
+    return offset == 0 or text[offset - 1] == "\n"
+
+
+def _operand(written: str) -> str:
+    ours = _SUPPORT.fullmatch(written)
+    return ours[1] if ours is not None else f"<{written[1:-1]}>"
+
+
+def is_renamed_by_macro(old: str, new: str) -> bool:
+    """Whether a name is CUDA's alone, so that a macro can stand for it in all of the project's code."""
+    return _CUDA_NAME.fullmatch(old) is not None and old not in _NEVER and _NAME.fullmatch(new) is not None
+
+
+def _agrees(draft: _Draft, old: str, new: str) -> bool:
+    return draft.macros.get(old, new) == new
+
+
+def _is_whole_name(tokens: Tokens, edit: Edit) -> bool:
+    index = tokens.at(edit.start)
+    return (
+        index < len(tokens)
+        and tokens.starts[index] == edit.start
+        and tokens.end(index) == edit.end
+        and tokens.kinds[index] == IDENTIFIER
+    )
+
+
+def _directive_at(tokens: Tokens, offset: int) -> Directive | None:
+    for directive in tokens.directives:
+        if directive.start <= offset < directive.end:
+            return directive
+    return None
+
+
+def _compiler_condition(draft: _Draft, edit: Edit, directive: Directive) -> bool:
+    """`#ifdef __CUDACC__`, which the port asks of HIP's compiler: both are asked for."""
+    tokens = draft.tokens
+    old = tokens.text[edit.start : edit.end]
+    if old not in _COMPILERS or edit.text != "__HIPCC__":
+        return False
+    if directive.name in ("ifdef", "ifndef"):
+        no, joint = ("!", "&&") if directive.name == "ifndef" else ("", "||")
+        new = f"#if {no}defined({old}) {joint} {no}defined(__HIPCC__)"
+        draft.in_place.append(Edit(directive.start, edit.end, new))
+        return True
+    index = tokens.at(edit.start)
+    start, end = _defined(tokens, index)
+    if start is None:
+        new = f"({old} || defined(__HIPCC__))"
+        draft.in_place.append(Edit(edit.start, edit.end, new))
+        return True
+    draft.in_place.append(Edit(start, end, f"(defined({old}) || defined(__HIPCC__))"))
+    return True
+
+
+def _defined(tokens: Tokens, index: int) -> tuple[int | None, int]:
+    """The range of `defined(NAME)` or `defined NAME`."""
+    if index >= 2 and tokens.texts[index - 1] == "(" and tokens.texts[index - 2] == "defined":
+        return tokens.starts[index - 2], tokens.end(index + 1)
+    if index >= 1 and tokens.texts[index - 1] == "defined":
+        return tokens.starts[index - 1], tokens.end(index)
+    return None, 0
+
+
+def _header(draft: _Draft, include: Include, changes: list[Edit]) -> None:
+    """An `#include` of CUDA's stays: a header of that name, which only AMD builds find, includes what the port has."""
+    tokens = draft.tokens
+    start, end = include.line_start, max(include.line_end, *(edit.end for edit in changes))
+    shifted = [Edit(edit.start - start, edit.end - start, edit.text) for edit in changes]
+    new = editing.apply(tokens.text[start:end], shifted)
+    operands = tuple(map(_operand, _OPERAND.findall(new)))
+    rest = _OPERAND.sub("", new).strip()
+    if rest and not rest.startswith(("//", "/*")):
+        draft.guarded += changes
+        return
+    draft.headers[include.name] = operands
+
+
+def _in_place(draft: _Draft, regions: list[tuple[int, int]]) -> list[Edit]:
+    inside = [e for e in draft.in_place if not any(start <= e.start and e.end <= end for start, end in regions)]
+    return sorted(set(inside))
+
+
+def _regions(text: str, tokens: Tokens, guarded: list[Edit]) -> list[tuple[int, int]]:
+    """Whole lines to be guarded, wide enough that no comment, string, directive or bracket is cut."""
+    wanted = sorted(_widened(text, tokens, edit.start, edit.end) for edit in guarded)
+    merged: list[tuple[int, int]] = []
+    for start, end in wanted:
+        if (
+            merged
+            and text.count("\n", merged[-1][1], start) <= _MERGED_LINES
+            and not _crosses(tokens, merged[-1][1], start)
+        ) or (merged and start < merged[-1][1]):
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def _crosses(tokens: Tokens, start: int, end: int) -> bool:
+    """Whether a directive lies between two places."""
+    return any(start <= directive.start < end for directive in tokens.directives)
+
+
+def _widened(text: str, tokens: Tokens, start: int, end: int) -> tuple[int, int]:
+    while True:
+        first, last = _lines(text, start, end)
+        for comment in tokens.comments:
+            if comment.start < first < comment.end or comment.start < last < comment.end:
+                first, last = min(first, comment.start), max(last, comment.end)
+        for directive in tokens.directives:
+            if directive.start < last and first < directive.end:
+                first, last = min(first, directive.start), max(last, directive.end)
+        for index in range(tokens.at(first), tokens.at(last)):
+            if tokens.end(index) > last:
+                last = tokens.end(index)
+            partner = tokens.partner.get(index)
+            if partner is not None and tokens.texts[index] in "()[]":
+                first, last = min(first, tokens.starts[partner]), max(last, tokens.end(partner))
+        before = tokens.at(first) - 1
+        if before >= 0 and tokens.end(before) > first:
+            first = tokens.starts[before]
+        wider = _lines(text, first, last)
+        if wider == (start, end):
+            return wider
+        start, end = wider
+
+
+def _lines(text: str, start: int, end: int) -> tuple[int, int]:
+    """Whole lines around a range, the last line end included."""
+    first = text.rfind("\n", 0, start) + 1
+    if end > first and text[end - 1 : end] == "\n":
+        return first, end
+    newline = text.find("\n", end)
+    return first, len(text) if newline < 0 else newline + 1
+
+
+def _guards(text: str, draft: _Draft, regions: list[tuple[int, int]]) -> list[Edit]:
+    """`#ifdef __HIP_PLATFORM_AMD__`, the port's lines, `#else`, the original's lines, `#endif`."""
+    newline = "\r\n" if 2 * text.count("\r\n") > text.count("\n") else "\n"
+    written: list[Edit] = []
+    for start, end in regions:
+        inside = {e for e in (*draft.guarded, *draft.in_place) if start <= e.start and e.end <= end}
+        changes = [Edit(e.start - start, e.end - start, e.text) for e in inside]
+        old = text[start:end]
+        tail = "" if old.endswith("\n") else newline
+        new = editing.apply(old, changes)
+        new_tail = "" if new.endswith("\n") or not new else newline
+        written.append(Edit(start, start, f"#ifdef {GUARD}{newline}{new}{new_tail}#else{newline}"))
+        written.append(Edit(end, end, f"{tail}#endif{newline if not tail else ''}"))
+    return written
