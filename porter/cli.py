@@ -13,6 +13,7 @@ from porter import __version__
 from porter.border import DONE, OUR_BUG, WORK_LEFT, guarded, report_bug
 from porter.commands.build import build_command
 from porter.commands.check import check_command
+from porter.commands.report import report_command
 from porter.commands.validate import validate_command
 from porter.errors import Unusable
 from porter.report.render import DataFormat, Format
@@ -164,6 +165,7 @@ def port_command(
 
 app.command("build")(build_command)
 app.command("check")(check_command)
+app.command("report")(report_command)
 app.command("validate")(validate_command)
 
 

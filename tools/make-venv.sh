@@ -18,3 +18,4 @@ constraints=$(mktemp)
 trap 'rm -f "$constraints"' EXIT
 echo "$torch" >"$constraints"
 "$venv/bin/python" -m pip install --quiet --disable-pip-version-check -c "$constraints" -e '.[dev,validation]'
+"$(dirname "$0")/fetch-test-schemas.sh" "$venv" || echo "tests of SARIF and JUnit output are skipped"

@@ -1,0 +1,113 @@
+"""The gap report as plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from porter.check.formats.escaping import plain
+from porter.report.gap.model import DONE, GapReport, Kernel, State
+from porter.report.text import table
+
+_KERNELS_SHOWN = 40
+_WORK_SHOWN = 20
+_FOLDERS_SHOWN = 30
+
+
+def text(report: GapReport) -> str:
+    """The whole report."""
+    parts = [_summary(report), _work(report), _folders(report), _kernels(report), _runs(report), report.missing]
+    return "\n\n".join("\n".join(map(plain, lines)) for part in parts if (lines := list(part))) + "\n"
+
+
+def headline(report: GapReport) -> str:
+    """How much is done, in a sentence."""
+    total = len(report.kernels)
+    if not total:
+        return "There are no kernels in this project."
+    proven = report.states[State.PROVEN]
+    tail = f", {proven:,} of them proven by a run" if proven else ""
+    return f"{report.done:,} of {total:,} kernels have nothing left to do{tail}."
+
+
+def work_left(manual: int, review: int) -> str:
+    """`3 by hand, 1 to review`."""
+    return ", ".join(f"{count:,} {word}" for count, word in ((manual, "by hand"), (review, "to review")) if count)
+
+
+def evidence(kernel: Kernel) -> str:
+    """Registers, occupancy and verdict in few words."""
+    told: list[str] = []
+    for build in kernel.builds[:1]:
+        if build.vgprs is not None:
+            told.append(f"{build.vgprs + (build.agprs or 0)} registers")
+        if build.waves_per_simd is not None:
+            told.append(f"{build.waves_per_simd:g} waves")
+    for case in kernel.cases:
+        ulps = f" ({case.max_ulps} ulp)" if case.max_ulps else ""
+        told.append(f"{case.status.replace('-', ' ')}{ulps}")
+    return ", ".join(dict.fromkeys(told))
+
+
+def _summary(report: GapReport) -> Iterator[str]:
+    goal = f" -> {report.output}" if report.output else ""
+    yield f"porter {report.porter} report {report.source}{goal}"
+    yield f"  {headline(report)}"
+    for state, count in report.states.items():
+        if count:
+            yield f"  {count:7,}  {state.label}"
+
+
+def _work(report: GapReport) -> Iterator[str]:
+    left = [work for work in report.work if work.places]
+    if left:
+        yield "work left" + _of(_WORK_SHOWN, len(left))
+        rows = [
+            (w.rule.code, w.rule.name, f"{w.manual:,}", f"{w.review:,}", f"{w.files:,}", f"{w.kernels:,}")
+            for w in left[:_WORK_SHOWN]
+        ]
+        yield from table(("code", "rule", "by hand", "review", "files", "kernels"), rows, right=(2, 3, 4, 5))
+
+
+def _folders(report: GapReport) -> Iterator[str]:
+    folders = [folder for folder in report.folders if folder.kernels or folder.manual or folder.review]
+    if len(folders) > 1:
+        yield "directories" + _of(_FOLDERS_SHOWN, len(folders))
+        rows = [
+            (
+                plain(folder.path),
+                f"{folder.kernels:,}",
+                f"{sum(count for state, count in folder.states.items() if state in DONE):,}",
+                work_left(folder.manual, folder.review),
+            )
+            for folder in folders[:_FOLDERS_SHOWN]
+        ]
+        yield from table(("directory", "kernels", "done", "work left"), rows, right=(1, 2))
+
+
+def _kernels(report: GapReport) -> Iterator[str]:
+    if report.kernels:
+        yield "kernels" + _of(_KERNELS_SHOWN, len(report.kernels))
+        rows = [
+            (
+                plain(kernel.name),
+                plain(f"{kernel.path}:{kernel.line}"),
+                kernel.state.label,
+                work_left(kernel.manual, kernel.review),
+                evidence(kernel),
+            )
+            for kernel in report.kernels[:_KERNELS_SHOWN]
+        ]
+        yield from table(("kernel", "where", "state", "work left", "evidence"), rows)
+
+
+def _runs(report: GapReport) -> Iterator[str]:
+    if report.devices:
+        yield "what it ran on"
+        for side, device, lanes, runs, passed in report.devices:
+            yield f"  {side} on {device} ({lanes or 'unknown'} lanes): {passed:,} of {runs:,} runs passed"
+        for question in report.open_questions:
+            yield f"  not shown: {question}"
+
+
+def _of(shown: int, total: int) -> str:
+    return f" (first {shown} of {total:,})" if total > shown else ""

@@ -1,0 +1,205 @@
+"""Vega-Lite specifications of the overview; those of one kernel are made in the page from its data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from porter.check.formats.escaping import plain
+from porter.report.gap.model import GapReport, State
+
+_WORK_SHOWN = 12
+_FOLDERS_SHOWN = 14
+_SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
+
+
+def overview_charts(report: GapReport) -> list[dict[str, Any]]:
+    """Title, what it says in words, and specification of each chart that there is data for."""
+    charts = (_work(report), _folders(report), _occupancy(report), _accuracy(report))
+    return [chart for chart in charts if chart is not None]
+
+
+def _chart(name: str, title: str, words: str, **spec: Any) -> dict[str, Any]:
+    return {
+        "name": name,
+        "title": title,
+        "words": words,
+        "spec": {
+            "$schema": _SCHEMA,
+            "description": words,
+            "width": "container",
+            "autosize": {"type": "fit-x", "contains": "padding"},
+            **spec,
+        },
+    }
+
+
+def _work(report: GapReport) -> dict[str, Any] | None:
+    left = [work for work in report.work if work.manual or work.review][:_WORK_SHOWN]
+    if not left:
+        return None
+    values = [
+        {"work": f"{work.rule.code} {work.rule.name}", "effort": effort, "places": count, "what": work.rule.title}
+        for work in left
+        for effort, count in (("manual", work.manual), ("review", work.review))
+        if count
+    ]
+    first = left[0]
+    words = f"Places left by kind of work. Most work by hand: {first.rule.code} {first.rule.name}, {first.manual:,}."
+    return _chart(
+        "work",
+        "What kind of work is left",
+        words,
+        data={"values": values},
+        height={"step": 22},
+        mark={"type": "bar", "cornerRadiusEnd": 2},
+        encoding={
+            "y": {"field": "work", "type": "nominal", "sort": None, "title": None, "axis": {"labelLimit": 220}},
+            "x": {"field": "places", "type": "quantitative", "title": "places", "axis": {"tickMinStep": 1}},
+            "color": {
+                "field": "effort",
+                "type": "nominal",
+                "scale": {"domain": ["manual", "review"], "range": ["--manual", "--review"]},
+                "legend": {"title": None, "orient": "top"},
+            },
+            "order": {"field": "effort", "sort": "ascending"},
+            "tooltip": [{"field": "what"}, {"field": "effort"}, {"field": "places"}],
+        },
+    )
+
+
+def _folders(report: GapReport) -> dict[str, Any] | None:
+    folders = sorted((f for f in report.folders if f.kernels), key=lambda folder: -folder.kernels)[:_FOLDERS_SHOWN]
+    if len(folders) < 2:
+        return None
+    values = [
+        {"folder": plain(folder.path), "state": state.label, "kernels": folder.states[state], "rank": rank}
+        for folder in folders
+        for rank, state in enumerate(State)
+        if folder.states.get(state)
+    ]
+    present = [state for state in State if any(folder.states.get(state) for folder in folders)]
+    return _chart(
+        "folders",
+        "Where the kernels are, and how far",
+        f"Kernels by state in the {len(folders)} folders that have most of them.",
+        data={"values": values},
+        height={"step": 22},
+        mark={"type": "bar", "cornerRadius": 1},
+        encoding={
+            "y": {"field": "folder", "type": "nominal", "sort": None, "title": None, "axis": {"labelLimit": 220}},
+            "x": {"field": "kernels", "type": "quantitative", "title": "kernels", "axis": {"tickMinStep": 1}},
+            "color": {
+                "field": "state",
+                "type": "nominal",
+                "scale": {
+                    "domain": [state.label for state in present],
+                    "range": [f"--{state.value}" for state in present],
+                },
+                "legend": {"title": None, "orient": "top"},
+            },
+            "order": {"field": "rank"},
+            "tooltip": [{"field": "folder"}, {"field": "state"}, {"field": "kernels"}],
+        },
+    )
+
+
+def _occupancy(report: GapReport) -> dict[str, Any] | None:
+    values = [
+        {
+            "kernel": plain(build.name or kernel.name),
+            "registers": (build.vgprs or 0) + (build.agprs or 0),
+            "waves": build.waves_per_simd,
+            "target": build.target,
+            "limit": build.limited_by or "none",
+            "scratch": "spills to scratch" if build.scratch_bytes else "no scratch",
+            "href": f"#{kernel.anchor}",
+        }
+        for kernel in report.kernels
+        for build in kernel.builds
+        if build.waves_per_simd is not None and build.vgprs is not None
+    ]
+    if not values:
+        return None
+    low = sum(value["waves"] <= 2 for value in values if isinstance(value["waves"], (int, float)))
+    return _chart(
+        "occupancy",
+        "Registers and occupancy",
+        f"{len(values):,} compiled kernels: vector registers against wavefronts per SIMD; {low:,} have room for two"
+        " wavefronts or fewer.",
+        data={"values": values},
+        height=260,
+        mark={"type": "circle", "size": 60, "opacity": 0.75},
+        encoding={
+            "x": {"field": "registers", "type": "quantitative", "title": "vector registers per lane (VGPR + AGPR)"},
+            "y": {"field": "waves", "type": "quantitative", "title": "wavefronts per SIMD", "axis": {"tickMinStep": 1}},
+            "color": {
+                "field": "scratch",
+                "type": "nominal",
+                "scale": {"domain": ["no scratch", "spills to scratch"], "range": ["--built", "--wrong"]},
+                "legend": {"title": None, "orient": "top"},
+            },
+            "href": {"field": "href"},
+            "tooltip": [{"field": name} for name in ("kernel", "registers", "waves", "limit", "target", "scratch")],
+        },
+    )
+
+
+def _accuracy(report: GapReport) -> dict[str, Any] | None:
+    """Error of the port against that of the original: on the line both are as accurate."""
+    values: list[dict[str, Any]] = []
+    for kernel in report.kernels:
+        for case in kernel.cases:
+            errors = {
+                (run.side, output.name): output.rms_error
+                for run in case.runs
+                for output in run.outputs
+                if output.rms_error
+            }
+            for (side, name), error in errors.items():
+                before = errors.get(("original", name))
+                if side.startswith("port") and before:
+                    values.append(
+                        {
+                            "case": plain(case.name),
+                            "output": plain(name),
+                            "original": before,
+                            "port": error,
+                            "worse": "less accurate" if error > 1.1 * before else "as accurate",
+                            "href": f"#{kernel.anchor}",
+                        }
+                    )
+    if not values:
+        return None
+    edges = [min(min(v["original"], v["port"]) for v in values), max(max(v["original"], v["port"]) for v in values)]
+    worse = sum(value["worse"] == "less accurate" for value in values)
+    axis = {"type": "quantitative", "scale": {"type": "log"}, "axis": {"format": ".0e", "tickCount": 6}}
+    return _chart(
+        "accuracy",
+        "Accuracy of the port",
+        f"Root-mean-square error against the reference, original and port, of {len(values):,} outputs;"
+        f" the port is less accurate in {worse:,}.",
+        height=260,
+        layer=[
+            {
+                "data": {"values": [{"original": edge, "port": edge} for edge in edges]},
+                "mark": {"type": "line", "strokeDash": [4, 4], "color": "--line"},
+                "encoding": {"x": {"field": "original", **axis}, "y": {"field": "port", **axis}},
+            },
+            {
+                "data": {"values": values},
+                "mark": {"type": "circle", "size": 60, "opacity": 0.8},
+                "encoding": {
+                    "x": {"field": "original", "title": "error of the original", **axis},
+                    "y": {"field": "port", "title": "error of the port", **axis},
+                    "color": {
+                        "field": "worse",
+                        "type": "nominal",
+                        "scale": {"domain": ["as accurate", "less accurate"], "range": ["--proven", "--wrong"]},
+                        "legend": {"title": None, "orient": "top"},
+                    },
+                    "href": {"field": "href"},
+                    "tooltip": [{"field": name} for name in ("case", "output", "original", "port")],
+                },
+            },
+        ],
+    )

@@ -1,0 +1,163 @@
+"""What `build` and `validate` documents say about kernels, in one shape, whatever of it is there."""
+
+from __future__ import annotations
+
+import posixpath
+import shlex
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from porter.report.gap.model import Build, Case, Output, Pair, Run
+
+Key = tuple[str, str]
+"""Path of the source and name of the kernel, without template arguments and namespaces."""
+
+
+def plain_name(name: str) -> str:
+    """`reduce` of `void ns::reduce<float, 4>(float*)`."""
+    head = name.partition("(")[0].partition("<")[0].strip()
+    return head.rpartition("::")[2].rpartition(" ")[2]
+
+
+class Paths:
+    """Finds the report's name of a file that another document may name from elsewhere, or by its port."""
+
+    def __init__(self, paths: Iterable[str], outputs: Mapping[str, str]) -> None:
+        self._outputs = outputs
+        self._known = frozenset(paths)
+        self._by_name: defaultdict[str, list[str]] = defaultdict(list)
+        for path in self._known:
+            self._by_name[posixpath.basename(path)].append(path)
+
+    def find(self, given: object) -> str:
+        """The path in the report; where nothing fits, the path as it was given."""
+        path = posixpath.normpath(str(given or ""))
+        if path in self._known:
+            return path
+        if path in self._outputs:
+            return self._outputs[path]
+        alike = self._by_name.get(posixpath.basename(path), ())
+        fits = [one for one in alike if path.endswith(f"/{one}") or one.endswith(f"/{path}")]
+        return max(fits, key=len) if fits else path
+
+
+def builds_by_kernel(documents: Iterable[Mapping[str, Any]], paths: Paths) -> dict[Key, list[Build]]:
+    """Compiled kernels by the kernel of the source."""
+    found: defaultdict[Key, list[Build]] = defaultdict(list)
+    for document in documents:
+        for kernel in _kernels(document):
+            path = paths.find(kernel.get("source") or kernel.get("path") or kernel.get("unit"))
+            found[path, plain_name(str(kernel.get("name", "")))].append(_build(kernel))
+    return found
+
+
+def _kernels(document: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    yield from document.get("kernels", ())
+
+
+def _build(facts: Mapping[str, Any]) -> Build:
+    notes = tuple(str(note.get("message", "")) for note in facts.get("notes") or ())
+    limited = facts.get("limited_by") or ""
+    return Build(
+        name=str(facts.get("name", "")),
+        target=str(facts.get("target") or ""),
+        vgprs=facts.get("vgprs"),
+        agprs=facts.get("agprs"),
+        sgprs=facts.get("sgprs"),
+        lds_bytes=facts.get("lds_bytes"),
+        scratch_bytes=facts.get("scratch_bytes"),
+        waves_per_simd=facts.get("waves_per_simd"),
+        limited_by=", ".join(limited) if isinstance(limited, list) else str(limited),
+        notes=notes,
+    )
+
+
+def sources_with(documents: Iterable[Mapping[str, Any]], paths: Paths, status: str) -> frozenset[str]:
+    """Files some unit of which ended so. `failed` is what the compiler refused; a missing tool says nothing."""
+    return frozenset(
+        paths.find(unit.get("path"))
+        for document in documents
+        for unit in document.get("units", ())
+        if unit.get("status") == status
+    )
+
+
+def errors_by_source(documents: Iterable[Mapping[str, Any]], paths: Paths) -> dict[str, list[tuple[str | None, str]]]:
+    """What compilers refused, by file: the kernel, if it is in one, and the message with its place."""
+    found: defaultdict[str, list[tuple[str | None, str]]] = defaultdict(list)
+    for document in documents:
+        for unit in document.get("units", ()):
+            for one in unit.get("diagnostics", ()):
+                if one.get("severity") != "error":
+                    continue
+                path = paths.find(one.get("source") or one.get("path") or unit.get("path"))
+                line = one.get("source_line") or one.get("line")
+                found[path].append((one.get("kernel"), f"{path}:{line}: {one.get('message', '')}"))
+    return found
+
+
+def cases_by_kernel(documents: Iterable[Mapping[str, Any]], paths: Paths) -> dict[Key, list[Case]]:
+    """Cases by the kernel that they check."""
+    found: defaultdict[Key, list[Case]] = defaultdict(list)
+    for document in documents:
+        for case in document.get("cases", ()):
+            path = paths.find(case.get("source") or case.get("path"))
+            found[path, plain_name(str(case.get("kernel", "")))].append(_case(case))
+    return found
+
+
+def _case(case: Mapping[str, Any]) -> Case:
+    sides = case.get("sides") or ()
+    return Case(
+        name=str(case.get("name", "")),
+        path=str(case.get("path", "")),
+        status=str(case.get("status", "not-run")),
+        reason=str(case.get("reason") or ""),
+        runs=tuple(map(_run, sides)),
+        pairs=tuple(map(_pair, case.get("devices") or ())),
+        does_not_show=tuple(dict.fromkeys(str(text) for side in sides for text in side.get("does_not_show") or ())),
+        command=_command(case.get("repeat")),
+    )
+
+
+def _run(side: Mapping[str, Any]) -> Run:
+    evidence = side.get("evidence") or {}
+    told = [side.get("reason"), evidence.get("message")]
+    counters = side.get("counters") or {}
+    warp = f" ({side['warp']})" if side.get("warp") not in (None, "preserve") else ""
+    return Run(
+        side=f"{side.get('side', '')}{warp}",
+        device=str(side.get("device", "")),
+        lanes=side.get("lanes"),
+        status=str(side.get("status", "not-run")),
+        reason="; ".join(dict.fromkeys(str(text) for text in told if text)),
+        outputs=tuple(map(_output, side.get("outputs") or ())),
+        counters={str(k): v for k, v in counters.items() if isinstance(v, (int, float))},
+        command=_command(side.get("command")),
+    )
+
+
+def _output(output: Mapping[str, Any]) -> Output:
+    return Output(
+        name=str(output.get("name", "")),
+        max_error=output.get("max_error"),
+        rms_error=output.get("rms_error"),
+        of_allowed=output.get("of_allowed"),
+        ulps=tuple(one["elements"] for one in output.get("ulps") or ()),
+    )
+
+
+def _pair(pair: Mapping[str, Any]) -> Pair:
+    against = ", ".join(pair.get("against") or ()) or pair.get("original") or "reference"
+    ratio = pair.get("accuracy_ratio")
+    accuracy = f"{ratio:.3g} times the original's error" if isinstance(ratio, (int, float)) else None
+    told = [pair.get("reason"), pair.get("agreement"), accuracy]
+    what = f"{pair.get('port') or pair.get('original')} against {against}"
+    return Pair(what, str(pair.get("status", "not-run")), "; ".join(str(text) for text in told if text))
+
+
+def _command(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        return shlex.join(map(str, value))
+    return str(value or "")

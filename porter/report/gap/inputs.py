@@ -1,0 +1,74 @@
+"""Reads the documents that the report is made of, and tells them apart by their `schema`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from porter.errors import Unusable
+
+Document = Mapping[str, Any]
+KINDS = ("report", "build", "validate", "check")
+_PREFIX = "porter-"
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Documents by kind; a report holds at most one of `scan` and `port`, and as many others as there are."""
+
+    report: Document
+    builds: tuple[Document, ...] = ()
+    validations: tuple[Document, ...] = ()
+    checks: tuple[Document, ...] = ()
+    unknown: tuple[str, ...] = ()
+    """Files whose schema nobody knows here."""
+    folder: Path = field(default_factory=Path)
+    """What relative paths in the documents start from."""
+
+
+def read_inputs(paths: Iterable[Path], folder: Path) -> Inputs:
+    """Reads files; Unusable where one is no document of porter's, or where the port's own report is missing."""
+    found: dict[str, list[Document]] = {kind: [] for kind in KINDS}
+    unknown: list[str] = []
+    for path in paths:
+        document = _read(path)
+        kind = kind_of(document)
+        if kind is None:
+            unknown.append(f"{path}: {document.get('schema')}")
+        else:
+            found[kind].append(document)
+    reports = found["report"]
+    if not reports:
+        raise Unusable(
+            "no report of `porter scan` or `porter port` among the files;"
+            " `porter port SRC -o OUT --format json` makes one"
+        )
+    if len(reports) > 1:
+        raise Unusable("more than one report of `porter scan` or `porter port`: give one, and what belongs to it")
+    return Inputs(
+        reports[0], tuple(found["build"]), tuple(found["validate"]), tuple(found["check"]), tuple(unknown), folder
+    )
+
+
+def kind_of(document: Document) -> str | None:
+    """`report`, `build`, `validate` or `check`: the schema's name without its version."""
+    schema = document.get("schema")
+    if not isinstance(schema, str) or not schema.startswith(_PREFIX):
+        return None
+    name = schema.removeprefix(_PREFIX).replace("/", "-").rpartition("-")[0]
+    return name if name in KINDS else None
+
+
+def _read(path: Path) -> Document:
+    try:
+        document = json.loads(path.read_bytes())
+    except OSError as error:
+        raise Unusable(f"{path}: {error.strerror}") from None
+    except ValueError as error:
+        raise Unusable(f"{path}: not JSON ({error})") from None
+    if not isinstance(document, dict):
+        raise Unusable(f"{path}: not a document of porter's")
+    return document

@@ -1,0 +1,138 @@
+"""Documents for the gap report: a real port, and what a build and a validation of it would say."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from porter.port import Request, port_to
+from porter.report.as_json import report_json
+from porter.settings import Choices
+from tests.tree.trees import make_tree
+
+NASTY_PATH = "<img src=x onerror=alert(1)> & \"q\" 'a'/<script>alert(2)<#script>.cu"
+BIDI = "\u202eevil\u202c"
+SOURCES = {
+    "reduce/sum.cu": """\
+#include <cuda_runtime.h>
+__global__ void block_sum(const float *in, float *out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float value = i < n ? in[i] : 0.0f;
+  for (int offset = 16; offset > 0; offset /= 2) value += __shfl_down_sync(0xffffffffu, value, offset);
+  if (threadIdx.x % 32 == 0) atomicAdd(out, value);
+}
+__global__ void locked(int *lock, int *value) {
+  while (atomicCAS(lock, 0, 1) != 0) { }
+  *value += 1;
+  atomicExch(lock, 0);
+}
+""",
+    "texture/look.cu": """\
+#include <cuda_runtime.h>
+__global__ void look_up(cudaTextureObject_t image, float *out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = tex1Dfetch<float>(image, i);
+}
+""",
+    "plain.cu": "#include <cuda_runtime.h>\n__global__ void scale(float *x) { x[threadIdx.x] *= 2.0f; }\n",
+    NASTY_PATH: f"""\
+#include <cuda_runtime.h>
+// </script><script>alert(3)</script> {BIDI} "quoted" 'single' &amp; <!-- {"x" * 10_000}
+__global__ void nasty(float *x) {{
+  x[0] = __shfl_sync(0xffffffffu, x[1], 0); // <script>alert(4)</script> {BIDI}
+  asm("elect.sync _|<script>, 0;");
+}}
+""",
+}
+
+
+def ported(folder: Path) -> dict[str, Any]:
+    """The report of `porter port` on a small project that tries to break out; its tree is in `folder`/out."""
+    source = make_tree(folder / "project", SOURCES)
+    answer = port_to(Request(source, Choices(), 1), folder / "out")
+    assert not answer.run.crashes
+    document: dict[str, Any] = json.loads(json.dumps(report_json(answer.report)))
+    return document
+
+
+def kernel_build(name: str, path: str, **changes: Any) -> dict[str, Any]:
+    """One compiled kernel, as `porter build` tells it."""
+    facts = {"vgprs": 24, "agprs": 0, "sgprs": 20, "lds_bytes": 1024, "scratch_bytes": 0, "waves_per_simd": 8}
+    return {"name": name, "source": path, "target": "gfx942", "limited_by": ["waves"], "notes": [], **facts, **changes}
+
+
+def built() -> dict[str, Any]:
+    """What `porter build` would say: one kernel spills, one file does not build."""
+    units = [
+        {"path": "reduce/sum.hip", "target": "gfx942", "status": "built", "diagnostics": []},
+        {
+            "path": "texture/look.hip",
+            "target": "gfx942",
+            "status": "failed",
+            "diagnostics": [
+                {
+                    "severity": "error",
+                    "message": "unknown type <b>cudaTextureObject_t</b>",
+                    "source": "texture/look.cu",
+                    "source_line": 2,
+                    "kernel": "look_up",
+                }
+            ],
+        },
+    ]
+    kernels = [
+        kernel_build("block_sum(float const*, float*, int)", "reduce/sum.cu"),
+        kernel_build("locked", "reduce/sum.cu", vgprs=256, agprs=256, waves_per_simd=1, scratch_bytes=64),
+    ]
+    return {"schema": "porter-build-1", "units": units, "kernels": kernels}
+
+
+def side(name: str, device: str, lanes: int, status: str = "passed", error: float = 1e-7) -> dict[str, Any]:
+    """One side of a case."""
+    ends = (0, 1, 2, 4, 8, 16, 64, 1024, None)
+    ulps = [{"at_most": end, "elements": n} for end, n in zip(ends, (900, 60, 30, 10, 0, 0, 0, 0, 0), strict=True)]
+    output = {
+        "name": "out",
+        "elements": 1000,
+        "max_error": 4 * error,
+        "rms_error": error,
+        "of_allowed": 0.1,
+        "ulps": ulps,
+    }
+    return {
+        "side": name,
+        "device": device,
+        "warp": None,
+        "lanes": lanes,
+        "status": status,
+        "reason": "",
+        "evidence": {"message": "out[3] is 1.0, expected 2.0"} if status != "passed" else None,
+        "outputs": [output],
+        "counters": {"active_lanes": 0.5 * lanes, "bytes_loaded": 4096},
+        "command": "hipcc --offload-arch=gfx942",
+        "does_not_show": ["memory ordering between blocks", "time"],
+    }
+
+
+def case(name: str, path: str, status: str = "passed") -> dict[str, Any]:
+    """One case, run on both virtual devices."""
+    return {
+        "name": name,
+        "path": f"{path}.case.toml",
+        "source": path,
+        "kernel": name,
+        "status": status,
+        "reason": "",
+        "devices": [
+            {"original": "ptx", "port": "gfx942", "status": status, "against": ["reference"], "accuracy_ratio": 1.0}
+        ],
+        "sides": [side("original", "ptx", 32), side("port", "gfx942", 64, status, 3e-7)],
+        "repeat": f"porter validate {path}.case.toml --case {name} --seed 7",
+    }
+
+
+def validated() -> dict[str, Any]:
+    """What `porter validate` would say: one passed, one wrong."""
+    cases = [case("block_sum", "reduce/sum.cu"), case("locked", "project/reduce/sum.cu", "wrong-values")]
+    return {"schema": "porter-validate/1", "cases": cases}

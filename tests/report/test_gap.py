@@ -1,0 +1,196 @@
+"""The gap report without a browser: what is put together from which documents, as Markdown, text and HTML."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import zlib
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from porter.errors import Unusable
+from porter.report.gap.as_markdown import MOST_CHARACTERS, markdown
+from porter.report.gap.assemble import gap_report
+from porter.report.gap.inputs import Inputs, read_inputs
+from porter.report.gap.model import GapReport, State
+from porter.report.gap.page import chart_library
+from porter.report.gap.write import written
+from tests.cli.command import porter
+from tests.report.gap_documents import BIDI, NASTY_PATH, built, ported, validated
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Project, port and documents."""
+    folder = tmp_path_factory.mktemp("gap")
+    for name, document in (("port", ported(folder)), ("build", built()), ("validate", validated())):
+        (folder / f"{name}.json").write_text(json.dumps(document))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def inputs(folder: Path) -> Inputs:
+    """All documents."""
+    return read_inputs([folder / f"{name}.json" for name in ("port", "build", "validate")], folder)
+
+
+@pytest.fixture(scope="module")
+def report(inputs: Inputs) -> GapReport:
+    """What they come to."""
+    return gap_report(inputs, {})
+
+
+def test_states_follow_the_evidence(report: GapReport) -> None:
+    """What is wrong outweighs what is left, and a run outweighs a build."""
+    states = {kernel.name: kernel.state for kernel in report.kernels}
+    assert states == {
+        "locked": State.WRONG,
+        "look_up": State.BROKEN,
+        "nasty": State.MANUAL,
+        "scale": State.PORTED,
+        "block_sum": State.PROVEN,
+    }
+    assert [kernel.state for kernel in report.kernels] == sorted(states.values(), key=list(State).index)
+    assert report.done == 2
+
+
+def test_evidence_finds_its_kernel(report: GapReport) -> None:
+    """By name without template arguments, and by path from wherever the other document was made."""
+    kernels = {kernel.name: kernel for kernel in report.kernels}
+    assert kernels["block_sum"].builds[0].vgprs == 24
+    assert kernels["locked"].builds[0].waves_per_simd == 1
+    assert kernels["locked"].cases[0].runs[1].reason == "out[3] is 1.0, expected 2.0"
+    assert kernels["look_up"].errors == ("texture/look.cu:2: unknown type <b>cudaTextureObject_t</b>",)
+    assert kernels["block_sum"].cases[0].max_ulps == "3-4"
+    assert report.devices == (("original", "ptx", 32, 2, 2), ("port", "gfx942", 64, 2, 1))
+    assert report.open_questions == ("memory ordering between blocks", "time")
+
+
+def test_a_port_alone_says_what_it_lacks(inputs: Inputs) -> None:
+    """Without builds and runs nothing is called built or proven."""
+    alone = gap_report(replace(inputs, builds=(), validations=()), {})
+    assert {kernel.state for kernel in alone.kernels} <= {State.MANUAL, State.REVIEW, State.PORTED}
+    assert any("porter build" in text for text in alone.missing)
+    assert any("porter validate" in text for text in alone.missing)
+
+
+def test_markdown_is_cut_to_fit(report: GapReport) -> None:
+    """A comment of GitHub's holds it, and says how much is not shown."""
+    open_kernels = [kernel for kernel in report.kernels if kernel.state is State.MANUAL]
+    text = markdown(replace(report, kernels=tuple(open_kernels * 3000)))
+    assert len(text) <= MOST_CHARACTERS
+    assert re.search(r"\.\.\. and [\d,]+ more\.", text)
+
+
+@pytest.mark.parametrize("form", ["markdown", "text"])
+def test_texts_are_harmless(inputs: Inputs, form: str) -> None:
+    """No character turns text around, and Markdown holds no HTML that is not ours."""
+    text = written(inputs, form)
+    assert "\u202e" not in text
+    assert "locked" in text
+    if form == "markdown":
+        assert "<script" not in text
+        assert "<img" not in text
+
+
+class Elements(HTMLParser):
+    """Collects tags, attributes and the text of scripts."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.scripts: dict[str, str] = {}
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """One tag."""
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        """Text inside an element."""
+        if self.cdata_elem == "script":
+            self.scripts[self.tags[-1][1].get("id") or "code"] = data
+
+
+@pytest.fixture(scope="module")
+def elements(inputs: Inputs) -> Elements:
+    """The page, parsed by a parser of HTML."""
+    parser = Elements()
+    parser.feed(written(inputs, "html"))
+    return parser
+
+
+def test_the_page_is_one_file(elements: Elements) -> None:
+    """Nothing in it is loaded from elsewhere, and names of the project made no elements and no attributes."""
+    names = [tag for tag, _ in elements.tags]
+    assert names.count("script") == (6 if chart_library() is not None else 5)
+    assert "img" not in names
+    assert "link" not in names
+    for _, attributes in elements.tags:
+        assert not [name for name in attributes if name.startswith("on") and name != "onsubmit"]
+        assert attributes.get("src") is None
+        assert (attributes.get("href") or "#").startswith("#")
+    policy = next(a["content"] for tag, a in elements.tags if a.get("http-equiv") == "Content-Security-Policy")
+    assert policy is not None
+    assert policy.startswith("default-src 'none'")
+
+
+def test_the_page_holds_both_sides(elements: Elements, folder: Path) -> None:
+    """Original and port of every file, as they are on disk but for lines without end."""
+    places: list[dict[str, Any]] = json.loads(elements.scripts["places"])
+    packed = json.loads(elements.scripts["files"])
+    files = {
+        one["path"]: json.loads(zlib.decompress(base64.b64decode(p), -15))
+        for one, p in zip(places, packed, strict=True)
+    }
+    assert "\n".join(files["reduce/sum.cu"]["old"]) == (folder / "project/reduce/sum.cu").read_text()
+    assert "\n".join(files["reduce/sum.cu"]["new"]) == (folder / "out/reduce/sum.hip").read_text()
+    long = files[NASTY_PATH]["old"][1]
+    assert BIDI in long
+    assert re.search(r"\.\.\. \([\d,]+ more\)$", long)
+    locked = next(kernel for kernel in json.loads(elements.scripts["kernels-data"]) if kernel["name"] == "locked")
+    assert (locked["line"], locked["last"]) == (8, 12)
+
+
+def test_sources_outside_the_tree_are_not_read(folder: Path, tmp_path: Path) -> None:
+    """A document that names a file elsewhere, or a link that leads there, shows nothing of it."""
+    secret = tmp_path / "secret.cu"
+    secret.write_text("SECRET\n")
+    document = json.loads((folder / "port.json").read_text())
+    for one in (*document["kernels"], *document["findings"]):
+        one["path"] = "../" * 12 + str(secret)
+    document["files"] = [{**document["files"][0], "path": "../" * 12 + str(secret)}]
+    (tmp_path / "port.json").write_text(json.dumps(document))
+    page = written(read_inputs([tmp_path / "port.json"], folder), "html")
+    assert json.loads(re.search(r'id="files">(.*?)</script>', page, re.DOTALL)[1]) == []  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("{", "not JSON"),
+        ("[]", "not a document"),
+        ('{"schema": "porter-build-1"}', "no report of `porter scan`"),
+    ],
+)
+def test_wrong_files_are_refused(tmp_path: Path, content: str, message: str) -> None:
+    """With the file's name and what is wrong."""
+    (tmp_path / "x.json").write_text(content)
+    with pytest.raises(Unusable, match=message):
+        read_inputs([tmp_path / "x.json"], tmp_path)
+
+
+def test_the_command_chooses_the_format_by_the_name(folder: Path) -> None:
+    """`-o x.html` is a page, `-o x.md` Markdown, and stdout text."""
+    documents = ("port.json", "build.json", "validate.json")
+    assert porter("report", *documents, "-o", "report.html", folder=folder).code == 0
+    assert (folder / "report.html").read_text().startswith("<!doctype html>")
+    assert porter("report", *documents, "-o", "report.md", folder=folder).code == 0
+    assert (folder / "report.md").read_text().startswith("## Porting gaps")
+    shown = porter("report", *documents, folder=folder)
+    assert shown.code == 0
+    assert "2 of 5 kernels have nothing left to do" in shown.stdout

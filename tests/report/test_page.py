@@ -1,0 +1,252 @@
+"""The page in a browser: sorting, filtering, searching, kernels, keys, narrow screens, print, accessibility."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from porter.report.gap.inputs import read_inputs
+from porter.report.gap.page import chart_library
+from porter.report.gap.write import written
+from tests.report.gap_documents import NASTY_PATH, built, ported, validated
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="Debian's chromium is not installed"),
+]
+ROW = "#table tbody tr"
+TIMEOUT = 20_000
+
+
+@pytest.fixture(scope="module")
+def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of a small project that tries to break out."""
+    folder = tmp_path_factory.mktemp("page")
+    for name, document in (("port", ported(folder)), ("build", built()), ("validate", validated())):
+        (folder / f"{name}.json").write_text(json.dumps(document))
+    inputs = read_inputs([folder / f"{name}.json" for name in ("port", "build", "validate")], folder)
+    (folder / "report.html").write_text(written(inputs, "html"), "utf-8")
+    return folder / "report.html"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """One headless browser for all tests."""
+    with playwright.sync_playwright() as driver:
+        started = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+class Seen:
+    """What a page did that it should not."""
+
+    def __init__(self) -> None:
+        self.errors: list[str] = []
+        self.requests: list[str] = []
+        self.dialogs: list[str] = []
+
+
+@pytest.fixture
+def opened(browser: Any, page_file: Path, request: pytest.FixtureRequest) -> Iterator[Any]:
+    """The report in a new window; parameters are those of the window."""
+    context = browser.new_context(**getattr(request, "param", {"viewport": {"width": 1280, "height": 900}}))
+    page, seen = context.new_page(), Seen()
+    page.set_default_timeout(TIMEOUT)
+    page.on("pageerror", lambda error: seen.errors.append(str(error)))
+    page.on("console", lambda message: seen.errors.append(message.text) if message.type == "error" else None)
+    page.on("request", lambda one: seen.requests.append(one.url))
+    page.on("dialog", lambda dialog: (seen.dialogs.append(dialog.message), dialog.dismiss()))
+    page.goto(page_file.as_uri())
+    page.wait_for_selector("#overview h1")
+    yield page
+    assert not seen.errors
+    assert not seen.dialogs
+    assert [url for url in seen.requests if not url.startswith(("file:", "data:"))] == []
+    context.close()
+
+
+def shown(page: Any) -> list[str]:
+    """Names of the kernels in the table, in order."""
+    return [link.inner_text() for link in page.locator(f"{ROW}:visible td:first-child a").all()]
+
+
+def open_kernel(page: Any, name: str) -> None:
+    """Follows the kernel's link, and waits for its code."""
+    page.locator(f"{ROW} a", has_text=name).click()
+    page.wait_for_selector("#detail .code")
+
+
+def test_sort(opened: Any) -> None:
+    """By name up and down, by registers, and the header says which."""
+    assert shown(opened) == ["locked", "look_up", "nasty", "scale", "block_sum"]
+    opened.get_by_role("button", name="Kernel", exact=True).click()
+    assert shown(opened) == sorted(shown(opened))
+    assert opened.locator("th", has_text="Kernel").first.get_attribute("aria-sort") == "ascending"
+    opened.get_by_role("button", name="Kernel", exact=True).click()
+    assert shown(opened) == sorted(shown(opened), reverse=True)
+    opened.get_by_role("button", name="Registers").click()
+    assert shown(opened)[:2] == ["locked", "block_sum"]
+    opened.get_by_role("button", name="Work left").click()
+    efforts = [int(row.get_attribute("data-effort")) for row in opened.locator(ROW).all()]
+    assert efforts == sorted(efforts, reverse=True)
+    assert efforts[0] > 0
+
+
+def test_filter_and_search(opened: Any) -> None:
+    """States, hazards and words narrow the table, together, and the count is said aloud."""
+    opened.get_by_role("checkbox", name="proven").check()
+    assert shown(opened) == ["block_sum"]
+    opened.get_by_role("checkbox", name="wrong result").check()
+    assert shown(opened) == ["locked", "block_sum"]
+    assert opened.get_by_role("status").inner_text() == "2 of 5 kernels"
+    opened.get_by_role("checkbox", name="64-lane hazards").check()
+    opened.get_by_role("searchbox").fill("reduce lock")
+    opened.wait_for_function("document.querySelector('#shown').textContent.startsWith('1 ')")
+    assert shown(opened) == ["locked"]
+
+
+def test_keys(opened: Any) -> None:
+    """Everything can be reached without a pointer."""
+    opened.keyboard.press("/")
+    assert opened.evaluate("document.activeElement.id") == "search"
+    opened.keyboard.type("locked")
+    opened.wait_for_function("document.querySelector('#shown').textContent.startsWith('1 ')")
+    opened.keyboard.press("Escape")
+    opened.wait_for_function("document.querySelector('#shown').textContent === '5 kernels'")
+    opened.locator(f"{ROW} a").first.focus()
+    opened.keyboard.press("Enter")
+    opened.wait_for_selector("#detail .code")
+    assert opened.evaluate("document.activeElement.tagName") == "H1"
+    assert opened.locator("#detail h1").inner_text() == "locked"
+    opened.keyboard.press("n")
+    opened.wait_for_function("document.querySelector('#detail h1')?.textContent === 'look_up'")
+    opened.keyboard.press("p")
+    opened.wait_for_function("document.querySelector('#detail h1')?.textContent === 'locked'")
+    opened.keyboard.press("Escape")
+    opened.wait_for_selector("#table")
+    assert opened.locator("#detail").is_hidden()
+
+
+def test_a_kernel(opened: Any) -> None:
+    """Original beside port, findings at their lines, evidence, what it does not show, how to repeat it."""
+    open_kernel(opened, "locked")
+    text = opened.locator("#detail").inner_text()
+    assert "S102" in text
+    assert "memory ordering between blocks" in text
+    assert "porter validate reduce/sum.cu.case.toml --case locked --seed 7" in text.replace("project/", "")
+    assert "out[3] is 1.0, expected 2.0" in text
+    assert "registers spill" in text
+    old, new = opened.locator(".side").all()
+    assert "while (atomicCAS(lock, 0, 1) != 0)" in old.inner_text()
+    assert "atomicCAS" in new.inner_text()
+    assert opened.locator(".side .note", has_text="S102").first.is_visible()
+    if chart_library() is not None:
+        opened.wait_for_selector("#detail .chart svg")
+        assert opened.locator("#detail .chart").first.get_attribute("aria-label")
+    opened.get_by_role("button", name="Show the whole file").click()
+    assert "#include <hip/hip_runtime.h>" in new.inner_text()
+
+
+def test_lines_stand_beside_their_port(opened: Any) -> None:
+    """Both sides have the same number of rows, and rows that pair up begin at the same height."""
+    open_kernel(opened, "block_sum")
+    counts = opened.evaluate(
+        "[...document.querySelectorAll('.lines')].map((one) => one.querySelectorAll('.tx').length)"
+    )
+    assert counts[0] == counts[1]
+    heights = opened.evaluate(
+        "[...document.querySelectorAll('.lines')].map((one) => [...one.querySelectorAll('.tx')].pop().offsetTop)"
+    )
+    assert abs(heights[0] - heights[1]) <= 1
+
+
+def test_nasty_names_are_text(opened: Any) -> None:
+    """Scripts, quotes and characters that turn text around are shown, never obeyed."""
+    opened.locator(f"{ROW} a", has_text="nasty").click()
+    opened.wait_for_selector("#detail .code")
+    code = opened.locator("#detail .code").inner_text()
+    assert "<script>alert(4)</script>" in code
+    assert "\\u202eevil\\u202c" in code
+    assert "\u202e" not in opened.evaluate("document.body.innerText")
+    assert "more)" in opened.locator("#detail .code").inner_text()
+    assert opened.locator("#detail img, #detail script").count() == 0
+    assert NASTY_PATH in opened.locator("#detail .signature").inner_text()
+    assert opened.evaluate("document.documentElement.scrollWidth") <= 1280
+
+
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "color_scheme": "dark"}
+
+
+@pytest.mark.parametrize("opened", [PHONE], indirect=True)
+def test_a_narrow_screen(opened: Any) -> None:
+    """Nothing is wider than the screen, neither the overview nor a kernel."""
+    width = "document.documentElement.scrollWidth"
+    assert opened.evaluate(width) <= 390
+    assert opened.locator(f"{ROW} a").first.is_visible()
+    open_kernel(opened, "locked")
+    assert opened.evaluate(width) <= 390
+    old, new = (side.bounding_box() for side in opened.locator(".side").all())
+    assert new["y"] >= old["y"] + old["height"] - 1
+
+
+def test_print(opened: Any) -> None:
+    """On paper: light, without controls, all rows, charts included, and the code wraps."""
+    opened.emulate_media(media="print", color_scheme="dark")
+    opened.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert opened.locator(".tools").is_hidden()
+    assert opened.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert len(shown(opened)) == 5
+    assert len(opened.pdf()) > 20_000
+
+
+def test_the_theme_can_be_chosen(opened: Any) -> None:
+    """Automatic, light, dark; and the choice is said to screen readers."""
+    button = opened.locator("#theme")
+    colours = []
+    for name in ("light", "dark"):
+        button.click()
+        assert name in button.get_attribute("aria-label")
+        colours.append(opened.evaluate("getComputedStyle(document.body).backgroundColor"))
+    assert len(set(colours)) == 2
+
+
+def test_the_address_says_what_is_shown(opened: Any) -> None:
+    """A kernel has a link of its own, and the browser's back leads to where one was."""
+    opened.evaluate("location.hash = '#kernels'")
+    open_kernel(opened, "scale")
+    assert opened.evaluate("location.hash").startswith("#k")
+    opened.go_back()
+    opened.wait_for_selector("#table", state="visible")
+    opened.locator(".work summary").first.click()
+    opened.locator(".places a").first.click()
+    opened.wait_for_selector("#detail .code")
+    assert "Original" in opened.locator("#detail").inner_text()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("view", ["overview", "kernel"])
+def test_accessibility(browser: Any, page_file: Path, scheme: str, view: str) -> None:
+    """axe finds nothing, in both themes."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
+    context = browser.new_context(color_scheme=scheme, viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    page.set_default_timeout(TIMEOUT)
+    page.goto(page_file.as_uri())
+    for summary in page.locator("summary").all():
+        summary.click()
+    if view == "kernel":
+        open_kernel(page, "locked")
+    if chart_library() is not None:
+        page.wait_for_selector(f"{'#detail' if view == 'kernel' else '#overview'} .chart svg")
+    results = axe.Axe().run(page, options={"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]})
+    found = [(v["id"], v["impact"], [n["html"][:120] for n in v["nodes"]][:3]) for v in results.response["violations"]]
+    context.close()
+    assert not found
