@@ -12,15 +12,14 @@ from pathlib import Path
 
 import numpy as np
 from porter.validation.devices.core import abi
+from porter.validation.devices.core.counting import count
 from porter.validation.devices.core.hostcc import HostBuildFailed, HostCompiler, build
 from porter.validation.devices.core.memory import Argument, DeviceBuffer, Memory, Pointer
 from porter.validation.devices.core.messages import Reader, Spoken, messages_of, unheard
 from porter.validation.devices.core.result import (
     Array,
-    Counters,
     Fault,
     FaultKind,
-    MemorySite,
     NotRun,
     Outcome,
     Place,
@@ -66,6 +65,8 @@ class SiteKind:
     segment: int
     space: str | None = None
     operations: int = 0
+    bytes: int = 0
+    """Moved per lane; for scalar loads, per wave."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,8 @@ class Image:
     """Folder of the device's own C files."""
     spoken: Reader = unheard
     """How the device's messages read."""
+    resources: tuple[tuple[str, int], ...] = ()
+    """What the compiler says of the kernel: registers, spills, memory."""
     uses_heap: bool = False
     """The kernel calls malloc or free: ask `Memory.heap` for the heap before the launch's own allocations."""
 
@@ -253,7 +256,15 @@ def execute(
     outputs = tuple(None if entry is None else memory.read_array(*entry) for entry in bound.arrays)
     writer = _fault(launch.writer, image, memory).place if launch.writer.kind else None
     notes = _notes(launch, image, memory)
-    return Ran(outputs, _count(launch, image), notes, seconds, cpu_seconds, spoken.printed, writer)
+    return Ran(
+        outputs,
+        count(launch, image.sites, image.segment_count, image.lanes, dict(image.resources)),
+        notes,
+        seconds,
+        cpu_seconds,
+        spoken.printed,
+        writer,
+    )
 
 
 def _notes(launch: abi.Launch, image: Image, memory: Memory) -> tuple[str, ...]:
@@ -291,29 +302,3 @@ def _fault(record: abi.FaultRecord, image: Image, memory: Memory) -> Fault:
     is_global = kind in (FaultKind.OUT_OF_BOUNDS, FaultKind.FREED, FaultKind.READ_ONLY)
     near = memory.describe(record.address) if is_global else None
     return Fault(kind, place, record.address, record.bytes, near, other)
-
-
-def _count(launch: abi.Launch, image: Image) -> Counters:
-    runs = [launch.segments[i].runs for i in range(image.segment_count)]
-    lanes = [launch.segments[i].lanes for i in range(image.segment_count)]
-    instructions: dict[str, int] = {}
-    vector = lane = operations = 0
-    memory: list[MemorySite] = []
-    for index, site in enumerate(image.sites):
-        times = runs[site.segment]
-        if not times:
-            continue
-        instructions[site.kind] = instructions.get(site.kind, 0) + times
-        operations += times * site.operations
-        if site.kind != "scalar":
-            vector += times
-            lane += lanes[site.segment]
-        count = launch.sites[index]
-        if site.space is not None and count.requests:
-            memory.append(
-                MemorySite(
-                    site.site, site.space, count.requests, count.lanes, count.bytes, count.lines, count.conflicts
-                )
-            )
-    divergent = sum(launch.divergence[i] for i in range(len(image.sites)))
-    return Counters(instructions, lane, vector, divergent, operations, tuple(memory), image.lanes)

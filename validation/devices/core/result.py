@@ -149,7 +149,14 @@ class MemorySite:
     lanes: int
     bytes: int
     lines: int
+    """Distinct lines of 128 bytes, added up over the requests."""
     conflicts: int
+    """Extra passes that bank conflicts cost (LDS)."""
+
+    @property
+    def least_lines(self) -> int:
+        """What the same bytes would take if neighbouring lanes had neighbouring addresses."""
+        return -(-self.bytes // 128)
 
 
 @dataclass(frozen=True)
@@ -162,12 +169,49 @@ class Counters:
     divergent_branches: int = 0
     matrix_operations: int = 0
     memory: tuple[MemorySite, ...] = ()
+    """With `count_memory` only."""
     lanes: int = 64
+    bytes_moved: dict[str, int] = field(default_factory=dict)
+    """Bytes that instructions asked for, by level: global (and flat), shared, private (scratch), scalar."""
+    divergent_lines: dict[str, int] = field(default_factory=dict)
+    """Branches that split a wave, by source line."""
+    resources: dict[str, int] = field(default_factory=dict)
+    """Of the compiled kernel: registers, spills, LDS and scratch per thread, as the compiler states them."""
 
     @property
     def active_lanes(self) -> float | None:
         """Mean number of lanes switched on per vector instruction."""
         return self.lane_instructions / self.vector_instructions if self.vector_instructions else None
+
+    def as_json(self) -> dict[str, Any]:
+        """The same as plain values, to be written as JSON."""
+        sites = [
+            {
+                "where": m.site.where,
+                "instruction": m.site.text,
+                "space": m.space,
+                "requests": m.requests,
+                "lanes": m.lanes,
+                "bytes": m.bytes,
+                "lines": m.lines,
+                "least_lines": m.least_lines,
+                "conflicts": m.conflicts,
+            }
+            for m in self.memory
+        ]
+        return {
+            "lanes": self.lanes,
+            "instructions": dict(self.instructions),
+            "vector_instructions": self.vector_instructions,
+            "lane_instructions": self.lane_instructions,
+            "active_lanes": self.active_lanes,
+            "divergent_branches": self.divergent_branches,
+            "divergent_lines": dict(self.divergent_lines),
+            "matrix_operations": self.matrix_operations,
+            "bytes_moved": dict(self.bytes_moved),
+            "resources": dict(self.resources),
+            "memory": sites,
+        }
 
 
 @dataclass(frozen=True)

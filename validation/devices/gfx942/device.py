@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -271,8 +271,17 @@ def _image(info: KernelInfo, library: Path, translation: Translation) -> Image:
     return Image(
         *(info.name, library, translation.sites, translation.segments, private, LANES, FOLDER),
         spoken=spoken,
+        resources=tuple(_resources(info)),
         uses_heap=translation.uses_heap,
     )
+
+
+def _resources(info: KernelInfo) -> Iterator[tuple[str, int]]:
+    names = ("vgpr_count", "agpr_count", "sgpr_count", "vgpr_spill_count", "sgpr_spill_count",
+             "private_segment_fixed_size", "group_segment_fixed_size")  # fmt: skip
+    for name in names:
+        if "." + name in info.metadata:
+            yield name, int(str(info.metadata["." + name]))
 
 
 def _refused(info: KernelInfo, grid: Dim, block: Dim, shared: int) -> NotRun | None:

@@ -155,3 +155,29 @@ def _ds_atomics() -> dict[str, AtomicOp]:
 
 DS_ATOMICS = _ds_atomics()  # after ds_
 SCALAR_LOADS = {"s_load_dword": 1, "s_load_dwordx2": 2, "s_load_dwordx4": 4, "s_load_dwordx8": 8, "s_load_dwordx16": 16}
+
+
+def bytes_moved(mnemonic: str) -> int:
+    """Bytes a memory instruction moves per lane (scalar loads: per wave)."""
+    if mnemonic in SCALAR_LOADS:
+        return 4 * SCALAR_LOADS[mnemonic]
+    if mnemonic.startswith("ds_"):
+        return _ds_bytes(mnemonic[3:])
+    space, _, rest = mnemonic.partition("_")
+    action, _, what = rest.partition("_")
+    if space not in ("global", "flat", "scratch", "buffer"):
+        return 0
+    if action == "atomic" and what in ATOMICS:
+        return 8 if ATOMICS[what].wide else 4
+    widths = LOADS if action == "load" else STORES if action == "store" else {}
+    return BYTES[widths[what]] if what in widths else 0
+
+
+def _ds_bytes(name: str) -> int:
+    if name in DS_ATOMICS:
+        return 8 if DS_ATOMICS[name].wide else 4
+    if name.startswith(("read2", "write2")):
+        return 2 * int(name[-2:]) // 8
+    action, _, what = name.partition("_")
+    widths = DS_LOADS if action == "read" else DS_STORES if action == "write" else {}
+    return BYTES[widths[what]] if what in widths else 0

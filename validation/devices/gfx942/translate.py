@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 from dataclasses import dataclass
 
 from porter.validation.devices.core.launch import SiteKind
@@ -33,13 +35,18 @@ class Translator(VectorEmitter, MemoryEmitter, EntryEmitter):
     def translate(self) -> Translation:
         """The C text."""
         starts = self._block_starts()
+        stops = starts | {i for i, item in enumerate(self.linear.items) if _SHARED_MEMORY.match(item.mnemonic)}
+        ends = [*sorted(stops), len(self.linear.items)]
+        lengths = {index: after - index for index, after in itertools.pairwise(ends)}
         for index, instruction in enumerate(self.linear.items):
-            if index in starts:
+            if index in stops:
                 self.writer.flush()
-                self._begin_block(index, starts)
+                self._stop(index, lengths[index])
+            if index in starts:
+                self._new_segment()
             self._instruction(index, instruction)
         self.writer.flush()
-        source = "\n".join([*self._prologue(starts), *self.writer.lines, *self._epilogue(starts), ""])
+        source = "\n".join([*self._prologue(stops), *self.writer.lines, *self._epilogue(starts), ""])
         uses_heap = bool(self.linear.host_functions) or HOSTCALL_BUFFER in self.symbols
         return Translation(source, tuple(self.sites), self.segment + 1, tuple(self.symbols), uses_heap)
 
@@ -54,18 +61,16 @@ class Translator(VectorEmitter, MemoryEmitter, EntryEmitter):
                 starts.add(index + 1)
         return {start for start in starts if start < len(self.linear.items)}
 
-    def _begin_block(self, index: int, starts: set[int]) -> None:
-        following = [s for s in starts if s > index]
-        length = (min(following) if following else len(self.linear.items)) - index
+    def _stop(self, index: int, length: int) -> None:
+        """A place where another wave may get its turn: block starts, and accesses that other waves could see."""
         self.writer.lines.append(f"B{index}:")
         self.writer.lines.append(
             f"if (UNLIKELY(w->core.quantum <= 0)) "
             f"{{ w->core.pc = {index}; w->core.barrier_site = {index}; return WAVE_YIELD; }}"
         )
         self.writer.lines.append(f"w->core.quantum -= {length};")
-        self._new_segment()
 
-    def _prologue(self, starts: set[int]) -> list[str]:
+    def _prologue(self, stops: set[int]) -> list[str]:
         flush = self.kernel.directives.get("float_denorm_mode_32", 3) != 3
         return [
             "#define DYNAMIC_MODE" if self.dynamic_mode else "#define FLUSH_F32" if flush else "",
@@ -77,7 +82,7 @@ class Translator(VectorEmitter, MemoryEmitter, EntryEmitter):
             "Lanes *restrict w = (Lanes *)core;",
             "uint64_t target = 0;",
             "switch (w->core.pc) {",
-            *(f"case {s}: goto B{s};" for s in sorted(starts)),
+            *(f"case {s}: goto B{s};" for s in sorted(stops)),
             "}",
         ]
 
@@ -101,7 +106,8 @@ class Translator(VectorEmitter, MemoryEmitter, EntryEmitter):
     def _instruction(self, index: int, instruction: Instruction) -> None:
         kind, space, operations = self._classify(instruction)
         site = Site(instruction.text, instruction.line, instruction.file, instruction.source_line)
-        self.sites.append(SiteKind(site, kind, self.segment, space, operations))
+        moved = memory.bytes_moved(instruction.mnemonic)
+        self.sites.append(SiteKind(site, kind, self.segment, space, operations, moved))
         try:
             operands = [parse(text) for text in self._plain_operands(instruction)]
             self._dispatch(index, instruction, operands)
@@ -169,4 +175,5 @@ class Translator(VectorEmitter, MemoryEmitter, EntryEmitter):
             raise Unsupported("unknown instruction", instruction)
 
 
+_SHARED_MEMORY = re.compile(r"(global|flat|buffer)_(load|store|atomic)|ds_(?!b?permute|swizzle|gws|nop)")
 _NO_OPERANDS = set(scalar.NO_EFFECT) | {"s_endpgm", "s_barrier"}

@@ -1,0 +1,61 @@
+"""What a launch counted, put together by kind of instruction, memory level and source line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from porter.validation.devices.core import abi
+from porter.validation.devices.core.result import Counters, MemorySite, Site
+
+
+class CountedSite(Protocol):
+    """What is known of an instruction from its translation (launch.SiteKind)."""
+
+    @property
+    def site(self) -> Site: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def segment(self) -> int: ...
+    @property
+    def space(self) -> str | None: ...
+    @property
+    def operations(self) -> int: ...
+    @property
+    def bytes(self) -> int: ...
+
+
+def count(
+    launch: abi.Launch, sites: Sequence[CountedSite], segments: int, lanes: int, resources: Mapping[str, int]
+) -> Counters:
+    """Segments ran under one EXEC each: their runs and lanes count for every instruction in them."""
+    runs = [launch.segments[i].runs for i in range(segments)]
+    active = [launch.segments[i].lanes for i in range(segments)]
+    instructions: dict[str, int] = {}
+    moved: dict[str, int] = {}
+    divergent: dict[str, int] = {}
+    vector = lane = operations = 0
+    memory: list[MemorySite] = []
+    for index, site in enumerate(sites):
+        times = runs[site.segment]
+        if not times:
+            continue
+        instructions[site.kind] = instructions.get(site.kind, 0) + times
+        operations += times * site.operations
+        if site.kind != "scalar":
+            vector += times
+            lane += active[site.segment]
+        if site.bytes:
+            level = site.space or "scalar"
+            moved[level] = moved.get(level, 0) + site.bytes * (active[site.segment] if site.space else times)
+        if launch.divergence[index]:
+            divergent[site.site.where] = divergent.get(site.site.where, 0) + launch.divergence[index]
+        seen = launch.sites[index]
+        if site.space is not None and seen.requests:
+            numbers = (seen.requests, seen.lanes, seen.bytes, seen.lines, seen.conflicts)
+            memory.append(MemorySite(site.site, site.space, *numbers))
+    return Counters(
+        instructions, lane, vector, sum(divergent.values()), operations, tuple(memory), lanes, moved, divergent,
+        dict(resources),
+    )  # fmt: skip
