@@ -14,6 +14,7 @@ from porter.validation.device import Launch, Loaded, TimedOut
 from porter.validation.devices.core.result import Fault, FaultKind, NotRun, Ran
 from porter.validation.dtypes import Array
 from porter.validation.inputs import Filled, Trial
+from porter.validation.toolchain.entry import demangle, signature_name
 from porter.validation.verdict import Status
 
 Mask = NDArray[np.bool_]
@@ -117,9 +118,10 @@ def _failure(outcome: Fault | TimedOut | NotRun) -> tuple[Status, str]:
         return Status.TIMED_OUT, f"no end after {outcome.seconds:g} s"
     if isinstance(outcome, NotRun):
         return Status.NOT_RUN, outcome.reason
+    message = str(outcome).replace(outcome.place.kernel, signature_name(demangle(outcome.place.kernel)))
     if outcome.kind is FaultKind.BUDGET:
-        return Status.TIMED_OUT, str(outcome)
-    return (Status.NOT_RUN if outcome.kind is FaultKind.UNSUPPORTED else Status.FAULT), str(outcome)
+        return Status.TIMED_OUT, message
+    return (Status.NOT_RUN if outcome.kind is FaultKind.UNSUPPORTED else Status.FAULT), message
 
 
 def _collected(
