@@ -1,0 +1,121 @@
+"""A kernel cut out of a file that cannot be compiled as a whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from porter.validation.device import Launch, Program
+from porter.validation.devices.core.result import Ran
+from porter.validation.harness.cutout import cut_out, kind_of
+
+from tests.harness.conftest import Compile
+
+COMMON = """#pragma once
+#include <framework/tensor.h>
+#define SQUARE(x) times((x), (x))
+namespace common {
+template <typename T> __device__ T times(T a, T b) { return a * b; }
+struct Unused { framework::Tensor tensor; };
+}
+"""
+SOURCE = """#include <torch/extension.h>
+#include "common.cuh"
+#include <missing/header.h>
+#include <cstdint>
+using namespace common;
+namespace app {
+using real = float;
+typedef std::int32_t count_t;
+enum class Mode : int { kPlain = 1, kShifted };
+constexpr int kShift = 3;
+struct Options { Mode mode; real factor; int shifted() const; };
+inline __host__ __device__ int Options::shifted() const { return mode == Mode::kShifted ? kShift : 0; }
+framework::Tensor host_only(const framework::Tensor& x) { return x.times(2); }
+template <int N> struct Tile { real data[N]; };
+template <> struct Tile<0> { real other; };
+__device__ real helper(real x) { return SQUARE(x); }
+__device__ real helper(count_t x) { return x; }
+namespace {
+template <typename T, int N>
+__global__ void kernel(const T* in, real* out, count_t n, Mode mode) {
+  Options options{mode, 2};
+  Tile<N> tile;
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  tile.data[0] = helper(in[i]) * options.factor + options.shifted();
+  out[i] = tile.data[0];
+}
+}
+static_assert(sizeof(framework::Tensor) == 8);
+template framework::Tensor framework::apply<float>(framework::Tensor);
+#if defined(WITH_EXTRA)
+framework::Tensor extra(framework::Tensor t) { return t; }
+#endif
+framework::Tensor forward(framework::Tensor x) {
+#ifdef SOMETHING
+  framework::twice();
+#endif
+  kernel<float, 4><<<1, 2>>>(x.data(), x.data(), 1, Mode::kPlain);
+  return x;
+}
+}
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("forward", &app::forward); }
+"""
+
+
+def _write(folder: Path, source: str = SOURCE) -> Program:
+    (folder / "common.cuh").write_text(COMMON)
+    (folder / "source.cu").write_text(source)
+    return Program(folder / "source.cu", "app::kernel<float, 4>", "cuda")
+
+
+def test_the_closure_stays_and_nothing_else(tmp_path: Path) -> None:
+    text = cut_out(_write(tmp_path))
+    assert text is not None
+    for kept in ("using real", "count_t;", "enum class Mode", "kShift = 3", "Options::shifted", "Tile<0>", "times(T a"):
+        assert kept in text, kept
+    for dropped in ("framework::", "torch", "missing/header", "PYBIND11_MODULE", "<<<", "static_assert", "Unused"):
+        assert dropped not in text, dropped
+    assert "#include <cstdint>" in text and "#if defined(WITH_EXTRA)" in text
+
+
+def test_lines_stay_where_they_were(tmp_path: Path) -> None:
+    text = cut_out(_write(tmp_path))
+    assert text is not None
+    marker = f'"{tmp_path}/source.cu"'
+    line = 0
+    for row in text.splitlines():
+        if row.startswith("#line"):
+            line = int(row.split()[1]) - 1 if marker in row else -10_000
+        else:
+            line += 1
+        if "__global__ void kernel" in row:
+            assert SOURCE.splitlines()[line - 1] == row
+            return
+    pytest.fail("the kernel is gone")
+
+
+def test_an_unknown_kernel_is_nothing(tmp_path: Path) -> None:
+    program = _write(tmp_path)
+    assert cut_out(Program(program.source, "app::other", "cuda")) is None
+
+
+def test_launchers_are_told_from_kernels(tmp_path: Path) -> None:
+    program = _write(tmp_path)
+    kinds = {name: kind_of(Program(program.source, name, "cuda")) for name in ("app::kernel<int, 1>", "app::forward")}
+    assert kinds == {"app::kernel<int, 1>": "kernel", "app::forward": "launcher"}
+    assert kind_of(Program(program.source, "elsewhere", "cuda")) == "kernel"
+
+
+@pytest.mark.slow
+def test_it_compiles_and_runs(compile_fake: Compile, tmp_path: Path) -> None:
+    (tmp_path / "common.cuh").write_text(COMMON)
+    kernel = compile_fake(SOURCE, "app::kernel<float, 4>", tmp_path)
+    assert kernel.harness.unit.code is not None
+    given = np.arange(5, dtype=np.float32)
+    launch = Launch((1, 1, 1), (8, 1, 1), (given, np.zeros(5, np.float32), 5, 2))
+    done = kernel.launch(launch, 30)
+    assert isinstance(done, Ran), done
+    assert done.output(1).tolist() == [2 * x * x + 3 for x in given.tolist()]

@@ -1,0 +1,186 @@
+"""Builds a harness: the binding once with the host compiler, the kernel's side with nvcc or hipcc, then the link."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import shutil
+import sysconfig
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from porter.validation.device import Program
+from porter.validation.harness.render import Unit, render, template_folder
+from porter.validation.toolchain.hipcc import ENVIRONMENT, Hipcc, find_hipcc
+from porter.validation.toolchain.invoke import invoke
+from porter.validation.toolchain.nvcc import Nvcc, find_nvcc
+from porter.validation.toolchain.result import CompileFailed, Missing
+from porter.validation.toolchain.store import DEPFILE, Made, Recipe, cache_directory, identity, make
+
+MODULE = "porter_harness_module"
+_OBJECT, _LIBRARY = "side.o", f"{MODULE}.so"
+_HOST = ("c++", "g++", "clang++", "clang++-19")
+
+
+@dataclass(frozen=True)
+class Harness:
+    """A built module."""
+
+    path: Path
+    command: tuple[str, ...]
+    """The one that compiled the kernel."""
+    unit: Unit
+
+
+@functools.cache
+def _host_compiler() -> tuple[str, str] | Missing:
+    names = (os.environ.get("CXX"), *_HOST)
+    for name in names:
+        path = shutil.which(name) if name else None
+        if path is not None:
+            shown = invoke((path, "--version"), 20)
+            if shown.ok:
+                return path, shown.output.splitlines()[0]
+    return Missing(f"no C++ compiler for the Python side of the harness: {', '.join(_HOST)} (or set CXX)")
+
+
+@functools.cache
+def _pybind11() -> Path | Missing:
+    try:
+        import pybind11
+    except ImportError:
+        return Missing("no pybind11: pip install 'porter[validation]'")
+    return Path(pybind11.get_include())
+
+
+def _python_headers() -> Path | Missing:
+    folder = Path(sysconfig.get_paths()["include"])
+    if (folder / "Python.h").is_file():
+        return folder
+    return Missing(f"no Python headers in {folder}: install python3-dev")
+
+
+def why_not() -> str | None:
+    """None, or what the Python side of a harness lacks here."""
+    found = (_host_compiler(), _pybind11(), _python_headers())
+    return next((one.reason for one in found if isinstance(one, Missing)), None)
+
+
+def build(unit: Unit, architecture: str, seconds: float) -> Harness | CompileFailed | Missing:
+    """The module around one kernel; every step is kept by content."""
+    host, headers, python = _host_compiler(), _pybind11(), _python_headers()
+    for found in (host, headers, python):
+        if isinstance(found, Missing):
+            return found
+    assert isinstance(host, tuple) and isinstance(headers, Path) and isinstance(python, Path)
+    binding = _binding(host, headers, python, seconds)
+    if not binding.invocation.ok:
+        return CompileFailed(binding.invocation.command, binding.invocation.said)
+    side = _side(unit, architecture, seconds)
+    if isinstance(side, Missing):
+        return side
+    if not side.invocation.ok:
+        return CompileFailed(side.invocation.command, side.invocation.said)
+    linked = _linked(unit.program, binding.folder / _OBJECT, side.folder / _OBJECT, architecture, seconds)
+    if isinstance(linked, Missing):
+        return linked
+    if not linked.invocation.ok:
+        return CompileFailed(linked.invocation.command, linked.invocation.said)
+    return Harness(linked.folder / _LIBRARY, side.invocation.command, unit)
+
+
+def _binding(host: tuple[str, str], headers: Path, python: Path, seconds: float) -> Made:
+    source = template_folder() / "binding.cpp"
+    folders = (f"-I{template_folder()}", "-isystem", str(headers), "-isystem", str(python))
+
+    def command(folder: Path) -> tuple[str, ...]:
+        # Exceptions cross it and nothing in it is hot: -O1 halves the time.
+        flags = ("-std=c++17", "-O1", "-fPIC", "-fvisibility=hidden", "-MD", "-MF", str(folder / DEPFILE))
+        return (host[0], *flags, *folders, "-c", str(source), "-o", str(folder / _OBJECT))
+
+    return make(Recipe(identity(*host), command, (source,), (_OBJECT,)), seconds)
+
+
+def _side(unit: Unit, architecture: str, seconds: float) -> Made | Missing:
+    source = _source(unit)
+    program = unit.program
+    flags = (
+        f"-I{template_folder()}",
+        *(f"-I{folder}" for folder in (program.source.absolute().parent, *program.include_dirs)),
+        *(f"-D{name}" for name in program.defines),
+        *program.options,
+    )
+    if program.language == "cuda":
+        nvcc = find_nvcc()
+        return nvcc if isinstance(nvcc, Missing) else _with_nvcc(nvcc, source, architecture, flags, seconds)
+    hipcc = find_hipcc()
+    return hipcc if isinstance(hipcc, Missing) else _with_hipcc(hipcc, source, architecture, flags, seconds)
+
+
+def _with_nvcc(nvcc: Nvcc, source: Path, architecture: str, flags: tuple[str, ...], seconds: float) -> Made:
+    system = tuple(word for folder in nvcc.include_dirs for word in ("-isystem", str(folder)))
+
+    def command(folder: Path) -> tuple[str, ...]:
+        own = ("-std=c++17", "-O3", f"-arch={architecture}", "-Xcompiler", "-fPIC", "-lineinfo", *_quiet("cuda"))
+        depfile = ("-MD", "-MF", str(folder / DEPFILE))
+        return (nvcc.path, *own, *system, *flags, *depfile, "-x", "cu", "-c", str(source), "-o", str(folder / _OBJECT))
+
+    return make(Recipe(identity(nvcc.path, f"nvcc {nvcc.version}"), command, (source,), (_OBJECT,)), seconds)
+
+
+def _with_hipcc(hipcc: Hipcc, source: Path, architecture: str, flags: tuple[str, ...], seconds: float) -> Made:
+    def command(folder: Path) -> tuple[str, ...]:
+        own = ("-x", "hip", "-std=c++17", "-O3", f"--offload-arch={architecture}", "-fPIC", *_quiet("hip"))
+        depfile = ("-MD", "-MF", str(folder / DEPFILE))
+        return (hipcc.path, *own, *flags, *depfile, "-c", str(source), "-o", str(folder / _OBJECT))
+
+    return make(Recipe(hipcc.identity, command, (source,), (_OBJECT,), environment=ENVIRONMENT), seconds)
+
+
+def _quiet(language: str) -> tuple[str, ...]:
+    """Warnings are the business of `porter build`."""
+    return ("-w",) if language == "cuda" else ("-Wno-everything",)
+
+
+def _linked(program: Program, binding: Path, side: Path, architecture: str, seconds: float) -> Made | Missing:
+    start: tuple[str, ...]
+    if program.language == "cuda":
+        nvcc = find_nvcc()
+        if isinstance(nvcc, Missing):
+            return nvcc
+        folders = tuple(f"-L{folder}" for folder in nvcc.library_dirs)
+        start = (nvcc.path, f"-arch={architecture}", "-shared", "-cudart", "shared" if nvcc.library_dirs else "static")
+        tool, environment = identity(nvcc.path, f"nvcc {nvcc.version}"), {}
+    else:
+        hipcc = find_hipcc()
+        if isinstance(hipcc, Missing):
+            return hipcc
+        folders, start = (), (hipcc.path, f"--offload-arch={architecture}", "-shared")
+        tool, environment = hipcc.identity, ENVIRONMENT
+
+    def command(folder: Path) -> tuple[str, ...]:
+        return (*start, str(binding), str(side), *folders, "-o", str(folder / _LIBRARY))
+
+    return make(Recipe(tool, command, (binding, side), (_LIBRARY,), None, environment, has_depfile=False), seconds)
+
+
+def _source(unit: Unit) -> Path:
+    """The rendered unit as a file; the same text is the same file."""
+    text = render(unit)
+    suffix = ".cu" if unit.program.language == "cuda" else ".hip"
+    name = hashlib.sha256(text.encode()).hexdigest()[:32]
+    for root in (cache_directory(), Path(tempfile.gettempdir()) / f"porter-{os.getuid()}"):
+        path = root / "harness" / name / f"{unit.program.source.stem}{suffix}"
+        if path.is_file():
+            return path
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            handle, made = tempfile.mkstemp(dir=path.parent)
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(text)
+            return Path(made).replace(path)
+        except OSError:
+            continue
+    raise OSError(f"neither {cache_directory()} nor {tempfile.gettempdir()} can be written")

@@ -1,0 +1,181 @@
+"""Cuts a kernel out of a file that needs more than the machine has: its closure stays, line by line where it was."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from porter.validation.device import Program
+from porter.validation.harness.items import Item, items
+from porter.validation.toolchain.nvcc import find_nvcc
+from porter.validation.toolchain.result import Missing
+
+from porter.launches import base_name
+from porter.lex import Include, Tokens, lex
+
+_FRAMEWORKS = frozenset({"torch", "ATen", "c10", "caffe2", "pybind11", "tensorflow", "jaxlib"})
+_CONDITIONS = {"if": 1, "ifdef": 1, "ifndef": 1, "endif": -1}
+_SYSTEM = ("/usr/include", "/usr/local/include", "/usr/include/x86_64-linux-gnu")
+
+
+@dataclass(frozen=True)
+class _File:
+    path: Path
+    text: str
+    tokens: Tokens
+    items: tuple[Item, ...]
+    local: dict[int, _File] = field(default_factory=dict)
+    """Files of the project by the place of the `#include` that names them."""
+
+    def walk(self) -> Iterator[_File]:
+        """This file and all it includes."""
+        yield self
+        for other in self.local.values():
+            yield from other.walk()
+
+
+def kind_of(program: Program) -> str:
+    """`kernel`, or `launcher` for a function of the file that is no kernel."""
+    try:
+        source = _read(program.source.absolute(), program.include_dirs, set())
+    except OSError:
+        return "kernel"
+    name = base_name(program.kernel)
+    named = [item for file in source.walk() for item in file.items if name in item.declares and item.is_function]
+    return "launcher" if named and not any(item.is_kernel for item in named) else "kernel"
+
+
+def units_of(program: Program) -> Iterator[str | None]:
+    """What to compile, best first: the file as it is (None), then the kernel cut out of it."""
+    if not program.source.is_file():
+        raise FileNotFoundError(2, "no such file", str(program.source))
+    yield None
+    text = cut_out(program)
+    if text is not None:
+        yield text
+
+
+def cut_out(program: Program) -> str | None:
+    """The source with all that the kernel does not need blanked; None when the kernel is not found in it."""
+    source = _read(program.source.absolute(), program.include_dirs, set())
+    everything = [item for file in source.walk() for item in file.items]
+    name = base_name(program.kernel)
+    roots = [item for item in everything if name in item.declares and item.is_function]
+    if not roots:
+        return None
+    wanted = {name, *re.findall(r"[A-Za-z_]\w*", program.kernel)}
+    macros = _macros(source)
+    needed = _closure(everything, wanted, macros)
+    known = _folders(program)
+    return "\n".join(_emit(source, needed, known))
+
+
+def _read(path: Path, folders: tuple[Path, ...], seen: set[Path]) -> _File:
+    seen.add(path)
+    text = path.read_bytes().decode("latin-1")
+    tokens = lex(text)
+    local: dict[int, _File] = {}
+    for include in tokens.includes:
+        found = _find(path, include, folders)
+        if found is not None and found not in seen:
+            local[include.line_start] = _read(found, folders, seen)
+        elif found is not None:
+            local[include.line_start] = _File(found, "", lex(""), ())
+    return _File(path, text, tokens, items(tokens), local)
+
+
+def _find(path: Path, include: Include, folders: tuple[Path, ...]) -> Path | None:
+    """The project's own file that an `#include` names."""
+    near: tuple[Path, ...] = () if include.angled else (path.parent,)
+    for folder in (*near, *folders):
+        found: Path = (folder / include.name).resolve()
+        if found.is_file():
+            return found
+    return None
+
+
+def _macros(source: _File) -> dict[str, frozenset[str]]:
+    """Macros of the project, and what their bodies mention."""
+    found: dict[str, frozenset[str]] = {}
+    for file in source.walk():
+        for directive in file.tokens.directives:
+            words = file.tokens.texts[directive.first : directive.last]
+            if directive.name == "define" and words:
+                found[words[0]] = found.get(words[0], frozenset()) | frozenset(words[1:])
+    return found
+
+
+def _closure(everything: Iterable[Item], wanted: set[str], macros: dict[str, frozenset[str]]) -> frozenset[Item]:
+    """Items that declare what is mentioned, from the kernel on; every overload of a name."""
+    by_name: dict[str, list[Item]] = {}
+    needed: set[Item] = set()
+    for item in everything:
+        for name in () if item.never else item.declares:
+            by_name.setdefault(name, []).append(item)
+        if item.always:
+            needed.add(item)
+    waiting = [*wanted, *(name for item in needed for name in item.mentions)]
+    seen: set[str] = set()
+    while waiting:
+        name = waiting.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        waiting += macros.get(name, ())
+        for item in by_name.get(name, ()):
+            needed.add(item)
+            waiting += item.mentions
+    return frozenset(needed)
+
+
+def _folders(program: Program) -> tuple[Path, ...]:
+    """Where headers that are not the project's own are."""
+    folders = [*program.include_dirs, *map(Path, _SYSTEM), *Path("/usr/include/c++").glob("*")]
+    if program.language == "cuda":
+        nvcc = find_nvcc()
+        if not isinstance(nvcc, Missing):
+            home = Path(nvcc.path).resolve().parents[1]
+            folders += [home / "include", home / "include" / "cccl", *nvcc.include_dirs]
+        folders += [Path("/usr/local/cuda/include"), Path("/usr/local/cuda/include/cccl")]
+    else:
+        folders += [Path("/opt/rocm/include")]
+    return tuple(folders)
+
+
+def _emit(file: _File, needed: frozenset[Item], known: tuple[Path, ...]) -> Iterator[str]:
+    """The text with line markers; included files of the project in the place of their `#include`."""
+    dropped = [(item.start, item.end) for item in file.items if item not in needed and _is_balanced(file, item)]
+    text = file.text
+    for start, end in dropped:
+        text = text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]
+    marker = str(file.path).replace("\\", "\\\\").replace('"', '\\"')
+    yield f'#line 1 "{marker}"'
+    position = 0
+    for include in file.tokens.includes:
+        if any(start <= include.line_start < end for start, end in dropped):
+            continue
+        inner = file.local.get(include.line_start)
+        if inner is None and _is_known(include, known):
+            continue
+        yield text[position : include.line_start]
+        if inner is not None and inner.text:
+            yield from _emit(inner, needed, known)
+        line = file.text.count("\n", 0, include.line_end) + 1
+        yield f'#line {line} "{marker}"'
+        position = include.line_end
+    yield text[position:]
+
+
+def _is_balanced(file: _File, item: Item) -> bool:
+    """Whether no `#if` begins inside the item and ends outside, or the other way round."""
+    inside = [d for d in file.tokens.directives if item.start <= d.start < item.end]
+    return sum(_CONDITIONS.get(d.name, 0) for d in inside) == 0
+
+
+def _is_known(include: Include, known: tuple[Path, ...]) -> bool:
+    """Whether the machine has the header, and it is no framework's."""
+    if include.name.partition("/")[0] in _FRAMEWORKS:
+        return False
+    return any((folder / include.name).is_file() for folder in known)
