@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from porter.buildfiles.unit import BuildUnit
+from porter.model import Edit
 
 
 class Literal(NamedTuple):
@@ -79,6 +80,40 @@ def _strings(unit: BuildUnit, node: ast.AST) -> Iterator[Literal]:
             yield found
         else:
             yield from _strings(unit, child)
+
+
+HIP_TEST = "torch.version.hip"
+"""What Python code asks to know whether PyTorch was built for AMD."""
+
+
+def has_both_paths(node: ast.AST) -> bool:
+    """Whether an expression or statement chooses between AMD and NVIDIA itself."""
+    return isinstance(node, (ast.IfExp, ast.If)) and HIP_TEST in ast.unparse(node.test)
+
+
+def decided(root: ast.Module) -> frozenset[int]:
+    """Every node below a choice between AMD and NVIDIA, by identity."""
+    return frozenset(id(inner) for node in ast.walk(root) if has_both_paths(node) for inner in ast.walk(node))
+
+
+def missing_imports(unit: BuildUnit, root: ast.Module, *names: str) -> tuple[Edit, ...]:
+    """Imports of modules that the file lacks, before its first one."""
+    bound = {
+        alias.asname or alias.name.partition(".")[0]
+        for node in ast.walk(root)
+        if isinstance(node, ast.Import)
+        for alias in node.names
+    }
+    wanted = [name for name in names if name not in bound]
+    first = next((n for n in root.body if isinstance(n, (ast.Import, ast.ImportFrom)) and _is_ordinary(n)), None)
+    if not wanted or first is None:
+        return ()
+    start, _ = place(unit, first)
+    return (Edit(start, start, "".join(f"import {name}{unit.source.newline}" for name in wanted)),)
+
+
+def _is_ordinary(node: ast.Import | ast.ImportFrom) -> bool:
+    return not isinstance(node, ast.ImportFrom) or node.module != "__future__"
 
 
 def imports_torch(root: ast.Module) -> bool:

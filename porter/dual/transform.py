@@ -24,6 +24,7 @@ _INCLUDE_LINES = re.compile(r'(?:\s*#[ \t]*include[ \t]+(?:<[^>\n]+>|"[^"\n]+")[
 _OPERAND = re.compile(r'#[ \t]*include[ \t]+(<[^>\n]+>|"[^"\n]+")')
 _SUPPORT = re.compile(r'"(?:\.\./)*(porter/[^"]+)"')
 _GUARD_LINES = re.compile(r"\s*(?:#(?:ifndef __HIPCC__|if !defined\(__HIPCC__\))[^\n]*|#endif[^\n]*)\s*")
+_COMMENT_LINE = re.compile(r"//[^\n]*\n")
 _NAME = re.compile(r"[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*")
 _CUDA_NAME = re.compile(
     r"__\w+|cu[A-Z]\w*|CU_?[A-Z]\w*|cuda[A-Z_]\w*|make_cu\w+|(?:cub|thrust_cuda|cooperative_groups)|nv\w+|NV\w+"
@@ -125,7 +126,7 @@ def _sort(draft: _Draft, edit: Edit) -> None:
         if _INCLUDE_LINES.fullmatch(edit.text):
             draft.includes.update(dict.fromkeys(map(_operand, _OPERAND.findall(edit.text))))
             return
-        if _GUARD_LINES.fullmatch(edit.text):
+        if _GUARD_LINES.fullmatch(edit.text) or _COMMENT_LINE.fullmatch(edit.text):
             draft.in_place.append(edit)
             return
     directive = _directive_at(tokens, edit.start)

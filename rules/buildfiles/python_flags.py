@@ -7,8 +7,20 @@ import re
 from collections.abc import Iterator
 
 from porter.buildfiles.flags import Change, Word, translate
-from porter.buildfiles.python import FlagList, flag_lists, literal, place, strings, tree
+from porter.buildfiles.python import (
+    HIP_TEST,
+    FlagList,
+    decided,
+    flag_lists,
+    has_both_paths,
+    literal,
+    missing_imports,
+    place,
+    strings,
+    tree,
+)
 from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
+from porter.edits import apply
 from porter.model import Edit, Effort, Finding
 from porter.rule import clean, fixes, reports
 
@@ -50,12 +62,14 @@ class PythonFlags(BuildRule):
         root = tree(unit)
         if root is None:
             return
+        chosen = decided(root)
         for found in flag_lists(root):
+            if any(id(element) in chosen for element in found.elements):
+                continue
             words = [_word(unit, element) for element in found.elements]
             for change in translate([word.text for word in words], all_known=found.certain, arch_flags=False):
-                if True:
-                    yield self._change(unit, found, words, change)
-        yield from self._long_strings(unit)
+                yield self._change(unit, found, words, change)
+        yield from self._long_strings(unit, root)
 
     def _change(self, unit: BuildUnit, found: FlagList, words: list[Word], change: Change) -> Finding:
         old = " ".join(word.text for word in words[change.first : change.last])
@@ -67,17 +81,34 @@ class PythonFlags(BuildRule):
             return self.finding(unit, start, end, f"{old}: {change.row.why}", change.row.effort)
         new = " ".join(change.new)
         message = f"{old} becomes {new}" if new else f"{old} is left out"
-        edits = _edits(unit, found, words, change)
+        if unit.settings.style == "dual":
+            root = tree(unit)
+            assert root is not None
+            edits = (*_both(unit, found, words, change), *missing_imports(unit, root, "torch"))
+        else:
+            edits = _edits(unit, found, words, change)
         return self.finding(unit, start, end, f"{message}: {change.row.why}", change.row.effort, edits)
 
-    def _long_strings(self, unit: BuildUnit) -> Iterator[Finding]:
+    def _long_strings(self, unit: BuildUnit, root: ast.Module) -> Iterator[Finding]:
         """Several flags in one string."""
+        away = [place(unit, node) for node in ast.walk(root) if isinstance(node, ast.expr) and has_both_paths(node)]
         for string in strings(unit):
+            if any(start <= string.start < end for start, end in away):
+                continue
             if not string.value.lstrip().startswith("-") or " " not in string.value.strip():
                 continue
             matches = re.finditer(r"\S+", string.value)
             words = [Word(string.inner + m.start(), string.inner + m.end(), m[0]) for m in matches]
-            yield from self.flags(unit, words, all_known=False, arch_flags=False)
+            found = list(self.flags(unit, words, all_known=False, arch_flags=False))
+            if unit.settings.style == "dual" and any(finding.edits for finding in found):
+                changes = sorted(edit for finding in found for edit in finding.edits)
+                old = unit.text[string.start : string.end]
+                shifted = [Edit(e.start - string.start, e.end - string.start, e.text) for e in changes]
+                new = f"({apply(old, shifted)} if {HIP_TEST} else {old})"
+                edits = (Edit(string.start, string.end, new), *missing_imports(unit, root, "torch"))
+                yield self.finding(unit, string.start, string.end, f"{old} gets a path for AMD", Effort.NONE, edits)
+            else:
+                yield from found
 
 
 def _word(unit: BuildUnit, node: ast.expr) -> Word:
@@ -107,6 +138,23 @@ def _edits(unit: BuildUnit, found: FlagList, words: list[Word], change: Change) 
             edits.append(_without_statement(text, first, last))
     if len(quoted) > len(statements):
         return (Edit(start, end, ", ".join(quoted)),) if len(statements) > 1 else _extended(text, words, change, quoted)
+    return tuple(edits)
+
+
+def _both(unit: BuildUnit, found: FlagList, words: list[Word], change: Change) -> tuple[Edit, ...]:
+    """Both vendors' words, chosen by what PyTorch was built for."""
+    text = unit.text
+    start, end = words[change.first].start, words[change.last - 1].end
+    quoted = ", ".join(f'"{part}"' for part in change.new)
+    if not found.statements:
+        return (Edit(start, end, f"*([{quoted}] if {HIP_TEST} else [{text[start:end]}])"),)
+    edits = []
+    for number, statement in enumerate(found.statements[change.first : change.last]):
+        first, _ = place(unit, statement)
+        name = text[first : text.rfind(".append", first, words[change.first + number].start)]
+        added = f"{name}.extend([{quoted}] if {HIP_TEST} else [])\n" if quoted and number == 0 else ""
+        line = text.rfind("\n", 0, first) + 1
+        edits.append(Edit(first, first, f"{added}{text[line:first] if added else ''}if not {HIP_TEST}: "))
     return tuple(edits)
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from porter.buildfiles.python import literal, tree
+from porter.buildfiles.python import HIP_TEST, decided, literal, missing_imports, tree
 from porter.buildfiles.tables import is_nvidia_library, library
 from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
-from porter.model import Effort, Finding
+from porter.model import Edit, Effort, Finding
 from porter.rule import clean, fixes, reports
 
 
@@ -40,16 +40,24 @@ class PythonLibrary(BuildRule):
         for node in ast.walk(root):
             if isinstance(node, ast.keyword) and node.arg in ("libraries", "extra_link_args", "extra_ldflags"):
                 prefix = "" if node.arg == "libraries" else "-l"
-                yield from self._names(unit, node.value, prefix)
+                yield from self._names(unit, root, node.value, prefix)
 
-    def _names(self, unit: BuildUnit, value: ast.expr, prefix: str) -> Iterator[Finding]:
+    def _names(self, unit: BuildUnit, root: ast.Module, value: ast.expr, prefix: str) -> Iterator[Finding]:
+        chosen = decided(root)
         for node in ast.walk(value):
             found = literal(unit, node)
             if found is None or not found.value.startswith(prefix):
                 continue
             name = found.value[len(prefix) :]
             new = library(name)
-            if new:
+            if new and id(node) in chosen:
+                continue
+            if new and unit.settings.style == "dual":
+                quote = found.quote
+                both = f"({quote}{prefix}{new}{quote} if {HIP_TEST} else {unit.text[found.start : found.end]})"
+                edits = (Edit(found.start, found.end, both), *missing_imports(unit, root, "torch"))
+                yield self.finding(unit, found.start, found.end, f"{name} is {new} on AMD", Effort.NONE, edits)
+            elif new:
                 yield self.replaced(unit, found.inner, found.inner_end, prefix + new)
             elif is_nvidia_library(name):
                 message = f"{name} is NVIDIA's: no counterpart that could be linked"

@@ -12,7 +12,7 @@ from porter.buildfiles.mentions import kind_of_build
 from porter.buildfiles.registry import build_rules
 from porter.buildfiles.sources import Sources
 from porter.buildfiles.unit import BuildRule, BuildUnit
-from porter.model import Effort
+from porter.model import Effort, Settings
 from porter.registry import all_rules
 from porter.rule import Example
 from porter.source import SourceFile
@@ -21,10 +21,10 @@ SOURCES = Sources({"a.cu": "a.hip", "src/b.cu": "src/b.hip"}, frozenset({"a.cu",
 CASES = [(rule, example) for rule in build_rules() for example in rule.examples]
 
 
-def unit_of(text: str, path: str) -> BuildUnit:
+def unit_of(text: str, path: str, settings: Settings | None = None) -> BuildUnit:
     notice = kind_of_build(path)
     assert notice is not None
-    return BuildUnit(SourceFile(path, text.encode()), kind_of(notice.code), SOURCES)
+    return BuildUnit(SourceFile(path, text.encode()), kind_of(notice.code), SOURCES, settings or Settings())
 
 
 def name(value: object) -> str | None:
@@ -33,7 +33,7 @@ def name(value: object) -> str | None:
 
 @pytest.mark.parametrize(("rule", "example"), CASES, ids=name)
 def test_example(rule: BuildRule, example: Example) -> None:
-    found = convert(unit_of(example.before, example.path), (rule,))
+    found = convert(unit_of(example.before, example.path, example.settings), (rule,))
     assert not found.crashes
     efforts = [finding.effort for finding in found.findings]
     if example.effort is None:
@@ -47,9 +47,9 @@ def test_example(rule: BuildRule, example: Example) -> None:
 
 @pytest.mark.parametrize(("rule", "example"), CASES, ids=name)
 def test_converting_the_result_changes_nothing(rule: BuildRule, example: Example) -> None:
-    once = convert(unit_of(example.before, example.path))
+    once = convert(unit_of(example.before, example.path, example.settings))
     assert not once.crashes
-    again = convert(unit_of(once.data.decode(), example.path))
+    again = convert(unit_of(once.data.decode(), example.path, example.settings))
     assert again.data == once.data
     assert not any(finding.fixed for finding in again.findings)
 

@@ -8,7 +8,7 @@
 #define PORTER_CUDA_ARCH 700
 #endif
 
-// PORTER_CUDA_VERSION stands for CUDART_VERSION and CUDA_VERSION: CUDA 12.0, whose API HIP follows most closely.
+// PORTER_CUDA_VERSION stands for the version macros of CUDA: 12.0, whose API HIP follows most closely.
 #define PORTER_CUDA_VERSION 12000
 #define PORTER_CUDA_VERSION_MAJOR 12
 #define PORTER_CUDA_VERSION_MINOR 0

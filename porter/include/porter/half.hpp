@@ -1,4 +1,4 @@
-// Functions of cuda_fp16.h and cuda_bf16.h that HIP lacks, wholly or for one of the types.
+// Functions of CUDA for half and bfloat16 that HIP lacks, wholly or for one of the types.
 //
 // Every result is rounded once. `__hip_bfloat16` is served where HIP has its header (5.7 and later).
 // SPDX-License-Identifier: Apache-2.0

@@ -1,4 +1,4 @@
-// CUDA 13 names the target of a prefetch or an advice with a cudaMemLocation, HIP with a device number.
+// CUDA 13 names the target of a prefetch or an advice with a struct, HIP with a device number.
 #pragma once
 
 #include <hip/hip_runtime.h>

@@ -8,6 +8,7 @@
 #include "warp32.hpp"
 
 #if defined(__HIP__) || defined(__HIPCC__)
+#include <hip/hip_runtime.h>
 
 #define PORTER_TORCH __device__ inline __attribute__((always_inline))
 
