@@ -58,7 +58,7 @@ _TOLERANCE = {"policy", "reduction", "rtol", "atol", "slack"}
 _SIMPLE_VALUES = ("normal", "bits", "arange")
 _RANGES = ("uniform", "integers")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
-_ELEMENT = re.compile(r"\{\s*name\b|[\"'](?:in|out|inout|scratch|scalar|null)\s+\w")
+_ELEMENT = re.compile(r"\{\s*name\b|^\s*[\"']\w+\s+\w|\[\s*[\"']\w+\s+\w|,\s*[\"']\w+\s+\w")
 _AT_LINE = re.compile(r"\(at line (\d+), column \d+\)")
 
 

@@ -2,11 +2,11 @@
 
 A result y of a sum over L terms is accepted within
 
-    UNITS * u * |y|  +  FACTOR * sqrt(L) * spread  +  two of the smallest numbers above zero
+    (UNITS * u + 2 * sqrt(L) * v) * |y|  +  FACTOR * sqrt(L) * spread  +  two of the smallest numbers above zero
 
-where u is half a unit in the last place of the output's type, and spread how far y moves when every input moves by
-one rounding of the type that the kernel adds up in (see `reference.spread`): large where terms cancel, zero where
-nothing is computed.
+where u is half a unit in the last place of the output's type, v that of the type that kernels add up in (no such term
+for L = 1), and spread how far y moves when every input moves by v (see `reference.spread`): large where terms cancel,
+zero where nothing is computed. The square roots are those of rounding errors that are independent of each other.
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ def allowed(
 ) -> NDArray[np.float64]:
     """The largest error accepted per element."""
     row = TABLE[dtype]
-    bound = row.units * row.unit * _magnitude(truth) + 2 * row.smallest
+    growth = 2 * math.sqrt(reduction) * row.accumulator if reduction > 1 else 0.0
+    bound = (row.units * row.unit + growth) * _magnitude(truth) + 2 * row.smallest
     if spread is not None:
         bound = bound + FACTOR * math.sqrt(max(reduction, 1)) * spread
     return bound
