@@ -169,6 +169,8 @@ def _copy(view: View, function: Function, inside: set[Edit], users: list[int]) -
     tokens = view.tokens
     head = function.head
     scopes = [scope for scope in find_scopes(tokens) if scope.opening < head.begin < scope.closing]
+    if not view.is_own(function) and _has_open_namespace(view, head.begin):
+        raise _Impossible(f"the namespaces around {function.name} cannot be followed")
     if head.directive is not None or not all(_is_namespace(view, scope) for scope in scopes):
         raise _Impossible(f"{function.name} is also called by others, and cannot be copied")
     new = _copy_name(view, function.name)
@@ -185,6 +187,17 @@ def _copy(view: View, function: Function, inside: set[Edit], users: list[int]) -
     return _before_users(view, users), f"{opened}{text}\n{'}' * len(scopes)}\n"
 
 
+def _has_open_namespace(view: View, index: int) -> bool:
+    """Whether some namespace before a token of a header is not closed as far as the tokens tell."""
+    tokens = view.tokens
+    return any(
+        tokens.texts[opening] == "{" and opening not in tokens.partner
+        for place in tokens.names.get("namespace", ())
+        if place < index
+        for opening in range(place + 1, place + 6)
+    )
+
+
 def _is_namespace(view: View, scope: Scope) -> bool:
     texts = view.tokens.texts
     for index in range(scope.opening - 1, max(-1, scope.opening - 61), -1):
@@ -197,22 +210,28 @@ def _before_users(view: View, users: list[int]) -> int:
     """A place of the file before the first kernel, outside of namespaces, that is compiled whenever a kernel is."""
     tokens = view.tokens
     first = users[0]
-    outer = next(
-        iter(s for s in find_scopes(tokens) if s.opening < first < s.closing and s.opening >= view.first), None
-    )
-    place = tokens.starts[first]
-    if outer is not None:
-        index = outer.opening
-        while index > view.first and tokens.texts[index] != "namespace":
-            index -= 1
-        if tokens.texts[index] != "namespace":
-            raise _Impossible("it is a member of a class")
-        place = tokens.starts[index - 1] if tokens.texts[index - 1] == "inline" else tokens.starts[index]
+    place = tokens.starts[_outermost(view, first)]
     groups = find_groups(tokens)
     around = set(_branches(groups, place))
     if not all(around <= set(_branches(groups, tokens.starts[user])) for user in users):
         raise _Impossible("a copy of a helper would not be there in all branches of #if")
     return place
+
+
+def _outermost(view: View, user: int) -> int:
+    """The token where the outermost namespace around a kernel begins, or the kernel itself."""
+    tokens = view.tokens
+    for index in tokens.names.get("namespace", ()):
+        if not view.first <= index < user or tokens.directive_of(index) is not None:
+            continue
+        opening = index + 1
+        while tokens.texts[opening] not in ("{", ";", "="):
+            opening += 1
+        if tokens.texts[opening] == "{" and tokens.partner.get(opening, user + 1) > user:
+            return index - 1 if tokens.texts[index - 1] == "inline" else index
+    if any(scope.opening < user < scope.closing for scope in find_scopes(tokens)):
+        raise _Impossible("it is a member of a class")
+    return user
 
 
 def _branches(groups: Iterable[Group], place: int) -> Iterator[int]:
