@@ -26,13 +26,14 @@ class Place(NamedTuple):
 class Text:
     """One file, for the contexts of its findings."""
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: bytes, *, is_code: bool = True) -> None:
+        self._is_code = is_code
         self._source = SourceFile("", data)
         self._tokens: Tokens | None = None
 
     def context(self, entry: Entry) -> str:
         """Digest of the statement around a finding: tokens only, so blanks, comments and line ends do not count."""
-        if entry.code[0] in _ABOUT_THE_FILE and entry.code != _ABOUT_A_COMMENT:
+        if self._is_code and entry.code[0] in _ABOUT_THE_FILE and entry.code != _ABOUT_A_COMMENT:
             return ""
         words = self._words(entry)
         return hashlib.sha256("\0".join(words).encode("latin-1", "replace")).hexdigest()[:16]
@@ -49,6 +50,8 @@ class Text:
     def _words(self, entry: Entry) -> list[str]:
         if self._source.problem is not None or entry.line > self._source.line_count:
             return []
+        if not self._is_code:
+            return self._source.line_text(entry.line).split()
         offset = self._source.line_start(entry.line) + entry.column - 1
         tokens = self._lexed
         for include in tokens.includes:

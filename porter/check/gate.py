@@ -18,12 +18,24 @@ from porter.check.kernels import changed_kernels
 from porter.check.knowledge import rule_infos
 from porter.check.limit import Expired
 from porter.check.matching import Mark, match
+from porter.check.proofs import Touched
 from porter.check.result import HAZARD_GROUPS, Checked, CheckResult, FailOn, State
-from porter.check.side import Detail, Known, Looked, Machine, Side, look, look_quickly, side_of, stored_looks
+from porter.check.side import (
+    Detail,
+    Known,
+    Looked,
+    Machine,
+    Side,
+    build_files,
+    look,
+    look_quickly,
+    side_of,
+    stored_looks,
+)
 from porter.check.store import Store
 from porter.errors import Unusable
 from porter.links import keep_link
-from porter.notices import UNREADABLE
+from porter.notices import BUILD_BAZEL, BUILD_MESON, UNREADABLE
 from porter.project import Entry, Kind, Project, discover, is_code, taking_part
 from porter.records import Entry as Found
 from porter.records import FileRecord, Status, notice_entry
@@ -34,7 +46,8 @@ from porter.task import Sink
 from porter.tree import Progress
 
 _LARGEST_BUILD_FILE = 4 << 20
-_NO_FILES = frozenset({Kind.CODE, Kind.LINK, Kind.FOLDER, Kind.SPECIAL, Kind.UNREADABLE})
+_ONLY_REPORTED = frozenset({BUILD_MESON, BUILD_BAZEL})
+"""Kinds of build files that have one finding for all files of the kind; the rules are asked about the others."""
 _WORD = re.compile(r"[\w:.$/-]+")
 """Names of one word; anything longer could be laid out anew, and the context tells it apart as well."""
 
@@ -89,6 +102,7 @@ class Answer:
 
     result: CheckResult
     crashes: tuple[str, ...]
+    touched: Touched
 
 
 def checkout_of(source: Path) -> Checkout:
@@ -110,7 +124,8 @@ def check(request: CheckRequest, store: Store, progress: Progress | None = None)
     project, _ = without_own_files(discover(source, request.choices))
     code = [entry.path for entry in project.entries if entry.kind is Kind.CODE]
     incomplete = None
-    head = side_of(source, project, look_quickly(source, project, code, machine), machine)
+    known = look_quickly(source, project, code, machine) | build_files(source, project)
+    head = side_of(source, project, known, machine)
     base = base_named(source, request.since) if request.since is not None else None
     looked: dict[str, Looked] = {}
     with tempfile.TemporaryDirectory(prefix="porter-base-") as folder:
@@ -156,7 +171,7 @@ def _look_at_base(
 
 def _lay_out(side: Side, missing: Iterable[str], head: Side) -> None:
     """Puts what these files may include beside them: all that is connected, and code that takes no part."""
-    others = [e.path for e in head.project.entries if e.kind not in _NO_FILES and is_code(e.path)]
+    others = [entry.path for entry in head.project.entries if entry.kind is Kind.OTHER and is_code(entry.path)]
     for path in (*side.island(missing), *others):
         target = side.root / path
         if not target.exists():
@@ -166,7 +181,8 @@ def _lay_out(side: Side, missing: Iterable[str], head: Side) -> None:
 
 def _base_side(folder: Path, base: Base, head: Side, request: CheckRequest, machine: Machine) -> Side:
     """The code of the base, with the settings of today; only files that changed are taken from git."""
-    code = taking_part(request.choices, request.source, filter(is_code, base.blobs))
+    part = taking_part(request.choices, request.source, base.blobs)
+    code = frozenset(path for path in part if is_code(path) or kind_of_build(path) is not None)
     differing = sorted(path for path in code if path in base.changed or path not in head.known)
     for path, data in zip(differing, contents(request.source, [base.blobs[p] for p in differing]), strict=True):
         target = folder / path
@@ -174,10 +190,12 @@ def _base_side(folder: Path, base: Base, head: Side, request: CheckRequest, mach
         target.write_bytes(data)
     entries = tuple(_entry(path, blob, path in code, folder) for path, blob in sorted(base.blobs.items()))
     project, _ = without_own_files(Project(folder, entries))
-    code = frozenset(entry.path for entry in project.entries if entry.kind is Kind.CODE)
-    known: dict[str, Known] = {path: head.known[path] for path in code - set(differing)}
-    known |= look_quickly(folder, project, [path for path in differing if path in code], machine)
-    return side_of(folder, project, known, machine)
+    files = {entry.path: entry.kind for entry in project.entries if entry.kind in (Kind.CODE, Kind.BUILD)}
+    known: dict[str, Known] = {path: head.known[path] for path in files if path not in differing}
+    changed = [path for path in differing if files.get(path) is Kind.CODE]
+    known |= look_quickly(folder, project, changed, machine)
+    known |= build_files(folder, project, frozenset(differing))
+    return side_of(folder, project, known, machine, head.flags)
 
 
 def _entry(path: str, blob: Blob, takes_part: bool, folder: Path) -> Entry:
@@ -185,7 +203,8 @@ def _entry(path: str, blob: Blob, takes_part: bool, folder: Path) -> Entry:
         size = (folder / path).stat().st_size
     except OSError:
         size = 1 << 12
-    return Entry(path, Kind.CODE if takes_part else Kind.OTHER, blob.mode, size)
+    kind = Kind.CODE if is_code(path) else Kind.BUILD
+    return Entry(path, kind if takes_part else Kind.OTHER, blob.mode, size)
 
 
 def _scope(head: Side, before: Side | None, base: Base | None) -> Scope:
@@ -206,7 +225,7 @@ def _scope(head: Side, before: Side | None, base: Base | None) -> Scope:
 
 def _other_records(head: Side, base: Base | None) -> list[FileRecord]:
     """Build files, and entries that are no files; links and unreadable ones only where they changed."""
-    records = _builds(head.root, (entry.path for entry in head.project.entries if entry.kind not in _NO_FILES))
+    records = _builds(head.root, (entry.path for entry in head.project.entries if entry.kind is Kind.BUILD))
     for entry in head.project.entries:
         if base is not None and entry.path not in base.changed:
             continue
@@ -223,9 +242,9 @@ def _builds(root: Path, paths: Iterable[str]) -> list[FileRecord]:
     for path in paths:
         kind = kind_of_build(path)
         try:
-            if kind is None or (root / path).stat().st_size > _LARGEST_BUILD_FILE:
+            if kind not in _ONLY_REPORTED or (root / path).stat().st_size > _LARGEST_BUILD_FILE:
                 continue
-            use = mention(kind, (root / path).read_bytes())
+            use = mention(kind, (root / path).read_bytes()) if kind is not None else None
         except OSError:
             continue
         found.append(FileRecord(path, path, Status.COPIED, build=use))
@@ -233,7 +252,7 @@ def _builds(root: Path, paths: Iterable[str]) -> list[FileRecord]:
 
 
 def _base_builds(source: Path, base: Base) -> list[FileRecord]:
-    paths = [path for path in base.blobs if kind_of_build(path) is not None]
+    paths = [path for path in base.blobs if kind_of_build(path) in _ONLY_REPORTED]
     changed = [path for path in paths if path in base.changed]
     records = _builds(source, (path for path in paths if path not in base.changed))
     for path, data in zip(changed, contents(source, [base.blobs[path] for path in changed]), strict=True):
@@ -311,7 +330,14 @@ def _judged(
         notes=head.project.notes,
         incomplete=incomplete,
     )
-    return Answer(result, tuple(machine.crashes))
+    return Answer(result, tuple(machine.crashes), _touched(request, head, base, scope, result))
+
+
+def _touched(request: CheckRequest, head: Side, base: Base | None, scope: Scope, result: CheckResult) -> Touched:
+    prefix = checkout_of(request.source).prefix
+    kernels = frozenset(kernel.path.removeprefix(prefix) for kernel in result.kernels)
+    files = base.changed | scope.head if base is not None else None
+    return Touched(request.source, request.choices, request.jobs, kernels, files, head.graph.reachable)
 
 
 def _judgeable(

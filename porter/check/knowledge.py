@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 
+from porter.buildfiles.registry import build_rules
 from porter.check.result import RuleInfo
 from porter.notices import NOTICES
 from porter.registry import all_rules
@@ -13,6 +14,9 @@ from porter.registry import all_rules
 @functools.cache
 def rule_infos() -> Mapping[str, RuleInfo]:
     """Every code that a finding can have."""
-    rules = [RuleInfo(rule.code, rule.name, rule.group, rule.title, rule.explanation) for rule in all_rules()]
+    rules = [
+        RuleInfo(rule.code, rule.name, rule.group, rule.title, rule.explanation)
+        for rule in (*all_rules(), *build_rules())
+    ]
     notices = [RuleInfo(one.code, one.name, "", one.title, f"{one.title}\n\n{one.explanation}") for one in NOTICES]
     return {info.code: info for info in sorted([*rules, *notices])}

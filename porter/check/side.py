@@ -12,14 +12,15 @@ from typing import Any, NamedTuple
 from porter.check.context import Place, Text
 from porter.check.fixes import Replacement, replacements
 from porter.check.store import Store
+from porter.compilation import NO_FLAGS, Flags, database_flags, flags_of
 from porter.context import run_key
 from porter.includes import IncludeGraph, include_graph
 from porter.manifest import settings_json
 from porter.naming import Names, choose_names
 from porter.pool import Job, Outcome, Pool
 from porter.prescan import Scan
-from porter.project import Entry, Kind, Project
-from porter.records import FileRecord, from_line
+from porter.project import Entry, Kind, Project, is_code
+from porter.records import FileRecord, Status, from_line
 from porter.reuse import declared_names, file_keys
 from porter.settings import Choices
 from porter.task import Sink, Task
@@ -68,6 +69,8 @@ class Side:
     graph: IncludeGraph
     declared: Mapping[str, tuple[str, ...]]
     keys: Mapping[str, str]
+    flags: Mapping[str, Flags]
+    """Of the sources, as a compilation database tells them."""
 
     def dependents(self, changed: Iterable[str]) -> frozenset[str]:
         """The files that include one of these, directly or not."""
@@ -104,15 +107,34 @@ class Looked(NamedTuple):
     details: Mapping[int, Detail]
 
 
-def side_of(root: Path, project: Project, known: Mapping[str, Known], machine: Machine) -> Side:
+def side_of(
+    root: Path,
+    project: Project,
+    known: Mapping[str, Known],
+    machine: Machine,
+    flags: Mapping[str, Flags] | None = None,
+) -> Side:
     """Puts together who includes whom and what each file's findings depend on."""
-    scans = {path: known.scan for path, known in known.items()}
-    names = choose_names(project)
+    code = {path: one for path, one in known.items() if is_code(path)}
+    scans = {path: one.scan for path, one in code.items()}
+    dual = machine.choices.engine.style == "dual"
+    names = Names({}, {}, frozenset()) if dual else choose_names(project)
     graph = include_graph(scans)
     declared = declared_names(graph, scans)
-    key = run_key(settings_json(machine.choices), _headers(scans), _renamed_includes(scans, names))
-    keys = file_keys(key, {path: one.sha256 for path, one in known.items()}, graph, declared)
-    return Side(root, project, names, key, known, graph, declared, keys)
+    told = database_flags(root, (entry.path for entry in project.entries)) if flags is None else flags
+    settings = settings_json(machine.choices)
+    key = run_key(settings, _headers(scans), _renamed_includes(scans, names), told)
+    keys = file_keys(key, {path: one.sha256 for path, one in code.items()}, graph, declared)
+    for path in known.keys() - code.keys():
+        what = json.dumps([machine.key, path, known[path].sha256, sorted(names.renamed.items())])
+        keys[path] = sha256(what.encode())
+    return Side(root, project, names, key, known, graph, declared, keys, told)
+
+
+def build_files(root: Path, project: Project, paths: frozenset[str] | None = None) -> dict[str, Known]:
+    """The build files of a project, or those of them that are asked for."""
+    wanted = [e.path for e in project.entries if e.kind is Kind.BUILD and (paths is None or e.path in paths)]
+    return {path: Known(digest, Scan()) for path in wanted if (digest := _digest(root / path)) is not None}
 
 
 def _headers(paths: Iterable[str]) -> list[str]:
@@ -190,14 +212,19 @@ def look(
         return
     with _pool(side.root, side.project, machine, len(wanted), side.names.renamed) as pool:
         machine.rules |= pool.rules
-        tasks = [(_task(side, number, entry, machine.choices), entry.size) for number, entry in enumerate(wanted)]
+        flags = flags_of(side.flags, side.graph)
+        tasks = [
+            (_task(side, number, entry, machine.choices, flags.get(entry.path, NO_FLAGS)), entry.size)
+            for number, entry in enumerate(wanted)
+        ]
         pool.port(tasks, _collector(side, found, machine, len(tasks), progress))
     machine.parsed += [entry.path for entry in wanted if entry.kind is Kind.CODE]
 
 
-def _task(side: Side, number: int, entry: Entry, choices: Choices) -> Task:
+def _task(side: Side, number: int, entry: Entry, choices: Choices, flags: Flags) -> Task:
     path = entry.path
     known = side.known.get(path)
+    folders = (*choices.include_dirs, *flags.include_dirs, *side.graph.search_folders(path))
     return Task(
         number,
         path,
@@ -208,9 +235,10 @@ def _task(side: Side, number: int, entry: Entry, choices: Choices) -> Task:
         known.scan if known is not None else Scan(),
         side.declared.get(path, ()),
         None,
-        (*choices.include_dirs, *side.graph.search_folders(path)) if known is not None else (),
-        choices.defines,
+        folders if entry.kind is Kind.CODE else (),
+        (*choices.defines, *flags.defines),
         apart=path in side.names.apart,
+        is_build=entry.kind is Kind.BUILD,
     )
 
 
@@ -223,8 +251,8 @@ def _collector(
         found[record.path] = Looked(record, details)
         if outcome.crash is not None:
             machine.crashes.append(f"{record.path}\n{outcome.crash}")
-        elif record.key:
-            machine.store.put({f"file:{record.key}": json.dumps([outcome.line, details])})
+        elif record.path in side.keys and record.status is not Status.FAILED:
+            machine.store.put({f"file:{side.keys[record.path]}": json.dumps([outcome.line, details])})
         if progress is not None:
             progress(len(found), total)
 
@@ -239,7 +267,7 @@ def _details(root: Path, record: FileRecord, ported: bytes | None) -> dict[int, 
         data = (root / record.path).read_bytes()
     except OSError:
         data = b""
-    text = Text(data)
+    text = Text(data, is_code=is_code(record.path))
     fixes = replacements(data, ported, leaving) if ported is not None else {}
     return {
         number: Detail(text.context(entry), text.place(entry), fixes.get(number, ()))

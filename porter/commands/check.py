@@ -78,7 +78,7 @@ def check_command(
             with time_limit(timeout or choices.timeout):
                 with shown_progress() as progress:
                     answer = check(request, user_store(), progress)
-                result = with_proofs(answer.result, request, build=build, validate=validate)
+                result = with_proofs(answer.result, answer.touched, build=build, validate=validate)
         except Expired as late:
             complain(f"check: {late}")
             return WORK_LEFT

@@ -201,12 +201,25 @@ def test_a_kernel_renamed_or_edited_in_place_is_not_new(tmp_path: Path) -> None:
     assert checked(root, "HEAD~1").passed
 
 
-def test_a_build_file_is_new_when_it_begins_to_ask_for_cuda(tmp_path: Path) -> None:
-    """The first CMake file that mentions CUDA is a finding, a second one is not."""
-    root = repository(tmp_path, {"CMakeLists.txt": "project(x)\n"})
-    commit(root, {"CMakeLists.txt": "project(x LANGUAGES CUDA)\n"})
-    assert told(checked(root, "HEAD~1")) == [("E201", "CMakeLists.txt")]
-    commit(root, {"sub/CMakeLists.txt": "enable_language(CUDA)\n"})
+def test_build_files_are_checked_as_well(tmp_path: Path) -> None:
+    """What a CMake file leaves by hand is new once, and stays known when its line moves."""
+    cmake = "project(x LANGUAGES CXX)\nadd_library(a a.cpp)\n"
+    root = repository(tmp_path, {"CMakeLists.txt": cmake, "a.cpp": "int a;\n"})
+    before = commit(root, {"CMakeLists.txt": f"{cmake}target_link_libraries(a CUDA::npps)\n"})
+    result = checked(root, "HEAD~1")
+    assert told(result) == [("K105", "CMakeLists.txt")]
+    assert result.rules["K105"].explanation
+    commit(root, {"CMakeLists.txt": f"# what a needs\n{cmake}  target_link_libraries(a CUDA::npps)\n"})
+    assert checked(root, before).passed
+    assert told(checked(root, "HEAD~2")) == [("K105", "CMakeLists.txt")]
+
+
+def test_a_kind_of_build_file_is_new_once(tmp_path: Path) -> None:
+    """The first Meson file that mentions CUDA is a finding for all of them."""
+    root = repository(tmp_path, {"meson.build": "project('x')\n"})
+    commit(root, {"meson.build": "project('x', 'cuda')\n"})
+    assert told(checked(root, "HEAD~1")) == [("E204", "meson.build")]
+    commit(root, {"sub/meson.build": "add_languages('cuda')\n"})
     assert checked(root, "HEAD~1").passed
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib.metadata
 import importlib.resources
 import json
 import re
@@ -63,7 +64,8 @@ def chart_library() -> str | None:
     except ImportError:
         return None
     folder = private_folder("report")
-    kept = folder / f"vega-lite-{vl_convert.__version__}.js" if folder is not None else None
+    version = importlib.metadata.version("vl-convert-python")
+    kept = folder / f"vega-lite-{version}.js" if folder is not None else None
     if kept is not None and kept.is_file():
         return kept.read_text("utf-8")
     bundle: str = vl_convert.javascript_bundle("window.porterEmbed = vegaEmbed;")
