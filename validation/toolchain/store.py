@@ -87,7 +87,7 @@ def identity(path: str, version: str) -> str:
 
 
 @functools.cache
-def _temporary_root() -> Path:
+def temporary_root() -> Path:
     """A folder of this process, for what cannot be kept."""
     made = Path(tempfile.mkdtemp(prefix="porter-"))
     atexit.register(shutil.rmtree, made, ignore_errors=True)
@@ -115,7 +115,7 @@ def make(recipe: Recipe, seconds: float = 300.0) -> Made:
     except OSError as error:
         note = f"not kept for the next run: {shelf}: {error.strerror}"
         try:
-            folder = Path(tempfile.mkdtemp(dir=_temporary_root()))
+            folder = Path(tempfile.mkdtemp(dir=temporary_root()))
         except OSError as worse:
             return Made(shelf, _unwritable(recipe, worse), False, note)
     return _run(recipe, shelf, folder, seconds, note)
