@@ -98,3 +98,53 @@ def test_wmma_gemm(sample: Any, schedule: int | None) -> None:
     done = run(module, "wmma_gemm_staged", (1, 1), 128, args, schedule=schedule, races=True)
     want = reference("wmma_gemm").reference_wmma_gemm_staged(tensor(a), tensor(b), tensor(c), 0.5, -2.0)
     np.testing.assert_allclose(done.output(2), want.numpy(), atol=1e-4)
+
+
+@pytest.mark.parametrize("size", [(13, 9), (26, 18), (5, 31)])
+def test_textures(sample: Any, size: tuple[int, int]) -> None:
+    rng = np.random.default_rng(9)
+    module = sample("texture_filter")
+    image = rng.standard_normal((9, 13)).astype(np.float32)
+    width, height = size
+    texture = module.device.texture(image, linear=True)
+    out = np.zeros((height, width), np.float32)
+    done = run(module, "resample", (4, 4), (8, 8), [texture.handle, out, 13, 9, width, height])
+    want = reference("texture_filter").reference_resample(tensor(image), width, height)
+    np.testing.assert_allclose(done.output(1), want.numpy(), atol=4 * 2.0**-8)
+    table, index = rng.standard_normal(100).astype(np.float32), rng.integers(0, 100, 77).astype(np.int32)
+    args = [module.device.texture(table).handle, index, np.zeros(77, np.float32), 77]
+    np.testing.assert_array_equal(run(module, "look_up", 3, 32, args).output(2), table[index])
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_blur_with_weights_in_constant_memory(sample: Any, schedule: int | None) -> None:
+    rng = np.random.default_rng(10)
+    module, weights = sample("texture_filter"), rng.random(9).astype(np.float32)
+    image = rng.standard_normal((3, 300)).astype(np.float32)
+    module.write_symbol("kWeights", weights)
+    args = [image, np.zeros_like(image), 300, 3]
+    done = run(module, "blur_rows", (3, 3), 128, args, schedule=schedule, races=True)
+    want = reference("texture_filter").reference_blur_rows(tensor(image), tensor(weights))
+    np.testing.assert_allclose(done.output(1), want.numpy(), atol=1e-5)
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_grid_barrier(sample: Any, schedule: int | None) -> None:
+    data = np.random.default_rng(11).standard_normal(3000).astype(np.float32)
+    args = [data, np.zeros(1), data.size]
+    done = run(sample("cg_reduction"), "normalise", 5, 128, args, schedule=schedule, cooperative=True)
+    np.testing.assert_allclose(done.output(0), data / np.linalg.norm(data.astype(np.float64)), rtol=1e-5)
+    assert done.output(1)[0] == pytest.approx(float((data.astype(np.float64) ** 2).sum()))
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_coalesced_groups_and_matches(sample: Any, schedule: int | None) -> None:
+    rng = np.random.default_rng(12)
+    values = rng.standard_normal(1000).astype(np.float32)
+    args = [values, np.zeros(1, np.int32), 0.3, values.size]
+    done = run(sample("cg_reduction"), "count_above", 3, 64, args, schedule=schedule)
+    assert done.output(1)[0] == (values > np.float32(0.3)).sum()
+    keys = rng.integers(0, 13, 1000).astype(np.int32)
+    args = [keys, np.zeros(13, np.uint32), keys.size]
+    done = run(sample("histogram"), "histogram_match", 3, 64, args, schedule=schedule)
+    np.testing.assert_array_equal(done.output(1), np.bincount(keys, minlength=13))

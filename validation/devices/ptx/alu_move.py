@@ -10,6 +10,9 @@ _CLOCK = (
     "((uint64_t)(w->x.core.launch->budget - (uint64_t)w->x.core.budget + launch_quantum - (uint64_t)w->x.core.quantum))"
 )
 
+GRID_WORKSPACE = "w->x.core.launch->symbols[0]"
+"""Where cooperative groups count the blocks that have arrived at a barrier of the grid."""
+
 
 def special(name: str) -> tuple[str, bool, int] | None:
     """C for a special register, whether it is the same for all lanes, and its width."""
@@ -54,6 +57,8 @@ def special(name: str) -> tuple[str, bool, int] | None:
         "cluster_ctarank": "0u",
         "cluster_nctarank": "1u",
         "is_explicit_cluster": "0u",
+        "envreg1": f"(uint32_t)({GRID_WORKSPACE} >> 32)",
+        "envreg2": f"(uint32_t){GRID_WORKSPACE}",
     }
     if stem in uniform and not axis:
         return uniform[stem], True, 64 if stem in ("clock64", "globaltimer", "gridid") else 32

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from porter.validation.devices.core import abi
@@ -12,9 +12,11 @@ from porter.validation.devices.core.hostcc import HostBuildFailed, HostCompiler,
 from porter.validation.devices.core.launch import CORE, Dim, Image, Options, bind, dim3, execute, scalar_bytes
 from porter.validation.devices.core.memory import Argument, DeviceBuffer, Memory, OutOfDeviceMemory
 from porter.validation.devices.core.result import Array, NotRun, Outcome
+from porter.validation.devices.ptx.emitter import WORKSPACE
 from porter.validation.devices.ptx.model import Function, Program, Unreadable, Unsupported, Variable, layout
 from porter.validation.devices.ptx.printed import spoken
 from porter.validation.devices.ptx.read import read
+from porter.validation.devices.ptx.texture import Texture, describe
 from porter.validation.devices.ptx.translate import Translation, Translator
 
 FOLDER = Path(__file__).parent
@@ -55,6 +57,8 @@ class Module:
     ) -> Outcome:
         """Run a kernel. Arrays are copied in, and come back in the outcome; `shared` is the dynamic shared memory."""
         options = options or Options()
+        if options.alignment == "dword":  # what gfx942 wants; CUDA wants more
+            options = replace(options, alignment="natural")
         image = self._image(kernel, options)
         if isinstance(image, NotRun):
             return image
@@ -71,7 +75,9 @@ class Module:
             blob = _arguments(function, bound.values)
             segment = memory.allocate(len(blob) + 64, "kernel arguments", abi.READ_ONLY)
             memory.write(segment.base, blob)
-            symbols = [self.symbols[name] for name in image[1].symbols]
+            workspace = memory.allocate(64, "grid workspace").base
+            memory.write(workspace, bytes(64))
+            symbols = [workspace if name == WORKSPACE else self.symbols[name] for name in image[1].symbols]
             total = image[1].shared_bytes + shared
             return execute(
                 self.device.compiler, image[0], memory, grid, block, bound, segment.base, total, symbols, options
@@ -103,7 +109,7 @@ class Module:
             translation = Translator(self.program, function, poison).translate()
         except Unsupported as error:
             return NotRun(str(error), error.instruction.opcode, error.instruction.line)
-        missing = [name for name in translation.symbols if name not in self.symbols]
+        missing = [name for name in translation.symbols if name not in self.symbols and name != WORKSPACE]
         if missing:
             return NotRun(f"undefined symbol {missing[0]}")
         built = build(
@@ -113,15 +119,15 @@ class Module:
             return NotRun(f"the host compiler rejected the translation: {built.output}")
         private = (translation.private_bytes + 3) // 4 * 4
         image = Image(
-            kernel,
-            built,
-            translation.sites,
-            translation.segments,
-            private,
-            LANES,
-            FOLDER,
-            spoken,
-            translation.uses_heap,
+            kernel=kernel,
+            library=built,
+            sites=translation.sites,
+            segment_count=translation.segments,
+            private_bytes=private,
+            lanes=LANES,
+            device=FOLDER,
+            spoken=spoken,
+            uses_heap=translation.uses_heap,
         )
         return image, translation
 
@@ -157,6 +163,19 @@ class Device:
     def buffer(self, array: Array, name: str = "buffer") -> DeviceBuffer:
         """Memory that outlives launches, as from cudaMalloc."""
         return DeviceBuffer(self.memory, array, name)
+
+    def texture(
+        self,
+        array: Array,
+        channels: int = 1,
+        layered: bool = False,
+        linear: bool = False,
+        normalised: bool = False,
+        values_normalised: bool = False,
+        mode: str | tuple[str, ...] = "clamp",
+    ) -> Texture:
+        """A texture object over a copy of an array (its last axis holds the channels, if there are several)."""
+        return describe(self.memory, array, channels, layered, linear, normalised, values_normalised, mode)
 
     def _place(self, program: Program) -> dict[str, int]:
         symbols: dict[str, int] = {}

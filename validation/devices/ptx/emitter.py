@@ -13,6 +13,9 @@ from porter.validation.devices.ptx.lines import source_of
 from porter.validation.devices.ptx.model import WIDTHS, Function, Instruction, Operand, Program, Unsupported, Variable
 from porter.validation.devices.ptx.unit import Unit
 
+WORKSPACE = "%grid_workspace"
+"""The first symbol: see alu_move.GRID_WORKSPACE."""
+
 
 class Emitter:
     """State of one translation."""
@@ -24,7 +27,7 @@ class Emitter:
         self.lines: list[str] = []
         self.sites: list[SiteKind] = []
         self.segment = -1
-        self.symbols: dict[str, int] = {}
+        self.symbols: dict[str, int] = {WORKSPACE: 0}
         self.shared: dict[str, int] = {}
         self.shared_bytes = 0
         self.units: dict[str, Unit] = {}

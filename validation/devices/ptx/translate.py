@@ -217,6 +217,8 @@ class Translator(MatrixEmitter, ControlEmitter):
             self.emit_store(instruction)
         elif base in ("atom", "red"):
             self.emit_atomic(instruction)
+        elif base == "tex":
+            self.emit_texture(instruction)
         elif base == "cp":
             self.emit_copy(instruction)
         elif base == "call":

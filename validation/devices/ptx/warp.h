@@ -114,6 +114,17 @@ int ptx_load_rows(Warp *w, uint32_t site, int space, const uint64_t *address, in
 int ptx_store_rows(Warp *w, uint32_t site, int space, const uint64_t *address, int count, int transposed,
                    const void *const *from, const uint32_t *bad);
 
+/* ---- textures (mirrored in texture.py) ---------------------------------------------------------------- */
+
+#define TEXTURE_MAGIC 0x7e87u
+enum TexelKind { TEXEL_F32, TEXEL_F16, TEXEL_U8, TEXEL_S8, TEXEL_U16, TEXEL_S16, TEXEL_U32, TEXEL_S32 };
+typedef struct Texture {
+    uint64_t data;
+    uint32_t magic, width, height, depth, layers, channels, kind, linear, normalised, values_normalised, mode[3];
+} Texture;
+int ptx_texture(Warp *w, uint32_t site, uint32_t active, int dimensions, int integral, int as_float,
+                const uint64_t *object, const uint32_t *layer, const uint32_t *const *coordinates, uint32_t *const *into);
+
 /* ---- functions that the device provides -------------------------------------------------------------- */
 
 int ptx_print(Warp *w, uint32_t site, uint32_t lanes, const uint64_t *format, const uint64_t *values);

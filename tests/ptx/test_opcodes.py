@@ -1,0 +1,63 @@
+"""Instructions one by one against exact arithmetic."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.ptx import model
+from tests.ptx.case import TYPES, Case, operands
+from tests.ptx.cases_convert import convert_cases
+from tests.ptx.cases_float import float_cases
+from tests.ptx.cases_integer import integer_cases
+from tests.ptx.cases_other import other_cases
+from tests.ptx.conftest import LoadPtx
+from tests.ptx.model import FORMATS
+from tests.ptx.opcodes import kernel, run
+
+CASES = {
+    "integers": integer_cases(),
+    "others": other_cases(),
+    "floats": float_cases(),
+    "conversions": convert_cases(),
+}
+CHUNK = 40
+
+
+def groups() -> list[tuple[str, int]]:
+    return [(name, start) for name, cases in CASES.items() for start in range(0, len(cases), CHUNK)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "start"), groups())
+def test_instructions(load_ptx: LoadPtx, name: str, start: int) -> None:
+    cases = CASES[name][start : start + CHUNK]
+    inputs = [operands(case, 1) for case in cases]
+    columns = [
+        [np.array([row[k] for row in rows], TYPES[kind]) for k, kind in enumerate(case.kinds)]
+        for case, rows in zip(cases, inputs, strict=True)
+    ]
+    module = load_ptx(kernel([(case.text, case.kinds, case.result) for case in cases]))
+    results = run(module, columns, [case.result for case in cases])
+    wrong: list[str] = []
+    for case, rows, got in zip(cases, inputs, results, strict=True):
+        wrong += differences(case, rows, got)[:2]
+    assert not wrong, "\n".join(wrong[:20])
+
+
+def differences(case: Case, rows: list[list[int]], got: list[int]) -> list[str]:
+    wrong = []
+    for row, result in zip(rows, got, strict=True):
+        want = int(case.expected(*row))
+        if not agree(result, want, case):
+            wrong.append(f"{case.text} {[hex(x) for x in row]}: {result:#x}, not {want:#x}")
+    return wrong
+
+
+def agree(got: int, want: int, case: Case) -> bool:
+    if case.float_kind in FORMATS and case.result != "pred":
+        return model.same(got, want, FORMATS[case.float_kind])
+    if case.float_kind.endswith("x2"):
+        form = FORMATS[case.float_kind[:-2]]
+        return all(model.same(got >> s & 0xFFFF, want >> s & 0xFFFF, form) for s in (0, 16))
+    return got == want

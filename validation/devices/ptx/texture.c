@@ -1,0 +1,113 @@
+/* Texture objects: the handle is the address of a description in device memory. */
+#include "lanes.h"
+
+enum { MODE_WRAP, MODE_CLAMP, MODE_MIRROR, MODE_BORDER };
+
+static float texel_value(const uint8_t *at, const Texture *t, uint32_t channel, uint32_t *bits) {
+    static const uint8_t sizes[] = {4, 2, 1, 1, 2, 2, 4, 4};
+    uint32_t raw = 0;
+    memcpy(&raw, at + channel * sizes[t->kind], sizes[t->kind]);
+    switch (t->kind) {
+    case TEXEL_F32: *bits = raw; return f32(raw);
+    case TEXEL_F16: *bits = u32(f16(raw)); return f16(raw);
+    case TEXEL_U8: *bits = raw; return (float)raw / 255.0f;
+    case TEXEL_S8: *bits = (uint32_t)(int8_t)raw; return fmaxf((float)(int8_t)raw / 127.0f, -1.0f);
+    case TEXEL_U16: *bits = raw; return (float)raw / 65535.0f;
+    case TEXEL_S16: *bits = (uint32_t)(int16_t)raw; return fmaxf((float)(int16_t)raw / 32767.0f, -1.0f);
+    default: *bits = raw; return (float)raw;
+    }
+}
+
+static uint32_t texel_bytes(const Texture *t) {
+    static const uint8_t sizes[] = {4, 2, 1, 1, 2, 2, 4, 4};
+    return sizes[t->kind] * t->channels;
+}
+
+/* An index inside the image, or -1 for the border. */
+static int64_t place(int64_t i, uint32_t size, uint32_t mode) {
+    int64_t n = size;
+    if (i >= 0 && i < n) return i;
+    switch (mode) {
+    case MODE_CLAMP: return i < 0 ? 0 : n - 1;
+    case MODE_WRAP: return ((i % n) + n) % n;
+    case MODE_MIRROR:
+        i = ((i % (2 * n)) + 2 * n) % (2 * n);
+        return i < n ? i : 2 * n - 1 - i;
+    default: return -1;
+    }
+}
+
+typedef struct Texel {
+    float value[4];
+    uint32_t bits[4];
+} Texel;
+
+static int fetch(Warp *w, uint32_t site, uint32_t lane, const Texture *t, const int64_t *at, uint32_t layer, Texel *into) {
+    const uint32_t sizes[3] = {t->width, t->height, t->depth};
+    int64_t index[3];
+    memset(into, 0, sizeof *into);
+    for (int d = 0; d < 3; d++) {
+        index[d] = place(at[d], sizes[d], t->mode[d]);
+        if (index[d] < 0) return 0;
+    }
+    uint64_t linear = (((uint64_t)index[2] + layer) * t->height + (uint64_t)index[1]) * t->width + (uint64_t)index[0];
+    uint64_t address = t->data + linear * texel_bytes(t);
+    (void)lane;
+    if (core_scalar(&w->core, site, address, texel_bytes(t), 0)) return 1;
+    for (uint32_t c = 0; c < t->channels; c++) into->value[c] = texel_value((const uint8_t *)address, t, c, &into->bits[c]);
+    return 0;
+}
+
+static int sample(Warp *w, uint32_t site, uint32_t lane, const Texture *t, int dimensions, const float *at, uint32_t layer,
+                  Texel *into) {
+    const uint32_t sizes[3] = {t->width, t->height, t->depth};
+    int64_t low[3] = {0, 0, 0};
+    float part[3] = {0, 0, 0};
+    for (int d = 0; d < dimensions; d++) {
+        float x = at[d] * (t->normalised ? (float)sizes[d] : 1.0f) - (t->linear ? 0.5f : 0.0f);
+        if (!(fabsf(x) < 1e9f)) x = x < 0 ? -1e9f : 1e9f;
+        low[d] = (int64_t)floorf(x);
+        part[d] = t->linear ? rintf((x - floorf(x)) * 256.0f) / 256.0f : 0.0f; /* 8 bits of fraction */
+    }
+    if (!t->linear) return fetch(w, site, lane, t, low, layer, into);
+    memset(into, 0, sizeof *into);
+    for (int corner = 0; corner < 1 << dimensions; corner++) {
+        int64_t here[3] = {low[0], low[1], low[2]};
+        float weight = 1;
+        Texel texel;
+        for (int d = 0; d < dimensions; d++) {
+            here[d] += corner >> d & 1;
+            weight *= corner >> d & 1 ? part[d] : 1 - part[d];
+        }
+        if (weight == 0) continue;
+        if (fetch(w, site, lane, t, here, layer, &texel)) return 1;
+        for (int c = 0; c < 4; c++) into->value[c] += weight * texel.value[c];
+    }
+    for (int c = 0; c < 4; c++) into->bits[c] = u32(into->value[c]);
+    return 0;
+}
+
+int ptx_texture(Warp *w, uint32_t site, uint32_t active, int dimensions, int integral, int as_float,
+                const uint64_t *object, const uint32_t *layer, const uint32_t *const *coordinates, uint32_t *const *into) {
+    for (uint32_t left = active; left; left &= left - 1) {
+        uint32_t l = (uint32_t)__builtin_ctz(left);
+        float at[3] = {0, 0, 0};
+        int64_t whole[3] = {0, 0, 0};
+        Texel texel;
+        if (core_scalar(&w->core, site, object[l], sizeof(Texture), 0)) return 1;
+        const Texture *t = (const Texture *)object[l];
+        if (t->magic != TEXTURE_MAGIC) {
+            core_fault(&w->core, FAULT_OUT_OF_BOUNDS, site, l, object[l], 0);
+            return 1;
+        }
+        for (int d = 0; d < dimensions; d++) {
+            at[d] = f32(coordinates[d][l]);
+            whole[d] = (int32_t)coordinates[d][l];
+        }
+        uint32_t n = layer ? layer[l] < t->layers ? layer[l] : t->layers - 1 : 0;
+        if (integral ? fetch(w, site, l, t, whole, n, &texel) : sample(w, site, l, t, dimensions, at, n, &texel)) return 1;
+        for (int c = 0; c < 4; c++)
+            if (into[c]) into[c][l] = as_float && t->values_normalised ? u32(texel.value[c]) : texel.bits[c];
+    }
+    return 0;
+}
