@@ -247,7 +247,7 @@ PLANTED = [
   const int* p = a;
 #endif
   o[threadIdx.x] = p[threadIdx.x]; // HERE
-""", block=64, options=Options()),
+""", block=64, options=STRICT),
     Planted("trap", FaultKind.TRAP, """
 #ifdef BUG
   if (a[threadIdx.x] == 77) __builtin_trap(); // HERE
@@ -403,3 +403,22 @@ def test_unknown_instructions_are_refused_with_their_line(device: Device) -> Non
         assert not isinstance(reason, Ran | Fault)
         assert mnemonic in reason.reason, reason
         assert reason.mnemonic in (mnemonic, None)
+
+
+def test_a_dword_at_an_odd_address_is_noted(compile_hip: Compile) -> None:
+    """gfx942 does it, and compilers put bytes together for it; a kernel's own implicit arguments are no matter."""
+    module = compile_hip(
+        'extern "C" __global__ void k(const char* a, int* o, unsigned* n) {\n'
+        "  o[threadIdx.x] = *(const int*)(a + 1 + 4 * threadIdx.x);\n"
+        "  n[threadIdx.x] = blockDim.y | blockDim.z << 16;\n}"
+    )
+    a = np.arange(0, 120, dtype=np.int8)
+    done = module.launch("k", 1, 16, [a, np.zeros(16, np.int32), np.zeros(16, np.uint32)])
+    assert isinstance(done, Ran), done
+    assert np.array_equal(done.output(1), np.frombuffer(a[1:65].tobytes(), np.int32))
+    assert len(done.notes) == 1
+    assert "misaligned" in done.notes[0]
+    assert "kernel.hip:2" in done.notes[0]
+    calm = module.launch("k", 1, 16, [np.append(a[:0], a), *done.outputs[1:]], options=Options(alignment="none"))
+    assert isinstance(calm, Ran)
+    assert not calm.notes

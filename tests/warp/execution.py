@@ -101,7 +101,7 @@ def inputs(fixture: Fixture, seed: int) -> list[Any]:
 def _value(argument: Argument, random: np.random.Generator) -> Any:
     dtype = _NUMPY.get(argument.dtype) or np.dtype(argument.dtype)
     if argument.kind == "struct":
-        return np.fromstring(str(argument.value), dtype, sep=" ").tobytes()
+        return np.array([float(part) for part in re.split(r"[,\s]+", str(argument.value))], dtype).tobytes()
     if not argument.shape:
         return dtype.type(float(argument.value or 0) if dtype.kind == "f" else int(str(argument.value), 0))
     if argument.value is not None:

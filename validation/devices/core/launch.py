@@ -47,7 +47,7 @@ class Options:
     allow_exited: bool = False
     """A wave that ends while others wait at a barrier is no fault (the hardware lets the others pass)."""
     alignment: str = "dword"
-    """What an access must be aligned to: none, dword (what gfx942 wants), natural (what CUDA wants)."""
+    """What an access must be aligned to: none; dword (gfx942 does without: only a note); natural (what CUDA wants)."""
     budget: int = 200_000_000
     """Instructions per wave before it counts as an endless loop."""
     quantum: int = 1_000_000

@@ -133,6 +133,16 @@ static void watch(Wave *w, uint32_t site, uint64_t active, const uint64_t *addre
     }
 }
 
+/* Not aligned to its dwords: gfx942 does it, CUDA would not. What the runtime itself laid out does not count. */
+static void note_misaligned(Wave *w, uint32_t site, uint32_t lane, uint64_t address, uint64_t bytes) {
+    Launch *launch = w->launch;
+    if (__atomic_load_n(&launch->note.kind, __ATOMIC_RELAXED) != FAULT_NONE) return;
+    const Allocation *found = find(launch, address);
+    if (found && found->state == ALLOCATION_READ_ONLY && launch->arguments >= found->base && launch->arguments < found->end)
+        return;
+    record(&launch->note, w, FAULT_MISALIGNED, site, lane, address, bytes);
+}
+
 int core_global(Wave *w, uint32_t site, uint64_t active, uint64_t *address, uint32_t bytes, uint32_t align, int write) {
     uint32_t mask[LANES] ALIGNED;
     uint64_t safe = address[first_lane(active)], low = UINT64_MAX, high = 0, bits = 0;
@@ -147,8 +157,12 @@ int core_global(Wave *w, uint32_t site, uint64_t active, uint64_t *address, uint
     uint32_t wanted = required_alignment(w->launch, align);
     if (UNLIKELY(bits & (wanted - 1))) {
         for (uint32_t lane = 0; lane < LANES; lane++)
-            if (active >> lane & 1 && address[lane] & (wanted - 1))
-                return reject(w, FAULT_MISALIGNED, site, lane, address[lane], bytes);
+            if (active >> lane & 1 && address[lane] & (wanted - 1)) {
+                if (w->launch->alignment == ALIGN_NATURAL)
+                    return reject(w, FAULT_MISALIGNED, site, lane, address[lane], bytes);
+                note_misaligned(w, site, lane, address[lane], bytes);
+                break;
+            }
     }
     if (UNLIKELY(active & w->missed)) {
         core_fault(w, FAULT_DIVERGENT_BARRIER, w->missed_site, (uint32_t)first_lane(active & w->missed), 0, 0);
@@ -251,7 +265,10 @@ int core_shared(Wave *w, uint32_t site, uint64_t active, uint64_t *address, uint
             if (!(active >> lane & 1)) continue;
             if (address[lane] + bytes > limit)
                 return core_fault(w, FAULT_SHARED_OUT_OF_BOUNDS, site, lane, address[lane], bytes), 1;
-            if (address[lane] & (wanted - 1)) return core_fault(w, FAULT_MISALIGNED, site, lane, address[lane], bytes), 1;
+            if (!(address[lane] & (wanted - 1))) continue;
+            if (launch->alignment == ALIGN_NATURAL)
+                return core_fault(w, FAULT_MISALIGNED, site, lane, address[lane], bytes), 1;
+            note_misaligned(w, site, lane, address[lane], bytes);
         }
     }
     if (UNLIKELY(active & w->missed)) {
