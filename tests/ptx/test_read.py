@@ -103,8 +103,8 @@ def test_calls() -> None:
 
 def test_source_lines_with_what_was_inlined() -> None:
     program = read(
-        HEAD
-        + ".visible .entry k() {\n.loc 1 10 3\nmembar.gl;\n.loc 2 20 5, function_name $L__info_string0, inlined_at 1 10 3\n"
+        HEAD + ".visible .entry k() {\n.loc 1 10 3\nmembar.gl;\n"
+        ".loc 2 20 5, function_name $L__info_string0, inlined_at 1 10 3\n"
         "membar.gl;\n.loc 3 30 1, function_name $L__info_string1+7, inlined_at 2 20 5\nmembar.gl; ret;\n}\n"
         '.file 1 "/a/user.cu"\n.file 2 "/a/helper.cuh", 12, 34\n.file 3 "/usr/include/x.h"'
     )
