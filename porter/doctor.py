@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import importlib.util
 import json
 import re
 import shutil
@@ -33,7 +34,7 @@ class Check(NamedTuple):
 
 
 def examine() -> tuple[Check, ...]:
-    """Looks at Python, packages, compilers, headers and devices; runs only `--version` and device listings."""
+    """Looks at Python, packages, compilers, headers and devices; an empty kernel asks hipcc for its targets."""
     return (*_port_checks(), *_compiler_checks(), *_validation_checks(), *_device_checks())
 
 
@@ -51,17 +52,67 @@ def _port_checks() -> list[Check]:
 
 
 def _compiler_checks() -> list[Check]:
+    from porter.validation.toolchain.clang import find_clang, find_compiler, find_headers
+    from porter.validation.toolchain.result import Missing
+
+    clang, headers, compiler = find_clang("gfx942"), find_headers(), find_compiler()
+    found = None if isinstance(compiler, Missing) else f"{_number(compiler[1])} in {compiler[0]}"
+    libraries = None if isinstance(clang, Missing) else str(clang.bitcode)
+    why = clang.reason if isinstance(clang, Missing) else ""
     return [
-        _program("hipcc", "compiling the port", "apt install hipcc, or ROCm"),
-        _program("clang++-19", "syntax checks for gfx942", "apt install clang-19"),
-        _program("nvcc", "compiling the original", "the CUDA toolkit"),
-        _file("HIP headers", "compiling the port", "hip/hip_runtime.h", "apt install libamdhip64-dev, or ROCm"),
-        _folder("ROCm device libraries", "compiling device code", _DEVICE_LIBRARIES, "apt install rocm-device-libs"),
+        _hipcc(),
+        Check("clang for AMD", "building without ROCm", found, False, _why(compiler, "clang >= 17 with AMDGPU")),
+        Check("HIP headers", "building", _place(headers), False, _why(headers, "apt install libamdhip64-dev, or ROCm")),
+        Check("device libraries", "device code for gfx942", libraries, False, why),
+        _nvcc(),
     ]
 
 
-_DEVICE_LIBRARIES = ("/opt/rocm/amdgcn/bitcode", "/usr/lib/x86_64-linux-gnu/amdgcn/bitcode", "/usr/amdgcn/bitcode")
-_INCLUDES = ("/opt/rocm/include", "/usr/include")
+def _hipcc() -> Check:
+    from porter.validation.toolchain.hipcc import find_hipcc, supports
+    from porter.validation.toolchain.result import Missing
+
+    found = find_hipcc()
+    if isinstance(found, Missing):
+        return Check(
+            "hipcc", "building and linking the port", None, False, f"apt install hipcc, or ROCm ({found.reason})"
+        )
+    known = [target for target in _TARGETS if supports(found, target) is None]
+    shown = f"{found.version} (clang {found.clang}) in {found.path}: {', '.join(known) or 'no ' + ', '.join(_TARGETS)}"
+    return Check("hipcc", "building and linking the port", shown, False, "")
+
+
+def _nvcc() -> Check:
+    from porter.validation.toolchain.nvcc import find_nvcc, targets
+    from porter.validation.toolchain.result import Missing
+
+    found = find_nvcc()
+    if isinstance(found, Missing):
+        return Check("nvcc", "compiling the original", None, False, f"the CUDA toolkit ({found.reason})")
+    made = targets(found)
+    span = f": {made[0]} to {max(made, key=_capability)}" if made else ""
+    return Check("nvcc", "compiling the original", f"{found.version} in {found.path}{span}", False, "")
+
+
+_TARGETS = ("gfx942", "gfx90a")
+
+
+def _capability(target: str) -> int:
+    return int("".join(filter(str.isdigit, target)))
+
+
+def _number(text: str) -> str:
+    version = _VERSION.search(text)
+    return version[0] if version else text
+
+
+def _place(found: object) -> str | None:
+    return str(found) if isinstance(found, Path) else None
+
+
+def _why(found: object, remedy: str) -> str:
+    reason = getattr(found, "reason", None)
+    return f"{remedy} ({reason})" if reason else remedy
 
 
 def _validation_checks() -> list[Check]:
@@ -69,10 +120,24 @@ def _validation_checks() -> list[Check]:
 
 
 def _device_checks() -> list[Check]:
+    if importlib.util.find_spec("numpy") is None:
+        return [Check(f"device {name}", part, None, False, _EXTRA) for name, part in _DEVICES.items()]
+    from porter.validation.devices.registry import why_not
+
+    found = [(name, part, why_not(name)) for name, part in _DEVICES.items()]
     return [
-        _listed("AMD GPU", "running the port", ("rocminfo",), r"gfx\w+", "a machine with an AMD Instinct GPU"),
-        _listed("NVIDIA GPU", "running the original", ("nvidia-smi", "-L"), r"GPU 0: [^(]+", "an NVIDIA GPU"),
+        Check(f"device {name}", part, None if reason else "can run kernels", False, reason or "")
+        for name, part, reason in found
     ]
+
+
+_EXTRA = "pip install 'porter[validation]'"
+_DEVICES = {
+    "ptx": "the original without a GPU",
+    "cuda": "the original on an NVIDIA GPU",
+    "gfx942": "the port without a GPU",
+    "hip": "the port on an AMD GPU",
+}
 
 
 def _package(name: str, part: str, *, required: bool) -> Check:
@@ -119,21 +184,6 @@ def _program(name: str, part: str, remedy: str = "") -> Check:
     done = run([place, "--version"], seconds=_SECONDS)
     version = _VERSION.search((done.stdout + done.stderr).decode(errors="replace"))
     return Check(name, part, f"{version[0]} in {place}" if version else place, False, remedy)
-
-
-def _file(name: str, part: str, header: str, remedy: str) -> Check:
-    found = next((base for base in _INCLUDES if (Path(base) / header).is_file()), None)
-    return Check(name, part, found, False, remedy)
-
-
-def _folder(name: str, part: str, places: tuple[str, ...], remedy: str) -> Check:
-    return Check(name, part, next((place for place in places if Path(place).is_dir()), None), False, remedy)
-
-
-def _listed(name: str, part: str, command: tuple[str, ...], pattern: str, remedy: str) -> Check:
-    done = run(command, seconds=_SECONDS)
-    found = re.search(pattern, done.stdout.decode(errors="replace")) if done.ok else None
-    return Check(name, part, found[0].strip() if found else None, False, remedy)
 
 
 def doctor_text(checks: tuple[Check, ...]) -> str:

@@ -46,7 +46,8 @@ def _roots() -> list[Path]:
     return [*named, Path("/opt/rocm"), Path("/usr")]
 
 
-def _find_compiler() -> tuple[str, str] | Missing:
+def find_compiler() -> tuple[str, str] | Missing:
+    """Path and version of a clang++ with the AMDGPU backend."""
     names = (os.environ.get("PORTER_CLANG"), *CANDIDATES, "/opt/rocm/llvm/bin/clang++")
     seen: list[str] = []
     for name in names:
@@ -114,7 +115,7 @@ def find_headers() -> Path | Missing:
 @functools.cache
 def find_clang(architecture: str = "gfx942") -> Clang | Missing:
     """A clang that can make assembly for the architecture, or what is missing."""
-    compiler = _find_compiler()
+    compiler = find_compiler()
     if isinstance(compiler, Missing):
         return compiler
     bitcode = _find_bitcode(architecture)

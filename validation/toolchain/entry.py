@@ -6,8 +6,10 @@ import ctypes
 import functools
 import re
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
-from porter.validation.device import Program
+if TYPE_CHECKING:
+    from porter.validation.device import Program
 
 MARKER = "porter_entry"
 _INSTANTIATED = """
