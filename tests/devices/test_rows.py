@@ -31,21 +31,19 @@ EDGES_64 = [0, 1, 0x8000000000000000, 0x3FF0000000000000, 0xBFF0000000000000, 0x
 APPROXIMATE = ("v_exp", "v_log", "v_rcp", "v_rsq", "v_sqrt")
 # Where the pseudocode cannot be the model, and what is the model instead.
 NO_PSEUDOCODE = {
-    "v_rndne_f16": "isEven of a value beyond 2**53; no other model yet",
+    "v_rndne_f16": "isEven of a value beyond 2**53; test_models.py",
     "v_rndne_f32": "as v_rndne_f16",
     "v_rndne_f64": "as v_rndne_f16",
-    "v_frexp_exp_i32_f32": "exponent of a denormal is not normalised there; no other model yet",
+    "v_frexp_exp_i32_f32": "exponent of a denormal is not normalised there; test_models.py",
     "v_frexp_exp_i32_f64": "as v_frexp_exp_i32_f32",
     "v_frexp_exp_i16_f16": "as v_frexp_exp_i32_f32",
-    "v_trig_preop_f64": "a table in prose; no other model yet",
-    "v_cvt_off_f32_i4": "a table in prose",
+    "v_trig_preop_f64": "a table in prose; test_models.py",
+    "v_cvt_off_f32_i4": "a table in prose; test_models.py",
     **dict.fromkeys(
-        ("v_fract_f16", "v_fract_f32", "v_fract_f64"), "gives 1.0 below zero; LLVM relies on < 1; no other model yet"
+        ("v_fract_f16", "v_fract_f32", "v_fract_f64"), "gives 1.0 below zero; LLVM relies on < 1; test_models.py"
     ),
-    **dict.fromkeys(
-        ("v_sin_f16", "v_sin_f32", "v_cos_f16", "v_cos_f32"), "multiplies by 2 pi in f32; no other model yet"
-    ),
-    "v_ldexp_f16": "2.0 ** x in f16 overflows before the product",
+    **dict.fromkeys(("v_sin_f16", "v_sin_f32", "v_cos_f16", "v_cos_f32"), "multiplies by 2 pi in f32; test_models.py"),
+    "v_ldexp_f16": "2.0 ** x in f16 overflows before the product; test_models.py",
 }
 
 

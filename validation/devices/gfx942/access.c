@@ -573,13 +573,13 @@ uint64_t gfx_dpp(Lanes *w, uint32_t control, int zero_fill, uint32_t row_mask, u
 
 /* ---- 2/pi ------------------------------------------------------------------------------------------- */
 
-/* The 53 bits after `shift` bits of the fraction 2/pi, as an integer value (V_TRIG_PREOP_F64). */
+/* The 53 bits after `shift` bits of the fraction 2/pi, as an integer value (V_TRIG_PREOP_F64); it has 1201 bits. */
 double gfx_two_over_pi(uint32_t shift) {
     static const uint64_t bits[20] = {
         0xa2f9836e4e441529ull, 0xfc2757d1f534ddc0ull, 0xdb6295993c439041ull, 0xfe5163abdebbc561ull, 0xb7246e3a424dd2e0ull,
         0x06492eea09d1921cull, 0xfe1deb1cb129a73eull, 0xe88235f52ebb4484ull, 0xe99c7026b45f7e41ull, 0x3991d639835339f4ull,
         0x9c845f8bbdf9283bull, 0x1ff897ffde05980full, 0xef2f118b5a0a6d1full, 0x6d367ecf27cb09b7ull, 0x4f463f669e5fea2dull,
-        0x7527bac7ebe5f17bull, 0x3d0739f78a5292eaull, 0x6bfb5fb1f8d5d085ull, 0x6033046fc7b6babfull, 0x0cfbc209af436400ull};
+        0x7527bac7ebe5f17bull, 0x3d0739f78a5292eaull, 0x6bfb5fb11f8d5d08ull, 0x56033046fc7b0000ull, 0ull};
     uint32_t word = shift / 64, bit = shift % 64;
     if (word >= 19) return 0.0;
     uint64_t high = bits[word] << bit | (bit ? bits[word + 1] >> (64 - bit) : 0);
