@@ -182,8 +182,15 @@ def _refused(plan: SidePlan, failed: BuildFailed, device: Device, seconds: float
     elif missing is not None:
         status, reason = Status.NOT_RUN, f"header {missing} is not installed here: {first.strip()}"
     result = _stopped(plan, status, reason, device, seconds, failed.command)
-    kept = said if len(said) <= _KEPT else f"{said[:_KEPT]}\n... {len(said) - _KEPT} characters left out"
-    return replace(result, notes=(kept,)) if kept else result
+    return replace(result, notes=(_shortened(said),)) if said else result
+
+
+def _shortened(said: str) -> str:
+    """The beginning and the end of a long text."""
+    if len(said) <= _KEPT:
+        return said
+    head, tail = said[: _KEPT * 3 // 4], said[-_KEPT // 4 :]
+    return f"{head}\n... {len(said) - len(head) - len(tail)} characters left out ...\n{tail}"
 
 
 def _missing_header(line: str) -> str | None:
