@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     help="Ports CUDA code to HIP for AMD GPUs with 64 lanes, and says what is left to do.",
-    add_completion=False,
+    add_completion=True,
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,

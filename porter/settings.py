@@ -238,3 +238,8 @@ _KEYS: dict[str, Callable[[str, Any], Any]] = {
     "baseline": _text,
     "timeout": _seconds,
 }
+
+
+def known_settings() -> tuple[str, ...]:
+    """The keys that a settings file can have."""
+    return tuple(_KEYS)

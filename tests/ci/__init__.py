@@ -1,0 +1,1 @@
+"""What is put into other people's CI."""
