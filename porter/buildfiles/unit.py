@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
@@ -18,6 +18,9 @@ from porter.source import SourceFile
 if TYPE_CHECKING:
     from porter.buildfiles.cmake import Command
     from porter.buildfiles.make import Makefile
+
+
+Glue = Callable[[int], str]
 
 
 class Kind(enum.Enum):
@@ -102,9 +105,9 @@ class BuildRule(Explained):
         )
 
     def flags(
-        self, unit: BuildUnit, words: list[Word], *, all_known: bool, arch_flags: bool, glue: str = " "
+        self, unit: BuildUnit, words: list[Word], *, all_known: bool, arch_flags: bool, glue: str | Glue = " "
     ) -> Iterator[Finding]:
-        """One finding per flag of nvcc's among words; `glue` stands between new words."""
+        """One finding per flag of nvcc's among words; `glue` stands between new words (or says so for an offset)."""
         texts = [word.text for word in words]
         for change in translate(texts, all_known=all_known, arch_flags=arch_flags):
             start, end = words[change.first].start, words[change.last - 1].end
@@ -117,7 +120,7 @@ class BuildRule(Explained):
             if list(change.new) == texts[change.first : change.last]:
                 yield self.finding(unit, start, end, f"{old}: {change.row.why}", change.row.effort)
                 continue
-            written = glue.join(change.new)
+            written = (glue if isinstance(glue, str) else glue(start)).join(change.new)
             edit = Edit(start, end, written) if written else removal(unit.text, start, end)
             message = f"{old} becomes {new}" if new else f"{old} is left out"
             yield self.finding(unit, start, end, f"{message}: {change.row.why}", change.row.effort, (edit,))

@@ -15,7 +15,7 @@ from porter.rule import clean, fixes, reports
 _WORD = re.compile(r'(?:\$\{[^{}]*\}|\\.|[^\s;"])+')
 _SETTERS = frozenset({"set", "list", "string", "set_property"})
 _NVCC_VARIABLE = re.compile(r"CMAKE_CUDA_FLAGS(?:_\w+)?|CUDA_NVCC_FLAGS(?:_\w+)?")
-_HIP_VARIABLE = re.compile(r"CMAKE_HIP_FLAGS(?:_\w+)?")
+_STRING_VARIABLE = re.compile(r"CMAKE_\w+_FLAGS\w*|COMPILE_FLAGS|LINK_FLAGS")
 _SILENT = frozenset({"message", "if", "elseif", "project", "find_package", "add_subdirectory", "install", "add_test"})
 _LANGUAGE = re.compile(r"\b(?:COMPILE_LANGUAGE|COMPILE_LANG_AND_ID):(?:CUDA|HIP)\b")
 
@@ -49,6 +49,12 @@ class CMakeFlags(BuildRule):
             path="CMakeLists.txt",
         ),
         reports('set(CMAKE_CUDA_FLAGS "--frobnicate")', path="CMakeLists.txt", effort=Effort.REVIEW),
+        fixes(
+            'set_source_files_properties(a.cpp PROPERTIES COMPILE_OPTIONS "-dc")',
+            'set_source_files_properties(a.cpp PROPERTIES COMPILE_OPTIONS "-fgpu-rdc;-c")',
+            effort=Effort.REVIEW,
+            path="CMakeLists.txt",
+        ),
         clean('set(CMAKE_CXX_FLAGS "${CMAKE_CXX_FLAGS} -G -O3 --frobnicate")', path="CMakeLists.txt"),
         clean('message(STATUS "use --use_fast_math")', path="CMakeLists.txt"),
     )
@@ -69,7 +75,13 @@ class CMakeFlags(BuildRule):
             for word in _words(argument, regions):
                 place = next((i for i, (start, end) in enumerate(regions) if start <= word.start < end), None)
                 (outside if place is None else inside[place]).append(word)
-        yield from self.flags(unit, outside, all_known=certain, arch_flags=False)
+        lists = [(a.inner, a.inner + len(a.text)) for a in arguments if a.quoted and not re.search(r"\s", a.text)]
+        is_string = any(_STRING_VARIABLE.fullmatch(argument.text) for argument in arguments)
+
+        def glue(offset: int) -> str:
+            return ";" if not is_string and any(start <= offset < end for start, end in lists) else " "
+
+        yield from self.flags(unit, outside, all_known=certain, arch_flags=False, glue=glue)
         for words in inside:
             semicolon = len(words) > 1 and ";" in unit.text[words[0].end : words[1].start]
             glue = ";" if semicolon or not _is_quoted(unit, words) else " "

@@ -107,7 +107,7 @@ def _needed(unit: BuildUnit) -> tuple[str, ...]:
                 if text in new_names:
                     wanted[new_names[text]] = None
     renamed = {table("packages")[name]["name"] for name in found if name in table("packages")}
-    return tuple(name for name in wanted if name not in found and name not in renamed)
+    return tuple(name for name in wanted if name != "hip" and name not in found and name not in renamed)
 
 
 def _anchor(unit: BuildUnit, needed: tuple[str, ...]) -> Command | None:
