@@ -317,7 +317,9 @@ def _default(context: _Context, node: Node) -> tuple[Role, str]:
     value = context.bodies.constants.value(node)
     if not context.uses_warps:
         return Role.UNRELATED, "the function does not work with warps"
-    if value in (4, 5, 8, 24, 33, 63, 64, 128) or value not in _WIDTHS:
+    if any(context.bodies.constants.is_warp_size(name) for name in names(node)):
+        return Role.HARDWARE, "computed from the warp size"
+    if value in (4, 5, 8, 16, 24, 33, 63, 64, 128, 0xFFFF) or value not in _WIDTHS:
         return Role.UNRELATED, "no operation on warps takes it"
     return Role.UNDECIDED, "no operation on warps takes it, but the function works with warps"
 
@@ -370,6 +372,8 @@ def _binary(context: _Context, parent: Node, child: Node, node: Node) -> tuple[R
         return _product(context, parent, other, role)
     if operator in ("/", "%") and context.function is None and child is right and context.uses_warps:
         return Role.HARDWARE, "warps of a launch"
+    if operator == "/" and context.uses_warps and value == WARP and _says_threads(other):
+        return Role.HARDWARE, "warps of a number of threads" if child is right else "groups of threads in a warp"
     return None
 
 
@@ -452,7 +456,17 @@ def _split_thread(context: _Context, parent: Node, operator: str, value: int | N
     return Role.TILE, f"{what} in a function without warp operations"
 
 
+_COUNTS_THREADS = re.compile(r"threads?|block_?(?:dim|size)|cta|NT", re.IGNORECASE)
+
+
+def _says_threads(node: Node) -> bool:
+    """Whether a name in an expression says that it counts the threads of a block or a group."""
+    return any(_COUNTS_THREADS.search(name) for name in names(node) if name not in ("threadIdx", "blockIdx"))
+
+
 def _compared(context: _Context, parent: Node, other: Node, role: str, value: int | None) -> tuple[Role, str] | None:
+    if context.uses_warps and _blockdim(other) and role == "":
+        return Role.HARDWARE, "compared with the threads of a block"
     if context.function is None and context.uses_warps and any("threadIdx" in n for n in names(other)):
         return Role.HARDWARE, "compared with a thread number"
     if role in ("lane", "thread", "warp") and context.uses_warps:
@@ -591,6 +605,8 @@ def _launch(context: _Context, parent: Node, child: Node, node: Node) -> tuple[R
 def _variable(context: _Context, parent: Node, child: Node, node: Node) -> tuple[Role, str] | None:
     if parent.text in context.deltas:
         return _width_role(context.deltas[parent.text], "starts the distance of a shuffle")
+    if context.uses_warps and "mask" in parent.text.lower() and context.bodies.constants.value(node) == 0xFFFFFFFF:
+        return Role.HARDWARE, "a mask of all lanes"
     if parent.text in context.shifts:
         return Role.LAYOUT, "starts a shift of data"
     if parent.text in _shifted_names(context):

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import cast
 
+from porter.lex import STRING
 from porter.warp.bodies import Bodies, Function
 from porter.warp.collectives import BARRIERS, EXCHANGES, FULL, TILE_MEMBERS, Collective, argument, collective
 from porter.warp.constants import looks_like_warp_size
@@ -26,6 +27,9 @@ from porter.warp.tree import EMPTY, Node, names, spelled, unwrapped
 
 _ROUNDED = re.compile(r"(?:pad|round|align|ceil)(?:ed)?", re.IGNORECASE)
 """Names of bounds that were rounded up so that all threads stay in a loop."""
+_BROADCAST = re.compile(r"shfl\.sync\.idx\.b32\s+[^,]+,[^,]+,\s*\d+\s*,|redux\.sync|vote\.sync\.(?:any|all|ballot)")
+"""Assembly that leaves the same in all lanes of a warp."""
+_PER_LANE_ASSEMBLY = re.compile(r"laneid|lanemask|%tid|shfl|match|elect|clock|globaltimer|ld\.|ldmatrix|mma|atom")
 _DEEPEST = 4
 """Calls followed into callees."""
 
@@ -156,8 +160,8 @@ class Flow:
     def _has_barrier(self, node: Node) -> bool:
         known = self._barriers.get(id(node))
         if known is None:
-            name = node.callee.rpartition("::")[2]
-            known = name in BARRIERS or "barrier" in self.bodies.reach.get(name, ())
+            name = node.callee.rpartition("::")[2] if node.kind == "call" else ""
+            known = name in BARRIERS or (name != "" and "barrier" in self.bodies.reach.get(name, ()))
             known = known or any(map(self._has_barrier, node.kids))
             self._barriers[id(node)] = known
         return known
@@ -241,11 +245,23 @@ class Flow:
             state.exits = (*state.exits, node)
 
     def _asm(self, node: Node, state: _State) -> None:
+        inputs = [self._value(kid, state) for kid in node.kids]
+        written = self._assembled(node, inputs)
         for kid in node.kids:
-            self._value(kid, state)
             name = unwrapped(kid)
-            if name.kind == "name":
-                state.values[name.text] = PER_LANE
+            if name.kind == "name" and name.text not in self.shared:
+                state.values[name.text] = written
+
+    def _assembled(self, node: Node, operands: list[Value]) -> Value:
+        """What assembly leaves in its outputs: the same for a warp when it is sent to all lanes from one."""
+        tokens = self.bodies.tokens
+        places = range(node.first, min(node.last + 1, len(tokens)))
+        text = " ".join(tokens.texts[place] for place in places if tokens.kinds[place] == STRING)
+        if _BROADCAST.search(text):
+            return PER_WARP
+        if _PER_LANE_ASSEMBLY.search(text) or not operands:
+            return PER_LANE
+        return Value(max(operand.spread for operand in operands)) if len(operands) > 1 else PER_LANE
 
     # Expressions
 
@@ -363,6 +379,8 @@ class Flow:
             return
         for kid in target.kids:
             self._value(kid, state)
+        if spelled(target).partition(".")[0] in self.shared:
+            return
         if target.kind == "member" and (name := spelled(target)):
             state.values[name] = join(state.values.get(name, value), value)
 
@@ -516,6 +534,8 @@ class Flow:
         constant = self.bodies.constants.value(node)
         if constant is not None:
             return constant & FULL != FULL
+        if any(below.kind == "binary" for below in node.walk()):
+            return True
         return any(state.values.get(name, UNIFORM).spread is not Spread.BLOCK for name in names(node))
 
     def _record(self, event: Event) -> None:

@@ -28,7 +28,10 @@ def _mov(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str
         wide = "unsigned long long" if shift == 32 else "unsigned"
         return writer.assign(target, f"static_cast<{wide}>({high}) << {shift} | {low}")
     if target.startswith("\x01"):
-        low, high = (part.strip() for part in target[1:-1].split(","))
+        parts = [part.strip() for part in target[1:-1].split(",")]
+        if len(parts) != 2:
+            raise Unknown("a vector of more than two parts")
+        low, high = parts
         value = writer.value(source, match[1])
         half, shift = ("unsigned", 32) if match[1].endswith("64") else ("unsigned short", 16)
         return " ".join(

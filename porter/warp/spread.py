@@ -125,7 +125,9 @@ def _sum(operator: str, left: Value, right: Value, spread: Spread) -> Value:
         if other.spread is Spread.WARP and thread.role == "lane":
             return THREAD
         return PER_LANE
-    return Value(spread, "warp" if spread is Spread.WARP and "warp" in (left.role, right.role) else "")
+    fixed = left.fixed and right.fixed and all(v.constant is None or v.constant % WARP == 0 for v in (left, right))
+    role = "warp" if spread is Spread.WARP and "warp" in (left.role, right.role) else ""
+    return Value(spread, role, None, fixed and spread is Spread.BLOCK)
 
 
 def _compared(operator: str, left: Value, right: Value, spread: Spread) -> Spread:

@@ -60,6 +60,21 @@ class DivergentBarrier(Rule):
             }
             """
         ),
+        clean(
+            """
+            struct Found { float sum; };
+            __global__ void f(float *x, float limit) {
+              __shared__ Found found;
+              float low = 0;
+              while (low < limit) {
+                if (threadIdx.x == 0) found.sum = x[threadIdx.x];
+                __syncthreads();
+                low = found.sum;
+                __syncthreads();
+              }
+            }
+            """
+        ),
         reports(
             "__global__ void f(float *x, int n) { if (threadIdx.x >= n) return; __syncthreads(); }", effort=Effort.NONE
         ),

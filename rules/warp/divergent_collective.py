@@ -87,6 +87,41 @@ class DivergentCollective(Rule):
             }
             """
         ),
+        clean(
+            """
+            __device__ int same(int x) {
+              int y;
+              asm volatile("shfl.sync.idx.b32 %0, %1, 0, 0x1f, 0xffffffff;" : "=r"(y) : "r"(x));
+              return y;
+            }
+            __global__ void roles(float *s) {
+              int warp = same(threadIdx.x / 32);
+              float v = s[threadIdx.x];
+              if (warp < 3) v += __shfl_xor_sync(0xffffffff, v, 1);
+              s[threadIdx.x] = v;
+            }
+            """
+        ),
+        clean(
+            """
+            template <int ALL, int LOADERS> __global__ void loaders(float *s) {
+              constexpr int first = ALL - LOADERS;
+              float v = s[threadIdx.x];
+              if (threadIdx.x >= first) v += __shfl_xor_sync(0xffffffff, v, 1);
+              s[threadIdx.x] = v;
+            }
+            """
+        ),
+        clean(
+            """
+            __global__ void few(int *s) {
+              int v = s[threadIdx.x];
+              unsigned mask = (1u << (blockDim.x / 32)) - 1u;
+              if (threadIdx.x < blockDim.x / 32) v += __shfl_up_sync(mask, v, 1);
+              s[threadIdx.x] = v;
+            }
+            """
+        ),
     )
 
     def find(self, unit: Unit) -> Iterator[Finding]:
