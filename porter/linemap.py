@@ -19,13 +19,18 @@ def line_shifts(source: bytes, port: bytes) -> Shifts:
     shifts: list[tuple[int, int]] = []
     i = j = delta = 0
     while i < len(old) and j < len(new):
-        if old[i] != new[j]:
+        if old[i] != new[j] and not _only_one_changed(old, new, i, j):
             i, j = _meeting(old, new, i, j)
         if j - i != delta:
             delta = j - i
             shifts.append((j + 1, delta))
         i, j = i + 1, j + 1
     return tuple(shifts)
+
+
+def _only_one_changed(old: Sequence[bytes], new: Sequence[bytes], i: int, j: int) -> bool:
+    """Whether a line was changed in place and as many lines follow on both sides: no need to look further."""
+    return len(old) - i == len(new) - j and i + 1 < len(old) and _alike(old, new, i + 1, j + 1)
 
 
 def _meeting(old: Sequence[bytes], new: Sequence[bytes], i: int, j: int) -> tuple[int, int]:

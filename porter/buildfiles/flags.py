@@ -101,6 +101,11 @@ def _joined() -> tuple[tuple[str, FlagRow], ...]:
     return tuple(sorted(found, key=lambda pair: -len(pair[0])))
 
 
+@functools.cache
+def _joined_spellings() -> tuple[str, ...]:
+    return tuple(spelling for spelling, _ in _joined())
+
+
 def is_compiler(text: str) -> bool:
     """Whether a word calls nvcc."""
     return _COMPILER.fullmatch(text) is not None
@@ -153,6 +158,8 @@ def _match(words: Sequence[str], index: int) -> tuple[FlagRow, str | None, int] 
     row = rows.get(name)
     if equals and row is not None and row.argument == "value":
         return row, value, index + 1
+    if not word.startswith(_joined_spellings()):
+        return None
     for spelling, joined in _joined():
         if word.startswith(spelling):
             return joined, word[len(spelling) :], index + 1

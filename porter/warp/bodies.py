@@ -70,14 +70,19 @@ class Function:
         return parse_block(self.tokens, self.head.body, self.head.end)
 
     @cached_property
+    def calls(self) -> tuple[Node, ...]:
+        """All calls in the body, in the order of the text."""
+        return tuple(calls(self.body))
+
+    @cached_property
     def called(self) -> frozenset[str]:
         """Plain names that the body calls."""
-        return frozenset(call.callee.rpartition("::")[2] for call in calls(self.body) if call.callee)
+        return frozenset(call.callee.rpartition("::")[2] for call in self.calls if call.callee)
 
     @cached_property
     def collectives(self) -> tuple[tuple[Node, Collective], ...]:
         """The warp-wide calls written in the body."""
-        return tuple((call, found) for call in calls(self.body) if (found := collective(call)) is not None)
+        return tuple((call, found) for call in self.calls if (found := collective(call)) is not None)
 
     @cached_property
     def has_barrier(self) -> bool:

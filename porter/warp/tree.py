@@ -30,11 +30,14 @@ class Node:
 
     def walk(self) -> Iterator[Node]:
         """This node and all below it, in the order of the text."""
+        found: list[Node] = []
         stack = [self]
         while stack:
             node = stack.pop()
-            yield node
-            stack.extend(reversed(node.kids))
+            found.append(node)
+            if node.kids:
+                stack.extend(node.kids[::-1])
+        return iter(found)
 
     @property
     def callee(self) -> str:
