@@ -11,7 +11,9 @@ import typer
 
 from porter import __version__
 from porter.border import DONE, OUR_BUG, WORK_LEFT, guarded, report_bug
+from porter.commands.bench import bench_command
 from porter.commands.build import build_command
+from porter.commands.cases import cases_app
 from porter.commands.check import check_command
 from porter.commands.report import report_command
 from porter.commands.validate import validate_command
@@ -163,10 +165,12 @@ def port_command(
     raise typer.Exit(run())
 
 
+app.command("bench")(bench_command)
 app.command("build")(build_command)
 app.command("check")(check_command)
 app.command("report")(report_command)
 app.command("validate")(validate_command)
+app.add_typer(cases_app, name="cases")
 
 
 @app.command("explain")

@@ -58,7 +58,7 @@ _TOLERANCE = {"policy", "reduction", "rtol", "atol", "slack"}
 _SIMPLE_VALUES = ("normal", "bits", "arange")
 _RANGES = ("uniform", "integers")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
-_ELEMENT = re.compile(r"\{\s*name\b|^\s*[\"']\w+\s+\w|\[\s*[\"']\w+\s+\w|,\s*[\"']\w+\s+\w")
+_ELEMENT = re.compile(r"\{\s*name\b|^\s*[\"']|[\[,]\s*[\"'](?=\w+\s+\w+\s*(?::|[\"']))")
 _AT_LINE = re.compile(r"\(at line (\d+), column \d+\)")
 
 
@@ -403,6 +403,8 @@ class _Reader:
         for place, row in enumerate(rows):
             line = self.file.lines.element(key, self.index, place)
             try:
+                if TODO in str(row):
+                    raise ValueError(f"still marked {TODO}: {row!r}")
                 made.append(_argument(expand(row) if isinstance(row, str) else row, line, names))
             except (BadExpression, ValueError) as error:
                 name = row.get("name") if isinstance(row, dict) else None

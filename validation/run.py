@@ -194,7 +194,7 @@ def _unit(case: Case) -> tuple[object, ...]:
 def _task(case: Case, also: tuple[str, ...], devices: Sequence[str], request: Request) -> Task:
     return Task(
         case,
-        tuple(_sides(case, also, devices, request)),
+        tuple(sides_of(case, also, devices, request)),
         request.schedules,
         request.seeds,
         request.build_seconds,
@@ -202,7 +202,8 @@ def _task(case: Case, also: tuple[str, ...], devices: Sequence[str], request: Re
     )
 
 
-def _sides(case: Case, also: tuple[str, ...], devices: Sequence[str], request: Request) -> Iterator[SidePlan]:
+def sides_of(case: Case, also: tuple[str, ...], devices: Sequence[str], request: Request) -> Iterator[SidePlan]:
+    """What runs where for one case: the original and the ports, each on its device, or the reason why not."""
     for name in (name for name in registry.NAMES if name in devices):
         reason = case.reason_not_run(name) or registry.why_not(name)
         found = registry.device(name)

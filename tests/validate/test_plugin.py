@@ -62,4 +62,4 @@ def test_a_file_with_a_mistake_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "k.case.toml"
     path.write_text(path.read_text().replace("block = 64", "blokc = 64", 1))
     done = _pytest(tmp_path, "--porter-cases")
-    assert done.returncode and "k.case.toml:7: unknown key 'blokc'" in done.stdout
+    assert done.returncode and "k.case.toml:8: unknown key 'blokc'" in done.stdout

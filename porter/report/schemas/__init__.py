@@ -6,7 +6,7 @@ import importlib.resources
 import json
 from typing import Any
 
-NAMES = ("report", "manifest", "rules", "doctor", "check", "baseline", "build", "validate")
+NAMES = ("report", "manifest", "rules", "doctor", "check", "baseline", "build", "validate", "bench")
 
 
 def load(name: str) -> dict[str, Any]:

@@ -371,7 +371,8 @@ static void block_start(Block *block, uint64_t linear) {
     block->id[1] = (uint32_t)(linear / launch->grid[0] % launch->grid[1]);
     block->id[2] = (uint32_t)(linear / launch->grid[0] / launch->grid[1]);
     block->live_waves = block->wave_count;
-    block->waiting = block->grid_waiting = 0;
+    block->waiting = block->grid_waiting = block->named = 0;
+    memset(block->arrived, 0, sizeof block->arrived);
     block->epoch++;
     if (block->initialised) memset(block->initialised, 0, launch->shared_bytes);
     uint32_t threads = block_threads(launch);
@@ -396,6 +397,38 @@ static void block_start(Block *block, uint64_t linear) {
     }
 }
 
+/* ---- named barriers: a number, and how many threads it waits for (0: all there are) --------------------- */
+
+void core_arrive(Wave *w, uint32_t id, uint32_t threads) {
+    w->block->arrived[id % NAMED_BARRIERS] += threads;
+    w->block->named = 1;
+}
+
+/* Opens every named barrier that has its threads; how many waves go on. */
+static uint32_t open_named(Block *block) {
+    uint32_t opened = 0;
+    for (uint32_t id = 0; id < NAMED_BARRIERS; id++) {
+        uint32_t here = block->arrived[id], wanted = 0;
+        for (uint32_t i = 0; i < block->wave_count; i++) {
+            const Wave *w = wave_at(block, i);
+            if (w->event != WAVE_BARRIER || w->barrier_id != id) continue;
+            here += LANES;
+            wanted = w->barrier_count ? w->barrier_count : block->wave_count * LANES;
+        }
+        if (!wanted || here < wanted) continue;
+        for (uint32_t i = 0; i < block->wave_count; i++) {
+            Wave *w = wave_at(block, i);
+            if (w->event != WAVE_BARRIER || w->barrier_id != id) continue;
+            w->event = WAVE_YIELD;
+            opened++;
+        }
+        block->arrived[id] = 0;
+    }
+    block->waiting -= opened;
+    block->epoch += opened != 0;
+    return opened;
+}
+
 /* Every wave has finished or waits: either the barrier opens, or something is wrong. */
 static int barrier_opens(Block *block) {
     Wave *first = NULL, *done = NULL;
@@ -403,6 +436,10 @@ static int barrier_opens(Block *block) {
         Wave *w = wave_at(block, i);
         if (w->event == WAVE_DONE) done = w;
         if (w->event != WAVE_BARRIER) continue;
+        if (w->barrier_id || w->barrier_count) {
+            core_fault(w, FAULT_DEADLOCK, w->barrier_site, (uint32_t)first_lane(w->live), 0, 0);
+            return 0;
+        }
         if (!first) first = w;
         const uint32_t *line = first->launch->site_lines;
         if (line[w->barrier_site] != line[first->barrier_site]) {
@@ -449,6 +486,7 @@ static int turn(Block *block, Wave *w) {
             record(&w->launch->note, w, FAULT_DIVERGENT_BARRIER, w->missed_site, (uint32_t)first_lane(w->missed), 0, 0);
     }
     block->waiting += event == WAVE_BARRIER;
+    block->named |= event == WAVE_BARRIER && (w->barrier_id || w->barrier_count);
     block->grid_waiting += event == WAVE_GRID_BARRIER;
     return 1;
 }
@@ -461,6 +499,7 @@ static int block_pass(Block *block) {
         Wave *w = wave_at(block, (uint32_t)(((uint64_t)i + offset) % block->wave_count));
         if (w->event == WAVE_YIELD && !turn(block, w)) return 0;
     }
+    if (block->waiting && block->named && open_named(block)) return 1;
     if (block->waiting && block->waiting == block->live_waves) return barrier_opens(block);
     return !failed(block->worker->launch);
 }

@@ -21,6 +21,7 @@
 #define core_fault CORE_JOIN(core_fault, LANES)
 #define core_fault_pair CORE_JOIN(core_fault_pair, LANES)
 #define core_barrier CORE_JOIN(core_barrier, LANES)
+#define core_arrive CORE_JOIN(core_arrive, LANES)
 #define core_global CORE_JOIN(core_global, LANES)
 #define core_shared CORE_JOIN(core_shared, LANES)
 #define core_scalar CORE_JOIN(core_scalar, LANES)
@@ -139,6 +140,8 @@ typedef struct Worker { /* one per host thread */
     uint64_t random;
 } Worker;
 
+enum { NAMED_BARRIERS = 16 };
+
 typedef struct Block {
     Worker *worker;
     uint32_t id[3], linear, wave_count, live_waves, epoch;
@@ -146,6 +149,7 @@ typedef struct Block {
     Shadow *shadow;
     uint8_t *waves;
     uint32_t waiting, grid_waiting;
+    uint32_t named, arrived[NAMED_BARRIERS]; /* a named barrier was used; threads that do not wait for it */
 } Block;
 
 typedef struct Wave {
@@ -168,6 +172,7 @@ enum WaveEvent core_fault(Wave *, enum FaultKind, uint32_t site, uint32_t lane, 
 void core_fault_pair(Wave *, enum FaultKind, uint32_t site, uint32_t lane, uint64_t address, uint64_t bytes,
                      uint32_t other_wave, uint32_t other_site);
 enum WaveEvent core_barrier(Wave *, uint32_t site, uint64_t active);
+void core_arrive(Wave *, uint32_t id, uint32_t threads); /* at a named barrier, without waiting */
 int core_run(Launch *);
 
 /* Validates one access of every lane in `active` (not empty). On success address[] holds host addresses that

@@ -1,0 +1,57 @@
+"""`porter cases`: options and exit codes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from porter.border import DONE, WORK_LEFT, guarded
+from porter.errors import Unusable
+
+cases_app = typer.Typer(rich_markup_mode=None, help="Write case files for `porter validate`.", no_args_is_help=True)
+
+
+@cases_app.callback()
+def cases() -> None:
+    """Write case files for `porter validate`."""
+
+
+@cases_app.command("init")
+def init_command(
+    source: Annotated[Path, typer.Argument(metavar="FILE.cu", help="The file with the kernels.", show_default=False)],
+    kernel: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Only this kernel. Can be repeated.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Default: FILE.case.toml beside the source.")
+    ] = None,
+    stdout: Annotated[bool, typer.Option("--stdout", help="Print the draft instead.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
+) -> None:
+    """Draft cases from signatures and launches; what they do not tell is marked TODO and has to be filled in."""
+
+    @guarded
+    def run() -> int:
+        from porter.validation.draft import draft, place_of
+
+        made = draft(source, tuple(kernel or ()))
+        if stdout:
+            print(made.text, end="")
+        else:
+            path = output or place_of(source)
+            _write(path, made.text, force=force)
+            left = f"; {made.marks} places are marked TODO" if made.marks else ""
+            print(f"{path}: {made.cases} case{'s' * (made.cases != 1)}{left}")
+        return WORK_LEFT if made.marks else DONE
+
+    raise typer.Exit(run())
+
+
+def _write(path: Path, text: str, *, force: bool) -> None:
+    try:
+        with path.open("w" if force else "x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        raise Unusable(f"{path}: exists; use --force to overwrite it") from None
+    except OSError as error:
+        raise Unusable(f"{path}: {error.strerror}") from None
