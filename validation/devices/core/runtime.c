@@ -515,6 +515,11 @@ static uint64_t shuffled(const Launch *launch, uint64_t i, uint64_t total) {
     return (i * stride + launch->seed) % total;
 }
 
+/* A grid barrier may be reached by one wave for its block, while the others wait for it at a block barrier. */
+static int at_grid(const Block *block) {
+    return block->grid_waiting && block->grid_waiting + block->waiting == block->live_waves;
+}
+
 /* Blocks of a worker that are alive together: one, some when interleaving, all when cooperative. */
 static int run_resident(Worker *worker, Block *blocks, uint32_t resident, uint64_t *next, uint64_t total) {
     Launch *launch = worker->launch;
@@ -538,7 +543,7 @@ static int run_resident(Worker *worker, Block *blocks, uint32_t resident, uint64
                 if (mine < total) block_start(block, shuffled(launch, mine, total));
             }
             running += block->live_waves != 0;
-            at_grid_barrier += block->live_waves && block->grid_waiting == block->live_waves;
+            at_grid_barrier += at_grid(block);
         }
         if (running && at_grid_barrier == running) {
             for (uint32_t i = 0; i < alive; i++) {

@@ -111,7 +111,7 @@ class MemoryEmitter(Emitter):
 
     def _ds(self, index: int, instruction: Instruction, operands: list[Operand]) -> None:
         name = instruction.mnemonic[3:]
-        allow_only(instruction, "offset", "offset0", "offset1")
+        allow_only(instruction, "offset", "offset0", "offset1", *(("gds",) if name.startswith("gws_") else ()))
         shared = f"w, {index}, SPACE_SHARED"
         if name in ("permute_b32", "bpermute_b32"):
             self._permute(instruction, operands)
