@@ -63,8 +63,8 @@ def kernel_build(name: str, path: str, **changes: Any) -> dict[str, Any]:
 
 
 def built() -> dict[str, Any]:
-    """What `porter build` would say: one kernel spills, one file does not build."""
-    units = [
+    """What `porter build` would say: one kernel spills, two files do not build."""
+    units: list[dict[str, Any]] = [
         {"path": "reduce/sum.hip", "target": "gfx942", "status": "built", "diagnostics": []},
         {
             "path": "texture/look.hip",
@@ -81,6 +81,8 @@ def built() -> dict[str, Any]:
             ],
         },
     ]
+    own = {"severity": "error", "message": "no such thing", "source": "plain.cu", "source_line": 2, "kernel": None}
+    units.append({"path": "plain.hip", "target": "gfx942", "status": "failed", "diagnostics": [own]})
     kernels = [
         kernel_build("block_sum(float const*, float*, int)", "reduce/sum.cu"),
         kernel_build("locked", "reduce/sum.cu", vgprs=256, agprs=256, waves_per_simd=1, scratch_bytes=64),
@@ -109,7 +111,7 @@ def side(name: str, device: str, lanes: int, status: str = "passed", error: floa
         "reason": "",
         "evidence": {"message": "out[3] is 1.0, expected 2.0"} if status != "passed" else None,
         "outputs": [output],
-        "counters": {"active_lanes": 0.5 * lanes, "bytes_loaded": 4096},
+        "counters": {"active_lanes": 0.5 * lanes, "bytes_moved": {"global": 4096}, "divergent_branches": 0},
         "command": "hipcc --offload-arch=gfx942",
         "does_not_show": ["memory ordering between blocks", "time"],
     }

@@ -50,13 +50,13 @@ def test_states_follow_the_evidence(report: GapReport) -> None:
     states = {kernel.name: kernel.state for kernel in report.kernels}
     assert states == {
         "locked": State.WRONG,
-        "look_up": State.BROKEN,
+        "look_up": State.MANUAL,
         "nasty": State.MANUAL,
-        "scale": State.PORTED,
+        "scale": State.BROKEN,
         "block_sum": State.PROVEN,
     }
     assert [kernel.state for kernel in report.kernels] == sorted(states.values(), key=list(State).index)
-    assert report.done == 2
+    assert report.done == 1
 
 
 def test_evidence_finds_its_kernel(report: GapReport) -> None:
@@ -193,4 +193,4 @@ def test_the_command_chooses_the_format_by_the_name(folder: Path) -> None:
     assert (folder / "report.md").read_text().startswith("## Porting gaps")
     shown = porter("report", *documents, folder=folder)
     assert shown.code == 0
-    assert "2 of 5 kernels have nothing left to do" in shown.stdout
+    assert "1 of 5 kernels have nothing left to do" in shown.stdout

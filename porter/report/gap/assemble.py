@@ -136,10 +136,10 @@ def _state(left: str, builds: Sequence[Build], cases: Sequence[Case], failed: bo
     said = {case.status for case in cases} - _SAYS_NOTHING
     if said - _PASSED - {"build-failed"}:
         return State.WRONG
-    if failed or "build-failed" in said:
-        return State.BROKEN
     if left == "manual":
         return State.MANUAL
+    if failed or "build-failed" in said:
+        return State.BROKEN
     if left == "review":
         return State.REVIEW
     if said:

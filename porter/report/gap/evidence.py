@@ -124,7 +124,6 @@ def _case(case: Mapping[str, Any]) -> Case:
 def _run(side: Mapping[str, Any]) -> Run:
     evidence = side.get("evidence") or {}
     told = [side.get("reason"), evidence.get("message")]
-    counters = side.get("counters") or {}
     warp = f" ({side['warp']})" if side.get("warp") not in (None, "preserve") else ""
     return Run(
         side=f"{side.get('side', '')}{warp}",
@@ -133,9 +132,29 @@ def _run(side: Mapping[str, Any]) -> Run:
         status=str(side.get("status", "not-run")),
         reason="; ".join(dict.fromkeys(str(text) for text in told if text)),
         outputs=tuple(map(_output, side.get("outputs") or ())),
-        counters={str(k): v for k, v in counters.items() if isinstance(v, (int, float))},
+        counters=_counters(side.get("counters") or {}),
         command=_command(side.get("command")),
     )
+
+
+_SHOWN_COUNTERS = {
+    "active_lanes": "active lanes per vector instruction",
+    "vector_instructions": "vector instructions",
+    "divergent_branches": "divergent branches",
+    "matrix_operations": "matrix operations",
+}
+
+
+def _counters(counted: Mapping[str, Any]) -> dict[str, float]:
+    """Of what a device counts, the figures that fit a bar."""
+    found = {name: counted.get(key) for key, name in _SHOWN_COUNTERS.items()}
+    found |= {f"bytes asked for, {level}": count for level, count in (counted.get("bytes_moved") or {}).items()}
+    sites = counted.get("memory") or ()
+    least = sum(site.get("least_lines", 0) for site in sites)
+    if least:
+        found["memory lines per line that would do"] = sum(site.get("lines", 0) for site in sites) / least
+        found["LDS bank conflicts"] = sum(site.get("conflicts", 0) for site in sites)
+    return {name: value for name, value in found.items() if value}
 
 
 def _output(output: Mapping[str, Any]) -> Output:

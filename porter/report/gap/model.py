@@ -12,8 +12,8 @@ class State(str, enum.Enum):
     """How far a kernel has come, what is worst first."""
 
     WRONG = "wrong"
-    BROKEN = "broken"
     MANUAL = "manual"
+    BROKEN = "broken"
     REVIEW = "review"
     PORTED = "ported"
     BUILT = "built"
@@ -32,8 +32,8 @@ class State(str, enum.Enum):
 
 _LABELS = {
     State.WRONG: ("wrong result", "the port was run, and something is wrong with what it computes"),
-    State.BROKEN: ("does not build", "the compiler refuses the port"),
-    State.MANUAL: ("manual work", "something has to be written by hand"),
+    State.BROKEN: ("does not build", "the compiler refuses its file, though nothing in the kernel is left by hand"),
+    State.MANUAL: ("manual work", "something has to be written by hand; until then it will not build or not be right"),
     State.REVIEW: ("to review", "rewritten; a person should look at some places"),
     State.PORTED: ("ported", "nothing is left to do; not built and not run yet"),
     State.BUILT: ("builds", "nothing is left to do, and it builds; not run yet"),
