@@ -8,7 +8,7 @@ from porter.validation.devices.core.launch import Options
 from porter.validation.devices.core.result import Fault, FaultKind, Ran
 from porter.validation.devices.ptx import Module
 
-from tests.ptx.conftest import CompileCuda
+from tests.ptx.conftest import CompileCuda, LoadPtx
 
 FULL = 0xFFFFFFFF
 CODE = r"""
@@ -207,3 +207,35 @@ def test_barriers_that_reduce(module: Module, schedule: int | None) -> None:
     done = ran(module, "reductions", [np.zeros(512, np.int32)], 128, Options(schedule=schedule))
     want = [43] * 128 + [0] * 128 + [1] * 128 + [26] * 128
     np.testing.assert_array_equal(done.output(0), want)
+
+
+NAMED = """.version 8.5
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 out, .param .u32 count) {
+.reg .b32 %t, %a, %v, %n; .reg .b64 %o; .reg .pred %p; .shared .align 4 .b8 box[128];
+mov.u32 %t, %tid.x; ld.param.u64 %o, [out]; ld.param.u32 %n, [count]; mul.lo.u32 %a, %t, 4;
+setp.ge.u32 %p, %t, 32;
+@%p bra CONSUMER;
+add.u32 %v, %t, 100; mov.u32 %n, box; add.u32 %a, %a, %n; st.shared.u32 [%a], %v; bar.arrive 3, 64; ret;
+CONSUMER:
+setp.ge.u32 %p, %t, 64;
+@%p bra OTHERS;
+bar.sync 3, %n;
+mov.u32 %v, box; add.u32 %a, %a, %v; ld.shared.u32 %v, [%a+-128]; mad.wide.u32 %o, %t, 4, %o; st.global.u32 [%o], %v;
+OTHERS:
+ret; }"""
+
+
+@pytest.mark.parametrize("schedule", [None, 1, 2, 3])
+def test_a_named_barrier_of_two_warps(load_ptx: LoadPtx, schedule: int | None) -> None:
+    module = load_ptx(NAMED)
+    done = module.launch("k", 1, 128, [np.zeros(64, np.int32), 64], options=Options(schedule=schedule))
+    assert isinstance(done, Ran), str(done)
+    np.testing.assert_array_equal(done.output(0)[32:], 100 + np.arange(32))
+
+
+def test_a_named_barrier_that_waits_for_too_many(load_ptx: LoadPtx) -> None:
+    done = load_ptx(NAMED).launch("k", 1, 64, [np.zeros(64, np.int32), 128])
+    assert isinstance(done, Fault)
+    assert done.kind == FaultKind.DEADLOCK

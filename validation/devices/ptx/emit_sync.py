@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from porter.validation.devices.ptx.effects import reads
+from porter.validation.devices.ptx.effects import reads, registers
 from porter.validation.devices.ptx.emit_memory import MemoryEmitter
 from porter.validation.devices.ptx.model import Instruction, Operand, Unsupported
 
@@ -110,18 +110,27 @@ class SyncEmitter(MemoryEmitter):
             if "arrive" in words:
                 return
             operands = [Operand("int")]
+        self._name(operands[1:-1] if words[0] == "red" else operands, instruction, index)
         if words[0] == "arrive":
-            raise Unsupported("modifier .arrive", instruction)
+            self.emit("core_arrive(&w->x.core, w->x.core.barrier_id, (uint32_t)__builtin_popcount(w->x.active));")
+            return
         aligned = int(instruction.base == "bar" or "aligned" in words)
         if words[0] == "red":
             self._reduce(instruction, index, pc, following, aligned)
             return
-        number, count = operands[0], operands[1] if len(operands) > 1 else None
-        if number.kind != "int":
-            raise Unsupported("barrier number in a register", instruction)
-        if count is not None or number.value:
-            raise Unsupported("named barrier or barrier with a count", instruction)
+        if words[0] not in ("sync", "aligned", "wait"):
+            raise Unsupported(f"modifier .{words[0]}", instruction)
         self.emit(f"e = ptx_barrier(&w->x, {index}, {pc}, {following}, {aligned}); goto moved;")
+
+    def _name(self, operands: list[Operand], instruction: Instruction, index: int) -> None:
+        """C that says which barrier it is, and for how many threads; both are the same for all lanes."""
+        for field, place in (("barrier_id", 0), ("barrier_count", 1)):
+            value = "0u"
+            if place < len(operands):
+                value = self.lane_value(operands[place], "b32", instruction)
+                self.emit(*self.refuse_bad(tuple(registers(operands[place])), "w->x.active", index))
+            loop = "const uint32_t l = (uint32_t)__builtin_ctz(w->x.active); (void)l;"
+            self.emit(f"{{ {loop} w->x.core.{field} = {value}; }}")
 
     def _reduce(self, instruction: Instruction, index: int, pc: int, following: int, aligned: int) -> None:
         """bar.red: the predicates of all threads, to be had at the block that follows."""
