@@ -14,7 +14,7 @@ ADVICE: tuple[tuple[str, str], ...] = (
     (r"(?:mma|wmma|wgmma|tcgen05)\..*", "no tensor-core PTX on gfx942: use MFMA or hipBLASLt [ptx-mma-ldmatrix]"),
     (r"(?:ldmatrix|stmatrix|movmatrix)\..*", "no matrix loads from LDS on gfx942: read it by hand [ptx-mma-ldmatrix]"),
     (r"cp\.async\.bulk.*|.*tensormap.*", "no tensor memory accelerator on gfx942: copy cooperatively [tma-tensor-map]"),
-    (r"cp\.async.*", "no asynchronous copy on gfx942: load, store to LDS, wait at a barrier [cp-async]"),
+    (r"cp\.async\..*", "no asynchronous copy on gfx942: load, store to LDS, wait at a barrier [cp-async]"),
     (r"mbarrier\..*", "no mbarrier on gfx942: use a block barrier or a counter in LDS [mbarrier]"),
     (r"(?:named barrier|bar|barrier).*", "one barrier per block: use that, or a counter in LDS [named-barriers]"),
     (r"(?:red|atom)\..*(?:v[248]|f16x2|bf16x2).*", "no vector atomics: use scalar ones [ptx-vector-red-f16x2]"),

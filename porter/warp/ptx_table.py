@@ -384,7 +384,7 @@ def _hint(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> st
 
 _SCOPES = {"cta": "WORKGROUP", "cluster": "WORKGROUP", "gpu": "AGENT", "gl": "AGENT", "sys": "SYSTEM"}
 _ORDERS = {"acquire": "ACQUIRE", "release": "RELEASE", "relaxed": "RELAXED", "acq_rel": "ACQ_REL"}
-_SPACES = frozenset({"global", "shared", "const", "local", "param", "weak"})
+_SPACES = frozenset({"global", "shared", "shared::cta", "const", "local", "param", "weak"})
 _HINTS = re.compile(r"nc|ca|cg|cs|lu|cv|wb|wt|L1::\w+|L2::\w+|level::\w+|evict_\w+|no_allocate")
 _WIDTHS = re.compile(r"[busf](?:8|16|32|64)")
 _OPERATIONS = frozenset({"add", "min", "max", "and", "or", "xor", "exch", "cas"})
@@ -397,6 +397,7 @@ class _Access:
         self.opcode = opcode
         self.order = self.scope = self.vector = self.kind = self.operation = ""
         self.volatile = False
+        self.shared = opcode.split(".")[1:2] == ["shared"] or ".shared." in opcode or ".shared::cta." in opcode
         for part in opcode.split(".")[1:]:
             self._take(part)
         if not self.kind:
@@ -425,7 +426,8 @@ class _Access:
 
     def pointer(self, writer: Writer, address: str, *, constant: bool) -> str:
         """The address as a pointer to the element."""
-        text = writer.address(address, self.kind, constant=constant and not self.volatile and not self.order)
+        constant = constant and not self.volatile and not self.order
+        text = writer.address(address, self.kind, constant=constant, shared=self.shared)
         return text.replace("(", "(volatile ", 1) if self.volatile else text
 
 
@@ -473,6 +475,35 @@ def _atomic(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> 
         name = "exchange" if access.operation == "exch" else f"fetch_{access.operation}"
         call = f"__hip_atomic_{name}({pointer}, {value}, {access.semantics})"
     return f"{call};" if match[1] == "red" else writer.assign(values[0], call, access.kind)
+
+
+@on(r"cp\.async\.(?:ca|cg)\.shared(?:::cta)?\.global(?:\.L[12]::\w+)*")
+def _copy(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
+    """Through registers, and done when the statement is: what a wait for it finds is there already."""
+    if len(operands) not in (3, 4) or any("policy" in operand for operand in operands):
+        raise Unknown(match[0])
+    target = writer.address(operands[0], "u8", shared=True)
+    source = writer.address(operands[1], "u8", constant=True)
+    size = writer.operand(operands[2])
+    if size is not None and size.letter != "n":
+        raise Unknown(f"{match[0]} of a size from a register")
+    width = operands[2] if size is None else size.expression
+    rest = [writer.value(operands[3], "u32")] if len(operands) == 4 else []
+    writer.notes.append("the copy goes through registers and is no longer asynchronous [cp-async]")
+    return writer.helper(f"cp_async<{width}>", target, source, *rest) + ";"
+
+
+@on(r"cp\.async\.(?:commit_group|wait_group|wait_all)")
+def _copied(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
+    return ""
+
+
+@on(r"cvta\.to\.shared\.u64")
+def _cvta_shared(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
+    need(operands, 2, "cvta")
+    writer.headers.add("porter/memory.hpp")
+    value = f"porter::cvta_generic_to_shared((void const *){writer.value(operands[1], 'u64')})"
+    return writer.assign(operands[0], value)
 
 
 @on(r"cvta(?:\.to)?\.global\.u64")

@@ -213,8 +213,8 @@ class Writer:
             return ""
         raise Unknown(f"the result {text}")
 
-    def address(self, text: str, kind: str, *, constant: bool = False) -> str:
-        """`[%1+16]` as a pointer to a type."""
+    def address(self, text: str, kind: str, *, constant: bool = False, shared: bool = False) -> str:
+        """`[%1+16]` as a pointer to a type; a register of 32 bits can hold an address in shared memory alone."""
         match = re.fullmatch(r"\[\s*([^\]+]+?)\s*(?:\+\s*(\d+))?\s*\]", text)
         if match is None:
             raise Unknown(f"the address {text}")
@@ -224,10 +224,19 @@ class Writer:
             base = f"({operand.expression})"
         else:
             base = self.value(match[1], "u64")
-        if operand is not None and operand.letter == "r":
-            raise Unknown("a 32-bit address of shared memory")
+        if shared:
+            base = self._shared(base)
+        elif operand is not None and operand.letter == "r":
+            raise Unknown("a 32-bit address in an unnamed state space")
         pointer = f"({cpp} *){base}"
         return f"({cpp} *)((char *){base} + {match[2]})" if match[2] and match[2] != "0" else pointer
+
+    def _shared(self, base: str) -> str:
+        """An offset in LDS, as `__cvta_generic_to_shared` gives it, as a generic pointer."""
+        self.headers.add("porter/memory.hpp")
+        return (
+            f"porter::cvta_shared_to_generic({base.removeprefix('(').removesuffix(')') if _is_wrapped(base) else base})"
+        )
 
     # Instructions
 
@@ -269,6 +278,18 @@ def _cast(kind: str, operand: Operand) -> str:
 
 _FLOATING = frozenset({"float", "double"})
 _AS_INTEGER = {"float": "(unsigned)", "double": "(unsigned long long)"}
+
+
+def _is_wrapped(text: str) -> bool:
+    """Whether the brackets at both ends belong together."""
+    if not text.startswith("(") or not text.endswith(")"):
+        return False
+    depth = 0
+    for place, character in enumerate(text):
+        depth += (character == "(") - (character == ")")
+        if depth == 0:
+            return place == len(text) - 1
+    return False
 
 
 def _safe(name: str) -> str:

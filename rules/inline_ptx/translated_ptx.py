@@ -19,7 +19,8 @@ class TranslatedPtx(Rule):
     PTX does not assemble for gfx942, and an `"r"` constraint lets the mistake through until the assembler runs. The
     statement becomes C++ with the same meaning: special registers of the warp count 32 lanes, instructions without an
     operator become small functions of `porter/ptx.hpp`, cache hints are dropped, orders and scopes become
-    `__hip_atomic_*`. Statements of several instructions get a scope of their own.
+    `__hip_atomic_*`. `cp.async` becomes a copy through registers, which is done where it stands: right, but it does not
+    overlap with computing any more. Statements of several instructions get a scope of their own.
     """
 
     code = "P101"
@@ -33,6 +34,7 @@ class TranslatedPtx(Rule):
         "ptx-cvt-packed",
         "ptx-red-atom-scopes",
         "ptx-shfl-predicate",
+        "cp-async",
     )
     examples = (
         fixes(
@@ -60,6 +62,20 @@ class TranslatedPtx(Rule):
             r'__device__ void f() { asm volatile("bar.sync 0;"); asm volatile("membar.gl;" ::: "memory"); }',
             r"__device__ void f() { __syncthreads(); __threadfence(); }",
         ),
+        fixes(
+            r'__device__ void f(unsigned a, const int4 *b) { asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" '
+            r':: "r"(a), "l"(b) : "memory"); asm volatile("cp.async.wait_all;" ::: "memory"); }',
+            r"__device__ void f(unsigned a, const int4 *b) { porter::ptx::cp_async<16>((unsigned char *)"
+            r"porter::cvta_shared_to_generic(a), (unsigned char const *)(b)); /* nothing to do on gfx942 */; }",
+            effort=Effort.REVIEW,
+        ),
+        fixes(
+            r'__device__ float f(unsigned a) { float x; asm volatile("ld.shared.f32 %0, [%1+8];" '
+            r': "=f"(x) : "r"(a)); return x; }',
+            r"__device__ float f(unsigned a) { float x; x = *(float const *)((char *)"
+            r"porter::cvta_shared_to_generic(a) + 8); return x; }",
+        ),
+        clean(r'__device__ float f(unsigned a) { float x; asm("ld.f32 %0, [%1];" : "=f"(x) : "r"(a)); return x; }'),
         clean(r'__device__ void f() { asm volatile("" ::: "memory"); }'),
         clean(r'__device__ void f() { asm volatile("s_waitcnt vmcnt(0)"); }'),
         clean(r'void host() { unsigned lo, hi; asm volatile("rdtsc" : "=a"(lo), "=d"(hi)); }'),

@@ -16,7 +16,7 @@ from porter.warp.ptx_table import translate
 class UntranslatedPtx(Rule):
     """Inline PTX without an equivalent
 
-    Tensor-core instructions, asynchronous copies, named barriers, mbarriers, clusters, and PTX that is put together
+    Tensor-core instructions, bulk copies, named barriers, mbarriers, clusters, and PTX that is put together
     from macros or has labels. The finding names the instruction and what takes its place on gfx942, if anything.
     `bar.sync` with a number other than 0 hands work between groups of warps; gfx942 has one barrier per block, and two
     logical warps share a wavefront, so roles need whole wavefronts of 64 threads.
@@ -27,7 +27,6 @@ class UntranslatedPtx(Rule):
     hazards = (
         "ptx-mma-ldmatrix",
         "named-barriers",
-        "cp-async",
         "mbarrier",
         "ptx-vector-red-f16x2",
         "setmaxnreg-warp-specialisation",
@@ -35,8 +34,7 @@ class UntranslatedPtx(Rule):
     examples = (
         reports(r'__device__ void f() { asm volatile("bar.sync 1, 64;" ::: "memory"); }'),
         reports(
-            r'__device__ void f(unsigned a, const void *b) { asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" '
-            r':: "r"(a), "l"(b)); }'
+            r'__device__ void f(unsigned a) { asm volatile("cp.async.mbarrier.arrive.shared.b64 [%0];" :: "r"(a)); }'
         ),
         clean(r'__device__ int lane() { int x; asm("mov.u32 %0, %%laneid;" : "=r"(x)); return x; }'),
         clean(r'void host() { asm volatile("pause" ::: "memory"); }'),

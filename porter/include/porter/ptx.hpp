@@ -204,6 +204,17 @@ PORTER_PTX bool in_range_bfly(u32 b, u32 c) {
   return (lane_id() ^ (b & 31u)) <= (lane_id() | inner);
 }
 
+/// cp.async: what lies beyond `given` bytes of the source is filled with zeros.
+template <int Size> PORTER_PTX void cp_async(unsigned char* to, unsigned char const* from) {
+  static_assert(Size == 4 || Size == 8 || Size == 16, "sizes that PTX has");
+  typedef u32 words __attribute__((ext_vector_type(Size / 4)));
+  *reinterpret_cast<words*>(to) = *reinterpret_cast<words const*>(from);
+}
+template <int Size> PORTER_PTX void cp_async(unsigned char* to, unsigned char const* from, u32 given) {
+  if (given >= static_cast<u32>(Size)) return cp_async<Size>(to, from);
+  for (u32 i = 0u; i < static_cast<u32>(Size); ++i) to[i] = i < given ? from[i] : static_cast<unsigned char>(0);
+}
+
 /// True for the lowest lane of the mask that is here.
 PORTER_PTX bool elected(u32 mask) {
   return lane_id() == static_cast<u32>(__ffs(static_cast<int>(mask & activemask()))) - 1u;
