@@ -14,9 +14,12 @@ Key = tuple[str, str]
 """Path of the source and name of the kernel, without template arguments and namespaces."""
 
 
+_ANONYMOUS = "(anonymous namespace)::"
+
+
 def plain_name(name: str) -> str:
     """`reduce` of `void ns::reduce<float, 4>(float*)`."""
-    head = name.partition("(")[0].partition("<")[0].strip()
+    head = name.replace(_ANONYMOUS, "").partition("(")[0].partition("<")[0].strip()
     return head.rpartition("::")[2].rpartition(" ")[2]
 
 
@@ -38,8 +41,11 @@ class Paths:
         if path in self._outputs:
             return self._outputs[path]
         alike = self._by_name.get(posixpath.basename(path), ())
-        fits = [one for one in alike if path.endswith(f"/{one}") or one.endswith(f"/{path}")]
-        return max(fits, key=len) if fits else path
+        inside = [one for one in alike if path.endswith(f"/{one}")]
+        if inside:
+            return max(inside, key=len)
+        below = [one for one in alike if one.endswith(f"/{path}")]
+        return below[0] if len(below) == 1 else path
 
 
 def builds_by_kernel(documents: Iterable[Mapping[str, Any]], paths: Paths) -> dict[Key, list[Build]]:
