@@ -14,6 +14,7 @@ from porter.warp.native.kinds import PER_THREAD, THREADS, Kind, Undecided, joine
 from porter.warp.native.operations import atomic_operation, functors, of_whole, operation, written_variable
 from porter.warp.native.state import Scope
 from porter.warp.tree import Node, calls, spelled, unwrapped
+from porter.written import words
 
 if TYPE_CHECKING:
     from porter.warp.native.statements import Statements
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
 K = Kind
 _WIDE = "porter::wide::"
 _BIT_FUNCTIONS = {"__popc": "__popcll", "__ffs": "__ffsll", "__clz": "__clzll"}
-_SUSPECT = ("warp", "reduce", "scan", "lane", "shfl", "sync", "block", "cg::", "cub::", "tile", "ballot", "vote")
+_SUSPECT = words(
+    "warp reduce scan lane shfl shuffle sync block cg:: cub:: tile ballot vote exchange broadcast bcast prefix butterfly "
+    "collective leader elect aggregate rank barrier wave group gather threadid thread_id"
+)
 _WAITS = frozenset({"cudaGridDependencySynchronize", "cudaTriggerProgrammaticLaunchCompletion"})
 """Functions that only say when a kernel begins or ends."""
 _WHOLE = frozenset({"uniform", "item", "warp0", "tree", "agg", "mask"})
@@ -104,13 +108,23 @@ class Calls:
         member = node.kids[0]
         functions = self._candidates(node, member.text)
         root = _root(member)
-        if not functions or root is None or root not in scope.kinds or not all(map(self._knows_no_warps, functions)):
+        suspect = any(word in member.text.lower() for word in _SUSPECT) or self._is_of_warps(root or "", scope)
+        known = bool(functions) and all(map(self._knows_no_warps, functions))
+        if root is None or root not in scope.kinds or suspect or not known:
             raise Undecided(node, f"the member {member.text}")
         kind = self.expressions.mixed(scope.kinds[root], self._known(node, functions, scope), node)
         if kind is not scope.kinds[root] and not all(f.is_const for f in functions):
             scope.kinds[root] = kind
             scope.operations[root] = ""
         return kind
+
+    def _is_of_warps(self, name: str, scope: Scope) -> bool:
+        """Whether the type of a variable says that it works with warps or blocks."""
+        declaration = scope.declared.get(name)
+        if declaration is None:
+            return False
+        texts = self.plan.bodies.tokens.texts[declaration.first : declaration.kids[0].first]
+        return any(word in text.lower() for text in texts for word in _SUSPECT) or "cg" in texts or "cub" in texts
 
     def _candidates(self, node: Node, name: str) -> tuple[Function, ...]:
         """The functions of a name that take as many arguments as a call has."""
@@ -308,7 +322,7 @@ class Calls:
             self.plan.functions[function.head.begin] = function
             self.depth += 1
             try:
-                self.statements.run(function.body, inside)
+                self.statements.function(inside)
             finally:
                 self.depth -= 1
             self.returned[function.name] = inside.operations.get("return", "")

@@ -123,7 +123,7 @@ def _either(view: View, kernel: Function, launches: tuple[Launch, ...]) -> Attem
 def _tried(view: View, kernel: Function, launches: tuple[Launch, ...], shape: Shape) -> Attempt:
     plan = Plan(view.bodies, shape)
     plan.functions[kernel.head.begin] = kernel
-    Statements(plan).run(kernel.body, Scope(kernel, dict.fromkeys(kernel.parameters, Kind.UNIFORM)))
+    Statements(plan).function(Scope(kernel, dict.fromkeys(kernel.parameters, Kind.UNIFORM)))
     _check(view, kernel, plan)
     edits = settle(view.bodies, plan, launches)
     return Attempt(kernel, edits, tuple(plan.functions.values()), tuple(plan.calls.items()))

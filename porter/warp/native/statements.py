@@ -17,6 +17,7 @@ from porter.warp.native.state import Plan, Scope, Shared
 from porter.warp.tree import EMPTY, Node, calls, names, unwrapped
 
 K = Kind
+_CHOOSES = frozenset({"if", "ifdef", "ifndef"})
 _UNSIGNED = re.compile(r"unsigned|int|uint|uint32_t|std::uint32_t|u32|unsigned int")
 
 
@@ -30,6 +31,16 @@ class Statements:
         self.expressions.calls = self.calls
         self.calls.statements = self
         self.constants = plan.bodies.constants
+
+    def function(self, scope: Scope) -> None:
+        """The body of the function of a scope."""
+        head = scope.function.head
+        tokens = self.plan.bodies.tokens
+        for directive in tokens.directives:
+            inside = head.body is not None and tokens.starts[head.body] < directive.start < tokens.end(head.end - 1)
+            if inside and directive.name in _CHOOSES:
+                raise Undecided(None, f"{scope.function.name} has another body in another build")
+        self.run(scope.function.body, scope)
 
     def run(self, node: Node, scope: Scope) -> None:
         """One statement."""
@@ -76,6 +87,8 @@ class Statements:
         for variable in node.kids:
             if self._points_to_shared(variable, scope):
                 continue
+            if "&" in variable.extra and "const" not in node.text.split():
+                raise Undecided(variable, f"{variable.text} is another name of something")
             scope.declared[variable.text] = node
             for dimension in variable.dimensions:
                 self.value(dimension, scope)
