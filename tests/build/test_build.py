@@ -8,6 +8,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from porter.validation.build.hints import hint_on
 from porter.validation.build.model import BuildReport, How, Status
 from porter.validation.build.report import build_json, build_markdown, build_text
 from porter.validation.build.run import BuildRequest, build
@@ -139,6 +140,16 @@ def test_diagnostics_lead_to_the_source_and_the_finding(gfx942: BuildReport) -> 
     assert "tex2D" in error.message and "tex2D" in source[(error.place.source_line or 0) - 1]
     assert error.kernel == "resample"
     assert [(one.code, one.effort) for one in error.findings[:1]] == [("A002", "manual")]
+
+
+def test_names_newer_than_the_installed_hip(tmp_path: Path) -> None:
+    (tmp_path / "include/hip").mkdir(parents=True)
+    (tmp_path / "include/hip/hip_version.h").write_text("#define HIP_VERSION_MAJOR 6\n#define HIP_VERSION_MINOR 3\n")
+    wrong = "use of undeclared identifier 'hipLaunchKernelExC'"
+    assert hint_on(wrong, tmp_path / "include") == "hipLaunchKernelExC is in HIP since 7.0, installed is 6.3"
+    assert hint_on("use of undeclared identifier 'hipMalloc'", tmp_path / "include") is None
+    assert hint_on("use of undeclared identifier 'x'", tmp_path / "include") is None
+    assert hint_on(wrong, tmp_path) is None
 
 
 def test_renderings(gfx942: BuildReport) -> None:

@@ -132,6 +132,17 @@ def test_block_sizes_of_launches(tmp_path: Path) -> None:
     assert kernel is not None and sources.bounds(kernel) == 256
 
 
+def test_constants_of_headers_count_where_they_agree(tmp_path: Path) -> None:
+    files = {
+        "a.hip": '#include "s.h"\n__global__ void k(int* x) {}\nvoid f(int* x) { dim3 b(SIDE, SIDE); k<<<1, b>>>(x); }',
+        "b.hip": "__global__ void j(int* x) {}\nvoid g(int* x) { j<<<1, OTHER>>>(x); }",
+        "s.h": "#define SIDE 8\n#define OTHER 64\n",
+        "t.h": "#define OTHER 128\n",
+    }
+    sources = read_sources(_write(tmp_path, files), list(files))
+    assert [block.threads for block in sources.blocks("k")] == [64] and not sources.blocks("j")
+
+
 def test_programs(tmp_path: Path) -> None:
     main = "#include <hipblas/hipblas.h>\nint main(int argc, char** argv) { return 0; }\n"
     _write(

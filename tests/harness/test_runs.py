@@ -75,6 +75,16 @@ def test_every_kind_of_argument(compile_fake: Compile) -> None:
     assert done.output(6).tolist() == [1, -3, 2**64 - 2**12, 0.5, 0.1, 7, 2.5]
 
 
+def test_torch_tensors(compile_fake: Compile) -> None:
+    torch = pytest.importorskip("torch")
+    kernel = compile_fake(SOURCE, "n::scale<unsigned short>")
+    given = torch.arange(6, dtype=torch.float32).to(torch.bfloat16).reshape(2, 3).t()
+    done = kernel.launch(_launch(given, torch.zeros(3, 2, dtype=torch.bfloat16), 1, 6, grid=1, block=6), 30)
+    assert isinstance(done, Ran), done
+    back = torch.from_numpy(done.output(1)).view(torch.bfloat16)
+    assert torch.equal(back, given)
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

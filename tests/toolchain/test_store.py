@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from porter.validation.toolchain.store import DEPFILE, Made, Recipe, make, prerequisites
+from porter.validation.toolchain.store import DEPFILE, Made, Recipe, make, prerequisites, prune
 
 GXX = shutil.which("g++")
 pytestmark = pytest.mark.skipif(GXX is None, reason="g++ is not on the PATH")
@@ -116,6 +116,15 @@ def test_a_cache_that_cannot_be_written(build: Callable[..., Made], tmp_path: Pa
     assert done.invocation.ok and done.product("*.o") is not None
     assert done.note is not None and "cache" in done.note
     assert not build().reused
+
+
+def test_old_builds_make_room(build: Callable[..., Made], tmp_path: Path) -> None:
+    first, second = build(), build("-O2")
+    os.utime(first.folder, (1, 1))
+    room = sum(path.stat().st_size for path in second.folder.iterdir())
+    assert prune(room, every=0) == 1
+    assert not first.folder.exists() and build("-O2").reused
+    assert prune(0) == 0  # not again on the same day
 
 
 def test_a_damaged_record_is_built_again(build: Callable[..., Made]) -> None:

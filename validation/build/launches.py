@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from porter.validation.build.model import Block
@@ -60,6 +61,15 @@ class Sources:
     constants: dict[str, dict[str, str]] = field(default_factory=dict)
     dims: dict[str, dict[str, str]] = field(default_factory=dict)
 
+    @cached_property
+    def shared(self) -> dict[str, str]:
+        """Constants that mean the same in every file that has them."""
+        found: dict[str, set[str]] = {}
+        for constants in self.constants.values():
+            for name, value in constants.items():
+                found.setdefault(name, set()).add(value)
+        return {name: next(iter(values)) for name, values in found.items() if len(values) == 1}
+
     def kernel(self, name: str) -> KnownKernel | None:
         """The kernel that a demangled name stands for; None when there is none, or more than one."""
         bare = name.partition("<")[0]
@@ -102,7 +112,7 @@ class Sources:
 
     def _number(self, path: str, text: str, depth: int = 0) -> int | None:
         """The value of a constant expression of integers."""
-        constants = self.constants.get(path, {})
+        constants = {**self.shared, **self.constants.get(path, {})}
         expression = Expression(_pythonic(text))
         try:
             values: Mapping[str, int | None] = {
@@ -145,8 +155,12 @@ def read_sources(root: Path, paths: Iterable[str]) -> Sources:
             data = (root / path).read_bytes()
         except OSError:
             continue
+        source = SourceFile(path, data)
         if b"__global__" in data or b"<<<" in data or b"hipLaunch" in data:
-            _read(sources, path, SourceFile(path, data))
+            _read(sources, path, source)
+        plain = _COMMENT.sub("", source.text)
+        sources.constants[path] = {m[1] or m[3]: m[2] or m[4] for m in _CONSTANT.finditer(plain)}
+        sources.dims[path] = {m[1]: f"dim3({m[2]})" for m in _DIM3.finditer(plain)}
     return sources
 
 
@@ -159,9 +173,6 @@ def _read(sources: Sources, path: str, source: SourceFile) -> None:
             _add(sources, path, kernel.name.partition("<")[0], launch)
     for launch in find_launches(tokens, path, source):
         _add(sources, path, base_name(launch.kernel), launch)
-    plain = _COMMENT.sub("", source.text)
-    sources.constants[path] = {m[1] or m[3]: m[2] or m[4] for m in _CONSTANT.finditer(plain)}
-    sources.dims[path] = {m[1]: f"dim3({m[2]})" for m in _DIM3.finditer(plain)}
 
 
 def _add(sources: Sources, path: str, name: str, launch: Launch) -> None:

@@ -73,6 +73,7 @@ class Diagnostic:
     """The header outside the tree where the compiler stood; `place` is then the line that led there."""
     kernel: str | None = None
     findings: tuple[Related, ...] = ()
+    hint: str | None = None
 
 
 @dataclass(frozen=True)

@@ -136,6 +136,8 @@ def _diagnostics(unit: UnitBuild, verbose: bool) -> Iterator[str]:
     shown = errors if verbose else errors[:_ERRORS_SHOWN]
     for one in shown:
         yield f"    {diagnostic_line(one)}"
+        if one.hint:
+            yield f"        {one.hint}"
         for finding in one.findings:
             if verbose or finding.effort != "none":
                 yield f"        {finding.code} {finding.effort}: {finding.message}"
@@ -239,6 +241,7 @@ def _diagnostic(one: Diagnostic) -> dict[str, Any]:
         **_place(one.place),
         "within": one.within,
         "kernel": one.kernel,
+        "hint": one.hint,
         "findings": [{"code": f.code, "effort": f.effort, "message": f.message} for f in one.findings],
     }
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from porter.validation.build.compile import Compiled, Tool, compile_unit
 from porter.validation.build.diagnostics import missing_header, read_diagnostics
+from porter.validation.build.hints import hint_on
 from porter.validation.build.launches import Sources, read_sources
 from porter.validation.build.link import link, programs
 from porter.validation.build.model import (
@@ -30,10 +31,11 @@ from porter.validation.build.origin import Origins, origins
 from porter.validation.build.resources import resources_of
 from porter.validation.build.syntax import check_syntax, syntax_tool
 from porter.validation.build.units import Tree, Unit, find_tree
-from porter.validation.toolchain.clang import find_clang
+from porter.validation.toolchain.clang import find_clang, find_headers
 from porter.validation.toolchain.entry import demangle, signature_name
 from porter.validation.toolchain.hipcc import find_hipcc, supports
 from porter.validation.toolchain.result import Missing
+from porter.validation.toolchain.store import prune
 
 from porter.errors import Unusable
 
@@ -67,6 +69,7 @@ def build(request: BuildRequest, progress: Progress | None = None) -> BuildRepor
     tools = tuple(
         TargetTool(target, tool.how if tool else None, tool.shown if tool else "", why) for target, tool, why in chosen
     )
+    prune()
     took = time.monotonic() - began
     return BuildReport(str(tree.root), tools, units, linked, took, tree.description, (*tree.notes, *notes))
 
@@ -149,7 +152,10 @@ def _one(
 
 def _built(context: _Context, unit: Unit, target: str, tool: Tool, made: Compiled, seconds: float) -> UnitBuild:
     raws = read_diagnostics(made.said)
-    found = tuple(_distinct(context.origins.diagnostic(raw) for raw in raws))
+    headers = find_headers()
+    folder = None if isinstance(headers, Missing) else headers
+    located = (context.origins.diagnostic(raw) for raw in raws)
+    found = tuple(_distinct(replace(one, hint=hint_on(one.message, folder)) for one in located))
     absent = next((name for raw in raws if (name := missing_header(raw))), None)
     status, reason = _outcome(made, found, absent)
     kernels = tuple(_kernel(context, target, one) for one in resources_of(made.assembly))

@@ -57,7 +57,7 @@ def find_tree(path: Path, description: Path | None = None) -> Tree:
     path = path.absolute()
     if not path.exists():
         raise Unusable(f"{path}: no such file or folder")
-    root = path if path.is_dir() else _root_of(path)
+    root = _root_of(path)
     manifest = read_manifest(root)
     code = tuple(_code(root)) if path.is_dir() or manifest else _beside(root, path)
     headers = Headers(root, code)
@@ -89,7 +89,9 @@ def _tree(
 
 
 def _root_of(path: Path) -> Path:
-    return next((folder for folder in path.parents if (folder / MANIFEST).is_file()), path.parent)
+    """The ported tree that a file or folder is in, else the folder itself."""
+    own = path if path.is_dir() else path.parent
+    return next((folder for folder in (own, *own.parents) if (folder / MANIFEST).is_file()), own)
 
 
 def _beside(root: Path, path: Path) -> tuple[str, ...]:
@@ -113,6 +115,8 @@ def _code(root: Path) -> Iterator[str]:
 def _chosen(root: Path, path: Path, manifest: Manifest | None, code: tuple[str, ...]) -> list[str]:
     if path.is_file():
         return [str(PurePosixPath(path.relative_to(root)))]
+    if path != root:
+        code = tuple(one for one in code if (root / one).is_relative_to(path))
     if manifest is not None:
         outputs = {record.output: record for record in manifest.files.values() if record.output}
         ported = (one for one in code if one in outputs and outputs[one].status is Status.PORTED)

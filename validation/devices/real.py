@@ -139,10 +139,20 @@ class RealKernel:
 
 
 def _request(launch: Launch) -> messages.LaunchRequest:
-    constants = tuple(launch.constants)
+    constants = tuple((name, as_array(value)) for name, value in launch.constants)
     return messages.LaunchRequest(
-        tuple(launch.arguments), launch.grid, launch.block, launch.shared, launch.cooperative, constants
+        tuple(map(as_array, launch.arguments)), launch.grid, launch.block, launch.shared, launch.cooperative, constants
     )
+
+
+def as_array(value: Any) -> Any:
+    """A torch tensor, wherever it lies, as the numpy array with the same bytes; anything else as it is."""
+    if type(value).__module__.partition(".")[0] != "torch" or not hasattr(value, "untyped_storage"):
+        return value
+    import torch
+
+    tensor = value.detach().cpu().contiguous()
+    return tensor.view(torch.uint16).numpy() if tensor.dtype is torch.bfloat16 else tensor.numpy()
 
 
 def failure(text: str, kernel: str) -> LaunchOutcome:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from porter.validation.toolchain.invoke import invoke
+from porter.validation.toolchain.invoke import first_line, invoke
 from porter.validation.toolchain.result import Missing
 from porter.validation.toolchain.store import identity
 
@@ -62,7 +62,7 @@ def _examine(path: str, stamp: tuple[int, int]) -> Hipcc | Missing:
     shown = invoke((path, "--version"), _SECONDS, environment=ENVIRONMENT)
     version, clang = _VERSION.search(shown.output), _CLANG.search(shown.output)
     if not shown.ok or version is None or clang is None:
-        return Missing(f"{path} --version: {shown.said.strip()[:200] or f'exit status {shown.code}'}")
+        return Missing(f"{path} --version: {first_line(shown.said) or f'exit status {shown.code}'}")
     return Hipcc(path, version[1], clang[1])
 
 
@@ -93,4 +93,4 @@ def supports(hipcc: Hipcc, target: str) -> str | None:
     if done.ok:
         return None
     said = _ERROR.search(done.output)
-    return f"{hipcc.path} {hipcc.version}, {target}: {said[1] if said else done.said.strip()[:200]}"
+    return f"{hipcc.path} {hipcc.version}, {target}: {said[1] if said else first_line(done.said)}"

@@ -43,6 +43,11 @@ class Invocation:
         return "\n".join(filter(None, (self.output.rstrip(), self.stopped)))
 
 
+def first_line(said: str) -> str:
+    """The first line that says something, not too long."""
+    return next((line.strip() for line in said.splitlines() if line.strip()), "")[:200]
+
+
 class _Kept:
     """The first and the last bytes of a stream."""
 

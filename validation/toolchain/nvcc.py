@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from porter.validation.toolchain.invoke import Invocation, invoke
+from porter.validation.toolchain.invoke import Invocation, first_line, invoke
 from porter.validation.toolchain.result import Assembled, CompileFailed, Missing
 from porter.validation.toolchain.store import DEPFILE, Made, Recipe, identity, make
 
@@ -69,7 +69,7 @@ def _examine(path: str, stamp: tuple[int, int]) -> str | Missing:
     shown = invoke((path, "--version"), _SECONDS)
     release = _RELEASE.search(shown.output)
     if not shown.ok or release is None:
-        return Missing(f"{path} --version: {shown.said.strip()[:200] or f'exit status {shown.code}'}")
+        return Missing(f"{path} --version: {first_line(shown.said) or f'exit status {shown.code}'}")
     return release[2]
 
 

@@ -21,6 +21,9 @@ from porter.validation.toolchain.invoke import Invocation, invoke
 DEPFILE = "inputs.d"
 """Where a command writes its dependency file (`-MD -MF`), inside its folder."""
 RECORD = "porter-build.json"
+MOST = 4 << 30
+"""Bytes that kept builds may take."""
+DAY = 86_400.0
 _VARIANTS = 8
 _SETTLED = 2.0
 """A file younger than this at the time of the build is compared by content, never by its time stamp."""
@@ -75,6 +78,35 @@ def cache_directory() -> Path:
     if configured:
         return Path(configured)
     return Path(os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache"))) / "porter"
+
+
+def prune(most: int = MOST, every: float = DAY) -> int:
+    """Removes the builds that were made first when all together take too much room; looked at once a day."""
+    root = cache_directory() / "builds"
+    stamp = root / ".pruned"
+    try:
+        if stamp.exists() and time.time() - stamp.stat().st_mtime < every:
+            return 0
+        stamp.touch()
+        found = [(path.stat().st_mtime, path) for path in root.glob("*/*") if path.is_dir()]
+    except OSError:
+        return 0
+    sizes = {path: _size(path) for _, path in found}
+    total, removed = sum(sizes.values()), 0
+    for _, path in sorted(found):
+        if total <= most:
+            break
+        shutil.rmtree(path, ignore_errors=True)
+        total -= sizes[path]
+        removed += 1
+    return removed
+
+
+def _size(folder: Path) -> int:
+    try:
+        return sum(path.stat().st_size for path in folder.iterdir())
+    except OSError:
+        return 0
 
 
 def identity(path: str, version: str) -> str:

@@ -1,0 +1,47 @@
+"""Why a name of HIP is unknown to the compiler: the installed HIP is older than the name."""
+
+from __future__ import annotations
+
+import functools
+import re
+from pathlib import Path
+
+_UNKNOWN = re.compile(
+    r"(?:undeclared identifier|unknown type name|no (?:type|member|template) named|no matching function for call to) "
+    r"'(?P<name>hip\w+)'"
+)
+_VERSION = re.compile(r"^#define HIP_VERSION_(MAJOR|MINOR)\s+(\d+)", re.MULTILINE)
+
+
+def hint_on(message: str, headers: Path | None) -> str | None:
+    """One sentence about the name in an error, or None."""
+    found = _UNKNOWN.search(message)
+    here = _installed(headers) if headers is not None and found is not None else None
+    if found is None or here is None:
+        return None
+    since = _since().get(found["name"])
+    if since is None or _number(since) <= here:
+        return None
+    return f"{found['name']} is in HIP since {since}, installed is {here[0]}.{here[1]}"
+
+
+@functools.lru_cache(maxsize=8)
+def _installed(headers: Path) -> tuple[int, int] | None:
+    try:
+        found = dict(_VERSION.findall((headers / "hip" / "hip_version.h").read_text("utf-8", "replace")))
+        return int(found["MAJOR"]), int(found["MINOR"])
+    except (OSError, KeyError):
+        return None
+
+
+@functools.cache
+def _since() -> dict[str, str]:
+    """HIP name -> the oldest ROCm that has it, from the name tables."""
+    from porter.names.table import load_names
+
+    return {row.hip: row.since for row in load_names(None, {}).rows() if row.hip and row.since}
+
+
+def _number(version: str) -> tuple[int, int]:
+    major, _, minor = version.partition(".")
+    return int(major), int(minor or 0)
