@@ -34,7 +34,8 @@ class Placed:
         if not self.shape:
             return flat.reshape(())
         inner = tuple(slice(0, self.shape[axis]) for axis in self.axes)
-        return flat.reshape(self.outer)[inner].transpose(self.axes)
+        part: Array = flat.reshape(self.outer)[inner].transpose(self.axes)
+        return part
 
     def offset(self, index: Sequence[int]) -> int:
         """Bytes from the start of the memory to an element."""

@@ -179,13 +179,14 @@ def _difference(
 
 def ulps_apart(first: Array, second: Array, dtype: str) -> NDArray[np.int64]:
     """Units in the last place between two arrays; zeros of both signs are equal."""
-    a, b = dtypes.ordered(first, dtype).astype(np.int64), dtypes.ordered(second, dtype).astype(np.int64)
+    a, b = dtypes.ordered(first, dtype), dtypes.ordered(second, dtype)
     far = (a < 0) != (b < 0)
     with np.errstate(over="ignore"):
         apart = np.where(
             far, np.abs(a).astype(np.uint64) + np.abs(b).astype(np.uint64), np.abs(a - b).astype(np.uint64)
         )
-    return np.minimum(apart, np.uint64(2**63 - 1)).astype(np.int64)
+    bounded: NDArray[np.int64] = np.minimum(apart, np.uint64(2**63 - 1)).astype(np.int64)
+    return bounded
 
 
 def histogram(got: Array, rounded: Array, dtype: str) -> tuple[int, ...]:
@@ -199,7 +200,8 @@ def errors_of(got: Array, dtype: str, truth: Array, looked_at: Mask) -> NDArray[
     """Absolute errors where everything is finite, in order."""
     values, goal = dtypes.to_float64(got, dtype), truth.astype(np.float64)
     finite = looked_at & np.isfinite(values) & np.isfinite(goal)
-    return np.abs(values[finite] - goal[finite])
+    errors: NDArray[np.float64] = np.abs(values[finite] - goal[finite])
+    return errors
 
 
 def sorted_written(got: Array, written: Mask) -> Array:

@@ -86,13 +86,15 @@ def _to_bfloat16(values: NDArray[np.float64]) -> Array:
     word = np.where(inexact, word | 1, word).astype(np.uint32)
     rounded = (word + np.uint32(0x7FFF) + ((word >> 16) & 1)) >> 16
     nan = np.isnan(values)
-    return np.where(nan, np.uint32(0x7FC0), rounded).astype(np.uint16)
+    result: Array = np.where(nan, np.uint32(0x7FC0), rounded).astype(np.uint16)
+    return result
 
 
-def ordered(array: Array, dtype: str) -> NDArray[np.float64] | NDArray[np.int64]:
+def ordered(array: Array, dtype: str) -> NDArray[np.int64]:
     """Floats as integers in their order, so that differences count units in the last place."""
     width = storage(dtype).itemsize * 8
     word = bits(array).astype(np.uint64)
     sign = np.uint64(1 << (width - 1))
     magnitude = (word & ~sign).astype(np.int64)
-    return np.where(word & sign != 0, -magnitude, magnitude)
+    signed: NDArray[np.int64] = np.where(word & sign != 0, -magnitude, magnitude)
+    return signed

@@ -78,13 +78,16 @@ def _scalar(case: Case, argument: Argument, symbols: Symbols) -> np.generic:
         raise CaseError(case.path, argument.line, f"{argument.name}: {error}") from None
     kind = dtypes.storage(argument.dtype)
     if argument.dtype == "bfloat16":
-        return kind.type(dtypes.from_float64(np.array(float(value)), "bfloat16")[()])
+        packed: np.generic = kind.type(dtypes.from_float64(np.array(float(value)), "bfloat16")[()])
+        return packed
     if kind.kind in "iu":
         limits = np.iinfo(kind)
         if value != int(value) or not limits.min <= value <= limits.max:
             raise CaseError(case.path, argument.line, f"{argument.name}: {value} overflows {argument.dtype}")
-        return kind.type(int(value))
-    return kind.type(value)
+        whole: np.generic = kind.type(int(value))
+        return whole
+    real: np.generic = kind.type(value)
+    return real
 
 
 def struct_bytes(case: Case, argument: Argument, symbols: Symbols) -> bytes:
@@ -116,7 +119,8 @@ def _array(
         return _hooked(case, argument, trial, values.hook, shape, rng, {**scalars, **arrays})
     if values.kind == "bits":
         raw = rng.bytes(math.prod(shape) * dtypes.storage(argument.dtype).itemsize)
-        return np.frombuffer(raw, dtypes.storage(argument.dtype)).reshape(shape).copy()
+        bits: Array = np.frombuffer(raw, dtypes.storage(argument.dtype)).reshape(shape).copy()
+        return bits
     low, high = (
         None if bound is None else case.number(bound, trial.symbols, "arguments") for bound in (values.low, values.high)
     )
@@ -170,7 +174,8 @@ def _cancelling(values: NDArray[np.float64], rng: np.random.Generator, dtype: st
     flat = values.reshape(-1) * 10.0 ** rng.uniform(-2, 3 if dtype != "float16" else 2, values.size)
     half = flat.size // 2
     flat[flat.size - half :] = -flat[:half]
-    return rng.permutation(flat).reshape(values.shape)
+    mixed: NDArray[np.float64] = rng.permutation(flat).reshape(values.shape)
+    return mixed
 
 
 def _denormal(values: NDArray[np.float64], rng: np.random.Generator, dtype: str) -> NDArray[np.float64]:

@@ -284,8 +284,9 @@ def _pairs(
 ) -> Iterator[PairResult]:
     agreements = {(a.original, a.port): a for a in checked.agreements}
     ratios = dict(checked.ratios)
-    for original in originals or [None]:
-        for port in ports or [None]:
+    none: Sequence[SideResult | None] = (None,)
+    for original in originals or none:
+        for port in ports or none:
             if original is not None or port is not None:
                 yield _pair(case, original, port, agreements, ratios)
 

@@ -65,7 +65,7 @@ def unrefereed(dtype: str, truth: NDArray[np.float64], reduction: int) -> NDArra
     finite = np.abs(truth[np.isfinite(truth)])
     scale = float(finite.max()) if finite.size else 0.0
     row = TABLE[dtype]
-    growth = FACTOR * math.sqrt(max(reduction, 1)) * row.accumulator * scale if reduction > 1 else 0.0
+    growth = FACTOR * math.sqrt(reduction) * row.accumulator * scale if reduction > 1 else 0.0
     return 2.0 * (row.units * row.unit * _magnitude(truth) + 2 * row.smallest) + 2.0 * growth
 
 

@@ -7,7 +7,7 @@ import pickle
 import struct
 import sys
 import traceback
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 from porter.validation.check import SideKey, Task, check
 from porter.validation.device import Device
@@ -16,14 +16,14 @@ from porter.validation.devices import registry
 _LENGTH = struct.Struct("<Q")
 
 
-def write_frame(stream: BinaryIO, value: Any) -> None:
+def write_frame(stream: IO[bytes], value: Any) -> None:
     """One pickled value with its length in front."""
     data = pickle.dumps(value)
     stream.write(_LENGTH.pack(len(data)) + data)
     stream.flush()
 
 
-def read_frame(stream: BinaryIO) -> Any | None:
+def read_frame(stream: IO[bytes]) -> Any | None:
     """The next value; None at the end."""
     head = stream.read(_LENGTH.size)
     if len(head) < _LENGTH.size:
@@ -60,7 +60,7 @@ def _open(name: str) -> Device:
     return found
 
 
-def serve(tasks: BinaryIO, answers: BinaryIO) -> None:
+def serve(tasks: IO[bytes], answers: IO[bytes]) -> None:
     """Check task after task until there is none."""
     while True:
         task: Task | None = read_frame(tasks)
@@ -71,7 +71,7 @@ def serve(tasks: BinaryIO, answers: BinaryIO) -> None:
             write_frame(answers, ("step", side, step, seconds))
 
         try:
-            answer = ("done", check(task, _open, say))
+            answer: tuple[str, Any] = ("done", check(task, _open, say))
         except MemoryError:
             answer = ("crash", "out of memory")
         except Exception:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from porter.validation import dtypes, tolerance
-from porter.validation.compare import BINS, compare, sorted_written, ulps_apart
+from porter.validation.compare import BINS, compare, errors_of, same_bits, sorted_written, ulps_apart
 from porter.validation.verdict import Status, judge, judge_runs, worst
 
 Array = NDArray[Any]
@@ -218,3 +218,126 @@ def test_the_worst_decides() -> None:
     assert worst([Status.NOT_RUN, W, P]) is W
     assert worst([W, Status.FAULT]) is Status.FAULT
     assert worst([X, W]) is W
+
+
+# -- what mutants of the modules have shown to be missing above ---------------------------------------
+
+
+def test_the_numbers_of_the_table() -> None:
+    for dtype, info in (
+        ("float64", np.finfo(np.float64)),
+        (F32, np.finfo(np.float32)),
+        ("float16", np.finfo(np.float16)),
+    ):
+        row = tolerance.TABLE[dtype]
+        assert row.unit == float(info.eps) / 2 and row.smallest == float(info.smallest_subnormal)
+        assert row.accumulator == (2.0**-53 if dtype == "float64" else 2.0**-24)
+    assert tolerance.TABLE["bfloat16"] == tolerance.Row(0.00390625, 2, 5.9604644775390625e-08, 9.183549615799121e-41)
+    assert tolerance.FACTOR == 8
+
+
+def test_two_terms_are_a_sum() -> None:
+    two, one = (tolerance.allowed(F32, _d(1), n, None) for n in (2, 1))
+    np.testing.assert_allclose(two - one, 2 * 2**0.5 * 2.0**-24, rtol=1e-6)
+    two, one = (tolerance.unrefereed(F32, _d(1, -3), n) for n in (2, 1))
+    np.testing.assert_allclose(two - one, 2 * 8 * 2**0.5 * 2.0**-24 * 3, rtol=1e-6)
+    np.testing.assert_allclose(one, 2 * 16 * 2.0**-24 * _d(1, 3), rtol=1e-6)
+    np.testing.assert_array_equal(tolerance.unrefereed(F32, _d(np.nan, 0), 9), np.full(2, 4 * 2.0**-149))
+    np.testing.assert_array_equal(tolerance.unrefereed(F32, _d(np.nan, np.inf), 9), np.full(2, 4 * 2.0**-149))
+
+
+def test_accuracy_is_largest_and_mean() -> None:
+    assert tolerance.accuracy(_d()) == (0.0, 0.0) == tolerance.accuracy(_d(0, 0))
+    assert tolerance.accuracy(_d(3, 4)) == (4.0, pytest.approx(12.5**0.5))
+    assert tolerance.accuracy(_d(np.inf, 1)) == (np.inf, np.inf)
+
+
+def test_the_grace_of_an_exact_original() -> None:
+    zero = _d(0, 0)
+    assert tolerance.is_as_accurate(_d(1000 * 2.0**-24, 0), zero, _d(0, -1000), F32, 1.0)
+    assert not tolerance.is_as_accurate(_d(1001 * 2.0**-24, 0), zero, _d(0, -1000), F32, 1.0)
+    assert tolerance.is_as_accurate(_d(1, 2), _d(2, 1), zero, F32, 1.0)
+    assert not tolerance.is_as_accurate(_d(0.5), _d(0), _d(), F32, 1.0)
+
+
+def test_classes_of_the_histogram() -> None:
+    ends = (0, 1, 2, 4, 8, 16, 64, 1024)
+    assert ends == BINS
+    got = np.concatenate([(np.array([e], np.uint32) + np.float32(1).view(np.uint32)) for e in ends]).view(np.float32)
+    assert compare(got, F32, np.ones(8), np.ones(8)).ulps == (1,) * 8 + (0,)
+    above = np.concatenate([(np.array([e + 1], np.uint32) + np.float32(1).view(np.uint32)) for e in ends]).view(
+        np.float32
+    )
+    assert compare(above, F32, np.ones(8), np.ones(8)).ulps == (0, 1, 1, 1, 1, 1, 1, 1, 1)
+
+
+@pytest.mark.parametrize(("wanted", "written"), [((True, True), (True, False)), ((True, False), (True, True))])
+def test_holes_are_not_bitwise(wanted: tuple[bool, bool], written: tuple[bool, bool]) -> None:
+    found = compare(_f(1, 1), F32, _d(1, 1), np.zeros(2), np.array(wanted), np.array(written))
+    assert not found.bitwise and found.unwritten + found.stray == 1
+    assert judge([found]) is Status.WRONG_VALUES
+    good = compare(_f(1), F32, _d(1), None)
+    assert judge([good, found]) is Status.WRONG_VALUES
+
+
+def test_one_bad_output_is_enough() -> None:
+    good, wrong, odd = (compare(_f(x), F32, _d(1), np.zeros(1)) for x in (1, 2, np.nan))
+    assert judge([good, wrong]) is Status.WRONG_VALUES
+    assert judge([good, odd]) is Status.NON_FINITE
+    assert judge([good, good]) is Status.PASSED
+
+
+def test_wrong_integers_have_evidence() -> None:
+    found = compare(np.array([1, 2]), "int64", np.array([1, 3]), None)
+    assert not found.bitwise and found.first is not None
+    assert (found.first.index, found.first.got, found.first.expected, found.first.allowed) == ((1,), 2, 3, 0.0)
+    assert compare(np.array([0], np.uint64), "uint64", np.array([0], np.uint64), None).bitwise
+    assert compare(np.array([1], np.uint64), "uint64", np.array([1]), None).bitwise
+    assert compare(np.array([-1]), "int64", np.array([2**64 - 1], np.uint64), None).wrong == 1
+
+
+def test_how_much_of_the_allowance_was_used() -> None:
+    assert compare(_f(1.5, 1), F32, _d(1, 1), _d(2, 8)).of_allowed == 0.25
+    assert compare(_f(1), F32, _d(1), None).of_allowed == 0.0
+    assert compare(_f(1, 2), F32, _d(1, np.nan), np.ones(2)).max_error == 0.0
+
+
+def test_the_worst_is_the_one_furthest_beyond_its_bound() -> None:
+    found = compare(_f(1, 3), F32, _d(0, 0), _d(0.1, 2))
+    assert found.worst is not None and found.worst.index == (0,)
+    found = compare(_f(1, 3), F32, _d(0, 0), _d(0.9, 2))
+    assert found.worst is not None and found.worst.index == (1,)
+
+
+def test_a_zero_is_not_bitwise_a_small_number() -> None:
+    found = compare(_f(0, 1), F32, _d(1e-3, 1), np.ones(2))
+    assert found.is_right and not found.bitwise
+
+
+def test_infinity_where_the_allowance_reaches_it() -> None:
+    largest = float(np.finfo(np.float32).max)
+    truth = _d(largest, -largest)
+    bound = tolerance.allowed(F32, truth, 1, None)
+    assert compare(_f(np.inf, -np.inf), F32, truth, bound).is_right
+    assert compare(_f(-np.inf, np.inf), F32, truth, bound).nonfinite == 2
+    assert compare(_f(np.nan, np.nan), F32, truth, bound).nonfinite == 2
+
+
+def test_ulps_across_zero_and_between_the_ends() -> None:
+    tiny = np.float32(2.0**-149)
+    assert ulps_apart(_f(-tiny), _f(3 * tiny), F32).tolist() == [4]
+    assert ulps_apart(_f(-0.0), _f(0.0), F32).tolist() == [0]
+    largest = np.finfo(np.float64).max
+    assert ulps_apart(_d(-largest), _d(largest), "float64").tolist() == [2**63 - 1]
+
+
+def test_errors_of_what_is_looked_at() -> None:
+    got, truth = _f(1, 2, np.nan, 4, np.inf), _d(1.5, 0, 0, np.nan, 1)
+    everything = np.ones(5, np.bool_)
+    assert errors_of(got, F32, truth, everything).tolist() == [0.5, 2]
+    assert errors_of(got, F32, truth, ~everything).tolist() == []
+
+
+def test_same_bits() -> None:
+    assert same_bits(_f(1, np.nan), _f(1, np.nan)) and not same_bits(_f(0.0), _f(-0.0))
+    assert not same_bits(_f(1), _f(1, 1)) and not same_bits(_f(1, 1), _f(1))
