@@ -49,6 +49,13 @@ class Function:
         texts = template_parameters_of(self.tokens, self.head)
         return tuple(text.partition("=")[0].split()[-1].lstrip(".") for text in texts if text.strip())
 
+    @cached_property
+    def type_parameters(self) -> frozenset[str]:
+        """Names of the template parameters that are types."""
+        texts = template_parameters_of(self.tokens, self.head)
+        words = (text.partition("=")[0].split() for text in texts)
+        return frozenset(one[-1] for one in words if len(one) > 1 and one[0] in ("typename", "class"))
+
     def template_default(self, name: str) -> Node | None:
         """The default value of a template parameter that is no type."""
         for written_parameter in template_parameters_of(self.tokens, self.head):

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from porter.model import Effort, Finding
 from porter.rule import Rule, clean, reports
-from porter.signatures import template_parameters_of
 from porter.unit import Unit
 from porter.warp.bodies import Function, bodies_of
 from porter.written import closing, template_end
@@ -60,13 +59,12 @@ class HalfFromBfloat16(Rule):
         if _HALF.isdisjoint(unit.identifiers) or not _meet(unit):
             return
         for function in bodies_of(unit).functions:
-            types = _type_parameters(unit, function)
-            if len(types) > 1:
-                yield from self._conversions(unit, function, types)
+            if len(function.type_parameters) > 1:
+                yield from self._conversions(unit, function)
 
-    def _conversions(self, unit: Unit, function: Function, types: frozenset[str]) -> Iterator[Finding]:
+    def _conversions(self, unit: Unit, function: Function) -> Iterator[Finding]:
         tokens = unit.tokens
-        for name in sorted(types & tokens.names.keys()):
+        for name in sorted(function.type_parameters & tokens.names.keys()):
             for index in tokens.names[name]:
                 if (function.head.body or 0) < index < function.head.end and _converts(unit, index):
                     message = f"{name} may be a half made from a bfloat16, which is ambiguous in HIP"
@@ -83,11 +81,6 @@ def _meet(unit: Unit) -> bool:
             if after is not None and after > index and not _HALF.isdisjoint(texts[opening:after]):
                 return True
     return False
-
-
-def _type_parameters(unit: Unit, function: Function) -> frozenset[str]:
-    written = (text.partition("=")[0].split() for text in template_parameters_of(unit.tokens, function.head))
-    return frozenset(words[-1] for words in written if len(words) > 1 and words[0] in ("typename", "class"))
 
 
 def _converts(unit: Unit, index: int) -> bool:
