@@ -18,6 +18,14 @@ __device__ v4i resource(int* p, int stride, int records) {
   unsigned long long a = (unsigned long long)p;
   return v4i{(int)a, (int)(a >> 32) | stride << 16, records, 0x27000};
 }
+__device__ v4i scalar4(v4i, int, int) __asm("llvm.amdgcn.s.buffer.load.v4i32");
+__device__ int scalar(v4i, int, int) __asm("llvm.amdgcn.s.buffer.load.i32");
+extern "C" __global__ void uniform(int* a, int* o, int n, int at) {
+  v4i from = resource(a, 0, n * 4);
+  v4i x = scalar4(from, at * 4, 0);
+  o[threadIdx.x] = threadIdx.x == 0 ? x.x : threadIdx.x == 1 ? x.y : threadIdx.x == 2 ? x.z : x.w;
+  if (threadIdx.x == 4) o[4] = scalar(from, 8, 0);
+}
 extern "C" __global__ void k(int* a, int* o, int* four, int* half, int* items, int n, int s) {
   int i = threadIdx.x;
   v4i from = resource(a, 0, n * 4);
@@ -48,3 +56,10 @@ def test_buffers_end_where_they_say(compile_hip: Compile) -> None:
     assert np.array_equal(done.output(1)[64:128], i + np.where(i % 2 == 0, 5, 0))
     assert np.all(done.output(1)[128:] == 7)
     assert np.array_equal(done.output(4), np.where(i < n // 2, seen[2 * i % 64 + 1], 0))
+
+
+def test_scalar_loads_end_there_too(compile_hip: Compile) -> None:
+    a = np.arange(100, 120, dtype=np.int32)
+    done = compile_hip(CODE).launch("uniform", 1, 5, [a, np.zeros(5, np.int32), 10, 8])
+    assert isinstance(done, Ran), done
+    assert done.output(1).tolist() == [108, 109, 0, 0, 102]

@@ -91,3 +91,20 @@ int gfx_buffer_atomic(Lanes *w, uint32_t site, int op, int wide, BufferAddress a
     w->exec = all;
     return failed;
 }
+
+/* S_BUFFER_LOAD_DWORD and its kin: dwords beyond the buffer are 0 (stride counts records, as for vector accesses) */
+int gfx_scalar_buffer_load(Lanes *w, uint32_t site, uint32_t resource, uint32_t offset, uint32_t words, uint32_t into) {
+    Resource r = resource_of(w, resource);
+    uint64_t size = r.stride ? (uint64_t)r.stride * r.records : r.records;
+    uint32_t value[16] = {0};
+    offset &= ~3u;
+    for (uint32_t k = 0; k < words; k++) {
+        uint64_t at = (uint64_t)offset + 4 * k;
+        if (at + 4 > size) continue;
+        if (core_scalar(&w->core, site, r.base + at, 4, 0)) return 1;
+        memcpy(&value[k], (const void *)(r.base + at), 4);
+    }
+    memcpy(&w->s[into], value, 4 * words);
+    memset(&w->s_poison[into], 0, 4 * words);
+    return 0;
+}

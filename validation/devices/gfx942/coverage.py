@@ -14,6 +14,8 @@ def is_known(mnemonic: str) -> bool:
     """True when there is an emitter for the instruction (all of its usual forms)."""
     base = re.sub(r"(_sdwa_SDWA|_dpp_DPP|_e32|_e64|_sdwa|_dpp)$", "", mnemonic)
     compared = base.replace("v_cmpx_", "v_cmp_")
+    if base in memory.SCALAR_BUFFER_LOADS:
+        return True
     tables = (vector.ROWS, vector.PACKED, vector.MIXED, scalar.ROWS, scalar.BRANCHES, memory.SCALAR_LOADS, matrix.ROWS)
     if base in scalar.NO_EFFECT or any(compared in rows for rows in tables):
         return True

@@ -176,6 +176,17 @@ class ScalarEmitter(Emitter):
         reads = {base.index, base.index + 1} | scalar_indices(offset, 1)
         self.writer.emit_scalar(lines, reads, {to.index + k for k in range(words)})
 
+    def _scalar_buffer_load(self, index: int, instruction: Instruction, operands: list[Operand]) -> None:
+        words = memory.SCALAR_BUFFER_LOADS[instruction.mnemonic]
+        to, base, offset = operands
+        extra = [n for n, _ in instruction.modifiers if n not in ("offset", "glc")]
+        if extra or to.kind != "s" or to.count != words or base.kind != "s" or base.count != 4:
+            raise Unsupported("form of scalar buffer load", instruction)
+        immediate = int(instruction.modifier("offset") or "0", 0)
+        place = f"{self._scalar_value(offset, 'u32', instruction)} + {immediate}"
+        self.writer.emit(*self._poison_fault(f"(PS64({base.index}) | PS64({base.index + 2})) != 0", index))
+        self._call(f"gfx_scalar_buffer_load(w, {index}, {base.index}, {place}, {words}, {to.index})")
+
     def _do_s_endpgm(self, index: int, instruction: Instruction, operands: list[Operand]) -> None:
         self.writer.emit("return WAVE_DONE;")
 

@@ -156,11 +156,13 @@ def _ds_atomics() -> dict[str, AtomicOp]:
 DS_ATOMICS = _ds_atomics()  # after ds_
 SCALAR_LOADS = {"s_load_dword": 1, "s_load_dwordx2": 2, "s_load_dwordx4": 4, "s_load_dwordx8": 8, "s_load_dwordx16": 16}
 
+SCALAR_BUFFER_LOADS = {name.replace("s_load", "s_buffer_load"): words for name, words in SCALAR_LOADS.items()}
+
 
 def bytes_moved(mnemonic: str) -> int:
     """Bytes a memory instruction moves per lane (scalar loads: per wave)."""
-    if mnemonic in SCALAR_LOADS:
-        return 4 * SCALAR_LOADS[mnemonic]
+    if mnemonic.startswith("s_"):
+        return 4 * (SCALAR_LOADS.get(mnemonic) or SCALAR_BUFFER_LOADS.get(mnemonic, 0))
     if mnemonic.startswith("ds_"):
         return _ds_bytes(mnemonic[3:])
     space, _, rest = mnemonic.partition("_")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import struct
 from dataclasses import dataclass, replace
@@ -71,6 +72,7 @@ class Operand:
         return self.kind in ("int", "float")
 
 
+@functools.lru_cache(maxsize=65536)
 def parse(text: str) -> Operand:
     """Read one operand."""
     negate = absolute = sign = False

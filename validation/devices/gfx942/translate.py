@@ -161,6 +161,8 @@ class Translator(VectorEmitter, MemoryEmitter, EntryEmitter):
             self._branch(index, instruction)
         elif name in memory.SCALAR_LOADS:
             self._scalar_load(index, instruction, operands)
+        elif name in memory.SCALAR_BUFFER_LOADS:
+            self._scalar_buffer_load(index, instruction, operands)
         elif name.startswith(("global_", "flat_", "scratch_")):
             self._flat(index, instruction, operands)
         elif name.startswith("buffer_"):

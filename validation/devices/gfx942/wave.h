@@ -78,6 +78,7 @@ typedef struct BufferAddress {
     uint32_t resource, scalar, offset;
     int32_t offset_row, index_row;
 } BufferAddress;
+int gfx_scalar_buffer_load(Lanes *w, uint32_t site, uint32_t resource, uint32_t offset, uint32_t words, uint32_t into);
 int gfx_buffer(Lanes *w, uint32_t site, int store, int width, BufferAddress at, uint32_t row);
 int gfx_buffer_atomic(Lanes *w, uint32_t site, int op, int wide, BufferAddress at, uint32_t data, uint32_t other,
                       int32_t result);
