@@ -82,3 +82,57 @@ def test_nothing_is_new_when_code_moves(seed: int) -> None:
         assert not result.failing, (seed, [f"{f.path}:{f.line} {f.code} {f.message}" for f in result.failing])
         assert not result.stale, (seed, result.stale)
         assert git(root, "status", "--porcelain") == ""
+
+
+SAMPLES = Path(__file__).resolve().parents[2] / "samples"
+REAL = (
+    "wmma_gemm/wmma_gemm.cu",
+    "texture_filter/texture_filter.cu",
+    "nvrtc_string/nvrtc_string.cu",
+    "inline_ptx/ptx.cuh",
+    "cublas_curand/cublas_curand.cu",
+)
+
+
+def edited_outside(text: str, chance: random.Random) -> str:
+    """Real code with noise between its definitions, and other blanks at the ends of its lines."""
+    tokens = lex(text)
+    depth, places = 0, []
+    for index, word in enumerate(tokens.texts):
+        if tokens.directive_of(index) is not None:
+            continue
+        depth += (word == "{") - (word == "}")
+        if word in ("}", ";") and depth == 0:
+            places.append(tokens.end(index))
+    for place in sorted(chance.sample(places, min(len(places), 5)), reverse=True):
+        end = text.find("\n", place)
+        if end >= 0 and not text[place:end].strip():
+            text = f"{text[:end]}\n{noise(chance)}{text[end:]}"
+    lines = [line + chance.choice(("", "", " ", "\t")) * (not line.endswith("\\")) for line in text.split("\n")]
+    return "\n".join(lines)
+
+
+@settings(max_examples=6)
+@given(st.integers(0, 2**32))
+def test_nothing_is_new_in_real_code_when_only_its_surroundings_change(seed: int) -> None:
+    """Samples with all kinds of findings: noise between definitions, renamed files, other line ends."""
+    chance = random.Random(seed)
+    with tempfile.TemporaryDirectory() as folder:
+        texts = {name: (SAMPLES / name).read_text("utf-8") for name in REAL}
+        root = repository(Path(folder) / "project", texts)
+        store = Store(Path(folder) / "known.sqlite")
+        before = checked(root, store=store, update_baseline=True)
+        assert before.findings
+        commit(root)
+        moved = {name: edited_outside(text, chance) for name, text in texts.items()}
+        if chance.random() < 0.5:
+            moved = {name: text.replace("\n", "\r\n") for name, text in moved.items()}
+        gone = []
+        if chance.random() < 0.5:
+            gone.append("cublas_curand/cublas_curand.cu")
+            moved["random/renamed.cu"] = moved.pop(gone[0])
+        commit(root, moved, *gone)
+        for since in ("HEAD~1", None):
+            result = checked(root, since, store=store)
+            assert not result.failing, (seed, [f"{f.path}:{f.line} {f.code} {f.message}" for f in result.failing])
+            assert not result.stale, (seed, [entry.described() for entry in result.stale])
