@@ -5,21 +5,22 @@ from __future__ import annotations
 import re
 import shutil
 import tempfile
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from porter import __version__
 from porter.buildfiles.mentions import kind_of_build, mention
-from porter.check.baseline import NAME, Accepted, read_baseline, write_baseline
+from porter.check.baseline import NAME, read_baseline, write_baseline
 from porter.check.context import Place
 from porter.check.history import Base, Blob, base_named, contents, work_tree_root
+from porter.check.judge import Seen, Spotted, Verdict, judge, updated
 from porter.check.kernels import changed_kernels
 from porter.check.knowledge import rule_infos
 from porter.check.limit import Expired
-from porter.check.matching import Mark, match
+from porter.check.matching import Mark
 from porter.check.proofs import Touched
-from porter.check.result import HAZARD_GROUPS, Checked, CheckResult, FailOn, State
+from porter.check.result import Changed, CheckResult, FailOn
 from porter.check.side import (
     Detail,
     Known,
@@ -78,15 +79,6 @@ class Checkout:
 
 
 @dataclass(frozen=True)
-class Spotted:
-    """A finding on one side, with what it is recognised by."""
-
-    mark: Mark
-    entry: Found
-    detail: Detail
-
-
-@dataclass(frozen=True)
 class Scope:
     """The files to look at on both sides; without a base everything."""
 
@@ -141,9 +133,22 @@ def check(request: CheckRequest, store: Store, progress: Progress | None = None)
         finally:
             store.save()
         kernels = changed_kernels(head, before, looked, earlier, scope.changed, checkout.prefix)
-    spotted = _spotted(checkout, looked.values(), _other_records(head, base))
-    present = _spotted(checkout, earlier.values(), _base_builds(source, base)) if base is not None else []
-    return _judged(request, checkout, machine, head, base, scope, spotted, present, kernels, incomplete)
+    seen = Seen(
+        now=tuple(_spotted(checkout, looked.values(), _other_records(head, base))),
+        before=tuple(_spotted(checkout, earlier.values(), _base_builds(source, base))) if base is not None else (),
+        paths=frozenset(checkout.shown(entry.path) for entry in head.project.entries),
+        looked_at=frozenset(map(checkout.shown, scope.head | scope.base)) if base is not None else None,
+        prefix=checkout.prefix,
+        incomplete=incomplete,
+    )
+    path = _baseline(request, checkout)
+    verdict = judge(seen, read_baseline(path), request.fail_on)
+    if request.update_baseline:
+        accepted = updated(seen, read_baseline(path), request.fail_on)
+        write_baseline(path, accepted)
+        verdict = judge(seen, accepted, request.fail_on)
+    result = _result(request, checkout, machine, head, base, scope, kernels, verdict)
+    return Answer(result, tuple(machine.crashes), _touched(request, head, base, scope, result))
 
 
 def _look_at(
@@ -280,37 +285,20 @@ def _spot(checkout: Checkout, path: str, entry: Found, detail: Detail) -> Spotte
     return Spotted(mark, entry, detail)
 
 
-def _judged(
+def _result(
     request: CheckRequest,
     checkout: Checkout,
     machine: Machine,
     head: Side,
     base: Base | None,
     scope: Scope,
-    spotted: Sequence[Spotted],
-    present: Sequence[Spotted],
-    kernels: tuple[object, ...],
-    incomplete: str | None,
-) -> Answer:
-    path = request.baseline or checkout.anchor / NAME
-    accepted = read_baseline(path)
-    paths = {checkout.shown(entry.path) for entry in head.project.entries}
-    live = [one for one in spotted if one.entry.suppressed is None]
-    known = match([one.mark for one in live], [one.mark for one in present if one.entry.suppressed is None], paths)
-    taken = match([one.mark for one in live], [entry.mark for entry in accepted], paths)
-    scanned = {checkout.shown(path) for path in scope.head} | {checkout.shown(r) for r in scope.base - scope.head}
-    judged = _judgeable(accepted, scanned, paths, checkout, whole=base is None) if incomplete is None else set()
-    stale = tuple(entry for number, entry in enumerate(accepted) if number in judged - set(taken.values()))
-    if request.update_baseline:
-        kept = [entry for number, entry in enumerate(accepted) if number not in judged and number not in taken.values()]
-        kept += _to_accept(live, known, taken, accepted, request.fail_on, base is not None)
-        write_baseline(path, kept)
-        accepted = tuple(kept)
-        taken = match([one.mark for one in live], [entry.mark for entry in accepted], paths)
-        stale = ()
-    findings = tuple(_checked(spotted, live, known, taken, accepted, request.fail_on))
+    kernels: tuple[Changed, ...],
+    verdict: Verdict,
+) -> CheckResult:
     infos = rule_infos()
-    result = CheckResult(
+    codes = sorted({finding.code for finding in verdict.findings})
+    path = _baseline(request, checkout)
+    return CheckResult(
         porter=__version__,
         source=str(request.source),
         fail_on=request.fail_on,
@@ -322,15 +310,18 @@ def _judged(
         dependents=tuple(map(checkout.shown, scope.dependents)),
         looked_at=tuple(map(checkout.shown, sorted(scope.head))),
         parsed=len(machine.parsed),
-        kernels=kernels,  # type: ignore[arg-type]
-        findings=findings,
-        stale=stale,
+        kernels=kernels,
+        findings=verdict.findings,
+        stale=verdict.stale,
         proofs=(),
-        rules={code: infos[code] for code in sorted({finding.code for finding in findings}) if code in infos},
+        rules={code: infos[code] for code in codes if code in infos},
         notes=head.project.notes,
-        incomplete=incomplete,
+        incomplete=verdict.incomplete,
     )
-    return Answer(result, tuple(machine.crashes), _touched(request, head, base, scope, result))
+
+
+def _baseline(request: CheckRequest, checkout: Checkout) -> Path:
+    return request.baseline or checkout.anchor / NAME
 
 
 def _touched(request: CheckRequest, head: Side, base: Base | None, scope: Scope, result: CheckResult) -> Touched:
@@ -338,83 +329,3 @@ def _touched(request: CheckRequest, head: Side, base: Base | None, scope: Scope,
     kernels = frozenset(kernel.path.removeprefix(prefix) for kernel in result.kernels)
     files = base.changed | scope.head if base is not None else None
     return Touched(request.source, request.choices, request.jobs, kernels, files, head.graph.reachable)
-
-
-def _judgeable(
-    accepted: Sequence[Accepted], scanned: Collection[str], paths: Collection[str], checkout: Checkout, *, whole: bool
-) -> set[int]:
-    """The entries that this check can tell to be stale: of files that it looked at, and of files that are gone.
-
-    Entries about other folders than the source are nobody's business here.
-    """
-    return {
-        number
-        for number, entry in enumerate(accepted)
-        if entry.mark.path.startswith(checkout.prefix)
-        and (whole or entry.mark.path in scanned or entry.mark.path not in paths)
-    }
-
-
-def _to_accept(
-    live: Sequence[Spotted],
-    known: Mapping[int, int],
-    taken: Mapping[int, int],
-    accepted: Sequence[Accepted],
-    fail_on: FailOn,
-    against_base: bool,
-) -> Iterable[Accepted]:
-    """What the new baseline says about the findings of this check; reasons stay with their entries."""
-    for number, one in enumerate(live):
-        before = accepted[taken[number]] if number in taken else None
-        if before is not None:
-            yield Accepted(one.mark, one.entry.effort, before.reason)
-        elif _closes(one.entry, fail_on) and not (against_base and number in known):
-            yield Accepted(one.mark, one.entry.effort)
-
-
-def _closes(entry: Found, fail_on: FailOn) -> bool:
-    """Whether a new finding of this kind closes the gate."""
-    if fail_on is FailOn.MANUAL:
-        return entry.effort == "manual"
-    if fail_on is FailOn.REVIEW:
-        return entry.effort in ("manual", "review")
-    info = rule_infos().get(entry.code)
-    return info is not None and info.group in HAZARD_GROUPS
-
-
-def _checked(
-    spotted: Sequence[Spotted],
-    live: Sequence[Spotted],
-    known: Mapping[int, int],
-    taken: Mapping[int, int],
-    accepted: Sequence[Accepted],
-    fail_on: FailOn,
-) -> Iterable[Checked]:
-    numbers = {id(one): number for number, one in enumerate(live)}
-    for one in spotted:
-        number = numbers.get(id(one))
-        state, reason = State.NEW, None
-        if number is None:
-            state, reason = State.SUPPRESSED, one.entry.suppressed
-        elif number in taken:
-            state, reason = State.ACCEPTED, accepted[taken[number]].reason
-        elif number in known:
-            state = State.PRESENT
-        entry = one.entry
-        yield Checked(
-            code=entry.code,
-            effort=entry.effort,
-            path=one.mark.path,
-            line=entry.line,
-            column=entry.column,
-            place=one.detail.place,
-            kernel=entry.kernel,
-            name=entry.name,
-            message=entry.message,
-            fixed=entry.fixed,
-            context=one.mark.context,
-            state=state,
-            fails=state is State.NEW and _closes(entry, fail_on),
-            reason=reason,
-            fix=one.detail.fix,
-        )

@@ -155,6 +155,17 @@ def test_one_more_of_what_is_accepted_is_new(tmp_path: Path) -> None:
     assert not result.failing
 
 
+def test_a_copy_of_what_is_accepted_elsewhere_is_new(tmp_path: Path) -> None:
+    """With a base, too: the entry is about a file that was not looked at, and speaks for nothing else."""
+    root = repository(tmp_path, {"lock.cu": SPIN, "reduce.cu": REDUCE})
+    checked(root, update_baseline=True)
+    commit(root)
+    commit(root, {"reduce.cu": REDUCE + SPIN})
+    assert told(checked(root, "HEAD~1")) == [("S102", "reduce.cu")]
+    commit(root, {}, "lock.cu")
+    assert checked(root, "HEAD~2").passed, "it moved"
+
+
 def test_reasons_and_other_folders_survive_an_update(tmp_path: Path) -> None:
     """A person's reason stays with its entry; a check of one folder leaves entries about others alone."""
     root = repository(tmp_path, {"one/lock.cu": SPIN, "two/image.cu": TEXTURE})
