@@ -42,6 +42,7 @@ class CMakeArchitectures(BuildRule):
         ),
         reports("set(CMAKE_CUDA_ARCHITECTURES ${MY_ARCHS})", path="CMakeLists.txt", effort=Effort.REVIEW),
         clean("set(CMAKE_HIP_ARCHITECTURES gfx942)", path="CMakeLists.txt"),
+        clean("set(CMAKE_HIP_ARCHITECTURES ${MY_AMD_TARGETS})", path="CMakeLists.txt"),
         clean("set(SIZES 70 80)", path="CMakeLists.txt"),
         clean("set_target_properties(t PROPERTIES CUDA_ARCHITECTURES OFF)", path="CMakeLists.txt"),
     )
@@ -57,9 +58,19 @@ class CMakeArchitectures(BuildRule):
             if _NVIDIA.fullmatch(text):
                 message = f"{text} becomes {ARCHITECTURE}"
                 yield self.finding(unit, start, end, message, Effort.NONE, (Edit(start, end, ARCHITECTURE),))
-            elif "$" in text and "_HIP_ARCHITECTURES" not in text and "CMAKE_CUDA_ARCHITECTURES" not in text:
+            elif (
+                "$" in text
+                and not _is_hips(command)
+                and "_HIP_ARCHITECTURES" not in text
+                and "CMAKE_CUDA_ARCHITECTURES" not in text
+            ):
                 message = f"the targets come from {text}: it must hold AMD targets such as {ARCHITECTURE}"
                 yield self.finding(unit, start, end, message, Effort.REVIEW)
+
+
+def _is_hips(command: Command) -> bool:
+    """Whether the file sets AMD's targets already."""
+    return any(argument.text in ("CMAKE_HIP_ARCHITECTURES", "HIP_ARCHITECTURES") for argument in command.arguments)
 
 
 def _values(command: Command) -> tuple[Argument, ...]:

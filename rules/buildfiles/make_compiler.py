@@ -39,12 +39,13 @@ class MakeCompiler(BuildRule):
         ),
         reports("a:\n\tcuobjdump -sass a.o", path="Makefile"),
         clean("# nvcc\nUSE_CUDA = 1\nF = nvcc.log", path="Makefile"),
+        clean("export CUDA_HOME=/usr/local/cuda\npip install .\n", path="ci.sh"),
     )
 
     def find(self, unit: BuildUnit) -> Iterator[Finding]:
         """Yields findings; changes nothing."""
         make = unit.makefile
-        cuda = bool(make.compilers - {"NVCC"}) or "nvcc" in unit.text or "cuda" in unit.text
+        cuda = "nvcc" in unit.text or (unit.kind is Kind.MAKE and "cuda" in unit.text)
         for start, text in make.code:
             for match in _NVCC.finditer(text):
                 yield self.replaced(unit, start + match.start(), start + match.end(), "hipcc")
