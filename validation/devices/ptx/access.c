@@ -151,9 +151,26 @@ static Split split(uint32_t active, int space, uint64_t *address) {
     return s;
 }
 
+/* A full warp on consecutive elements of the allocation that this instruction met last: nothing more to check. */
+static int is_stream(const Warp *w, uint32_t site, uint32_t active, int space, const uint64_t *address, uint32_t bytes,
+                     int write) {
+    const Launch *launch = w->core.launch;
+    const Allocation *hit = w->core.worker->hit[site];
+    if (active != UINT32_MAX || space != SPACE_GLOBAL || !hit || launch->flags & (COUNT_MEMORY | WATCH) || w->core.missed)
+        return 0;
+    if (address[0] & (bytes - 1) || address[0] < hit->base || address[0] + (uint64_t)bytes * LANES > hit->end) return 0;
+    if (hit->state == ALLOCATION_FREED || (write && hit->state != ALLOCATION_LIVE)) return 0;
+    return contiguous(address, bytes);
+}
+
 int ptx_load(Warp *w, uint32_t site, uint32_t active, int space, uint64_t *address, uint32_t bytes, int is_signed,
              uint32_t count, void *const *into, int wide, uint32_t *bad) {
     uint32_t total = bytes * count;
+    if (count == 1 && into[0] && bytes == (wide ? 8 : 4) && is_stream(w, site, active, space, address, bytes, 0)) {
+        memcpy(into[0], (const void *)address[0], (size_t)bytes * LANES);
+        if (bad) *bad = 0;
+        return 0;
+    }
     uint64_t copy[LANES] ALIGNED, poisoned = 0;
     Split s = split(active, space, address);
     if (s.global) {
@@ -191,6 +208,10 @@ int ptx_store(Warp *w, uint32_t site, uint32_t active, int space, uint64_t *addr
               void *const *from, int wide, uint32_t bad) {
     uint32_t total = bytes * count;
     uint64_t copy[LANES] ALIGNED;
+    if (!bad && count == 1 && bytes == (wide ? 8 : 4) && is_stream(w, site, active, space, address, bytes, 1)) {
+        memcpy((void *)address[0], from[0], (size_t)bytes * LANES);
+        return 0;
+    }
     Split s = split(active, space, address);
     if (s.global) {
         if (UNLIKELY(bad & s.global)) return ptx_poison(w, site, bad & s.global);
