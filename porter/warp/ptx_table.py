@@ -53,7 +53,7 @@ def _halves(writer: Writer, source: str, kind: str) -> tuple[str, str]:
 _OPERATORS = {"add": "+", "sub": "-", "and": "&", "or": "|", "xor": "^", "mul.lo": "*", "div": "/", "rem": "%"}
 
 
-@on(r"(add|sub|and|or|xor|mul\.lo|div|rem)\.(u16|s16|u32|s32|b32|u64|s64|b64|pred)")
+@on(r"(add|sub|and|or|xor|mul\.lo|div|rem)\.(u16|s16|b16|u32|s32|b32|u64|s64|b64|pred)")
 def _arithmetic(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
     need(operands, 3, match[1])
     left, right = (writer.value(operand, match[2]) for operand in operands[1:])
@@ -104,11 +104,13 @@ def _high(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> st
     )
 
 
-@on(r"(min|max)(?:\.ftz)?\.(u32|s32|u64|s64|f32|f64)")
+@on(r"(min|max)(?:\.ftz)?\.(u16|s16|u32|s32|u64|s64|f32|f64)")
 def _extreme(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
     need(operands, 3, match[1])
     a, b = (writer.value(operand, match[2]) for operand in operands[1:])
     name = {"f32": f"f{match[1]}f", "f64": f"f{match[1]}"}.get(match[2], match[1])
+    if match[2].endswith("16"):
+        a, b = f"static_cast<int>({a})", f"static_cast<int>({b})"
     return writer.assign(operands[0], f"{name}({a}, {b})", match[2])
 
 
@@ -270,11 +272,30 @@ _COMPARE = {
 }
 
 
-@on(r"setp\.(eq|ne|lt|le|gt|ge|lo|ls|hi|hs)(?:\.ftz)?\.(\w+)")
+_INVERSE = {"equ": "ne", "neu": "eq", "ltu": "ge", "leu": "gt", "gtu": "le", "geu": "lt", "nan": "num"}
+"""Comparisons that are true of a NaN -> the comparison that holds when they do not."""
+_WITH_NAN = {"ne": "differ", "num": "ordered"}
+"""Comparisons of floating-point numbers that C++ has no operator for -> functions of ptx.hpp."""
+
+
+@on(r"setp\.(eq|ne|lt|le|gt|ge|lo|ls|hi|hs|equ|neu|ltu|leu|gtu|geu|num|nan)(?:\.ftz)?\.(\w+)")
 def _setp(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
     need(operands, 3, "setp")
-    a, b = (writer.value(operand, match[2]) for operand in operands[1:])
-    return writer.assign(operands[0], f"{a} {_COMPARE[match[1]]} {b}")
+    how, kind = match[1], match[2]
+    values = [writer.value(operand, "b16" if kind in ("f16", "bf16") else kind) for operand in operands[1:]]
+    if kind in ("f16", "bf16"):
+        values = [writer.helper(f"f32_from_{kind}", value) for value in values]
+    if kind not in ("f32", "f64", "f16", "bf16"):
+        if how not in _COMPARE:
+            raise Unknown(match[0])
+        return writer.assign(operands[0], f"{values[0]} {_COMPARE[how]} {values[1]}")
+    plain = _INVERSE.get(how, how)
+    if plain in _WITH_NAN:
+        text = writer.helper(_WITH_NAN[plain], *values)
+    else:
+        text = f"{values[0]} {_COMPARE[plain]} {values[1]}"
+        text = f"({text})" if plain != how else text
+    return writer.assign(operands[0], f"!{text}" if plain != how else text)
 
 
 @on(r"selp\.(\w+)")

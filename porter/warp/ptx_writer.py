@@ -251,6 +251,8 @@ class Writer:
         """`target = value;` where the value has a PTX type; a register of another kind takes its bits."""
         place = self.target(target)
         operand = self.operand(target.strip())
+        if operand is not None and operand in self.assembly.inputs and operand not in self.assembly.outputs:
+            raise Unknown(f"an instruction that writes the input {target.strip()}")
         if operand is not None and (kind in ("f32", "f64")) != (operand.letter in ("f", "d")):
             value = self.helper(f"bits<{self._kind(operand)}>", value)
         return f"{place} = {value};" if place else f"(void)({value});"

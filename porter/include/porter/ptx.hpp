@@ -26,6 +26,10 @@ template <class To, class From> PORTER_PTX To bits(From from) {
 }
 
 // Shifts by more than the width give 0 or the sign, as in PTX.
+/// Comparisons that are false of a NaN.
+template <class T> PORTER_PTX bool differ(T a, T b) { return a < b || a > b; }
+template <class T> PORTER_PTX bool ordered(T a, T b) { return a == a && b == b; }
+
 PORTER_PTX u32 shl(u32 a, u32 b) { return b < 32u ? a << b : 0u; }
 PORTER_PTX u64 shl(u64 a, u32 b) { return b < 64u ? a << b : 0u; }
 PORTER_PTX u32 shr(u32 a, u32 b) { return b < 32u ? a >> b : 0u; }

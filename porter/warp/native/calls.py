@@ -23,8 +23,8 @@ K = Kind
 _WIDE = "porter::wide::"
 _BIT_FUNCTIONS = {"__popc": "__popcll", "__ffs": "__ffsll", "__clz": "__clzll"}
 _SUSPECT = words(
-    "warp reduce scan lane shfl shuffle sync block cg:: cub:: tile ballot vote exchange broadcast bcast prefix butterfly "
-    "collective leader elect aggregate rank barrier wave group gather threadid thread_id"
+    "warp reduce scan lane shfl shuffle sync block cg:: cub:: tile ballot vote exchange broadcast bcast prefix "
+    "butterfly collective leader elect aggregate rank barrier wave group gather threadid thread_id"
 )
 _WAITS = frozenset({"cudaGridDependencySynchronize", "cudaTriggerProgrammaticLaunchCompletion"})
 """Functions that only say when a kernel begins or ends."""
