@@ -166,7 +166,8 @@ def _begin(plan: SidePlan, task: Task, open_device: OpenDevice, say: Say) -> _Si
         return _stopped(plan, Status.NOT_RUN, loaded.reason, device, seconds)
     if isinstance(loaded, BuildFailed):
         return _refused(plan, loaded, device, seconds)
-    return _Side(plan, device, loaded, seconds=seconds)
+    notes = dict.fromkeys(getattr(loaded, "notes", ()))
+    return _Side(plan, device, loaded, notes=notes, seconds=seconds)
 
 
 def _refused(plan: SidePlan, failed: BuildFailed, device: Device, seconds: float) -> SideResult:

@@ -208,7 +208,8 @@ def sorted_written(got: Array, written: Mask) -> Array:
     """The written values in ascending order, in front; NaN last. For outputs whose order is free."""
     flat, mask = got.reshape(-1).copy(), written.reshape(-1)
     flat[mask] = np.sort(flat[mask])
-    return flat.reshape(got.shape)
+    ordered: Array = flat.reshape(got.shape)
+    return ordered
 
 
 def same_bits(first: Array, second: Array) -> bool:

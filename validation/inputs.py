@@ -192,7 +192,8 @@ def _nonfinite(values: NDArray[np.float64], rng: np.random.Generator, dtype: str
     if flat.size:
         places = rng.choice(flat.size, max(1, flat.size // 50), replace=False)
         flat[places] = rng.choice([np.nan, np.inf, -np.inf], places.size)
-    return flat.reshape(values.shape)
+    mixed: NDArray[np.float64] = flat.reshape(values.shape)
+    return mixed
 
 
 _PROFILES = {"cancellation": _cancelling, "denormal": _denormal, "nonfinite": _nonfinite}

@@ -81,7 +81,16 @@ class VirtualDevice:
         return opened.reason if isinstance(opened, NotRun) else None
 
     def compile(self, program: Program, seconds: float) -> Loaded | BuildFailed | NotRun:
-        """Compile one kernel, for at most so many seconds."""
+        """Compile one kernel, for at most so many seconds; cut out of its file where the file cannot be compiled."""
+        made = self._compile_only(program, seconds)
+        if isinstance(made, CompileFailed) and program.also:  # one of the others may be to blame
+            program = replace(program, also=())
+            made = self._compile_only(program, seconds)
+        if isinstance(made, CompileFailed):
+            return self._cut_out(program, made, seconds) or BuildFailed(made.command, made.output)
+        return made
+
+    def _compile_only(self, program: Program, seconds: float) -> VirtualKernel | CompileFailed | NotRun:
         device = self._open()
         if isinstance(device, NotRun):
             return device
@@ -91,12 +100,10 @@ class VirtualDevice:
                 made = self.backend.assemble(unit, program, seconds)
         except OSError as error:
             return NotRun(f"{error.filename}: {error.strerror}")
-        if isinstance(made, CompileFailed) and program.also:  # one of the others may be to blame
-            return self.compile(replace(program, also=()), seconds)
         if isinstance(made, Missing):
             return NotRun(made.reason)
         if isinstance(made, CompileFailed):
-            return BuildFailed(made.command, made.output)
+            return made
         module = device.compile(made.text)
         if isinstance(module, NotRun):
             return module
@@ -110,6 +117,25 @@ class VirtualDevice:
         if isinstance(translated, NotRun):
             return translated
         return VirtualKernel(made.command, module, symbol, _state(device, module), self.backend.alignment)
+
+    def _cut_out(self, program: Program, failed: CompileFailed, seconds: float) -> VirtualKernel | None:
+        """The kernel without the rest of a file that does not compile here; None when that does not help."""
+        from porter.validation.harness.cutout import cut_out
+
+        text = cut_out(program)
+        if text is None:
+            return None
+        try:
+            path = _kept(text.encode("latin-1", "replace"), program.source.name)
+        except OSError:
+            return None
+        folders = (*program.include_dirs, program.source.parent)
+        alone = self._compile_only(replace(program, source=path, include_dirs=folders), seconds)
+        if not isinstance(alone, VirtualKernel):
+            return None
+        first = next((line for line in failed.output.splitlines() if "error" in line), failed.output[:200])
+        note = f"cut out of {program.source.name}, which does not compile here: {first.strip()}"
+        return replace(alone, notes=(note,))
 
     def _open(self) -> Any:
         if self._device is None or isinstance(self._device, NotRun):
@@ -135,6 +161,8 @@ class VirtualKernel:
     symbol: str
     state: tuple[tuple[int, bytes], ...]
     alignment: str
+    notes: tuple[str, ...] = ()
+    """What is odd about how it was compiled."""
 
     def launch(self, launch: Launch, seconds: float) -> LaunchOutcome:
         """Run it. The limit becomes an instruction budget per wave; the process around it has the clock."""
@@ -188,15 +216,20 @@ class VirtualKernel:
 
 
 def _unit(program: Program, suffix: str) -> Path:
-    """The file that includes the source and instantiates the kernel; the same content is the same file."""
+    """The file that includes the source and instantiates the kernel."""
     text = entry_unit(program, _names(program))
-    folder = cache_directory() / "units" / hashlib.sha256(text.encode()).hexdigest()[:32]
-    path = folder / f"{program.source.stem}{suffix}"
+    return _kept(text.encode("utf-8", "surrogateescape"), f"{program.source.stem}{suffix}")
+
+
+def _kept(content: bytes, name: str) -> Path:
+    """A file in the cache; the same content is the same file."""
+    folder = cache_directory() / "units" / hashlib.sha256(content).hexdigest()[:32]
+    path = folder / name
     if not path.exists():
         folder.mkdir(parents=True, exist_ok=True)
         handle, made = tempfile.mkstemp(dir=folder)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
         Path(made).replace(path)
     return path
 
