@@ -253,6 +253,16 @@ def test_a_compiler_that_misbehaves_fails_its_unit_only(
     assert "sleep" in script or good.status is Status.BUILT
 
 
+def test_a_cache_that_cannot_be_written(tmp_path: Path) -> None:
+    _needs_clang()
+    (tmp_path / "a.hip").write_text("#include <hip/hip_runtime.h>\n__global__ void k(int* x) { *x = 1; }\n")
+    (tmp_path / "file").write_text("")
+    unwritable = {"PORTER_CACHE_DIR": str(tmp_path / "file" / "cache")}
+    done = porter("build", str(tmp_path), "--compiler", "clang", environment=unwritable)
+    assert done.code == 0, done.stdout + done.stderr
+    assert "not kept for the next run" in done.stdout and "Not a directory" in done.stdout
+
+
 def test_the_command(tmp_path: Path) -> None:
     _needs_clang()
     (tmp_path / "a.hip").write_text("#include <hip/hip_runtime.h>\n__global__ void k(int* x) { *x = 1; }\n")

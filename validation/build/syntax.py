@@ -51,4 +51,4 @@ def check_syntax(source: Path, target: str, options: tuple[str, ...], seconds: f
     )
     program = (sys.executable, "-m", "porter.parsing.syntax", str(source), *shared)
     passes = ("--cuda-device-only", "--cuda-host-only")
-    return Compiled(tuple(invoke((*program, side), seconds) for side in passes), "", None, False, ())
+    return Compiled(tuple(invoke((*program, side), seconds, Path(sys.prefix)) for side in passes), "", None, False, ())

@@ -21,7 +21,7 @@ _FOUND = "found: "
 @functools.cache
 def find_gpu(api: str) -> tuple[str | None, str]:
     """(None, the GPU's architecture or an empty text), or (the reason why there is none, "")."""
-    done = invoke((sys.executable, "-m", "porter.validation.devices.presence", api), _SECONDS)
+    done = invoke((sys.executable, "-m", "porter.validation.devices.presence", api), _SECONDS, Path(sys.prefix))
     last = done.output.strip().rpartition("\n")[2]
     if done.ok and last.startswith(_FOUND):
         return None, last.removeprefix(_FOUND).strip()

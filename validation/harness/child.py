@@ -80,6 +80,7 @@ class Child:
         try:
             self._process = subprocess.Popen(
                 command,
+                cwd=self._path.parent,  # `-m` searches it first: nothing of the user's project may be imported
                 stdin=subprocess.DEVNULL,
                 stdout=self._stderr,
                 stderr=self._stderr,

@@ -5,8 +5,10 @@ A kernel that faults or hangs takes this process down, and nothing else.
 
 from __future__ import annotations
 
+import ctypes
 import importlib.util
 import os
+import signal
 import struct
 import sys
 import time
@@ -227,8 +229,15 @@ def _answer(session: Session, request: Any) -> Any:
         return Refused(str(error) or type(error).__name__)
 
 
+def _end_with_parent() -> None:
+    """A kernel that hangs must not outlive the process that waits for it, however that one ends."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
+
+
 def main() -> None:
     """The connection is an inherited file descriptor; stdout is the kernel's (printf)."""
+    _end_with_parent()
     serve(Connection(int(sys.argv[1])))
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from porter.validation.toolchain.result import Assembled, CompileFailed, Missing
-from porter.validation.toolchain.store import DEPFILE, Recipe, cache_directory, identity, make
+from porter.validation.toolchain.store import DEPFILE, Recipe, cache_directory, identity, make, temporary_root
 
 __all__ = [
     "Assembled",
@@ -90,18 +90,30 @@ def _private_copy(folder: Path, architecture: str) -> Path | Missing:
     files = sorted(folder.glob("*.bc"))
     stamp = "".join(f"{path.name} {path.stat().st_size} {path.stat().st_mtime_ns}\n" for path in files)
     key = hashlib.sha256(f"{folder}\n{wanted}\n{stamp}".encode()).hexdigest()[:16]
-    target = cache_directory() / "bitcode" / key
-    if not target.exists():
-        target.parent.mkdir(parents=True, exist_ok=True)
-        made = Path(tempfile.mkdtemp(dir=target.parent))
-        for path in files:
-            shutil.copyfile(path, made / path.name)
-        shutil.copyfile(found[0], made / wanted)
+    reason = ""
+    for root in (cache_directory(), temporary_root()):
+        target = root / "bitcode" / key
         try:
-            made.rename(target)
-        except OSError:  # another process was first
-            shutil.rmtree(made)
-    return target
+            if not target.exists():
+                _copy((*((path, path.name) for path in files), (found[0], wanted)), target)
+            return target
+        except OSError as error:
+            reason = f"{error.filename or target}: {error.strerror}"
+    return Missing(f"the device libraries in {folder} have to be copied for {architecture}: {reason}")
+
+
+def _copy(files: tuple[tuple[Path, str], ...], target: Path) -> None:
+    """A folder that is there as a whole or not at all."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    made = Path(tempfile.mkdtemp(dir=target.parent))
+    try:
+        for path, name in files:
+            shutil.copyfile(path, made / name)
+        made.rename(target)
+    except OSError:
+        shutil.rmtree(made, ignore_errors=True)
+        if not target.exists():  # else another process was first
+            raise
 
 
 def find_headers() -> Path | Missing:
@@ -176,23 +188,18 @@ def assemble(
 def assemble_text(
     code: str, architecture: str = "gfx942", options: tuple[str, ...] = (), name: str = "kernel.hip"
 ) -> Assembled | CompileFailed | Missing:
-    """Compile a self-contained piece of HIP; cached by content, compiler and HIP version."""
-    clang = find_clang(architecture)
-    if isinstance(clang, Missing):
-        return clang
-    versions = sorted(clang.headers.glob("hip/hip_version.h"))
-    parts = [code, architecture, name, clang.version, str(clang.headers), *options, *(v.read_text() for v in versions)]
-    key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
-    folder = cache_directory() / "assembly" / key
-    stored = folder / "device.s"
-    source = folder / name
-    if stored.exists():
-        return Assembled(stored.read_text(), device_command(clang, source, stored, architecture, options))
-    folder.mkdir(parents=True, exist_ok=True)
-    source.write_text(code)
-    made = assemble(source, architecture, options, clang=clang)
-    if isinstance(made, Assembled):
-        with tempfile.NamedTemporaryFile("w", dir=folder, delete=False) as file:
-            file.write(made.text)
-        Path(file.name).replace(stored)
-    return made
+    """Compile a self-contained piece of HIP; the same text is the same file, so it is compiled once."""
+    key = hashlib.sha256(code.encode()).hexdigest()[:32]
+    reason = ""
+    for root in (cache_directory(), temporary_root()):
+        source = root / "assembly" / key / name
+        try:
+            if not source.is_file() or source.read_text("utf-8") != code:
+                source.parent.mkdir(parents=True, exist_ok=True)
+                with tempfile.NamedTemporaryFile("w", dir=source.parent, delete=False, encoding="utf-8") as file:
+                    file.write(code)
+                Path(file.name).replace(source)
+            return assemble(source, architecture, options)
+        except OSError as error:
+            reason = f"{error.filename or source}: {error.strerror}"
+    return CompileFailed((), reason)
