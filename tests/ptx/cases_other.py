@@ -122,6 +122,20 @@ def other_cases() -> list[Case]:
         Case("and.pred %d, %a, %b;", ("pred", "pred"), "pred", lambda x, y: x & y),
         Case("not.pred %d, %a;", ("pred",), "pred", lambda x: 1 - x),
     ]
+    found += [
+        Case(
+            "vabsdiff4.u32.u32.u32 %d, %a, %b, 0;",
+            three[:2],
+            "b32",
+            lambda x, y: sum(abs((x >> s & 255) - (y >> s & 255)) << s for s in range(0, 32, 8)),
+        ),
+        Case(
+            "vabsdiff2.u32.s32.s32.add %d, %a, %b, %c;",
+            three,
+            "b32",
+            lambda x, y, z: z + sum(abs(signed(x >> s, 16) - signed(y >> s, 16)) for s in (0, 16)) & full,
+        ),
+    ]
     tables = (0x80, 0x96, 0xE8, 0x1B, 0xFE)
     found += [
         Case(

@@ -56,6 +56,8 @@ RULES: dict[str, Rule] = {
     "prmt": alu_integer.permute,
     "dp4a": alu_integer.dot,
     "dp2a": alu_integer.dot,
+    "vabsdiff2": alu_integer.packed_difference,
+    "vabsdiff4": alu_integer.packed_difference,
     "sqrt": alu_float.divide,
     "rcp": _either(alu_float.divide, alu_float.divide),
     "rsqrt": alu_float.approximate,
@@ -76,6 +78,3 @@ RULES: dict[str, Rule] = {
     "isspacep": alu_move.is_space,
 }
 """By the opcode up to its first dot."""
-
-SLOW = ("div", "rem", "fns")
-"""Integer forms of these are no vector code: they get loops of their own."""

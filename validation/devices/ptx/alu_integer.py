@@ -324,3 +324,25 @@ def dot(op: Lane) -> None:
         op.d(f"dp4a({a}, {b}, {c}, {signs})", "u32")
     else:
         op.d(f"dp2a({a}, {b}, {c}, {signs}, {int(half == 'hi')})", "u32")
+
+
+def packed_difference(op: Lane) -> None:
+    """vabsdiff2 and vabsdiff4: absolute differences of the parts of a word, apart or added to a third operand."""
+    adds = op.flag("add")
+    b_kind, a_kind, kind = op.kind(), op.kind(), op.kind()
+    op.finish()
+    width = 8 if op.instruction.base.endswith("4") else 16
+    a, b = op.name("uint32_t", op.s(1, "b32")), op.name("uint32_t", op.s(2, "b32"))
+    parts = []
+    for shift in range(0, 32, width):
+        x, y = (
+            op.name("int32_t", f"({'int' if k[0] == 's' else 'uint'}{width}_t)({v} >> {shift})")
+            for v, k in ((a, a_kind), (b, b_kind))
+        )
+        parts.append(op.name("uint32_t", f"(uint32_t)({x} < {y} ? {y} - {x} : {x} - {y})"))
+    if adds:
+        op.d(" + ".join([*parts, op.s(3, "u32")]), "u32")
+        return
+    if kind != "u32" or not (op.operands[3].kind == "int" and op.operands[3].value == 0):
+        raise op.fail("form of packed difference")
+    op.d(" | ".join(f"{part} << {width * i}" for i, part in enumerate(parts)), "u32")
