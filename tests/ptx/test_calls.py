@@ -147,3 +147,13 @@ def test_heap_misuse(module: Module, slot: int, kind: FaultKind) -> None:
     assert isinstance(done, Fault), str(done)
     assert done.kind == kind
     assert done.place.lane == 3
+
+
+def test_many_parameters(compile_cuda: CompileCuda) -> None:
+    names = [f"p{i}" for i in range(70)]
+    code = f"""extern "C" __global__ void many(float* o, {", ".join(f"float {n}" for n in names)}) {{
+      o[threadIdx.x] = {" + ".join(f"{n} * (threadIdx.x + {i}.0f)" for i, n in enumerate(names))}; }}"""
+    module = compile_cuda(code)
+    done = ran(module, "many", [np.zeros(32, np.float32), *(float(i % 3) for i in range(70))], 32)
+    want = [sum((i % 3) * (t + i) for i in range(70)) for t in range(32)]
+    np.testing.assert_array_equal(done.output(0), np.array(want, np.float32))

@@ -92,7 +92,7 @@ class CallEmitter(SyncEmitter):
             extra = k * size
             if self.unit.function.is_kernel and any(p.name == base.text for p in self.kernel.parameters):
                 bits = self.group.uniform.setdefault(
-                    self.parameter(instruction, address, kind, extra), f"u{len(self.group.uniform)}"
+                    self.parameter(instruction, address, kind, extra), f"k{len(self.group.uniform)}"
                 )
             else:
                 area, offset = self._area(base.text, instruction)

@@ -218,7 +218,7 @@ class Emitter:
         text = self._steady(operand, kind, instruction)
         is_steady = operand.kind != "sreg" or (special(operand.text) or ("", False, 0))[1]
         if "w->" in text and "[l]" not in text and is_steady:
-            return self.group.uniform.setdefault(text, f"u{len(self.group.uniform)}")
+            return self.group.uniform.setdefault(text, f"k{len(self.group.uniform)}")
         return text
 
     def assign(self, operand: Operand, bits: str, instruction: Instruction) -> None:
