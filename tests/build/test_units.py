@@ -118,7 +118,7 @@ def test_block_sizes_of_launches(tmp_path: Path) -> None:
     _write(tmp_path, {"a.hip": KERNELS})
     sources = read_sources(tmp_path, ["a.hip"])
     found = {
-        name: [(block.threads, block.dynamic_lds, block.is_certain) for block in sources.blocks(name)]
+        name: [(block.threads, block.dynamic_lds, block.is_certain) for block in sources.blocks(name, "a.hip")]
         for name in ("n::t<int, 16>", "n::t<int, 4>", "n::t<float, 9>", "plain", "never")
     }
     assert found == {
@@ -128,7 +128,7 @@ def test_block_sizes_of_launches(tmp_path: Path) -> None:
         "plain": [(256, 0, True), (64, 1024, True)],
         "never": [],
     }
-    kernel = sources.kernel("plain")
+    kernel = sources.kernel("plain", "a.hip")
     assert kernel is not None and sources.bounds(kernel) == 256
 
 
@@ -140,7 +140,17 @@ def test_constants_of_headers_count_where_they_agree(tmp_path: Path) -> None:
         "t.h": "#define OTHER 128\n",
     }
     sources = read_sources(_write(tmp_path, files), list(files))
-    assert [block.threads for block in sources.blocks("k")] == [64] and not sources.blocks("j")
+    assert [block.threads for block in sources.blocks("k", "a.hip")] == [64] and not sources.blocks("j", "b.hip")
+
+
+def test_the_same_name_in_two_programs(tmp_path: Path) -> None:
+    text = "__global__ void k(int* x) {}\nvoid f(int* x) { k<<<1, %d>>>(x); }\n"
+    files = {"a/src/k.hip": text % 64, "b/k.hip": text % 96, "b/main.hip": "void k(int*);"}
+    sources = read_sources(_write(tmp_path, files), list(files))
+    for unit, path, threads in (("a/src/k.hip", "a/src/k.hip", 64), ("b/main.hip", "b/k.hip", 96)):
+        kernel = sources.kernel("k", unit)
+        assert kernel is not None and kernel.path == path
+        assert [block.threads for block in sources.blocks("k", unit)] == [threads]
 
 
 def test_programs(tmp_path: Path) -> None:

@@ -52,13 +52,13 @@ class Headers:
         ends = [path for path in self._by_name.get(posixpath.basename(plain), ()) if ("/" + path).endswith("/" + plain)]
         if not ends or plain.startswith(".."):
             return None
-        best = min(ends, key=lambda path: (-_shared(path, unit), path.count("/"), path))
+        best = min(ends, key=lambda path: (-shared_folders(path, unit), path.count("/"), path))
         folder = best[: len(best) - len(plain)].rstrip("/")
         folders[folder] = None
         return best
 
 
-def _shared(path: str, other: str) -> int:
+def shared_folders(path: str, other: str) -> int:
     """Length of the common beginning of two paths, in folders."""
     pairs = zip(path.split("/")[:-1], other.split("/")[:-1], strict=False)
     return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))

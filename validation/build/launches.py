@@ -8,7 +8,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
+from porter.validation.build.includes import shared_folders
 from porter.validation.build.model import Block
 from porter.validation.expression import BadExpression, Expression
 
@@ -70,16 +72,17 @@ class Sources:
                 found.setdefault(name, set()).add(value)
         return {name: next(iter(values)) for name, values in found.items() if len(values) == 1}
 
-    def kernel(self, name: str) -> KnownKernel | None:
-        """The kernel that a demangled name stands for; None when there is none, or more than one."""
+    def kernel(self, name: str, unit: str) -> KnownKernel | None:
+        """The kernel that a demangled name of a unit stands for, the nearest of those; None when that leaves more."""
         bare = name.partition("<")[0]
         found = self.kernels.get(bare.rpartition("::")[2], [])
         exact = [kernel for kernel in found if kernel.qualified.partition("<")[0] == bare] or found
-        return exact[0] if len(exact) == 1 else None
+        nearest = _nearest(exact, unit)
+        return nearest[0] if len(nearest) == 1 else None
 
-    def blocks(self, name: str) -> tuple[Block, ...]:
-        """Block sizes of the launches of a kernel, as far as they are constants."""
-        launches = self.launches.get(name.partition("<")[0].rpartition("::")[2], [])
+    def blocks(self, name: str, unit: str) -> tuple[Block, ...]:
+        """Block sizes of the launches of a kernel, as far as they are constants; programs beside it do not count."""
+        launches = _nearest(self.launches.get(name.partition("<")[0].rpartition("::")[2], []), unit)
         wanted = _template_arguments(name)
         exact = [launch for launch in launches if self._values(launch) == wanted]
         found: dict[tuple[int, int], Block] = {}
@@ -124,6 +127,16 @@ class Sources:
             return expression.integer(known)
         except BadExpression:
             return None
+
+
+_Placed = TypeVar("_Placed", KnownKernel, _Launched)
+
+
+def _nearest(found: list[_Placed], unit: str) -> list[_Placed]:
+    """Those in the unit itself, else those that have most folders in common with it."""
+    own = [one for one in found if one.path == unit]
+    most = max((shared_folders(one.path, unit) for one in found), default=0)
+    return own or [one for one in found if shared_folders(one.path, unit) == most]
 
 
 def _pythonic(text: str) -> str:

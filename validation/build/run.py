@@ -158,7 +158,7 @@ def _built(context: _Context, unit: Unit, target: str, tool: Tool, made: Compile
     found = tuple(_distinct(replace(one, hint=hint_on(one.message, folder)) for one in located))
     absent = next((name for raw in raws if (name := missing_header(raw))), None)
     status, reason = _outcome(made, found, absent)
-    kernels = tuple(_kernel(context, target, one) for one in resources_of(made.assembly))
+    kernels = tuple(_kernel(context, unit.path, target, one) for one in resources_of(made.assembly))
     command = made.invocations[0].command
     said = "" if made.ok else made.said[:_SHOWN]
     return UnitBuild(
@@ -192,12 +192,14 @@ def _outcome(made: Compiled, found: tuple[Diagnostic, ...], absent: str | None) 
     return Status.FAILED, last or f"exit status {made.invocations[-1].code}"
 
 
-def _kernel(context: _Context, target: str, resources: Resources) -> KernelBuild:
+def _kernel(context: _Context, unit: str, target: str, resources: Resources) -> KernelBuild:
     name = signature_name(demangle(resources.symbol))
-    known = context.sources.kernel(name)
+    known = context.sources.kernel(name, unit)
     bounds = context.sources.bounds(known) if known else None
     blocks = tuple(
-        block for block in context.sources.blocks(name) if block.is_certain or block.threads <= resources.largest_block
+        block
+        for block in context.sources.blocks(name, unit)
+        if block.is_certain or block.threads <= resources.largest_block
     )
     figures = find_target(target)
     block: Block = chosen_block(resources, blocks, bounds)
