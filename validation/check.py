@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from porter.validation import compare, dtypes
 from porter.validation.case import Case, CaseError
 from porter.validation.device import BuildFailed, Device, Launch, Loaded, Program
-from porter.validation.devices.core.result import NotRun, Place
+from porter.validation.devices.core.result import Counters, NotRun, Place
 from porter.validation.hooks import HookFailed
 from porter.validation.inputs import Filled, Trial, fill
 from porter.validation.judging import Judged, Truth, judge_trial, truths, truths_from
@@ -107,6 +107,7 @@ class _Side:
     notes: dict[str, None] = field(default_factory=dict)
     squares: float = 0.0
     elements: int = 0
+    counters: Mapping[str, float] = field(default_factory=dict)
     seconds: float = 0.0
     is_over: bool = False
 
@@ -299,7 +300,22 @@ def _run(task: Task, side: _Side, filled: Filled, trial: Trial, say: Say) -> tup
     side.launches += len(done)
     for run in done:
         side.notes |= dict.fromkeys(run.notes)
+    counted = _counted(done[0].counters) if done else {}
+    if counted.get("vector_instructions", 0) > side.counters.get("vector_instructions", 0):
+        side.counters = counted
     return done
+
+
+def _counted(counters: Counters | None) -> dict[str, float]:
+    """What a virtual device counted in one run; nothing on real ones."""
+    if counters is None or not counters.vector_instructions:
+        return {}
+    return {
+        "active_lanes": counters.active_lanes or 0.0,
+        "vector_instructions": counters.vector_instructions,
+        "divergent_branches": counters.divergent_branches,
+        "matrix_operations": counters.matrix_operations,
+    }
 
 
 def _account(case: Case, side: _Side, judged: Judged, trial: Trial, task: Task) -> None:
@@ -416,4 +432,5 @@ def _finished(side: _Side, trials: int, error: tuple[str, int, str] | None) -> S
         trials=trials,
         launches=side.launches,
         notes=tuple(side.notes),
+        counters=dict(side.counters),
     )

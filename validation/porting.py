@@ -17,6 +17,7 @@ from porter.validation.case import Case
 from porter.validation.toolchain.store import cache_directory
 
 from porter.errors import Unusable
+from porter.manifest import NAME as MANIFEST
 from porter.manifest import Manifest, read_manifest, settings_json
 from porter.model import Effort
 from porter.project import Kind, discover
@@ -101,10 +102,13 @@ def port_of(root: Path, warp: str) -> Port:
     try:
         choices = load_choices(root)
         choices = replace(choices, engine=replace(choices.engine, warp=warp))
-        tree = cache_directory() / "ports" / _key(root, choices)
-        manifest = read_manifest(tree) if tree.is_dir() else None
-        if manifest is None or not manifest.complete:
-            manifest = _make(root, choices, tree)
+        pointer = cache_directory() / "ports" / f"{_key(root, choices)}.txt"
+        tree = _kept(pointer)
+        if tree is None:
+            tree = _make(root, choices, pointer)
+        manifest = read_manifest(tree)
+        if manifest is None:
+            raise NotPorted(f"{tree}: no manifest")
     except Unusable as error:
         raise NotPorted(str(error)) from None
     except OSError as error:
@@ -112,26 +116,44 @@ def port_of(root: Path, warp: str) -> Port:
     return Port(root, tree, manifest)
 
 
-def _make(root: Path, choices: Choices, tree: Path) -> Manifest:
+def _kept(pointer: Path) -> Path | None:
+    """The tree of an earlier run."""
+    try:
+        tree = pointer.parent / pointer.read_text("utf-8")
+    except OSError:
+        return None
+    return tree if (tree / MANIFEST).is_file() else None
+
+
+def _make(root: Path, choices: Choices, pointer: Path) -> Path:
+    """The tree, in a folder named by its content: a porter that ports alike leads to the same files to compile."""
     from porter.port import Request, port_to
 
-    tree.parent.mkdir(parents=True, exist_ok=True)
-    made = Path(tempfile.mkdtemp(prefix="making-", dir=tree.parent))
+    pointer.parent.mkdir(parents=True, exist_ok=True)
+    made = Path(tempfile.mkdtemp(prefix="making-", dir=pointer.parent))
     try:
         answer = port_to(Request(root, choices, 1), made / "tree")
         if answer.run.crashes:
             raise NotPorted(f"bug in porter: {answer.run.crashes[0].strip().splitlines()[-1]}")
+        tree = pointer.parent / _content(root, made / "tree")
         try:
             (made / "tree").rename(tree)
-        except OSError:  # another process was first
-            if read_manifest(tree) is None:
+        except OSError:  # there already, or another process was first
+            if not (tree / MANIFEST).is_file():
                 raise
+            (made / "tree" / MANIFEST).replace(tree / MANIFEST)
+        (made / "pointer").write_text(tree.name, "utf-8")
+        (made / "pointer").replace(pointer)
     finally:
         shutil.rmtree(made, ignore_errors=True)
-    manifest = read_manifest(tree)
-    if manifest is None:
-        raise NotPorted(f"{tree}: no manifest")
-    return manifest
+    return tree
+
+
+def _content(root: Path, tree: Path) -> str:
+    manifest = read_manifest(tree) or Manifest()
+    files = sorted((record.output, record.output_sha256, record.target or "") for record in manifest.files.values())
+    what = json.dumps([str(root.absolute()), files, sorted(manifest.support.items())])
+    return hashlib.sha256(what.encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
 
 def _key(root: Path, choices: Choices) -> str:

@@ -107,6 +107,7 @@ def _side(side: SideResult) -> dict[str, Any]:
         "command": shlex.join(side.command),
         "does_not_show": list(side.does_not_show),
         "notes": list(side.notes),
+        "counters": {name: round(count, 4) for name, count in side.counters.items()},
         "seconds": round(side.seconds, 3),
     }
 

@@ -11,7 +11,7 @@ from porter.validation import dtypes
 from porter.validation.arguments import Packed, dimensions, pack
 from porter.validation.case import LANES, Case
 from porter.validation.device import Launch, Loaded, TimedOut
-from porter.validation.devices.core.result import Fault, FaultKind, NotRun, Ran
+from porter.validation.devices.core.result import Counters, Fault, FaultKind, NotRun, Ran
 from porter.validation.dtypes import Array
 from porter.validation.inputs import Filled, Trial
 from porter.validation.toolchain.entry import demangle, signature_name
@@ -54,6 +54,7 @@ class Done:
     packed: Packed | None = None
     launch: Launch | None = None
     notes: tuple[str, ...] = ()
+    counters: Counters | None = None
 
 
 Say = Callable[[str, float], None]
@@ -109,7 +110,7 @@ def _launch(
     except (ValueError, TypeError) as error:
         raise case.error(f"arguments: {error}", "arguments") from None
     if isinstance(outcome, Ran):
-        return _collected(case, packed, outcome.outputs, launch, outcome.notes)
+        return replace(_collected(case, packed, outcome.outputs, launch, outcome.notes), counters=outcome.counters)
     return Done(*_failure(outcome), packed=packed, launch=launch)
 
 

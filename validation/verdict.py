@@ -100,6 +100,8 @@ class SideResult:
     versions: tuple[str, ...] = ()
     does_not_show: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    counters: dict[str, float] = field(default_factory=dict)
+    """Of the largest trial's run in order, on a virtual device."""
     seconds: float = 0.0
 
 
