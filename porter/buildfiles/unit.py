@@ -120,6 +120,10 @@ class BuildRule(Explained):
             if list(change.new) == texts[change.first : change.last]:
                 yield self.finding(unit, start, end, f"{old}: {change.row.why}", change.row.effort)
                 continue
+            if unit.text[start:end].count('"') % 2:
+                message = f"{old}: begins inside or outside of quotes and ends on the other side: {change.row.why}"
+                yield self.finding(unit, start, end, message, Effort.REVIEW)
+                continue
             written = (glue if isinstance(glue, str) else glue(start)).join(change.new)
             edit = Edit(start, end, written) if written else removal(unit.text, start, end)
             message = f"{old} becomes {new}" if new else f"{old} is left out"

@@ -55,6 +55,11 @@ class CMakeFlags(BuildRule):
             effort=Effort.REVIEW,
             path="CMakeLists.txt",
         ),
+        reports(
+            'execute_process(COMMAND ${C} -Xcompiler "-dumpfullversion -dumpversion")',
+            path="CMakeLists.txt",
+            effort=Effort.REVIEW,
+        ),
         clean('set(CMAKE_CXX_FLAGS "${CMAKE_CXX_FLAGS} -G -O3 --frobnicate")', path="CMakeLists.txt"),
         clean('message(STATUS "use --use_fast_math")', path="CMakeLists.txt"),
     )

@@ -27,6 +27,8 @@ _VERSIONS = frozenset(
         "CMAKE_CUDA_COMPILER_TOOLKIT_VERSION",
     ]
 )
+_OUTPUT = re.compile(r"CUDA_\w+")
+"""A bare name outside of a condition: some command puts a value there."""
 _MODULE = re.compile(r"(?:Find)?CUDA\w*|.*cuda.*\.cmake|select_compute_arch", re.IGNORECASE)
 
 
@@ -45,6 +47,7 @@ class CMakeNotUnderstood(BuildRule):
         reports("execute_process(COMMAND nvcc --version)", path="CMakeLists.txt"),
         reports("set(X ${CUDA_NPP_LIBRARY_ROOT_DIR})", path="CMakeLists.txt", effort=Effort.REVIEW),
         fixes("target_link_libraries(t cublas m)", "target_link_libraries(t hipblas m)", path="CMakeLists.txt"),
+        clean("execute_process(COMMAND a OUTPUT_VARIABLE CUDA_X)\nset(X ${CUDA_X})", path="CMakeLists.txt"),
         clean("set(CUDA_MINE 1)\nset(X ${CUDA_MINE})", path="CMakeLists.txt"),
         clean('message(STATUS "${CUDA_VERSION}")', path="CMakeLists.txt"),
     )
@@ -59,6 +62,8 @@ class CMakeNotUnderstood(BuildRule):
         }
         own |= {c.word(1) for c in unit.commands if c.name in ("list", "string", "get_filename_component")}
         own |= {a.text for c in unit.commands if c.name in ("function", "macro", "foreach") for a in c.arguments}
+        tests = ("if", "elseif", "while", "message")
+        own |= {a.text for c in unit.commands if c.name not in tests for a in c.arguments if _OUTPUT.fullmatch(a.text)}
         for command in unit.commands:
             if command.name == "message":
                 continue
