@@ -9,9 +9,10 @@ import tempfile
 import time
 from pathlib import Path
 
+from porter.validation.build.run import BuildRequest, build
+
 from porter.port import Request, port_to
 from porter.settings import load_choices
-from porter.validation.build.run import BuildRequest, build
 
 SAMPLES = Path(__file__).parents[1] / "samples"
 
