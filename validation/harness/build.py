@@ -17,7 +17,7 @@ from porter.validation.toolchain.hipcc import ENVIRONMENT, Hipcc, find_hipcc
 from porter.validation.toolchain.invoke import invoke
 from porter.validation.toolchain.nvcc import Nvcc, find_nvcc
 from porter.validation.toolchain.result import CompileFailed, Missing
-from porter.validation.toolchain.store import DEPFILE, Made, Recipe, cache_directory, identity, make, temporary_root
+from porter.validation.toolchain.store import DEPFILE, Made, Recipe, cache_directory, identity, make, roots
 
 MODULE = "porter_harness_module"
 _OBJECT, _LIBRARY = "side.o", f"{MODULE}.so"
@@ -171,7 +171,7 @@ def _source(unit: Unit) -> Path:
     text = render(unit)
     suffix = ".cu" if unit.program.language == "cuda" else ".hip"
     name = hashlib.sha256(text.encode()).hexdigest()[:32]
-    for root in (cache_directory(), temporary_root()):
+    for root in roots():
         path = root / "harness" / name / f"{unit.program.source.stem}{suffix}"
         if path.is_file():
             return path

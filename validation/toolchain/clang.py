@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from porter.validation.toolchain.result import Assembled, CompileFailed, Missing
-from porter.validation.toolchain.store import DEPFILE, Recipe, cache_directory, identity, make, temporary_root
+from porter.validation.toolchain.store import DEPFILE, Recipe, cache_directory, identity, make, roots
 
 __all__ = [
     "Assembled",
@@ -91,7 +91,7 @@ def _private_copy(folder: Path, architecture: str) -> Path | Missing:
     stamp = "".join(f"{path.name} {path.stat().st_size} {path.stat().st_mtime_ns}\n" for path in files)
     key = hashlib.sha256(f"{folder}\n{wanted}\n{stamp}".encode()).hexdigest()[:16]
     reason = ""
-    for root in (cache_directory(), temporary_root()):
+    for root in roots():
         target = root / "bitcode" / key
         try:
             if not target.exists():
@@ -191,7 +191,7 @@ def assemble_text(
     """Compile a self-contained piece of HIP; the same text is the same file, so it is compiled once."""
     key = hashlib.sha256(code.encode()).hexdigest()[:32]
     reason = ""
-    for root in (cache_directory(), temporary_root()):
+    for root in roots():
         source = root / "assembly" / key / name
         try:
             if not source.is_file() or source.read_text("utf-8") != code:

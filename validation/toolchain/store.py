@@ -12,7 +12,7 @@ import re
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -124,6 +124,12 @@ def temporary_root() -> Path:
     made = Path(tempfile.mkdtemp(prefix="porter-"))
     atexit.register(shutil.rmtree, made, ignore_errors=True)
     return made
+
+
+def roots() -> Iterator[Path]:
+    """Where generated files go: the cache, and only if that cannot be written a folder that ends with this process."""
+    yield cache_directory()
+    yield temporary_root()
 
 
 def _key(recipe: Recipe) -> str:
