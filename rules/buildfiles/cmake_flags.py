@@ -83,10 +83,10 @@ class CMakeFlags(BuildRule):
         lists = [(a.inner, a.inner + len(a.text)) for a in arguments if a.quoted and not re.search(r"\s", a.text)]
         is_string = any(_STRING_VARIABLE.fullmatch(argument.text) for argument in arguments)
 
-        def glue(offset: int) -> str:
+        def between(offset: int) -> str:
             return ";" if not is_string and any(start <= offset < end for start, end in lists) else " "
 
-        yield from self.flags(unit, outside, all_known=certain, arch_flags=False, glue=glue)
+        yield from self.flags(unit, outside, all_known=certain, arch_flags=False, glue=between)
         for words in inside:
             semicolon = len(words) > 1 and ";" in unit.text[words[0].end : words[1].start]
             glue = ";" if semicolon or not _is_quoted(unit, words) else " "
