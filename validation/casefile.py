@@ -9,10 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from porter.validation.case import (
-    ARRAYS,
     AWKWARD,
-    DTYPES,
-    KINDS,
     LANES,
     POLICIES,
     PROFILES,
@@ -21,8 +18,8 @@ from porter.validation.case import (
     Case,
     CaseError,
     Tolerance,
-    Values,
 )
+from porter.validation.caseargs import TODO, read_argument, read_expression
 from porter.validation.expression import LARGEST, BadExpression, Expression, Number
 from porter.validation.shorthand import expand
 
@@ -32,8 +29,6 @@ else:  # pragma: no cover
     import tomli as tomllib
 
 SCHEMA = "porter-case/1"
-TODO = "TODO"
-"""What `porter cases init` writes where it cannot tell; a file that still has it is refused."""
 _TOP = {
     "schema",
     "source",
@@ -51,12 +46,7 @@ _CASE = {
     *("reference", "tolerance", "seeds", "profiles", "deterministic", "races", "initialised", "bytes", "operations"),
     *("not_run", "source", "port", "port_lanes", "include_dirs", "defines", "cuda_options", "hip_options"),
 }
-_ARGUMENT = {
-    *("name", "kind", "dtype", "shape", "values", "value", "fields", "layout", "pitch", "partial", "any_order", "plain")
-}
 _TOLERANCE = {"policy", "reduction", "rtol", "atol", "slack"}
-_SIMPLE_VALUES = ("normal", "bits", "arange")
-_RANGES = ("uniform", "integers")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _ELEMENT = re.compile(r"\{\s*name\b|^\s*[\"']|[\[,]\s*[\"'](?=\w+\s+\w+\s*(?::|[\"']))")
 _AT_LINE = re.compile(r"\(at line (\d+), column \d+\)")
@@ -283,7 +273,7 @@ class _Reader:
 
     def _expression(self, key: str, value: Any, names: set[str], line: int | None = None) -> Expression:
         try:
-            return _expression(value, names)
+            return read_expression(value, names)
         except BadExpression as error:
             if line is not None:
                 raise CaseError(self.file.path, line, f"{key}: {error}") from None
@@ -405,7 +395,7 @@ class _Reader:
             try:
                 if TODO in str(row):
                     raise ValueError(f"still marked {TODO}: {row!r}")
-                made.append(_argument(expand(row) if isinstance(row, str) else row, line, names))
+                made.append(read_argument(expand(row) if isinstance(row, str) else row, line, names))
             except (BadExpression, ValueError) as error:
                 name = row.get("name") if isinstance(row, dict) else None
                 label = f"{key}: {name}: " if isinstance(name, str) else f"{key}: "
@@ -413,114 +403,3 @@ class _Reader:
             if any(made[-1].name == other.name for other in made[:-1]):
                 raise CaseError(self.file.path, line, f"{key}: two are named {made[-1].name!r}")
         return tuple(made)
-
-
-def _argument(row: Mapping[str, Any], line: int, names: set[str]) -> Argument:
-    unknown = sorted(row.keys() - _ARGUMENT)
-    if unknown:
-        raise ValueError(f"unknown key {unknown[0]!r}; known are {', '.join(sorted(_ARGUMENT))}")
-    marked = [key for key, value in row.items() if TODO in str(value)]
-    if marked:
-        raise ValueError(f"{marked[0]} is still marked {TODO}: {row[marked[0]]!r}")
-    name, kind = row.get("name"), row.get("kind")
-    if not isinstance(name, str) or not _IDENTIFIER.fullmatch(name):
-        raise ValueError("name is missing or no identifier")
-    if kind not in KINDS:
-        raise ValueError(f"kind must be one of {', '.join(KINDS)}, not {kind!r}")
-    dtype = row.get("dtype", "")
-    if kind not in ("null", "struct") and dtype not in DTYPES:
-        raise ValueError(f"dtype must be one of {', '.join(DTYPES)}, not {dtype!r}")
-    if kind in ARRAYS:
-        return _array(row, line, names)
-    for key in ("shape", "values", "layout", "pitch", "partial", "any_order"):
-        if key in row:
-            raise ValueError(f"{key} belongs to arrays, not to kind {kind!r}")
-    if kind == "scalar":
-        if "value" not in row:
-            raise ValueError("value is missing")
-        return Argument(name, kind, dtype, line, value=_expression(row["value"], names))
-    if kind == "struct":
-        return Argument(name, kind, "", line, fields=_fields(row.get("fields"), names))
-    return Argument(name, kind, "uint64", line)
-
-
-def _fields(rows: Any, names: set[str]) -> tuple[tuple[str, Expression], ...]:
-    if not isinstance(rows, list) or not rows:
-        raise ValueError("fields must be a list of [dtype, value]")
-    made: list[tuple[str, Expression]] = []
-    for row in rows:
-        if not isinstance(row, list) or len(row) != 2 or row[0] not in DTYPES:
-            raise ValueError(f"fields: {row!r} is not [dtype, value]")
-        made.append((row[0], _expression(row[1], names)))
-    return tuple(made)
-
-
-def _array(row: Mapping[str, Any], line: int, names: set[str]) -> Argument:
-    kind, shape = row["kind"], row.get("shape")
-    if shape is None:
-        raise ValueError("shape is missing")
-    for key in ("partial", "any_order", "plain"):
-        if not isinstance(row.get(key, False), bool):
-            raise ValueError(f"{key} must be true or false")
-    if (row.get("partial") or row.get("any_order")) and kind not in ("out", "inout"):
-        raise ValueError("partial and any_order belong to out and inout")
-    if "values" in row and kind == "out":
-        raise ValueError("kind 'out' takes no values: it is poisoned; what the kernel reads is in or inout")
-    layout = row.get("layout", "row")
-    if layout not in ("row", "column"):
-        raise ValueError(f"layout must be row or column, not {layout!r}")
-    sides = shape if isinstance(shape, list) else [shape]
-    return Argument(
-        name=row["name"],
-        kind=kind,
-        dtype=row["dtype"],
-        line=line,
-        shape=tuple(_expression(side, names) for side in sides),
-        values=_values(row.get("values"), row["dtype"], names) if "values" in row or kind in ("in", "inout") else None,
-        layout=layout,
-        pitch=_expression(row["pitch"], names) if "pitch" in row else None,
-        partial=row.get("partial", False),
-        any_order=row.get("any_order", False),
-        plain=row.get("plain", False),
-    )
-
-
-def _values(value: Any, dtype: str, names: set[str]) -> Values:
-    if value is None:
-        return _usual_values(dtype)
-    if value == "zeros":
-        return Values("constant", Expression("0"))
-    if isinstance(value, str) and value in _SIMPLE_VALUES:
-        return Values(value)
-    if isinstance(value, dict) and len(value) == 1:
-        ((kind, given),) = value.items()
-        if kind in _RANGES and isinstance(given, list) and len(given) == 2:
-            return Values(kind, _expression(given[0], names), _expression(given[1], names))
-        if kind == "constant":
-            return Values(kind, _expression(given, names))
-        if kind == "hook" and isinstance(given, str) and re.fullmatch(r"[^:]+:[A-Za-z_]\w*", given):
-            return Values(kind, hook=given)
-    known = "'normal', 'bits', 'arange', 'zeros', { uniform = [a, b] }, { integers = [a, b] }, { constant = c }"
-    raise ValueError(f"values must be one of {known}, {{ hook = 'file.py:function' }}; not {value!r}")
-
-
-def _usual_values(dtype: str) -> Values:
-    if "float" in dtype:
-        return Values("normal")
-    if dtype == "bool":
-        return Values("integers", Expression("0"), Expression("2"))
-    return Values("integers", Expression("0" if dtype.startswith("u") else "-100"), Expression("100"))
-
-
-def _expression(value: Any, names: set[str]) -> Expression:
-    if isinstance(value, bool | int | float):
-        expression = Expression(repr(value)) if value == value else Expression("nan")
-    elif isinstance(value, str):
-        expression = Expression(value)
-    else:
-        raise BadExpression(f"{value!r} is neither a number nor an expression")
-    expression.check()
-    unknown = sorted(expression.names - names)
-    if unknown:
-        raise BadExpression(f"unknown symbol {unknown[0]!r}; known are {', '.join(sorted(names)) or 'none'}")
-    return expression

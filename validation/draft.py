@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from porter.validation.case import LANES, SUFFIX
-from porter.validation.casefile import SCHEMA, TODO
+from porter.validation.caseargs import TODO
+from porter.validation.casefile import SCHEMA
 from porter.validation.expression import FUNCTIONS, BadExpression, Expression
 from porter.validation.shorthand import split
 
