@@ -60,7 +60,7 @@ def noise(chance: random.Random) -> str:
     )
 
 
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(st.integers(0, 2**32))
 def test_nothing_is_new_when_code_moves(seed: int) -> None:
     """Parts in another order and in other files, noise between them, another layout: the gate stays open."""
@@ -112,7 +112,7 @@ def edited_outside(text: str, chance: random.Random) -> str:
     return "\n".join(lines)
 
 
-@settings(max_examples=6)
+@settings(max_examples=4)
 @given(st.integers(0, 2**32))
 def test_nothing_is_new_in_real_code_when_only_its_surroundings_change(seed: int) -> None:
     """Samples with all kinds of findings: noise between definitions, renamed files, other line ends."""
