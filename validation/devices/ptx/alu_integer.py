@@ -123,9 +123,6 @@ def divide(op: Lane) -> None:
     kind = op.kind()
     op.finish()
     wide = kind if WIDTHS[kind] >= 32 else f"{kind[0]}32"
-    if kind == "u16":  # by zero all ones, which 32 bits would not give
-        op.d(f"{op.instruction.base}_{wide}({op.s(1, kind)}, {op.s(2, kind)})", kind)
-        return
     op.d(f"{op.instruction.base}_{wide}({op.s(1, kind)}, {op.s(2, kind)})", kind)
 
 

@@ -154,7 +154,6 @@ class MemoryEmitter(Emitter):
         """atom, red."""
         base = instruction.base
         action = next((m for m in instruction.modifiers if m in ACTIONS), "")
-        flush = "noftz" in instruction.modifiers
         space, count, kind = self.split(instruction, {*ACTIONS, "noftz"})
         if not action or count != 1 or kind not in _ATOMIC_TYPES:
             raise Unsupported("form of atomic", instruction)
@@ -177,7 +176,6 @@ class MemoryEmitter(Emitter):
         )
         if target.kind == "reg":
             out += self.clear_bad((target.text,), "act")
-        del flush
         self.emit(*out, "} }")
 
     def emit_copy(self, instruction: Instruction) -> None:

@@ -188,7 +188,7 @@ class Emitter:
         for instruction in code:
             self.site(instruction)
             self._one(instruction)
-        self._close(code)
+        self._close()
 
     def _one(self, instruction: Instruction) -> None:
         self.current = instruction
@@ -277,7 +277,7 @@ class Emitter:
         self.group.lines.append(f"g{number}[l] = {self.value(predicate, 'pred', instruction)};")
         return f"h{number}"
 
-    def _close(self, code: tuple[Instruction, ...]) -> None:
+    def _close(self) -> None:
         group = self.group
         out = ["{", "show_mask(&w->x); const uint32_t *const m = w->x.mask; (void)m;"]
         out += [f"const __auto_type {name} = {text};" for text, name in group.uniform.items()]
@@ -310,7 +310,6 @@ class Emitter:
                     out.append(f"{slot} = ({slot} & ~w->x.active) | ({self.bad_named[name]} & w->x.active);")
         out.append("}")
         self.lines += out
-        del code
 
 
 def bytes_of(variable: Variable) -> int:
