@@ -9,9 +9,7 @@ TORCH  := torch==2.13.0
 .PHONY: demo test setup system lint types unit clean
 
 demo: $(STAMP)
-	@$(VENV)/bin/porter port samples -o out/demo; code=$$?; \
-	test $$code -le 1 || exit $$code; \
-	echo; echo "The ported tree is in out/demo; manual work left gives exit code 1 (here: $$code)."
+	@./tools/demo.sh $(VENV)
 
 test: lint types unit
 
