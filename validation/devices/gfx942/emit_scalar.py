@@ -249,7 +249,6 @@ class ScalarEmitter(Emitter):
             f"{self._scalar_target(to, instruction)} = ({source} >> {offset}) & {(1 << width) - 1:#x}u;", *poison
         )
 
-
     def _do_s_setreg_imm32_b32(self, index: int, instruction: Instruction, operands: list[Operand]) -> None:
         match = re.match(r"hwreg\(HW_REG_(\w+)(?:,\s*(\d+),\s*(\d+))?\)$", instruction.operands[0])
         if not match or match[1] != "MODE":
