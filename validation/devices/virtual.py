@@ -139,7 +139,10 @@ class VirtualDevice:
 
     def _open(self) -> Any:
         if self._device is None or isinstance(self._device, NotRun):
-            self._device = self.backend.open()
+            try:
+                self._device = self.backend.open()
+            except ModuleNotFoundError as error:
+                self._device = NotRun(f"{error.name} is not installed: pip install 'porter[validation]'")
         return self._device
 
 
