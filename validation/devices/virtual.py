@@ -23,6 +23,9 @@ from porter.validation.toolchain.store import cache_directory
 _LANE_STEPS_PER_SECOND = 2_000_000
 """A cautious figure for how fast a wave runs, to make an instruction budget of a time limit."""
 
+_MODULES = 4
+"""Modules that stay loaded."""
+
 Assembler = Callable[[Path, Program, float], Assembled | CompileFailed | Missing]
 
 
@@ -51,6 +54,8 @@ class VirtualDevice:
 
     backend: Backend
     _device: Any = field(default=None, repr=False)
+    _modules: dict[str, tuple[Any, tuple[tuple[int, bytes], ...]]] = field(default_factory=dict, repr=False)
+    """By assembly text: the kernels of one file share a module."""
 
     @property
     def name(self) -> str:
@@ -104,7 +109,7 @@ class VirtualDevice:
             return NotRun(made.reason)
         if isinstance(made, CompileFailed):
             return made
-        module = device.compile(made.text)
+        module, state = self._load(device, made.text)
         if isinstance(module, NotRun):
             return module
         symbol = entry_symbol(made.text, _names(program).index(program.kernel))
@@ -116,7 +121,17 @@ class VirtualDevice:
         translated = module.translate(symbol)
         if isinstance(translated, NotRun):
             return translated
-        return VirtualKernel(made.command, module, symbol, _state(device, module), self.backend.alignment)
+        return VirtualKernel(made.command, module, symbol, state, self.backend.alignment)
+
+    def _load(self, device: Any, text: str) -> tuple[Any, tuple[tuple[int, bytes], ...]]:
+        """The module, and its variables as they are before any launch."""
+        if text not in self._modules:
+            while len(self._modules) >= _MODULES:
+                del self._modules[next(iter(self._modules))]
+            module = device.compile(text)
+            state = () if isinstance(module, NotRun) else _state(device, module)
+            self._modules[text] = (module, state)
+        return self._modules[text]
 
     def _cut_out(self, program: Program, failed: CompileFailed, seconds: float) -> VirtualKernel | None:
         """The kernel without the rest of a file that does not compile here; None when that does not help."""
