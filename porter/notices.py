@@ -198,7 +198,9 @@ BUILD_MESON = _build(
 )
 BUILD_BAZEL = _build(5, "bazel-build", "Bazel build is not converted", "Use rules that call hipcc.")
 BUILD_SCRIPT = _build(6, "script-build", "Script calls the CUDA toolchain", "Change nvcc to hipcc, and its flags.")
-BUILD_COMMANDS = _build(7, "compilation-database", "Compilation database is not converted", "Configure the build again.")
+BUILD_COMMANDS = _build(
+    7, "compilation-database", "Compilation database is not converted", "Configure the build again."
+)
 
 NOTICES: tuple[Notice, ...] = tuple(value for value in list(globals().values()) if isinstance(value, Notice))
 
