@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import posixpath
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
 
 from porter.prescan import Scan
 
 _MOST_FOLDERS = 16
+_INCLUDE_FOLDERS = ("", "include", "inc", "src", "includes", "common")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,15 +38,40 @@ class IncludeGraph:
         return tuple(folder for folder, _ in sorted(used.items(), key=lambda item: (-item[1], item[0]))[:_MOST_FOLDERS])
 
 
-def include_graph(scans: Mapping[str, Scan]) -> IncludeGraph:
-    """Resolves all includes; one that could be several files counts as all of them."""
+def may_be_found(path: str, name: str, known: Container[str]) -> bool:
+    """Whether a build would find a file of the project for a name in an #include line of another without being told.
+
+    That takes one in the file's own folder or, for each folder above it, in that folder or its usual include folders: a
+    `cuda.h` elsewhere in the repository is another program's.
+    """
+    folder = posixpath.dirname(path)
+    while True:
+        if any(posixpath.normpath(posixpath.join(folder, below, name)) in known for below in _INCLUDE_FOLDERS):
+            return True
+        if not folder:
+            return False
+        folder = posixpath.dirname(folder)
+
+
+def include_graph(
+    scans: Mapping[str, Scan], is_cuda_header: Callable[[str], bool] = lambda name: False
+) -> IncludeGraph:
+    """Resolves all includes; one that could be several files counts as all of them.
+
+    The name of a CUDA header means a file of the project only where a build would find that one.
+    """
     by_name: defaultdict[str, list[str]] = defaultdict(list)
     for path in scans:
         by_name[posixpath.basename(path)].append(path)
     edges: dict[str, tuple[str, ...]] = {}
     folders: dict[str, tuple[str, ...]] = {}
     for path, scan in scans.items():
-        found = [(name, target) for name in scan.includes for target in _resolve(path, name, scans, by_name)]
+        found = [
+            (name, target)
+            for name in scan.includes
+            if not is_cuda_header(name) or may_be_found(path, name, scans)
+            for target in _resolve(path, name, scans, by_name)
+        ]
         edges[path] = tuple(dict.fromkeys(target for _, target in found))
         folders[path] = tuple(
             dict.fromkeys(f for name, target in found if (f := _folder(path, name, target)) is not None)

@@ -18,6 +18,7 @@ from porter.errors import Interrupted, Unusable
 from porter.includes import include_graph
 from porter.links import keep_link
 from porter.manifest import settings_json, write_manifest
+from porter.names.table import is_cuda_header
 from porter.naming import Names, choose_names
 from porter.plan import Plan, Run, Work
 from porter.prescan import Scan
@@ -146,7 +147,7 @@ def _reuse(work: Work, paths: frozenset[str] | set[str]) -> None:
 def _tasks(work: Work, pool: Pool, intact: frozenset[str]) -> dict[str, Task]:
     """One task per file that has to be done."""
     scans, digests = _scanned(work, pool, intact)
-    graph = include_graph(scans)
+    graph = include_graph(scans, is_cuda_header)
     choices = work.plan.choices
     declared = declared_names(graph, scans)
     keys = file_keys(work.key, digests, graph, declared)

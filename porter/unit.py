@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import bisect
-import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from typing import Protocol
 
 from porter import renames
 from porter.headers import Included
+from porter.includes import may_be_found
 from porter.kernels import DeviceFunction, find_device_functions, find_kernels
 from porter.lex import Tokens, lex
 from porter.model import Kernel, Settings, Span
@@ -70,7 +70,6 @@ class Semantics(Protocol):
         """Canonical argument types of the call whose callee starts at an offset."""
 
 
-_INCLUDE_FOLDERS = ("", "include", "inc", "src", "includes", "common")
 _AFTER_DECLARATOR = frozenset(["=", ";", ",", ")", "[", "(", "{"])
 _AFTER_VARIABLE = frozenset(["=", ";", "["])
 _BUILTIN_TYPES = frozenset(["void", "bool", "char", "short", "int", "long", "float", "double", "signed", "unsigned"])
@@ -246,19 +245,8 @@ class Unit:
         return [match.start() for match in re.finditer("{", self.tokens.first_characters)]
 
     def is_project_header(self, name: str) -> bool:
-        """Whether `#include` of this name can mean a file of the project: one in a folder that this file may search.
-
-        Those are its own folder and, for each folder above it, that folder and its usual include folders: a `cuda.h`
-        elsewhere in the repository is another program's.
-        """
-        folder = posixpath.dirname(self.source.path)
-        while True:
-            for below in _INCLUDE_FOLDERS:
-                if posixpath.normpath(posixpath.join(folder, below, name)) in self.headers:
-                    return True
-            if not folder:
-                return False
-            folder = posixpath.dirname(folder)
+        """Whether `#include` of this name can mean a file of the project, found without a build's help."""
+        return may_be_found(self.source.path, name, self.headers)
 
     def next_is(self, index: int, text: str) -> bool:
         """Whether the token after `index` is `text`."""

@@ -16,6 +16,7 @@ from porter.compilation import NO_FLAGS, Flags, database_flags, flags_of
 from porter.context import run_key
 from porter.includes import IncludeGraph, include_graph
 from porter.manifest import settings_json
+from porter.names.table import is_cuda_header
 from porter.naming import Names, choose_names
 from porter.pool import Job, Outcome, Pool
 from porter.prescan import Scan
@@ -119,7 +120,7 @@ def side_of(
     scans = {path: one.scan for path, one in code.items()}
     dual = machine.choices.engine.style == "dual"
     names = Names({}, {}, frozenset()) if dual else choose_names(project)
-    graph = include_graph(scans)
+    graph = include_graph(scans, is_cuda_header)
     declared = declared_names(graph, scans)
     told = database_flags(root, (entry.path for entry in project.entries)) if flags is None else flags
     settings = settings_json(machine.choices)

@@ -185,3 +185,13 @@ def load_names(rocm: str | None, custom: Mapping[str, str]) -> NameTable:
     A name that the version does not have yet is a gap that says so.
     """
     return _LoadedTable(load_records(), rocm, custom)
+
+
+def is_cuda_header(name: str) -> bool:
+    """Whether an `#include` name is that of a header of CUDA or one of its libraries."""
+    return name in _cuda_headers()
+
+
+@functools.cache
+def _cuda_headers() -> frozenset[str]:
+    return frozenset(load_records().headers)

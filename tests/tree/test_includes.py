@@ -59,6 +59,20 @@ def test_names_reach_a_header_through_the_sources_that_include_both() -> None:
     assert names["r/ring.h"] == names["r/gnir.h"] == ("cudaFree",)
 
 
+def test_a_cuda_header_is_the_projects_only_where_a_build_would_find_it() -> None:
+    """A copy of cuda_fp8.h in one test does not declare names for the rest: the port would not include it either."""
+    scans = {
+        "src/a.cu": Scan(("cuda_fp8.h", "util.h")),
+        "tests/t/x.cu": Scan(("cuda_fp8.h",)),
+        "tests/t/include/cuda_fp8.h": Scan((), ("__nv_fp8_e4m3",)),
+        "lib/util.h": Scan(),
+    }
+    graph = include_graph(scans, lambda name: name == "cuda_fp8.h")
+    assert graph.edges["src/a.cu"] == ("lib/util.h",)
+    assert graph.edges["tests/t/x.cu"] == ("tests/t/include/cuda_fp8.h",)
+    assert declared_names(graph, scans)["src/a.cu"] == ()
+
+
 def test_keys_change_with_what_a_file_depends_on() -> None:
     """A source depends on what it includes; a header also on the sources that it is parsed through."""
     scans = graph_of(a_cu=("b.h",), b_h=(), c_cu=("b.h",), d_cu=())
