@@ -85,9 +85,9 @@ def validate(request: Request, progress: Progress | None = None) -> Outcome:
     """Check all cases."""
     cases, errors = collect(request)
     found = list(errors)
-    devices = request.devices or tuple(name for name in registry.NAMES if registry.why_not(name) is None)
+    devices = request.devices or tuple(name for name in registry.DEFAULT if registry.why_not(name) is None)
     if not devices:
-        reasons = "; ".join(f"{name}: {registry.why_not(name)}" for name in registry.NAMES)
+        reasons = "; ".join(f"{name}: {registry.why_not(name)}" for name in registry.DEFAULT)
         raise Unusable(f"no device can be used here: {reasons}")
     planned: list[tuple[Case, Task]] = []
     for case in cases:
@@ -121,7 +121,7 @@ def validate(request: Request, progress: Progress | None = None) -> Outcome:
     if runnable:
         Crew(runnable, request.jobs, deliver).run()
     kept = tuple(result for result in results if result is not None)
-    table = tuple((name, registry.why_not(name) or "") for name in registry.NAMES)
+    table = tuple((name, registry.why_not(name) or "") for name in dict.fromkeys((*registry.DEFAULT, *devices)))
     return Outcome(
         ValidateReport(kept, tuple(dict.fromkeys(found)), table, _settings(request, devices)), tuple(crashes)
     )

@@ -22,7 +22,9 @@ def validate_command(
     case: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Only this case. Can be repeated.")] = None,
     devices: Annotated[
         str | None,
-        typer.Option(metavar="NAME,...", help="Of ptx, cuda, gfx942, hip; default: all that are here."),
+        typer.Option(
+            metavar="NAME,...", help="Of ptx, cuda, gfx942, gfx90a, hip; default: all that are here, but gfx90a."
+        ),
     ] = None,
     warp: Annotated[str, typer.Option(metavar="preserve|native", help="Of the port; both with a comma.")] = "preserve",
     port: Annotated[

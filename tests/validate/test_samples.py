@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from porter.validation.casefile import find_case_files, load_cases
+from porter.validation.devices.registry import DEFAULT, why_not
 from porter.validation.report import report_json
 from porter.validation.run import Outcome
 from porter.validation.verdict import CaseResult, Status
@@ -105,3 +106,16 @@ def test_files_are_found_below_folders(tmp_path: Path) -> None:
         (tmp_path / place).parent.mkdir(exist_ok=True)
         (tmp_path / place).write_text("")
     assert [path.name for path in find_case_files([tmp_path])] == ["a.case.toml", "c.case.toml"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sample", ["block_reduce", "warp_topk"])
+def test_on_its_older_relative(sample: str) -> None:
+    reason = why_not("gfx90a")
+    if reason is not None:
+        pytest.skip(reason)
+    outcome = run(SAMPLES / sample, devices=("gfx90a",))
+    assert outcome.report.cases
+    for case in outcome.report.cases:
+        assert [(side.device, side.status) for side in case.sides] == [("gfx90a", Status.PASSED)], case
+    assert "gfx90a" not in DEFAULT and ("gfx90a", "") in outcome.report.devices

@@ -12,10 +12,13 @@ _MAKERS = {
     "ptx": "porter.validation.devices.virtual:ptx",
     "cuda": "porter.validation.devices.cuda:open_device",
     "gfx942": "porter.validation.devices.virtual:gfx942",
+    "gfx90a": "porter.validation.devices.virtual:gfx90a",
     "hip": "porter.validation.devices.hip:open_device",
 }
 NAMES = tuple(_MAKERS)
 """Originals first."""
+DEFAULT = tuple(name for name in NAMES if name != "gfx90a")
+"""Those that are used unless devices are named: MI200 is run on request."""
 
 
 @functools.cache

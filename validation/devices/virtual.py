@@ -59,7 +59,7 @@ class VirtualDevice:
 
     @property
     def name(self) -> str:
-        """`ptx` or `gfx942`."""
+        """`ptx`, `gfx942` or `gfx90a`."""
         return self.backend.name
 
     @property
@@ -273,36 +273,47 @@ def _flags(program: Program) -> tuple[str, ...]:
     )
 
 
-def _assemble_gfx942(unit: Path, program: Program, seconds: float) -> Assembled | CompileFailed | Missing:
+def _assemble_amd(
+    architecture: str, unit: Path, program: Program, seconds: float
+) -> Assembled | CompileFailed | Missing:
     from porter.validation.toolchain.clang import assemble
 
-    return assemble(unit, "gfx942", ("-Wno-everything", *_flags(program)), seconds)
+    return assemble(unit, architecture, ("-Wno-everything", *_flags(program)), seconds)
 
 
-def _missing_clang() -> str | None:
+def _missing_clang(architecture: str) -> str | None:
     from porter.validation.toolchain.clang import find_clang
 
-    found = find_clang("gfx942")
+    found = find_clang(architecture)
     return found.reason if isinstance(found, Missing) else None
 
 
-def _open_gfx942() -> Any:
+def _open_amd() -> Any:
     from porter.validation.devices.gfx942 import open_device
 
     return open_device()
 
 
-def gfx942() -> VirtualDevice:
-    """The virtual MI300X: runs the port."""
+def _amd(architecture: str) -> VirtualDevice:
     shows_not = (
         "memory ordering between blocks",
         "last-bit accuracy of hardware transcendentals",
         "the order of summation inside matrix instructions",
         "time",
     )
-    return VirtualDevice(
-        Backend("gfx942", "hip", 64, ".hip", _assemble_gfx942, _open_gfx942, _missing_clang, shows_not)
-    )
+    assemble = functools.partial(_assemble_amd, architecture)
+    missing = functools.partial(_missing_clang, architecture)
+    return VirtualDevice(Backend(architecture, "hip", 64, ".hip", assemble, _open_amd, missing, shows_not))
+
+
+def gfx942() -> VirtualDevice:
+    """The virtual MI300X: runs the port."""
+    return _amd("gfx942")
+
+
+def gfx90a() -> VirtualDevice:
+    """Its older relative, MI200."""
+    return _amd("gfx90a")
 
 
 def _assemble_ptx(unit: Path, program: Program, seconds: float) -> Assembled | CompileFailed | Missing:
