@@ -151,6 +151,14 @@ class Unit:
             return spans[place][1]
         return None
 
+    def is_for_host(self, offset: int) -> bool:
+        """Whether the host's compiler sees the code there: outside kernels and functions for the device alone."""
+        function = next((f for f in self.device_functions if f.span.start <= offset < f.span.end), None)
+        if function is None:
+            return self.kernel_at(offset) is None
+        head = self.source.text[function.span.start : self.source.text.find("{", function.span.start)]
+        return "__host__" in head
+
     def occurrences(self, name: str) -> Iterator[int]:
         """Token indices where a name is CUDA's: not a member, not qualified by another scope, not the project's."""
         for index in self.tokens.names.get(name, ()):

@@ -59,9 +59,4 @@ def _is_host_call(unit: Unit, index: int) -> bool:
     """Outside kernels and functions for the device alone; macros count, for nobody knows where they are used."""
     if not unit.is_free(index) or not unit.next_is(index, "("):
         return False
-    offset = unit.tokens.starts[index]
-    function = next((f for f in unit.device_functions if f.span.start <= offset < f.span.end), None)
-    if function is not None:
-        head = unit.source.text[function.span.start : unit.source.text.find("{", function.span.start)]
-        return "__host__" in head
-    return unit.kernel_at(offset) is None
+    return unit.is_for_host(unit.tokens.starts[index])

@@ -67,12 +67,7 @@ def _is_host_call(unit: Unit, index: int) -> bool:
     """Whether a call stands outside device code; in a macro nobody knows."""
     if not unit.next_is(index, "(") or unit.tokens.directive_of(index) is not None:
         return False
-    offset = unit.tokens.starts[index]
-    function = next((f for f in unit.device_functions if f.span.start <= offset < f.span.end), None)
-    if function is not None:
-        head = unit.source.text[function.span.start : unit.source.text.find("{", function.span.start)]
-        return "__host__" in head
-    return unit.kernel_at(offset) is None
+    return unit.is_for_host(unit.tokens.starts[index])
 
 
 def _is_own(unit: Unit, name: str) -> bool:

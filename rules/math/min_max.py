@@ -99,15 +99,6 @@ def _is_harmless(unit: Unit, index: int) -> bool:
     first, second = semantics.call_argument_types(offset) or (None, None)
     if first is None or second is None:
         return not {first, second} & _ARITHMETIC
-    if _is_for_host(unit, offset):
+    if unit.is_for_host(offset):
         return first in _SMALL | {"int"} and second in _SMALL | {"int"}
     return first == second
-
-
-def _is_for_host(unit: Unit, offset: int) -> bool:
-    """Whether the compiler of the host sees the code: outside kernels and functions for the device alone."""
-    function = next((f for f in unit.device_functions if f.span.start <= offset < f.span.end), None)
-    if function is None:
-        return unit.kernel_at(offset) is None
-    head = unit.source.text[function.span.start : unit.source.text.find("{", function.span.start)]
-    return "__host__" in head
