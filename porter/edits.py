@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import bisect
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from porter.model import Edit, Finding
+from porter.model import Edit, Finding, Span
+from porter.source import SourceFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +89,30 @@ def apply(text: str, edits: Iterable[Edit]) -> str:
         position = end
     pieces.append(text[position:])
     return "".join(pieces)
+
+
+def mapped_back(finding: Finding, trail: Sequence[Sequence[Edit]], source: SourceFile) -> Finding:
+    """A finding of a later pass, with the place in the original file that its text came from."""
+    if not trail:
+        return finding
+    start, end = finding.span
+    for changes in reversed(trail):
+        start, end = _origin(start, changes), _origin(end, changes)
+    line, column = source.position(min(start, len(source.text)))
+    return replace(finding, span=Span(start, max(start, end)), line=line, column=column)
+
+
+def _origin(offset: int, changes: Sequence[Edit]) -> int:
+    """Offset before sorted edits were applied; inside inserted text: where the edit began."""
+    shift = 0
+    for start, end, text in changes:
+        begins = start + shift
+        if offset < begins:
+            break
+        if offset < begins + len(text):
+            return start
+        shift += len(text) - (end - start)
+    return offset - shift
 
 
 def compose(trail: Iterable[Iterable[Edit]], length: int) -> tuple[Edit, ...]:

@@ -185,31 +185,7 @@ def _reported(
             continue
         if id(finding) in losers:
             continue
-        yield _mapped_back(finding, trail, source)
-
-
-def _mapped_back(finding: Finding, trail: Sequence[Sequence[Edit]], source: SourceFile) -> Finding:
-    """A finding of a later pass, with the place in the original file that its text came from."""
-    if not trail:
-        return finding
-    start, end = finding.span
-    for changes in reversed(trail):
-        start, end = _origin(start, changes), _origin(end, changes)
-    line, column = source.position(start)
-    return replace(finding, span=Span(start, max(start, end)), line=line, column=column)
-
-
-def _origin(offset: int, changes: Sequence[Edit]) -> int:
-    """Offset before sorted edits were applied; inside inserted text: where the edit began."""
-    shift = 0
-    for start, end, text in changes:
-        begins = start + shift
-        if offset < begins:
-            break
-        if offset < begins + len(text):
-            return start
-        shift += len(text) - (end - start)
-    return offset - shift
+        yield editing.mapped_back(finding, trail, source)
 
 
 def _kernels(unit: Unit) -> tuple[Kernel, ...]:

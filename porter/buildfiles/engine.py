@@ -39,7 +39,7 @@ def convert(unit: BuildUnit, rules: tuple[BuildRule, ...] | None = None) -> Conv
         losers = {id(conflict.loser) for conflict in accepted.conflicts}
         for finding in found:
             if id(finding) not in losers and (not trail or id(finding) in winners):
-                kept.append(_mapped_back(finding, trail, first.source))
+                kept.append(editing.mapped_back(finding, trail, first.source))
         if not accepted.edits:
             break
         if len(trail) >= MAX_PASSES:
@@ -75,26 +75,6 @@ def _own(unit: BuildUnit, code: str, name: str, message: str) -> Finding:
 def _not_converged(unit: BuildUnit, findings: tuple[Finding, ...]) -> Finding:
     codes = ", ".join(sorted({finding.code for finding in findings}))
     return _own(unit, "E002", "not-converged", f"bug in porter: rules {codes} still change the file")
-
-
-def _mapped_back(finding: Finding, trail: list[list[Edit]], source: SourceFile) -> Finding:
-    start, end = finding.span
-    for changes in reversed(trail):
-        start, end = _origin(start, changes), _origin(end, changes)
-    line, column = source.position(min(start, len(source.text)))
-    return replace(finding, span=Span(start, max(start, end)), line=line, column=column)
-
-
-def _origin(offset: int, changes: list[Edit]) -> int:
-    shift = 0
-    for start, end, text in changes:
-        begins = start + shift
-        if offset < begins:
-            break
-        if offset < begins + len(text):
-            return start
-        shift += len(text) - (end - start)
-    return offset - shift
 
 
 def kind_of(code: str) -> Kind:
