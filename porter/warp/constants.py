@@ -200,16 +200,16 @@ def _constant(tokens: Tokens, index: int) -> Constant | None:
     before = index - 1
     while before >= 0 and (tokens.kinds[before] == IDENTIFIER or texts[before] in ("::", "<", ">")):
         if texts[before] in _CONSTANT_WORDS:
-            end = _value_end(tokens, index + 2)
+            end = value_end(tokens, index + 2)
             return Constant(texts[index], index, index + 2, end, "constant")
         before -= 1
     if texts[index + 1] == "=" and before >= 0 and texts[before] in ("{", ",") and _in_enum(tokens, before):
-        return Constant(texts[index], index, index + 2, _value_end(tokens, index + 2), "enumerator")
+        return Constant(texts[index], index, index + 2, value_end(tokens, index + 2), "enumerator")
     return None
 
 
-def _value_end(tokens: Tokens, index: int) -> int:
-    """Index of the token that ends a constant's value."""
+def value_end(tokens: Tokens, index: int) -> int:
+    """Index of the token that ends a value: `;`, or the comma to the next variable."""
     texts = tokens.texts
     while index < len(texts) and texts[index] not in (";", ",", "}", ")"):
         partner = tokens.partner.get(index) if texts[index] in ("(", "[", "{") else None

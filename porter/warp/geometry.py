@@ -11,7 +11,7 @@ from porter.lex import Tokens, lex
 from porter.model import Launch
 from porter.unit import Unit
 from porter.warp.bodies import Bodies, bodies_of
-from porter.warp.constants import WARP
+from porter.warp.constants import WARP, value_end
 from porter.warp.syntax import parse_expression
 from porter.warp.tree import Node
 
@@ -163,15 +163,6 @@ class Host:
             given = "".join(texts[index:closed]).rpartition(",")[2]
             return 2 * WARP if given == "porter::wide::warpSize" else WARP
         return None
-
-
-def value_end(tokens: Tokens, index: int) -> int:
-    """Index of the token that ends a value: `;`, or the comma to the next variable."""
-    texts = tokens.texts
-    while index < len(texts) and texts[index] not in (";", ",", "}", ")"):
-        partner = tokens.partner.get(index) if texts[index] in ("(", "[", "{") else None
-        index = index + 1 if partner is None else partner + 1
-    return index
 
 
 def _literal(value: int) -> Node:

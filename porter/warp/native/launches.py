@@ -10,8 +10,8 @@ from porter.lex import IDENTIFIER, NUMBER, Tokens, lex
 from porter.model import Edit, Launch
 from porter.source import SourceFile
 from porter.warp.bodies import Bodies, Function
-from porter.warp.constants import WARP, Constants
-from porter.warp.geometry import block_shape, block_threads, grid_blocks, product, value_end
+from porter.warp.constants import WARP, Constants, value_end
+from porter.warp.geometry import block_shape, block_threads, grid_blocks, product
 from porter.warp.native.expressions import WIDTH_NAME
 from porter.warp.native.kinds import Undecided
 from porter.warp.native.state import Plan, Shape
