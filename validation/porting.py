@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from porter.validation.case import Case
-from porter.validation.toolchain.store import cache_directory
 
+from porter.caching import cache_folder
 from porter.errors import Unusable
 from porter.manifest import NAME as MANIFEST
 from porter.manifest import Manifest, read_manifest, settings_json
@@ -102,7 +102,7 @@ def port_of(root: Path, warp: str) -> Port:
     try:
         choices = load_choices(root)
         choices = replace(choices, engine=replace(choices.engine, warp=warp))
-        pointer = cache_directory() / "ports" / f"{_key(root, choices)}.txt"
+        pointer = cache_folder() / "ports" / f"{_key(root, choices)}.txt"
         tree = _kept(pointer)
         if tree is None:
             tree = _make(root, choices, pointer)

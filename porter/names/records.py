@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import importlib.resources
 import marshal
-import os
 import sys
 import tempfile
 from collections.abc import Iterable, Mapping
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import porter
+from porter.caching import cache_folder
 
 if TYPE_CHECKING:
     from importlib.abc import Traversable
@@ -107,15 +107,6 @@ def _fingerprint(texts: Iterable[tuple[str, bytes]]) -> str:
         digest.update(f"\0{name}\0{len(content)}\0".encode())
         digest.update(content)
     return digest.hexdigest()
-
-
-def cache_folder() -> Path:
-    """Where derived data of this user is kept."""
-    own = os.environ.get("PORTER_CACHE_DIR")
-    if own:
-        return Path(own)
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path("~/.cache").expanduser()) / "porter"
 
 
 def _read_cache(path: Path) -> Records | None:

@@ -8,6 +8,8 @@ import stat
 import tempfile
 from pathlib import Path
 
+from porter.caching import cache_folder
+
 
 def private_folder(name: str) -> Path | None:
     """A folder of ours in the first place that can be written: the cache, or the machine's temporary folder."""
@@ -25,13 +27,7 @@ def private_folder(name: str) -> Path | None:
 
 def _bases() -> list[Path]:
     user = os.getuid() if hasattr(os, "getuid") else "user"
-    return [_cache(), Path(tempfile.gettempdir()) / f"porter-{user}"]
-
-
-def _cache() -> Path:
-    own = os.environ.get("PORTER_CACHE_DIR")
-    shared = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(own) if own else Path(shared).expanduser() / "porter"
+    return [cache_folder(), Path(tempfile.gettempdir()) / f"porter-{user}"]
 
 
 def _is_ours(folder: Path) -> bool:

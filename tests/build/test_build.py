@@ -16,8 +16,8 @@ from porter.validation.build.syntax import syntax_tool
 from porter.validation.toolchain.clang import Missing, find_clang
 from porter.validation.toolchain.hipcc import Hipcc, find_hipcc, supports
 from porter.validation.toolchain.invoke import invoke
-from porter.validation.toolchain.store import cache_directory
 
+from porter.caching import cache_folder
 from porter.port import Request, port_to
 from porter.report import schemas
 from porter.settings import load_choices
@@ -52,7 +52,7 @@ def _hipcc() -> Hipcc:
 @pytest.fixture(scope="module")
 def ported() -> Path:
     """The ports of all samples, in a place that stays: the compilations are kept between runs."""
-    folder = cache_directory() / "tests" / "samples"
+    folder = cache_folder() / "tests" / "samples"
     port_to(Request(SAMPLES, load_choices(SAMPLES, None), 1, force=True), folder, None)
     return folder
 

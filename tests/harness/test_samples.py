@@ -16,8 +16,8 @@ from porter.validation.harness.build import why_not
 from porter.validation.toolchain.hipcc import find_hipcc, supports
 from porter.validation.toolchain.nvcc import find_nvcc
 from porter.validation.toolchain.result import Missing
-from porter.validation.toolchain.store import cache_directory
 
+from porter.caching import cache_folder
 from porter.port import Request, port_to
 from porter.settings import load_choices
 
@@ -42,7 +42,7 @@ NEEDS_HEADERS = {
 @pytest.fixture(scope="module")
 def ported() -> Path:
     """The ports of all samples, in a place that stays: the modules are kept between runs."""
-    folder = cache_directory() / "tests" / "harness-samples"
+    folder = cache_folder() / "tests" / "harness-samples"
     port_to(Request(SAMPLES, load_choices(SAMPLES, None), 1, force=True), folder, None)
     return folder
 

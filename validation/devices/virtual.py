@@ -18,7 +18,8 @@ from porter.validation.devices.core.launch import Options
 from porter.validation.devices.core.result import Array, NotRun, Place, Ran
 from porter.validation.toolchain.entry import demangle, entry_symbol, entry_unit, find_symbol
 from porter.validation.toolchain.result import Assembled, CompileFailed, Missing
-from porter.validation.toolchain.store import cache_directory
+
+from porter.caching import cache_folder
 
 _LANE_STEPS_PER_SECOND = 2_000_000
 """A cautious figure for how fast a wave runs, to make an instruction budget of a time limit."""
@@ -241,7 +242,7 @@ def _unit(program: Program, suffix: str) -> Path:
 
 def _kept(content: bytes, name: str) -> Path:
     """A file in the cache; the same content is the same file."""
-    folder = cache_directory() / "units" / hashlib.sha256(content).hexdigest()[:32]
+    folder = cache_folder() / "units" / hashlib.sha256(content).hexdigest()[:32]
     path = folder / name
     if not path.exists():
         folder.mkdir(parents=True, exist_ok=True)

@@ -17,7 +17,9 @@ from porter.validation.toolchain.hipcc import ENVIRONMENT, Hipcc, find_hipcc
 from porter.validation.toolchain.invoke import invoke
 from porter.validation.toolchain.nvcc import Nvcc, find_nvcc
 from porter.validation.toolchain.result import CompileFailed, Missing
-from porter.validation.toolchain.store import DEPFILE, Made, Recipe, cache_directory, identity, make, roots
+from porter.validation.toolchain.store import DEPFILE, Made, Recipe, identity, make, roots
+
+from porter.caching import cache_folder
 
 MODULE = "porter_harness_module"
 _OBJECT, _LIBRARY = "side.o", f"{MODULE}.so"
@@ -183,4 +185,4 @@ def _source(unit: Unit) -> Path:
             return Path(made).replace(path)
         except OSError:
             continue
-    raise OSError(f"neither {cache_directory()} nor {tempfile.gettempdir()} can be written")
+    raise OSError(f"neither {cache_folder()} nor {tempfile.gettempdir()} can be written")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from porter.validation.toolchain.result import Assembled, CompileFailed, Missing
-from porter.validation.toolchain.store import DEPFILE, Recipe, cache_directory, identity, make, roots
+from porter.validation.toolchain.store import DEPFILE, Recipe, identity, make, roots
 
 __all__ = [
     "Assembled",
@@ -21,7 +21,6 @@ __all__ = [
     "Missing",
     "assemble",
     "assemble_text",
-    "cache_directory",
     "find_clang",
 ]
 

@@ -18,6 +18,8 @@ from pathlib import Path
 
 from porter.validation.toolchain.invoke import Invocation, invoke
 
+from porter.caching import cache_folder
+
 DEPFILE = "inputs.d"
 """Where a command writes its dependency file (`-MD -MF`), inside its folder."""
 RECORD = "porter-build.json"
@@ -72,17 +74,9 @@ class Made:
         return next(iter(sorted(self.folder.glob(pattern))), None)
 
 
-def cache_directory() -> Path:
-    """$PORTER_CACHE_DIR, else the user's cache folder."""
-    configured = os.environ.get("PORTER_CACHE_DIR")
-    if configured:
-        return Path(configured)
-    return Path(os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache"))) / "porter"
-
-
 def prune(most: int = MOST, every: float = DAY) -> int:
     """Removes the builds that were made first when all together take too much room; looked at once a day."""
-    root = cache_directory() / "builds"
+    root = cache_folder() / "builds"
     stamp = root / ".pruned"
     try:
         if stamp.exists() and time.time() - stamp.stat().st_mtime < every:
@@ -128,7 +122,7 @@ def temporary_root() -> Path:
 
 def roots() -> Iterator[Path]:
     """Where generated files go: the cache, and only if that cannot be written a folder that ends with this process."""
-    yield cache_directory()
+    yield cache_folder()
     yield temporary_root()
 
 
@@ -142,7 +136,7 @@ def _key(recipe: Recipe) -> str:
 
 def make(recipe: Recipe, seconds: float = 300.0) -> Made:
     """Run the recipe, or take what an earlier run made of the same inputs; a full or read-only disk raises nothing."""
-    shelf = cache_directory() / "builds" / _key(recipe)
+    shelf = cache_folder() / "builds" / _key(recipe)
     found = _find(shelf, recipe.search)
     if found is not None:
         return found

@@ -13,6 +13,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from porter.caching import cache_folder
+
 FLAGS = ("-std=gnu11", "-march=native", "-fPIC", "-shared", "-ffp-contract=off", "-fno-math-errno", "-w")
 CANDIDATES = ("clang-20", "clang-19", "clang-18", "clang-17", "clang", "gcc", "cc")
 
@@ -59,14 +61,6 @@ def find_host_compiler(wanted: str | None = None) -> HostCompiler | None:
     return None
 
 
-def cache_directory() -> Path:
-    """$PORTER_CACHE_DIR, else the user's cache folder."""
-    configured = os.environ.get("PORTER_CACHE_DIR")
-    if configured:
-        return Path(configured)
-    return Path(os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache"))) / "porter"
-
-
 @functools.cache
 def _processor() -> str:
     info = Path("/proc/cpuinfo")
@@ -95,7 +89,7 @@ def build(
 ) -> Path | HostBuildFailed:
     """A shared library of the C text, from the cache when it was built before."""
     key = fingerprint(compiler.version, _processor(), source, headers_of(include), *compiler.flags, *extra)
-    target = cache_directory() / "host" / f"{key}.so"
+    target = cache_folder() / "host" / f"{key}.so"
     if target.exists():
         return target
     target.parent.mkdir(parents=True, exist_ok=True)
