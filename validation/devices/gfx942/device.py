@@ -11,7 +11,8 @@ from pathlib import Path
 from porter.validation.devices.core import abi
 from porter.validation.devices.core.hostcc import HostBuildFailed, HostCompiler, build, find_host_compiler
 from porter.validation.devices.core.launch import CORE, Dim, Image, Options, bind, dim3, execute, scalar_bytes
-from porter.validation.devices.core.memory import Argument, DeviceBuffer, Memory, OutOfDeviceMemory
+from porter.validation.devices.core.memory import Argument, DeviceBuffer, Memory
+from porter.validation.devices.core.module import ModuleBase
 from porter.validation.devices.core.result import Array, NotRun, Outcome
 from porter.validation.devices.gfx942.bundle import NoCodeObject, code_objects
 from porter.validation.devices.gfx942.code import Unsupported
@@ -32,7 +33,7 @@ LARGE = 1000  # instructions
 
 
 @dataclass
-class Module:
+class Module(ModuleBase[tuple[str, ...]]):
     """One assembly file, loaded: its globals are in device memory, its kernels are translated when first run."""
 
     device: Device
@@ -45,43 +46,9 @@ class Module:
         """Names of the kernels, mangled as in the source's object code."""
         return tuple(self.program.kernels)
 
-    def translate(self, kernel: str, options: Options | None = None) -> Image | NotRun:
-        """Translate and build one kernel."""
-        found = self._image(kernel, options or Options())
-        return found if isinstance(found, NotRun) else found[0]
-
-    def launch(
-        self,
-        kernel: str,
-        grid: Dim,
-        block: Dim,
-        args: Sequence[Argument],
-        shared: int = 0,
-        options: Options | None = None,
-    ) -> Outcome:
-        """Run a kernel. Arrays are copied in, and come back in the outcome; `shared` is the dynamic LDS."""
-        options = options or Options()
-        image = self._image(kernel, options)
-        if isinstance(image, NotRun):
-            return image
-        info = self.program.kernels[kernel]
-        refused = _refused(info, grid, block, shared)
-        if refused is not None:
-            return refused
-        memory = self.device.memory
-        if image[0].uses_heap:  # made before the mark: both outlive the launch
-            _ = memory.heap, self.device.allocator_books
-        mark = memory.mark()
-        try:
-            return self._run(info, image, grid, block, args, shared, options)
-        except OutOfDeviceMemory as error:
-            return NotRun(f"out of device memory: {error}")
-        finally:
-            memory.release(mark)
-
     def _run(
         self,
-        info: KernelInfo,
+        kernel: str,
         image: tuple[Image, tuple[str, ...]],
         grid: Dim,
         block: Dim,
@@ -89,7 +56,7 @@ class Module:
         shared: int,
         options: Options,
     ) -> Outcome:
-        memory = self.device.memory
+        memory, info = self.device.memory, self.program.kernels[kernel]
         bound = bind(memory, args)
         places = self._service_places(image)
         blob = _argument_segment(info, bound.values, dim3(grid), dim3(block), shared, places)
@@ -119,19 +86,12 @@ class Module:
             return self.symbols[name if kind == "got" else symbol]
         return self.symbols[IMAGE] if name == IMAGE else places[name]
 
-    def write_symbol(self, name: str, value: Array) -> None:
-        """As hipMemcpyToSymbol."""
-        self.device.memory.write(self.symbols[name], value)
+    def _make_heap(self) -> None:
+        super()._make_heap()
+        _ = self.device.allocator_books
 
-    def read_symbol(self, name: str, like: Array) -> Array:
-        """As hipMemcpyFromSymbol."""
-        return self.device.memory.read_array(self.symbols[name], like)
-
-    def _image(self, kernel: str, options: Options) -> tuple[Image, tuple[str, ...]] | NotRun:
-        key = (kernel, options.uninitialised)
-        if key not in self._images:
-            self._images[key] = self._build(kernel, options.uninitialised)
-        return self._images[key]
+    def _refused(self, kernel: str, known: tuple[str, ...], block: Dim, shared: int) -> NotRun | None:
+        return _refused(self.program.kernels[kernel], block, shared)
 
     def _build(self, kernel: str, poison: bool) -> tuple[Image, tuple[str, ...]] | NotRun:
         info = self.program.kernels.get(kernel)
@@ -284,7 +244,7 @@ def _resources(info: KernelInfo) -> Iterator[tuple[str, int]]:
             yield name, int(str(info.metadata["." + name]))
 
 
-def _refused(info: KernelInfo, grid: Dim, block: Dim, shared: int) -> NotRun | None:
+def _refused(info: KernelInfo, block: Dim, shared: int) -> NotRun | None:
     x, y, z = dim3(block)
     limit = int(str(info.metadata.get(".max_flat_workgroup_size", MAX_THREADS)))
     if x * y * z > min(limit, MAX_THREADS) or x * y * z == 0:

@@ -10,7 +10,8 @@ from pathlib import Path
 from porter.validation.devices.core import abi
 from porter.validation.devices.core.hostcc import HostBuildFailed, HostCompiler, build, find_host_compiler
 from porter.validation.devices.core.launch import CORE, Dim, Image, Options, bind, dim3, execute, scalar_bytes
-from porter.validation.devices.core.memory import Argument, DeviceBuffer, Memory, OutOfDeviceMemory
+from porter.validation.devices.core.memory import Argument, DeviceBuffer, Memory
+from porter.validation.devices.core.module import ModuleBase
 from porter.validation.devices.core.result import Array, NotRun, Outcome
 from porter.validation.devices.ptx.emitter import WORKSPACE
 from porter.validation.devices.ptx.model import Function, Program, Unreadable, Unsupported, Variable, layout
@@ -28,7 +29,7 @@ CODE_BASE = 0x0003000000000000
 
 
 @dataclass
-class Module:
+class Module(ModuleBase[Translation]):
     """One PTX file, loaded: its variables are in device memory, its kernels are translated when first run."""
 
     device: Device
@@ -41,65 +42,33 @@ class Module:
         """Names of the kernels, mangled as in the source's object code."""
         return tuple(self.program.kernels)
 
-    def translate(self, kernel: str, options: Options | None = None) -> Image | NotRun:
-        """Translate and build one kernel."""
-        found = self._image(kernel, options or Options())
-        return found if isinstance(found, NotRun) else found[0]
-
-    def launch(
+    def _run(
         self,
         kernel: str,
+        image: tuple[Image, Translation],
         grid: Dim,
         block: Dim,
         args: Sequence[Argument],
-        shared: int = 0,
-        options: Options | None = None,
+        shared: int,
+        options: Options,
     ) -> Outcome:
-        """Run a kernel. Arrays are copied in, and come back in the outcome; `shared` is the dynamic shared memory."""
-        options = options or Options()
         if options.alignment == "dword":  # what gfx942 wants; CUDA wants more
             options = replace(options, alignment="natural")
-        image = self._image(kernel, options)
-        if isinstance(image, NotRun):
-            return image
-        function = self.program.kernels[kernel]
-        refused = _refused(function, image[1], grid, block, shared)
-        if refused is not None:
-            return refused
         memory = self.device.memory
-        if image[0].uses_heap:  # made before the mark: it outlives the launch
-            _ = memory.heap
-        mark = memory.mark()
-        try:
-            bound = bind(memory, args)
-            blob = _arguments(function, bound.values)
-            segment = memory.allocate(len(blob) + 64, "kernel arguments", abi.READ_ONLY)
-            memory.write(segment.base, blob)
-            workspace = memory.allocate(64, "grid workspace").base
-            memory.write(workspace, bytes(64))
-            symbols = [workspace if name == WORKSPACE else self.symbols[name] for name in image[1].symbols]
-            total = image[1].shared_bytes + shared
-            return execute(
-                self.device.compiler, image[0], memory, grid, block, bound, segment.base, total, symbols, options
-            )
-        except OutOfDeviceMemory as error:
-            return NotRun(f"out of device memory: {error}")
-        finally:
-            memory.release(mark)
+        bound = bind(memory, args)
+        blob = _arguments(self.program.kernels[kernel], bound.values)
+        segment = memory.allocate(len(blob) + 64, "kernel arguments", abi.READ_ONLY)
+        memory.write(segment.base, blob)
+        workspace = memory.allocate(64, "grid workspace").base
+        memory.write(workspace, bytes(64))
+        symbols = [workspace if name == WORKSPACE else self.symbols[name] for name in image[1].symbols]
+        total = image[1].shared_bytes + shared
+        return execute(
+            self.device.compiler, image[0], memory, grid, block, bound, segment.base, total, symbols, options
+        )
 
-    def write_symbol(self, name: str, value: Array) -> None:
-        """As cudaMemcpyToSymbol."""
-        self.device.memory.write(self.symbols[name], value)
-
-    def read_symbol(self, name: str, like: Array) -> Array:
-        """As cudaMemcpyFromSymbol."""
-        return self.device.memory.read_array(self.symbols[name], like)
-
-    def _image(self, kernel: str, options: Options) -> tuple[Image, Translation] | NotRun:
-        key = (kernel, options.uninitialised)
-        if key not in self._images:
-            self._images[key] = self._build(kernel, options.uninitialised)
-        return self._images[key]
+    def _refused(self, kernel: str, known: Translation, block: Dim, shared: int) -> NotRun | None:
+        return _refused(self.program.kernels[kernel], known, block, shared)
 
     def _build(self, kernel: str, poison: bool) -> tuple[Image, Translation] | NotRun:
         function = self.program.kernels.get(kernel)
@@ -204,7 +173,7 @@ def open_device(host_compiler: str | None = None) -> Device | NotRun:
     return Device(compiler) if compiler else NotRun(Device.available() or f"no host compiler {host_compiler}")
 
 
-def _refused(function: Function, translation: Translation, grid: Dim, block: Dim, shared: int) -> NotRun | None:
+def _refused(function: Function, translation: Translation, block: Dim, shared: int) -> NotRun | None:
     x, y, z = dim3(block)
     limits = function.directives.get("maxntid") or function.directives.get("reqntid") or (MAX_THREADS,)
     limit = 1
@@ -214,7 +183,6 @@ def _refused(function: Function, translation: Translation, grid: Dim, block: Dim
         return NotRun(f"a block of {x * y * z} threads; the kernel was compiled for 1 to {limit}")
     if translation.shared_bytes + shared > MAX_SHARED:
         return NotRun(f"{translation.shared_bytes + shared} bytes of shared memory; there are {MAX_SHARED}")
-    del grid
     return None
 
 
