@@ -193,7 +193,7 @@ def _unknown_member(unit: Unit, index: int, scope: str) -> int | None:
         if unit.support.get(qualified) is not None or (row is not None and row.kind != "namespace"):
             return None
         if row is None and not unit.names.members(qualified):
-            return last
+            return None if qualified in unit.names.counterparts else last
     return None
 
 

@@ -94,6 +94,12 @@ class NameTable:
         return self._members.get(scope, frozenset())
 
     @cached_property
+    def counterparts(self) -> frozenset[str]:
+        """Qualified names that others are renamed to (`thrust::hip::par`): AMD's own, in code that is for both."""
+        rows = (row for name, row in self._names.items() if "::" in name)
+        return frozenset(row.hip for row in rows if row.hip is not None)
+
+    @cached_property
     def _members(self) -> dict[str, frozenset[str]]:
         found: defaultdict[str, set[str]] = defaultdict(set)
         for name in self._names:

@@ -18,6 +18,8 @@ _COMPUTE_TYPES = {
     "CUDA_C_64F": "CUBLAS_COMPUTE_64F",
     "CUDA_R_32I": "CUBLAS_COMPUTE_32I",
 }
+_FUNCTION = "porter::compute_type"
+_SUPPORT = "porter/compute_type.hpp"
 _COMPUTE_TYPE = -2
 _FEWEST = 19
 _DATA_TYPE = re.compile(r"\bcudaDataType(?:_t)?\b|\bhipDataType\b")
@@ -27,7 +29,9 @@ class GemmComputeType(Rule):
     """Data type as the compute type of GemmEx
 
     Until CUDA 11 the type that `cublasGemmEx` computes in was a `cudaDataType`, and cuBLAS's C++ header still has an
-    overload for it, which turns `CUDA_R_32F` into `CUBLAS_COMPUTE_32F`. hipBLAS takes a compute type only.
+    overload for it, which turns `CUDA_R_32F` into `CUBLAS_COMPUTE_32F`. hipBLAS takes a compute type only. A constant
+    is replaced; what else may be a data type goes through a function of a small header that takes both. In C there is
+    no such overload.
     """
 
     code = "B003"
@@ -41,13 +45,20 @@ class GemmComputeType(Rule):
             "void f() { cublasGemmEx(h, t, t, m, n, k, a, A, CUDA_R_16F, x, B, CUDA_R_16F, y, b, C, CUDA_R_16F, z,\n"
             "  CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT); }",
         ),
-        reports(
+        fixes(
             "void f(cudaDataType_t type) { cublasGemmEx(h, t, t, m, n, k, a, A, type, x, B, type, y, b, C, type, z,\n"
-            "  type, CUBLAS_GEMM_DEFAULT); }"
+            "  type, CUBLAS_GEMM_DEFAULT); }",
+            "void f(cudaDataType_t type) { cublasGemmEx(h, t, t, m, n, k, a, A, type, x, B, type, y, b, C, type, z,\n"
+            "  porter::compute_type(type), CUBLAS_GEMM_DEFAULT); }",
+        ),
+        fixes(
+            "void f() { cublasGemmEx(h, t, t, m, n, k, a, A, s, x, B, s, y, b, C, s, z, kind(s), algo); }",
+            "void f() { cublasGemmEx(h, t, t, m, n, k, a, A, s, x, B, s, y, b, C, s, z,"
+            " porter::compute_type(kind(s)), algo); }",
         ),
         reports(
-            "void f() { cublasGemmEx(h, t, t, m, n, k, a, A, s, x, B, s, y, b, C, s, z, compute_type_of(s), algo); }",
-            effort=Effort.REVIEW,
+            "void f() { cublasGemmEx(h, t, t, m, n, k, a, A, s, x, B, s, y, b, C, s, z, kind(s), algo); }",
+            path="example.c",
         ),
         clean(
             "void f(cublasComputeType_t c) { cublasGemmEx(h, t, t, m, n, k, a, A, CUDA_R_16F, x, B, CUDA_R_16F, y, b,\n"
@@ -70,7 +81,7 @@ class GemmComputeType(Rule):
 
     def _judged(self, unit: Unit, index: int, argument: Span) -> Iterator[Finding]:
         text = unit.slice(argument)
-        if text.startswith(("CUBLAS_COMPUTE_", "HIPBLAS_COMPUTE_")):
+        if text.startswith(("CUBLAS_COMPUTE_", "HIPBLAS_COMPUTE_", f"{_FUNCTION}(")):
             return
         new = _COMPUTE_TYPES.get(text)
         if new is not None:
@@ -79,8 +90,12 @@ class GemmComputeType(Rule):
             return
         kind = _type_of(unit, index, text)
         if kind is None or _DATA_TYPE.search(kind):
-            effort = Effort.REVIEW if kind is None else Effort.MANUAL
-            yield self.finding(unit, argument, f"hipBLAS takes {text} as a hipblasComputeType_t only", effort)
+            message = f"hipBLAS takes {text} as a hipblasComputeType_t only"
+            if unit.source.path.endswith(".c"):
+                yield self.finding(unit, argument, message, Effort.MANUAL)
+                return
+            edits = (Edit(argument.start, argument.start, f"{_FUNCTION}("), Edit(argument.end, argument.end, ")"))
+            yield self.finding(unit, argument, message, Effort.NONE, edits, (_SUPPORT,))
 
 
 def _type_of(unit: Unit, index: int, text: str) -> str | None:

@@ -26,6 +26,7 @@ class UnknownName(Rule):
         reports("using S = cub::FrobnicateSum<int>;"),
         reports("namespace cg = cooperative_groups;\nvoid f() { cg::frobnicate(); }"),
         clean("using S = cub::BlockReduce<int, 128>::TempStorage; using T = thrust::device_vector<int>;"),
+        clean("#ifdef MINE\nauto p = thrust::hip::par.on(s);\n#endif"),
         clean("namespace cub { struct Mine; } using M = cub::Mine;"),
         clean("void f() { at::cuda::frobnicate(); cuda::getCurrentStream(); }"),
         clean("void cudaHelper(int); void f() { cudaHelper(1); }"),
