@@ -17,12 +17,12 @@ def load(snippet: str, *options: str) -> Module:
     return load_text(hip.snippet(snippet), *options)
 
 
-def load_text(text: str, *options: str) -> Module:
-    """The same for HIP text."""
+def load_text(text: str, *options: str, change: tuple[str, str, str] | None = None) -> Module:
+    """The same for HIP text; `change` puts a mistake into a header: its name, text that it has, other text."""
     device = open_device()
     if isinstance(device, NotRun):
         pytest.skip(device.reason)
-    made = assemble_text(_with_headers(text), options=("-Wall", "-Wextra", "-Werror", *options))
+    made = assemble_text(_with_headers(text, change), options=("-Wall", "-Wextra", "-Werror", *options))
     if isinstance(made, Missing):
         pytest.skip(made.reason)
     assert isinstance(made, Assembled), made.output
@@ -31,10 +31,14 @@ def load_text(text: str, *options: str) -> Module:
     return module
 
 
-def _with_headers(text: str) -> str:
+def _with_headers(text: str, change: tuple[str, str, str] | None) -> str:
     """The text with our headers put in: compiled assembly is kept by the text it came from."""
 
     def content(include: re.Match[str]) -> str:
-        return _with_headers((hip.HEADERS / "porter" / include[1]).read_text("utf-8"))
+        content = (hip.HEADERS / "porter" / include[1]).read_text("utf-8")
+        if change is not None and include[1] == change[0]:
+            assert content.count(change[1]) == 1
+            content = content.replace(change[1], change[2])
+        return _with_headers(content, change)
 
     return re.sub(r'#include "(?:porter/)?(\w+\.hpp)"\n', content, text)

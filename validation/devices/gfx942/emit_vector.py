@@ -47,7 +47,7 @@ class VectorEmitter(ScalarEmitter):
         self._new_segment()
 
     def _matrix(self, instruction: Instruction, operands: list[Operand]) -> None:
-        self.writer.emit(*matrix.lines(instruction, operands, self.registers, self.poison))
+        self.writer.emit(*matrix.lines(instruction, operands, self.registers))
 
     def _relative_move(self, instruction: Instruction, operands: list[Operand]) -> None:
         """v_mov_b32 with M0 added to register numbers (S_SET_GPR_IDX_ON, 12.5)."""

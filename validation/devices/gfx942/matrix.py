@@ -99,7 +99,7 @@ ROWS |= {
 }  # fmt: skip
 
 
-def lines(instruction: Instruction, operands: list[Operand], registers: Registers, poison: bool) -> list[str]:
+def lines(instruction: Instruction, operands: list[Operand], registers: Registers) -> list[str]:
     """C that calls the runtime."""
     row = ROWS[instruction.mnemonic]
     allowed = {"cbsz", "abid", "blgp", "neg"}
@@ -116,13 +116,10 @@ def lines(instruction: Instruction, operands: list[Operand], registers: Register
     shape = f"{row.m}, {row.n}, {row.k}, {row.blocks}, {_TYPES[row.a]}, {_TYPES[row.b]}, {_TYPES[row.result]}"
     source_c = -1 if c.is_constant else registers.row(c)
     rows = f"{registers.row(to)}, {registers.row(a)}, {registers.row(b)}, {source_c}, {constant:#x}ull"
-    out = [
+    return [
         f"{{ const MatrixShape shape = {{ {shape}, {_modifiers(instruction)} }};",
         f"gfx_matrix(w, &shape, {rows}); }}",
     ]
-    if poison:
-        out += _poison(row, registers, to, (a, b, c))
-    return out
 
 
 def _modifiers(instruction: Instruction) -> str:
@@ -131,10 +128,3 @@ def _modifiers(instruction: Instruction) -> str:
     if negate:
         numbers[2] = sum(int(bit) << i for i, bit in enumerate(negate.strip("[]").split(",")))
     return ", ".join(map(str, numbers))
-
-
-def _poison(row: MatrixRow, registers: Registers, to: Operand, sources: tuple[Operand, ...]) -> list[str]:
-    """Every result depends on many lanes: one poisoned source lane poisons all."""
-    terms = [f"P({registers.row(o, i)})" for o in sources if o.is_vector for i in range(o.count)]
-    assigned = " = ".join(f"P({registers.row(to, i)})" for i in range(row.result_words))
-    return [f"{assigned} = ({' | '.join(terms)}) ? ~0ull : 0;"]
