@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from porter.validation import dtypes
 from porter.validation.case import Argument, Case, CaseError, Symbols
+from porter.validation.devices.core.image import ImageArgument
 from porter.validation.dtypes import Array
 from porter.validation.inputs import Filled, shape_of, struct_bytes
+from porter.validation.sampling import Sampling
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,7 @@ class Packed:
         placed = self.placed[name]
         if placed.argument.pitch is None:
             return True
-        changed = dtypes.bits(after) != dtypes.bits(np.asarray(self.values[self.position[name]]))
+        changed = dtypes.bits(after) != dtypes.bits(content_of(self.values[self.position[name]]))
         placed.view(changed)[...] = False
         return not changed.any()
 
@@ -94,13 +96,27 @@ def pack(case: Case, filled: Filled, symbols: Symbols, which: int) -> Packed:
     for argument in case.arguments:
         if argument.is_array:
             placed[argument.name] = place(case, argument, symbols)
-            values.append(_memory(placed[argument.name], filled.arrays.get(argument.name), which))
+            memory = _memory(placed[argument.name], filled.arrays.get(argument.name), which)
+            values.append(memory if argument.image is None else _image(placed[argument.name], argument.image, memory))
         elif argument.kind == "scalar":
             values.append(filled.scalars[argument.name])
         else:
             values.append(struct_bytes(case, argument, symbols) if argument.kind == "struct" else 0)
     position = {argument.name: index for index, argument in enumerate(case.arguments)}
     return Packed(tuple(values), placed, position, which)
+
+
+def _image(placed: Placed, sampling: Sampling, memory: Array) -> ImageArgument:
+    image = ImageArgument(memory.reshape(placed.shape), sampling)
+    wrong = image.wrong()
+    if wrong is not None:
+        raise ValueError(f"{placed.argument.name}: {wrong}")
+    return image
+
+
+def content_of(value: Any) -> Array:
+    """The elements of an array argument, as they were before the launch."""
+    return np.asarray(value.texels.reshape(-1) if isinstance(value, ImageArgument) else value)
 
 
 def _memory(placed: Placed, content: Array | None, which: int) -> Array:

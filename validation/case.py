@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from porter.validation.expression import BadExpression, Expression, Number
+from porter.validation.sampling import Sampling
 
 SUFFIX = ".case.toml"
 AWKWARD = (0, 1, 31, 32, 33, 63, 64, 65, 97, 127, 128, 129, 1000)
@@ -19,7 +20,7 @@ DTYPES = (
     *("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"),
     *("float16", "bfloat16", "float32", "float64"),
 )
-KINDS = ("in", "out", "inout", "scratch", "scalar", "struct", "null")
+KINDS = ("in", "out", "inout", "scratch", "scalar", "struct", "null", "texture", "surface")
 ARRAYS = ("in", "out", "inout", "scratch")
 WRITTEN = ("out", "inout")
 PROFILES = ("random", "cancellation", "denormal", "nonfinite")
@@ -72,6 +73,8 @@ class Argument:
     any_order: bool = False
     plain: bool = False
     """Takes no part in value profiles."""
+    image: Sampling | None = None
+    """Passed as a texture or surface object over these elements."""
 
     @property
     def is_array(self) -> bool:

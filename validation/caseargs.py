@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from porter.validation.case import ARRAYS, DTYPES, KINDS, Argument, Values
 from porter.validation.expression import BadExpression, Expression
+from porter.validation.sampling import ADDRESS, MEMORY, Sampling
 
 TODO = "TODO"
 """What `porter cases init` writes where it cannot tell; a file that still has it is refused."""
 _ARGUMENT = {
     *("name", "kind", "dtype", "shape", "values", "value", "fields", "layout", "pitch", "partial", "any_order", "plain")
 }
+_IMAGE = {"channels", "layered", "filter", "normalized", "read", "address", "memory", "access"}
+_TEXELS = ("uint8", "int8", "uint16", "int16", "uint32", "int32", "float16", "float32")
+_ACCESS = {"read": "in", "write": "out", "both": "inout"}
 _SIMPLE_VALUES = ("normal", "bits", "arange")
 _RANGES = ("uniform", "integers")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
@@ -21,9 +26,10 @@ _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 
 def read_argument(row: Mapping[str, Any], line: int, names: set[str]) -> Argument:
     """One argument from its table; `names` are the symbols that it may use."""
-    unknown = sorted(row.keys() - _ARGUMENT)
+    known = _ARGUMENT | _IMAGE if row.get("kind") in ("texture", "surface") else _ARGUMENT
+    unknown = sorted(row.keys() - known)
     if unknown:
-        raise ValueError(f"unknown key {unknown[0]!r}; known are {', '.join(sorted(_ARGUMENT))}")
+        raise ValueError(f"unknown key {unknown[0]!r}; known are {', '.join(sorted(known))}")
     marked = [key for key, value in row.items() if TODO in str(value)]
     if marked:
         raise ValueError(f"{marked[0]} is still marked {TODO}: {row[marked[0]]!r}")
@@ -35,6 +41,8 @@ def read_argument(row: Mapping[str, Any], line: int, names: set[str]) -> Argumen
     dtype = row.get("dtype", "")
     if kind not in ("null", "struct") and dtype not in DTYPES:
         raise ValueError(f"dtype must be one of {', '.join(DTYPES)}, not {dtype!r}")
+    if kind in ("texture", "surface"):
+        return _image(row, line, names)
     if kind in ARRAYS:
         return _array(row, line, names)
     for key in ("shape", "values", "layout", "pitch", "partial", "any_order"):
@@ -88,6 +96,58 @@ def _array(row: Mapping[str, Any], line: int, names: set[str]) -> Argument:
         any_order=row.get("any_order", False),
         plain=row.get("plain", False),
     )
+
+
+def _image(row: Mapping[str, Any], line: int, names: set[str]) -> Argument:
+    """An array behind a texture or surface object."""
+    is_surface = row["kind"] == "surface"
+    if row["dtype"] not in _TEXELS:
+        raise ValueError(f"dtype of a {row['kind']} must be one of {', '.join(_TEXELS)}, not {row['dtype']!r}")
+    for key in ("layout", "pitch", "partial", "any_order"):
+        if key in row:
+            raise ValueError(f"{key} belongs to arrays, not to kind {row['kind']!r}")
+    for key in ("filter", "normalized", "read", "address", "memory") if is_surface else ("access",):
+        if key in row:
+            raise ValueError(f"{key} does not belong to kind {row['kind']!r}")
+    kind = _one_of(row, "access", ("read", "write", "both"), "write") if is_surface else "read"
+    plain = {key: value for key, value in row.items() if key not in _IMAGE} | {"kind": _ACCESS[kind]}
+    return replace(_array(plain, line, names), image=_sampling(row, is_surface))
+
+
+def _sampling(row: Mapping[str, Any], is_surface: bool) -> Sampling:
+    channels, given = row.get("channels", 1), row.get("address", "clamp")
+    if channels not in (1, 2, 4) or isinstance(channels, bool):
+        raise ValueError(f"channels must be 1, 2 or 4, not {channels!r}")
+    for key in ("layered", "normalized"):
+        if not isinstance(row.get(key, False), bool):
+            raise ValueError(f"{key} must be true or false")
+    modes = given if isinstance(given, list) else [given] * 3
+    if not 1 <= len(modes) <= 3 or any(mode not in ADDRESS for mode in modes):
+        raise ValueError(f"address must be one or up to three of {', '.join(ADDRESS)}, not {given!r}")
+    x, y, z = (*modes, "clamp", "clamp")[:3]
+    sampling = Sampling(
+        channels=channels,
+        layered=row.get("layered", False),
+        linear=_one_of(row, "filter", ("point", "linear"), "point") == "linear",
+        normalized=row.get("normalized", False),
+        fractions=_one_of(row, "read", ("element", "normalized_float"), "element") == "normalized_float",
+        address=(x, y, z),
+        memory=_one_of(row, "memory", MEMORY, "array"),
+        surface=is_surface,
+    )
+    is_float = "float" in row["dtype"]
+    if sampling.linear and not (is_float or sampling.fractions):
+        raise ValueError("filter = 'linear' needs floats, or read = 'normalized_float'")
+    if sampling.fractions and not is_float and row["dtype"].endswith("32"):
+        raise ValueError("read = 'normalized_float' is for integers of 8 and 16 bits")
+    return sampling
+
+
+def _one_of(row: Mapping[str, Any], key: str, words: tuple[str, ...], usual: str) -> str:
+    value = row.get(key, usual)
+    if value not in words:
+        raise ValueError(f"{key} must be one of {', '.join(words)}, not {value!r}")
+    return str(value)
 
 
 def _values(value: Any, dtype: str, names: set[str]) -> Values:

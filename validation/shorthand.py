@@ -1,4 +1,4 @@
-"""Arguments in one line: `in input: float32[rows, cols] = uniform(0, 1)`."""
+"""Arguments in one line: `in input: float32[rows, cols] = uniform(0, 1)`, `texture t: uint8[n] {memory=linear}`."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 from typing import Any
 
 _LINE = re.compile(
-    r"(?P<kind>in|out|inout|scratch|scalar|null)\s+(?P<name>\w+)"
-    r"(?:\s*:\s*(?P<dtype>\w+)\s*(?:\[(?P<shape>[^\]]*)\])?)?(?:\s*=\s*(?P<value>.+))?"
+    r"(?P<kind>in|out|inout|scratch|scalar|null|texture|surface)\s+(?P<name>\w+)"
+    r"(?:\s*:\s*(?P<dtype>\w+)\s*(?:\[(?P<shape>[^\]]*)\])?(?:\s*\{(?P<keys>[^}]*)\})?)?(?:\s*=\s*(?P<value>.+))?"
 )
 _CALL = re.compile(r"(uniform|integers|constant)\((.*)\)")
 _HOOK = re.compile(r"[\w./-]+\.py:\w+")
@@ -24,12 +24,26 @@ def expand(text: str) -> dict[str, Any]:
         row["dtype"] = match["dtype"]
     if match["shape"] is not None:
         row["shape"] = split(match["shape"])
+    if match["keys"] is not None:
+        row |= _keys(match["keys"])
     if value is None:
         return row
     if kind == "scalar":
         row["value"] = value
     else:
         row["values"] = _values(value.strip())
+    return row
+
+
+def _keys(text: str) -> dict[str, Any]:
+    """`filter=linear, normalized, address=wrap/clamp`: words, numbers, flags and lists."""
+    row: dict[str, Any] = {}
+    for part in split(text):
+        name, _, value = (word.strip() for word in part.partition("="))
+        if not name.isidentifier() or name in row:
+            raise ValueError(f"{part!r} is not KEY=VALUE, or its key stands twice")
+        flags = {"": True, "true": True, "false": False}
+        row[name] = value.split("/") if "/" in value else flags.get(value, int(value) if value.isdigit() else value)
     return row
 
 

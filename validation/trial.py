@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 from porter.validation import dtypes
-from porter.validation.arguments import Packed, dimensions, pack
+from porter.validation.arguments import Packed, content_of, dimensions, pack
 from porter.validation.case import LANES, Case
 from porter.validation.device import Launch, Loaded, TimedOut
 from porter.validation.devices.core.result import Counters, Fault, FaultKind, NotRun, Ran
@@ -90,7 +90,10 @@ def _launch(
     lanes: int,
     seconds: float,
 ) -> Done:
-    packed = pack(case, filled, trial.symbols, number)
+    try:
+        packed = pack(case, filled, trial.symbols, number)
+    except ValueError as error:
+        raise case.error(f"arguments: {error}", "arguments") from None
     grid, block, shared = dimensions(case, {**trial.symbols, LANES: lanes})
     launch = Launch(
         grid=grid,
@@ -135,7 +138,7 @@ def _collected(
             if not packed.is_padding_intact(argument.name, memory):
                 message = f"{argument.name}: the padding between its rows was written to"
                 return Done(Status.WRONG_VALUES, message, packed=packed, launch=launch)
-            before = np.asarray(packed.values[packed.position[argument.name]])
+            before = content_of(packed.values[packed.position[argument.name]])
             if argument.kind == "in" and not np.array_equal(dtypes.bits(before), dtypes.bits(memory)):
                 return Done(Status.WRONG_VALUES, f"{argument.name} is an input and was written to", packed=packed)
             if argument.is_written:

@@ -25,7 +25,7 @@ SHARE = Path(sys.prefix) / "share" / "porter-tests"
 NASTY = "<script>alert('1')</script> \"quoted\" & ]]> \u202eevil\u202c \x00\x1b[31m %0A::error::x\r\n" + "x" * 10_000
 WAIT = "__global__ void waits(int *flag) { while (atomicExch(flag, 1) == 1) { } *flag = 0; }\n"
 KEPT = WAIT.replace("waits", "kept").replace("flag, 1", "flag, 7")
-ARRAY = "#include <cuda_runtime.h>\nvoid f() { cudaMallocArray(0, 0, 0); }\n"
+LIMIT = "#include <cuda_runtime.h>\nvoid f() { cudaDeviceSetLimit(cudaLimitStackSize, 0); }\n"
 
 
 def schema(name: str) -> Path:
@@ -43,7 +43,7 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> CheckResult:
     checked(root, update_baseline=True)
     commit(root, {"image.cu": TEXTURE})
     allowed = SPIN.replace("  while (", '  // porter: allow[S102] only one <lane> & "one" block\n  while (')
-    head = {"lock.cu": "// nothing\n", "a b#%.cu": allowed, "image.cu": TEXTURE + WAIT, "host.cu": ARRAY}
+    head = {"lock.cu": "// nothing\n", "a b#%.cu": allowed, "image.cu": TEXTURE + WAIT, "host.cu": LIMIT}
     commit(root, {**head, "kept.cu": "// moved down\n" + KEPT})
     return checked(root, "HEAD~1")
 
@@ -109,7 +109,7 @@ def test_a_fix_applied_is_what_the_port_has(result: CheckResult) -> None:
         lines[region["startLine"] - 1 : region["endLine"] - 1] = [replacement["insertedContent"]["text"]]
     answer = preview(Request(root, Choices(), 1))
     assert "".join(lines).encode() == answer.run.data["host.cu"]
-    assert "hipMallocArray" in "".join(lines)
+    assert "hipDeviceSetLimit" in "".join(lines)
 
 
 def test_junit_is_valid(any_result: CheckResult) -> None:

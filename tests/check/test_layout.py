@@ -18,7 +18,7 @@ from tests.check.repositories import REDUCE, SPIN, TEXTURE, checked, commit, git
 HOST = """\
 void set_up(float *x, int n) {
   cudaChannelFormatDesc kind;
-  cudaMallocArray(0, &kind, n, 1);
+  cudaDeviceSetLimit(cudaLimitStackSize, n);
   int lanes = 32; unsigned mask = __ballot_sync(0xffffffffu, x != 0);
 }
 """

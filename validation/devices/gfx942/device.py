@@ -10,7 +10,8 @@ from pathlib import Path
 
 from porter.validation.devices.core import abi
 from porter.validation.devices.core.hostcc import HostBuildFailed, HostCompiler, build, find_host_compiler
-from porter.validation.devices.core.launch import CORE, Dim, Image, Options, bind, dim3, execute, scalar_bytes
+from porter.validation.devices.core.image import bind_with_images
+from porter.validation.devices.core.launch import CORE, Dim, Image, Options, dim3, execute, scalar_bytes
 from porter.validation.devices.core.memory import Argument, DeviceBuffer, Memory
 from porter.validation.devices.core.module import ModuleBase
 from porter.validation.devices.core.result import Array, NotRun, Outcome
@@ -21,6 +22,7 @@ from porter.validation.devices.gfx942.layout import HOSTCALL_BUFFER, IMAGE, code
 from porter.validation.devices.gfx942.objects import read_object
 from porter.validation.devices.gfx942.printed import spoken
 from porter.validation.devices.gfx942.text import KernelInfo, Program, Unreadable, read
+from porter.validation.devices.gfx942.texture import describe
 from porter.validation.devices.gfx942.translate import Translation, Translator
 
 FOLDER = Path(__file__).parent
@@ -57,7 +59,7 @@ class Module(ModuleBase[tuple[str, ...]]):
         options: Options,
     ) -> Outcome:
         memory, info = self.device.memory, self.program.kernels[kernel]
-        bound = bind(memory, args)
+        bound = bind_with_images(memory, args, describe)
         places = self._service_places(image)
         blob = _argument_segment(info, bound.values, dim3(grid), dim3(block), shared, places)
         segment = memory.allocate(len(blob) + 64, "kernel arguments", abi.READ_ONLY)  # loads may be widened

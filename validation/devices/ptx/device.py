@@ -9,7 +9,8 @@ from pathlib import Path
 
 from porter.validation.devices.core import abi
 from porter.validation.devices.core.hostcc import HostBuildFailed, HostCompiler, build, find_host_compiler
-from porter.validation.devices.core.launch import CORE, Dim, Image, Options, bind, dim3, execute, scalar_bytes
+from porter.validation.devices.core.image import ImageArgument, bind_with_images, place_image
+from porter.validation.devices.core.launch import CORE, Dim, Image, Options, dim3, execute, scalar_bytes
 from porter.validation.devices.core.memory import Argument, DeviceBuffer, Memory
 from porter.validation.devices.core.module import ModuleBase
 from porter.validation.devices.core.result import Array, NotRun, Outcome
@@ -19,6 +20,7 @@ from porter.validation.devices.ptx.printed import spoken
 from porter.validation.devices.ptx.read import read
 from porter.validation.devices.ptx.texture import Texture, describe
 from porter.validation.devices.ptx.translate import Translation, Translator
+from porter.validation.sampling import Sampling
 
 FOLDER = Path(__file__).parent
 LANES = 32
@@ -55,7 +57,7 @@ class Module(ModuleBase[Translation]):
         if options.alignment == "dword":  # what gfx942 wants; CUDA wants more
             options = replace(options, alignment="natural")
         memory = self.device.memory
-        bound = bind(memory, args)
+        bound = bind_with_images(memory, args, describe)
         blob = _arguments(self.program.kernels[kernel], bound.values)
         segment = memory.allocate(len(blob) + 64, "kernel arguments", abi.READ_ONLY)
         memory.write(segment.base, blob)
@@ -144,7 +146,9 @@ class Device:
         mode: str | tuple[str, ...] = "clamp",
     ) -> Texture:
         """A texture object over a copy of an array (its last axis holds the channels, if there are several)."""
-        return describe(self.memory, array, channels, layered, linear, normalised, values_normalised, mode)
+        x, y, z = (mode,) * 3 if isinstance(mode, str) else (*mode, "clamp", "clamp")[:3]
+        sampling = Sampling(channels, layered, linear, normalised, values_normalised, (x, y, z))
+        return Texture(place_image(self.memory, ImageArgument(array, sampling), describe)[0])
 
     def _place(self, program: Program) -> dict[str, int]:
         symbols: dict[str, int] = {}

@@ -27,14 +27,21 @@ static uint32_t texel_bytes(const Texture *t) {
 static int64_t place(int64_t i, uint32_t size, uint32_t mode) {
     int64_t n = size;
     if (i >= 0 && i < n) return i;
-    switch (mode) {
-    case MODE_CLAMP: return i < 0 ? 0 : n - 1;
-    case MODE_WRAP: return ((i % n) + n) % n;
-    case MODE_MIRROR:
-        i = ((i % (2 * n)) + 2 * n) % (2 * n);
-        return i < n ? i : 2 * n - 1 - i;
-    default: return -1;
+    if (mode == MODE_BORDER) return -1;
+    if (mode == MODE_WRAP && i >= -n && i < 2 * n) return i < 0 ? i + n : i - n;
+    return i < 0 ? 0 : n - 1;
+}
+
+/* Where the filter begins: CUDA folds normalised coordinates, scales them, and looks half a texel to the left. NaN is the
+   lowest coordinate; nothing is far outside of the image. */
+static float filter_start(float x, const Texture *t, uint32_t size, uint32_t mode) {
+    if (t->normalised && (mode == MODE_WRAP || mode == MODE_MIRROR)) {
+        float whole = floorf(x), half = whole * 0.5f;
+        x -= whole;
+        if (mode == MODE_MIRROR && half != floorf(half)) x = 1.0f - x;
     }
+    x = fmaf(x, t->normalised ? (float)size : 1.0f, t->linear ? -0.5f : 0.0f);
+    return fminf(fmaxf(x, -2.0f), (float)size + 1.0f);
 }
 
 typedef struct Texel {
@@ -64,8 +71,7 @@ static int sample(Warp *w, uint32_t site, uint32_t lane, const Texture *t, int d
     int64_t low[3] = {0, 0, 0};
     float part[3] = {0, 0, 0};
     for (int d = 0; d < dimensions; d++) {
-        float x = at[d] * (t->normalised ? (float)sizes[d] : 1.0f) - (t->linear ? 0.5f : 0.0f);
-        if (!(fabsf(x) < 1e9f)) x = x < 0 ? -1e9f : 1e9f;
+        float x = filter_start(at[d], t, sizes[d], t->mode[d]);
         low[d] = (int64_t)floorf(x);
         part[d] = t->linear ? rintf((x - floorf(x)) * 256.0f) / 256.0f : 0.0f; /* 8 bits of fraction */
     }
@@ -81,7 +87,7 @@ static int sample(Warp *w, uint32_t site, uint32_t lane, const Texture *t, int d
         }
         if (weight == 0) continue;
         if (fetch(w, site, lane, t, here, layer, &texel)) return 1;
-        for (int c = 0; c < 4; c++) into->value[c] += weight * texel.value[c];
+        for (int c = 0; c < 4; c++) into->value[c] = fmaf(weight, texel.value[c], into->value[c]);
     }
     for (int c = 0; c < 4; c++) into->bits[c] = u32(into->value[c]);
     return 0;
@@ -105,7 +111,9 @@ int ptx_texture(Warp *w, uint32_t site, uint32_t active, int dimensions, int int
             whole[d] = (int32_t)coordinates[d][l];
         }
         uint32_t n = layer ? layer[l] < t->layers ? layer[l] : t->layers - 1 : 0;
-        if (integral ? fetch(w, site, l, t, whole, n, &texel) : sample(w, site, l, t, dimensions, at, n, &texel)) return 1;
+        memset(&texel, 0, sizeof texel);
+        int inside = whole[0] >= 0 && whole[0] < t->width; /* tex1Dfetch reads zeros elsewhere, whatever the mode */
+        if (integral ? inside && fetch(w, site, l, t, whole, n, &texel) : sample(w, site, l, t, dimensions, at, n, &texel)) return 1;
         for (int c = 0; c < 4; c++)
             if (into[c]) into[c][l] = as_float && t->values_normalised ? u32(texel.value[c]) : texel.bits[c];
     }

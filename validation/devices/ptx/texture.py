@@ -5,14 +5,9 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
-import numpy as np
-from porter.validation.devices.core import abi
-from porter.validation.devices.core.memory import Memory
-from porter.validation.devices.core.result import Array
+from porter.validation.devices.core.image import FORMATS, ImageArgument
 
 _MAGIC = 0x7E87
-_KINDS = {"f4": 0, "f2": 1, "u1": 2, "i1": 3, "u2": 4, "i2": 5, "u4": 6, "i4": 7}
-_MODES = {"wrap": 0, "clamp": 1, "mirror": 2, "border": 3}
 
 
 @dataclass(frozen=True)
@@ -22,26 +17,10 @@ class Texture:
     handle: int
 
 
-def describe(
-    memory: Memory,
-    array: Array,
-    channels: int,
-    layered: bool,
-    linear: bool,
-    normalised: bool,
-    values_normalised: bool,
-    mode: str | tuple[str, ...],
-) -> Texture:
-    """Copy the image and write its description."""
-    shape = array.shape[:-1] if channels > 1 else array.shape
-    layers = shape[0] if layered else 1
-    sizes = [*reversed(shape[1:] if layered else shape), 1, 1, 1][:3]
-    modes = [_MODES[m] for m in ((mode,) * 3 if isinstance(mode, str) else (*mode, "clamp", "clamp")[:3])]
-    kind = _KINDS[array.dtype.str[1:]]
-    image = memory.allocate(array.nbytes, "texture", abi.READ_ONLY)
-    memory.write(image.base, np.ascontiguousarray(array))
-    flags = (int(linear), int(normalised), int(values_normalised or array.dtype.kind == "f"))
-    text = struct.pack("<Q13I", image.base, _MAGIC, *sizes, layers, channels, kind, *flags, *modes)
-    block = memory.allocate(len(text) + 4, "texture object", abi.READ_ONLY)
-    memory.write(block.base, text)
-    return Texture(block.base)
+def describe(image: ImageArgument, texels: int) -> bytes:
+    """The description of texels at an address."""
+    dtype, sampling = image.texels.dtype, image.sampling
+    fractions = sampling.fractions or dtype.kind == "f"
+    numbers = (_MAGIC, *image.sizes, image.layers, sampling.channels, FORMATS.index(dtype.str[1:]))
+    flags = (sampling.linear, sampling.normalized, fractions)
+    return struct.pack("<Q13I4x", texels, *numbers, *map(int, flags), *sampling.modes)
