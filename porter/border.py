@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import ParamSpec
 
 from porter.errors import Interrupted, Unusable
+from porter.scratch import lasting_folder
 
 DONE, WORK_LEFT, UNUSABLE, OUR_BUG, INTERRUPTED = 0, 1, 2, 3, 130
 Parameters = ParamSpec("Parameters")
@@ -53,7 +54,7 @@ def complain(message: str) -> None:
 def report_bug(tracebacks: Sequence[str], what: str) -> None:
     """Writes tracebacks to a file and names it on stderr."""
     with tempfile.NamedTemporaryFile(
-        "w", prefix="porter-crash-", suffix=".txt", delete=False, errors="backslashreplace"
+        "w", prefix="porter-crash-", suffix=".txt", dir=lasting_folder(), delete=False, errors="backslashreplace"
     ) as file:
         file.write("\n".join(tracebacks))
     complain(f"bug in porter: {what}; the traceback is in {file.name}")

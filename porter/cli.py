@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -19,6 +20,7 @@ from porter.commands.report import report_command
 from porter.commands.validate import validate_command
 from porter.errors import Unusable
 from porter.report.render import DataFormat, Format
+from porter.scratch import own_temporary_folder
 from porter.settings import (
     Choices,
     Handling,
@@ -334,7 +336,9 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
-    app()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # children end, and temporary files go
+    with own_temporary_folder():
+        app()
 
 
 if __name__ == "__main__":

@@ -6,13 +6,13 @@ import os
 import selectors
 import signal
 import subprocess
-import sys
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from porter.validation.check import Checked, SideKey, SidePlan, Task
+from porter.validation.toolchain.invoke import module_command
 from porter.validation.verdict import Evidence, SideResult, Status
 from porter.validation.worker import Decoder, write_frame
 
@@ -70,7 +70,7 @@ class Crew:
         if not self._waiting:
             return
         process = subprocess.Popen(
-            (sys.executable, "-m", "porter.validation.worker"),
+            module_command("porter.validation.worker"),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             start_new_session=True,
@@ -86,7 +86,7 @@ class Crew:
         if not self._waiting:
             self._end(child)
             return
-        child.number, child.task = self._waiting.popleft()
+        child.number, child.task = self._pick(child)
         child.side, child.step, child.limit = None, "start", STARTING
         child.deadline = time.monotonic() + STARTING
         assert child.process.stdin is not None
@@ -94,6 +94,16 @@ class Crew:
             write_frame(child.process.stdin, child.task)
         except OSError:
             self._died(child)
+
+    def _pick(self, child: _Child) -> tuple[int, Task]:
+        """A task of the file that the child has loaded, else of one that nobody has, else the next one."""
+        mine = child.task.case.source if child.task is not None else None
+        taken = {other.task.case.source for other in self._children.values() if other.task is not None}
+        found = next((one for one in self._waiting if one[1].case.source == mine), None)
+        found = found or next((one for one in self._waiting if one[1].case.source not in taken), None)
+        found = found or self._waiting[0]
+        self._waiting.remove(found)
+        return found
 
     def _turn(self) -> None:
         now = time.monotonic()

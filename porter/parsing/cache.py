@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 from porter.caching import cache_folder
+from porter.scratch import lasting_folder
 
 
 def private_folder(name: str) -> Path | None:
@@ -27,7 +28,7 @@ def private_folder(name: str) -> Path | None:
 
 def _bases() -> list[Path]:
     user = os.getuid() if hasattr(os, "getuid") else "user"
-    return [cache_folder(), Path(tempfile.gettempdir()) / f"porter-{user}"]
+    return [cache_folder(), lasting_folder() / f"porter-{user}"]
 
 
 def _is_ours(folder: Path) -> bool:

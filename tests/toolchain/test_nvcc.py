@@ -79,3 +79,19 @@ def test_ptx_of_a_kernel_is_made_once(tmp_path: Path, monkeypatch: pytest.Monkey
     assert ptx(source, defines=("VALUE=2.0f",)) == first
     failed = ptx(source)
     assert isinstance(failed, CompileFailed) and "VALUE" in failed.output
+
+
+def test_a_missing_header_is_remembered_until_it_comes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    if isinstance(find_nvcc(), Missing):
+        pytest.skip("no nvcc")
+    monkeypatch.setenv("PORTER_CACHE_DIR", str(tmp_path / "cache"))
+    source = tmp_path / "k.cu"
+    source.write_text('#include "lost.h"\n__global__ void k(int* out) { *out = VALUE; }\n')
+    assert isinstance(ptx(source, include_dirs=(tmp_path / "late",)), CompileFailed)
+    (record,) = (tmp_path / "cache/builds").glob("*/*/porter-build*.json")
+    assert isinstance(ptx(source, include_dirs=(tmp_path / "late",)), CompileFailed)
+    assert list((tmp_path / "cache/builds").glob("*/*/porter-build*.json")) == [record]
+    (tmp_path / "late").mkdir()
+    (tmp_path / "late/lost.h").write_text("#define VALUE 1\n")
+    assert isinstance(ptx(source, include_dirs=(tmp_path / "late",)), Assembled)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from porter.validation.toolchain.store import DEPFILE, Made, Recipe, make, prerequisites, prune
+from porter.validation.toolchain.store import DEPFILE, RECORD, Made, Recipe, make, prerequisites, probing, prune
 
 GXX = shutil.which("g++")
 pytestmark = pytest.mark.skipif(GXX is None, reason="g++ is not on the PATH")
@@ -129,7 +129,7 @@ def test_old_builds_make_room(build: Callable[..., Made], tmp_path: Path) -> Non
 
 def test_a_damaged_record_is_built_again(build: Callable[..., Made]) -> None:
     first = build()
-    (first.folder / "porter-build.json").write_text("{")
+    (first.folder / RECORD).write_text("{")
     assert not build().reused
 
 
@@ -149,3 +149,48 @@ def test_prerequisites_as_gcc_writes_them(tmp_path: Path) -> None:
     subprocess.run([GXX or "", "-M", f"-I{folder}", "-MF", str(tmp_path / "d"), str(source)], check=True)
     found = prerequisites((tmp_path / "d").read_text())
     assert (found[0], found[-1]) == (str(source), str(folder / "x.h"))
+
+
+@pytest.fixture
+def refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Made]:
+    """Compiles a source whose header includes `<lost.h>`, which is not there; `tmp_path/late` is searched."""
+    monkeypatch.setenv("PORTER_CACHE_DIR", str(tmp_path / "cache"))
+    (tmp_path / "src").mkdir()
+    (tmp_path / "late").mkdir()
+    source = tmp_path / "src/a.cpp"
+    source.write_text('#include "sub/a.h"\n')
+    (tmp_path / "src/sub").mkdir()
+    (tmp_path / "src/sub/a.h").write_text('#include "lost.h"\nint f() { return VALUE; }\n')
+
+    def compile_it() -> Made:
+        def command(folder: Path, *more: str) -> tuple[str, ...]:
+            return (GXX or "", "-c", f"-I{tmp_path / 'late'}", str(source), *more)
+
+        def whole(folder: Path) -> tuple[str, ...]:
+            return command(folder, "-MD", "-MF", str(folder / DEPFILE), "-o", str(folder / "a.o"))
+
+        return make(Recipe("g++", whole, (source,), ("*.o",), probe=lambda f: command(f, *probing(f))), 60)
+
+    return compile_it
+
+
+def test_a_header_that_is_missing_is_remembered(refused: Callable[[], Made], tmp_path: Path) -> None:
+    first, second = refused(), refused()
+    assert not first.reused and second.reused
+    assert "lost.h" in second.invocation.output and second.invocation.code == 1
+    (tmp_path / "src/sub/a.h").write_text('#include "gone.h"\n')
+    assert not refused().reused
+
+
+@pytest.mark.parametrize("folder", ["late", "src/sub", "src"])
+def test_a_missing_header_that_comes_is_noticed(refused: Callable[[], Made], tmp_path: Path, folder: str) -> None:
+    """Wherever the compiler looks for it; `src` is looked into as the folder of a file that is read, to be safe."""
+    refused()
+    (tmp_path / folder / "lost.h").write_text("#define VALUE 1\n")
+    done = refused()
+    assert not done.reused and done.invocation.ok == (folder != "src")
+
+
+def test_an_error_whose_inputs_are_not_known_is_not_remembered(refused: Callable[[], Made], tmp_path: Path) -> None:
+    (tmp_path / "src/sub/a.h").write_text("#error never\n")  # there is no dependency file, not even from a probe
+    assert not refused().reused and not refused().reused

@@ -12,7 +12,7 @@ from porter.validation.build.model import How
 from porter.validation.toolchain.clang import Clang, libraries
 from porter.validation.toolchain.hipcc import ENVIRONMENT, Hipcc
 from porter.validation.toolchain.invoke import Invocation
-from porter.validation.toolchain.store import DEPFILE, Made, Recipe, identity, make
+from porter.validation.toolchain.store import DEPFILE, Made, Recipe, identity, make, probing
 
 _STANDARD = re.compile(r"-?-std=")
 _LEVEL = re.compile(r"-O")
@@ -82,21 +82,6 @@ def _torch(source: Path) -> tuple[str, ...]:
     )
 
 
-def _searched(options: tuple[str, ...], source: Path) -> tuple[Path, ...]:
-    """Folders where the compiler looks for headers, as far as they are named."""
-    words = (*options, *_torch(source))
-    pairs = zip(words, (*words[1:], ""), strict=False)
-    named = [word[2:] if word.startswith("-I") and len(word) > 2 else after for word, after in pairs if _is_path(word)]
-    return (source.parent, *(Path(name) for name in named), *SYSTEM)
-
-
-SYSTEM = (Path("/usr/include"), Path("/usr/local/include"), Path("/opt/rocm/include"))
-
-
-def _is_path(word: str) -> bool:
-    return word.startswith("-I") or word in ("-isystem", "-iquote")
-
-
 def compile_unit(tool: Tool, source: Path, target: str, options: tuple[str, ...], seconds: float) -> Compiled:
     """Both passes of one unit; results are kept by content."""
     if tool.hipcc is not None:
@@ -116,7 +101,7 @@ def _with_hipcc(hipcc: Hipcc, source: Path, target: str, options: tuple[str, ...
 
     def probe(folder: Path) -> tuple[str, ...]:
         flags = ("-x", "hip", f"--offload-arch={target}", "--cuda-device-only", *common_options(source, options))
-        return (hipcc.path, *flags, "-M", "-MG", "-MF", str(folder / DEPFILE), str(source))
+        return (hipcc.path, *flags, *probing(folder), str(source))
 
     recipe = Recipe(
         hipcc.identity,
@@ -125,7 +110,6 @@ def _with_hipcc(hipcc: Hipcc, source: Path, target: str, options: tuple[str, ...
         (assembly, OBJECT),
         environment=ENVIRONMENT,
         probe=probe,
-        search=_searched(options, source),
     )
     made = make(recipe, seconds)
     path = made.product(assembly) if made.invocation.ok else None
@@ -146,12 +130,11 @@ def _with_clang(clang: Clang, source: Path, target: str, options: tuple[str, ...
         return (*start, *shared, "--cuda-host-only", "-fsyntax-only", *depfile, str(source))
 
     def probe(folder: Path) -> tuple[str, ...]:
-        return (*start, *shared, "--cuda-device-only", "-M", "-MG", "-MF", str(folder / DEPFILE), str(source))
+        return (*start, *shared, "--cuda-device-only", *probing(folder), str(source))
 
     tool = identity(clang.path, clang.version)
     inputs = (source, *libraries(clang))
-    search = (clang.headers, *_searched(options, source))
-    first = make(Recipe(tool, device, inputs, (DEVICE,), probe=probe, search=search), seconds)
+    first = make(Recipe(tool, device, inputs, (DEVICE,), probe=probe), seconds)
     if first.invocation.code is None or "file not found" in first.invocation.output:
         return _compiled((first,), None, None)
     second = make(Recipe(tool, host, (source,), ()), seconds)

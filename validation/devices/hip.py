@@ -34,12 +34,11 @@ class Hip:
     )
 
     def available(self) -> str | None:
-        """None, or the reason why nothing can run on it here: compiler, Python side, runtime, GPU."""
+        """None, or the reason why nothing can run on it here: compiler, Python side, runtime, GPU, the GPU's target."""
         hipcc = find_hipcc()
         if isinstance(hipcc, Missing):
             return hipcc.reason
-        target = architecture()
-        return supports(hipcc, target) or why_not() or find_gpu("hip")[0]
+        return why_not() or find_gpu("hip")[0] or supports(hipcc, architecture())
 
     def compile(self, program: Program, seconds: float) -> Loaded | BuildFailed | NotRun:
         """Compile one kernel into a module; needs no GPU."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from porter.validation.toolchain.result import Assembled, CompileFailed, Missing
-from porter.validation.toolchain.store import DEPFILE, Recipe, identity, make, roots
+from porter.validation.toolchain.store import DEPFILE, Recipe, identity, make, probing, roots
 
 __all__ = [
     "Assembled",
@@ -172,9 +172,11 @@ def assemble(
         depfile = ("-MD", "-MF", str(folder / DEPFILE))
         return device_command(found, source, folder / "device.s", architecture, (*options, *depfile))
 
-    made = make(
-        Recipe(identity(found.path, found.version), command, (source, *libraries(found)), ("device.s",)), seconds
-    )
+    def probe(folder: Path) -> tuple[str, ...]:
+        return device_command(found, source, folder / "device.s", architecture, (*options, *probing(folder)))
+
+    tool, inputs = identity(found.path, found.version), (source, *libraries(found))
+    made = make(Recipe(tool, command, inputs, ("device.s",), probe=probe), seconds)
     done = made.invocation
     if not done.ok:
         return CompileFailed(done.command, done.said)

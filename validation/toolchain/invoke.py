@@ -7,6 +7,7 @@ import os
 import selectors
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -41,6 +42,17 @@ class Invocation:
     def said(self) -> str:
         """The output, and the reason when it was stopped."""
         return "\n".join(filter(None, (self.output.rstrip(), self.stopped)))
+
+
+_START = (
+    "import os, runpy, sys; sys.path[:] = [*filter(None, sys.path), os.getcwd()]; "
+    "runpy.run_module(sys.argv.pop(1), run_name='__main__', alter_sys=True)"
+)
+
+
+def module_command(name: str, *arguments: str) -> tuple[str, ...]:
+    """Runs a module of ours; unlike with `-m`, a package of that name in the current folder does not hide it."""
+    return (sys.executable, "-c", _START, name, *arguments)
 
 
 def first_line(said: str) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from porter.validation.toolchain.invoke import Invocation, first_line, invoke
 from porter.validation.toolchain.result import Assembled, CompileFailed, Missing
-from porter.validation.toolchain.store import DEPFILE, Made, Recipe, identity, make
+from porter.validation.toolchain.store import DEPFILE, Made, Recipe, identity, make, probing
 
 _RELEASE = re.compile(r"release (\d+\.\d+), V([\d.]+)")
 _ARCHITECTURE = re.compile(r"^(?:compute|sm)_\d+[a-z]?$", re.MULTILINE)
@@ -117,7 +117,11 @@ def compile_with(
         depfile = ("-MD", "-MF", str(folder / DEPFILE))
         return (nvcc.path, *command, *depfile, str(source), "-o", str(folder / output))
 
-    return make(Recipe(identity(nvcc.path, f"nvcc {nvcc.version}"), whole, (source,), (output, *keep)), seconds)
+    def probe(folder: Path) -> tuple[str, ...]:
+        return (nvcc.path, *command, "-E", "-Xcompiler", ",".join(probing(folder)), str(source))
+
+    tool = identity(nvcc.path, f"nvcc {nvcc.version}")
+    return make(Recipe(tool, whole, (source,), (output, *keep), probe=probe), seconds)
 
 
 def ptx(

@@ -12,9 +12,10 @@ import re
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from porter.validation.toolchain.invoke import Invocation, invoke
 
@@ -22,7 +23,7 @@ from porter.caching import cache_folder
 
 DEPFILE = "inputs.d"
 """Where a command writes its dependency file (`-MD -MF`), inside its folder."""
-RECORD = "porter-build.json"
+RECORD = "porter-build-2.json"
 MOST = 4 << 30
 """Bytes that kept builds may take."""
 DAY = 86_400.0
@@ -54,9 +55,13 @@ class Recipe:
     environment: Mapping[str, str] = field(default_factory=dict)
     has_depfile: bool = True
     probe: Callable[[Path], tuple[str, ...]] | None = None
-    """Writes DEPFILE when the command did not, headers that are missing included (`-M -MG`)."""
-    search: tuple[Path, ...] = ()
-    """Where a missing header would be found, had it been installed since."""
+    """Writes DEPFILE when the command did not, headers that are missing included, and shows the search path
+    (`-M -MG -v`)."""
+
+
+def probing(folder: Path) -> tuple[str, ...]:
+    """Options of gcc and clang for a probe."""
+    return ("-M", "-MG", "-v", "-MF", str(folder / DEPFILE))
 
 
 @dataclass(frozen=True)
@@ -137,7 +142,7 @@ def _key(recipe: Recipe) -> str:
 def make(recipe: Recipe, seconds: float = 300.0) -> Made:
     """Run the recipe, or take what an earlier run made of the same inputs; a full or read-only disk raises nothing."""
     shelf = cache_folder() / "builds" / _key(recipe)
-    found = _find(shelf, recipe.search)
+    found = _find(shelf)
     if found is not None:
         return found
     note = None
@@ -163,15 +168,14 @@ def _run(recipe: Recipe, shelf: Path, folder: Path, seconds: float, note: str | 
     done = invoke(recipe.command(folder), seconds, recipe.folder, recipe.environment)
     invocation = Invocation(recipe.command(Path()), done.code, done.output, done.seconds, done.stopped)
     try:
-        inputs = _inputs(recipe, folder) or _probed(recipe, folder, seconds)
+        read = _read(recipe, folder)
+        if read is None and not invocation.ok:
+            read = _probed(recipe, folder, seconds)
         _drop(folder, recipe.keep)
-        if note is not None or inputs is None or not _is_settled(invocation):
+        if note is not None or read is None or (read.absent and invocation.ok) or not _is_settled(invocation):
             return _unkept(shelf, folder, invocation, note)
-        there = [path for path in inputs if path.is_file()]
-        absent = [str(path) for path in inputs if not path.is_file()]
-        if absent and invocation.ok:
-            return _unkept(shelf, folder, invocation, note)
-        record = {"inputs": _stamps(there, began), "absent": absent, "invocation": asdict(invocation)}
+        absent = list(map(str, read.absent))
+        record = {"inputs": _stamps(read.files, began), "absent": absent, "invocation": asdict(invocation)}
         (folder / RECORD).write_text(json.dumps(record), "utf-8", "surrogateescape")
         target = shelf / f"{time.time_ns():x}"
         folder.rename(target)
@@ -198,24 +202,50 @@ def _is_settled(invocation: Invocation) -> bool:
     return invocation.code == 1 and not _LEFT_TO_CHANCE.search(invocation.output)
 
 
-def _inputs(recipe: Recipe, folder: Path) -> list[Path] | None:
-    """All that was read; None when the compiler did not say."""
+class _Read(NamedTuple):
+    """What a compiler read, and where it looked in vain."""
+
+    files: tuple[Path, ...]
+    absent: tuple[Path, ...] = ()
+
+
+def _read(recipe: Recipe, folder: Path, searched: Sequence[Path] = ()) -> _Read | None:
+    """All that was read, by the dependency file; None when the compiler wrote none."""
     base = recipe.folder or Path.cwd()
     named = [path.absolute() for path in recipe.inputs]
     if not recipe.has_depfile:
-        return named
+        return _Read(tuple(named))
     try:
         text = (folder / DEPFILE).read_text("utf-8", "surrogateescape")
     except FileNotFoundError:
         return None
-    listed = [base / name if (base / name).exists() else Path(name) for name in prerequisites(text)]
-    return list(dict.fromkeys([*named, *(path for path in listed if folder not in path.parents)]))
+    listed = [path for path in map(Path, prerequisites(text)) if folder not in path.parents]
+    files = tuple(dict.fromkeys([*named, *(base / path for path in listed if (base / path).is_file())]))
+    missing = [path for path in listed if not (base / path).is_file()]
+    return _Read(files, tuple(_places(missing, [base, *searched, *(path.parent for path in files)])))
 
 
-def _probed(recipe: Recipe, folder: Path, seconds: float) -> list[Path] | None:
-    if recipe.probe is None or not invoke(recipe.probe(folder), seconds, recipe.folder, recipe.environment).ok:
-        return None
-    return _inputs(recipe, folder)
+def _places(missing: Sequence[Path], folders: Sequence[Path]) -> Iterator[Path]:
+    """Where a header would have been found, had it been there."""
+    for folder in dict.fromkeys(folders):
+        yield from (folder / path for path in missing if not (folder / path).exists())
+
+
+def _probed(recipe: Recipe, folder: Path, seconds: float) -> _Read | None:
+    """What a failed compilation read; None when that cannot be told."""
+    done = None if recipe.probe is None else invoke(recipe.probe(folder), seconds, recipe.folder, recipe.environment)
+    searched = _searched(done.output, recipe.folder or Path.cwd()) if done is not None and done.ok else ()
+    return _read(recipe, folder, searched) if searched else None
+
+
+_LISTED = re.compile(r'^#include (?:"\.\.\."|<\.\.\.>) search starts here:\n((?: .*\n)*)', re.MULTILINE)
+_NOT_THERE = re.compile(r'^ignoring nonexistent directory "(.*)"$', re.MULTILINE)
+
+
+def _searched(said: str, base: Path) -> tuple[Path, ...]:
+    """The folders that gcc and clang list with `-v`, and those that are not there yet."""
+    listed = [line.strip() for lines in _LISTED.findall(said) for line in lines.splitlines()]
+    return tuple(base / folder for folder in (*listed, *_NOT_THERE.findall(said))) if listed else ()
 
 
 _WORD = re.compile(r"(?:\\[ #\\]|\$\$|[^\s\\]|\\(?!\r?\n))+")
@@ -256,7 +286,7 @@ def _digest(path: str, time_ns: int, size: int) -> str:
 def _is_same(row: tuple[str, int, int, str]) -> bool:
     path, size, time_ns, digest = row
     try:
-        status = Path(path).stat()
+        status = os.stat(path)  # noqa: PTH116 - a pathlib.Path costs more than the call, and there are thousands
         if status.st_size != size:
             return False
         return status.st_mtime_ns == time_ns or _read_digest(path) == digest
@@ -268,12 +298,7 @@ def _read_digest(path: str) -> str:
     return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
 
-def _has_come(absent: list[str], search: tuple[Path, ...]) -> bool:
-    """Whether a header that was missing can be found now."""
-    return any((folder / name).exists() for name in absent for folder in (Path(), *search))
-
-
-def _find(shelf: Path, search: tuple[Path, ...]) -> Made | None:
+def _find(shelf: Path) -> Made | None:
     """What an earlier run made, if every input is as it was then."""
     try:
         folders = sorted((path for path in shelf.iterdir() if not path.name.startswith("making-")), reverse=True)
@@ -283,7 +308,7 @@ def _find(shelf: Path, search: tuple[Path, ...]) -> Made | None:
         try:
             record = json.loads((folder / RECORD).read_text("utf-8", "surrogateescape"))
             given = record["invocation"]
-            if all(map(_is_same, record["inputs"])) and not _has_come(record["absent"], search):
+            if all(map(_is_same, record["inputs"])) and not any(map(os.path.exists, record["absent"])):
                 return Made(folder, Invocation(**{**given, "command": tuple(given["command"])}), True)
         except (OSError, ValueError, KeyError, TypeError):
             continue

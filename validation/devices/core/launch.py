@@ -88,6 +88,16 @@ class Image:
     uses_heap: bool = False
     """The kernel calls malloc or free: ask `Memory.heap` for the heap before the launch's own allocations."""
 
+    @functools.cached_property
+    def entry(self) -> tuple[ctypes.Array[ctypes.c_uint32], int, int, int]:
+        """What is the same for every launch: source lines per site, `wave_init`, `wave_step`, `wave_bytes`."""
+        library = load(self.library)
+        lines = (ctypes.c_uint32 * max(len(self.sites), 1))(*_line_numbers(self.sites))
+        init, step = (
+            ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0 for name in ("wave_init", "wave_step")
+        )
+        return lines, init, step, ctypes.c_uint32.in_dll(library, "wave_bytes").value
+
 
 @functools.cache
 def runtime(compiler: HostCompiler, lanes: int, device: Path) -> ctypes.CDLL | HostBuildFailed:
@@ -191,17 +201,6 @@ def _line_numbers(sites: Sequence[SiteKind]) -> list[int]:
     return [seen.setdefault(kind.site.where, len(seen)) for kind in sites]
 
 
-@functools.cache
-def _static_tables(image: Image) -> tuple[ctypes.Array[ctypes.c_uint32], int, int, int]:
-    library = load(image.library)
-    lines = (ctypes.c_uint32 * max(len(image.sites), 1))(*_line_numbers(image.sites))
-    init, step = (
-        ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0 for name in ("wave_init", "wave_step")
-    )
-    wave_bytes = ctypes.c_uint32.in_dll(library, "wave_bytes").value
-    return lines, init, step, wave_bytes
-
-
 def execute(
     compiler: HostCompiler,
     image: Image,
@@ -218,7 +217,7 @@ def execute(
     core = runtime(compiler, image.lanes, image.device)
     if isinstance(core, HostBuildFailed):
         return NotRun(f"the host compiler failed on the runtime: {core.output}")
-    lines, init, step, wave_bytes = _static_tables(image)
+    lines, init, step, wave_bytes = image.entry
     launch = abi.Launch()
     launch.grid[:] = dim3(grid)
     launch.block[:] = dim3(block)

@@ -1,0 +1,50 @@
+"""The child processes of a run: what they import, which tasks they take, what they leave behind."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from porter.validation.toolchain.invoke import invoke, module_command
+
+from porter.scratch import lasting_folder, own_temporary_folder
+
+
+def test_a_package_of_the_user_does_not_hide_ours(tmp_path: Path) -> None:
+    for name in ("porter", "validation", "numpy"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text("raise SystemExit('the wrong one')\n")
+    (tmp_path / "helper.py").write_text("")
+    done = invoke(module_command("porter.validation.devices.presence", "cuda"), 60, tmp_path)
+    assert "the wrong one" not in done.output and done.code in (0, 1)
+    words = list(module_command("porter.validation.worker"))
+    words[2] = words[2].split("runpy.run_module")[0] + "import numpy, porter.validation.worker, helper; print('ours')"
+    assert invoke(words, 60, tmp_path).output == "ours\n"
+
+
+def test_what_compilers_leave_behind_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    with own_temporary_folder():
+        (run,) = tmp_path.iterdir()
+        subprocess.run(["sh", "-c", 'echo left > "$TMPDIR/preamble-1.pch"'], check=True)
+        assert (run / "preamble-1.pch").exists() and lasting_folder() == tmp_path
+    assert not list(tmp_path.iterdir()) and os.environ["TMPDIR"] == str(tmp_path)
+
+
+@pytest.mark.parametrize("body", ["__global__ void k(int* p) { p[threadIdx.x] = 1; }", "#include <vector>\n"])
+def test_a_command_leaves_no_temporary_file(tmp_path: Path, body: str) -> None:
+    """Not even where worker processes end without a goodbye."""
+    (tmp_path / "src").mkdir()
+    for number in range(3):
+        (tmp_path / f"src/{number}.cu").write_text(f"#include <map>\n{body}\n")
+    (tmp_path / "tmp").mkdir()
+    command = (sys.executable, "-m", "porter", "port", "src", "-o", "out", "--jobs", "2")
+    done = invoke(
+        command, 120, tmp_path, {"TMPDIR": str(tmp_path / "tmp"), "PORTER_CACHE_DIR": str(tmp_path / "cache")}
+    )
+    assert done.ok, done.said
+    assert not list((tmp_path / "tmp").iterdir())
