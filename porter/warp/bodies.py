@@ -13,7 +13,7 @@ from porter.unit import Unit
 from porter.warp.collectives import BARRIERS, Collective, collective
 from porter.warp.constants import Constants, Macro
 from porter.warp.syntax import parse_block, parse_expression, parse_statements
-from porter.warp.tree import Node, calls
+from porter.warp.tree import EMPTY, Node, calls
 from porter.written import split_commas, written
 
 
@@ -42,6 +42,16 @@ class Function:
         stretches = split_commas(self.tokens, self.head.opening + 1, self.head.closing)
         texts = self.tokens.texts
         return next((n for n, (first, last) in enumerate(stretches) if "=" in texts[first:last]), len(self.parameters))
+
+    @cached_property
+    def defaults(self) -> tuple[Node, ...]:
+        """The default value of each parameter, an empty node where it has none."""
+        tokens = self.tokens
+        found: list[Node] = []
+        for first, last in split_commas(tokens, self.head.opening + 1, self.head.closing):
+            equals = next((i for i in range(first, last) if tokens.texts[i] == "="), None)
+            found.append(EMPTY if equals is None else parse_expression(tokens, equals + 1, last))
+        return tuple(found)
 
     @cached_property
     def template_parameters(self) -> tuple[str, ...]:

@@ -73,6 +73,9 @@ TILE_MEMBERS = frozenset(
 )
 """Member functions of cooperative groups that act on a whole tile."""
 
+TILES = frozenset({"tiled_partition", "thread_block_tile"})
+"""Names that make or hold a tile of cooperative groups."""
+
 BARRIERS = frozenset(
     [
         "__syncthreads",

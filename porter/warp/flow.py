@@ -10,8 +10,8 @@ from typing import cast
 
 from porter.lex import STRING
 from porter.warp.bodies import Bodies, Function
-from porter.warp.collectives import BARRIERS, EXCHANGES, FULL, TILE_MEMBERS, Collective, argument, collective
-from porter.warp.constants import looks_like_warp_size
+from porter.warp.collectives import BARRIERS, EXCHANGES, FULL, TILE_MEMBERS, TILES, Collective, argument, collective
+from porter.warp.constants import WARP, looks_like_warp_size
 from porter.warp.spread import (
     PER_LANE,
     PER_WARP,
@@ -27,6 +27,8 @@ from porter.warp.tree import EMPTY, Node, names, spelled, unwrapped
 
 _ROUNDED = re.compile(r"(?:pad|round|align|ceil)(?:ed)?", re.IGNORECASE)
 """Names of bounds that were rounded up so that all threads stay in a loop."""
+_ROUNDS_UP = re.compile(r"(?:round|align|pad)_?(?:ed)?_?(?:up|to)", re.IGNORECASE)
+"""Functions that round up, to whole warps as a rule."""
 _BROADCAST = re.compile(r"shfl\.sync\.idx\.b32\s+[^,]+,[^,]+,\s*\d+\s*,|redux\.sync|vote\.sync\.(?:any|all|ballot)")
 """Assembly that leaves the same in all lanes of a warp."""
 _PER_LANE_ASSEMBLY = re.compile(r"laneid|lanemask|%tid|shfl|match|elect|clock|globaltimer|ld\.|ldmatrix|mma|atom")
@@ -42,7 +44,9 @@ class Branch:
     spread: Spread
     kind: str
     both: bool = False
-    """Whether the other side of the branch has a barrier of its own."""
+    """Whether both sides of the branch have a barrier of the block."""
+    both_sync: bool = False
+    """Whether both sides of the branch have a barrier of the warp."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +137,8 @@ class Flow:
             if "&" in variable.extra and initial is not None and not self.shared.isdisjoint(names(initial)):
                 self.shared.add(variable.text)
                 continue
+            if "constexpr" in node.text.split() and value.spread is Spread.BLOCK and value.constant is None:
+                value = Value(fixed=True)
             if initial is not None and not _is_constant(node.text):
                 value = Value(value.spread, value.role, None, value.fixed and value.constant is None)
             if _ROUNDED.search(variable.text) and value.spread is Spread.BLOCK:
@@ -152,7 +158,8 @@ class Flow:
         else:
             condition = self._value(node.kids[0], state)
         both = len(node.kids) > 2 and all(self._has_barrier(kid) for kid in node.kids[1:])
-        branch = Branch(node.kids[0], condition.spread, "if", both)
+        both_sync = len(node.kids) > 2 and self._syncs and all(map(_has_sync, node.kids[1:]))
+        branch = Branch(node.kids[0], condition.spread, "if", both, both_sync)
         then = self._branch(node.kids[1], state, branch)
         other = self._branch(node.kids[2], state, branch) if len(node.kids) > 2 else None
         self._merge(state, condition.spread, then, other)
@@ -165,6 +172,26 @@ class Flow:
             known = known or any(map(self._has_barrier, node.kids))
             self._barriers[id(node)] = known
         return known
+
+    @functools.cached_property
+    def _warp_tiles(self) -> frozenset[str]:
+        """Variables and parameters that hold a tile of one whole warp."""
+        found = {name for name, text in self.function.parameter_types.items() if _is_warp_tile(text)}
+        if not TILES.isdisjoint(self.bodies.tokens.names):
+            for node in self.function.body.walk():
+                if node.kind == "declaration":
+                    is_tile = _is_warp_tile(node.text)
+                    found |= {kid.text for kid in node.kids if is_tile or self._makes_warp_tile(kid.initial)}
+        return frozenset(found)
+
+    def _makes_warp_tile(self, node: Node | None) -> bool:
+        if node is None or node.kind != "call" or not node.callee.endswith("tiled_partition"):
+            return False
+        return [self.bodies.constants.value(kid) for kid in node.kids[0].kids] == [WARP]
+
+    @functools.cached_property
+    def _syncs(self) -> bool:
+        return "__syncwarp" in self.function.called
 
     def _branch(self, body: Node, state: _State, branch: Branch) -> _State:
         inner = _State(dict(state.values), (*state.branches, branch), state.exits, state.masks)
@@ -381,8 +408,13 @@ class Flow:
             self._value(kid, state)
         if spelled(target).partition(".")[0] in self.shared:
             return
-        if target.kind == "member" and (name := spelled(target)):
+        if target.kind == "member" and (name := spelled(target)) and not self._is_in_memory(target, state):
             state.values[name] = join(state.values.get(name, value), value)
+
+    def _is_in_memory(self, member: Node, state: _State) -> bool:
+        """`p->m` with the same pointer in all threads: what one of them writes, all of them read."""
+        arrow = self.bodies.tokens.texts[member.kids[0].last + 1 : member.kids[0].last + 2] == ["->"]
+        return arrow and self._value(member.kids[0], state).spread is Spread.BLOCK
 
     def _postfix(self, node: Node, state: _State) -> Value:
         value = self._value(node.kids[0], state)
@@ -408,6 +440,8 @@ class Flow:
         arguments = tuple(self._value(kid, state) for kid in node.arguments)
         for kid in node.arguments:
             self._written_through(kid, arguments, state)
+        if callee.kind == "name" and callee.text in self.bodies.macro_bodies:
+            self._macro_exit(node, callee.text, arguments, state)
         found = collective(node)
         if found is not None:
             return self._collective(node, found, arguments, state)
@@ -425,14 +459,12 @@ class Flow:
         return self._returned_by(name, arguments, state)
 
     def _call_is_full(self, name: str, node: Node) -> bool:
-        """Whether a call comes to an exchange with the full mask, its own or one it is given."""
-        for argument_node in node.arguments:
-            constant = self.bodies.constants.value(argument_node)
-            if constant is not None and constant & FULL == FULL:
-                return True
+        """Whether a call hands the full mask on, by an argument, a default value or a macro's own text."""
+        passed = [self.bodies.constants.value(kid) for kid in node.arguments]
         for function in self.bodies.by_name.get(name, ()):
-            if any(event.full and event.kind in _FULL_KINDS for event in flow_of(self.bodies, function).events):
-                return True
+            passed += [self.bodies.constants.value(kid) for kid in function.defaults[len(node.arguments) :]]
+        if any(value is not None and value & FULL == FULL for value in passed):
+            return True
         return any(
             (mask := argument(call, found.mask)) is not None and (self.bodies.constants.value(mask) or 0) & FULL == FULL
             for _, body in self.bodies.macro_bodies.get(name, ())
@@ -458,7 +490,8 @@ class Flow:
         near = found.kind == "shuffle" and found.name.rpartition("shfl")[2] in _NEIGHBOURS
         active = mask is not None and mask.kind == "call" and (inner := collective(mask)) is not None
         neighbours = near and active and inner is not None and inner.kind == "active"
-        self._record(Event(found.kind, node, state.branches, state.exits, found, full, neighbours=neighbours))
+        reaches = frozenset({found.kind})
+        self._record(Event(found.kind, node, state.branches, state.exits, found, full, reaches, neighbours))
         if found.uniform:
             return PER_WARP
         if found.kind == "shuffle" and "xor" not in found.name and "up" not in found.name:
@@ -470,9 +503,9 @@ class Flow:
 
     def _tile(self, node: Node, callee: Node, arguments: tuple[Value, ...], state: _State) -> Value:
         """A member function of a group: a barrier of the block, or an operation of a tile."""
-        owner = spelled(callee.kids[0])
         kind = "tile" if callee.text != "sync" else "tilesync"
-        self._record(Event(kind, node, state.branches, state.exits, None, owner != "", frozenset()))
+        full = spelled(callee.kids[0]) in self._warp_tiles
+        self._record(Event(kind, node, state.branches, state.exits, None, full))
         uniform = callee.text in ("any", "all", "ballot", "match_all")
         if callee.text == "shfl" and len(arguments) > 1 and arguments[1].spread is not Spread.LANE:
             uniform = True
@@ -495,8 +528,23 @@ class Flow:
             return join(*found)
         if name in self.bodies.macro_bodies and self.depth < _DEEPEST:
             return self._deeper(lambda: self._macro_call(name, arguments, state))
+        if "warp" in name.lower():
+            return PER_WARP
         spread = max((a.spread for a in arguments), default=Spread.BLOCK)
-        return Value(spread)
+        return Value(spread, fixed=spread is Spread.BLOCK and _ROUNDS_UP.match(name) is not None)
+
+    def _macro_exit(self, node: Node, name: str, arguments: tuple[Value, ...], state: _State) -> None:
+        """`RETURN_IF(i >= n)`: a macro whose text returns under a condition over its arguments."""
+        for macro, body in self.bodies.macro_bodies[name]:
+            for test in body.walk():
+                if test.kind != "if" or not any(below.kind == "return" for below in test.walk()):
+                    continue
+                bound = dict(state.values) | dict(zip(macro.parameters or (), arguments, strict=False))
+                inner = functools.partial(self._value, test.kids[0], _State(bound))
+                branches = (Branch(test.kids[0], self._deeper(inner).spread, "if"), *state.branches)
+                if any(branch.spread is Spread.LANE for branch in branches):
+                    state.exits = (*state.exits, Node("return", node.first, node.last))
+                return
 
     def _macro_call(self, name: str, arguments: tuple[Value, ...], state: _State) -> Value:
         found: list[Value] = []
@@ -599,7 +647,7 @@ _KEEPS_SPREAD = frozenset(
         "floor",
     ]
 )
-_LANE_CALLS = frozenset({"clock", "clock64", "curand", "curand_uniform", "__lane_id", "LaneId", "get_lane_id"})
+_LANE_CALLS = frozenset({"clock", "clock64", "__lane_id", "LaneId", "get_lane_id"})
 
 
 def _is_constant(written_type: str) -> bool:
@@ -608,6 +656,14 @@ def _is_constant(written_type: str) -> bool:
 
 def _literal(value: int) -> Node:
     return Node("number", 0, 0, str(value)) if value >= 0 else Node("unary", 0, 0, "-", (_literal(-value),))
+
+
+def _has_sync(node: Node) -> bool:
+    return any(below.callee == "__syncwarp" for below in _calls(node))
+
+
+def _is_warp_tile(written_type: str) -> bool:
+    return re.search(r"\bthread_block_tile\s*<\s*32\s*[,>]", written_type) is not None
 
 
 def _with_mask(masks: frozenset[str], name: str, computed: bool) -> frozenset[str]:
@@ -643,13 +699,38 @@ def _calls(node: Node) -> Iterator[Node]:
     return (below for below in node.walk() if below.kind == "call")
 
 
-def names_all_lanes(event: Event) -> bool:
+def names_all_lanes(bodies: Bodies, event: Event) -> bool:
     """Whether an exchange between lanes counts on all of them: a full mask, or a shuffle without one."""
     if event.kind == "call":
-        return event.full and not event.reaches.isdisjoint(EXCHANGES)
+        full = event.full or event.node.callee.rpartition("::")[2] in _full_functions(bodies)
+        return full and not event.reaches.isdisjoint(EXCHANGES)
+    if event.kind == "tile":
+        return event.full
     if event.collective is None or event.kind not in EXCHANGES:
         return False
     return event.full or (event.collective.mask is None and event.kind == "shuffle")
+
+
+def _full_functions(bodies: Bodies) -> frozenset[str]:
+    """Functions that come to an exchange with a full mask of their own."""
+    known = bodies.memo.get("full functions")
+    if known is None:
+        found: set[str] = set()
+        callers: dict[str, set[str]] = {}
+        for flow in flows(bodies):
+            name = flow.function.name
+            for event in flow.events:
+                if event.full and event.kind in _FULL_KINDS and not event.reaches.isdisjoint(EXCHANGES):
+                    found.add(name)
+                if event.kind == "call":
+                    callers.setdefault(event.node.callee.rpartition("::")[2], set()).add(name)
+        todo = list(found)
+        while todo:
+            new = callers.get(todo.pop(), set()) - found
+            found |= new
+            todo += new
+        known = bodies.memo["full functions"] = frozenset(found)
+    return cast("frozenset[str]", known)
 
 
 def initial_values(function: Function, calls: Mapping[str, list[tuple[Value, ...]]]) -> dict[str, Value]:
@@ -662,7 +743,8 @@ def initial_values(function: Function, calls: Mapping[str, list[tuple[Value, ...
     values: dict[str, Value] = {}
     for place, name in enumerate(function.parameters):
         passed = [arguments[place] for arguments in known if place < len(arguments)]
-        values[name] = join(*passed) if passed else UNIFORM
+        value = join(*passed) if passed else UNIFORM
+        values[name] = by_name(name) if value == PER_LANE and by_name(name).role == "thread" else value
     return values
 
 
@@ -670,7 +752,12 @@ def flows(bodies: Bodies) -> tuple[Flow, ...]:
     """A walk over each function that comes to a warp-wide operation, in the order of the file."""
     known = bodies.memo.get("flows")
     if known is None:
-        wanted = [f for f in bodies.functions if not EXCHANGES.isdisjoint(bodies.reach.get(f.name, ()))]
+        marks = TILES | {"__syncwarp"}
+        wanted = [
+            f
+            for f in bodies.functions
+            if not EXCHANGES.isdisjoint(bodies.reach.get(f.name, ())) or any(bodies.calls(f, mark) for mark in marks)
+        ]
         known = bodies.memo["flows"] = tuple(flow_of(bodies, function) for function in wanted)
     return cast("tuple[Flow, ...]", known)
 

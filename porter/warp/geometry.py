@@ -16,6 +16,7 @@ from porter.warp.syntax import parse_expression
 from porter.warp.tree import Node
 
 _DEEPEST = 6
+_SIDES = ("x", "y", "z")
 _CEILING = re.compile(r"(?:\w*ceil\w*div\w*|\w*div\w*(?:up|ceil)\w*|cdiv|iDivUp|getNumBlocks)", re.IGNORECASE)
 _CHANGES = frozenset({"+=", "-=", "*=", "/=", "++", "--", "<<=", ">>="})
 _QUERIES = frozenset({"cudaDeviceGetAttribute", "hipDeviceGetAttribute"})
@@ -77,12 +78,27 @@ class Host:
             return tuple(self.value(kid, before, depth) for kid in node.arguments)
         if node.kind == "list":
             return tuple(self.value(kid, before, depth) for kid in node.kids)
+        if node.kind == "name" and (members := self._members(node.text, before, depth)):
+            return members
         if node.kind == "name" and depth < _DEEPEST and (found := self._dim3(node.text, before)) is not None:
             value = parse_expression(self.bodies.tokens, *found)
             if value.kind == "comma":
                 return tuple(self.value(kid, found[0], depth + 1) for kid in value.kids)
             return self._sizes(self.bodies.tokens, value, found[0], depth + 1)
         return (self.value(node, before, depth),)
+
+    def _members(self, name: str, before: int, depth: int) -> tuple[int | None, ...]:
+        """`dim3 name; name.x = 16; name.y = 2;`: the sizes that stand between the declaration and a place."""
+        tokens = self.bodies.tokens
+        texts = tokens.texts
+        sizes: list[int | None] = []
+        for index in (i for i in tokens.names.get(name, ()) if i + 3 < before):
+            if texts[index - 1] == "dim3":
+                sizes = [1, 1, 1] if texts[index + 1] == ";" else []
+            elif sizes and texts[index + 1] == "." and texts[index + 2] in _SIDES and texts[index + 3] == "=":
+                value = parse_expression(tokens, index + 4, value_end(tokens, index + 4))
+                sizes[_SIDES.index(texts[index + 2])] = self.value(value, index, depth + 1)
+        return tuple(sizes) if sizes != [1, 1, 1] else ()
 
     def _dim3(self, name: str, before: int) -> tuple[int, int] | None:
         """Tokens of the initial value of the nearest `dim3 name(...)` before a place."""

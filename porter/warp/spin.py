@@ -3,48 +3,31 @@
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
+from porter.lex import STRING
 from porter.warp.bodies import Bodies, Function
+from porter.warp.collectives import BARRIERS, collective
 from porter.warp.flow import flow_of
 from porter.warp.spread import UNIFORM, Spread
 from porter.warp.tree import EMPTY, Node, calls, names, unwrapped
 
-_LOCKS = frozenset({"atomicCAS", "atomicExch", "atomicCAS_block", "atomicExch_block", "atomicCAS_system"})
-_POLLS = frozenset(
-    [
-        "atomicAdd",
-        "atomicOr",
-        "atomicMax",
-        "atomicSub",
-        "atomicAnd",
-        "atomicXor",
-        "__ldcg",
-        "__ldcv",
-        "__ldvolatile",
-        "load",
-        "ld_acquire",
-        "load_acquire",
-        "ld_acquire_gpu",
-        "ldAcquire",
-        "volatile_load",
-        "try_wait",
-        "test_wait",
-        "test",
-    ]
+_LOCKS = re.compile(r"atomic(?:CAS|Exch)(?:_block|_system)?|compare_exchange_(?:weak|strong)|exchange|test_and_set")
+_POLLS = re.compile(
+    r"atomic(?:Add|Or|Max|Sub|And|Xor|_load)(?:_block|_system)?|__ld(?:cg|cv|volatile)|load|test|(?:try|test)_wait"
+    r"|(?:ld|load|read|poll)_?(?:acquire|acq|volatile|relaxed|strong)\w*|\w*volatile_?(?:load|ld|read)|ldAcquire"
 )
-_IDLE = frozenset(
-    [
-        "__nanosleep",
-        "__threadfence",
-        "__threadfence_block",
-        "__threadfence_system",
-        "__syncwarp",
-        "syncwarp",
-        "__builtin_amdgcn_s_sleep",
-    ]
+_IDLE = re.compile(
+    r"__nanosleep|__threadfence(?:_block|_system)?|(?:__)?syncwarp|__builtin_amdgcn_s_sleep|__builtin_assume"
 )
+_RELEASES = re.compile(r"(?:\w*_)?(?:un_?lock|release)\w*", re.IGNORECASE)
+_MEETS = BARRIERS | {"porter::syncwarp", "__builtin_amdgcn_wave_barrier"}
+_LOADING = re.compile(r"\bld\.[\w.]*(?:acquire|volatile|relaxed|\.c[gv]\b)|\batom\.")
+_STEPS = ("++", "--")
+_JUMPS_OUT = ("break", "goto")
 
 
 class Waits(enum.Enum):
@@ -53,6 +36,10 @@ class Waits(enum.Enum):
     LOCK = "lock"
     FLAG = "flag"
     SHARED_FLAG = "shared flag"
+    LEAVING = "lock whose winner leaves the loop"
+    """The branch that wins the lock ends in a `break` or `return`: it stands behind the loop for the compiler."""
+    TAKING_TURNS = "lock whose winner stays in the loop"
+    """A flag ends the loop, so that the winner releases the lock before the next try."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,21 +54,102 @@ class Spin:
     """Whether at most one lane of each logical warp is in it."""
     spread: Spread = Spread.BLOCK
     """How the place that is polled differs between threads."""
+    winner: Node = EMPTY
+    """The branch that takes a lock, uses it and gives it back."""
+
+
+@dataclass(frozen=True)
+class _Loop:
+    """A loop with what it tests, does and changes."""
+
+    node: Node
+    condition: Node
+    body: Node
+
+    @cached_property
+    def statements(self) -> tuple[Node, ...]:
+        return self.body.kids if self.body.kind == "block" else (self.body,)
+
+    @cached_property
+    def changed(self) -> dict[str, tuple[Node, ...]]:
+        """Names that the loop sets -> what it sets them to."""
+        found: dict[str, tuple[Node, ...]] = {}
+        for node in self.node.walk():
+            if node.kind == "assign":
+                name, value = unwrapped(node.kids[0]).text, node.kids[1] if node.text == "=" else node
+            elif node.kind == "postfix" or (node.kind == "unary" and node.text in _STEPS):
+                name, value = unwrapped(node.kids[0]).text, node
+            elif node.kind == "variable" and node.initial is not None:
+                name, value = node.text, node.initial
+            else:
+                continue
+            found[name] = (*found.get(name, ()), value)
+        return found
+
+    @cached_property
+    def exits(self) -> tuple[Node, ...]:
+        """The conditions that end the loop."""
+        breaking = [s.kids[0] for s in self.statements if s.kind == "if" and _only_breaks(s.kids[1])]
+        return (*(() if _constant_true(self.condition) else (self.condition,)), *breaking)
+
+    @cached_property
+    def tested(self) -> tuple[Node, ...]:
+        """What the exits test: their own expressions, and what the loop puts into the variables they read."""
+        read = {name for condition in self.exits for name in names(condition)}
+        return (*self.exits, *(value for name in sorted(read) for value in self.changed.get(name, ())))
+
+    def moves(self, node: Node) -> bool:
+        """Whether an expression reads variables that the loop computes anew."""
+        moving = {name for name, values in self.changed.items() if any(value.kind != "number" for value in values)}
+        return not moving.isdisjoint(names(node))
 
 
 class Spins:
     """The waiting loops of one function."""
 
     def __init__(self, bodies: Bodies, function: Function) -> None:
+        self.bodies = bodies
         self.function = function
         self.flow = flow_of(bodies, function)
         self.shared = self.flow.shared
-        self.volatile = {n for n, t in function.parameter_types.items() if "volatile" in t.split()}
-        self.pointers = {n for n, t in function.parameter_types.items() if "*" in t}
+        types = function.parameter_types
+        self.volatile = {n for n, t in types.items() if "volatile" in t.split()}
+        for node in function.body.walk():
+            if node.kind == "declaration" and "volatile" in node.text.split():
+                self.volatile |= {kid.text for kid in node.kids}
+        self.pointers = {n for n, t in types.items() if "*" in t}
 
     def find(self) -> Iterator[Spin]:
         """In the order of the text."""
-        yield from self._below(self.function.body, ())
+        guards = () if self.function.is_kernel else self._common_guards()
+        yield from self._below(self.function.body, guards)
+
+    def _common_guards(self) -> tuple[Node, ...]:
+        """`threadIdx.x == 0` where every call of a device function in this file stands below such a condition."""
+        guarded: list[Node] = []
+        for caller in self.bodies.functions:
+            if caller == self.function or not self.bodies.calls(caller, self.function.name):
+                continue
+            there = Spins(self.bodies, caller)
+            for guards in there.guards_of(caller.body, self.function.name, ()):
+                single = next(filter(there._one_thread, guards), None)
+                if single is None:
+                    return ()
+                guarded.append(single)
+        return (Node("guard", 0, 0),) if guarded else ()
+
+    def guards_of(self, node: Node, name: str, guards: tuple[Node, ...]) -> Iterator[tuple[Node, ...]]:
+        """The conditions around each call of a function."""
+        if node.kind == "call" and _bare(node) == name:
+            yield guards
+        if node.kind == "if":
+            yield from self.guards_of(node.kids[0], name, guards)
+            yield from self.guards_of(node.kids[1], name, (*guards, node.kids[0]))
+            for other in node.kids[2:]:
+                yield from self.guards_of(other, name, guards)
+            return
+        for kid in node.kids:
+            yield from self.guards_of(kid, name, guards)
 
     def _below(self, node: Node, guards: tuple[Node, ...]) -> Iterator[Spin]:
         if node.kind == "if":
@@ -89,38 +157,52 @@ class Spins:
             for other in node.kids[2:]:
                 yield from self._below(other, guards)
             return
-        if node.kind in ("while", "do", "for"):
-            waits = self._waits(node)
+        loops = (node,) if node.kind in ("while", "do", "for") else self._jumping_back(node)
+        for loop in loops:
+            parts = _parts(loop)
+            waits, winner = self._waits(parts), EMPTY
+            if waits is None:
+                waits, winner = self._taken_inside(parts)
             if waits is not None:
                 one_thread, one_lane = any(map(self._one_thread, guards)), any(map(self._one_lane, guards))
-                yield Spin(node, waits, one_thread, one_lane, self._polled_spread(node))
-                return
+                yield Spin(loop, waits, one_thread, one_lane, self._polled_spread(parts), winner)
+                if loop is node:
+                    return
         for kid in node.kids:
             yield from self._below(kid, guards)
 
-    def _waits(self, loop: Node) -> Waits | None:
-        condition, body = _parts(loop)
-        idle = self._idle_body(body, condition)
-        exit_condition = _breaking(body)
-        if exit_condition is not None and _constant_true(condition):
-            condition, idle = exit_condition, True
-        if not idle:
-            return None
-        tested = (condition, *_assigned_from(body))
-        for node in tested:
-            for call in calls(node):
-                name = call.callee.rpartition("::")[2].rpartition(".")[2]
-                if name in _LOCKS:
-                    return Waits.LOCK if self._is_lock(call, loop) else None
-                if name in _POLLS and _compares(condition):
-                    return self._flag(call)
-        return self._polled(condition, body)
+    def _jumping_back(self, block: Node) -> tuple[Node, ...]:
+        """`again: ...; if (condition) goto again;` as loops."""
+        texts = self.bodies.tokens.texts
+        found: list[Node] = []
+        for place, label in enumerate(block.kids if block.kind == "block" else ()):
+            if label.kind != "label" or not label.text:
+                continue
+            for end, node in enumerate(block.kids[place + 1 :], place + 1):
+                jump = _only(node.kids[1]) if node.kind == "if" and len(node.kids) == 2 else EMPTY
+                if jump.kind == "jump" and jump.text == "goto" and texts[jump.first + 1] == label.text:
+                    between = Node("block", label.first, node.last, kids=block.kids[place + 1 : end])
+                    found.append(Node("do", label.first, node.last, kids=(between, node.kids[0])))
+                    break
+        return tuple(found)
 
-    def _polled_spread(self, loop: Node) -> Spread:
+    # What a loop waits for
+
+    def _waits(self, loop: _Loop) -> Waits | None:
+        if not all(map(self._idle, loop.statements)):
+            return None
+        for node in loop.tested:
+            for call in calls(node):
+                name = _bare(call)
+                if _LOCKS.fullmatch(name) and call.arguments:
+                    return Waits.LOCK if not loop.moves(call) else None
+                if self._polls(name) and not loop.moves(call) and any(map(_compares, loop.exits)):
+                    return self._flag(call)
+        return self._polled(loop)
+
+    def _polled_spread(self, loop: _Loop) -> Spread:
         """How the polled address differs between threads, the loop's own variables left out."""
-        condition, body = _parts(loop)
-        changed = {unwrapped(n.kids[0]).text for n in loop.walk() if n.kind == "assign"}
-        found = {name for node in (condition, body) for name in names(node)} - changed
+        found = {name for node in (loop.condition, loop.body) for name in names(node)} - loop.changed.keys()
         values = [self.flow.final.get(name, UNIFORM).spread for name in found]
         if "threadIdx" in found:
             values.append(Spread.LANE)
@@ -129,40 +211,104 @@ class Spins:
     def _flag(self, call: Node) -> Waits:
         return Waits.FLAG if self.shared.isdisjoint(names(call)) else Waits.SHARED_FLAG
 
-    def _is_lock(self, call: Node, loop: Node) -> bool:
-        """Whether the new value is none that the loop computes: a lock, and no update by compare-and-swap."""
-        assigned = {unwrapped(n.kids[0]).text for n in loop.walk() if n.kind == "assign"}
-        return assigned.isdisjoint(names(call.arguments[-1])) if call.arguments else False
+    def _polls(self, name: str) -> bool:
+        """Whether a function reads memory that others write, by its name or by its assembly."""
+        if _POLLS.fullmatch(name):
+            return True
+        return any(self._loads(node) for f in self.bodies.by_name.get(name, ()) for node in f.body.walk())
 
-    def _polled(self, condition: Node, body: Node) -> Waits | None:
+    def _loads(self, node: Node) -> bool:
+        if node.kind != "asm":
+            return False
+        tokens = self.bodies.tokens
+        places = range(node.first, min(node.last + 1, len(tokens)))
+        return any(tokens.kinds[place] == STRING and _LOADING.search(tokens.texts[place]) for place in places)
+
+    def _polled(self, loop: _Loop) -> Waits | None:
         """`while (flag[i] == 0);`: memory is read again and again, and nothing in the loop can change it."""
-        changed = {unwrapped(n.kids[0]).text for n in body.walk() if n.kind == "assign"}
-        for node in condition.walk():
-            if node.kind in ("assign", "postfix") or (node.kind == "unary" and node.text in ("++", "--")):
-                return None
-            memory = node.kind == "index" or (node.kind == "unary" and node.text == "*")
-            base = next(iter(names(node)), "") if memory else node.text if node.kind == "name" else ""
-            is_flag = base in self.volatile or base in self.shared or (memory and base in self.pointers)
-            is_flag |= memory and "volatile" in " ".join(n.text for n in node.walk() if n.kind == "cast")
-            if is_flag and base not in changed and not changed & set(names(condition)):
-                return Waits.SHARED_FLAG if base in self.shared else Waits.FLAG
+        read = {name for condition in loop.exits for name in names(condition)}
+        for node in loop.statements:
+            if self._loads(node) and node.kids and read & set(names(node.kids[0])):
+                return Waits.FLAG
+        if any(self._steps(condition) for condition in loop.exits) or self._counts(loop, read):
+            return None
+        for tested in loop.tested:
+            for node in tested.walk():
+                base = self._flag_memory(node)
+                if base and base not in loop.changed and not loop.moves(node):
+                    return Waits.SHARED_FLAG if base in self.shared else Waits.FLAG
         return None
 
-    def _idle_body(self, body: Node, condition: Node) -> bool:
-        """Whether the body does nothing but wait, or read again what the condition tests."""
-        statements = body.kids if body.kind == "block" else (body,)
-        tested = set(names(condition))
-        for statement in statements:
-            if statement.kind in ("empty", "asm") or (statement.kind == "jump" and statement.text == "continue"):
-                continue
-            if statement.kind == "statement" and len(statement.kids) == 1:
-                inner = unwrapped(statement.kids[0])
-                if inner.kind == "call" and inner.callee.rpartition("::")[2] in _IDLE:
-                    continue
-                if inner.kind == "assign" and unwrapped(inner.kids[0]).text in tested and _reads_only(inner):
-                    continue
+    def _counts(self, loop: _Loop, read: set[str]) -> bool:
+        """Whether the loop itself moves something that its exits read, other than by reading memory again."""
+        values = (value for name in read for value in loop.changed.get(name, ()))
+        return not all(any(map(self._flag_memory, value.walk())) for value in values)
+
+    @staticmethod
+    def _steps(condition: Node) -> bool:
+        return any(
+            n.kind in ("assign", "postfix") or (n.kind == "unary" and n.text in _STEPS) for n in condition.walk()
+        )
+
+    def _flag_memory(self, node: Node) -> str:
+        """The name through which an expression reads memory that other threads may write; empty for none."""
+        memory = node.kind == "index" or (node.kind == "unary" and node.text == "*")
+        base = next(iter(names(node)), "") if memory else node.text if node.kind == "name" else ""
+        is_flag = base in self.volatile or base in self.shared or (memory and base in self.pointers)
+        is_flag |= memory and any("volatile" in below.text for below in node.walk() if below.kind == "cast")
+        return base if is_flag else ""
+
+    def _idle(self, statement: Node) -> bool:
+        """Whether a statement of a loop only waits, reads memory again, or counts in a variable of its own."""
+        if statement.kind in ("empty", "asm") or (statement.kind == "jump" and statement.text in ("continue", "break")):
+            return True
+        if statement.kind == "block":
+            return all(map(self._idle, statement.kids))
+        if statement.kind == "if":
+            return all(map(self._idle, statement.kids[1:]))
+        if statement.kind == "declaration":
+            return all(kid.initial is None or self._only_reads(kid.initial) for kid in statement.kids)
+        if statement.kind != "statement" or len(statement.kids) != 1:
             return False
-        return True
+        inner = unwrapped(statement.kids[0])
+        if inner.kind == "call":
+            return _IDLE.fullmatch(_bare(inner)) is not None
+        if inner.kind == "assign" and unwrapped(inner.kids[0]).kind == "name":
+            return unwrapped(inner.kids[0]).text not in self.shared and self._only_reads(inner.kids[1])
+        is_step = inner.kind == "postfix" or (inner.kind == "unary" and inner.text in _STEPS)
+        return is_step and unwrapped(inner.kids[0]).kind == "name"
+
+    def _only_reads(self, source: Node) -> bool:
+        return all(
+            _LOCKS.fullmatch(name) or _PURE.fullmatch(name) or self._polls(name) for name in map(_bare, calls(source))
+        )
+
+    def _taken_inside(self, loop: _Loop) -> tuple[Waits | None, Node]:
+        """A lock that is taken, used and given back within one pass of the loop, and the statement that does so."""
+        for statement in loop.statements:
+            for branch in _branches(statement):
+                lock = self._lock_of(branch.kids[0], loop)
+                side = next((s for s in branch.kids[1:] if lock is not None and _releases(s, lock)), None)
+                if side is None:
+                    continue
+                if _leaves(side):
+                    return Waits.LEAVING, statement
+                sets = {unwrapped(n.kids[0]).text for n in side.walk() if n.kind == "assign"}
+                ends = {name for condition in loop.exits for name in names(condition)}
+                turns = bool(sets & ends) and not _meets(loop)
+                return (Waits.TAKING_TURNS, statement) if turns else (None, EMPTY)
+        return None, EMPTY
+
+    def _lock_of(self, condition: Node, loop: _Loop) -> Node | None:
+        """The locking call that a condition tests, in its own text or through a variable set in the loop."""
+        values = [value for name in names(condition) for value in loop.changed.get(name, ())]
+        for node in (condition, *values):
+            for call in calls(node):
+                if _LOCKS.fullmatch(_bare(call)) and call.arguments and unwrapped(call.arguments[-1]).kind == "number":
+                    return call
+        return None
+
+    # Who waits
 
     def _one_thread(self, condition: Node) -> bool:
         return self._single(condition, "thread")
@@ -173,6 +319,8 @@ class Spins:
     def _single(self, condition: Node, role: str) -> bool:
         """`threadIdx.x == 0`, `lane == 0`, `!tid`."""
         condition = unwrapped(condition)
+        if condition.kind == "guard":
+            return True
         values = self.flow.final
         if condition.kind == "binary" and condition.text in ("&&", "and"):
             return any(self._single(kid, role) for kid in condition.kids)
@@ -186,50 +334,84 @@ class Spins:
         return False
 
 
-def _parts(loop: Node) -> tuple[Node, Node]:
+_PURE = re.compile(r"min|max|isnan|__\w+_as_\w+")
+
+
+def _bare(call: Node) -> str:
+    """A callee's name without namespaces and objects."""
+    callee = call.kids[0]
+    return callee.text if callee.kind == "member" else call.callee.rpartition("::")[2]
+
+
+def _parts(loop: Node) -> _Loop:
     if loop.kind == "for":
-        return loop.kids[1], loop.kids[3] if loop.kids[2].kind == "empty" else loop
-    return (loop.kids[1], loop.kids[0]) if loop.kind == "do" else (loop.kids[0], loop.kids[1])
+        step, body = loop.kids[2:]
+        if step.kind == "empty":
+            return _Loop(loop, loop.kids[1], body)
+        stepped = Node("statement", step.first, step.last, kids=(step,))
+        statements = body.kids if body.kind == "block" else (body,)
+        return _Loop(loop, loop.kids[1], Node("block", loop.first, loop.last, kids=(*statements, stepped)))
+    condition, body = (loop.kids[1], loop.kids[0]) if loop.kind == "do" else (loop.kids[0], loop.kids[1])
+    return _Loop(loop, condition, body)
 
 
 def _constant_true(condition: Node) -> bool:
     return condition is EMPTY or condition.text in ("true", "1")
 
 
-def _breaking(body: Node) -> Node | None:
-    """The condition of a body that is nothing but `if (...) break;`, with waiting around it."""
-    statements = [s for s in (body.kids if body.kind == "block" else (body,)) if s.kind != "empty"]
-    found: Node | None = None
-    for statement in statements:
-        if statement.kind == "if" and len(statement.kids) == 2 and found is None:
-            then = statement.kids[1]
-            only = then.kids[0] if then.kind == "block" and len(then.kids) == 1 else then
-            if only.kind == "jump" and only.text == "break":
-                found = statement.kids[0]
-                continue
-        if statement.kind == "statement" and any(call.callee.rpartition("::")[2] in _IDLE for call in calls(statement)):
-            continue
-        return None
-    return found
+def _only(statement: Node) -> Node:
+    """The one statement of a block, or the statement itself."""
+    return statement.kids[0] if statement.kind == "block" and len(statement.kids) == 1 else statement
 
 
-def _assigned_from(body: Node) -> Iterator[Node]:
-    return (node.kids[1] for node in body.walk() if node.kind == "assign")
+def _branches(node: Node) -> Iterator[Node]:
+    """The branches below a node that stand in no loop of their own."""
+    if node.kind == "if":
+        yield node
+    if node.kind not in ("for", "while", "do", "range", "lambda"):
+        for kid in node.kids:
+            yield from _branches(kid)
 
 
-def _reads_only(assign: Node) -> bool:
-    """Whether an assignment in a waiting loop only reads memory again."""
-    source = unwrapped(assign.kids[1])
-    if assign.text != "=":
-        return False
-    if source.kind == "call":
-        name = source.callee.rpartition("::")[2].rpartition(".")[2]
-        return name in _POLLS or name in _LOCKS
-    return source.kind == "index" or (source.kind == "unary" and source.text == "*")
+def _only_breaks(statement: Node) -> bool:
+    only = _only(statement)
+    return only.kind == "jump" and only.text == "break"
+
+
+def _leaves(side: Node) -> bool:
+    """Whether a branch leaves the loop around it; a loop inside keeps its own `break`."""
+    if side.kind == "return" or (side.kind == "jump" and side.text in _JUMPS_OUT):
+        return True
+    return side.kind not in ("for", "while", "do", "switch", "lambda") and any(map(_leaves, side.kids))
+
+
+def _releases(side: Node, lock: Node) -> bool:
+    """Whether a branch gives a lock back: an exchange or a store through the same name, or a call that says so."""
+    owner = set(names(lock.kids[0])) if lock.kids[0].kind == "member" else set(names(lock.arguments[0]))
+    for node in side.walk():
+        if node.kind == "call":
+            atomic = _bare(node).startswith(("atomic", "store", "clear", "exchange"))
+            if (atomic and owner & set(names(node))) or _RELEASES.fullmatch(_bare(node)):
+                return True
+        if (
+            node.kind == "assign"
+            and unwrapped(node.kids[0]).kind in ("index", "unary")
+            and owner & set(names(node.kids[0]))
+        ):
+            return True
+    return False
+
+
+def _meets(loop: _Loop) -> bool:
+    """Whether all lanes come by an operation of the whole warp in each pass: the compiler then keeps the loop whole."""
+    found = [call for node in (loop.condition, *loop.statements) if node.kind != "if" for call in calls(node)]
+    return any(call.callee in _MEETS or collective(call) is not None for call in found)
 
 
 def _compares(condition: Node) -> bool:
     condition = unwrapped(condition)
+    if condition.kind == "binary" and condition.text in ("&&", "||"):
+        return any(map(_compares, condition.kids))
     return (condition.kind == "binary" and condition.text in ("==", "!=", "<", "<=", ">", ">=")) or (
         condition.kind in ("unary", "call", "name")
     )

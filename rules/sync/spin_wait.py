@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.model import Effort, Finding
-from porter.rule import Rule, clean, reports
+from porter.model import Edit, Effort, Finding
+from porter.rule import Rule, clean, fixes, reports
 from porter.unit import Unit
 from porter.warp.bodies import bodies_of
 from porter.warp.spin import Spin, Spins, Waits
 from porter.warp.spread import Spread
 
-_WORDS = frozenset({"while", "do", "for"})
+_WORDS = frozenset({"while", "do", "for", "goto"})
 _SIGNS = frozenset(
     [
         "atomicCAS",
@@ -39,9 +39,12 @@ class SpinWait(Rule):
     AMD wavefront do not: the lane that holds the lock waits, masked off, for the lanes that spin, and the kernel
     hangs. Two logical warps share a wavefront, so one lane of each is already enough, and so is a producer warp whose
     consumer warp spins. Let one thread per block take the lock, or put the critical section inside the loop, in the
-    branch of the lane that won (`if (atomicCAS(...) == 0) { ...; release; done = true; }`). A wait for another block
-    needs all blocks of the grid to be resident: launch cooperatively, or draw block numbers from a counter.
-    Compare-and-swap loops that retry an update wait for nobody and are not reported.
+    branch of the lane that won (`if (atomicCAS(...) == 0) { ...; release; done = true; }`), and end the loop by a flag,
+    not by `break` or `return`: what a branch does before it leaves a loop is executed when all lanes have left it, and
+    the lock is never released. An optimising compiler turns the flag into the same exit; the wave barrier that is added
+    behind the branch keeps the release inside the loop. A wait for another block needs all blocks of the grid to be
+    resident: launch cooperatively, or draw block numbers from a counter. Compare-and-swap loops that retry an update
+    wait for nobody and are not reported.
     """
 
     code = "S102"
@@ -52,6 +55,17 @@ class SpinWait(Rule):
             """
             __global__ void add(int *lock, float *sum, float v) {
               while (atomicCAS(lock, 0, 1) != 0);
+              *sum += v;
+              __threadfence();
+              atomicExch(lock, 0);
+            }
+            """
+        ),
+        reports(
+            """
+            __global__ void add(int *lock, float *sum, float v) {
+            again:
+              if (atomicCAS(lock, 0, 1) != 0) goto again;
               *sum += v;
               __threadfence();
               atomicExch(lock, 0);
@@ -79,13 +93,100 @@ class SpinWait(Rule):
             }
             """
         ),
-        clean(
+        reports(
+            """
+            __global__ void add(int *locks, float *sums, const int *bin, float v) {
+              int b = bin[threadIdx.x], taken;
+              do { taken = atomicCAS(&locks[b], 0, 1); } while (taken != 0);
+              sums[b] += v;
+              __threadfence();
+              atomicExch(&locks[b], 0);
+            }
+            """
+        ),
+        reports(
+            """
+            __global__ void add(int *lock, float *sum, float v) {
+              while (true) {
+                if (atomicCAS(lock, 0, 1) == 0) { *sum += v; __threadfence(); atomicExch(lock, 0); break; }
+              }
+            }
+            """
+        ),
+        reports(
+            """
+            __global__ void neighbour(volatile float *x, float *y) {
+              float v;
+              do { v = x[threadIdx.x ^ 1]; } while (isnan(v));
+              y[threadIdx.x] = v;
+            }
+            """
+        ),
+        fixes(
             """
             __global__ void add(int *lock, float *sum, float v) {
               bool done = false;
               while (!done) {
-                if (atomicCAS(lock, 0, 1) == 0) { *sum += v; __threadfence(); atomicExch(lock, 0); done = true; }
+                if (atomicCAS(lock, 0, 1) == 0) { *sum += v; atomicExch(lock, 0); done = true; }
               }
+            }
+            """,
+            """
+            __global__ void add(int *lock, float *sum, float v) {
+              bool done = false;
+              while (!done) {
+                if (atomicCAS(lock, 0, 1) == 0) { *sum += v; atomicExch(lock, 0); done = true; } porter::syncwarp();
+              }
+            }
+            """,
+        ),
+        clean(
+            """
+            __global__ void add(int *lock, float *sum, float v) {
+              bool done = false;
+              while (__any_sync(0xffffffff, !done)) {
+                if (!done && atomicCAS(lock, 0, 1) == 0) { *sum += v; atomicExch(lock, 0); done = true; }
+              }
+            }
+            """
+        ),
+        clean(
+            """
+            __global__ void insert(unsigned *slots, unsigned n, const unsigned *keys) {
+              unsigned key = keys[threadIdx.x], place = key % n;
+              while (true) {
+                unsigned seen = atomicCAS(&slots[place], 0u, key);
+                if (seen == 0u || seen == key) break;
+                place = (place + 1) % n;
+              }
+            }
+            """
+        ),
+        clean(
+            """
+            __global__ void stars(int *row, int *column, int n) {
+              __shared__ bool again;
+              do {
+                __syncthreads();
+                if (threadIdx.x == 0) again = false;
+                __syncthreads();
+                for (int i = threadIdx.x; i < n; i += blockDim.x) {
+                  if (!atomicExch(&row[i], 1) && atomicExch(&column[i], 1)) { row[i] = 0; again = true; }
+                }
+                __syncthreads();
+              } while (again);
+            }
+            """
+        ),
+        clean(
+            """
+            __global__ void powers(int *x) {
+              __shared__ int limit;
+              limit = x[0];
+              __syncthreads();
+              int k = threadIdx.x + 1;
+              while (k < limit) { k *= 2; }
+              x[threadIdx.x] = k;
             }
             """
         ),
@@ -115,7 +216,23 @@ class SpinWait(Rule):
 
     def _findings(self, unit: Unit, spin: Spin) -> Iterator[Finding]:
         span = unit.span(spin.loop.first, spin.loop.last)
-        if spin.waits is Waits.LOCK and spin.one_thread:
+        if spin.waits in _LOCKED and spin.one_thread:
+            return
+        if spin.waits is Waits.TAKING_TURNS:
+            message = (
+                "the lane that wins the lock releases it within the loop; the compiler for gfx942 would move that "
+                "behind the loop, where no lane comes: a wave barrier keeps it inside [intrawarp-spinlock]"
+            )
+            edits = _barrier(unit, spin)
+            yield self.finding(unit, span, message, Effort.NONE, edits, ("porter/warp32.hpp",))
+            return
+        if spin.waits is Waits.LEAVING:
+            message = (
+                "the lane that wins the lock leaves the loop: on gfx942 what it does before is executed when all lanes "
+                "of the wavefront have left the loop, so that the lock is never released; end the loop by a flag "
+                "[intrawarp-spinlock]"
+            )
+            yield self.finding(unit, span, message, Effort.MANUAL)
             return
         if spin.waits is Waits.FLAG and (spin.one_thread or spin.spread is Spread.BLOCK):
             message = (
@@ -132,3 +249,17 @@ class SpinWait(Rule):
             "no progress of their own on gfx942 and the kernel hangs [intrawarp-spinlock]"
         )
         yield self.finding(unit, span, message, Effort.MANUAL)
+
+
+_LOCKED = frozenset({Waits.LOCK, Waits.LEAVING, Waits.TAKING_TURNS})
+
+
+def _barrier(unit: Unit, spin: Spin) -> tuple[Edit, ...]:
+    """A wave barrier behind the branch that holds the lock."""
+    start, end = unit.tokens.starts[spin.winner.first], unit.tokens.end(spin.winner.last)
+    if unit.tokens.texts[spin.winner.first - 1] in _INSIDE_BLOCK:
+        return (Edit(end, end, " porter::syncwarp();"),)
+    return (Edit(start, start, "{ "), Edit(end, end, " porter::syncwarp(); }"))
+
+
+_INSIDE_BLOCK = frozenset("{};")

@@ -29,6 +29,14 @@ class BlockSmallerThanWavefront(Rule):
         reports(
             "__global__ void k(int *x); void f(int *x) { dim3 block(16, 2); k<<<100, block>>>(x); }", effort=Effort.NONE
         ),
+        reports(
+            "__global__ void k(int *x);void f(int *x) { dim3 block; block.x = 16; block.y = 2; k<<<100, block>>>(x); }",
+            effort=Effort.NONE,
+        ),
+        clean(
+            "__global__ void k(int *x);"
+            "void f(int *x, int n) { dim3 block; block.x = 16; block.y = n; k<<<100, block>>>(x); }"
+        ),
         clean("__global__ void k(int *x); void f(int *x) { dim3 block(32, 8); k<<<100, block>>>(x); }"),
         clean("__global__ void k(int *x); void f(int *x, int n) { k<<<100, n>>>(x); k<<<1, 1>>>(x); }"),
     )

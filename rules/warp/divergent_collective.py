@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from porter.model import Effort, Finding
 from porter.rule import Rule, clean, reports
 from porter.unit import Unit
-from porter.warp.bodies import bodies_of
-from porter.warp.collectives import COLLECTIVES, EXCHANGES
+from porter.warp.bodies import Bodies, bodies_of
+from porter.warp.collectives import COLLECTIVES, EXCHANGES, TILES
 from porter.warp.flow import Branch, Event, flows, names_all_lanes
 from porter.warp.spread import Spread
+from porter.warp.tree import Node
 
 
 class DivergentCollective(Rule):
@@ -19,13 +20,18 @@ class DivergentCollective(Rule):
     The mask says that all 32 lanes take part, and the branch or loop around it lets only some of them come by. GPUs
     since Volta wait for the lanes that a mask names; an AMD wavefront does not reconverge at a `_sync` call, the
     operation sees the lanes that are active at that moment and no others. Move the operation out of the branch and
-    predicate its operand, or compute the mask from the lanes that are there. A condition that is the same for a whole
-    logical warp (`threadIdx.x < 32`, `warp == 0`, a vote) is not reported.
+    predicate its operand, or compute the mask from the lanes that are there. The same goes for lanes that a `break` or
+    `continue` took away, for tiles of 32 threads, and for a branch whose two sides meet at `__syncwarp()`: on gfx942
+    one side runs to its end before the other begins. A condition that is the same for a whole logical warp
+    (`threadIdx.x < 32`, `warp == 0`, a vote) is not reported.
     """
 
     code = "W102"
-    triggers = frozenset(name for name, found in COLLECTIVES.items() if found.kind in EXCHANGES)
-    hazards = ("ballot-in-divergent-code", "shfl-inactive-source")
+    triggers = frozenset(name for name, found in COLLECTIVES.items() if found.kind in EXCHANGES) | {
+        *TILES,
+        "__syncwarp",
+    }
+    hazards = ("ballot-in-divergent-code", "shfl-inactive-source", "intrawarp-spinlock")
     examples = (
         reports(
             """
@@ -56,6 +62,82 @@ class DivergentCollective(Rule):
             }
             """,
             effort=Effort.REVIEW,
+        ),
+        reports(
+            """
+            __device__ float total(float v) {
+              for (int o = 16; o > 0; o >>= 1) v += __shfl_xor_sync(0xffffffff, v, o);
+              return v;
+            }
+            __global__ void some(float *x, const int *wanted) {
+              float v = x[threadIdx.x];
+              if (wanted[threadIdx.x]) v = total(v);
+              x[threadIdx.x] = v;
+            }
+            """,
+            effort=Effort.REVIEW,
+        ),
+        reports(
+            """
+            __global__ void some(float *x, int n) {
+              for (int k = 0; k < n; k += blockDim.x) {
+                int i = k + threadIdx.x;
+                if (i >= n) continue;
+                x[i] = __popc(__ballot_sync(0xffffffff, x[i] > 0));
+              }
+            }
+            """
+        ),
+        reports(
+            """
+            __global__ void some(float *x, int n) {
+              auto tile = cg::tiled_partition<32>(cg::this_thread_block());
+              if (threadIdx.x < n) x[threadIdx.x] += tile.shfl_xor(x[threadIdx.x], 1);
+            }
+            """,
+            effort=Effort.REVIEW,
+        ),
+        reports(
+            """
+            __global__ void roles(float *x) {
+              __shared__ float s[32];
+              if (threadIdx.x < 16) { s[threadIdx.x] = x[threadIdx.x]; __syncwarp(); }
+              else { __syncwarp(); x[threadIdx.x] = s[threadIdx.x - 16]; }
+            }
+            """
+        ),
+        clean(
+            """
+            __global__ void one_side(float *x) {
+              __shared__ float s[32];
+              int t = threadIdx.x;
+              if (t < 16) { s[t] = x[t]; __syncwarp(); x[t] = s[15 - t]; }
+            }
+            """
+        ),
+        clean(
+            """
+            __global__ void groups(float *x, int n) {
+              auto tile = cg::tiled_partition<8>(cg::this_thread_block());
+              for (int i = threadIdx.x / 8; i < n; i += blockDim.x / 8) x[i] = tile.shfl(x[i], 0);
+            }
+            """
+        ),
+        clean(
+            """
+            __global__ void padded(float *x, int n) {
+              const int padded = round_up(n, 32);
+              for (int i = threadIdx.x; i < padded; i += blockDim.x) x[i] += __shfl_xor_sync(0xffffffff, x[i], 1);
+            }
+            """
+        ),
+        clean(
+            """
+            __global__ void found(int *x, int key) {
+              int lane = findKeyPerWarp(key, x[threadIdx.x]);
+              if (lane >= 0) x[threadIdx.x] = __shfl_sync(0xffffffff, x[threadIdx.x], lane);
+            }
+            """
         ),
         clean(
             """
@@ -126,36 +208,65 @@ class DivergentCollective(Rule):
 
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per operation."""
-        for flow in flows(bodies_of(unit)):
+        bodies = bodies_of(unit)
+        for flow in flows(bodies):
             seen: set[int] = set()
             for event in flow.events:
-                branch = _splitting(event)
-                if branch is not None and event.node.first not in seen:
+                parting = _parting(bodies, event)
+                if parting is not None and event.node.first not in seen:
                     seen.add(event.node.first)
-                    yield self._finding(unit, event, branch)
+                    yield self._finding(unit, event, parting)
 
-    def _finding(self, unit: Unit, event: Event, branch: Branch) -> Finding:
-        condition = unit.slice(unit.span(branch.node.first, branch.node.last)) if branch.node.last >= 0 else ""
-        around = "loop" if branch.kind == "loop" else "condition"
-        line, _ = unit.source.position(unit.tokens.starts[branch.node.first])
-        if event.neighbours:
-            message = (
-                f"{event.node.callee} reads a lane that the {around} '{' '.join(condition.split())}' (line {line}) "
-                "may have taken away: the value is undefined, on gfx942 often 0 [shfl-inactive-source]"
-            )
-            return self.finding(unit, unit.span(event.node.first, event.node.last), message, Effort.REVIEW)
+    def _finding(self, unit: Unit, event: Event, parting: Branch | Node) -> Finding:
+        message, effort = _left(unit, event, parting) if isinstance(parting, Node) else _parted(unit, event, parting)
+        return self.finding(unit, unit.span(event.node.first, event.node.last), message, effort)
+
+
+_ADVICE = "nothing brings them together on gfx942: hoist the operation and predicate its operand"
+
+
+def _left(unit: Unit, event: Event, jump: Node) -> tuple[str, Effort]:
+    line, _ = unit.source.position(unit.tokens.starts[jump.first])
+    message = (
+        f"{event.node.callee} names all 32 lanes, but some of them leave by '{jump.text}' in line {line}; {_ADVICE}"
+    )
+    return f"{message} [ballot-in-divergent-code]", _effort(event)
+
+
+def _parted(unit: Unit, event: Event, branch: Branch) -> tuple[str, Effort]:
+    condition = unit.slice(unit.span(branch.node.first, branch.node.last)) if branch.node.last >= 0 else ""
+    line, _ = unit.source.position(unit.tokens.starts[branch.node.first])
+    around = f"the {'loop' if branch.kind == 'loop' else 'condition'} '{' '.join(condition.split())}' (line {line})"
+    if event.kind == "sync":
         message = (
-            f"{event.node.callee} names all 32 lanes, but the {around} '{' '.join(condition.split())}' (line {line}) "
-            "lets only some of them come by; nothing brings them together on gfx942: hoist the operation and "
-            "predicate its operand [ballot-in-divergent-code]"
+            f"both sides of {around} wait for each other at {event.node.callee}; on gfx942 one side runs to its end "
+            "before the other begins: split the branch at the barrier [intrawarp-spinlock]"
         )
-        return self.finding(unit, unit.span(event.node.first, event.node.last), message, Effort.MANUAL)
+        return message, Effort.MANUAL
+    if event.neighbours:
+        message = (
+            f"{event.node.callee} reads a lane that {around} may have taken away: the value is undefined, on gfx942 "
+            "often 0 [shfl-inactive-source]"
+        )
+        return message, Effort.REVIEW
+    message = f"{event.node.callee} names all 32 lanes, but {around} lets only some of them come by; {_ADVICE}"
+    return f"{message} [ballot-in-divergent-code]", _effort(event)
 
 
-def _splitting(event: Event) -> Branch | None:
-    """The innermost condition that parts the lanes of a warp around an operation that needs them all."""
+def _effort(event: Event) -> Effort:
+    """What a helper or a tile does with lanes that are missing is to be looked up."""
+    return Effort.REVIEW if event.kind in ("call", "tile") else Effort.MANUAL
+
+
+def _parting(bodies: Bodies, event: Event) -> Branch | Node | None:
+    """What parts the lanes of a warp around an operation that needs them all: a condition, or a jump out of a loop."""
+    if event.kind == "sync":
+        return next((b for b in event.branches if event.full and b.both_sync and b.spread is Spread.LANE), None)
     if event.collective is not None and event.collective.mask is None:
         return None
-    if not names_all_lanes(event) and not event.neighbours:
+    if not names_all_lanes(bodies, event) and not event.neighbours:
         return None
-    return next((branch for branch in reversed(event.branches) if branch.spread is Spread.LANE), None)
+    branch = next((branch for branch in reversed(event.branches) if branch.spread is Spread.LANE), None)
+    if branch is not None or event.neighbours:
+        return branch
+    return next((left for left in event.exits if left.kind == "jump"), None)

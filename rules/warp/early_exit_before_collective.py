@@ -8,7 +8,7 @@ from porter.model import Effort, Finding
 from porter.rule import Rule, clean, reports
 from porter.unit import Unit
 from porter.warp.bodies import bodies_of
-from porter.warp.collectives import COLLECTIVES, EXCHANGES
+from porter.warp.collectives import COLLECTIVES, EXCHANGES, TILES
 from porter.warp.flow import Event, flows, names_all_lanes
 from porter.warp.tree import Node
 
@@ -25,7 +25,7 @@ class EarlyExitBeforeCollective(Rule):
     """
 
     code = "W101"
-    triggers = frozenset(name for name, found in COLLECTIVES.items() if found.kind in EXCHANGES)
+    triggers = frozenset(name for name, found in COLLECTIVES.items() if found.kind in EXCHANGES) | TILES
     hazards = ("shfl-inactive-source", "full-mask-partial-wave-trap", "partial-wave-tail")
     examples = (
         reports(
@@ -39,6 +39,42 @@ class EarlyExitBeforeCollective(Rule):
             }
             """,
             effort=Effort.REVIEW,
+        ),
+        reports(
+            """
+            __device__ float total(float v) {
+              for (int o = 16; o > 0; o >>= 1) v += __shfl_xor_sync(0xffffffff, v, o);
+              return v;
+            }
+            __global__ void sum(float *out, const float *in, int n) {
+              int i = blockIdx.x * blockDim.x + threadIdx.x;
+              if (i >= n) return;
+              out[i] = total(in[i]);
+            }
+            """,
+            effort=Effort.REVIEW,
+        ),
+        reports(
+            """
+            #define RETURN_IF(condition) if (condition) return
+            __global__ void sum(float *out, int n) {
+              auto tile = cg::tiled_partition<32>(cg::this_thread_block());
+              RETURN_IF(threadIdx.x >= n);
+              out[threadIdx.x] += tile.shfl_down(out[threadIdx.x], 1);
+            }
+            """,
+            effort=Effort.REVIEW,
+        ),
+        clean(
+            """
+            __global__ void stopped(float *out) {
+              __shared__ bool stop;
+              if (threadIdx.x == 0) stop = out[0] > 3;
+              __syncthreads();
+              if (stop) return;
+              out[threadIdx.x] += __shfl_xor_sync(0xffffffff, out[threadIdx.x], 1);
+            }
+            """
         ),
         clean(
             """
@@ -66,11 +102,12 @@ class EarlyExitBeforeCollective(Rule):
 
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per exit, at the first operation after it that names the lanes that left."""
-        for flow in flows(bodies_of(unit)):
+        bodies = bodies_of(unit)
+        for flow in flows(bodies):
             seen: set[int] = set()
             for event in flow.events:
                 exits = [e for e in event.exits if e.kind == "return" and e.first not in seen]
-                if exits and names_all_lanes(event):
+                if exits and names_all_lanes(bodies, event):
                     seen.update(e.first for e in exits)
                     yield self._finding(unit, exits[-1], event)
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from porter.edits import apply
+from porter.lex import lex
 from porter.model import Edit, Effort, Finding, Span
 from porter.rule import Rule, clean, fixes, reports
 from porter.unit import Unit
+from porter.warp.bodies import bodies_of
 from porter.warp.constants import Constants, looks_like_warp_size
 from porter.warp.native.plan import outcome
 from porter.warp.syntax import parse_expression
+from porter.warp.tree import Node, unwrapped
 
 _HELPER = "porter::waves_per_simd"
 
@@ -38,6 +41,12 @@ class LaunchBoundsBlocks(Rule):
             "__global__ void __launch_bounds__(THREADS, porter::waves_per_simd(THREADS, BLOCKS)) k(float *x) {}",
         ),
         reports("__global__ void __launch_bounds__(32 * 8) k(float *x) {}", effort=Effort.NONE),
+        reports("__global__ void __launch_bounds__(WARPS << 5) k(float *x) {}", effort=Effort.NONE),
+        reports(
+            "constexpr int kThreads = 8 * WARP_SIZE;\n__global__ void __launch_bounds__(kThreads) k(float *x) {}",
+            effort=Effort.NONE,
+        ),
+        clean("constexpr int kThreads = 16 * 16;\n__global__ void __launch_bounds__(kThreads) k(float *x) {}"),
         clean("__global__ void __launch_bounds__(256) k(float *x) {}"),
         clean("__global__ void __launch_bounds__(256, porter::waves_per_simd(256, 2)) k(float *x) {}"),
         clean("__global__ void __launch_bounds__(256, 0) k(float *x) {}"),
@@ -80,6 +89,28 @@ def _planned(unit: Unit, span: Span) -> str:
 
 
 def _multiple_of_warp(unit: Unit, text: str) -> bool:
-    """Whether a bound is written as a product with the warp size."""
-    words = text.replace("(", " ").replace(")", " ").split()
-    return "*" in text and any(word == "32" or looks_like_warp_size(word) for word in words)
+    """Whether a bound is written as a product with the warp size, in place or in the constant that it names."""
+    tokens = lex(text)
+    return _is_product(bodies_of(unit).constants, parse_expression(tokens, 0, len(tokens)), 0)
+
+
+def _is_product(constants: Constants, node: Node, depth: int) -> bool:
+    node = unwrapped(node)
+    if node.kind == "name" and depth < _DEEPEST:
+        tokens = constants.tokens
+        values = (parse_expression(tokens, c.first, c.last) for c in constants.definitions(node.text))
+        return any(_is_product(constants, value, depth + 1) for value in values)
+    if node.kind != "binary":
+        return False
+    if node.text == "<<":
+        return constants.value(node.kids[1]) == _LOG2_WARP
+    return node.text == "*" and any(_is_warp(kid) or _is_product(constants, kid, depth) for kid in node.kids)
+
+
+def _is_warp(node: Node) -> bool:
+    node = unwrapped(node)
+    return (node.kind == "number" and node.text == "32") or (node.kind == "name" and looks_like_warp_size(node.text))
+
+
+_DEEPEST = 3
+_LOG2_WARP = 5

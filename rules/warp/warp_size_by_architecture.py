@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from porter.lex import Directive
 from porter.model import Effort, Finding, Span
 from porter.rule import Rule, clean, reports
 from porter.unit import Unit
 from porter.warp.bodies import bodies_of
-from porter.warp.conditionals import Choice, choices
+from porter.warp.conditionals import Choice, chains, choices
 from porter.warp.constants import looks_like_warp_size
+from porter.warp.syntax import parse_expression
+from porter.warp.tree import EMPTY
 
 _DEVICE_ONLY = re.compile(
     r"__CUDA_ARCH__|PORTER_CUDA_ARCH|__HIP_DEVICE_COMPILE__|__gfx\w+|__GFX\w+|__AMDGCN\w*|__AMDGPU\w*"
@@ -44,6 +47,39 @@ class WarpSizeByArchitecture(Rule):
             void f(float *x, int n) { k<<<n / kRows, 256>>>(x); }
             """
         ),
+        reports(
+            """
+            __host__ __device__ constexpr int rows() {
+            #ifdef __CUDA_ARCH__
+              return 8;
+            #else
+              return 4;
+            #endif
+            }
+            """
+        ),
+        clean(
+            """
+            __device__ constexpr int rows() {
+            #ifdef __CUDA_ARCH__
+              return 8;
+            #else
+              return 4;
+            #endif
+            }
+            """
+        ),
+        clean(
+            """
+            __host__ __device__ int rows(int n) {
+            #ifdef __CUDA_ARCH__
+              return __popc(n);
+            #else
+              return 4;
+            #endif
+            }
+            """
+        ),
         clean("#ifndef WARP_SIZE\n#define WARP_SIZE 32\n#endif"),
         clean(
             """
@@ -67,6 +103,7 @@ class WarpSizeByArchitecture(Rule):
         conditions = " ".join(unit.slice(Span(d.start, d.end)) for d in unit.tokens.directives if d.name != "define")
         if not _DEVICE_ONLY.search(conditions) and not _PLATFORM.search(conditions):
             return
+        yield from self._returned(unit)
         for choice in choices(bodies_of(unit).constants):
             for directive in choice.chain.directives:
                 text = " ".join(unit.slice(Span(directive.start, directive.end)).split())
@@ -74,6 +111,28 @@ class WarpSizeByArchitecture(Rule):
                 if message:
                     yield self._finding(unit, directive, message)
                     break
+
+    def _returned(self, unit: Unit) -> Iterator[Finding]:
+        """Functions for host and device whose branches return different constants."""
+        tokens, constants = unit.tokens, bodies_of(unit).constants
+        for chain in chains(tokens):
+            values: set[int | None] = set()
+            for begin, end in pairwise(chain.directives):
+                first, last = tokens.at(begin.end), tokens.at(end.start)
+                returns = tokens.texts[first : first + 1] == ["return"] and tokens.texts[last - 1] == ";"
+                node = parse_expression(tokens, first + 1, last - 1) if returns and last - first > 2 else EMPTY
+                values.add(constants.value(node))
+            directive = chain.directives[0]
+            if not _is_for_host(unit, tokens.at(directive.start)):
+                continue
+            text = " ".join(unit.slice(Span(directive.start, directive.end)).split())
+            if len(values) > 1 and None not in values and _DEVICE_ONLY.search(text):
+                listed = " or ".join(str(value) for value in sorted(v for v in values if v is not None))
+                message = (
+                    f"this returns {listed} by '{text}', which holds while device code is compiled and never for the "
+                    "host: both must agree [gfx-macro-host-pass]"
+                )
+                yield self._finding(unit, directive, message)
 
     def _finding(self, unit: Unit, directive: Directive, message: str) -> Finding:
         return self.finding(unit, Span(directive.start, directive.end), message, Effort.MANUAL)
@@ -104,6 +163,12 @@ class WarpSizeByArchitecture(Rule):
             index not in places and tokens.directive_of(index) is None and unit.kernel_at(tokens.starts[index]) is None
             for index in tokens.names.get(choice.name, ())
         )
+
+
+def _is_for_host(unit: Unit, index: int) -> bool:
+    """Whether the function around a token is compiled for the host, too."""
+    function = bodies_of(unit).function_at(index)
+    return function is None or "__host__" in unit.tokens.texts[function.head.begin : function.head.opening]
 
 
 def _is_width(name: str) -> bool:

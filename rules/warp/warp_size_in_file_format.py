@@ -14,6 +14,8 @@ _CALLS = frozenset({"fwrite", "fread"})
 _MEMBERS = frozenset({"write", "read"})
 _STREAMS = frozenset({"ofstream", "ifstream", "fstream", "FILE", "fopen", "open"})
 _WIDTHS = frozenset({"warpSize", "C10_WARP_SIZE"})
+_QUERIES = frozenset({"cudaDeviceGetAttribute", "hipDeviceGetAttribute"})
+_ATTRIBUTES = frozenset({"cudaDevAttrWarpSize", "hipDeviceAttributeWarpSize"})
 _BORDERS = frozenset(";{}")
 
 
@@ -39,6 +41,28 @@ class WarpSizeInFileFormat(Rule):
             """,
             effort=Effort.REVIEW,
         ),
+        reports(
+            """
+            void save(FILE *f, int n) {
+              int lanes = 0;
+              cudaDeviceGetAttribute(&lanes, cudaDevAttrWarpSize, 0);
+              struct { int lanes, count; } header;
+              header.lanes = lanes;
+              header.count = n;
+              fwrite(&header, sizeof header, 1, f);
+            }
+            """,
+            effort=Effort.REVIEW,
+        ),
+        clean(
+            """
+            void save(FILE *f, const float *x, int n) {
+              int blocks = (n + WARP_SIZE - 1) / WARP_SIZE;
+              float total = sum(x, n, blocks);
+              fwrite(&total, sizeof(float), 1, f);
+            }
+            """
+        ),
         clean(
             """
             void save(FILE *f, const unsigned *bits, int n) {
@@ -53,7 +77,7 @@ class WarpSizeInFileFormat(Rule):
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per reading or writing call."""
         widths = frozenset(n for n in unit.tokens.names if n in _WIDTHS or looks_like_warp_size(n))
-        if not widths:
+        if not widths and _ATTRIBUTES.isdisjoint(unit.tokens.names):
             return
         for index in self._calls(unit):
             closed = unit.tokens.partner.get(index + 1)
@@ -80,12 +104,29 @@ class WarpSizeInFileFormat(Rule):
 
     @staticmethod
     def _derived(tokens: Tokens, begin: int, end: int, wanted: frozenset[str], widths: frozenset[str]) -> bool:
-        """Whether a statement before a call gives one of its names a value computed from the width."""
+        """Whether statements before a call give one of its names a value computed from the width."""
+        derived: set[str] = set()
         for first, last in _statements(tokens, begin, end):
             names = _names(tokens, first, last)
-            if widths & names and not {"dim3", "printf"} & names and _target(tokens, first, last) in wanted:
-                return True
-        return False
+            if not _QUERIES.isdisjoint(names) and not _ATTRIBUTES.isdisjoint(names):
+                derived |= names & {
+                    t for i, t in enumerate(tokens.texts[first:last], first) if tokens.texts[i - 1] == "&"
+                }
+            elif {"dim3", "printf"} & names:
+                continue
+            elif widths & names or (derived & names and not _calls_out(tokens, first, last)):
+                derived.add(_target(tokens, first, last))
+        return not derived.isdisjoint(wanted)
+
+
+def _calls_out(tokens: Tokens, first: int, last: int) -> bool:
+    """Whether a statement's value comes from a function, so that it need not be a size any more."""
+    texts = tokens.texts
+    equals = next((i for i in range(first, last) if texts[i] == "="), last)
+    return any(
+        texts[i + 1] == "(" and tokens.kinds[i] == IDENTIFIER and texts[i] not in ("sizeof", "min", "max")
+        for i in range(equals, last)
+    )
 
 
 def _names(tokens: Tokens, first: int, last: int) -> frozenset[str]:
