@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
-import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
 
 from porter.validation.build.model import How
+from porter.validation.build.torch_use import setup_macros, torch_of
 from porter.validation.toolchain.clang import Clang, libraries
 from porter.validation.toolchain.hipcc import ENVIRONMENT, Hipcc
 from porter.validation.toolchain.invoke import Invocation
 from porter.validation.toolchain.store import DEPFILE, Made, Recipe, identity, make, probing
+from porter.validation.toolchain.torch_headers import TorchHeaders
 
 _STANDARD = re.compile(r"-?-std=")
 _LEVEL = re.compile(r"-O")
-_TORCH = re.compile(rb'#[ \t]*include[ \t]*[<"](?:torch|ATen|c10)/')
 _WARNINGS = ("-Wno-unused-result", "-Wno-unknown-cuda-version", "-fno-caret-diagnostics")
+_FIRST_CXX20 = 16
+"""clang 15 crashes on members of type `std::optional` in HIP code."""
 DEVICE, HOST, OBJECT = "device.s", "host.ok", "unit.o"
 
 
@@ -59,27 +60,21 @@ class Compiled:
 
 
 def common_options(source: Path, options: tuple[str, ...]) -> tuple[str, ...]:
-    """The project's options, and what it leaves open: C++17, -O3, torch's folders."""
-    standard = () if any(map(_STANDARD.match, options)) else ("-std=c++17",)
+    """The project's options, and what it leaves open: the standard, -O3, what PyTorch's builder gives."""
+    torch = torch_of(source, options)
+    found = torch if isinstance(torch, TorchHeaders) else None
+    standard = () if any(map(_STANDARD.match, options)) else (found.standard if found else "-std=c++17",)
     level = () if any(map(_LEVEL.match, options)) else ("-O3",)
-    return (*standard, *level, *options, *_torch(source), *_WARNINGS)
+    builder = (*found.options, *setup_macros(source, options)) if found else ()
+    return (*standard, *level, *options, *builder, *_WARNINGS)
 
 
-def _torch(source: Path) -> tuple[str, ...]:
-    """Folders and macros that torch's extension builder gives, for a unit that includes torch."""
-    try:
-        uses = _TORCH.search(source.read_bytes()) is not None
-        found = importlib.util.find_spec("torch") if uses else None
-    except (OSError, ImportError, ValueError):
-        return ()
-    if found is None or found.origin is None:
-        return ()
-    include = Path(found.origin).parent / "include"
-    folders = (include, include / "torch" / "csrc" / "api" / "include", Path(sysconfig.get_paths()["include"]))
-    return (
-        *(word for folder in folders for word in ("-isystem", str(folder))),
-        *("-DUSE_ROCM=1", "-D__HIP_PLATFORM_AMD__=1", "-DTORCH_EXTENSION_NAME=porter_build"),
-    )
+def is_too_old_for_torch(tool: Tool, source: Path, options: tuple[str, ...]) -> bool:
+    """Whether the unit includes a PyTorch that is C++20, and hipcc's clang is one that dies of its constraints."""
+    if tool.hipcc is None or int(tool.hipcc.clang.partition(".")[0]) >= _FIRST_CXX20:
+        return False
+    torch = torch_of(source, options)
+    return isinstance(torch, TorchHeaders) and torch.standard > "-std=c++17"
 
 
 def compile_unit(tool: Tool, source: Path, target: str, options: tuple[str, ...], seconds: float) -> Compiled:

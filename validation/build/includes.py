@@ -11,6 +11,9 @@ from pathlib import Path
 
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*(?:include|include_next|import)[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)', re.MULTILINE)
 _SYSTEM = (Path("/usr/include"), Path("/usr/local/include"), Path("/usr/include/x86_64-linux-gnu"))
+_VENDORED = frozenset(
+    {"third_party", "third-party", "thirdparty", "3rdparty", "external", "extern", "vendor", "deps", "submodules"}
+)
 _MOST = 5000
 
 
@@ -31,7 +34,7 @@ class Headers:
         waiting = [unit]
         while waiting and len(seen) < _MOST:
             current = waiting.pop()
-            for quoted, name in _included(self._root / current):
+            for quoted, name in included(self._root / current):
                 found = self._resolve(current, name, quoted, folders, unit)
                 if found is not None and found not in seen:
                     seen.add(found)
@@ -46,16 +49,21 @@ class Headers:
             path = posixpath.normpath(posixpath.join(folder, name))
             if path in self._known:
                 return path
-        if not quoted and _is_system(name):
-            return None
         plain = posixpath.normpath(name)
         ends = [path for path in self._by_name.get(posixpath.basename(plain), ()) if ("/" + path).endswith("/" + plain)]
+        if not quoted and _is_system(name):
+            ends = [path for path in ends if "/" in plain and _is_vendored(path)]
         if not ends or plain.startswith(".."):
             return None
         best = min(ends, key=lambda path: (-shared_folders(path, unit), path.count("/"), path))
         folder = best[: len(best) - len(plain)].rstrip("/")
         folders[folder] = None
         return best
+
+
+def _is_vendored(path: str) -> bool:
+    """Whether a project brings the header with it: its own copy, not the machine's, is what it is built with."""
+    return not _VENDORED.isdisjoint(path.lower().split("/"))
 
 
 def shared_folders(path: str, other: str) -> int:
@@ -80,7 +88,8 @@ def _read(path: str, stamp: tuple[int, int]) -> tuple[tuple[bool, str], ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _included(path: Path) -> tuple[tuple[bool, str], ...]:
+def included(path: Path) -> tuple[tuple[bool, str], ...]:
+    """What a file includes: whether in quotes, and the name."""
     try:
         status = path.stat()
         return _read(str(path), (status.st_mtime_ns, status.st_size))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from porter.validation.build.compile import Compiled, Tool, compile_unit
+from porter.validation.build.compile import Compiled, Tool, compile_unit, is_too_old_for_torch
 from porter.validation.build.diagnostics import missing_header, read_diagnostics
 from porter.validation.build.hints import hint_on
 from porter.validation.build.launches import Sources, read_sources
@@ -30,12 +30,14 @@ from porter.validation.build.occupancy import find_target, occupancy
 from porter.validation.build.origin import Origins, origins
 from porter.validation.build.resources import resources_of
 from porter.validation.build.syntax import check_syntax, syntax_tool
+from porter.validation.build.torch_use import uses_torch
 from porter.validation.build.units import Tree, Unit, find_tree
 from porter.validation.toolchain.clang import find_clang, find_headers
 from porter.validation.toolchain.entry import demangle, signature_name
 from porter.validation.toolchain.hipcc import find_hipcc, supports
 from porter.validation.toolchain.result import Missing
 from porter.validation.toolchain.store import prune
+from porter.validation.toolchain.torch_headers import find_torch_headers
 
 from porter.errors import Unusable
 
@@ -71,7 +73,23 @@ def build(request: BuildRequest, progress: Progress | None = None) -> BuildRepor
     )
     prune()
     took = time.monotonic() - began
-    return BuildReport(str(tree.root), tools, units, linked, took, tree.description, (*tree.notes, *notes))
+    notes = (*tree.notes, *_torch_notes(tree, [tool for _, tool, _ in chosen]), *notes)
+    return BuildReport(str(tree.root), tools, units, linked, took, tree.description, notes)
+
+
+def _torch_notes(tree: Tree, tools: Iterable[Tool | None]) -> Iterator[str]:
+    """What stood in for a ROCm build of PyTorch, or why there are no headers of PyTorch's."""
+    users = [unit.path for unit in tree.units if uses_torch(tree.root / unit.path, unit.options)]
+    if not users:
+        return
+    for tool in tools:
+        if tool is not None and any(is_too_old_for_torch(tool, tree.root / path, ()) for path in users):
+            yield f"{tool.shown} crashes on PyTorch's C++20 headers: units that include them are compiled by clang alone"
+    found, headers = find_torch_headers(), find_headers()
+    if isinstance(found, Missing):
+        yield f"{', '.join(users[:3])}{' and more' if len(users) > 3 else ''}: {found.reason}"
+    elif note := found.note(None if isinstance(headers, Missing) else headers):
+        yield note
 
 
 @dataclass(frozen=True)
@@ -143,11 +161,19 @@ def _one(
     source = context.tree.root / unit.path
     if not source.is_file():
         return UnitBuild(unit.path, target, tool.how, Status.NOT_RUN, "not in the tree any more", ()), None
+    if is_too_old_for_torch(tool, source, unit.options):
+        tool = _newer(tool, target)
     if tool.how is How.SYNTAX:
         made = check_syntax(source, target, unit.options)
     else:
         made = compile_unit(tool, source, target, unit.options, context.request.seconds)
     return _built(context, unit, target, tool, made, time.monotonic() - began), made
+
+
+def _newer(tool: Tool, target: str) -> Tool:
+    """clang alone, where there is one."""
+    clang = find_clang(target)
+    return tool if isinstance(clang, Missing) else Tool(How.CLANG, clang=clang)
 
 
 def _built(context: _Context, unit: Unit, target: str, tool: Tool, made: Compiled, seconds: float) -> UnitBuild:

@@ -1,3 +1,5 @@
+#include <torch/extension.h>
+
 #include "rms_norm.h"
 
 #define CHECK_INPUT(tensor)                                                   \

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <torch/extension.h>
+#include <ATen/core/Tensor.h>
 
 #include <tuple>
 
