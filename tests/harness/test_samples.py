@@ -34,7 +34,6 @@ NEEDS_HEADERS = {
     ("cuda", "torch_extension"): "C10_WARP_SIZE",
     ("hip", "torch_extension"): "C10_WARP_SIZE",
     ("hip", "cub_sort_reduce"): "hipcub",
-    ("hip", "wmma_gemm"): "wmma",
 }
 """Kernels that are written in terms of a library which is not installed here: the compiler names it."""
 

@@ -20,8 +20,6 @@ from tests.validate.running import by_name, devices, run
 # What stands between a case and its run here, by the words of the reason.
 NOT_RUN = {
     "polynomial": "inside a string",
-    "wmma_gemm": "tensor-core",
-    "wmma_gemm_staged": "tensor-core",
 }
 # What another ROCm than the one here has: its libraries, or headers that its compiler can still use.
 NEEDS_HEADER = {
