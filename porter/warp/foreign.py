@@ -11,8 +11,8 @@ from porter.warp.ptx import opcodes
 _AMD = re.compile(r"(?:[sv]_|ds_|global_|buffer_|flat_|scratch_)\w+.*")
 _PTX = re.compile(r"(?:[a-z][a-z0-9]*(?:\.[a-zA-Z0-9_:]+)+|exit|ret|trap|brkpt|\.reg.*)")
 ADVICE: tuple[tuple[str, str], ...] = (
-    (r"(?:mma|wmma|wgmma|tcgen05)\..*", "no tensor-core PTX on gfx942: use MFMA or hipBLASLt [ptx-mma-ldmatrix]"),
-    (r"(?:ldmatrix|stmatrix|movmatrix)\..*", "no matrix loads from LDS on gfx942: read it by hand [ptx-mma-ldmatrix]"),
+    (r"(?:mma|wmma|wgmma|tcgen05)\..*", "no translation of this form: use MFMA or hipBLASLt [ptx-mma-ldmatrix]"),
+    (r"(?:ldmatrix|stmatrix|movmatrix)\..*", "no translation of this form: read LDS by hand [ptx-mma-ldmatrix]"),
     (r"cp\.async\.bulk.*|.*tensormap.*", "no tensor memory accelerator on gfx942: copy cooperatively [tma-tensor-map]"),
     (r"cp\.async\..*", "no asynchronous copy on gfx942: load, store to LDS, wait at a barrier [cp-async]"),
     (r"mbarrier\..*", "no mbarrier on gfx942: use a block barrier or a counter in LDS [mbarrier]"),
@@ -24,6 +24,7 @@ ADVICE: tuple[tuple[str, str], ...] = (
 
 
 SLUGS: tuple[tuple[str, str], ...] = (
+    (r"(?:mma|ldmatrix|stmatrix|movmatrix)\..*", "ptx-mma-ldmatrix"),
     (r"shfl.*", "ptx-shfl-predicate"),
     (r"(?:ld|st|prefetch).*(?:acquire|release|relaxed|volatile).*|(?:red|atom)\..*", "ptx-red-atom-scopes"),
     (r"ldu?\..*|st\..*|prefetchu?\..*|discard.*", "ptx-cache-loads"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+import porter.warp.ptx_matrix  # noqa: F401  (fills the table)
 from porter.support import SupportRow
 from porter.warp.asm import Assembly
 from porter.warp.ptx import Unknown
