@@ -84,7 +84,7 @@ def _torch_notes(tree: Tree, tools: Iterable[Tool | None]) -> Iterator[str]:
         return
     for tool in tools:
         if tool is not None and any(is_too_old_for_torch(tool, tree.root / path, ()) for path in users):
-            yield f"{tool.shown} crashes on PyTorch's C++20 headers: units that include them are compiled by clang alone"
+            yield f"{tool.shown} crashes on PyTorch's C++20 headers: units with them are compiled by clang alone"
     found, headers = find_torch_headers(), find_headers()
     if isinstance(found, Missing):
         yield f"{', '.join(users[:3])}{' and more' if len(users) > 3 else ''}: {found.reason}"
