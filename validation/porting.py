@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from porter.validation.case import Case
+from porter.validation.toolchain.store import mark_used
 
 from porter.caching import cache_folder
 from porter.errors import Unusable
@@ -122,7 +123,11 @@ def _kept(pointer: Path) -> Path | None:
         tree = pointer.parent / pointer.read_text("utf-8")
     except OSError:
         return None
-    return tree if (tree / MANIFEST).is_file() else None
+    if not (tree / MANIFEST).is_file():
+        return None
+    for path in (pointer, tree):
+        mark_used(path)
+    return tree
 
 
 def _make(root: Path, choices: Choices, pointer: Path) -> Path:

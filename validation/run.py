@@ -15,6 +15,7 @@ from porter.validation.crew import Answer, Crew, Lost
 from porter.validation.device import Program
 from porter.validation.devices import registry
 from porter.validation.porting import NotPorted, Port, existing_port, port_of
+from porter.validation.toolchain.store import prune
 from porter.validation.verdict import (
     CaseResult,
     FileError,
@@ -83,6 +84,7 @@ def collect(request: Request) -> tuple[tuple[Case, ...], tuple[FileError, ...]]:
 
 def validate(request: Request, progress: Progress | None = None) -> Outcome:
     """Check all cases."""
+    prune()
     cases, errors = collect(request)
     found = list(errors)
     devices = request.devices or tuple(name for name in registry.DEFAULT if registry.why_not(name) is None)

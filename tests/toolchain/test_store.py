@@ -118,13 +118,28 @@ def test_a_cache_that_cannot_be_written(build: Callable[..., Made], tmp_path: Pa
     assert not build().reused
 
 
-def test_old_builds_make_room(build: Callable[..., Made], tmp_path: Path) -> None:
+def test_what_was_used_longest_ago_makes_room(build: Callable[..., Made], tmp_path: Path) -> None:
     first, second = build(), build("-O2")
+    port = tmp_path / "cache/ports/1234"
+    (port / "sub").mkdir(parents=True)
+    (port / "sub/a.hip").write_text("x" * 100_000)
     os.utime(first.folder, (1, 1))
-    room = sum(path.stat().st_size for path in second.folder.iterdir())
-    assert prune(room, every=0) == 1
-    assert not first.folder.exists() and build("-O2").reused
+    os.utime(second.folder, (2, 2))
+    os.utime(port, (0, 0))
+    assert build().reused  # and is the youngest now
+    assert prune(60_000, every=0) == 1
+    assert not port.exists() and build("-O2").reused and build().reused
     assert prune(0) == 0  # not again on the same day
+    assert prune(0, every=0) == 0  # a run may need what was used in the last hour
+
+
+def test_what_an_ended_run_had_begun_is_removed(build: Callable[..., Made], tmp_path: Path) -> None:
+    build()
+    begun = tmp_path / "cache/builds/abc/making-1"
+    begun.mkdir(parents=True)
+    assert prune(every=0) == 0
+    os.utime(begun, (1, 1))
+    assert prune(every=0) == 1 and not begun.parent.exists()
 
 
 def test_a_damaged_record_is_built_again(build: Callable[..., Made]) -> None:

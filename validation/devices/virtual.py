@@ -18,6 +18,7 @@ from porter.validation.devices.core.launch import Options
 from porter.validation.devices.core.result import Array, NotRun, Place, Ran
 from porter.validation.toolchain.entry import demangle, entry_symbol, entry_unit, find_symbol
 from porter.validation.toolchain.result import Assembled, CompileFailed, Missing
+from porter.validation.toolchain.store import mark_used
 
 from porter.caching import cache_folder
 
@@ -250,6 +251,7 @@ def _kept(content: bytes, name: str) -> Path:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
         Path(made).replace(path)
+    mark_used(folder)
     return path
 
 

@@ -25,8 +25,14 @@ DEPFILE = "inputs.d"
 """Where a command writes its dependency file (`-MD -MF`), inside its folder."""
 RECORD = "porter-build-2.json"
 MOST = 4 << 30
-"""Bytes that kept builds may take."""
+"""Bytes that all that is kept may take."""
 DAY = 86_400.0
+_IN_USE = 3600.0
+"""Seconds for which nothing is removed, as a run may need it still."""
+_ENTRIES = (
+    *("builds/*/*", "host/*", "ports/*", "units/*", "harness/*", "assembly/*"),
+    *("bitcode/*", "torch-headers/*", "names-*", "stubs-*"),
+)
 _VARIANTS = 8
 _SETTLED = 2.0
 """A file younger than this at the time of the build is compared by content, never by its time stamp."""
@@ -80,32 +86,49 @@ class Made:
 
 
 def prune(most: int = MOST, every: float = DAY) -> int:
-    """Removes the builds that were made first when all together take too much room; looked at once a day."""
-    root = cache_folder() / "builds"
+    """Removes what was used longest ago when all that is kept takes too much room; looked at once a day."""
+    root = cache_folder()
     stamp = root / ".pruned"
     try:
-        if stamp.exists() and time.time() - stamp.stat().st_mtime < every:
+        if not root.is_dir() or (stamp.exists() and time.time() - stamp.stat().st_mtime < every):
             return 0
         stamp.touch()
-        found = [(path.stat().st_mtime, path) for path in root.glob("*/*") if path.is_dir()]
+        found = [(path.stat().st_mtime, path) for pattern in _ENTRIES for path in root.glob(pattern)]
     except OSError:
         return 0
     sizes = {path: _size(path) for _, path in found}
     total, removed = sum(sizes.values()), 0
-    for _, path in sorted(found):
-        if total <= most:
+    for used, path in sorted(found):
+        if used > time.time() - _IN_USE:
             break
-        shutil.rmtree(path, ignore_errors=True)
-        total -= sizes[path]
-        removed += 1
+        is_left_over = path.name.startswith("making-") and used < time.time() - DAY
+        if total > most or is_left_over:
+            _remove(path)
+            total -= sizes[path]
+            removed += 1
     return removed
 
 
-def _size(folder: Path) -> int:
+def _size(path: Path) -> int:
     try:
-        return sum(path.stat().st_size for path in folder.iterdir())
+        return sum(found.lstat().st_size for found in (path, *path.rglob("*")))
     except OSError:
         return 0
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+    with contextlib.suppress(OSError):
+        path.parent.rmdir()  # a shelf of which this was the last
+
+
+def mark_used(path: Path) -> None:
+    """It is not among the first that make room."""
+    with contextlib.suppress(OSError):
+        os.utime(path)
 
 
 def identity(path: str, version: str) -> str:
@@ -309,6 +332,7 @@ def _find(shelf: Path) -> Made | None:
             record = json.loads((folder / RECORD).read_text("utf-8", "surrogateescape"))
             given = record["invocation"]
             if all(map(_is_same, record["inputs"])) and not any(map(os.path.exists, record["absent"])):
+                mark_used(folder)
                 return Made(folder, Invocation(**{**given, "command": tuple(given["command"])}), True)
         except (OSError, ValueError, KeyError, TypeError):
             continue
