@@ -80,7 +80,7 @@ class MatrixEmitter(SyncEmitter):
         kinds = [word for word in instruction.modifiers if word in _ELEMENTS]
         strange = [
             word for word in instruction.modifiers
-            if word not in (*kinds, "mma", "sync", "aligned", "row", "col", "satfinite") and not _SHAPE.fullmatch(word)
+            if word not in (*kinds, "mma", "sync", "aligned", "row", "col", "satfinite", "rn") and not _SHAPE.fullmatch(word)
         ]  # fmt: skip
         if strange:
             raise Unsupported(f"modifier .{strange[0]}", instruction)
