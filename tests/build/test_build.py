@@ -8,12 +8,13 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from porter.validation.build.compile import PUT_RIGHT
 from porter.validation.build.hints import hint_on
 from porter.validation.build.model import BuildReport, How, Status
 from porter.validation.build.report import build_json, build_markdown, build_text
 from porter.validation.build.run import BuildRequest, build
 from porter.validation.build.syntax import syntax_tool
-from porter.validation.toolchain.clang import Missing, find_clang
+from porter.validation.toolchain.clang import Missing, find_clang, prelude
 from porter.validation.toolchain.hipcc import Hipcc, find_hipcc, supports
 from porter.validation.toolchain.invoke import invoke
 
@@ -175,6 +176,12 @@ def test_renderings(gfx942: BuildReport) -> None:
         assert kernel.name in text
     assert "clang without ROCm" in text and "blocks of 96" in text
     assert "| reduce::block\\_sum&lt;float&gt; | gfx942 |" in markdown
+
+
+def test_what_old_headers_lack_is_put_right_and_said(gfx942: BuildReport) -> None:
+    clang = find_clang()
+    assert not isinstance(clang, Missing)
+    assert any(note.startswith(PUT_RIGHT) for note in gfx942.notes) == bool(prelude(clang))
 
 
 SOURCE = """#include <hip/hip_runtime.h>

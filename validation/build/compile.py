@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from porter.validation.build.model import How
 from porter.validation.build.torch_use import setup_macros, torch_of
-from porter.validation.toolchain.clang import Clang, libraries
+from porter.validation.toolchain.clang import Clang, libraries, prelude
 from porter.validation.toolchain.hipcc import ENVIRONMENT, Hipcc
 from porter.validation.toolchain.invoke import Invocation
 from porter.validation.toolchain.store import DEPFILE, Made, Recipe, identity, make, probing
@@ -19,6 +19,8 @@ _LEVEL = re.compile(r"-O")
 _WARNINGS = ("-Wno-unused-result", "-Wno-unknown-cuda-version", "-fno-caret-diagnostics")
 _FIRST_CXX20 = 16
 """clang 15 crashes on members of type `std::optional` in HIP code."""
+_WRAPPING = re.compile(r"_atomic_(?:inc|dec)\b|\bds_(?:inc|dec)(?:_rtn)?_u32\b")
+PUT_RIGHT = "atomicInc and atomicDec are porter's own: the installed HIP headers call what this clang no longer has"
 DEVICE, HOST, OBJECT = "device.s", "host.ok", "unit.o"
 
 
@@ -113,7 +115,7 @@ def _with_hipcc(hipcc: Hipcc, source: Path, target: str, options: tuple[str, ...
 
 def _with_clang(clang: Clang, source: Path, target: str, options: tuple[str, ...], seconds: float) -> Compiled:
     include = () if clang.headers == Path("/usr/include") else ("-isystem", str(clang.headers))
-    shared = (*include, "-D__HIP_PLATFORM_AMD__", *common_options(source, options))
+    shared = (*include, "-D__HIP_PLATFORM_AMD__", *prelude(clang), *common_options(source, options))
     start = (clang.path, "-x", "hip", f"--offload-arch={target}", f"--rocm-device-lib-path={clang.bitcode}")
 
     def device(folder: Path) -> tuple[str, ...]:
@@ -133,7 +135,10 @@ def _with_clang(clang: Clang, source: Path, target: str, options: tuple[str, ...
     if first.invocation.code is None or "file not found" in first.invocation.output:
         return _compiled((first,), None, None)
     second = make(Recipe(tool, host, (source,), ()), seconds)
-    return _compiled((first, second), first.product(DEVICE) if first.invocation.ok else None, None)
+    compiled = _compiled((first, second), first.product(DEVICE) if first.invocation.ok else None, None)
+    if prelude(clang) and _WRAPPING.search(compiled.assembly):
+        return replace(compiled, notes=(*compiled.notes, f"{PUT_RIGHT} ({clang.headers}, {clang.version})"))
+    return compiled
 
 
 def _compiled(made: tuple[Made, ...], assembly: Path | None, made_object: Path | None) -> Compiled:

@@ -28,6 +28,7 @@ CANDIDATES = ("clang++-20", "clang++-19", "clang++-18", "clang++-17", "clang++")
 BITCODE = ("amdgcn/bitcode", "lib/x86_64-linux-gnu/amdgcn/bitcode", "lib/amdgcn/bitcode")
 # Device libraries older than gfx942 serve it under the name of the generation they know.
 STAND_INS = {"942": ("940",), "941": ("940",)}
+PRELUDE = Path(__file__).with_name("old_hip.h")
 
 
 @dataclass(frozen=True)
@@ -142,6 +143,16 @@ def libraries(clang: Clang) -> tuple[Path, ...]:
     return tuple(sorted(clang.bitcode.glob("*.bc")))
 
 
+@functools.cache
+def prelude(clang: Clang) -> tuple[str, ...]:
+    """Options for headers older than the compiler: functions that call what clang no longer has come from us."""
+    try:
+        text = (clang.headers / "hip/amd_detail/amd_hip_atomic.h").read_bytes()
+    except OSError:
+        return ()
+    return ("-include", str(PRELUDE)) if b'__asm("llvm.amdgcn.atomic.inc' in text else ()
+
+
 def device_command(
     clang: Clang, source: Path, target: Path, architecture: str, options: tuple[str, ...]
 ) -> tuple[str, ...]:
@@ -150,7 +161,8 @@ def device_command(
     return (
         *(clang.path, "-x", "hip", "-std=c++17", f"--offload-arch={architecture}"),
         *(f"--rocm-device-lib-path={clang.bitcode}", "--cuda-device-only", "-S", "-mcode-object-version=5"),
-        *("-D__HIP_PLATFORM_AMD__", *include, "-include", "hip/hip_runtime.h", "-O3", "-g", *options),
+        *("-D__HIP_PLATFORM_AMD__", *include, *prelude(clang), "-include", "hip/hip_runtime.h"),
+        *("-O3", "-g", *options),
         *(str(source), "-o", str(target)),
     )
 
