@@ -1,0 +1,133 @@
+"""D015: texture references, which CUDA had up to version 11."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from porter.lex import IDENTIFIER
+from porter.model import Edit, Effort, Finding, Span
+from porter.rule import Rule, clean, fixes, reports
+from porter.unit import Unit
+
+_SUPPORT = "porter/texture_reference.hpp"
+_MACRO = "PORTER_TEXTURE_REFERENCE"
+_EVIDENCE = re.compile(r"(cuda|hip)(ReadMode|TextureType)\w+")
+_USE = re.compile(r"tex[123]D(fetch|Layered|Lod|Grad)*|cuda(Bind|Unbind)Texture\w*|cudaGetTexture\w+")
+_SIMPLE = re.compile(r"[\w\s]+(,[\w\s]+){0,2}")
+
+
+class _Declaration(NamedTuple):
+    """`static texture<A, B, C> one, two;`: places of its tokens."""
+
+    first: int
+    angle: int
+    closing: int
+    names: tuple[int, ...]
+    """Empty where it is not of that form."""
+
+
+class TextureReference(Rule):
+    """Texture reference at file scope
+
+    `texture<float, 2> t;` is a variable that kernels read and that the host binds to memory with `cudaBindTexture`.
+    CUDA 12 dropped it, and on gfx942 HIP refuses it. The port declares two variables with one macro
+    (`porter/texture_reference.hpp`): a description in constant memory, which kernels read through `porter::tex2D` and
+    its like, and the host's side with CUDA's members (`filterMode`, `addressMode`, `normalized`), from which binding
+    makes the description. CUDA takes a binding along with a launch; here it is written in the order of the null
+    stream. References with constructor arguments, `extern` ones, and those made by macros are left to a person.
+    """
+
+    code = "D015"
+    triggers = frozenset({"texture"})
+    hazards = ("texture-host-api",)
+    examples = (
+        fixes(
+            "texture<float, 2, cudaReadModeElementType> image;\n__device__ float f() { return tex2D(image, 1, 2); }",
+            "PORTER_TEXTURE_REFERENCE(image, float, 2, cudaReadModeElementType);\n"
+            "__device__ float f() { return tex2D(image, 1, 2); }",
+            effort=Effort.REVIEW,
+        ),
+        fixes(
+            "static texture<unsigned char, 1> a, b;\n__device__ int f() { return tex1Dfetch(a, 0); }",
+            "PORTER_TEXTURE_REFERENCE(a, unsigned char, 1); PORTER_TEXTURE_REFERENCE(b, unsigned char, 1);\n"
+            "__device__ int f() { return tex1Dfetch(a, 0); }",
+            effort=Effort.REVIEW,
+        ),
+        reports("extern texture<float, cudaTextureType1D> table;"),
+        reports("#define TABLE(name) texture<float, 1, cudaReadModeElementType> name##_table;"),
+        reports("texture<float, 1, cudaReadModeElementType> t(0, cudaFilterModeLinear, cudaAddressModeClamp);"),
+        clean("template <class T, int n> struct texture { T data[n]; }; texture<float, 2> t; float f() { return 0; }"),
+        clean("void f(cudaTextureDesc texture) { texture.normalizedCoords = 0; bool b = texture.sRGB < 1; }"),
+        clean("gl::texture<float, 2> image; void f() { image.bind(); }"),
+    )
+
+    def find(self, unit: Unit) -> Iterator[Finding]:
+        """One finding per declaration."""
+        texts = unit.tokens.texts
+        if any(texts[index - 1] in ("class", "struct") for index in unit.tokens.names["texture"] if index):
+            return
+        for index in unit.tokens.names["texture"]:
+            if not unit.is_free(index) or not unit.next_is(index, "<"):
+                continue
+            found = _declaration(unit, index)
+            if found is None or not _is_cuda(unit, found):
+                continue
+            span = unit.span(index, found.closing)
+            if not found.names:
+                yield self.finding(unit, span, "a texture reference of this form has no counterpart", Effort.MANUAL)
+                continue
+            names = ", ".join(texts[name] for name in found.names)
+            message = f"texture reference {names} is read in software; binding is in the order of the null stream"
+            yield self.finding(unit, span, message, Effort.REVIEW, _edits(unit, found), (_SUPPORT,))
+
+
+def _declaration(unit: Unit, index: int) -> _Declaration | None:
+    """What stands at `texture <`; None where the bracket is a comparison."""
+    tokens = unit.tokens
+    texts = tokens.texts
+    closing = next((i for i in range(index + 2, min(index + 24, len(texts))) if texts[i] in (">", ";", "{", ")")), -1)
+    if closing < 0 or texts[closing] != ">":
+        return None
+    first = index - 1 if index and texts[index - 1] == "static" else index
+    simple = _SIMPLE.fullmatch(unit.slice(Span(tokens.end(index + 1), tokens.starts[closing])))
+    starts = first == 0 or texts[first - 1] in (";", "}", "{") or tokens.directive_of(first - 1) is not None
+    if not simple or not starts or tokens.directive_of(index) is not None:
+        return _Declaration(first, index + 1, closing, ())
+    return _Declaration(first, index + 1, closing, _declared(unit, closing + 1))
+
+
+def _declared(unit: Unit, place: int) -> tuple[int, ...]:
+    """`one, two;` from a token on."""
+    texts, kinds = unit.tokens.texts, unit.tokens.kinds
+    names: list[int] = []
+    while place + 1 < len(texts) and kinds[place] == IDENTIFIER and texts[place + 1] in (",", ";"):
+        names.append(place)
+        if texts[place + 1] == ";":
+            return tuple(names)
+        place += 2
+    return ()
+
+
+def _is_cuda(unit: Unit, found: _Declaration) -> bool:
+    """Whether its arguments, or what is done with it, are CUDA's: other libraries have textures, too."""
+    texts = unit.tokens.texts
+    if any(_EVIDENCE.fullmatch(text) for text in texts[found.angle : found.closing]):
+        return True
+    declared = {texts[name] for name in found.names}
+    calls = (i for name in unit.identifiers if _USE.fullmatch(name) for i in unit.tokens.names[name])
+    return any(declared & set(re.findall(r"\w+", unit.slice(span))) for i in calls for span in unit.arguments(i)[:2])
+
+
+def _edits(unit: Unit, found: _Declaration) -> tuple[Edit, ...]:
+    """The arguments stay where they are: other rules have to do with them."""
+    tokens = unit.tokens
+    texts = tokens.texts
+    start, last = tokens.starts[found.first], found.names[-1]
+    arguments = unit.slice(Span(tokens.end(found.angle), tokens.starts[found.closing])).strip()
+    more = "".join(f"; {_MACRO}({texts[name]}, {arguments})" for name in found.names[1:])
+    return (
+        Edit(start, tokens.end(found.angle), f"{_MACRO}({texts[found.names[0]]}, "),
+        Edit(tokens.starts[found.closing], tokens.end(last), f"){more}"),
+    )
