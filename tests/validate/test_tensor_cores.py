@@ -27,15 +27,16 @@ __device__ void product(const S *a, const S *b, const C *c, C *d, bool turned) {
   wmma::mma_sync(sum, left, right, sum);
   wmma::store_matrix_sync(d, sum, turned ? m : n, order);
 }
-__global__ void mixed(const half *h, const signed char *s, const float *f, const double *x, const float *c, const int *ic,
-                      float *d, int *id, double *xd, int warps) {
+__global__ void mixed(const half *h, const signed char *s, const float *f, const double *x, const float *c,
+                      const int *ic, float *d, int *id, double *xd, int warps) {
   int warp = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
   if (warp >= warps) return;
   h += 512 * warp, s += 512 * warp, f += 512 * warp, x += 64 * warp, c += 256 * warp, ic += 256 * warp;
   d += 768 * warp, id += 768 * warp, xd += 64 * warp;
   product<32, 8, 16, half, half, float, wmma::col_major, wmma::row_major>(h, h, c, d, true);
   if (warp % 3 != 1) product<8, 32, 16, half, half, float, wmma::row_major, wmma::row_major>(h, h, c, d + 256, false);
-  product<16, 16, 8, wmma::precision::tf32, float, float, wmma::row_major, wmma::col_major>(f, f + 128, c, d + 512, true);
+  using wmma::precision::tf32;
+  product<16, 16, 8, tf32, float, float, wmma::row_major, wmma::col_major>(f, f + 128, c, d + 512, true);
   product<32, 8, 16, signed char, signed char, int, wmma::row_major, wmma::col_major>(s, s, ic, id, false);
   for (int i = 0; i <= warp % 3; ++i)
     product<8, 32, 16, unsigned char, unsigned char, int, wmma::col_major, wmma::row_major>(
@@ -51,7 +52,8 @@ symbols = { blocks = "ceil_div(warps * 32, threads)" }
 grid = "blocks"
 block = "threads"
 arguments = [
-  "in h: float16[warps * 512]", "in s: int8[warps * 512] = integers(-128, 127)", "in f: float32[warps * 512] = integers(-8, 8)",
+  "in h: float16[warps * 512]", "in s: int8[warps * 512] = integers(-128, 127)",
+  "in f: float32[warps * 512] = integers(-8, 8)",
   "in x: float64[warps * 64]", "in c: float32[warps * 256]", "in ic: int32[warps * 256] = integers(-1000, 1000)",
   "inout d: float32[warps * 768]", "out id: int32[warps * 768]", "out xd: float64[warps * 64]",
   "scalar warps: int32 = warps",
@@ -62,14 +64,17 @@ ASSEMBLY = r"""
 #include <cuda_fp16.h>
 #define LDMATRIX_X4(r, at) asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];\n" \
   : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(at))
-#define LDMATRIX_X2_TRANS(r, at) asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared::cta.b16 {%0, %1}, [%2+256];\n" \
+#define LDMATRIX_X2_TRANS(r, at) \
+  asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared::cta.b16 {%0, %1}, [%2+256];\n" \
   : "=r"(r[0]), "=r"(r[1]) : "r"(at - 256u))
 __device__ __forceinline__ void multiply(float (&d)[4], unsigned const (&a)[4], unsigned const (&b)[2]) {
   asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-    : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+    : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+    : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 // A: 16 x 16 by rows, B: 16 x 8 by rows, one product per warp; C in registers as PTX has it.
-__global__ void product(const half *A, const half *B, const unsigned *raw, float *C, int *I, unsigned *H, double *D, int warps) {
+__global__ void product(const half *A, const half *B, const unsigned *raw, float *C, int *I, unsigned *H, double *D,
+                        int warps) {
   __shared__ __align__(16) half a[4][16][24], b[4][16][8];
   int lane = threadIdx.x % 32, slot = threadIdx.x / 32, warp = blockIdx.x * (blockDim.x / 32) + slot;
   if (warp >= warps) return;
@@ -86,8 +91,11 @@ __global__ void product(const half *A, const half *B, const unsigned *raw, float
   for (int i = 0; i < 8; ++i) r[i] = raw[(warp * 32 + lane) * 8 + i];
   int s[4] = {1, 2, 3, (int)r[7]};
   asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-    : "+r"(s[0]), "+r"(s[1]), "+r"(s[2]), "+r"(s[3]) : "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]), "r"(r[4]), "r"(r[5]));
-  if (warp % 2) asm volatile("mma.sync.aligned.m16n8k16.row.col.satfinite.s32.u8.s8.s32 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
+    : "+r"(s[0]), "+r"(s[1]), "+r"(s[2]), "+r"(s[3])
+    : "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]), "r"(r[4]), "r"(r[5]));
+  if (warp % 2)
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.satfinite.s32.u8.s8.s32 {%0,%1,%2,%3},"
+    "{%4,%5}, {%6}, {%0,%1,%2,%3};"
     : "+r"(s[0]), "+r"(s[1]), "+r"(s[2]), "+r"(s[3]) : "r"(r[0]), "r"(r[1]), "r"(r[6]));
   for (int i = 0; i < 4; ++i) I[(warp * 32 + lane) * 4 + i] = s[i];
 
@@ -109,8 +117,8 @@ grid = "blocks"
 block = "slots * 32"
 arguments = [
   "in A: float16[warps * 256] = integers(-8, 8)", "in B: float16[warps * 128] = integers(-8, 8)",
-  "in raw: uint32[warps * 256]", "out C: float32[warps * 128]", "out I: int32[warps * 128]", "out H: uint32[warps * 64]",
-  "out D: float64[warps * 64]", "scalar warps: int32 = warps",
+  "in raw: uint32[warps * 256]", "out C: float32[warps * 128]", "out I: int32[warps * 128]",
+  "out H: uint32[warps * 64]", "out D: float64[warps * 64]", "scalar warps: int32 = warps",
 ]
 """
 

@@ -13,6 +13,7 @@ _ELEMENTS = {
     "f64": "MX_F64", "f32": "MX_F32", "tf32": "MX_TF32", "s32": "MX_S32", "f16": "MX_F16", "bf16": "MX_BF16",
     "s8": "MX_S8", "u8": "MX_U8", "e4m3": "MX_E4M3", "e5m2": "MX_E5M2",
 }  # fmt: skip
+_PLAIN = ("mma", "sync", "aligned", "row", "col", "satfinite", "rn")
 _SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)")
 _MMA_SHAPES = {(16, 8, 4), (16, 8, 8), (16, 8, 16), (16, 8, 32), (8, 8, 16), (8, 8, 4)}
 
@@ -80,7 +81,7 @@ class MatrixEmitter(SyncEmitter):
         kinds = [word for word in instruction.modifiers if word in _ELEMENTS]
         strange = [
             word for word in instruction.modifiers
-            if word not in (*kinds, "mma", "sync", "aligned", "row", "col", "satfinite", "rn") and not _SHAPE.fullmatch(word)
+            if word not in (*kinds, *_PLAIN) and not _SHAPE.fullmatch(word)
         ]  # fmt: skip
         if strange:
             raise Unsupported(f"modifier .{strange[0]}", instruction)
