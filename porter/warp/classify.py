@@ -17,8 +17,9 @@ from porter.warp.flow import flow_of
 from porter.warp.geometry import launches_of
 from porter.warp.lockstep import Lockstep, candidates
 from porter.warp.spread import Spread, Value
-from porter.warp.syntax import parse_statements
+from porter.warp.syntax import parse_expression, parse_statements
 from porter.warp.tree import Node, calls, names, spelled, unwrapped
+from porter.written import split_commas, template_end
 
 
 class Role(str, enum.Enum):
@@ -44,6 +45,12 @@ class Classified:
 
 
 _WIDTHS = frozenset({4, 5, 8, 16, 24, 31, 32, 33, 63, 64, 128, 0xFFFF, 0xFFFF0000, 0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF})
+_PACKING = frozenset({0x55555555, 0xAAAAAAAA, 0x33333333, 0xCCCCCCCC, 0x0F0F0F0F, 0xF0F0F0F0, 0x00FF00FF, 0xFF00FF00})
+"""Masks that pick every other bit, pair, nibble or byte of a word of 32 bits."""
+_CANDIDATES = _WIDTHS | _PACKING
+_CUB_BLOCKS = re.compile(
+    r"Block(?:Load|Store|Reduce|Scan|Exchange|RadixSort|Histogram|Discontinuity|AdjacentDifference)"
+)
 _BITS_OF = frozenset({"__clz", "__ffs", "__popc", "__brev", "__clzll", "__ffsll", "__popcll", "__fns"})
 _CUB_WARPS = frozenset({"WarpReduce", "WarpScan", "WarpExchange", "WarpMergeSort", "WarpLoad", "WarpStore"})
 _SIGNS = frozenset({"warpSize", "tiled_partition", "thread_block_tile", "coalesced_threads", *_CUB_WARPS})
@@ -82,9 +89,42 @@ def classify(unit: Unit) -> tuple[Classified, ...]:
     for context in (*_device(bodies), *_macros(bodies), *_host(unit, bodies)):
         for item in _in_context(context):
             found.setdefault(item.span.start, item)
+    for item in (*_block_classes(bodies), *_roundings(bodies)):
+        found.setdefault(item.span.start, item)
     for item in _definitions(bodies, tuple(found.values())):
         found[item.span.start] = item
     return tuple(found[start] for start in sorted(found))
+
+
+def _block_classes(bodies: Bodies) -> Iterator[Classified]:
+    """`cub::BlockLoad<int, 32, 4>`: a block that is one warp."""
+    tokens = bodies.tokens
+    for name in filter(_CUB_BLOCKS.fullmatch, tokens.names):
+        for index in tokens.names[name]:
+            end = template_end(tokens, index + 1, len(tokens))
+            arguments = [] if end is None else list(split_commas(tokens, index + 2, end - 1))
+            if len(arguments) > 1:
+                node = parse_expression(tokens, *arguments[1])
+                if bodies.constants.value(node) == WARP:
+                    yield _standing(bodies, node, Role.HARDWARE, "a block that is one warp")
+
+
+def _roundings(bodies: Bodies) -> Iterator[Classified]:
+    """`(size + 31) & ~31` in host code: a size in memory."""
+    tokens = bodies.tokens
+    for index, text in enumerate(tokens.texts):
+        if text == "~" and tokens.texts[index - 1] == "&" and bodies.function_at(index) is None:
+            node = parse_expression(tokens, index, min(index + _LONGEST_ROUNDING, len(tokens)))
+            operand = node.kids[0] if node.kind == "unary" else node
+            if operand is not node and bodies.constants.value(operand) == WARP - 1:
+                yield _standing(bodies, operand, Role.LAYOUT, "rounds a size up")
+
+
+_LONGEST_ROUNDING = 12
+
+
+def _standing(bodies: Bodies, node: Node, role: Role, evidence: str) -> Classified:
+    return _classified(_Context(bodies, None, node, {}, False), node, role, evidence)
 
 
 # Contexts
@@ -276,8 +316,8 @@ def _is_candidate(context: _Context, node: Node) -> bool:
     value = context.bodies.constants.value(node)
     if value is None:
         return node.kind == "number" and node.text.rstrip("fF").rstrip(".0") in ("32", "31", "16", "64")
-    return value in _WIDTHS or any(
-        below.kind == "number" and context.bodies.constants.value(below) in _WIDTHS for below in node.walk()
+    return value in _CANDIDATES or any(
+        below.kind == "number" and context.bodies.constants.value(below) in _CANDIDATES for below in node.walk()
     )
 
 
@@ -366,6 +406,8 @@ def _binary(context: _Context, parent: Node, child: Node, node: Node) -> tuple[R
         return Role.HARDWARE, "selects lanes of a mask"
     if operator == "/" and not context.aggregates.isdisjoint(names(other)):
         return Role.HARDWARE, "the number of lanes that an aggregate covers"
+    if operator in ("<<", ">>") and _mixes(context, parent, other):
+        return Role.UNRELATED, "mixes the bits of a hash"
     if operator in ("<<", ">>", "&", "|", "^", "%") and value is not None:
         return _bit_operation(context, other, role, operator, value)
     if operator == "*":
@@ -377,12 +419,21 @@ def _binary(context: _Context, parent: Node, child: Node, node: Node) -> tuple[R
     return None
 
 
+def _mixes(context: _Context, shift: Node, shifted: Node) -> bool:
+    """`h ^ (h >> 16)`, `h ^= h >> 16`."""
+    around, _ = _meaningful_parent(context, shift)
+    if around is None or around.text not in ("^", "^="):
+        return False
+    name = spelled(unwrapped(shifted))
+    return name != "" and any(spelled(unwrapped(kid)) == name for kid in around.kids)
+
+
 def _bit_operation(context: _Context, other: Node, role: str, operator: str, value: int) -> tuple[Role, str] | None:
     if role != "" or _spread(context, other) is Spread.WARP:
         return None
     if operator in ("%", "&") and value in (31, 32) and context.uses_warps and _counts_threads(context, other):
         return Role.HARDWARE, "a lane id"
-    if operator in ("<<", ">>", "&", "|", "^") and value > 0xFFFF and value not in _WIDTHS:
+    if operator in ("<<", ">>", "&", "|", "^") and value > 0xFFFF and value not in _CANDIDATES:
         return Role.UNRELATED, "a constant of a hash or a code"
     return Role.LAYOUT, "takes bits out of data"
 

@@ -110,17 +110,22 @@ def _classified(fixture: Fixture, line: int, text: str) -> list[Classified]:
 
 
 def test_values_are_classified() -> None:
-    """What the classifier says of a value is right; on the few it says nothing of, nothing depends."""
+    """What the classifier says of a value is right, or it says that it cannot tell."""
     wrong: list[str] = []
-    total = 0
+    undecided = total = 0
     for fixture in FIXTURES.values():
         for value in fixture.values:
             total += 1
             found = _classified(fixture, value.line, value.text)
             roles = {item.role.value for item in found} or {Role.UNRELATED.value}
-            if value.kind not in roles:
+            if value.kind in roles:
+                continue
+            if Role.UNDECIDED.value in roles:
+                undecided += 1
+            else:
                 wrong.append(f"{fixture.name}:{value.line} {value.text}: {roles} for {value.kind}")
-    assert len(wrong) <= 0.05 * total, "\n".join(wrong)
+    assert not wrong, "\n".join(wrong)
+    assert undecided <= 0.02 * total, f"{undecided} of {total}"
 
 
 def test_no_width_is_taken_for_data() -> None:
