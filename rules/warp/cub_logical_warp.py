@@ -22,7 +22,11 @@ _PLACES = {
 """Class -> place of its logical warp width among the template arguments, and what stands before it by default."""
 _CONSTANTS = {"CUB_PTX_WARP_THREADS": "32", "CUB_PTX_LOG_WARP_THREADS": "5"}
 _CALLS = {"CUB_WARP_THREADS": "32", "CUB_LOG_WARP_THREADS": "5"}
-_IDS = {"LaneId": "porter::lane_id", "WarpId": "porter::warp_id"}
+_IDS = {
+    "LaneId": "porter::lane_id",
+    "WarpId": "porter::warp_id",
+    **{f"LaneMask{side}": f"porter::lanemask_{side.lower()}" for side in ("Lt", "Le", "Gt", "Ge")},
+}
 _ROOTS = frozenset({"cub", "hipcub"})
 
 
@@ -36,6 +40,7 @@ class CubLogicalWarp(Rule):
 
     code = "W106"
     triggers = frozenset({*_PLACES, *_CONSTANTS, *_CALLS, *_IDS})
+    answers = frozenset({*_CONSTANTS, *_CALLS, *(f"cub::{name}" for name in _IDS)})
     hazards = ("cub-warpreduce-32-literal", "cub-hipcub")
     examples = (
         fixes(
@@ -46,6 +51,14 @@ class CubLogicalWarp(Rule):
             "using Load = cub::WarpLoad<float, 4>;", "using Load = cub::WarpLoad<float, 4, cub::WARP_LOAD_DIRECT, 32>;"
         ),
         fixes("typedef cub::WarpExchange<T, 4> X;", "typedef cub::WarpExchange<T, 4, 32> X;"),
+        fixes(
+            "__global__ void k(int *x) { x[threadIdx.x] = cub::ShuffleDown<CUB_PTX_WARP_THREADS>(x[0], 1, 31, ~0u); }",
+            "__global__ void k(int *x) { x[threadIdx.x] = cub::ShuffleDown<32>(x[0], 1, 31, ~0u); }",
+        ),
+        fixes(
+            "__global__ void k(unsigned *x) { x[threadIdx.x] = cub::LaneMaskLt(); }",
+            "__global__ void k(unsigned *x) { x[threadIdx.x] = porter::lanemask_lt(); }",
+        ),
         clean("using Sum = cub::WarpReduce<int, 16>;"),
         clean("template <class T> struct WarpReduce {}; WarpReduce<int> mine;"),
         clean("using Sum = cub::BlockReduce<int, 128>;"),
