@@ -8,6 +8,7 @@ from porter.model import Effort, Finding
 from porter.renames import replacement
 from porter.rule import Rule, clean, fixes
 from porter.unit import Unit
+from porter.warp import generation
 
 
 class SupportName(Rule):
@@ -16,6 +17,10 @@ class SupportName(Rule):
     Warp functions work on 32 lanes in CUDA and on 64 in HIP for MI300X; others do not exist in HIP at all. A small
     header written into the ported tree (`porter/warp32.hpp` and its neighbours, no dependency beyond HIP) supplies
     them with CUDA's meaning; only the identifier changes, so it works through macros and templates.
+
+    `__CUDA_ARCH__` becomes `PORTER_CUDA_ARCH`, which is 700: plain code rather than PTX for newer GPUs. Where a
+    condition such as `__CUDA_ARCH__ >= 800` has no `#else`, or one that only complains, nothing would be left of the
+    function. Such code is taken (`PORTER_CUDA_ARCH_SOLE`, 800) if all of its assembly has a translation.
     """
 
     code = "A004"
@@ -25,16 +30,26 @@ class SupportName(Rule):
             "__device__ int sum(int v) { return v + porter::shfl_xor_sync(0xffffffff, v, 1); }",
         ),
         fixes("#define ALL(p) __all_sync(~0u, p)", "#define ALL(p) porter::all_sync(~0u, p)"),
+        fixes(
+            "__device__ void f() {\n#if __CUDA_ARCH__ >= 800\n  g();\n#else\n  __trap();\n#endif\n}",
+            "__device__ void f() {\n#if PORTER_CUDA_ARCH_SOLE >= 800\n  g();\n#else\n  porter::trap();\n#endif\n}",
+        ),
+        fixes(
+            "__device__ int f(int a) {\n#if __CUDA_ARCH__ >= 800\n  return g(a);\n#else\n  return a;\n#endif\n}",
+            "__device__ int f(int a) {\n#if PORTER_CUDA_ARCH >= 800\n  return g(a);\n#else\n  return a;\n#endif\n}",
+        ),
         clean("struct S { int __shfl_sync(int); }; int f(S s) { return s.__shfl_sync(1); }"),
     )
 
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per place."""
+        sole = generation.sole_code(unit) if generation.NAME in unit.tokens.names else frozenset()
         for use in unit.uses:
             support = use.support
             if support is None:
                 continue
-            edits = replacement(unit.tokens, use, support.name)
-            message = f"{use.name} becomes {support.name} ({support.header})"
+            name = generation.SOLE if use.first in sole else support.name
+            edits = replacement(unit.tokens, use, name)
+            message = f"{use.name} becomes {name} ({support.header})"
             span = unit.span(use.first, use.last)
             yield self.finding(unit, span, message, Effort.NONE, edits, (support.header,))
