@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from porter.names.table import load_names
 
 from porter.model import Settings
+from porter.names.table import load_names
 from porter.source import SourceFile
 from porter.support import load_support
 from porter.unit import Unit
