@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from porter.validation.devices.core.image import ImageArgument
-from porter.validation.devices.core.result import NotRun, Ran
+from porter.validation.devices.core.result import Fault, FaultKind, NotRun, Ran
 from porter.validation.devices.gfx942.texture import LAYOUT
 from porter.validation.devices.ptx import open_device
 from porter.validation.sampling import Sampling
@@ -198,6 +198,93 @@ def test_fetches_give_zero_outside(gfx942: Any, ptx: Any, kernel: str, dtype: st
     inside = (index >= 0) & (index < 100)
     want = np.where(inside.reshape(-1, *[1] * (len(shape) - 1)), image.texels[np.clip(index, 0, 99)], 0)
     np.testing.assert_array_equal(got, want.astype(dtype))
+
+
+def test_levels_and_gradients_choose_nothing(gfx942: Any, ptx: Any) -> None:
+    rng = np.random.default_rng(5)
+    image = ImageArgument(texels(rng, (4, 4), "float32"), Sampling(linear=True))
+    at = coordinates(rng, (4, 4), False)
+    got = both(gfx942, ptx, "level_float", image, at, np.zeros(N, np.float32))
+    plain, turned = (
+        launched(gfx942, "plane_float", image, np.ascontiguousarray(a), np.zeros(N, np.float32))
+        for a in (at, at[:, [1, 0, 2]])
+    )
+    np.testing.assert_array_equal(got, plain + turned)
+
+
+def test_gathers(gfx942: Any, ptx: Any) -> None:
+    """(x, y+1), (x+1, y+1), (x+1, y), (x, y) of the four texels that a linear filter would use."""
+    for seed, mode in enumerate(MODES):
+        rng = np.random.default_rng(seed)
+        sampling = Sampling(4, linear=True, address=(mode, "clamp", "clamp"), normalized=bool(seed % 2))
+        image = ImageArgument(texels(rng, (3, 5, 4), "float32"), sampling)
+        at = coordinates(rng, image.sizes[:2], sampling.normalized)
+        got = both(gfx942, ptx, "gather_float4", image, at, np.zeros((N, 4), np.float32))
+        np.testing.assert_array_equal(got, texture_model.gathered(image, at)[:, :, 1].astype(np.float32))
+        whole = ImageArgument(texels(rng, (3, 5), "int32"), Sampling(address=(mode, mode, mode)))
+        at = coordinates(rng, image.sizes[:2], False)
+        got = both(gfx942, ptx, "gather_int4", whole, at, np.zeros((N, 4), np.int32))
+        np.testing.assert_array_equal(got, texture_model.gathered(whole, at)[:, :, 0].astype(np.int32))
+
+
+MOVES = (
+    ("move_plane", (5, 7), "float32", 1, False, 2, "zero"),
+    ("move_clamped", (4, 6, 4), "uint8", 4, False, 2, "clamp"),
+    ("move_volume", (3, 4, 5, 2), "int16", 2, False, 3, "zero"),
+    ("move_layers", (3, 4, 5), "uint8", 1, True, 3, "clamp"),
+    ("move_line", (9, 4), "float32", 4, False, 1, "zero"),
+)
+
+
+@pytest.mark.parametrize(("kernel", "shape", "dtype", "channels", "layered", "dimensions", "mode"), MOVES)
+def test_surfaces(
+    gfx942: Any,
+    ptx: Any,
+    kernel: str,
+    shape: tuple[int, ...],
+    dtype: str,
+    channels: int,
+    layered: bool,
+    dimensions: int,
+    mode: str,
+) -> None:
+    rng = np.random.default_rng(7)
+    sampling = Sampling(channels, layered, surface=True)
+    source, target = (ImageArgument(texels(rng, shape, dtype), sampling) for _ in range(2))
+    sides = [*source.sizes[: dimensions - layered], *[source.layers] * layered]
+    texel = source.texels.dtype.itemsize * channels
+    from_, to = (np.stack([rng.integers(-2, side + 2, 40) for side in sides], axis=1) for _ in range(2))
+    to = to[
+        np.sort(np.unique(np.clip(to, 0, np.array(sides) - 1), axis=0, return_index=True)[1])
+    ]  # no two write to one
+    count = len(to)
+    want = target.texels.reshape(*reversed(sides), channels).copy()
+    for a, b in zip(from_[:count], to, strict=True):
+        a_in, b_in = (bool(((p >= 0) & (p < sides)).all()) for p in (a, b))
+        a, b = np.clip(a, 0, np.array(sides) - 1), np.clip(b, 0, np.array(sides) - 1)
+        value = source.texels.reshape(want.shape)[tuple(reversed(a))]
+        if b_in or mode == "clamp":
+            want[tuple(reversed(b))] = value if a_in or mode == "clamp" else 0
+    moves = [np.zeros((64, 3), np.int32) for _ in range(2)]
+    for place, given in zip(moves, (from_[:count], to), strict=True):
+        place[:count, :dimensions] = given * np.array([texel, 1, 1][:dimensions])
+    for module in (gfx942, ptx):
+        done = module.launch(kernel, 1, 64, [source, target, *moves, count])
+        assert isinstance(done, Ran), done
+        np.testing.assert_array_equal(done.output(1), want.reshape(shape))
+        np.testing.assert_array_equal(done.output(0), source.texels)
+
+
+def test_surfaces_trap_outside(gfx942: Any, ptx: Any) -> None:
+    surface = ImageArgument(np.arange(12, dtype=np.float32).reshape(3, 4), Sampling(surface=True))
+    for module in (gfx942, ptx):
+        inside, outside = np.zeros((1, 3), np.int32), np.array([[4, 3, 0]], np.int32)
+        assert isinstance(module.launch("move_trapped", 1, 1, [surface, surface, inside, inside, 1]), Ran)
+        for places in ((inside, outside), (outside, inside)):
+            done = module.launch("move_trapped", 1, 1, [surface, surface, *places, 1])
+            assert isinstance(done, Fault) and done.kind is FaultKind.TRAP, done
+        done = module.launch("read_by_pointer", 1, 4, [surface, np.zeros(4, np.float32), 4])
+        assert isinstance(done, Ran) and done.output(1).tolist() == [0, 1, 2, 3]
 
 
 @pytest.mark.slow

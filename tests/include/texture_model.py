@@ -45,6 +45,17 @@ def sampled(image: ImageArgument, at: Array, dimensions: int) -> tuple[Array, Ar
     return total, size * 2.0**-20
 
 
+def gathered(image: ImageArgument, at: Array) -> Array:
+    """(n, 4 texels, 4 channels): those of a linear filter, from the lower left against the clock."""
+    normalized = image.sampling.normalized
+    low = [
+        np.floor(_in_texels(at[:, d], image.sizes[d], _mode(image, d), normalized, True)).astype(np.int64)
+        for d in range(2)
+    ]
+    corners = ((0, 1), (1, 1), (1, 0), (0, 0))
+    return np.stack([_texel(image, at, [low[0] + i, low[1] + j]) for i, j in corners], axis=1)
+
+
 def _mode(image: ImageArgument, d: int) -> str:
     mode = image.sampling.address[d]
     return "clamp" if mode in ("wrap", "mirror") and not image.sampling.normalized else mode

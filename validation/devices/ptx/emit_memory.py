@@ -206,37 +206,3 @@ class MemoryEmitter(Emitter):
     def is_source_size(self, operand: Operand) -> bool:
         """True for the operand that says how many bytes to read (a cache policy has 64 bits)."""
         return operand.kind == "int" or (operand.kind == "reg" and self.width(operand) == 32)
-
-    def emit_texture(self, instruction: Instruction) -> None:
-        """tex of an object: 1d, 2d, 3d and layers of them."""
-        words = list(instruction.modifiers)
-        shape = _TEXTURES.get(words[0])
-        if shape is None or len(words) != 4 or words[1] != "v4" or len(instruction.operands) != 2:
-            raise Unsupported("form of texture access", instruction)
-        dimensions, layered = shape
-        result, coordinate = words[2], words[3]
-        place = instruction.operands[1]
-        if place.parts[0].kind != "reg" or len(place.parts) != 2 or result not in ("f32", "s32", "u32"):
-            raise Unsupported("form of texture access", instruction)
-        index = self.site(instruction, "vector", "texture")
-        parts = flat(place.parts[1])
-        out = ["{ show_mask(&w->x);", *self.active(instruction), "if (act) {"]
-        out += self.refuse_bad(tuple(registers(place)), "act", index)
-        rows: list[str] = []
-        for k, operand in enumerate((place.parts[0], *parts[: dimensions + layered])):
-            lines, row, _ = self.source_row(operand, "b32" if k else "b64", instruction, f"v{k}")
-            out += lines
-            rows.append(row)
-        layer = rows[1] if layered else "NULL"
-        out.append(f"const uint32_t *const at[] = {{{', '.join(rows[1 + layered :])}}};")
-        targets = flat(instruction.operands[0])
-        out.append(f"uint32_t *const into[] = {{{', '.join(self.target_row(t) for t in targets)}}};")
-        out.append(
-            f"if (ptx_texture(&w->x, {index}, act, {dimensions}, {int(coordinate == 's32')}, {int(result == 'f32')}, "
-            f"{rows[0]}, {layer}, at, into)) return WAVE_FAULT;"
-        )
-        out += self.clear_bad(tuple(t.text for t in targets if t.kind == "reg"), "act")
-        self.emit(*out, "} }")
-
-
-_TEXTURES = {"1d": (1, False), "2d": (2, False), "3d": (3, False), "a1d": (1, True), "a2d": (2, True)}

@@ -34,13 +34,13 @@ static int64_t place(int64_t i, uint32_t size, uint32_t mode) {
 
 /* Where the filter begins: CUDA folds normalised coordinates, scales them, and looks half a texel to the left. NaN is the
    lowest coordinate; nothing is far outside of the image. */
-static float filter_start(float x, const Texture *t, uint32_t size, uint32_t mode) {
+static float filter_start(float x, const Texture *t, uint32_t size, uint32_t mode, int linear) {
     if (t->normalised && (mode == MODE_WRAP || mode == MODE_MIRROR)) {
         float whole = floorf(x), half = whole * 0.5f;
         x -= whole;
         if (mode == MODE_MIRROR && half != floorf(half)) x = 1.0f - x;
     }
-    x = fmaf(x, t->normalised ? (float)size : 1.0f, t->linear ? -0.5f : 0.0f);
+    x = fmaf(x, t->normalised ? (float)size : 1.0f, linear ? -0.5f : 0.0f);
     return fminf(fmaxf(x, -2.0f), (float)size + 1.0f);
 }
 
@@ -71,7 +71,7 @@ static int sample(Warp *w, uint32_t site, uint32_t lane, const Texture *t, int d
     int64_t low[3] = {0, 0, 0};
     float part[3] = {0, 0, 0};
     for (int d = 0; d < dimensions; d++) {
-        float x = filter_start(at[d], t, sizes[d], t->mode[d]);
+        float x = filter_start(at[d], t, sizes[d], t->mode[d], (int)t->linear);
         low[d] = (int64_t)floorf(x);
         part[d] = t->linear ? rintf((x - floorf(x)) * 256.0f) / 256.0f : 0.0f; /* 8 bits of fraction */
     }
@@ -93,6 +93,14 @@ static int sample(Warp *w, uint32_t site, uint32_t lane, const Texture *t, int d
     return 0;
 }
 
+static const Texture *object_at(Warp *w, uint32_t site, uint32_t lane, uint64_t handle) {
+    if (core_scalar(&w->core, site, handle, sizeof(Texture), 0)) return NULL;
+    const Texture *t = (const Texture *)handle;
+    if (t->magic == TEXTURE_MAGIC) return t;
+    core_fault(&w->core, FAULT_OUT_OF_BOUNDS, site, lane, handle, 0);
+    return NULL;
+}
+
 int ptx_texture(Warp *w, uint32_t site, uint32_t active, int dimensions, int integral, int as_float,
                 const uint64_t *object, const uint32_t *layer, const uint32_t *const *coordinates, uint32_t *const *into) {
     for (uint32_t left = active; left; left &= left - 1) {
@@ -100,12 +108,8 @@ int ptx_texture(Warp *w, uint32_t site, uint32_t active, int dimensions, int int
         float at[3] = {0, 0, 0};
         int64_t whole[3] = {0, 0, 0};
         Texel texel;
-        if (core_scalar(&w->core, site, object[l], sizeof(Texture), 0)) return 1;
-        const Texture *t = (const Texture *)object[l];
-        if (t->magic != TEXTURE_MAGIC) {
-            core_fault(&w->core, FAULT_OUT_OF_BOUNDS, site, l, object[l], 0);
-            return 1;
-        }
+        const Texture *t = object_at(w, site, l, object[l]);
+        if (!t) return 1;
         for (int d = 0; d < dimensions; d++) {
             at[d] = f32(coordinates[d][l]);
             whole[d] = (int32_t)coordinates[d][l];
@@ -116,6 +120,53 @@ int ptx_texture(Warp *w, uint32_t site, uint32_t active, int dimensions, int int
         if (integral ? inside && fetch(w, site, l, t, whole, n, &texel) : sample(w, site, l, t, dimensions, at, n, &texel)) return 1;
         for (int c = 0; c < 4; c++)
             if (into[c]) into[c][l] = as_float && t->values_normalised ? u32(texel.value[c]) : texel.bits[c];
+    }
+    return 0;
+}
+
+/* The four texels of the linear filter, from the lower left against the clock. */
+int ptx_gather(Warp *w, uint32_t site, uint32_t active, int component, int as_float, const uint64_t *object,
+               const uint32_t *const *coordinates, uint32_t *const *into) {
+    static const int right[4] = {0, 1, 1, 0}, down[4] = {1, 1, 0, 0};
+    for (uint32_t left = active; left; left &= left - 1) {
+        uint32_t l = (uint32_t)__builtin_ctz(left);
+        const Texture *t = object_at(w, site, l, object[l]);
+        if (!t) return 1;
+        int64_t x = (int64_t)floorf(filter_start(f32(coordinates[0][l]), t, t->width, t->mode[0], 1));
+        int64_t y = (int64_t)floorf(filter_start(f32(coordinates[1][l]), t, t->height, t->mode[1], 1));
+        uint32_t found[4];
+        for (int n = 0; n < 4; n++) {
+            int64_t at[3] = {x + right[n], y + down[n], 0};
+            Texel texel;
+            if (fetch(w, site, l, t, at, 0, &texel)) return 1;
+            found[n] = as_float && t->values_normalised ? u32(texel.value[component]) : texel.bits[component];
+        }
+        for (int n = 0; n < 4; n++)
+            if (into[n]) into[n][l] = found[n];
+    }
+    return 0;
+}
+
+/* Addresses on a surface, x in bytes; `inside` are the lanes that have one. */
+int ptx_surface(Warp *w, uint32_t site, uint32_t active, int dimensions, int boundary, uint32_t bytes,
+                const uint64_t *object, const uint32_t *layer, const uint32_t *const *coordinates, uint64_t *address,
+                uint32_t *inside) {
+    *inside = active;
+    for (uint32_t left = active; left; left &= left - 1) {
+        uint32_t l = (uint32_t)__builtin_ctz(left);
+        const Texture *t = object_at(w, site, l, object[l]);
+        if (!t) return 1;
+        int64_t row = (int64_t)t->width * texel_bytes(t), at[3] = {0, 0, 0};
+        const int64_t last[3] = {row - bytes, (int64_t)t->height - 1, (int64_t)(layer ? t->layers : t->depth) - 1};
+        for (int d = 0; d < dimensions; d++) at[d] = (int32_t)coordinates[d][l];
+        if (layer) at[2] = (int32_t)layer[l];
+        for (int d = 0; d < 3; d++) {
+            if (at[d] >= 0 && at[d] <= last[d]) continue;
+            if (boundary == SURFACE_TRAP) return ptx_trap(w, site, FAULT_TRAP, 0);
+            if (boundary == SURFACE_ZERO) *inside &= ~(1u << l);
+            at[d] = at[d] < 0 ? 0 : last[d];
+        }
+        address[l] = t->data + (uint64_t)((at[2] * t->height + at[1]) * row + at[0]);
     }
     return 0;
 }

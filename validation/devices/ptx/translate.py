@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from porter.validation.devices.core.launch import SiteKind
 from porter.validation.devices.ptx.cfg import Block, is_builtin_call
 from porter.validation.devices.ptx.emit_control import ControlEmitter
+from porter.validation.devices.ptx.emit_image import ImageEmitter
 from porter.validation.devices.ptx.emit_matrix import MatrixEmitter
 from porter.validation.devices.ptx.model import Function, Instruction, Operand, Unsupported
 from porter.validation.devices.ptx.steps import is_lane_wise
@@ -33,7 +34,7 @@ _NOTHING = {"membar", "fence", "prefetch", "prefetchu", "pmevent", "discard", "a
             "brkpt", "setmaxnreg"}  # fmt: skip
 
 
-class Translator(MatrixEmitter, ControlEmitter):
+class Translator(MatrixEmitter, ControlEmitter, ImageEmitter):
     """Walks the blocks of all functions and writes C."""
 
     def translate(self) -> Translation:
@@ -219,6 +220,10 @@ class Translator(MatrixEmitter, ControlEmitter):
             self.emit_atomic(instruction)
         elif base == "tex":
             self.emit_texture(instruction)
+        elif base == "tld4":
+            self.emit_gather(instruction)
+        elif base in ("suld", "sust"):
+            self.emit_surface(instruction)
         elif base == "cp":
             self.emit_copy(instruction)
         elif base == "call":

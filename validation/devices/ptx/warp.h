@@ -124,6 +124,12 @@ typedef struct Texture {
 } Texture;
 int ptx_texture(Warp *w, uint32_t site, uint32_t active, int dimensions, int integral, int as_float,
                 const uint64_t *object, const uint32_t *layer, const uint32_t *const *coordinates, uint32_t *const *into);
+int ptx_gather(Warp *w, uint32_t site, uint32_t active, int component, int as_float, const uint64_t *object,
+               const uint32_t *const *coordinates, uint32_t *const *into);
+enum SurfaceBoundary { SURFACE_ZERO, SURFACE_CLAMP, SURFACE_TRAP };
+int ptx_surface(Warp *w, uint32_t site, uint32_t active, int dimensions, int boundary, uint32_t bytes,
+                const uint64_t *object, const uint32_t *layer, const uint32_t *const *coordinates, uint64_t *address,
+                uint32_t *inside);
 
 /* ---- functions that the device provides -------------------------------------------------------------- */
 
