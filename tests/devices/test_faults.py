@@ -172,6 +172,16 @@ PLANTED = [
   __syncthreads();
   o[threadIdx.x] = a[s[255 - threadIdx.x] & 255]; // HERE
 """),
+    Planted("a mask that lets an uninitialised value through", FaultKind.UNINITIALISED, """
+  __shared__ int s[256];
+  if (n != 256) s[threadIdx.x] = 1;
+  int mask = threadIdx.x == 77 && a[threadIdx.x] >= 0 ? 0xff : 0, kept;
+#ifndef BUG
+  mask &= 0xff00;
+#endif
+  asm("v_and_b32_e32 %0, %1, %2" : "=v"(kept) : "v"(mask), "v"(s[threadIdx.x]));
+  o[threadIdx.x] = kept; // HERE
+"""),
     Planted("barrier that other waves skip", FaultKind.BARRIER_MISSED, """
   __shared__ int s[256];
   s[threadIdx.x] = a[threadIdx.x];

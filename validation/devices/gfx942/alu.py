@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 from porter.validation.devices.gfx942 import vector
 from porter.validation.devices.gfx942.code import (
@@ -26,6 +28,7 @@ KNOWN = {
     *("quad_perm", "row_shl", "row_shr", "row_ror", "row_mirror", "row_half_mirror", "row_bcast", "row_newbcast"),
     *("wave_shl", "wave_rol", "wave_shr", "wave_ror", "row_mask", "bank_mask", "bound_ctrl", "row_share"),
 }
+_NOTHING: Mapping[str, str] = MappingProxyType({})
 _HALF_KINDS = ("f16", "u16", "i16", "h16")
 _FLOATS = ("f32", "f64", "f16", "h16")
 _C_TYPES = {
@@ -191,8 +194,11 @@ class _Lanewise:
         if self.row.reads_result:
             body.append(self._old_result())
         body += self._compute()
+        masked = self._masked_out()
+        if masked:
+            body.append("".join(f"{zeros}[l] = {name} == 0 ? ~0u : 0;" for name, zeros in masked))
         body.append("}")
-        self._poison()
+        self._poison(dict(masked))
         self.writer.group.lines += body
 
     def _require_mask_pairs(self) -> None:
@@ -325,12 +331,22 @@ class _Lanewise:
             return f"({self._old(row)} & 0xffff0000u) | (({bits}) & 0xffffu)"
         return bits
 
-    def _poison(self) -> None:
+    def _masked_out(self) -> list[tuple[str, str]]:
+        """Of a conjunction: sources and rows for the lanes where they are 0. Compilers select 0 or a value so."""
+        vectors = all(operand.is_vector for operand in self.sources)
+        if not (self.writer.poison and self.row.mnemonic == "v_and_b32" and vectors) or self.instruction.form == "sdwa":
+            return []
+        hoisted = self.writer.group.hoisted
+        found = [(name, f"zero{len(hoisted)}{name}") for name in SOURCE_NAMES[:2]]
+        hoisted.append("".join(f"uint32_t {zeros}[64] ALIGNED;" for _, zeros in found))
+        return found
+
+    def _poison(self, masked: Mapping[str, str] = _NOTHING) -> None:
         """Which lanes of the results are poisoned by the sources."""
         if not self.writer.poison:
             return
         group, active = self.writer.group, self.writer.group.active
-        lines = [f"{{ const uint64_t bad = ({self._source_poison(2)}) & {active};"]
+        lines = [f"{{ const uint64_t bad = ({self._source_poison(2, masked)}) & {active};"]
         low = "bad"
         if self.row.mnemonic in _WORDWISE and self.sources[-1].is_vector:
             words = self._wordwise_poison(self.sources[-1])
@@ -348,7 +364,7 @@ class _Lanewise:
                 lines.append(f"P({row}) = (P({row}) & ~{active}) | {bad_name(part, low)};")
         group.poison += [*lines, "}"]
 
-    def _source_poison(self, words: int) -> str:
+    def _source_poison(self, words: int, masked: Mapping[str, str] = _NOTHING) -> str:
         """C for the poison of all sources; of wide ones their low words only, when `words` is 1."""
         if self.row.mnemonic == "v_cndmask_b32" and self.instruction.form not in ("sdwa", "dpp"):
             return self._chosen_poison()
@@ -357,6 +373,9 @@ class _Lanewise:
             moved = position == 0 and self.instruction.form == "dpp"
             found = ["dp_bad"] if moved else poison_terms(self.writer, operand, kind)
             terms += found[:1] if words == 1 and is_wide(kind) else found
+        if masked:  # a good 0 on one side hides what is on the other
+            (a, b), (x, y) = terms, (f"pack_mask({zeros})" for zeros in masked.values())
+            return f"(({a}) & ~({y} & ~{b})) | (({b}) & ~({x} & ~{a}))"
         if self.row.reads_result:
             terms += poison_terms(self.writer, self.results[0], self.row.results[0].rstrip("kh"))
         return " | ".join(terms) or "0ull"
