@@ -63,12 +63,13 @@ def load_support(rocm: str | None) -> SupportTable:
     return SupportTable(names, registers)
 
 
-def _folder() -> Path:
+def include_folder() -> Path:
+    """Where the support headers are, below `porter`."""
     return Path(str(importlib.resources.files("porter"))) / "include"
 
 
 def _rows() -> Iterator[tuple[str, dict[str, Any]]]:
-    for path in sorted(_folder().iterdir(), key=lambda entry: entry.name):
+    for path in sorted(include_folder().iterdir(), key=lambda entry: entry.name):
         if path.name.endswith(".toml"):
             yield from tomllib.loads(path.read_text("utf-8")).items()
 
@@ -85,12 +86,12 @@ def _applies(row: Mapping[str, Any], rocm: str | None) -> bool:
 
 def header_bytes(include: str) -> bytes:
     """Content of a support header, named as it is included (`porter/warp32.hpp`)."""
-    return (_folder() / include).read_bytes()
+    return (include_folder() / include).read_bytes()
 
 
 def header_names() -> frozenset[str]:
     """All support headers, named as they are included."""
-    return frozenset(f"{FOLDER}/{path.name}" for path in (_folder() / FOLDER).iterdir())
+    return frozenset(f"{FOLDER}/{path.name}" for path in (include_folder() / FOLDER).iterdir())
 
 
 def closure(includes: Iterable[str]) -> tuple[str, ...]:

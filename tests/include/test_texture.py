@@ -124,6 +124,16 @@ def test_planes_of_floats(gfx942: Any, ptx: Any, linear: bool, normalized: bool)
             np.testing.assert_array_equal(by_value, by_pointer)
 
 
+def test_texels_without_weight_do_not_count(gfx942: Any, ptx: Any) -> None:
+    """A sample at a texel's centre is that texel, whatever its neighbours are."""
+    image = ImageArgument(np.array([[1, np.inf, 2], [np.nan, 3, -np.inf]], np.float32), Sampling(linear=True))
+    at = coordinates(np.random.default_rng(9), (3, 2), False)
+    at[:6, :2] = [(x + 0.5, y + 0.5) for y in range(2) for x in range(3)]
+    got = both(gfx942, ptx, "plane_float", image, at, np.zeros(N, np.float32))
+    np.testing.assert_array_equal(got[:6], image.texels.reshape(-1))
+    assert np.isnan(got[6:]).any() and np.isinf(got[6:]).any()
+
+
 @pytest.mark.parametrize("dtype", ["uint8", "int8", "uint16", "int16", "float16", "float32"])
 def test_formats_read_as_floats(gfx942: Any, ptx: Any, dtype: str) -> None:
     """Fractions of integers, halves, floats; one, two and four channels read as four."""

@@ -20,6 +20,7 @@ from porter.validation.toolchain.result import CompileFailed, Missing
 from porter.validation.toolchain.store import DEPFILE, Made, Recipe, identity, make, roots
 
 from porter.caching import cache_folder
+from porter.support import include_folder
 
 MODULE = "porter_harness_module"
 _OBJECT, _LIBRARY = "side.o", f"{MODULE}.so"
@@ -108,11 +109,13 @@ def _binding(host: tuple[str, str], headers: Path, python: Path, seconds: float)
 def _side(unit: Unit, architecture: str, seconds: float) -> Made | Missing:
     source = _source(unit)
     program = unit.program
+    support = () if program.language == "cuda" else (f"-I{include_folder()}",)
     flags = (
         f"-I{template_folder()}",
         *(f"-I{folder}" for folder in (program.source.absolute().parent, *program.include_dirs)),
         *(f"-D{name}" for name in program.defines),
         *program.options,
+        *support,
     )
     if program.language == "cuda":
         nvcc = find_nvcc()

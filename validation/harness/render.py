@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import functools
 import importlib.resources
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from porter.validation.device import Program
 
 _FOLDER = "templates"
+_IMAGES = re.compile(r"(?i)(texture|surface)_?object")
 
 
 @dataclass(frozen=True)
@@ -50,12 +52,15 @@ def render(unit: Unit) -> str:
     program = unit.program
     path = str(program.source.absolute()).replace("\\", "\\\\").replace('"', '\\"')
     is_cuda = program.language == "cuda"
+    code = unit.code if unit.code is not None else program.source.read_text("latin-1")
     text: str = _template().render(  # type: ignore[attr-defined]
         kind=unit.kind,
         kernel=program.kernel,
         code=unit.code if unit.code is not None else f'#include "{path}"',
         symbols=unit.symbols,
         api="cuda" if is_cuda else "hip",
+        own="cuda" if is_cuda else "porter::hip",
         runtime_header="cuda_runtime.h" if is_cuda else "hip/hip_runtime.h",
+        images=_IMAGES.search(code) is not None,
     )
     return text

@@ -5,6 +5,7 @@ A kernel that faults or hangs takes this process down, and nothing else.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import importlib.util
 import os
@@ -18,6 +19,7 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+from porter.validation.devices.core.image import ImageArgument
 from porter.validation.harness.messages import (
     GUARD,
     PATTERN,
@@ -32,6 +34,7 @@ from porter.validation.harness.messages import (
     Timed,
     TimeRequest,
 )
+from porter.validation.sampling import ADDRESS, MEMORY
 
 _FLOATS = {2: "e", 4: "f", 8: "d"}
 _MODULE = "porter_harness_module"
@@ -115,6 +118,7 @@ class _Memory:
     def __init__(self, module: ModuleType) -> None:
         self._module = module
         self._arrays: dict[int, tuple[int, int]] = {}
+        self._surfaces: dict[int, int] = {}
         self._raw: list[int] = []
 
     def raw(self, size: int) -> int:
@@ -133,6 +137,17 @@ class _Memory:
         self._arrays[index] = (base, data.nbytes)
         return base + GUARD
 
+    def image(self, index: int, value: ImageArgument) -> int:
+        """A texture or surface object over a copy of its texels."""
+        wrong = value.wrong()
+        if wrong is not None:
+            raise Refusal(f"argument {index}: {wrong}")
+        texels = np.ascontiguousarray(value.texels)
+        handle: int = self._module.make_image(_image_numbers(value), texels.reshape(-1).view(np.uint8))
+        if value.sampling.surface:
+            self._surfaces[index] = handle
+        return handle
+
     def written_outside(self) -> tuple[int, str] | None:
         """The argument around which something was written, and on which side."""
         for index, (base, size) in self._arrays.items():
@@ -147,6 +162,11 @@ class _Memory:
         """Every array as the kernel left it."""
         found: list[np.ndarray[Any, Any] | None] = []
         for index, value in enumerate(values):
+            if index in self._surfaces:
+                texels = np.empty_like(np.ascontiguousarray(value.texels))
+                self._module.read_image(self._surfaces[index], texels.reshape(-1).view(np.uint8))
+                found.append(texels)
+                continue
             if index not in self._arrays:
                 found.append(None)
                 continue
@@ -161,6 +181,8 @@ class _Memory:
 
     def release(self) -> None:
         """Give everything back; after a fault the runtime refuses, and the process ends anyway."""
+        with contextlib.suppress(RuntimeError):
+            self._module.release_images()
         for address in self._raw:
             try:
                 self._module.release(address)
@@ -168,8 +190,23 @@ class _Memory:
                 return
 
 
+def _image_numbers(image: ImageArgument) -> list[int]:
+    """PorterImage of harness.h."""
+    sampling, dtype = image.sampling, image.texels.dtype
+    width, height, depth = image.sizes
+    sides = len(image.texels.shape) - (sampling.channels > 1) - sampling.layered
+    given = (width, height if sides > 1 else 0, image.layers if sampling.layered else depth if sides > 2 else 0)
+    flags = (sampling.layered, sampling.linear, sampling.normalized, sampling.fractions)
+    kind = ("u", "i", "f").index(dtype.kind)
+    head = (8 * dtype.itemsize, sampling.channels, kind, *given, *map(int, flags))
+    modes = (ADDRESS.index(mode) for mode in sampling.address)
+    return [*head, *modes, MEMORY.index(sampling.memory), int(sampling.surface)]
+
+
 def _word(index: int, value: Any, size: int, pointer: bool, memory: _Memory) -> bytes:
     """The bytes of one parameter."""
+    if isinstance(value, ImageArgument):
+        return memory.image(index, value).to_bytes(size, "little")
     if isinstance(value, np.ndarray):
         if not pointer:
             raise Refusal(f"argument {index} is an array, the parameter is no pointer")

@@ -76,6 +76,77 @@ inline cudaError_t cudaFuncSetAttribute(const void *, cudaFuncAttribute, int) { 
 template <typename T> cudaError_t cudaGetSymbolAddress(void **p, T &v) { *p = const_cast<void *>(static_cast<const void *>(&v)); return cudaSuccess; }
 template <typename T> cudaError_t cudaGetSymbolSize(size_t *n, T &) { *n = sizeof(T); return cudaSuccess; }
 
+// ---- arrays, texture and surface objects: what was asked for, kept for the test to look at --------------------------
+enum cudaChannelFormatKind { cudaChannelFormatKindSigned, cudaChannelFormatKindUnsigned, cudaChannelFormatKindFloat };
+struct cudaChannelFormatDesc { int x, y, z, w; cudaChannelFormatKind f; };
+struct cudaExtent { size_t width, height, depth; };
+struct cudaPos { size_t x, y, z; };
+struct cudaPitchedPtr { void *ptr; size_t pitch, xsize, ysize; };
+inline cudaExtent make_cudaExtent(size_t w, size_t h, size_t d) { return {w, h, d}; }
+inline cudaPitchedPtr make_cudaPitchedPtr(void *p, size_t pitch, size_t x, size_t y) { return {p, pitch, x, y}; }
+struct cudaArray { cudaChannelFormatDesc format; cudaExtent extent; unsigned flags; std::vector<char> texels; };
+using cudaArray_t = cudaArray *;
+constexpr unsigned cudaArrayLayered = 1, cudaArraySurfaceLoadStore = 2;
+struct cudaMemcpy3DParms {
+  cudaArray_t srcArray; cudaPos srcPos; cudaPitchedPtr srcPtr;
+  cudaArray_t dstArray; cudaPos dstPos; cudaPitchedPtr dstPtr;
+  cudaExtent extent; cudaMemcpyKind kind;
+};
+enum cudaResourceType { cudaResourceTypeArray, cudaResourceTypeMipmappedArray, cudaResourceTypeLinear, cudaResourceTypePitch2D };
+struct cudaResourceDesc {
+  cudaResourceType resType;
+  union {
+    struct { cudaArray_t array; } array;
+    struct { void *devPtr; cudaChannelFormatDesc desc; size_t sizeInBytes; } linear;
+    struct { void *devPtr; cudaChannelFormatDesc desc; size_t width, height, pitchInBytes; } pitch2D;
+  } res;
+};
+enum cudaTextureAddressMode { cudaAddressModeWrap, cudaAddressModeClamp, cudaAddressModeMirror, cudaAddressModeBorder };
+enum cudaTextureFilterMode { cudaFilterModePoint, cudaFilterModeLinear };
+enum cudaTextureReadMode { cudaReadModeElementType, cudaReadModeNormalizedFloat };
+struct cudaTextureDesc {
+  cudaTextureAddressMode addressMode[3]; cudaTextureFilterMode filterMode; cudaTextureReadMode readMode; int normalizedCoords;
+};
+struct FakeObject { cudaResourceDesc resource; cudaTextureDesc reading; bool surface; };
+using cudaTextureObject_t = unsigned long long;
+using cudaSurfaceObject_t = unsigned long long;
+static int fake_alive = 0;
+inline size_t fake_texel(const cudaChannelFormatDesc &f) { return (f.x + f.y + f.z + f.w) / 8; }
+inline size_t fake_one(size_t n) { return n ? n : 1; }
+inline cudaError_t cudaMalloc3DArray(cudaArray_t *a, const cudaChannelFormatDesc *f, cudaExtent e, unsigned flags) {
+  ++fake_alive;
+  *a = new cudaArray{*f, e, flags, std::vector<char>(fake_texel(*f) * e.width * fake_one(e.height) * fake_one(e.depth))};
+  return cudaSuccess;
+}
+inline cudaError_t cudaFreeArray(cudaArray_t a) { --fake_alive; delete a; return cudaSuccess; }
+inline cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms *p) {  // whole arrays only
+  cudaArray *a = p->dstArray ? p->dstArray : p->srcArray;
+  const size_t bytes = fake_texel(a->format) * p->extent.width * p->extent.height * p->extent.depth;
+  if (bytes != a->texels.size()) return cudaErrorInvalidConfiguration;
+  p->dstArray ? std::memcpy(a->texels.data(), p->srcPtr.ptr, bytes) : std::memcpy(p->dstPtr.ptr, a->texels.data(), bytes);
+  return cudaSuccess;
+}
+inline cudaError_t cudaMallocPitch(void **p, size_t *pitch, size_t row, size_t rows) {
+  *pitch = (row + 511) / 512 * 512;
+  return cudaMalloc(p, *pitch * rows);
+}
+inline cudaError_t cudaMemcpy2D(void *to, size_t a, const void *from, size_t b, size_t row, size_t rows, cudaMemcpyKind) {
+  for (size_t y = 0; y < rows; ++y) std::memcpy(static_cast<char *>(to) + y * a, static_cast<const char *>(from) + y * b, row);
+  return cudaSuccess;
+}
+inline cudaError_t cudaCreateTextureObject(cudaTextureObject_t *t, const cudaResourceDesc *r, const cudaTextureDesc *d, const void *) {
+  ++fake_alive;
+  *t = reinterpret_cast<cudaTextureObject_t>(new FakeObject{*r, *d, false});
+  return cudaSuccess;
+}
+inline cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *s, const cudaResourceDesc *r) {
+  ++fake_alive;
+  *s = reinterpret_cast<cudaSurfaceObject_t>(new FakeObject{*r, {}, true});
+  return cudaSuccess;
+}
+inline cudaError_t cudaDestroyTextureObject(cudaTextureObject_t t) { --fake_alive; delete reinterpret_cast<FakeObject *>(t); return cudaSuccess; }
+inline cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t s) { return cudaDestroyTextureObject(s); }
+
 template <typename... P, std::size_t... I>
 void fake_call(void (*f)(P...), void **a, std::index_sequence<I...>) { f(*static_cast<std::remove_reference_t<P> *>(a[I])...); }
 

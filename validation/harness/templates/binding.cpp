@@ -94,6 +94,21 @@ PYBIND11_MODULE(porter_harness_module, module) {
     const py::buffer_info info = to.request(true);
     check(porter_harness.copy_out(info.ptr, reinterpret_cast<void *>(address), static_cast<size_t>(info.size * info.itemsize)));
   });
+  module.def("make_image", [](const std::vector<size_t> &n, const py::buffer &texels) {
+    if (porter_harness.make_image == nullptr)
+      throw std::invalid_argument("the kernel's file names no texture or surface object, which an argument is");
+    if (n.size() != 15) throw std::invalid_argument("an image has 15 numbers");
+    const PorterImage image{n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8], n[9], {n[10], n[11], n[12]}, n[13], n[14]};
+    unsigned long long object = 0;
+    check(porter_harness.make_image(&image, texels.request().ptr, &object));
+    return object;
+  });
+  module.def("read_image", [](unsigned long long object, const py::buffer &texels) {
+    check(porter_harness.read_image(object, texels.request(true).ptr));
+  });
+  module.def("release_images", [] {
+    if (porter_harness.release_images != nullptr) check(porter_harness.release_images());
+  });
   module.def("fill", [](uintptr_t address, int value, size_t bytes) {
     check(porter_harness.fill(reinterpret_cast<void *>(address), value, bytes));
   });

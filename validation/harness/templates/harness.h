@@ -26,6 +26,16 @@ struct PorterProperties {
   size_t cache;
 };
 
+// A texture or surface object to be made: 0 for sides that it does not have.
+struct PorterImage {
+  size_t bits, channels, kind;  // kind: 0 unsigned, 1 signed, 2 float
+  size_t width, height, depth;  // depth: or the layers
+  size_t layered, linear, normalized, fractions;
+  size_t mode[3];  // 0 wrap, 1 clamp, 2 mirror, 3 border
+  size_t memory;   // 0 array, 1 linear, 2 rows with a pitch
+  size_t surface;
+};
+
 // Every function answers a null pointer, or the runtime's name and words of what went wrong.
 struct PorterHarness {
   const char *kernel;
@@ -45,6 +55,10 @@ struct PorterHarness {
   const char *(*get_symbol)(int, void *, size_t);
   const char *(*launch)(const struct PorterLaunch *, void **);
   const char *(*time)(const struct PorterLaunch *, void **, int warmup, int repeats, void *flushed, size_t flush_bytes, float *ms);
+  // Null where the kernel's file names no texture or surface object.
+  const char *(*make_image)(const struct PorterImage *, const void *texels, unsigned long long *object);
+  const char *(*read_image)(unsigned long long object, void *texels);
+  const char *(*release_images)(void);
 };
 
 extern const struct PorterHarness porter_harness;
