@@ -10,6 +10,7 @@ from pathlib import Path
 from porter.validation.case import LANES, SUFFIX
 from porter.validation.caseargs import TODO
 from porter.validation.casefile import SCHEMA
+from porter.validation.draft_image import image_line
 from porter.validation.expression import FUNCTIONS, BadExpression, Expression
 from porter.validation.shorthand import split
 
@@ -159,7 +160,9 @@ def _case(instance: _Instance, text: str, folder: Path) -> str:
         lines.append("cooperative = true")
     lines.append("arguments = [")
     body = text[kernel.span.start : kernel.span.end]
-    lines += [f'  "{_argument(parameter, instance, body, scalars)}",' for parameter in kernel.parameters]
+    for parameter in kernel.parameters:
+        image = image_line(parameter.name, parameter.type, body, text)
+        lines.append(f'  "{image or _argument(parameter, instance, body, scalars)}",')
     lines.append("]")
     lines.append(_reference(kernel, folder))
     return "\n".join(lines) + "\n"
