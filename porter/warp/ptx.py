@@ -28,9 +28,9 @@ def opcodes(template: str) -> tuple[str, ...]:
 
 def instructions(template: str) -> list[Instruction]:
     """All instructions and declarations of a template."""
-    text = _COMMENT.sub(" ", template)
+    text = " ".join(_COMMENT.sub(" ", template).split())  # an instruction may go over several lines
     found: list[Instruction] = []
-    for piece in re.split(r"[;\n]", _lift_vectors(text)):
+    for piece in _lift_vectors(text).split(";"):
         line = piece.strip()
         while line[:1] in ("{", "}"):
             line = line[1:].strip()

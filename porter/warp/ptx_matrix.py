@@ -17,10 +17,12 @@ _SHAPES = {
     "bf16": {(16, 8, 8), (16, 8, 16)},
     "tf32": {(16, 8, 4), (16, 8, 8)},
     "s8": {(8, 8, 16), (16, 8, 16), (16, 8, 32)},
+    "fp8": {(16, 8, 16), (16, 8, 32)},
     "f64": {(8, 8, 4)},
 }
-_BITS = {"f16": 16, "bf16": 16, "tf32": 32, "s8": 8, "u8": 8, "f64": 64}
-_RESULTS = {"f16": ("f32", "f16"), "bf16": ("f32",), "tf32": ("f32",), "s8": ("s32",), "f64": ("f64",)}
+_BITS = {"f16": 16, "bf16": 16, "tf32": 32, "s8": 8, "u8": 8, "e4m3": 8, "e5m2": 8, "f64": 64}
+_RESULTS = {"f16": ("f32", "f16"), "fp8": ("f32", "f16"), "s8": ("s32",), "f64": ("f64",)}
+_MIXED = {"s8": ("s8", "u8"), "fp8": ("e4m3", "e5m2")}
 _REGISTERS = {"f32": "f32", "f16": "b32", "s32": "s32", "f64": "f64"}
 
 
@@ -29,9 +31,11 @@ def _mma(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str
     need(operands, 4, match[0])
     m, n, k = (int(match[place]) for place in (1, 2, 3))
     result, a, b, accumulator = (match[place] for place in (5, 6, 7, 8))
-    family = "s8" if {a, b} <= {"s8", "u8"} else a
-    known = (m, n, k) in _SHAPES.get(family, ()) and result == accumulator and result in _RESULTS[family]
-    if not known or (a != b and family != "s8") or (match[4] and family != "s8"):
+    family = next((name for name, members in _MIXED.items() if a in members), a)
+    known = (m, n, k) in _SHAPES.get(family, ()) and result == accumulator
+    if not known or result not in _RESULTS.get(family, ("f32",)) or b not in _MIXED.get(family, (a,)):
+        raise Unknown(match[0])
+    if match[4] and family != "s8":
         raise Unknown(match[0])
     kind = a if a == b else a + b
     register = "f64" if family == "f64" else "b32"
@@ -49,23 +53,34 @@ def _mma(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str
     return _assigned(writer, f"{name}{argument}({', '.join(arguments)})", targets, _REGISTERS[result])
 
 
-@on(r"ldmatrix\.sync\.aligned\.(?:m8n8\.x([124])|x([124])\.m8n8)(\.trans)?(?:\.shared(?:::cta)?)?\.b16")
+@on(r"ldmatrix\.sync\.aligned\.\S+")
 def _ldmatrix(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
     need(operands, 2, match[0])
-    count = match[1] or match[2]
-    targets = _vector(operands[0], int(count), match[0])
-    call = f"ldmatrix{'_trans' if match[3] else ''}<{count}>({_address(writer, operands[1])})"
+    count, transposed = _matrices(match[0])
+    targets = _vector(operands[0], count, match[0])
+    call = f"ldmatrix{transposed}<{count}>({_address(writer, operands[1])})"
     writer.notes.append("the rows are read through moves between lanes")
     return _assigned(writer, call, targets, "b32")
 
 
-@on(r"stmatrix\.sync\.aligned\.(?:m8n8\.x([124])|x([124])\.m8n8)(\.trans)?(?:\.shared(?:::cta)?)?\.b16")
+@on(r"stmatrix\.sync\.aligned\.\S+")
 def _stmatrix(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
     need(operands, 2, match[0])
-    values = [writer.value(item, "b32") for item in _vector(operands[1], int(match[1] or match[2]), match[0])]
+    count, transposed = _matrices(match[0])
+    values = [writer.value(item, "b32") for item in _vector(operands[1], count, match[0])]
     writer.headers.add(_HEADER)
-    arguments = ", ".join([_address(writer, operands[0]), *values])
-    return f"porter::ptx::stmatrix{'_trans' if match[3] else ''}({arguments});"
+    writer.notes.append("the rows are written through moves between lanes")
+    return f"porter::ptx::stmatrix{transposed}({', '.join([_address(writer, operands[0]), *values])});"
+
+
+def _matrices(opcode: str) -> tuple[int, str]:
+    """How many matrices, and the ending for transposed ones; the parts of the opcode stand in any order."""
+    parts = opcode.split(".")[3:]
+    counts = [part for part in parts if part in ("x1", "x2", "x4")]
+    rest = [part for part in parts if part not in ("x1", "x2", "x4", "trans", "shared", "shared::cta")]
+    if len(counts) != 1 or sorted(rest) != ["b16", "m8n8"]:
+        raise Unknown(opcode)
+    return int(counts[0][1]), "_trans" if "trans" in parts else ""
 
 
 @on(r"movmatrix\.sync\.aligned\.m8n8\.trans\.b16")

@@ -20,7 +20,8 @@ class TranslatedPtx(Rule):
     statement becomes C++ with the same meaning: special registers of the warp count 32 lanes, instructions without an
     operator become small functions of `porter/ptx.hpp`, cache hints are dropped, orders and scopes become
     `__hip_atomic_*`. `cp.async` becomes a copy through registers, which is done where it stands: right, but it does not
-    overlap with computing any more. Statements of several instructions get a scope of their own.
+    overlap with computing any more. `mma.sync` and `ldmatrix` become functions of `porter/mma.hpp`, for warps of 32 lanes.
+    Statements of several instructions get a scope of their own.
     """
 
     code = "P101"
@@ -35,6 +36,7 @@ class TranslatedPtx(Rule):
         "ptx-red-atom-scopes",
         "ptx-shfl-predicate",
         "cp-async",
+        "ptx-mma-ldmatrix",
     )
     examples = (
         fixes(
@@ -74,6 +76,13 @@ class TranslatedPtx(Rule):
             r': "=f"(x) : "r"(a)); return x; }',
             r"__device__ float f(unsigned a) { float x; x = *(float const *)((char *)"
             r"porter::cvta_shared_to_generic(a) + 8); return x; }",
+        ),
+        fixes(
+            r'__device__ void f(unsigned *d, unsigned a) { asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16\n" '
+            r'"{%0, %1}, [%2];\n" : "=r"(d[0]), "=r"(d[1]) : "r"(a)); }',
+            r"__device__ void f(unsigned *d, unsigned a) { { auto const porter_d = porter::ptx::ldmatrix<2>("
+            r"static_cast<unsigned>(a)); d[0] = porter_d.x[0]; d[1] = porter_d.x[1]; } }",
+            effort=Effort.REVIEW,
         ),
         clean(r'__device__ float f(unsigned a) { float x; asm("ld.f32 %0, [%1];" : "=f"(x) : "r"(a)); return x; }'),
         clean(r'__device__ void f() { asm volatile("" ::: "memory"); }'),

@@ -16,8 +16,8 @@ from porter.warp.ptx_table import translate
 class UntranslatedPtx(Rule):
     """Inline PTX without an equivalent
 
-    Tensor-core instructions, bulk copies, named barriers, mbarriers, clusters, and PTX that is put together
-    from macros or has labels. The finding names the instruction and what takes its place on gfx942, if anything.
+    `wgmma`, `tcgen05` and forms of `mma` that `porter/mma.hpp` lacks, bulk copies, named barriers, mbarriers, clusters,
+    and PTX that is put together from macros or has labels. The finding names the instruction and what takes its place on gfx942, if anything.
     `bar.sync` with a number other than 0 hands work between groups of warps; gfx942 has one barrier per block, and two
     logical warps share a wavefront, so roles need whole wavefronts of 64 threads.
     """
@@ -36,6 +36,7 @@ class UntranslatedPtx(Rule):
         reports(
             r'__device__ void f(unsigned a) { asm volatile("cp.async.mbarrier.arrive.shared.b64 [%0];" :: "r"(a)); }'
         ),
+        reports(r'__device__ void f() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }'),
         clean(r'__device__ int lane() { int x; asm("mov.u32 %0, %%laneid;" : "=r"(x)); return x; }'),
         clean(r'void host() { asm volatile("pause" ::: "memory"); }'),
     )

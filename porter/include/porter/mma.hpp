@@ -31,6 +31,49 @@ template <class T, int Count> struct Registers {
 
 namespace detail {
 
+/// Four bytes as halves, which have room for every value: e5m2 is the upper byte of a half; e4m3, shifted into place, is
+/// 256 times too small.
+struct E5M2 {
+  static PORTER_MATRIX matrix::words2 halves(u32 x) {
+    return matrix::words2{(x & 0xffu) << 8 | (x & 0xff00u) << 16, (x >> 8 & 0xff00u) | (x & 0xff000000u)};
+  }
+};
+struct E4M3 {
+  static PORTER_MATRIX u32 pair(u32 low, u32 high) {
+    typedef _Float16 half2_ __attribute__((ext_vector_type(2)));
+    u32 const bits = half_bits(low) | half_bits(high) << 16;
+    u32 const value = matrix::bits<u32>(matrix::bits<half2_>(bits) * half2_{256, 256});
+    return value | (is_nan(low) ? 0x7e00u : 0u) | (is_nan(high) ? 0x7e000000u : 0u);
+  }
+  static PORTER_MATRIX matrix::words2 halves(u32 x) {
+    return matrix::words2{pair(x & 255u, x >> 8 & 255u), pair(x >> 16 & 255u, x >> 24)};
+  }
+
+ private:
+  static PORTER_MATRIX u32 half_bits(u32 x) { return (x & 0x7fu) << 7 | (x & 0x80u) << 8; }
+  static PORTER_MATRIX bool is_nan(u32 x) { return (x & 0x7fu) == 0x7fu; }
+};
+
+/// OCP's 8-bit floats, multiplied as halves: gfx942's own fp8 has another range.
+template <class A, class B> struct Fp8 {
+  using Pack = u32;
+  using Sum = matrix::float4_;
+  static constexpr int step = 4;
+  template <int Cbsz, int Abid> static PORTER_MATRIX Sum matrix(Pack a, Pack b, Sum c) {
+    return porter::matrix::F16::matrix<Cbsz, Abid>(A::halves(a), B::halves(b), c);
+  }
+  static PORTER_MATRIX float dot(Pack a, Pack b, float c) { return porter::matrix::F16::dot(A::halves(a), B::halves(b), c); }
+};
+
+}  // namespace detail
+
+using e4m3 = detail::Fp8<detail::E4M3, detail::E4M3>;
+using e5m2 = detail::Fp8<detail::E5M2, detail::E5M2>;
+using e4m3e5m2 = detail::Fp8<detail::E4M3, detail::E5M2>;
+using e5m2e4m3 = detail::Fp8<detail::E5M2, detail::E4M3>;
+
+namespace detail {
+
 using porter::detail::from_lane;
 using porter::detail::wave_lane;
 using matrix::words2;

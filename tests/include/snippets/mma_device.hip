@@ -19,6 +19,7 @@ using u32 = unsigned;
 #define C2 c[0], c[1]
 MMA(m16n8k16_f32_f16, float, 4, 2, 4, p::mma_f32<p::f16>(A4B2, C4))
 MMA(m16n8k8_f32_tf32, float, 4, 2, 4, p::mma_f32<p::tf32>(A4B2, C4))
+MMA(m16n8k32_f32_e4m3, float, 4, 2, 4, p::mma_f32<p::e4m3>(A4B2, C4))
 MMA(m16n8k16_s32_s8, int, 2, 1, 4, p::mma_s32<p::s8>(A2B1, C4))
 #ifndef FEW_KERNELS
 MMA(m16n8k16_f32_bf16, float, 4, 2, 4, p::mma_f32<p::bf16>(A4B2, C4))
@@ -31,6 +32,9 @@ MMA(m16n8k32_s32_u8, int, 4, 2, 4, p::mma_s32<p::u8>(A4B2, C4))
 MMA(m16n8k32_s32_u8s8, int, 4, 2, 4, p::mma_s32<p::u8s8>(A4B2, C4))
 MMA(m16n8k16_s32_s8u8, int, 2, 1, 4, p::mma_s32<p::s8u8>(A2B1, C4))
 MMA(m8n8k16_s32_u8, int, 1, 1, 2, p::mma_s32<p::u8>(a[0], b[0], C2))
+MMA(m16n8k32_f32_e5m2, float, 4, 2, 4, p::mma_f32<p::e5m2>(A4B2, C4))
+MMA(m16n8k32_f32_e4m3e5m2, float, 4, 2, 4, p::mma_f32<p::e4m3e5m2>(A4B2, C4))
+MMA(m16n8k32_f16_e5m2e4m3, u32, 4, 2, 2, p::mma_f16<p::e5m2e4m3>(A4B2, C2))
 MMA(m16n8k32_s32_s8_satfinite, int, 4, 2, 4, p::mma_s32_satfinite<p::s8>(A4B2, C4))
 #endif
 MMA(m16n8k16_f16_f16, u32, 4, 2, 2, p::mma_f16<p::f16>(A4B2, C2))
