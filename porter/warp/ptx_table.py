@@ -502,7 +502,9 @@ def _atomic(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> 
 @on(r"cp\.async\.(?:ca|cg)\.shared(?:::cta)?\.global(?:\.L[12]::\w+)*")
 def _copy(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
     """Through registers, and done when the statement is: what a wait for it finds is there already."""
-    if len(operands) not in (3, 4) or any("policy" in operand for operand in operands):
+    if match[0].endswith("cache_hint"):
+        operands = operands[:-1]
+    if len(operands) not in (3, 4):
         raise Unknown(match[0])
     target = writer.address(operands[0], "u8", shared=True)
     source = writer.address(operands[1], "u8", constant=True)
@@ -513,6 +515,12 @@ def _copy(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> st
     rest = [writer.value(operands[3], "u32")] if len(operands) == 4 else []
     writer.notes.append("the copy goes through registers and is no longer asynchronous [cp-async]")
     return writer.helper(f"cp_async<{width}>", target, source, *rest) + ";"
+
+
+@on(r"createpolicy\.[\w.:]+")
+def _policy(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
+    """What to keep in the cache: dropped where it is used."""
+    return writer.assign(operands[0], "0", "b64")
 
 
 @on(r"cp\.async\.(?:commit_group|wait_group|wait_all)")

@@ -20,8 +20,8 @@ class TranslatedPtx(Rule):
     statement becomes C++ with the same meaning: special registers of the warp count 32 lanes, instructions without an
     operator become small functions of `porter/ptx.hpp`, cache hints are dropped, orders and scopes become
     `__hip_atomic_*`. `cp.async` becomes a copy through registers, which is done where it stands: right, but it does not
-    overlap with computing any more. `mma.sync` and `ldmatrix` become functions of `porter/mma.hpp`, for warps of 32 lanes.
-    Statements of several instructions get a scope of their own.
+    overlap with computing any more. `mma.sync` and `ldmatrix` become functions of `porter/mma.hpp`, for warps of 32
+    lanes. Statements of several instructions get a scope of their own.
     """
 
     code = "P101"

@@ -17,7 +17,8 @@ class UntranslatedPtx(Rule):
     """Inline PTX without an equivalent
 
     `wgmma`, `tcgen05` and forms of `mma` that `porter/mma.hpp` lacks, bulk copies, named barriers, mbarriers, clusters,
-    and PTX that is put together from macros or has labels. The finding names the instruction and what takes its place on gfx942, if anything.
+    and PTX that is put together from macros or has labels. The finding names the instruction and what takes its place
+    on gfx942, if anything.
     `bar.sync` with a number other than 0 hands work between groups of warps; gfx942 has one barrier per block, and two
     logical warps share a wavefront, so roles need whole wavefronts of 64 threads.
     """
