@@ -79,7 +79,7 @@ def _is_utf8(path: str) -> bool:
 
 def _shadows_cuda(path: str, names: NameTable) -> bool:
     """Whether some `#include` of a CUDA header could mean this file of the project."""
-    return any(names.header(tail) is not None for tail in _tails(path))
+    return any(names.header(tail) is not None or names.header_folder(tail) is not None for tail in _tails(path))
 
 
 def _tails(path: str) -> Iterator[str]:

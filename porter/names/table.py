@@ -60,6 +60,16 @@ class NameTable:
         """The row of an `#include` name."""
         return self._headers.get(name)
 
+    def header_folder(self, name: str) -> NameRow | None:
+        """The row of the innermost folder (`cutlass/`) that an `#include` name is below."""
+        folder = name.rpartition("/")[0]
+        while folder:
+            row = self._headers.get(f"{folder}/")
+            if row is not None:
+                return row
+            folder = folder.rpartition("/")[0]
+        return None
+
     def field(self, struct: str, name: str) -> NameRow | None:
         """The row of a member of a CUDA struct (`cudaDeviceProp`, `clockRate`)."""
         return self._fields.get(f"{struct}.{name}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.model import Finding, Span
+from porter.model import Effort, Finding, Span
 from porter.rule import Rule, clean, reports
 from porter.unit import Unit
 
@@ -19,6 +19,8 @@ class MissingHeader(Rule):
     code = "A011"
     examples = (
         reports("#include <cublasXt.h>", path="a.h"),
+        reports("#include <cutlass/numeric_types.h>", path="a.h"),
+        reports("#include <rmm/device_uvector.hpp>", effort=Effort.REVIEW, path="a.h"),
         clean("#include <cuda_runtime.h>", path="a.h"),
         clean('#include "cudalike.h"', path="a.h"),
     )
@@ -26,7 +28,7 @@ class MissingHeader(Rule):
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per #include."""
         for include in unit.tokens.includes:
-            row = unit.names.header(include.name)
+            row = unit.names.header(include.name) or unit.names.header_folder(include.name)
             if row is not None and row.hip is None and not unit.is_project_header(include.name):
                 span = Span(include.start, include.end)
                 yield self.finding(unit, span, f"<{include.name}>: {row.gap}", row.effort)
