@@ -36,7 +36,7 @@ THREAD = Value(Spread.LANE, "thread")
 LANE = Value(Spread.LANE, "lane")
 WARP_ID = Value(Spread.WARP, "warp")
 
-_LANE_NAME = re.compile(r"(?:my_?)?lane(?:_?id(?:x)?|_?num|_?index)?|tid_?in_?warp|lid", re.IGNORECASE)
+_LANE_NAME = re.compile(r"(?:my_?)?lane(?:_?id(?:x)?|_?num|_?index)?|tid_?in_?warp|warp_?tid|lid", re.IGNORECASE)
 _THREAD_NAME = re.compile(r"(?:thread_?)(?:id|idx|index|num|rank)?(?:_?x)?|tid(?:_?x)?|tx|gtid|tidx", re.IGNORECASE)
 _WARP_NAME = re.compile(r"(?:my_?)?(?:warp|wid)(?:_?id(?:x)?|_?num|_?index)?", re.IGNORECASE)
 

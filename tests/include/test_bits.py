@@ -18,7 +18,12 @@ SIGNATURES = {
     "ffsll": "int(long long)",
     "umul24": "unsigned(unsigned, unsigned)",
     "fns": "unsigned(unsigned, unsigned, int)",
+    "shift_left_u": "unsigned(unsigned, unsigned)",
+    "shift_right_u": "unsigned(unsigned, unsigned)",
+    "shift_right_s": "int(int, unsigned)",
+    "shift_left_ull": "unsigned long long(unsigned long long, unsigned)",
 }
+SHIFTS = {"u": "unsigned", "s": "int", "ull": "unsigned long long"}
 DOTS = [f"{name}_{sign}" for name in ("dp4a", "dp2a_lo", "dp2a_hi") for sign in "su"]
 
 
@@ -33,6 +38,12 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Library:
     words = {name: "int" if name.endswith("_s") else "unsigned" for name in DOTS}
     signatures = SIGNATURES | {name: f"{word}({word}, {word}, {word})" for name, word in words.items()}
     extra = "".join(_dot_wrapper(name) for name in DOTS)
+    extra += "".join(
+        f"namespace porter {{ inline {word} shift_{way}_{suffix}({word} a, unsigned n)"
+        f" {{ return shift_{way}(a, n); }} }}\n"
+        for suffix, word in SHIFTS.items()
+        for way in ("left", "right")
+    )
     return Library(tmp_path_factory.mktemp("bits"), "porter/bits.hpp", signatures, extra)
 
 
@@ -58,6 +69,21 @@ def test_umul24(library: Library) -> None:
     a, b = _words(1), _words(2)
     expected = [(int(x) % 2**24) * (int(y) % 2**24) % 2**32 for x, y in zip(a, b, strict=True)]
     assert library.call("umul24", a, b).tolist() == expected
+
+
+def test_shifts_by_any_count(library: Library) -> None:
+    """As on numbers without end: what leaves the word is gone, and a sign goes on."""
+    words = _words(8, 64)
+    counts = np.random.default_rng(9).integers(0, 70, len(words)).astype(np.uint32)
+    whole = [(int(word), int(count)) for word, count in zip(words, counts, strict=True)]
+    short = [(word % 2**32, count) for word, count in whole]
+    unsigned = words.astype(np.uint32)
+    signed = unsigned.view(np.int32)
+    assert library.call("shift_left_u", unsigned, counts).tolist() == [(w << n) % 2**32 for w, n in short]
+    assert library.call("shift_right_u", unsigned, counts).tolist() == [w >> n for w, n in short]
+    assert library.call("shift_left_ull", words, counts).tolist() == [(w << n) % 2**64 for w, n in whole]
+    expected = [int(word) >> int(count) for word, count in zip(signed, counts, strict=True)]
+    assert library.call("shift_right_s", signed, counts).tolist() == expected
 
 
 def _nth_set_bit(mask: int, base: int, n: int) -> int:

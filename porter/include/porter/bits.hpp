@@ -24,6 +24,17 @@ PORTER_BOTH int ffsll(long long x) { return __builtin_ffsll(x); }
 
 PORTER_BOTH unsigned umul24(unsigned a, unsigned b) { return (a & 0xffffffu) * (b & 0xffffffu); }
 
+// Shifts with the counts of PTX: all bits or more leave nothing but the sign. AMD's hardware takes a count modulo
+// the number of bits, so that `mask << (32 - lane)` in lane 0 would leave the mask as it is.
+
+template <class T> PORTER_BOTH auto shift_left(T value, unsigned count) -> decltype(+value) {
+  return count < 8u * sizeof(+value) ? (+value) << count : decltype(+value)(0);
+}
+template <class T> PORTER_BOTH auto shift_right(T value, unsigned count) -> decltype(+value) {
+  unsigned const last = 8u * sizeof(+value) - 1u;
+  return count <= last ? (+value) >> count : (+value) >> last >> 1;
+}
+
 /// Place of the n-th set bit of `mask` from `base` on: upwards for n > 0, downwards for n < 0, `base` itself for 0;
 /// 0xffffffff if there is none.
 PORTER_BOTH unsigned fns(unsigned mask, unsigned base, int n) {
