@@ -45,8 +45,9 @@ def closing(tokens: Tokens, index: int, last: int) -> int | None:
     return partner if partner is not None and index < partner < last else None
 
 
-def template_end(tokens: Tokens, index: int, last: int) -> int | None:
+def template_end(tokens: Tokens, index: int, last: int, *, parameters: bool = False) -> int | None:
     """Index after the `>` that closes the `<` at `index`; None when it is a comparison."""
+    never = _NEVER_IN_TEMPLATES if parameters else _NEVER_IN_TEMPLATE_ARGUMENTS
     depth = 0
     limit = min(last, index + _LONGEST_TEMPLATE_ARGUMENTS)
     while index < limit:
@@ -60,7 +61,7 @@ def template_end(tokens: Tokens, index: int, last: int) -> int | None:
             depth += _ANGLES[text]
             if depth <= 0:
                 return index + 1 if depth == 0 else None
-        elif text in _CLOSING or text in _NEVER_IN_TEMPLATE_ARGUMENTS:
+        elif text in _CLOSING or text in never:
             return None
         index += 1
     return None

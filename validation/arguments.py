@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,7 @@ from porter.validation.devices.core.image import ImageArgument
 from porter.validation.dtypes import Array
 from porter.validation.inputs import Filled, shape_of, struct_bytes
 from porter.validation.sampling import Sampling
+from porter.validation.views import ViewArgument, view_of
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,12 @@ class Placed:
         """Memory order -> row order."""
         count = len(self.shape)
         return tuple(range(count)) if self.argument.layout == "row" else tuple(reversed(range(count)))
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Elements from one index to the next, in row order."""
+        steps = [math.prod(self.outer[axis + 1 :]) for axis in range(len(self.outer))]
+        return tuple(steps[axis] for axis in self.axes)
 
     def view(self, flat: Array) -> Array:
         """The array in row order inside its memory."""
@@ -97,13 +105,23 @@ def pack(case: Case, filled: Filled, symbols: Symbols, which: int) -> Packed:
         if argument.is_array:
             placed[argument.name] = place(case, argument, symbols)
             memory = _memory(placed[argument.name], filled.arrays.get(argument.name), which)
-            values.append(memory if argument.image is None else _image(placed[argument.name], argument.image, memory))
+            values.append(_passed(placed[argument.name], memory))
         elif argument.kind == "scalar":
             values.append(filled.scalars[argument.name])
         else:
             values.append(struct_bytes(case, argument, symbols) if argument.kind == "struct" else 0)
     position = {argument.name: index for index, argument in enumerate(case.arguments)}
     return Packed(tuple(values), placed, position, which)
+
+
+def _passed(placed: Placed, memory: Array) -> Any:
+    """As the device takes it: by address, or in a struct or object that knows its shape."""
+    argument = placed.argument
+    if argument.image is not None:
+        return _image(placed, argument.image, memory)
+    if argument.view is not None:
+        return view_of(argument.view, memory, placed.shape, placed.strides)
+    return memory
 
 
 def _image(placed: Placed, sampling: Sampling, memory: Array) -> ImageArgument:
@@ -116,6 +134,8 @@ def _image(placed: Placed, sampling: Sampling, memory: Array) -> ImageArgument:
 
 def content_of(value: Any) -> Array:
     """The elements of an array argument, as they were before the launch."""
+    if isinstance(value, ViewArgument):
+        return value.array
     return np.asarray(value.texels.reshape(-1) if isinstance(value, ImageArgument) else value)
 
 

@@ -73,6 +73,8 @@ class Argument:
     any_order: bool = False
     plain: bool = False
     """Takes no part in value profiles."""
+    view: str | None = None
+    """Passed as PyTorch's accessor or TensorInfo of these elements, by value."""
     image: Sampling | None = None
     """Passed as a texture or surface object over these elements."""
 

@@ -10,11 +10,13 @@ from typing import Any
 from porter.validation.case import ARRAYS, DTYPES, KINDS, Argument, Values
 from porter.validation.expression import BadExpression, Expression
 from porter.validation.sampling import ADDRESS, MEMORY, Sampling
+from porter.validation.views import VIEWS
 
 TODO = "TODO"
 """What `porter cases init` writes where it cannot tell; a file that still has it is refused."""
 _ARGUMENT = {
-    *("name", "kind", "dtype", "shape", "values", "value", "fields", "layout", "pitch", "partial", "any_order", "plain")
+    *("name", "kind", "dtype", "shape", "values", "value", "fields"),
+    *("layout", "pitch", "partial", "any_order", "plain", "view"),
 }
 _IMAGE = {"channels", "layered", "filter", "normalized", "read", "address", "memory", "access"}
 _TEXELS = ("uint8", "int8", "uint16", "int16", "uint32", "int32", "float16", "float32")
@@ -45,7 +47,7 @@ def read_argument(row: Mapping[str, Any], line: int, names: set[str]) -> Argumen
         return _image(row, line, names)
     if kind in ARRAYS:
         return _array(row, line, names)
-    for key in ("shape", "values", "layout", "pitch", "partial", "any_order"):
+    for key in ("shape", "values", "layout", "pitch", "partial", "any_order", "view"):
         if key in row:
             raise ValueError(f"{key} belongs to arrays, not to kind {kind!r}")
     if kind == "scalar":
@@ -82,6 +84,9 @@ def _array(row: Mapping[str, Any], line: int, names: set[str]) -> Argument:
     layout = row.get("layout", "row")
     if layout not in ("row", "column"):
         raise ValueError(f"layout must be row or column, not {layout!r}")
+    view = row.get("view")
+    if view is not None and view not in VIEWS:
+        raise ValueError(f"view must be one of {', '.join(VIEWS)}, not {view!r}")
     sides = shape if isinstance(shape, list) else [shape]
     return Argument(
         name=row["name"],
@@ -95,6 +100,7 @@ def _array(row: Mapping[str, Any], line: int, names: set[str]) -> Argument:
         partial=row.get("partial", False),
         any_order=row.get("any_order", False),
         plain=row.get("plain", False),
+        view=view,
     )
 
 
@@ -103,7 +109,7 @@ def _image(row: Mapping[str, Any], line: int, names: set[str]) -> Argument:
     is_surface = row["kind"] == "surface"
     if row["dtype"] not in _TEXELS:
         raise ValueError(f"dtype of a {row['kind']} must be one of {', '.join(_TEXELS)}, not {row['dtype']!r}")
-    for key in ("layout", "pitch", "partial", "any_order"):
+    for key in ("layout", "pitch", "partial", "any_order", "view"):
         if key in row:
             raise ValueError(f"{key} belongs to arrays, not to kind {row['kind']!r}")
     for key in ("filter", "normalized", "read", "address", "memory") if is_surface else ("access",):

@@ -155,7 +155,7 @@ class _Reader:
 
     def case(self) -> Case:
         self.file._known(self.table, _CASE, self.index)
-        kernel = self._text("kernel")
+        kernel = self._text("kernel").replace("(anonymous namespace)::", "")
         name = self._text("name", re.sub(r"\W+", "_", kernel.rpartition("::")[2]).strip("_"))
         sweep = self._sweep()
         symbols = self._symbols()

@@ -11,6 +11,8 @@ from porter.validation.case import LANES, SUFFIX
 from porter.validation.caseargs import TODO
 from porter.validation.casefile import SCHEMA
 from porter.validation.draft_image import image_line
+from porter.validation.draft_torch import DTYPES as TORCH_DTYPES
+from porter.validation.draft_torch import View, dispatched, split_types, view_in
 from porter.validation.expression import FUNCTIONS, BadExpression, Expression
 from porter.validation.shorthand import split
 
@@ -84,10 +86,11 @@ class _Instance:
     @property
     def name(self) -> str:
         """As a case names it."""
+        qualified = self.kernel.qualified.replace("(anonymous namespace)::", "")
         if not self.kernel.template_parameters:
-            return self.kernel.qualified
+            return qualified
         arguments = (self.template.get(_last_word(p), TODO) for p in self.kernel.template_parameters)
-        return f"{self.kernel.qualified}<{', '.join(arguments)}>"
+        return f"{qualified}<{', '.join(arguments)}>"
 
 
 def _last_word(text: str) -> str:
@@ -111,14 +114,14 @@ def _instances(kernel: Kernel, text: str) -> Iterator[_Instance]:
 
 def _template_arguments(launch: Launch | None) -> tuple[str, ...]:
     inside = re.search(r"<(.*)>\s*$", launch.kernel, re.DOTALL) if launch else None
-    return tuple(split(inside[1])) if inside else ()
+    return tuple(split_types(inside[1])) if inside else ()
 
 
 def _template_value(argument: str, host: str) -> str | None:
     """A type or a number that is one; a name only when it stands for a number."""
     if _dtype(argument) or re.fullmatch(r"-?\d+|true|false", argument):
         return argument
-    return _constant(argument, host)
+    return _constant(argument, host) or dispatched(argument, host)
 
 
 def _constant(name: str, host: str) -> str | None:
@@ -183,6 +186,8 @@ def _bare(kind: str, template: Mapping[str, str]) -> str:
 
 def _dtype(kind: str) -> str | None:
     words = " ".join(_QUALIFIERS.sub(" ", kind).split())
+    if torch := re.fullmatch(r"(?:at|c10|torch)::(\w+)", words):
+        return TORCH_DTYPES.get(torch[1])
     return _DTYPES.get(words) or _DTYPES.get(words.removesuffix(" int"))
 
 
@@ -192,6 +197,9 @@ def _is_integer(parameter: Parameter, instance: _Instance) -> bool:
 
 
 def _argument(parameter: Parameter, instance: _Instance, body: str, scalars: list[str]) -> str:
+    view = view_in(parameter.type)
+    if view is not None:
+        return _view(parameter, view, instance, body)
     bare = _bare(parameter.type, instance.template)
     dtype, vector = _dtype(bare), _VECTOR.fullmatch(bare)
     if "*" not in parameter.type:
@@ -204,6 +212,23 @@ def _argument(parameter: Parameter, instance: _Instance, body: str, scalars: lis
         sides.append(vector[2])
     kind, values = _kind(parameter, body)
     return f"{kind} {parameter.name}: {dtype or TODO}[{', '.join(sides)}]{values}"
+
+
+def _view(parameter: Parameter, view: View, instance: _Instance, body: str) -> str:
+    """An accessor: how many dimensions it has is known, how long they are is not."""
+    dtype = _dtype(_bare(view.element, instance.template)) or TODO
+    name = re.escape(parameter.name)
+    inside = body.partition("{")[2]
+    element = rf"\b{name}(?:\s*\[[^;=\]]*\])+\s*"
+    kind, values = f"{TODO}(in, out, inout or scratch)", ""
+    if re.search(element + r"[-+*/|&^]=|\batomic\w+\s*\(\s*&?\s*" + element, inside, re.IGNORECASE):
+        kind, values = "inout", " = zeros"
+    elif re.search(element + "=(?!=)", inside):
+        kind = "out"
+    elif re.search(element, inside) or re.match(r"\s*const\b", parameter.type):
+        kind = "in"
+    sides = ", ".join([TODO] * view.dimensions)
+    return f"{kind} {parameter.name}: {dtype}[{sides}] {{view={view.kind}}}{values}"
 
 
 def _length(name: str, body: str, scalars: list[str]) -> str | None:

@@ -11,7 +11,7 @@ from porter.validation.devices.core.result import Counters, Fault, FaultKind, No
 from porter.validation.harness import messages
 from porter.validation.harness.build import Harness, build
 from porter.validation.harness.child import Child, Died, Late
-from porter.validation.harness.cutout import kind_of, units_of
+from porter.validation.harness.cutout import kind_of, units_of, with_torch
 from porter.validation.harness.render import Unit
 from porter.validation.timing import Measured
 from porter.validation.toolchain.result import CompileFailed, Missing
@@ -181,7 +181,7 @@ def compile_real(device: str, program: Program, architecture: str, seconds: floa
     failed: list[CompileFailed] = []
     try:
         for code in units_of(program):
-            made = build(Unit(program, kind, (), code), architecture, seconds)
+            made = build(Unit(program if code is None else with_torch(program), kind, (), code), architecture, seconds)
             if isinstance(made, Missing):
                 return NotRun(made.reason)
             if isinstance(made, Harness):

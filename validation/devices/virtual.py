@@ -94,7 +94,7 @@ class VirtualDevice:
             program = replace(program, also=())
             made = self._compile_only(program, seconds)
         if isinstance(made, CompileFailed):
-            return self._cut_out(program, made, seconds) or BuildFailed(made.command, made.output)
+            return self._cut_out(program, made, seconds)
         return made
 
     def _compile_only(self, program: Program, seconds: float) -> VirtualKernel | CompileFailed | NotRun:
@@ -135,21 +135,26 @@ class VirtualDevice:
             self._modules[text] = (module, state)
         return self._modules[text]
 
-    def _cut_out(self, program: Program, failed: CompileFailed, seconds: float) -> VirtualKernel | None:
-        """The kernel without the rest of a file that does not compile here; None when that does not help."""
-        from porter.validation.harness.cutout import cut_out
+    def _cut_out(self, program: Program, failed: CompileFailed, seconds: float) -> VirtualKernel | BuildFailed:
+        """The kernel without the rest of a file that does not compile here."""
+        refused = BuildFailed(failed.command, failed.output)
+        from porter.validation.harness.cutout import cut_out, with_torch
 
         text = cut_out(program)
         if text is None:
-            return None
+            return refused
         try:
             path = _kept(text.encode("latin-1", "replace"), program.source.name)
         except OSError:
-            return None
+            return refused
         folders = (*program.include_dirs, program.source.parent)
-        alone = self._compile_only(replace(program, source=path, include_dirs=folders), seconds)
+        cut = replace(with_torch(program), source=path, include_dirs=folders)
+        alone = self._compile_only(cut, seconds)
+        if isinstance(alone, CompileFailed):
+            both = f"{failed.output}\n\nThe kernel cut out of the file does not compile either:\n{alone.output}"
+            return BuildFailed(failed.command, both)
         if not isinstance(alone, VirtualKernel):
-            return None
+            return refused
         first = next((line for line in failed.output.splitlines() if "error" in line), failed.output[:200])
         note = f"cut out of {program.source.name}, which does not compile here: {first.strip()}"
         return replace(alone, notes=(note,))

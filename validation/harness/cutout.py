@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from porter.validation.build.torch_use import torch_of
 from porter.validation.device import Program
 from porter.validation.harness.items import Item, items
 from porter.validation.toolchain.nvcc import find_nvcc
 from porter.validation.toolchain.result import Missing
+from porter.validation.toolchain.torch_headers import TorchHeaders
 
 from porter.launches import base_name
 from porter.lex import Include, Tokens, lex
 
 _FRAMEWORKS = frozenset({"torch", "ATen", "c10", "caffe2", "pybind11", "tensorflow", "jaxlib"})
+_TORCH_NAME = re.compile(r"(?:at|c10|torch)$|(?:C10|AT|TORCH|WARP)_|gpuAtomic")
+_MOVED = {"THC/THCAtomics.cuh": "ATen/cuda/Atomic.cuh", "THC/THCDeviceUtils.cuh": "ATen/cuda/DeviceUtils.cuh"}
+_ALONE = frozenset(
+    f"ATen/cuda/{name}" for name in ("Atomic.cuh", "DeviceUtils.cuh", "NumericLimits.cuh", "detail/TensorInfo.cuh")
+)
+"""Headers of PyTorch's for kernels that need no library of CUDA or ROCm."""
 _CONDITIONS = {"if": 1, "ifdef": 1, "ifndef": 1, "endif": -1}
 _SYSTEM = ("/usr/include", "/usr/local/include", "/usr/include/x86_64-linux-gnu")
 
@@ -57,8 +65,21 @@ def units_of(program: Program) -> Iterator[str | None]:
         yield text
 
 
+def with_torch(program: Program) -> Program:
+    """The program with PyTorch's headers to be found, where what is cut out of its source asks for them."""
+    folders = (program.source.parent, *program.include_dirs)
+    torch = torch_of(program.source, tuple(f"-I{folder}" for folder in folders))
+    if not isinstance(torch, TorchHeaders):
+        return program
+    found = torch.options if program.language == "hip" else torch.options_for_cuda
+    return replace(program, options=(*program.options, *found))
+
+
 def cut_out(program: Program) -> str | None:
-    """The source with all that the kernel does not need blanked; None when the kernel is not found in it."""
+    """The source with all that the kernel does not need blanked; None when the kernel is not found in it.
+
+    In the place of PyTorch's headers stand those that kernels need; `with_torch` says where they are.
+    """
     source = _read(program.source.absolute(), program.include_dirs, set())
     everything = [item for file in source.walk() for item in file.items]
     name = base_name(program.kernel)
@@ -69,7 +90,19 @@ def cut_out(program: Program) -> str | None:
     macros = _macros(source)
     needed = _closure(everything, wanted, macros)
     known = _folders(program)
-    return "\n".join(_emit(source, needed, known))
+    return "\n".join([*_torch_headers(source, needed, program), *_emit(source, needed, known)])
+
+
+def _torch_headers(source: _File, needed: frozenset[Item], program: Program) -> Iterator[str]:
+    """Those that what is left needs: types and macros, and what the source includes by name."""
+    mentioned = {name for item in needed for name in item.mentions} | set(re.findall(r"\w+", program.kernel))
+    if not any(map(_TORCH_NAME.match, mentioned)) or with_torch(program) is program:
+        return
+    yield "#include <porter_torch/kernels.h>"
+    names = (include.name for file in source.walk() for include in file.tokens.includes)
+    for name in dict.fromkeys(_MOVED.get(name, name).replace("/hip/", "/cuda/") for name in names):
+        if name in _ALONE:
+            yield f"#include <{name}>"
 
 
 def _read(path: Path, folders: tuple[Path, ...], seen: set[Path]) -> _File:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from porter.lex import IDENTIFIER, STRING, Tokens
 from porter.written import template_end, words
@@ -11,6 +11,7 @@ from porter.written import template_end, words
 _ATTRIBUTES = words(
     "__launch_bounds__ __attribute__ __declspec alignas __align__ decltype noexcept __cluster_dims__ explicit"
 )
+_DEVICE = words("__device__ __global__ struct class")
 _TYPES = words("struct class union enum")
 _AFTER_NAME = frozenset(["=", "[", ";", ",", "{"])
 _NOT_NAMES = words(
@@ -38,10 +39,20 @@ class Item:
 
 def items(tokens: Tokens) -> tuple[Item, ...]:
     """Every declaration at namespace level, whatever namespaces are around it."""
-    return tuple(_items(tokens, 0, len(tokens)))
+    return tuple(_items(tokens, 0, len(tokens), _generators(tokens)))
 
 
-def _items(tokens: Tokens, index: int, last: int) -> Iterator[Item]:
+def _generators(tokens: Tokens) -> dict[str, bool]:
+    """Macros of the file that stand for whole declarations, and whether these are device code or types."""
+    found: dict[str, bool] = {}
+    for directive in tokens.directives:
+        words = tokens.texts[directive.first : directive.last]
+        if directive.name == "define" and words[1:2] == ["("] and "{" in words:
+            found[words[0]] = not _DEVICE.isdisjoint(words)
+    return found
+
+
+def _items(tokens: Tokens, index: int, last: int, generators: Mapping[str, bool]) -> Iterator[Item]:
     texts = tokens.texts
     while index < last:
         directive = tokens.directive_of(index)
@@ -54,8 +65,13 @@ def _items(tokens: Tokens, index: int, last: int) -> Iterator[Item]:
         opened = _scope(tokens, index, last)
         if opened is not None:
             closed = tokens.partner.get(opened, last)
-            yield from _items(tokens, opened + 1, min(closed, last))
+            yield from _items(tokens, opened + 1, min(closed, last), generators)
             index = closed + 1
+            continue
+        if texts[index] in generators and texts[index + 1 : index + 2] == ["("]:
+            end = tokens.partner.get(index + 1, index + 1) + 1
+            yield replace(_item(tokens, index, end, False), always=generators[texts[index]])
+            index = end
             continue
         end, body = _end(tokens, index, last)
         yield _item(tokens, index, end, body)
@@ -82,7 +98,7 @@ def _scope(tokens: Tokens, index: int, last: int) -> int | None:
 def _after_template(tokens: Tokens, index: int, last: int) -> int:
     """The token after `template <...>`, as often as it stands there."""
     while tokens.texts[index : index + 1] == ["template"] and tokens.texts[index + 1 : index + 2] == ["<"]:
-        after = template_end(tokens, index + 1, last)
+        after = template_end(tokens, index + 1, last, parameters=True)
         if after is None:
             return index
         index = after
@@ -152,6 +168,10 @@ def _declared(tokens: Tokens, head: int, end: int) -> frozenset[str]:
             return frozenset(found | _qualified(tokens, position - 1, head))
         if text == "{" and texts[head] == "enum":
             found |= _enumerators(tokens, position)
+        after = template_end(tokens, position, end) if _opens_arguments(tokens, position, head) else None
+        if after is not None:
+            position = after
+            continue
         if text in "([{" and position in tokens.partner:
             position = tokens.partner[position]
         elif tokens.kinds[position] == IDENTIFIER and text not in _NOT_NAMES:
@@ -160,6 +180,13 @@ def _declared(tokens: Tokens, head: int, end: int) -> frozenset[str]:
                 found |= _qualified(tokens, position, head)
         position += 1
     return frozenset(found)
+
+
+def _opens_arguments(tokens: Tokens, position: int, head: int) -> bool:
+    """Whether a `<` follows the name of a template."""
+    if tokens.texts[position] != "<" or position <= head:
+        return False
+    return tokens.kinds[position - 1] == IDENTIFIER and tokens.texts[position - 1] != "operator"
 
 
 def _qualified(tokens: Tokens, index: int, head: int) -> set[str]:

@@ -35,6 +35,7 @@ from porter.validation.harness.messages import (
     TimeRequest,
 )
 from porter.validation.sampling import ADDRESS, MEMORY
+from porter.validation.views import ViewArgument
 
 _FLOATS = {2: "e", 4: "f", 8: "d"}
 _MODULE = "porter_harness_module"
@@ -171,6 +172,7 @@ class _Memory:
                 found.append(None)
                 continue
             base, size = self._arrays[index]
+            value = value.array if isinstance(value, ViewArgument) else value
             out = np.empty(value.shape, value.dtype)
             flat = np.empty(size, np.uint8)
             if size:
@@ -207,6 +209,8 @@ def _word(index: int, value: Any, size: int, pointer: bool, memory: _Memory) -> 
     """The bytes of one parameter."""
     if isinstance(value, ImageArgument):
         return memory.image(index, value).to_bytes(size, "little")
+    if isinstance(value, ViewArgument):
+        value = value.word(memory.array(index, value.array))
     if isinstance(value, np.ndarray):
         if not pointer:
             raise Refusal(f"argument {index} is an array, the parameter is no pointer")

@@ -63,6 +63,12 @@ class TorchHeaders:
         """For the compiler."""
         return (*(word for folder in self.folders for word in ("-isystem", str(folder))), *self.macros)
 
+    @property
+    def options_for_cuda(self) -> tuple[str, ...]:
+        """For kernels of the original, cut out of their file: the folders alone, as they are installed."""
+        folders = [folder for folder in self.folders if "torch-headers" not in folder.parts]
+        return tuple(word for folder in (*folders, STAND_INS) for word in ("-isystem", str(folder)))
+
     def note(self, headers: Path | None) -> str | None:
         """What stood in for a ROCm build, with the folder of HIP's headers; None when nothing did."""
         if self.is_rocm:

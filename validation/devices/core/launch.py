@@ -26,6 +26,7 @@ from porter.validation.devices.core.result import (
     Ran,
     Site,
 )
+from porter.validation.views import ViewArgument
 
 CORE = Path(__file__).parent
 Dim = int | tuple[int, ...]
@@ -161,6 +162,12 @@ def bind(memory: Memory, arguments: Sequence[Argument]) -> Bound:
             memory.write(block.base, value)
             values.append(block.base)
             arrays.append((block.base, value))
+            continue
+        if isinstance(value, ViewArgument):
+            block = memory.allocate(value.array.nbytes, f"argument {index}")
+            memory.write(block.base, value.array)
+            values.append(value.word(block.base))
+            arrays.append((block.base, value.array))
             continue
         values.append(value.address if isinstance(value, DeviceBuffer | Pointer) else value)
         arrays.append(None)
