@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -25,6 +26,8 @@ PLAIN_ATTRIBUTES = words(
     "static inline constexpr extern friend virtual __inline__ __forceinline__ __noinline__ __host__ "
     "__device__ __grid_constant__ __cudart_builtin__"
 )
+_QUALIFIER = re.compile(r"_*[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*_*")
+"""`NVBIO_DEVICE`, `CUTLASS_HOST_DEVICE`: what another header makes `__device__`."""
 _STATEMENT_BORDERS = frozenset(";{}")
 _LONGEST_HEAD = 400
 
@@ -54,6 +57,8 @@ class Head:
 def find_heads(tokens: Tokens, marker: str) -> Iterator[Head]:
     """Functions marked `__global__` or `__device__` (or a macro that means it), in the order of the file."""
     names = {marker, *_aliases(tokens, marker)}
+    if marker == "__device__":
+        names.update(name for name in tokens.names if "DEVICE" in name and _QUALIFIER.fullmatch(name))
     seen = -1
     for index in sorted(i for name in names for i in tokens.names.get(name, ())):
         if index <= seen:

@@ -163,6 +163,21 @@ class Flow:
         then = self._branch(node.kids[1], state, branch)
         other = self._branch(node.kids[2], state, branch) if len(node.kids) > 2 else None
         self._merge(state, condition.spread, then, other)
+        if condition.spread is Spread.BLOCK and (rounded := self._rounded_up(node)):
+            state.values[rounded] = Value(fixed=True)
+
+    def _rounded_up(self, node: Node) -> str:
+        """`if (n % 32) n += 32 - n % 32;`: the name of what is a multiple of a warp afterwards."""
+        only = node.kids[1].kids[0] if node.kids[1].kind == "block" and len(node.kids[1].kids) == 1 else node.kids[1]
+        assign = only.kids[0] if only.kind == "statement" and len(only.kids) == 1 else only
+        if len(node.kids) != 2 or assign.kind != "assign" or assign.text != "+=":
+            return ""
+        name, difference = unwrapped(assign.kids[0]).text, unwrapped(assign.kids[1])
+        if difference.kind != "binary" or difference.text != "-":
+            return ""
+        whole, rest = self.bodies.constants.value(difference.kids[0]), unwrapped(difference.kids[1])
+        aligned = whole is not None and whole > 0 and whole % WARP == 0
+        return name if aligned and rest.kind == "binary" and rest.text == "%" and name in names(rest) else ""
 
     def _has_barrier(self, node: Node) -> bool:
         known = self._barriers.get(id(node))
@@ -702,8 +717,9 @@ def _calls(node: Node) -> Iterator[Node]:
 def names_all_lanes(bodies: Bodies, event: Event) -> bool:
     """Whether an exchange between lanes counts on all of them: a full mask, or a shuffle without one."""
     if event.kind == "call":
-        full = event.full or event.node.callee.rpartition("::")[2] in _full_functions(bodies)
-        return full and not event.reaches.isdisjoint(EXCHANGES)
+        if event.reaches.isdisjoint(EXCHANGES):
+            return False
+        return event.full or any(f.head.begin in _full_functions(bodies) for f in _called(bodies, event.node))
     if event.kind == "tile":
         return event.full
     if event.collective is None or event.kind not in EXCHANGES:
@@ -711,26 +727,35 @@ def names_all_lanes(bodies: Bodies, event: Event) -> bool:
     return event.full or (event.collective.mask is None and event.kind == "shuffle")
 
 
-def _full_functions(bodies: Bodies) -> frozenset[str]:
-    """Functions that come to an exchange with a full mask of their own."""
+def _called(bodies: Bodies, call: Node) -> Iterator[Function]:
+    """The functions of this file that a call can mean, by its name and the number of its arguments."""
+    number = len(call.arguments)
+    for function in bodies.by_name.get(call.callee.rpartition("::")[2], ()):
+        if function.fewest <= number <= len(function.parameters):
+            yield function
+
+
+def _full_functions(bodies: Bodies) -> frozenset[int]:
+    """Functions, by where they begin, that come to an exchange with a full mask of their own."""
     known = bodies.memo.get("full functions")
     if known is None:
-        found: set[str] = set()
-        callers: dict[str, set[str]] = {}
+        found: set[int] = set()
+        callers: dict[int, set[int]] = {}
         for flow in flows(bodies):
-            name = flow.function.name
+            here = flow.function.head.begin
             for event in flow.events:
                 if event.full and event.kind in _FULL_KINDS and not event.reaches.isdisjoint(EXCHANGES):
-                    found.add(name)
+                    found.add(here)
                 if event.kind == "call":
-                    callers.setdefault(event.node.callee.rpartition("::")[2], set()).add(name)
+                    for function in _called(bodies, event.node):
+                        callers.setdefault(function.head.begin, set()).add(here)
         todo = list(found)
         while todo:
             new = callers.get(todo.pop(), set()) - found
             found |= new
             todo += new
         known = bodies.memo["full functions"] = frozenset(found)
-    return cast("frozenset[str]", known)
+    return cast("frozenset[int]", known)
 
 
 def initial_values(function: Function, calls: Mapping[str, list[tuple[Value, ...]]]) -> dict[str, Value]:

@@ -133,6 +133,26 @@ class DivergentCollective(Rule):
         ),
         clean(
             """
+            __device__ int insert(int *table, int key) { return atomicCAS(table, 0, key); }
+            __device__ int insert(int *table, int key, int lanes) {
+              int ret = 0;
+              if (threadIdx.x % lanes == 0) ret = insert(table, key);
+              for (int o = 1; o < lanes; o *= 2) ret |= __shfl_xor_sync(0xffffffff, ret, o);
+              return ret;
+            }
+            """
+        ),
+        clean(
+            """
+            __global__ void rounded(float *x, int n) {
+              int all = n;
+              if (all % 32) { all += 32 - all % 32; }
+              for (int i = threadIdx.x; i < all; i += 32) x[i] = __popc(__ballot_sync(0xffffffff, i < n && x[i] > 0));
+            }
+            """
+        ),
+        clean(
+            """
             __global__ void found(int *x, int key) {
               int lane = findKeyPerWarp(key, x[threadIdx.x]);
               if (lane >= 0) x[threadIdx.x] = __shfl_sync(0xffffffff, x[threadIdx.x], lane);

@@ -9,7 +9,7 @@ from porter.model import Edit, Effort, Finding
 from porter.rule import Rule, clean, fixes, reports
 from porter.unit import Unit
 from porter.warp.bodies import Bodies, Function, bodies_of
-from porter.warp.constants import WARP
+from porter.warp.constants import WARP, looks_like_warp_size
 from porter.warp.flow import flow_of
 from porter.warp.spread import by_name
 from porter.warp.tree import Node, unwrapped
@@ -114,9 +114,14 @@ def _reaches_width(bodies: Bodies, function: Function, node: Node, around: Node 
         return False
     left, right = count.kids
     if count.text == "-":
-        return bodies.constants.value(left) == WARP and _is_lane(bodies, function, right)
+        return _is_warp_size(bodies, left) and _is_lane(bodies, function, right)
     one, other = (left, right) if bodies.constants.value(right) is not None else (right, left)
     return (bodies.constants.value(other) or 0) > 0 and _is_lane(bodies, function, one)
+
+
+def _is_warp_size(bodies: Bodies, node: Node) -> bool:
+    node, value = unwrapped(node), bodies.constants.value(node)
+    return value == WARP or (value is None and node.kind == "name" and looks_like_warp_size(node.text))
 
 
 def _is_lane(bodies: Bodies, function: Function, node: Node) -> bool:
