@@ -221,11 +221,13 @@ def report_text(report: ValidateReport, *, verbose: bool = False) -> str:
 def _details(case: CaseResult, *, verbose: bool) -> list[str]:
     lines: list[str] = []
     for side in case.sides:
+        where = f"{side.side} on {side.device}{f' ({side.warp})' if side.warp else ''}"
         if side.status is Status.PASSED and not verbose:
+            hazards = [note for note in side.notes if note.startswith("hazard")]
+            lines += [f"{case.name}: {where}: {note}" for note in hazards[:1]]
             continue
         if side.status is Status.NOT_RUN and not verbose and (case.declared or side.evidence is None):
             continue
-        where = f"{side.side} on {side.device}{f' ({side.warp})' if side.warp else ''}"
         lines.append(f"{case.name}: {where}: {side.status.value}: {side.reason}")
         if side.evidence is not None:
             schedule = f", {side.evidence.schedule}" if side.evidence.schedule else ""

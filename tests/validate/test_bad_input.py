@@ -6,6 +6,8 @@ import os
 from pathlib import Path
 
 import pytest
+from porter.validation.devices.registry import why_not
+from porter.validation.report import report_text
 from porter.validation.verdict import CaseResult, ValidateReport
 
 from tests.validate.running import by_name, run
@@ -163,3 +165,23 @@ def test_a_cache_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.Monk
     results, _ = _run(tmp_path, _case("it"))
     assert results["it"].status.value == "not-run"
     assert os.strerror(20) in results["it"].reason
+
+
+def test_a_hazard_of_the_original_is_shown_though_it_passes(tmp_path: Path) -> None:
+    if why_not("ptx") is not None:
+        pytest.skip(str(why_not("ptx")))
+    body = "s[t] = a[t]; if (t < 16) { s[t] += s[t + 16]; s[t] += s[t + 8]; s[t] += s[t + 4]; s[t] += s[t + 2]; }"
+    (tmp_path / "k.cu").write_text(
+        "__global__ void k(const float* a, float* o) {\n"
+        f"  __shared__ volatile float s[32]; const int t = threadIdx.x;\n  {body}\n  if (t < 2) o[t] = s[t];\n}}\n"
+    )
+    arguments = '["in a: float32[32]", "out o: float32[2]"]'
+    (tmp_path / "k.case.toml").write_text(
+        'schema = "porter-case/1"\nsource = "k.cu"\n[[case]]\nkernel = "k"\ngrid = 1\nblock = 32\n'
+        f"arguments = {arguments}\n"
+        'tolerance = { reduction = "16" }\n'
+    )
+    report = run(tmp_path, devices=("ptx", "gfx942")).report
+    assert [case.status.value for case in report.cases] == ["passed"]
+    shown = report_text(report)
+    assert shown.count("hazard in shared memory") == 1 and f"{tmp_path / 'k.cu'}:3" in shown

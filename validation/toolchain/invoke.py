@@ -45,7 +45,7 @@ class Invocation:
 
 
 _START = (
-    "import os, runpy, sys; sys.path[:] = [*filter(None, sys.path), os.getcwd()]; "
+    "import os, runpy, sys; sys.path[:] = filter(None, sys.path); import porter; sys.path.append(os.getcwd()); "
     "runpy.run_module(sys.argv.pop(1), run_name='__main__', alter_sys=True)"
 )
 

@@ -25,6 +25,7 @@ class FaultRecord(c.Structure):
         ("allocation", c.c_uint32),
         ("address", c.c_uint64),
         ("bytes", c.c_uint64),
+        ("other_lane", c.c_uint64),
     )
 
 
@@ -98,6 +99,7 @@ class Launch(c.Structure):
         ("watch_base", c.c_uint64),
         ("watch_end", c.c_uint64),
         ("writer", FaultRecord),
+        ("hazard", FaultRecord),
     )
 
 

@@ -277,6 +277,8 @@ def _notes(launch: abi.Launch, image: Image, memory: Memory) -> tuple[str, ...]:
     notes: list[str] = []
     if launch.note.kind:
         notes.append(str(_fault(launch.note, image, memory)))
+    if launch.hazard.kind:
+        notes.append(str(_fault(launch.hazard, image, memory)))
     if launch.messages_lost:
         notes.append(f"too much printed: {launch.messages_lost} messages dropped")
     if image.uses_heap and memory.heap.refused:
@@ -304,7 +306,8 @@ def _fault(record: abi.FaultRecord, image: Image, memory: Memory) -> Fault:
     place = Place(image.kernel, (x, y, z), record.wave, record.lane, site(record.site))
     other = None
     if record.other_wave != abi.NOBODY or record.other_site != abi.NOBODY:
-        other = Place(image.kernel, (x, y, z), record.other_wave, 0, site(record.other_site))
+        lane = record.other_lane if record.other_lane < image.lanes else 0
+        other = Place(image.kernel, (x, y, z), record.other_wave, lane, site(record.other_site))
     is_global = kind in (FaultKind.OUT_OF_BOUNDS, FaultKind.FREED, FaultKind.READ_ONLY)
     near = memory.describe(record.address) if is_global else None
     return Fault(kind, place, record.address, record.bytes, near, other)

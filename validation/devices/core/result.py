@@ -36,6 +36,8 @@ class FaultKind(enum.IntEnum):
     BAD_FREE = 18
     SYNC_MASK = 19
     SYNC_MISSED = 20
+    WARP_RACE = 21
+    """A hazard, told as a note: the launch goes on."""
 
     @property
     def sentence(self) -> str:
@@ -64,6 +66,7 @@ _SENTENCES = {
     FaultKind.BAD_FREE: "free of what is no block of the device heap",
     FaultKind.SYNC_MASK: "a lane calls a warp function with a mask that does not name it",
     FaultKind.SYNC_MISSED: "a lane named in the mask of a warp function never arrives",
+    FaultKind.WARP_RACE: "hazard in shared memory: two lanes of a warp, one of them writing, no __syncwarp between",
 }
 
 
@@ -123,7 +126,8 @@ class Fault:
         if self.near:
             parts.append(self.near)
         if self.other:
-            parts.append(f"with wave {self.other.wave}" + (f" at {self.other.site.where}" if self.other.site else ""))
+            which = f"lane {self.other.lane}" if self.kind is FaultKind.WARP_RACE else f"wave {self.other.wave}"
+            parts.append(f"with {which}" + (f" at {self.other.site.where}" if self.other.site else ""))
         return "; ".join(parts)
 
 

@@ -22,6 +22,7 @@ static void record(FaultRecord *into, const Wave *w, enum FaultKind kind, uint32
         memcpy(into->block, w->block->id, sizeof into->block);
         into->address = address;
         into->bytes = bytes;
+        into->other_lane = LANES;
         __atomic_store_n(&into->kind, (uint32_t)kind, __ATOMIC_RELEASE);
     }
     pthread_mutex_unlock(&fault_lock);
@@ -195,6 +196,51 @@ int core_scalar(Wave *w, uint32_t site, uint64_t address, uint32_t bytes, int wr
 
 enum { MANY_READERS = 0xffff, BANKS = 32 };
 
+/* Lanes of one warp run one after another only where they meet. */
+void core_meet(Wave *w, uint64_t lanes) {
+    Meetings *m = w->meetings;
+    if (!m) return;
+    if ((lanes & w->live) == w->live) {
+        m->all++;
+        return;
+    }
+    if (m->some != m->all + 1) {
+        memset(m->known, 0, sizeof m->known);
+        m->some = m->all + 1;
+    }
+    uint16_t latest[LANES] = {0};
+    for (uint64_t left = lanes; left; left &= left - 1) {
+        const uint16_t *known = m->known[__builtin_ctzll(left)];
+        for (uint32_t i = 0; i < LANES; i++) latest[i] = known[i] > latest[i] ? known[i] : latest[i];
+    }
+    for (uint64_t left = lanes; left; left &= left - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctzll(left);
+        memcpy(m->known[lane], latest, sizeof latest);
+    }
+    for (uint64_t left = lanes; left; left &= left - 1) { /* what each does from now on, the others do not know */
+        uint32_t lane = (uint32_t)__builtin_ctzll(left);
+        for (uint64_t rest = lanes; rest; rest &= rest - 1) m->known[__builtin_ctzll(rest)][lane] = latest[lane] + 1;
+    }
+}
+
+static uint16_t time_of(const Meetings *m, uint32_t lane) { return m->some == m->all + 1 ? m->known[lane][lane] : 0; }
+
+/* Whether a lane does not know of what another one of its warp did. */
+static int apart(const Meetings *m, uint32_t lane, const Touch *touch) {
+    if (touch->lane == lane || touch->meeting != m->all || touch->access == m->access) return 0;
+    return m->some != m->all + 1 || m->known[lane][touch->lane] <= touch->time;
+}
+
+static void note_hazard(Wave *w, uint32_t site, uint32_t lane, uint64_t offset, uint32_t bytes, const Touch *with,
+                        uint32_t with_site) {
+    FaultRecord *hazard = &w->launch->hazard;
+    if (__atomic_load_n(&hazard->kind, __ATOMIC_RELAXED) != FAULT_NONE) return;
+    record(hazard, w, FAULT_WARP_RACE, site, lane, offset, bytes);
+    hazard->other_wave = w->index;
+    hazard->other_lane = with->lane;
+    hazard->other_site = with_site & 0x7fffffffu;
+}
+
 static int races(Wave *w, uint32_t site, uint32_t lane, uint64_t offset, uint32_t bytes, int write, int atomic) {
     Block *block = w->block;
     uint16_t me = (uint16_t)(w->index + 1);
@@ -211,6 +257,16 @@ static int races(Wave *w, uint32_t site, uint32_t lane, uint64_t offset, uint32_
             core_fault_pair(w, FAULT_RACE, site, lane, offset, bytes, other, s->read_site);
             return 1;
         }
+        const Meetings *m = w->meetings;
+        int mine = m && s->write_epoch == block->epoch && s->writer == me;
+        int seen = m && s->read_epoch == block->epoch && s->reader == me;
+        if (mine && apart(m, lane, &s->written) && !(atomic && s->write_site & 0x80000000u))
+            note_hazard(w, site, lane, offset, bytes, &s->written, s->write_site);
+        if (write && seen && apart(m, lane, &s->read) && !atomic)
+            note_hazard(w, site, lane, offset, bytes, &s->read, s->read_site);
+        if (m && write) s->written = (Touch){m->all, m->access, time_of(m, lane), (uint16_t)lane};
+        if (m && !write && !(seen && apart(m, lane, &s->read)))
+            s->read = (Touch){m->all, m->access, time_of(m, lane), (uint16_t)lane};
         if (write) {
             s->write_epoch = block->epoch;
             s->writer = me;
@@ -277,6 +333,7 @@ int core_shared(Wave *w, uint32_t site, uint64_t active, uint64_t *address, uint
     }
     if (launch->flags & COUNT_MEMORY) count_access(w, site, active, bytes, 0, count_conflicts(active, address, bytes));
     if (launch->flags & CHECK_RACES) {
+        if (w->meetings) w->meetings->access++;
         for (uint32_t lane = 0; lane < LANES; lane++)
             if (active >> lane & 1 && races(w, site, lane, address[lane], bytes, write, atomic)) return 1;
     }

@@ -28,6 +28,7 @@
 #define core_heap_allocate CORE_JOIN(core_heap_allocate, LANES)
 #define core_heap_free CORE_JOIN(core_heap_free, LANES)
 #define core_heap_find CORE_JOIN(core_heap_find, LANES)
+#define core_meet CORE_JOIN(core_meet, LANES)
 #define core_message CORE_JOIN(core_message, LANES)
 
 #define LIKELY(x) __builtin_expect(!!(x), 1)
@@ -58,6 +59,7 @@ enum FaultKind {
     FAULT_BAD_FREE,
     FAULT_SYNC_MASK,
     FAULT_SYNC_MISSED,
+    FAULT_WARP_RACE,
 };
 
 enum AllocationState { ALLOCATION_LIVE, ALLOCATION_FREED, ALLOCATION_READ_ONLY, ALLOCATION_HEAP };
@@ -78,6 +80,7 @@ typedef struct FaultRecord {
     uint32_t kind, site, other_site, wave, other_wave, lane;
     uint32_t block[3], allocation;
     uint64_t address, bytes;
+    uint64_t other_lane; /* of the same wave; LANES: not known */
 } FaultRecord;
 
 typedef struct SiteCount { /* memory instructions only */
@@ -119,6 +122,7 @@ typedef struct Launch {
     uint64_t message_bytes, message_room, messages_lost;
     uint64_t watch_base, watch_end; /* with WATCH: whose last writer is wanted */
     FaultRecord writer;
+    FaultRecord hazard; /* the first race within a wave */
 } Launch;
 
 /* ---- not seen by Python ------------------------------------------------------------------------- */
@@ -126,9 +130,15 @@ typedef struct Launch {
 typedef void (*wave_entry)(struct Wave *);
 typedef enum WaveEvent (*wave_turn)(struct Wave *);
 
+typedef struct Touch { /* a lane's access, as the lanes of its own wave have to be ordered against it */
+    uint32_t meeting, access;
+    uint16_t time, lane;
+} Touch;
+
 typedef struct Shadow { /* LDS race detector, one per byte */
     uint32_t write_epoch, read_epoch, write_site, read_site;
     uint16_t writer, reader;
+    Touch written, read;
 } Shadow;
 
 typedef struct Worker { /* one per host thread */
@@ -166,7 +176,17 @@ typedef struct Wave {
     uint64_t *row_poison;  /* a bit per lane and row; null when not checked */
     uint8_t *private_base; /* LANES x private_bytes, interleaved by dword */
     uint64_t *private_poison; /* a word per dword row */
+    struct Meetings *meetings; /* where lanes of a wave need each other's word for what is done; else null */
 } Wave;
+
+/* Which lanes know of each other: two that never met since may not touch the same bytes, one of them writing. */
+typedef struct Meetings {
+    uint32_t all;     /* meetings of all lanes so far: they order everything */
+    uint32_t some;    /* of which meeting the times below are; others are zero */
+    uint32_t access;  /* instructions that touched shared memory */
+    uint16_t known[LANES][LANES]; /* by lane: the time of every other lane when they met last, directly or not */
+} Meetings;
+void core_meet(Wave *, uint64_t lanes);
 
 enum WaveEvent core_fault(Wave *, enum FaultKind, uint32_t site, uint32_t lane, uint64_t address, uint64_t bytes);
 void core_fault_pair(Wave *, enum FaultKind, uint32_t site, uint32_t lane, uint64_t address, uint64_t bytes,

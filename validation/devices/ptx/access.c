@@ -304,6 +304,7 @@ int ptx_atomic(Warp *w, uint32_t site, uint32_t active, int space, int action, i
     uint64_t copy[LANES] ALIGNED, poisoned = 0;
     Split s = split(active, space, address);
     if (s.local) return ptx_trap(w, site, FAULT_OUT_OF_BOUNDS, 0), 1;
+    core_meet(&w->core, w->core.live); /* it may be a lock's: what came before is not held against what follows */
     for (int round = 0; round < 2; round++) {
         part = round ? s.shared : s.global;
         if (!part) continue;

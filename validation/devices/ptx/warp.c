@@ -34,6 +34,8 @@ void ptx_start(Warp *w) {
     w->alive = w->active = (uint32_t)w->core.live;
     w->threshold = UINT32_MAX;
     w->mask_of = ~w->active;
+    w->meetings.all = w->meetings.some = w->meetings.access = 0;
+    w->core.meetings = launch->flags & CHECK_RACES && launch->shared_bytes ? &w->meetings : NULL;
     for (uint32_t l = 0; l < LANES; l++) {
         uint32_t linear = w->core.index * LANES + l;
         w->lane_id[l] = l;
@@ -63,6 +65,9 @@ static void resume(Warp *w, uint32_t i) {
 }
 
 static int complete(Warp *w, uint32_t fresh, uint32_t waiting);
+
+/* Lanes that have ended wait for nobody: those that are left are all there are. */
+static void meet(Warp *w, uint32_t lanes) { core_meet(&w->core, lanes | ((uint32_t)w->core.live & ~w->alive)); }
 
 /* Every lane waits: is it for each other? */
 static int stuck(Warp *w) {
@@ -258,6 +263,7 @@ static uint32_t reduce_pair(uint32_t kind, uint32_t x, uint32_t y) {
 static void exchange(Warp *w, uint32_t kind, uint32_t group) {
     uint32_t first = (uint32_t)__builtin_ctz(group), votes = 0;
     w->result_bad &= ~group;
+    meet(w, group);
     if (kind == SYNC_WARP) return;
     if (kind <= SYNC_SHFL_IDX) {
         shuffle(w, kind, group);
@@ -369,6 +375,7 @@ int ptx_sync(Warp *w, uint32_t site, uint32_t pc, uint32_t kind, uint32_t bad) {
 int ptx_aligned(Warp *w, uint32_t site, uint32_t pc) {
     uint32_t lanes = w->active | absorb(w, KEY(w->depth, pc), PATH_ALIGNED);
     if (lanes == w->alive) {
+        meet(w, lanes);
         w->active = lanes;
         return GO;
     }

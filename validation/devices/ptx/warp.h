@@ -46,6 +46,7 @@ typedef struct Warp {
     uint64_t a[LANES] ALIGNED, result[LANES] ALIGNED;
     Path paths[PATHS];
     Frame frames[FRAMES];
+    Meetings meetings;
 } Warp;
 
 static inline void show_mask(Warp *w) {
