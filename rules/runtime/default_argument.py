@@ -9,25 +9,30 @@ from porter.rule import Rule, clean, fixes
 from porter.unit import Unit
 
 _DEFAULTS = {
-    "cudaGraphInstantiateWithFlags": (3, "0"),
-    "cudaMalloc3DArray": (4, "0"),
-    "cudaMemcpy2DArrayToArray": (9, "cudaMemcpyDeviceToDevice"),
-    "cudaSignalExternalSemaphoresAsync": (4, "0"),
-    "cudaWaitExternalSemaphoresAsync": (4, "0"),
+    "cudaGraphInstantiateWithFlags": (3, ("0",)),
+    "cudaLaunchCooperativeKernel": (6, ("0", "0")),
+    "cudaMalloc3DArray": (4, ("0",)),
+    "cudaMemcpy2DArrayToArray": (9, ("cudaMemcpyDeviceToDevice",)),
+    "cudaMemcpyFromSymbolAsync": (5, ("0", "cudaMemcpyDeviceToHost")),
+    "cudaMemcpyToSymbolAsync": (5, ("0", "cudaMemcpyHostToDevice")),
+    "cudaSignalExternalSemaphoresAsync": (4, ("0",)),
+    "cudaWaitExternalSemaphoresAsync": (4, ("0",)),
 }
-"""The number of arguments with the last one, and CUDA's default for that."""
+"""The number of arguments that HIP wants, and CUDA's defaults for the last of them."""
+_OWN_ROWS = frozenset({"cudaMalloc3DArray", "cudaLaunchCooperativeKernel"})
+"""Names about which the tables have more to say."""
 
 
 class DefaultArgument(Rule):
     """Argument left out
 
-    CUDA's runtime gives the last argument of `cudaMalloc3DArray`, `cudaGraphInstantiateWithFlags` and others a default;
-    HIP's declarations have none, so it is written out.
+    CUDA's runtime gives the last arguments of `cudaMemcpyToSymbolAsync`, `cudaLaunchCooperativeKernel` and others
+    defaults; HIP's declarations have none, so they are written out.
     """
 
     code = "R017"
     triggers = frozenset(_DEFAULTS)
-    answers = triggers - {"cudaMalloc3DArray"}
+    answers = triggers - _OWN_ROWS
     examples = (
         fixes(
             "void f(cudaArray_t a) { cudaMalloc3DArray(&a, &d, make_cudaExtent(1, 2, 3)); }",
@@ -37,6 +42,16 @@ class DefaultArgument(Rule):
             "void f() { cudaMemcpy2DArrayToArray(a, 0, 0, b, 0, 0, w, h); }",
             "void f() { cudaMemcpy2DArrayToArray(a, 0, 0, b, 0, 0, w, h, cudaMemcpyDeviceToDevice); }",
         ),
+        fixes(
+            "void f(float *p) { cudaMemcpyToSymbolAsync(c, p, 16); cudaMemcpyFromSymbolAsync(p, c, 16, 4); }",
+            "void f(float *p) { cudaMemcpyToSymbolAsync(c, p, 16, 0, cudaMemcpyHostToDevice);"
+            " cudaMemcpyFromSymbolAsync(p, c, 16, 4, cudaMemcpyDeviceToHost); }",
+        ),
+        fixes(
+            "void f(void **p) { cudaLaunchCooperativeKernel(k, grid, block, p); }",
+            "void f(void **p) { cudaLaunchCooperativeKernel(k, grid, block, p, 0, 0); }",
+        ),
+        clean("void f(float *p) { cudaMemcpyToSymbolAsync(c, p, 16, 0, cudaMemcpyHostToDevice); }"),
         clean("void f(cudaArray_t a) { cudaMalloc3DArray(&a, &d, extent, cudaArrayLayered); }"),
         clean("void f() { pool.cudaMalloc3DArray(&a, &d, extent); }"),
     )
@@ -44,11 +59,12 @@ class DefaultArgument(Rule):
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per call without the last argument."""
         for name in sorted(self.triggers & unit.tokens.names.keys()):
-            count, default = _DEFAULTS[name]
+            count, defaults = _DEFAULTS[name]
             for index in unit.occurrences(name):
                 arguments = unit.arguments(index)
-                if len(arguments) == count - 1:
+                missing = count - len(arguments)
+                if 0 < missing <= len(defaults):
                     end = arguments[-1].end
-                    message = f"HIP has no default for the last argument of {name}"
-                    edits = (Edit(end, end, f", {default}"),)
+                    message = f"HIP has no default for the last argument{'s' if missing > 1 else ''} of {name}"
+                    edits = (Edit(end, end, "".join(f", {default}" for default in defaults[-missing:])),)
                     yield self.finding(unit, unit.span(index), message, Effort.NONE, edits)
