@@ -26,6 +26,8 @@ class Placed:
     shape: tuple[int, ...]
     outer: tuple[int, ...]
     """The shape with padding, in memory order."""
+    lead: int = 0
+    """Elements in front, which are not the array's."""
 
     @property
     def axes(self) -> tuple[int, ...]:
@@ -41,6 +43,7 @@ class Placed:
 
     def view(self, flat: Array) -> Array:
         """The array in row order inside its memory."""
+        flat = flat.reshape(-1)[self.lead :]
         if not self.shape:
             return flat.reshape(())
         inner = tuple(slice(0, self.shape[axis]) for axis in self.axes)
@@ -51,9 +54,9 @@ class Placed:
         """Bytes from the start of the memory to an element."""
         width = dtypes.storage(self.argument.dtype).itemsize
         if not self.shape:
-            return 0
+            return self.lead * width
         places = [index[axis] for axis in self.axes]
-        return int(np.ravel_multi_index(places, self.outer)) * width
+        return (self.lead + int(np.ravel_multi_index(places, self.outer))) * width
 
 
 def place(case: Case, argument: Argument, symbols: Symbols) -> Placed:
@@ -66,7 +69,10 @@ def place(case: Case, argument: Argument, symbols: Symbols) -> Placed:
             message = f"{argument.name}: a pitch of {pitch} for rows of {outer[-1]}"
             raise CaseError(case.path, argument.line, message)
         outer[-1] = pitch
-    return Placed(argument, shape, tuple(outer))
+    lead = 0 if argument.offset is None else case.integer(argument.offset, symbols, "arguments")
+    if not 0 <= lead < 1 << 20:
+        raise CaseError(case.path, argument.line, f"{argument.name}: an offset of {lead} elements")
+    return Placed(argument, shape, tuple(outer), lead)
 
 
 @dataclass(frozen=True)
@@ -88,9 +94,9 @@ class Packed:
         return array, ~dtypes.is_poison(array, placed.argument.dtype, self.which)
 
     def is_padding_intact(self, name: str, after: Array) -> bool:
-        """Whether nothing was written between the rows."""
+        """Whether nothing was written between the rows, and in front of them."""
         placed = self.placed[name]
-        if placed.argument.pitch is None:
+        if placed.argument.pitch is None and not placed.lead:
             return True
         changed = dtypes.bits(after) != dtypes.bits(content_of(self.values[self.position[name]]))
         placed.view(changed)[...] = False
@@ -117,11 +123,12 @@ def pack(case: Case, filled: Filled, symbols: Symbols, which: int) -> Packed:
 def _passed(placed: Placed, memory: Array) -> Any:
     """As the device takes it: by address, or in a struct or object that knows its shape."""
     argument = placed.argument
+    start = placed.lead * dtypes.storage(argument.dtype).itemsize
     if argument.image is not None:
         return _image(placed, argument.image, memory)
     if argument.view is not None:
-        return view_of(argument.view, memory, placed.shape, placed.strides)
-    return memory
+        return view_of(argument.view, memory, placed.shape, placed.strides, start)
+    return ViewArgument(memory, start=start) if placed.lead else memory
 
 
 def _image(placed: Placed, sampling: Sampling, memory: Array) -> ImageArgument:
@@ -140,7 +147,7 @@ def content_of(value: Any) -> Array:
 
 
 def _memory(placed: Placed, content: Array | None, which: int) -> Array:
-    memory = dtypes.poisoned((int(np.prod(placed.outer, dtype=np.int64)),), placed.argument.dtype, which)
+    memory = dtypes.poisoned((placed.lead + int(np.prod(placed.outer, dtype=np.int64)),), placed.argument.dtype, which)
     if content is not None:
         placed.view(memory)[...] = content
     return memory

@@ -68,6 +68,8 @@ class Argument:
     """`row`, or `column`: the first index runs fastest."""
     pitch: Expression | None = None
     """Elements from one row (or column) to the next, when there is padding between."""
+    offset: Expression | None = None
+    """Elements from an aligned address to the first one."""
     partial: bool = False
     """The kernel writes only where the reference has a value: not past its end, not where it is NaN."""
     any_order: bool = False

@@ -16,7 +16,7 @@ TODO = "TODO"
 """What `porter cases init` writes where it cannot tell; a file that still has it is refused."""
 _ARGUMENT = {
     *("name", "kind", "dtype", "shape", "values", "value", "fields"),
-    *("layout", "pitch", "partial", "any_order", "plain", "view"),
+    *("layout", "pitch", "offset", "partial", "any_order", "plain", "view"),
 }
 _IMAGE = {"channels", "layered", "filter", "normalized", "read", "address", "memory", "access"}
 _TEXELS = ("uint8", "int8", "uint16", "int16", "uint32", "int32", "float16", "float32")
@@ -47,7 +47,7 @@ def read_argument(row: Mapping[str, Any], line: int, names: set[str]) -> Argumen
         return _image(row, line, names)
     if kind in ARRAYS:
         return _array(row, line, names)
-    for key in ("shape", "values", "layout", "pitch", "partial", "any_order", "view"):
+    for key in ("shape", "values", "layout", "pitch", "offset", "partial", "any_order", "view"):
         if key in row:
             raise ValueError(f"{key} belongs to arrays, not to kind {kind!r}")
     if kind == "scalar":
@@ -97,6 +97,7 @@ def _array(row: Mapping[str, Any], line: int, names: set[str]) -> Argument:
         values=_values(row.get("values"), row["dtype"], names) if "values" in row or kind in ("in", "inout") else None,
         layout=layout,
         pitch=read_expression(row["pitch"], names) if "pitch" in row else None,
+        offset=read_expression(row["offset"], names) if "offset" in row else None,
         partial=row.get("partial", False),
         any_order=row.get("any_order", False),
         plain=row.get("plain", False),
@@ -109,7 +110,7 @@ def _image(row: Mapping[str, Any], line: int, names: set[str]) -> Argument:
     is_surface = row["kind"] == "surface"
     if row["dtype"] not in _TEXELS:
         raise ValueError(f"dtype of a {row['kind']} must be one of {', '.join(_TEXELS)}, not {row['dtype']!r}")
-    for key in ("layout", "pitch", "partial", "any_order", "view"):
+    for key in ("layout", "pitch", "offset", "partial", "any_order", "view"):
         if key in row:
             raise ValueError(f"{key} belongs to arrays, not to kind {row['kind']!r}")
     for key in ("filter", "normalized", "read", "address", "memory") if is_surface else ("access",):

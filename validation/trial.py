@@ -136,7 +136,7 @@ def _collected(
         memory = after[packed.position[argument.name]]
         if argument.is_array and isinstance(memory, np.ndarray):
             if not packed.is_padding_intact(argument.name, memory):
-                message = f"{argument.name}: the padding between its rows was written to"
+                message = f"{argument.name}: the padding between its rows, or before it, was written to"
                 return Done(Status.WRONG_VALUES, message, packed=packed, launch=launch)
             before = content_of(packed.values[packed.position[argument.name]])
             if argument.kind == "in" and not np.array_equal(dtypes.bits(before), dtypes.bits(memory)):

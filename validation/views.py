@@ -1,4 +1,4 @@
-"""PyTorch's accessors and TensorInfo as arguments: an array, and a struct by value that begins with its address."""
+"""Arrays passed otherwise than by their address: PyTorch's accessors and TensorInfo by value, pointers into memory."""
 
 from __future__ import annotations
 
@@ -17,11 +17,13 @@ class ViewArgument:
     """A kernel's argument: the elements, and what follows their address in the struct."""
 
     array: Array
-    tail: bytes
+    tail: bytes = b""
+    start: int = 0
+    """Bytes from the beginning of the memory to the first element."""
 
     def word(self, address: int) -> bytes:
         """The struct, once the elements have an address."""
-        return struct.pack("<Q", address) + self.tail
+        return struct.pack("<Q", address + self.start) + self.tail
 
 
 def _accessor(code: str, sizes: Sequence[int], strides: Sequence[int]) -> bytes:
@@ -45,9 +47,9 @@ VIEWS = tuple(_LAYOUTS)
 """As a case names them."""
 
 
-def view_of(kind: str, array: Array, sizes: Sequence[int], strides: Sequence[int]) -> ViewArgument:
+def view_of(kind: str, array: Array, sizes: Sequence[int], strides: Sequence[int], start: int = 0) -> ViewArgument:
     """The argument; raises ValueError when it has more dimensions than there is room for."""
     if not 1 <= len(sizes) <= _MOST:
         raise ValueError(f"{kind} of {len(sizes)} dimensions")
     layout, code = _LAYOUTS[kind]
-    return ViewArgument(array, layout(code, sizes, strides))
+    return ViewArgument(array, layout(code, sizes, strides), start)
