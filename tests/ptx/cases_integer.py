@@ -129,7 +129,20 @@ def integer_cases() -> list[Case]:
                     small=(2, 3),
                 ),
             ]
+    found += [
+        Case("fns.b32 %d, %a, %b, %c;", ("b32",) * 3, "b32", nth_set, small=(1, 2)),
+        Case("{ .reg .s32 %m; sub.s32 %m, 3, %c; fns.b32 %d, %a, %b, %m; }", ("b32",) * 3, "b32",
+             lambda x, base, n: nth_set(x, base, 3 - n & 0xFFFFFFFF), small=(1, 2)),
+    ]  # fmt: skip
     return found
+
+
+def nth_set(mask: int, base: int, offset: int) -> int:
+    """Of the set bits from the base on, upwards or downwards, the one with that number; 0 is the base itself."""
+    n = signed(offset, 32)
+    places = range(base, base + 1) if n == 0 else range(base, 32) if n > 0 else range(base, -1, -1)
+    found = [place for place in places if base < 32 and mask >> place & 1]
+    return found[max(abs(n), 1) - 1] if len(found) >= max(abs(n), 1) else 0xFFFFFFFF
 
 
 def extract(x: int, position: int, length: int, width: int, is_signed: bool) -> int:

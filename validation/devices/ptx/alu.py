@@ -49,6 +49,7 @@ RULES: dict[str, Rule] = {
     "clz": alu_integer.bits,
     "brev": alu_integer.bits,
     "bfind": alu_integer.bits,
+    "fns": alu_integer.find_nth_set,
     "bfe": alu_integer.field,
     "bfi": alu_integer.field,
     "bmsk": alu_integer.field,

@@ -233,6 +233,13 @@ def bits(op: Lane) -> None:
         op.d(f"{found} == 0xffffffffu ? {found} : {width - 1} - {found}" if amount else found, "u32")
 
 
+def find_nth_set(op: Lane) -> None:
+    """fns."""
+    op.kind()
+    op.finish()
+    op.d(f"nth_set({op.s(1, 'u32')}, {op.s(2, 'u32')}, (int32_t){op.s(3, 'u32')})", "u32")
+
+
 def field(op: Lane) -> None:
     """bfe, bfi, bmsk, szext."""
     base = op.instruction.base

@@ -146,6 +146,14 @@ static inline uint32_t clz32(uint32_t x) { return x ? (uint32_t)__builtin_clz(x)
 static inline uint32_t clz64(uint64_t x) { return x ? (uint32_t)__builtin_clzll(x) : 64; }
 static inline uint32_t bfind32(uint32_t x) { return x ? 31 - (uint32_t)__builtin_clz(x) : 0xffffffffu; }
 static inline uint32_t bfind64(uint64_t x) { return x ? 63 - (uint32_t)__builtin_clzll(x) : 0xffffffffu; }
+static inline uint32_t nth_set(uint32_t mask, uint32_t base, int32_t n) { /* fns */
+    if (base > 31) return 0xffffffffu;
+    uint32_t left = n >= 0 ? mask & ~0u << base : mask & ~0u >> (31 - base);
+    if (n == 0) return mask >> base & 1 ? base : 0xffffffffu;
+    for (int64_t skip = (n > 0 ? (int64_t)n : -(int64_t)n) - 1; skip > 0 && left; skip--)
+        left &= n > 0 ? left - 1 : ~(1u << bfind32(left));
+    return !left ? 0xffffffffu : n > 0 ? (uint32_t)__builtin_ctz(left) : bfind32(left);
+}
 static inline uint32_t shl32(uint32_t a, uint32_t b) { return b > 31 ? 0 : a << (b & 31); }
 static inline uint32_t shr32(uint32_t a, uint32_t b) { return b > 31 ? 0 : a >> (b & 31); }
 static inline uint32_t sar32(int32_t a, uint32_t b) { return (uint32_t)(a >> (b > 31 ? 31 : b)); }
