@@ -77,8 +77,15 @@ def _qualified(unit: Unit, aliases: Mapping[str, str]) -> Iterator[Use]:
         if scope.partition("::")[0] not in roots:
             continue
         for index in unit.tokens.names[name]:
+            if _is_alias_declared(unit.tokens, index):
+                continue
             if unit.is_cuda(index) and (use := _chain(unit, index, scope)) is not None:
                 yield use
+
+
+def _is_alias_declared(tokens: Tokens, index: int) -> bool:
+    """Whether a name is the new one in `namespace NAME = ...;`, which files that include this one use."""
+    return tokens.texts[index - 1 : index + 2 : 2] == ["namespace", "="]
 
 
 def _used(unit: Unit, aliases: Mapping[str, str]) -> Iterator[Use]:
@@ -90,7 +97,7 @@ def _used(unit: Unit, aliases: Mapping[str, str]) -> Iterator[Use]:
                 if not unit.next_in(index, _AFTER_MEMBER):
                     continue
                 use = _chain(unit, index, f"{scope}::{name}")
-                if use is not None and (use.support is not None or use.row is None or not _same_member(use)):
+                if use is not None and name not in unit.names and (use.support is not None or use.row is None or not _same_member(use)):
                     yield use
 
 

@@ -27,6 +27,7 @@ class RenamedName(Rule):
             "#define CHECK(x) do { hipError_t e = (x); if (e != hipSuccess) die(); } while (0)",
         ),
         fixes("using Sum = cub::BlockReduce<int, 128>;", "using Sum = hipcub::BlockReduce<int, 128>;"),
+        fixes("namespace my_cub = cub;", "namespace my_cub = hipcub;"),
         clean("struct Pool { void *cudaMalloc(int); }; void f(Pool &p) { p.cudaMalloc(4); }"),
         clean('const char *s = "cudaMalloc failed"; // cudaMalloc'),
         clean("namespace mine { void cudaFree(int); } void f() { mine::cudaFree(1); }"),

@@ -119,3 +119,24 @@ def test_it_compiles_and_runs(compile_fake: Compile, tmp_path: Path) -> None:
     done = kernel.launch(launch, 30)
     assert isinstance(done, Ran), done
     assert done.output(1).tolist() == [2 * x * x + 3 for x in given.tolist()]
+
+
+def test_macros_that_make_device_code_are_kept(tmp_path: Path) -> None:
+    (tmp_path / "source.cu").write_text(
+        "#define HD __device__ inline\n"
+        "#define MAKE(name) HD int name(int x) { return x; }\n"
+        "#define MAKE_TWO(name) MAKE(name##_a) MAKE(name##_b)\n"
+        "#define HOST(name) Tensor name(Tensor x) { return x; }\n"
+        "MAKE_TWO(get)\n"
+        "HOST(host)\n"
+        "template <class T, class = void>\n"
+        "struct Primary { static constexpr int value = 1; };\n"
+        "std::tuple<Tensor, Tensor> both(Tensor x) { return {x, x}; }\n"
+        "template <class T> __global__ void k(T *x) { Primary<T> p; *x = get_a(*x) + p.value; Tensor t; }\n"
+    )
+    text = cut_out(Program(tmp_path / "source.cu", "k<int>", "cuda"))
+    assert text is not None
+    for kept in ("MAKE_TWO(get)", "struct Primary {"):
+        assert kept in text, kept
+    for dropped in ("\nHOST(host)", "both(Tensor"):
+        assert dropped not in text, dropped

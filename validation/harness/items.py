@@ -44,11 +44,22 @@ def items(tokens: Tokens) -> tuple[Item, ...]:
 
 def _generators(tokens: Tokens) -> dict[str, bool]:
     """Macros of the file that stand for whole declarations, and whether these are device code or types."""
-    found: dict[str, bool] = {}
+    bodies: dict[str, frozenset[str]] = {}
+    called: set[str] = set()
     for directive in tokens.directives:
         words = tokens.texts[directive.first : directive.last]
-        if directive.name == "define" and words[1:2] == ["("] and "{" in words:
-            found[words[0]] = not _DEVICE.isdisjoint(words)
+        if directive.name == "define" and words:
+            bodies[words[0]] = bodies.get(words[0], frozenset()) | frozenset(words[1:])
+            called |= {words[0]} if words[1:2] == ["("] else set()
+    device, braced = _reaching(bodies, _DEVICE), _reaching(bodies, frozenset("{"))
+    return {name: name in device for name in called & braced}
+
+
+def _reaching(bodies: Mapping[str, frozenset[str]], wanted: frozenset[str]) -> set[str]:
+    """Macros whose body has one of the words, or a macro that does."""
+    found: set[str] = set()
+    while more := {name for name, body in bodies.items() if not body.isdisjoint(wanted | found)} - found:
+        found |= more
     return found
 
 
