@@ -54,3 +54,33 @@ def test_functions_that_newer_versions_have(tmp_path: Path) -> None:
     text = "__global__ void k(unsigned *p) { p[0] = __fns(p[1], 0, 3); }"
     assert "porter::fns" in _ported(text, tmp_path, "--rocm", "5.2")
     assert "porter::fns" not in _ported(text, tmp_path, "--rocm", "6.3")
+
+
+COPY = """
+#include <cuda_runtime.h>
+void copy(%s) {
+  cudaMemcpy3DParms p = {};
+  %s
+  cudaMemcpy3D(&p);
+}
+"""
+
+
+def test_copies_go_to_our_header_where_the_file_names_arrays(tmp_path: Path) -> None:
+    text = _ported(COPY % ("cudaArray_t array", "p.dstArray = array;"), tmp_path)
+    assert "porter::hipMemcpy3D(&p)" in text and '#include "porter/texture_host.hpp"' in text
+    text = _ported(COPY % ("cudaPitchedPtr from", "p.srcPtr = from;"), tmp_path)
+    assert "  hipMemcpy3D(&p)" in text and "porter" not in text
+
+
+def test_every_texture_row_names_a_function_of_its_header() -> None:
+    for name, row in load_support(None).names.items():
+        if not row.header.startswith("porter/texture"):
+            continue
+        text = "".join(
+            (hip.HEADERS / "porter" / f"{part}.hpp").read_text("utf-8") for part in ("texture_types", "texture")
+        )
+        text += (hip.HEADERS / row.header).read_text("utf-8")
+        short = row.name.removeprefix("porter::")
+        base = re.sub(r"(read|write)$", "", short) if short.startswith("surf") else short
+        assert re.search(rf"\b{base}\b", text), (name, row)

@@ -70,19 +70,36 @@ template <class Word> PORTER_TEXEL_CODE Word word_at(unsigned long long address)
   return *(PORTER_GLOBAL Word const*)address;
 }
 
-/// One channel: its 32 bits as the hardware returns them, or the fraction that it stands for.
-PORTER_TEXEL_CODE unsigned channel_at(unsigned long long address, unsigned bytes, unsigned kind, float range, float inverse) {
-  unsigned raw = 0u;
-  if (bytes == 4u) return word_at<unsigned>(address);
-  if (bytes == 2u)
-    raw = word_at<unsigned short>(address);
-  else
-    raw = word_at<unsigned char>(address);
+/// One channel of so many bytes: its 32 bits as the hardware returns them, or the fraction that it stands for.
+PORTER_TEXEL_CODE unsigned channel_of(unsigned raw, unsigned bytes, unsigned kind, float range, float inverse) {
+  if (bytes == 4u) return raw;
   if (kind == texel_half) return bits_of((float)__builtin_bit_cast(_Float16, (unsigned short)raw));
+  raw = bytes == 2u ? raw & 0xffffu : raw & 0xffu;
   if (kind == texel_signed) raw = (unsigned)(bytes == 2u ? (int)(short)raw : (int)(signed char)raw);
   if (range == 0.0f) return raw;
   float const value = kind == texel_signed ? (float)(int)raw : (float)raw;
   return bits_of(__builtin_fmaxf(fraction(value, range, inverse), -1.0f));
+}
+
+/// The first words of a texel; it lies at a multiple of its size.
+template <int count> PORTER_TEXEL_CODE void texel_words(unsigned long long address, unsigned bytes, unsigned (&words)[count]) {
+  if (bytes == 1u) {
+    words[0] = word_at<unsigned char>(address);
+  } else if (bytes == 2u) {
+    words[0] = word_at<unsigned short>(address);
+  } else if (count == 1 || bytes == 4u) {
+    words[0] = word_at<unsigned>(address);
+  } else {
+    typedef typename TexelWord<8>::type Two;
+    Two const first = word_at<Two>(address);
+    words[0] = first.x;
+    if (count > 1) words[1] = first.y;
+    if (count > 2 && bytes == 16u) {
+      Two const second = word_at<Two>(address + 8u);
+      words[2] = second.x;
+      words[3] = second.y;
+    }
+  }
 }
 
 template <class Part> struct PartOf {
@@ -107,13 +124,15 @@ PORTER_TEXEL_CODE Texel<Part, count> texel_at(TexturePointer d, int x, int y, in
     __builtin_memcpy(&made, &word, sizeof(made));
     return made;
   }
-  unsigned const channels = d->channels, bytes = d->channel_bytes;
-  unsigned long long const address = start + (unsigned long long)(unsigned)x * (bytes * channels);
-  float const range = PartOf<Part>::is_float ? d->range : 0.0f;
+  unsigned const channels = d->channels, bytes = d->channel_bytes, kind = d->kind;
+  float const range = PartOf<Part>::is_float ? d->range : 0.0f, inverse = d->inverse;
+  unsigned words[count] = {};
+  texel_words<count>(start + (unsigned long long)(unsigned)x * (bytes * channels), bytes * channels, words);
 #pragma unroll
   for (int c = 0; c < count; ++c) {
-    unsigned const n = (unsigned)c;
-    made.part[c] = n < channels ? PartOf<Part>::from(channel_at(address + bytes * n, bytes, d->kind, range, d->inverse)) : Part();
+    unsigned const one = words[0] >> 8 * c, two = words[c / 2] >> 16 * (c % 2);
+    unsigned const raw = bytes == 1u ? one : bytes == 2u ? two : words[c];
+    made.part[c] = (unsigned)c < channels ? PartOf<Part>::from(channel_of(raw, bytes, kind, range, inverse)) : Part();
   }
   return made;
 }
