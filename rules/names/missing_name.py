@@ -20,6 +20,7 @@ class MissingName(Rule):
     examples = (
         reports("void f(cudaExternalMemory_t m) { cublasXtHandle_t h; cublasXtCreate(&h); }"),
         clean("void f(int **p) { cudaMalloc(p, 4); }"),
+        clean("using namespace cub;\n__global__ void k(int *p) { *p = max(*p, 1); }"),
     )
 
     def find(self, unit: Unit) -> Iterator[Finding]:
