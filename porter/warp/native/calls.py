@@ -467,7 +467,7 @@ class Calls:
             left = self.condition(node.kids[0], scope)
             return (*left, *self.condition(node.kids[1], scope.copy(*left)))
         if node.kind == "binary" and node.text in ("||", "or"):
-            found = {guard for kid in node.kids for guard in self.condition(kid, scope)}
+            found = {guard for kid in node.kids for guard in self.condition(kid, scope)} - {"one"}
             if found <= {"uniform", "item", "thread", "agg", "mask", "tree"}:
                 return tuple(sorted(found))
             raise Undecided(node, "an alternative by lane or warp")
@@ -644,6 +644,8 @@ class Calls:
         other = self.value(right, scope)
         if other in (K.WARPS, K.FLOAT_WARPS) and operator == "<" and kind is K.BTHREAD:
             return ("stage2t",)
+        if kind is K.BTHREAD and operator == "==" and other is K.UNIFORM:
+            return ("thread", "one")
         if other in (K.UNIFORM, K.ITEM, K.DATA):
             return ("thread",)
         raise Undecided(node, f"a thread compared with {other.value}")
@@ -720,9 +722,8 @@ class Calls:
         if base.kind == "name" and base.text in self.plan.shared and base.text not in scope.kinds:
             self._to_shared(node, target, base.text, kind, scope)
             return kind
-        if base.kind == "name" and base.text in scope.locals:
-            self.value(target.kids[1], scope)
-            scope.kinds[base.text] = joined(scope.kinds[base.text], kind, node)
+        if array := self.expressions.register_array(target, scope):
+            scope.kinds[array] = joined(scope.kinds[array], kind, node)
             return kind
         place = placed(self.value(target.kids[0], scope), self.value(target.kids[1], scope), target)
         self._to_memory(node, place, kind, scope)
@@ -755,6 +756,9 @@ class Calls:
         if kind is K.BLOCKWIDE:
             return
         if kind in (K.UNIFORM, K.DATA) and ("tid0" in guards or kind is K.UNIFORM):
+            return
+        if kind is K.DATA and "one" in guards:
+            self.plan.thread_memory = True
             return
         raise Undecided(node, f"{kind.value} written to one place by a block")
 

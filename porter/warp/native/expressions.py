@@ -467,11 +467,28 @@ class Expressions:
         base = unwrapped(node.kids[0])
         if base.kind == "name" and base.text in self.plan.shared and base.text not in scope.kinds:
             return self.calls.shared_element(node, base.text, scope)
+        if array := self.register_array(node, scope):
+            return scope.kinds[array]
         place = self.value(node.kids[1], scope)
         start = self.value(node.kids[0], scope)
-        if base.kind == "name" and base.text in scope.locals:
-            return start
         return self.loaded(placed(start, place, node), node)
+
+    def register_array(self, element: Node, scope: Scope) -> str:
+        """The array in registers of which an expression names one element, by all of its indices; empty for none."""
+        indices: list[Node] = []
+        base = element
+        while base.kind == "index":
+            indices.append(base.kids[1])
+            base = unwrapped(base.kids[0])
+        if base.kind != "name" or base.text not in scope.locals:
+            return ""
+        variable = next(kid for kid in scope.declared[base.text].kids if kid.text == base.text)
+        if len(indices) != variable.count:
+            return ""
+        for index in indices:
+            if (kind := self.value(index, scope)) in (K.LANE, K.WARP, K.LEADER, K.RANK):
+                raise Undecided(index, f"an array of one thread indexed by {kind.value}")
+        return base.text
 
     def _list(self, node: Node, scope: Scope) -> Kind:
         kind = K.UNIFORM

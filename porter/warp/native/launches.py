@@ -67,10 +67,12 @@ def _strides(bodies: Bodies, kernel: Function) -> Iterator[str]:
 
 
 def shape_of(bodies: Bodies, kernel: Function, launches: tuple[Launch, ...]) -> Shape:
-    """How the threads of a kernel's blocks number lanes and warps, the same at every launch."""
+    """How the threads of a kernel's blocks number lanes and warps; of lines of several lengths, none is known."""
     found = {_shape(bodies, kernel, launch) for launch in launches}
     if len(found) > 1:
-        raise Undecided(None, _SEVERAL)
+        if any(shape.form != "line" for shape in found):
+            raise Undecided(None, _SEVERAL)
+        return Shape("line", None, frozenset.intersection(*(shape.names for shape in found)))
     return found.pop() if found else Shape("line", None)
 
 
