@@ -17,12 +17,13 @@ _SHAPES = {
     "bf16": {(16, 8, 8), (16, 8, 16)},
     "tf32": {(16, 8, 4), (16, 8, 8)},
     "s8": {(8, 8, 16), (16, 8, 16), (16, 8, 32)},
+    "s4": {(8, 8, 32), (16, 8, 32), (16, 8, 64)},
     "fp8": {(16, 8, 16), (16, 8, 32)},
     "f64": {(8, 8, 4)},
 }
-_BITS = {"f16": 16, "bf16": 16, "tf32": 32, "s8": 8, "u8": 8, "e4m3": 8, "e5m2": 8, "f64": 64}
-_RESULTS = {"f16": ("f32", "f16"), "fp8": ("f32", "f16"), "s8": ("s32",), "f64": ("f64",)}
-_MIXED = {"s8": ("s8", "u8"), "fp8": ("e4m3", "e5m2")}
+_BITS = {"f16": 16, "bf16": 16, "tf32": 32, "s8": 8, "u8": 8, "s4": 4, "u4": 4, "e4m3": 8, "e5m2": 8, "f64": 64}
+_RESULTS = {"f16": ("f32", "f16"), "fp8": ("f32", "f16"), "s8": ("s32",), "s4": ("s32",), "f64": ("f64",)}
+_MIXED = {"s8": ("s8", "u8"), "s4": ("s4", "u4"), "fp8": ("e4m3", "e5m2")}
 _REGISTERS = {"f32": "f32", "f16": "b32", "s32": "s32", "f64": "f64"}
 
 
@@ -35,7 +36,7 @@ def _mma(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str
     known = (m, n, k) in _SHAPES.get(family, ()) and result == accumulator
     if not known or result not in _RESULTS.get(family, ("f32",)) or b not in _MIXED.get(family, (a,)):
         raise Unknown(match[0])
-    if match[4] and family != "s8":
+    if match[4] and result != "s32":
         raise Unknown(match[0])
     kind = a if a == b else a + b
     register = "f64" if family == "f64" else "b32"

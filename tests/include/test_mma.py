@@ -17,7 +17,7 @@ from tests.include import hip, virtual
 Array = npt.NDArray[Any]
 
 KERNELS = re.findall(r"^MMA\((\w+),", hip.snippet("mma_device"), re.MULTILINE)
-BITS = {"f16": 16, "bf16": 16, "tf32": 32, "s8": 8, "u8": 8, "e4m3": 8, "e5m2": 8, "f64": 64}
+BITS = {"f16": 16, "bf16": 16, "tf32": 32, "s8": 8, "u8": 8, "s4": 4, "u4": 4, "e4m3": 8, "e5m2": 8, "f64": 64}
 RESULT = {"f32": np.float32, "f16": np.float16, "s32": np.int32, "f64": np.float64}
 WARPS = 3
 
@@ -68,9 +68,10 @@ def fp8_values(kind: str) -> Array:
 
 def elements(kind: str, shape: tuple[int, ...], rng: np.random.Generator) -> tuple[Array, Array]:
     """Bits as they lie in registers, and their values."""
-    if kind in ("s8", "u8"):
-        values = rng.integers(-128 if kind == "s8" else 0, 128 if kind == "s8" else 256, shape)
-        return values.astype(np.int8 if kind == "s8" else np.uint8), values.astype(np.float64)
+    if kind[0] in "su":
+        bits = BITS[kind]
+        values = rng.integers(0, 1 << bits, shape) - (1 << bits - 1 if kind[0] == "s" else 0)
+        return (values & (1 << bits) - 1).astype(np.uint8), values.astype(np.float64)
     if kind in ("e4m3", "e5m2"):
         codes = rng.choice([code for code in range(256) if code & 0x7F < (0x60 if kind == "e4m3" else 0x50)], shape)
         return codes.astype(np.uint8), fp8_values(kind)[codes]
@@ -82,6 +83,13 @@ def elements(kind: str, shape: tuple[int, ...], rng: np.random.Generator) -> tup
     words = values.astype(np.float32).view(np.uint32) >> (drop := 16 if kind == "bf16" else 13) << drop
     exact = words.view(np.float32).astype(np.float64)
     return ((words >> 16).astype(np.uint16) if kind == "bf16" else words), exact
+
+
+def in_words(items: Array, bits: int) -> Array:
+    """Elements one after the other, the first in the lowest bits."""
+    if bits == 4:
+        items = items[:, ::2] | items[:, 1::2] << 4
+    return np.ascontiguousarray(items).view(np.uint32)
 
 
 @pytest.mark.parametrize("block", [32 * WARPS, 32])
@@ -100,8 +108,8 @@ def test_products(module: Module, name: str, block: int) -> None:
     row, depth = spots(m, k, BITS[a_kind])
     column, depth_b = spots(8, k, BITS[b_kind])
     arguments = [
-        np.ascontiguousarray(a_bits[:, row, depth]).view(np.uint32),
-        np.ascontiguousarray(b_bits[:, column, depth_b]).view(np.uint32),
+        in_words(a_bits[:, row, depth], BITS[a_kind]),
+        in_words(b_bits[:, column, depth_b], BITS[b_kind]),
         np.ascontiguousarray(c[:, rows, columns]),
     ]
     working = WARPS - 1  # with blocks of 96 threads, the last wavefront has no work, and is half there

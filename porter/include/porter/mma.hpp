@@ -65,8 +65,31 @@ template <class A, class B> struct Fp8 {
   static PORTER_MATRIX float dot(Pack a, Pack b, float c) { return porter::matrix::F16::dot(A::halves(a), B::halves(b), c); }
 };
 
+/// Eight numbers of 4 bits: as bytes, the even ones and then the odd ones of both factors.
+template <class A, class B> struct Nibbles {
+  using Pack = u32;
+  using Wide = porter::matrix::Bytes<A, B>;
+  using Sum = typename Wide::Sum;
+  static constexpr int step = 8;
+  template <class T> static PORTER_MATRIX u32 even(u32 x) {
+    u32 const low = x & 0x0f0f0f0fu;
+    return static_cast<T>(-1) < 0 ? low | (low & 0x08080808u) * 0x1eu : low;
+  }
+  template <int Cbsz, int Abid> static PORTER_MATRIX Sum matrix(Pack a, Pack b, Sum c) {
+    c = Wide::template matrix<Cbsz, Abid>(even<A>(a), even<B>(b), c);
+    return Wide::template matrix<Cbsz, Abid>(even<A>(a >> 4), even<B>(b >> 4), c);
+  }
+  static PORTER_MATRIX int dot(Pack a, Pack b, int c) {
+    return Wide::dot(even<A>(a >> 4), even<B>(b >> 4), Wide::dot(even<A>(a), even<B>(b), c));
+  }
+};
+
 }  // namespace detail
 
+using s4 = detail::Nibbles<signed char, signed char>;
+using u4 = detail::Nibbles<unsigned char, unsigned char>;
+using s4u4 = detail::Nibbles<signed char, unsigned char>;
+using u4s4 = detail::Nibbles<unsigned char, signed char>;
 using e4m3 = detail::Fp8<detail::E4M3, detail::E4M3>;
 using e5m2 = detail::Fp8<detail::E5M2, detail::E5M2>;
 using e4m3e5m2 = detail::Fp8<detail::E4M3, detail::E5M2>;
@@ -235,7 +258,7 @@ template <class Kind> PORTER_MATRIX Registers<u32, 2> mma_f16(u32 a0, u32 a1, u3
   PORTER_MATRIX Registers<int, 4> name(u32 a0, u32 a1, u32 b0, int c0, int c1, int c2, int c3) {                        \
     return detail::integers<Kind, saturate, 2, 1>({{a0, a1}}, {b0}, {c0, c1, c2, c3});                                  \
   }                                                                                                                     \
-  /* m8n8k16 */                                                                                                         \
+  /* m8n8k* */                                                                                                          \
   template <class Kind> PORTER_MATRIX Registers<int, 2> name(u32 a0, u32 b0, int c0, int c1) {                          \
     return detail::integers<Kind, saturate, 1, 1>({{a0}}, {b0}, {c0, c1});                                              \
   }
