@@ -28,12 +28,17 @@ def include_edit(source: SourceFile, tokens: Tokens, lines: Iterable[str]) -> Ed
 
 
 def _place(source: SourceFile, tokens: Tokens) -> int:
-    """A line start: before the first unconditional #include, else after the guard or the first comment."""
+    """A line start: before the first unconditional #include, or a conditional part with code before that; else after
+    the guard or the first comment."""
     guard = _guard(tokens)
-    depth = 0
+    code = next((tokens.starts[i] for i in range(len(tokens)) if tokens.directive_of(i) is None), len(source.text))
+    depth = opened = 0
     after_guard: int | None = None
     for number, directive in enumerate(tokens.directives):
+        if depth and directive.start > code > opened:
+            return _line_start(source, opened)
         if directive.name in _OPENS:
+            opened = opened if depth else directive.start
             depth += number != guard
         elif directive.name == "endif":
             depth -= 1

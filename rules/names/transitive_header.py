@@ -31,6 +31,10 @@ _BRINGS = {
     "mma.h": _HALVES,
     "nccl.h": _HALVES | {"fp8"},
     "cooperative_groups.h": _HALVES,
+    **{
+        f"ATen/cuda/{name}": _HALVES | {"complex"}
+        for name in ("CUDAContext.h", "CUDAContextLight.h", "CUDABlas.h", "Exceptions.h")
+    },
 }
 """CUDA header -> tables of the headers that it includes and that its counterpart in ROCm does not."""
 _TEMPLATES = ("cub/", "thrust/")
@@ -40,14 +44,19 @@ class TransitiveHeader(Rule):
     """Type whose header came with another one
 
     CUDA's library headers include the headers of half, bfloat16 and complex types: `cublas_v2.h` is enough to use
-    `__nv_bfloat16`. ROCm's library headers do not, so the header of the type is included where a file uses it and has
-    only such a library header.
+    `__nv_bfloat16`, and so is PyTorch's `ATen/cuda/CUDAContext.h`, which includes it. ROCm's library headers do not, so
+    the header of the type is included where a file uses it and has only such a library header.
     """
 
     code = "A014"
     examples = (
         fixes("#include <cublas_v2.h>\n__nv_bfloat16 *p;", "#include <cublas_v2.h>\n__nv_bfloat16 *p;", path="a.h"),
         fixes("#include <cub/cub.cuh>\n__half *p;", "#include <cub/cub.cuh>\n__half *p;", path="a.h"),
+        fixes(
+            "#include <ATen/cuda/CUDAContext.h>\n__nv_bfloat16 *p;",
+            "#include <ATen/cuda/CUDAContext.h>\n__nv_bfloat16 *p;",
+            path="a.cpp",
+        ),
         clean("#include <cublas_v2.h>\n#include <cuda_bf16.h>\n__nv_bfloat16 *p;", path="a.h"),
         clean("#include <cuda_runtime.h>\n__nv_bfloat16 *p;", path="a.h"),
         clean("#include <cublas_v2.h>\ncublasHandle_t h;", path="a.h"),

@@ -24,6 +24,14 @@ def inserted(text: str) -> str:
         ("", "#include <n.h>\n"),
         ("int x;\n", "#include <n.h>\nint x;\n"),
         ("// license\n\nint x;\n", "// license\n#include <n.h>\n\nint x;\n"),
+        (
+            "#pragma once\n#ifndef X\n#include <b.h>\nint y;\n#endif\n#include <a.h>\nint x;\n",
+            "#pragma once\n#include <n.h>\n#ifndef X\n#include <b.h>\nint y;\n#endif\n#include <a.h>\nint x;\n",
+        ),
+        (
+            "#ifdef X\n#include <b.h>\n#define Y\n#endif\n#include <a.h>\nint x;\n",
+            "#ifdef X\n#include <b.h>\n#define Y\n#endif\n#include <n.h>\n#include <a.h>\nint x;\n",
+        ),
         ("#include <a.h>\nint x;\n", "#include <n.h>\n#include <a.h>\nint x;\n"),
         ("#pragma once\nint x;\n", "#pragma once\n#include <n.h>\nint x;\n"),
         (

@@ -67,8 +67,13 @@ def common_options(source: Path, options: tuple[str, ...]) -> tuple[str, ...]:
     found = torch if isinstance(torch, TorchHeaders) else None
     standard = () if any(map(_STANDARD.match, options)) else (found.standard if found else "-std=c++17",)
     level = () if any(map(_LEVEL.match, options)) else ("-O3",)
-    builder = (*found.options, *setup_macros(source, options)) if found else ()
+    builder = (*found.options, *setup_macros(source, options), *_host_only(source)) if found else ()
     return (*standard, *level, *options, *builder, *_WARNINGS)
+
+
+def _host_only(source: Path) -> tuple[str, ...]:
+    """PyTorch's builder gives plain C++ to the host's compiler, for which narrowing is a warning."""
+    return () if source.suffix in (".hip", ".cu") else ("-Wno-c++11-narrowing",)
 
 
 def is_too_old_for_torch(tool: Tool, source: Path, options: tuple[str, ...]) -> bool:
