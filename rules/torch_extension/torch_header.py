@@ -25,9 +25,9 @@ class TorchHeader(Rule):
     """PyTorch header about CUDA, in a standalone port
 
     ROCm builds of PyTorch install `ATen/cuda/CUDAContext.h` as `ATen/hip/HIPContext.h` and `c10/cuda/CUDAGuard.h` as
-    `c10/hip/HIPGuard.h`; the namespaces `at::cuda` and `c10::cuda` stay, since PyTorch 2.11 (before, they were `at::hip`
-    and `c10::hip`). By default these names are left to PyTorch's own hipify, which runs when the extension is built and
-    knows its own version's; with `--torch standalone` the port has them itself, and needs 2.11 or newer.
+    `c10/hip/HIPGuard.h`; the namespaces `at::cuda` and `c10::cuda` stay since PyTorch 2.11 (they were `at::hip` and
+    `c10::hip` before). By default these names are left to PyTorch's own hipify, which runs when the extension is built
+    and knows its own version's; with `--torch standalone` the port has them itself, and needs 2.11 or newer.
     """
 
     code = "T001"
