@@ -1,9 +1,9 @@
-"""D015: texture references, which CUDA had up to version 11."""
+"""D015: texture and surface references, which CUDA had up to version 11."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from porter.lex import IDENTIFIER
@@ -12,9 +12,12 @@ from porter.rule import Rule, clean, fixes, reports
 from porter.unit import Unit
 
 _SUPPORT = "porter/texture_reference.hpp"
-_MACRO = "PORTER_TEXTURE_REFERENCE"
-_EVIDENCE = re.compile(r"(cuda|hip)(ReadMode|TextureType)\w+")
-_USE = re.compile(r"tex[123]D(fetch|Layered|Lod|Grad)*|cuda(Bind|Unbind)Texture\w*|cudaGetTexture\w+")
+_MACROS = {"texture": "PORTER_TEXTURE_REFERENCE", "surface": "PORTER_SURFACE_REFERENCE"}
+_EVIDENCE = re.compile(r"(cuda|hip)(ReadMode|TextureType|SurfaceType)\w+")
+_USE = re.compile(
+    r"tex[123]D(fetch|Layered|Lod|Grad)*|surf[123]D(Layered)?(read|write)"
+    r"|cuda(Bind|Unbind)(Texture|Surface)\w*|cudaGetTexture\w+"
+)
 _SIMPLE = re.compile(r"[\w\s]+(,[\w\s]+){0,2}")
 
 
@@ -29,18 +32,20 @@ class _Declaration(NamedTuple):
 
 
 class TextureReference(Rule):
-    """Texture reference at file scope
+    """Texture or surface reference at file scope
 
     `texture<float, 2> t;` is a variable that kernels read and that the host binds to memory with `cudaBindTexture`.
     CUDA 12 dropped it, and on gfx942 HIP refuses it. The port declares two variables with one macro
     (`porter/texture_reference.hpp`): a description in constant memory, which kernels read through `porter::tex2D` and
     its like, and the host's side with CUDA's members (`filterMode`, `addressMode`, `normalized`), from which binding
     makes the description. CUDA takes a binding along with a launch; here it is written in the order of the null
-    stream. References with constructor arguments, `extern` ones, and those made by macros are left to a person.
+    stream. `surface<void, 2> s;` is ported likewise. References with constructor arguments, `extern` ones, and those
+    made by macros are left to a person.
     """
 
     code = "D015"
-    triggers = frozenset({"texture"})
+    triggers = frozenset(_MACROS)
+    answers = frozenset({"surface"})
     hazards = ("texture-host-api",)
     examples = (
         fixes(
@@ -55,6 +60,11 @@ class TextureReference(Rule):
             "__device__ int f() { return tex1Dfetch(a, 0); }",
             effort=Effort.REVIEW,
         ),
+        fixes(
+            "surface<void, 2> image;\n__device__ void f(float v) { surf2Dwrite(v, image, 4, 2); }",
+            "PORTER_SURFACE_REFERENCE(image, void, 2);\n__device__ void f(float v) { surf2Dwrite(v, image, 4, 2); }",
+            effort=Effort.REVIEW,
+        ),
         reports("extern texture<float, cudaTextureType1D> table;"),
         reports("#define TABLE(name) texture<float, 1, cudaReadModeElementType> name##_table;"),
         reports("texture<float, 1, cudaReadModeElementType> t(0, cudaFilterModeLinear, cudaAddressModeClamp);"),
@@ -65,10 +75,14 @@ class TextureReference(Rule):
 
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per declaration."""
+        for word in sorted(self.triggers & unit.identifiers):
+            places = unit.tokens.names[word]
+            if not any(unit.tokens.texts[index - 1] in ("class", "struct") for index in places if index):
+                yield from self._references(unit, word, places)
+
+    def _references(self, unit: Unit, word: str, places: Iterable[int]) -> Iterator[Finding]:
         texts = unit.tokens.texts
-        if any(texts[index - 1] in ("class", "struct") for index in unit.tokens.names["texture"] if index):
-            return
-        for index in unit.tokens.names["texture"]:
+        for index in places:
             if not unit.is_free(index) or not unit.next_is(index, "<"):
                 continue
             found = _declaration(unit, index)
@@ -76,10 +90,10 @@ class TextureReference(Rule):
                 continue
             span = unit.span(index, found.closing)
             if not found.names:
-                yield self.finding(unit, span, "a texture reference of this form has no counterpart", Effort.MANUAL)
+                yield self.finding(unit, span, f"a {word} reference of this form has no counterpart", Effort.MANUAL)
                 continue
             names = ", ".join(texts[name] for name in found.names)
-            message = f"texture reference {names} is read in software; binding is in the order of the null stream"
+            message = f"{word} reference {names}: access in software, binding in the order of the null stream"
             yield self.finding(unit, span, message, Effort.REVIEW, _edits(unit, found), (_SUPPORT,))
 
 
@@ -126,8 +140,9 @@ def _edits(unit: Unit, found: _Declaration) -> tuple[Edit, ...]:
     texts = tokens.texts
     start, last = tokens.starts[found.first], found.names[-1]
     arguments = unit.slice(Span(tokens.end(found.angle), tokens.starts[found.closing])).strip()
-    more = "".join(f"; {_MACRO}({texts[name]}, {arguments})" for name in found.names[1:])
+    macro = _MACROS[texts[found.angle - 1]]
+    more = "".join(f"; {macro}({texts[name]}, {arguments})" for name in found.names[1:])
     return (
-        Edit(start, tokens.end(found.angle), f"{_MACRO}({texts[found.names[0]]}, "),
+        Edit(start, tokens.end(found.angle), f"{macro}({texts[found.names[0]]}, "),
         Edit(tokens.starts[found.closing], tokens.end(last), f"){more}"),
     )

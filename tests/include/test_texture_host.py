@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from porter.validation.devices.core.image import ImageArgument
 from porter.validation.devices.core.result import Ran
+from porter.validation.devices.gfx942 import Module
 from porter.validation.devices.gfx942.texture import LAYOUT, describe
 from porter.validation.sampling import Sampling
 
@@ -103,18 +104,30 @@ extern "C" __global__ void read(const float *at, float *out, float4 *pixels, int
   out[i] = porter::tex1Dfetch(table, i - 3);
   pixels[i] = porter::tex2D(image, at[2 * i], at[2 * i + 1]);
 }
+PORTER_SURFACE_REFERENCE(canvas, void, 2);
+extern "C" __global__ void paint(float *seen, int n) {
+  int i = threadIdx.x;
+  if (i >= n) return;
+  porter::surf2Dread(&seen[i], canvas, 4 * i, 1);
+  porter::surf2Dwrite(2 * porter::surf2Dread<float>(canvas, 4 * i, 1), canvas, 4 * i, 0);
+}
 int bind(float *p, hipArray_t a) {
   image.filterMode = hipFilterModeLinear;
   image.addressMode[0] = hipAddressModeClamp;
-  return porter::hipBindTexture(0, table, p, 64) + porter::hipBindTextureToArray(image, a);
+  return porter::hipBindTexture(0, table, p, 64) + porter::hipBindTextureToArray(image, a) +
+         porter::hipBindSurfaceToArray(canvas, a);
 }
 """
 
 
-def test_references_read_what_they_are_bound_to() -> None:
+@pytest.fixture(scope="module")
+def references() -> Module:
+    return virtual.load_text(REFERENCES)
+
+
+def test_references_read_what_they_are_bound_to(references: Module) -> None:
     rng = np.random.default_rng(1)
-    module = virtual.load_text(REFERENCES)
-    memory = module.device.memory
+    module, memory = references, references.device.memory
     table = rng.standard_normal(20).astype(np.float32)
     image = ImageArgument(rng.integers(0, 256, (1, 4, 4), np.uint8), Sampling(4, linear=True, fractions=True))
     for name, bound in (("table", ImageArgument(table, Sampling(memory="linear"))), ("image", image)):
@@ -133,6 +146,21 @@ def test_references_read_what_they_are_bound_to() -> None:
     pixels = image.texels[0] / np.float32(255)
     want = (1 - part) * pixels[np.clip(left, 0, 3)] + part * pixels[np.clip(left + 1, 0, 3)]
     np.testing.assert_allclose(done.output(2), want, rtol=1e-6)
+
+
+def test_surface_references_read_and_write(references: Module) -> None:
+    texels = np.arange(24, dtype=np.float32).reshape(3, 8)
+    image = ImageArgument(texels, Sampling(surface=True))
+    memory = references.device.memory
+    block = memory.allocate(texels.nbytes, "canvas")
+    memory.write(block.base, texels)
+    symbol = next(s for s in references.symbols if "porter_texture_canvas" in s)
+    references.write_symbol(symbol, np.frombuffer(describe(image, block.base), np.uint8))
+    done = references.launch("paint", 1, 8, [np.zeros(8, np.float32), 8])
+    assert isinstance(done, Ran), done
+    np.testing.assert_array_equal(done.output(0), texels[1])
+    after = memory.read_array(block.base, texels)
+    np.testing.assert_array_equal(after, np.stack([2 * texels[1], texels[1], texels[2]]))
 
 
 @pytest.mark.slow

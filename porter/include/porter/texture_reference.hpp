@@ -1,4 +1,5 @@
-// Texture references (`texture<float, 2> t;`, bound by the host, up to CUDA 11) on plain memory, as texture.hpp reads it.
+// Texture and surface references (`texture<float, 2> t;`, bound by the host, up to CUDA 11) on plain memory, as texture.hpp
+// reads it.
 //
 // `PORTER_TEXTURE_REFERENCE(name, T, dimensions, mode);` makes two variables: what kernels read, in constant memory, and `name`,
 // which holds on the host what a program sets before it binds. Binding writes the former, in the order of the null stream: a
@@ -36,6 +37,16 @@ struct texture_variable : texture_reference {
 #endif
 };
 
+/// The same for a surface reference.
+struct surface_reference {
+  void const* place;
+};
+template <texture_descriptor* descriptor> struct surface_variable : surface_reference {
+#if !defined(__HIP_DEVICE_COMPILE__)
+  surface_variable() { place = descriptor; }
+#endif
+};
+
 namespace detail {
 
 template <class T, hipTextureReadMode read> struct TexelRead {
@@ -53,6 +64,14 @@ PORTER_FRACTION(short, short)
 #undef PORTER_FRACTION
 template <> struct TexelRead<signed char, hipReadModeNormalizedFloat> { typedef float type; };
 
+inline hipError_t write_descriptor(
+    void const* place, hipResourceDesc const& resource, hipTextureDesc const& reading) {
+  TextureBlock block;
+  hipError_t const status = describe(&resource, &reading, nullptr, block);
+  if (status != hipSuccess) return status;
+  return ::hipMemcpyToSymbol(place, &block.descriptor, sizeof(TextureDescriptor), 0, hipMemcpyHostToDevice);
+}
+
 inline hipError_t bind(texture_reference const& reference, hipResourceDesc const& resource) {
   hipTextureDesc reading = hipTextureDesc();
   for (int k = 0; k < 3; ++k) reading.addressMode[k] = reference.addressMode[k];
@@ -60,11 +79,7 @@ inline hipError_t bind(texture_reference const& reference, hipResourceDesc const
   reading.readMode = reference.mode;
   reading.sRGB = reference.sRGB;
   reading.normalizedCoords = reference.normalized;
-  TextureBlock block;
-  hipError_t const status = describe(&resource, &reading, nullptr, block);
-  if (status != hipSuccess) return status;
-  return ::hipMemcpyToSymbol(
-      reference.place, &block.descriptor, sizeof(TextureDescriptor), 0, hipMemcpyHostToDevice);
+  return write_descriptor(reference.place, resource, reading);
 }
 
 }  // namespace detail
@@ -77,7 +92,8 @@ inline hipError_t hipBindTexture(size_t* offset, texture_reference const* refere
   resource.resType = hipResourceTypeLinear;
   resource.res.linear.devPtr = const_cast<void*>(memory);
   resource.res.linear.desc = *format;
-  resource.res.linear.sizeInBytes = size;
+  size_t const most = (static_cast<size_t>(1) << 27) * detail::texel_bytes(*format);  // CUDA's limit, if none is given
+  resource.res.linear.sizeInBytes = size < most ? size : most;
   if (offset != nullptr) *offset = 0;
   return detail::bind(*reference, resource);
 }
@@ -126,6 +142,21 @@ inline hipError_t hipBindTextureToArray(texture_reference const& reference, hipA
   return porter::hipBindTextureToArray(&reference, array);
 }
 
+inline hipError_t hipBindSurfaceToArray(
+    surface_reference const* reference, hipArray_const_t array, hipChannelFormatDesc const* = nullptr) {
+  hipResourceDesc resource = hipResourceDesc();
+  resource.resType = hipResourceTypeArray;
+  resource.res.array.array = const_cast<hipArray_t>(array);
+  return detail::write_descriptor(reference->place, resource, hipTextureDesc());
+}
+inline hipError_t hipBindSurfaceToArray(
+    surface_reference const& reference, hipArray_const_t array, hipChannelFormatDesc const&) {
+  return porter::hipBindSurfaceToArray(&reference, array);
+}
+inline hipError_t hipBindSurfaceToArray(surface_reference const& reference, hipArray_const_t array) {
+  return porter::hipBindSurfaceToArray(&reference, array);
+}
+
 inline hipError_t hipUnbindTexture(texture_reference const*) { return hipSuccess; }
 inline hipError_t hipUnbindTexture(texture_reference const&) { return hipSuccess; }
 inline hipError_t hipGetTextureAlignmentOffset(size_t* offset, texture_reference const*) {
@@ -157,6 +188,30 @@ PORTER_REFERENCE_FUNCTION(tex1DLod, (float x, float level), (x, level))
 PORTER_REFERENCE_FUNCTION(tex2DLod, (float x, float y, float level), (x, y, level))
 PORTER_REFERENCE_FUNCTION(tex3DLod, (float x, float y, float z, float level), (x, y, z, level))
 
+#define PORTER_SURFACE_FUNCTION(name, parameters, arguments)                                                         \
+  template <class T, texture_descriptor* descriptor>                                                                 \
+  __device__ inline __attribute__((always_inline)) T name##read(surface_variable<descriptor> const&,                 \
+      PORTER_LIST parameters, hipSurfaceBoundaryMode mode = hipBoundaryModeTrap) {                                   \
+    return name##read<T>((surface_object)descriptor, PORTER_LIST arguments, mode);                                   \
+  }                                                                                                                  \
+  template <class T, texture_descriptor* descriptor>                                                                 \
+  __device__ inline __attribute__((always_inline)) void name##read(T* value, surface_variable<descriptor> const&,    \
+      PORTER_LIST parameters, hipSurfaceBoundaryMode mode = hipBoundaryModeTrap) {                                   \
+    *value = name##read<T>((surface_object)descriptor, PORTER_LIST arguments, mode);                                 \
+  }                                                                                                                  \
+  template <class T, texture_descriptor* descriptor>                                                                 \
+  __device__ inline __attribute__((always_inline)) void name##write(T value, surface_variable<descriptor> const&,    \
+      PORTER_LIST parameters, hipSurfaceBoundaryMode mode = hipBoundaryModeTrap) {                                   \
+    name##write(value, (surface_object)descriptor, PORTER_LIST arguments, mode);                                     \
+  }
+
+PORTER_SURFACE_FUNCTION(surf1D, (int x), (x))
+PORTER_SURFACE_FUNCTION(surf2D, (int x, int y), (x, y))
+PORTER_SURFACE_FUNCTION(surf3D, (int x, int y, int z), (x, y, z))
+PORTER_SURFACE_FUNCTION(surf1DLayered, (int x, int layer), (x, layer))
+PORTER_SURFACE_FUNCTION(surf2DLayered, (int x, int y, int layer), (x, y, layer))
+
+#undef PORTER_SURFACE_FUNCTION
 #undef PORTER_REFERENCE_FUNCTION
 #undef PORTER_LIST
 
@@ -173,6 +228,9 @@ PORTER_REFERENCE_FUNCTION(tex3DLod, (float x, float y, float z, float level), (x
 #define PORTER_TEXTURE_REFERENCE(name, ...)                             \
   static __constant__ porter::texture_descriptor porter_texture_##name; \
   PORTER_TEXTURE_OF(name, __VA_ARGS__, hipTextureType1D, hipReadModeElementType, 0)
+#define PORTER_SURFACE_REFERENCE(name, ...)                             \
+  static __constant__ porter::texture_descriptor porter_texture_##name; \
+  PORTER_TEXTURE_SIDE porter::surface_variable<&porter_texture_##name> name
 
 #endif
 #endif  // PORTER_TEXTURE_REFERENCE_HPP
