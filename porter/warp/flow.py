@@ -94,6 +94,8 @@ class Flow:
     final: dict[str, Value] = field(default_factory=dict)
     shared: set[str] = field(default_factory=set)
     """Variables of the block: all threads read the same from them."""
+    lambdas: set[str] = field(default_factory=set)
+    """Variables that hold a lambda with an exchange of all lanes in it."""
     _recording: bool = True
     _barriers: dict[int, bool] = field(default_factory=dict)
     """Whether a statement of this body comes to a barrier, by its identity."""
@@ -137,6 +139,8 @@ class Flow:
             if "&" in variable.extra and initial is not None and not self.shared.isdisjoint(names(initial)):
                 self.shared.add(variable.text)
                 continue
+            if initial is not None and unwrapped(initial).kind == "lambda" and self._exchanges_all(initial, state):
+                self.lambdas.add(variable.text)
             if "constexpr" in node.text.split() and value.spread is Spread.BLOCK and value.constant is None:
                 value = Value(fixed=True)
             if initial is not None and not _is_constant(node.text):
@@ -146,6 +150,15 @@ class Flow:
             state.values[variable.text] = value
             if initial is not None:
                 state.masks = _with_mask(state.masks, variable.text, self._computed_mask(initial, state))
+
+    def _exchanges_all(self, node: Node, state: _State) -> bool:
+        return any(
+            found.kind in EXCHANGES
+            and (mask := argument(call, found.mask)) is not None
+            and not self._computed_mask(mask, state)
+            for call in _calls(node)
+            if (found := collective(call)) is not None
+        )
 
     def _expression(self, node: Node, state: _State) -> None:
         for kid in node.kids:
@@ -461,6 +474,8 @@ class Flow:
         if found is not None:
             return self._collective(node, found, arguments, state)
         name = node.callee.rpartition("::")[2]
+        if name in self.lambdas:
+            self._record(Event("call", node, state.branches, state.exits, None, True, EXCHANGES))
         if name in BARRIERS:
             self._record(Event("barrier", node, state.branches, state.exits))
             return UNIFORM

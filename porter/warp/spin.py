@@ -285,7 +285,9 @@ class Spins:
 
     def _taken_inside(self, loop: _Loop) -> tuple[Waits | None, Node]:
         """A lock that is taken, used and given back within one pass of the loop, and the statement that does so."""
-        for statement in loop.statements:
+        for place, statement in enumerate(loop.statements):
+            if self._passes_losers_on(statement, loop, loop.statements[place + 1 :]):
+                return Waits.LEAVING, statement
             for branch in _branches(statement):
                 lock = self._lock_of(branch.kids[0], loop)
                 side = next((s for s in branch.kids[1:] if lock is not None and _releases(s, lock)), None)
@@ -298,6 +300,17 @@ class Spins:
                 turns = bool(sets & ends) and not _meets(loop)
                 return (Waits.TAKING_TURNS, statement) if turns else (None, EMPTY)
         return None, EMPTY
+
+    def _passes_losers_on(self, statement: Node, loop: _Loop, after: tuple[Node, ...]) -> bool:
+        """`if (atomicExch(lock, 1) != 0) continue;` before what the winner does, which then ends the loop."""
+        if statement.kind != "if" or len(statement.kids) != 2 or _only(statement.kids[1]).text != "continue":
+            return False
+        lock = self._lock_of(statement.kids[0], loop)
+        rest = Node("block", 0, 0, kids=after)
+        if lock is None or not _releases(rest, lock):
+            return False
+        sets = {unwrapped(n.kids[0]).text for n in rest.walk() if n.kind == "assign"}
+        return _leaves(rest) or any(sets & set(names(condition)) for condition in loop.exits)
 
     def _lock_of(self, condition: Node, loop: _Loop) -> Node | None:
         """The locking call that a condition tests, in its own text or through a variable set in the loop."""

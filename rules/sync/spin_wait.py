@@ -115,6 +115,20 @@ class SpinWait(Rule):
         ),
         reports(
             """
+            __global__ void add(int *lock, float *sum, float v) {
+              bool done = false;
+              do {
+                if (atomicExch(lock, 1) != 0) continue;
+                *sum += v;
+                __threadfence();
+                atomicExch(lock, 0);
+                done = true;
+              } while (!done);
+            }
+            """
+        ),
+        reports(
+            """
             __global__ void neighbour(volatile float *x, float *y) {
               float v;
               do { v = x[threadIdx.x ^ 1]; } while (isnan(v));

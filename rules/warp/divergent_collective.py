@@ -79,6 +79,15 @@ class DivergentCollective(Rule):
         ),
         reports(
             """
+            __global__ void some(float *x) {
+              auto pair = [](float v) { return v + __shfl_xor_sync(0xffffffff, v, 1); };
+              if (threadIdx.x % 4 == 0) x[threadIdx.x] = pair(x[threadIdx.x]);
+            }
+            """,
+            effort=Effort.REVIEW,
+        ),
+        reports(
+            """
             __global__ void some(float *x, int n) {
               for (int k = 0; k < n; k += blockDim.x) {
                 int i = k + threadIdx.x;

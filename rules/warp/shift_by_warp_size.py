@@ -55,6 +55,10 @@ class ShiftByWarpSize(Rule):
             "__device__ void below(unsigned &m, int lane) { m >>= warpSize - lane; }",
             "__device__ void below(unsigned &m, int lane) { m = porter::shift_right(m, warpSize - lane); }",
         ),
+        fixes(
+            "MY_DEVICE unsigned up_to(int lane) { return (1u << (lane + 1)) - 1; }",
+            "MY_DEVICE unsigned up_to(int lane) { return (porter::shift_left(1u, lane + 1)) - 1; }",
+        ),
         reports(
             "__device__ void below(unsigned *m, int lane) { m[lane] >>= 32 - lane; }",
             effort=Effort.REVIEW,
