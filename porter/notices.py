@@ -171,25 +171,15 @@ def _build(number: int, name: str, title: str, advice: str) -> Notice:
     return _notice(f"E{200 + number}", name, Effort.MANUAL, title, f"{_BUILD} {advice}")
 
 
-BUILD_CMAKE = _build(
-    1,
-    "cmake-build",
-    "CMake build is not converted",
-    "Use `enable_language(HIP)`, `find_package(hip)` and `CMAKE_HIP_ARCHITECTURES=gfx942`.",
-)
-BUILD_MAKE = _build(
-    2,
-    "make-build",
-    "Makefile is not converted",
-    "Use hipcc with `--offload-arch=gfx942` in place of nvcc, and ROCm's libraries.",
-)
-BUILD_PYTHON = _build(
-    3,
-    "python-build",
-    "Python build of a CUDA extension is not converted",
-    """torch's CUDAExtension works on a ROCm build of torch, but would convert the sources a second time: list the
-    ported sources and leave out nvcc flags that hipcc does not know.""",
-)
+def _retired(number: int, name: str, what: str, rules: str) -> Notice:
+    """A code that was given while such files were not converted; it stands for the kind of file only."""
+    explanation = f"No longer given: such files are converted, with findings of their own ({rules})."
+    return _notice(f"E{200 + number}", name, Effort.MANUAL, f"{what} (retired)", explanation)
+
+
+BUILD_CMAKE = _retired(1, "cmake-build", "CMake build", "K101 to K111, K190")
+BUILD_MAKE = _retired(2, "make-build", "Makefile", "K301 to K303")
+BUILD_PYTHON = _retired(3, "python-build", "Python build of a CUDA extension", "K201 to K205")
 BUILD_MESON = _build(
     4,
     "meson-build",
@@ -197,9 +187,16 @@ BUILD_MESON = _build(
     "Meson has no HIP language: compile the `.hip` files with hipcc through `custom_target`, or set CXX to hipcc.",
 )
 BUILD_BAZEL = _build(5, "bazel-build", "Bazel build is not converted", "Use rules that call hipcc.")
-BUILD_SCRIPT = _build(6, "script-build", "Script calls the CUDA toolchain", "Change nvcc to hipcc, and its flags.")
-BUILD_COMMANDS = _build(
-    7, "compilation-database", "Compilation database is not converted", "Configure the build again."
+BUILD_SCRIPT = _retired(6, "script-build", "Script that calls the CUDA toolchain", "K301 to K303")
+BUILD_COMMANDS = _retired(7, "compilation-database", "Compilation database", "K401")
+BUILD_SETTINGS = _notice(
+    "E208",
+    "python-settings",
+    Effort.REVIEW,
+    "Settings of a Python project name CUDA",
+    """setup.cfg and pyproject.toml are copied. Change paths and libraries of the toolkit to ROCm's,
+    `CMAKE_CUDA_ARCHITECTURES` to `CMAKE_HIP_ARCHITECTURES`, `TORCH_CUDA_ARCH_LIST` to `PYTORCH_ROCM_ARCH`, and packages
+    built for CUDA to those for ROCm.""",
 )
 
 NOTICES: tuple[Notice, ...] = tuple(value for value in list(globals().values()) if isinstance(value, Notice))

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from porter.buildfiles.mentions import kind_of_build, mention
 from porter.model import Finding
-from porter.notices import BUILD_BAZEL, BUILD_MESON
+from porter.notices import BUILD_BAZEL, BUILD_MESON, BUILD_SETTINGS
 from porter.records import BuildUse
 from porter.source import SourceFile
 
 if TYPE_CHECKING:
     from porter.engine import Context
 
-_REPORTED = frozenset({BUILD_MESON.code, BUILD_BAZEL.code})
+_REPORTED = frozenset({BUILD_MESON.code, BUILD_BAZEL.code, BUILD_SETTINGS.code})
 """Kinds that are only reported."""
 
 

@@ -13,6 +13,7 @@ from porter.notices import (
     BUILD_MESON,
     BUILD_PYTHON,
     BUILD_SCRIPT,
+    BUILD_SETTINGS,
     Notice,
 )
 from porter.records import BuildUse
@@ -29,6 +30,8 @@ _NAMES = {
     "workspace.bazel": BUILD_BAZEL,
     "module.bazel": BUILD_BAZEL,
     "compile_commands.json": BUILD_COMMANDS,
+    "setup.cfg": BUILD_SETTINGS,
+    "pyproject.toml": BUILD_SETTINGS,
 }
 _SUFFIXES = {
     ".cmake": BUILD_CMAKE,
@@ -44,7 +47,11 @@ _CUDA_IN_PYTHON = re.compile(
     rb"CUDAExtension|\bnvcc\b|load_inline|cpp_extension|RawKernel|RawModule|SourceModule|[\w\"'/]\.cu[\"']"
 )
 _CUDA_IN_SCRIPT = re.compile(rb"\bnvcc\b|-DCUDA|-DCMAKE_CUDA|\w\.cu\b|CUDA_HOME|CUDA_PATH|/cuda\b")
-_PATTERNS = {BUILD_PYTHON: _CUDA_IN_PYTHON, BUILD_SCRIPT: _CUDA_IN_SCRIPT}
+_CUDA_IN_SETTINGS = re.compile(
+    rb"CUDA_(?:HOME|PATH|ARCH)|CUDACXX|/cuda\b|\bnvcc\b|-gencode|\w\.cu\b|cuda-?1\dx?\b|-cu1\d\b"
+    rb"|\b(?:cudart|cublas(?:Lt)?|cufft|curand|cusparse|cusolver|cudnn)\b"
+)
+_PATTERNS = {BUILD_PYTHON: _CUDA_IN_PYTHON, BUILD_SCRIPT: _CUDA_IN_SCRIPT, BUILD_SETTINGS: _CUDA_IN_SETTINGS}
 
 
 def kind_of_build(path: str) -> Notice | None:

@@ -36,7 +36,7 @@ from porter.check.side import (
 from porter.check.store import Store
 from porter.errors import Unusable
 from porter.links import keep_link
-from porter.notices import BUILD_BAZEL, BUILD_MESON, UNREADABLE
+from porter.notices import BUILD_BAZEL, BUILD_MESON, BUILD_SETTINGS, UNREADABLE
 from porter.project import Entry, Kind, Project, discover, is_code, taking_part
 from porter.records import Entry as Found
 from porter.records import FileRecord, Status, notice_entry
@@ -47,7 +47,7 @@ from porter.task import Sink
 from porter.tree import Progress
 
 _LARGEST_BUILD_FILE = 4 << 20
-_ONLY_REPORTED = frozenset({BUILD_MESON, BUILD_BAZEL})
+_ONLY_REPORTED = frozenset({BUILD_MESON, BUILD_BAZEL, BUILD_SETTINGS})
 """Kinds of build files that have one finding for all files of the kind; the rules are asked about the others."""
 _WORD = re.compile(r"[\w:.$/-]+")
 """Names of one word; anything longer could be laid out anew, and the context tells it apart as well."""
