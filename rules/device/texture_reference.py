@@ -67,6 +67,7 @@ class TextureReference(Rule):
         ),
         reports("extern texture<float, cudaTextureType1D> table;"),
         reports("#define TABLE(name) texture<float, 1, cudaReadModeElementType> name##_table;"),
+        reports("typedef texture<Word> Ref; static Ref ref; void bind(Word *p) { cudaBindTexture(0, ref, p); }"),
         reports("texture<float, 1, cudaReadModeElementType> t(0, cudaFilterModeLinear, cudaAddressModeClamp);"),
         clean("template <class T, int n> struct texture { T data[n]; }; texture<float, 2> t; float f() { return 0; }"),
         clean("void f(cudaTextureDesc texture) { texture.normalizedCoords = 0; bool b = texture.sRGB < 1; }"),
@@ -129,6 +130,8 @@ def _is_cuda(unit: Unit, found: _Declaration) -> bool:
     texts = unit.tokens.texts
     if any(_EVIDENCE.fullmatch(text) for text in texts[found.angle : found.closing]):
         return True
+    if not found.names:
+        return any(_USE.fullmatch(name) for name in unit.identifiers)
     declared = {texts[name] for name in found.names}
     calls = (i for name in unit.identifiers if _USE.fullmatch(name) for i in unit.tokens.names[name])
     return any(declared & set(re.findall(r"\w+", unit.slice(span))) for i in calls for span in unit.arguments(i)[:2])
