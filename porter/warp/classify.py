@@ -13,7 +13,7 @@ from porter.warp.bodies import Bodies, Function, bodies_of
 from porter.warp.collectives import EXCHANGES, argument, collective
 from porter.warp.conditionals import choices
 from porter.warp.constants import WARP, looks_like_warp_size
-from porter.warp.flow import flow_of
+from porter.warp.flows import flow_of
 from porter.warp.geometry import launches_of
 from porter.warp.lockstep import Lockstep, candidates
 from porter.warp.spread import Spread, Value

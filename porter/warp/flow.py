@@ -6,12 +6,12 @@ import functools
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import cast
 
 from porter.lex import STRING
 from porter.warp.bodies import Bodies, Function
 from porter.warp.collectives import BARRIERS, EXCHANGES, FULL, TILE_MEMBERS, TILES, Collective, argument, collective
 from porter.warp.constants import WARP, looks_like_warp_size
+from porter.warp.events import Branch, Event, State
 from porter.warp.spread import (
     PER_LANE,
     PER_WARP,
@@ -36,50 +36,6 @@ _DEEPEST = 4
 """Calls followed into callees."""
 
 
-@dataclass(frozen=True, slots=True)
-class Branch:
-    """A condition around a place that differs between threads: `if`, `loop` or `short` (`&&`, `?:`)."""
-
-    node: Node
-    spread: Spread
-    kind: str
-    both: bool = False
-    """Whether both sides of the branch have a barrier of the block."""
-    both_sync: bool = False
-    """Whether both sides of the branch have a barrier of the warp."""
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """A warp-wide or block-wide operation with what stands around and before it.
-
-    `kind` is a collective's kind, `barrier`, or `call` for a function that comes to one of them.
-    """
-
-    kind: str
-    node: Node
-    branches: tuple[Branch, ...]
-    exits: tuple[Node, ...]
-    """Divergent `return`, `break` and `continue` that may have taken lanes away."""
-    collective: Collective | None = None
-    full: bool = False
-    """Whether its mask, or that of an operation it comes to, names all lanes whatever the control flow."""
-    reaches: frozenset[str] = frozenset()
-    neighbours: bool = False
-    """Whether it is a shuffle from a fixed distance among whatever lanes are active."""
-
-
-@dataclass
-class _State:
-    """What changes along the walk."""
-
-    values: dict[str, Value]
-    branches: tuple[Branch, ...] = ()
-    exits: tuple[Node, ...] = ()
-    masks: frozenset[str] = frozenset()
-    """Variables that hold a mask computed at run time."""
-
-
 @dataclass
 class Flow:
     """One walk over one function; `values` are the parameters' values."""
@@ -102,14 +58,14 @@ class Flow:
 
     def run(self) -> Flow:
         """Walks the body."""
-        state = _State(dict(self.values))
+        state = State(dict(self.values))
         self._statement(self.function.body, state)
         self.final = state.values
         return self
 
     def evaluate(self, node: Node, values: Mapping[str, Value]) -> Value:
         """The value of an expression where variables hold what `values` says."""
-        return self._value(node, _State(dict(values)))
+        return self._value(node, State(dict(values)))
 
     @property
     def result(self) -> Value:
@@ -118,18 +74,18 @@ class Flow:
 
     # Statements
 
-    def _statement(self, node: Node, state: _State) -> None:
+    def _statement(self, node: Node, state: State) -> None:
         handler = _STATEMENTS.get(node.kind)
         if handler is not None:
             handler(self, node, state)
         elif node.kind not in ("empty", "opaque", "label"):
             self._value(node, state)
 
-    def _block(self, node: Node, state: _State) -> None:
+    def _block(self, node: Node, state: State) -> None:
         for kid in node.kids:
             self._statement(kid, state)
 
-    def _declaration(self, node: Node, state: _State) -> None:
+    def _declaration(self, node: Node, state: State) -> None:
         if "__shared__" in node.text:
             self.shared |= {variable.text for variable in node.kids}
             return
@@ -151,7 +107,7 @@ class Flow:
             if initial is not None:
                 state.masks = _with_mask(state.masks, variable.text, self._computed_mask(initial, state))
 
-    def _exchanges_all(self, node: Node, state: _State) -> bool:
+    def _exchanges_all(self, node: Node, state: State) -> bool:
         return any(
             found.kind in EXCHANGES
             and (mask := argument(call, found.mask)) is not None
@@ -160,11 +116,11 @@ class Flow:
             if (found := collective(call)) is not None
         )
 
-    def _expression(self, node: Node, state: _State) -> None:
+    def _expression(self, node: Node, state: State) -> None:
         for kid in node.kids:
             self._value(kid, state)
 
-    def _if(self, node: Node, state: _State) -> None:
+    def _if(self, node: Node, state: State) -> None:
         if node.kids[0].kind == "declaration":
             self._statement(node.kids[0], state)
             condition = PER_LANE
@@ -221,12 +177,12 @@ class Flow:
     def _syncs(self) -> bool:
         return "__syncwarp" in self.function.called
 
-    def _branch(self, body: Node, state: _State, branch: Branch) -> _State:
-        inner = _State(dict(state.values), (*state.branches, branch), state.exits, state.masks)
+    def _branch(self, body: Node, state: State, branch: Branch) -> State:
+        inner = State(dict(state.values), (*state.branches, branch), state.exits, state.masks)
         self._statement(body, inner)
         return inner
 
-    def _merge(self, state: _State, spread: Spread, then: _State, other: _State | None) -> None:
+    def _merge(self, state: State, spread: Spread, then: State, other: State | None) -> None:
         """Joins what the branches assigned; a choice made per lane spreads to what was chosen."""
         after = other.values if other is not None else state.values
         for name in then.values.keys() | after.keys():
@@ -241,7 +197,7 @@ class Flow:
         state.exits = (*state.exits, *dict.fromkeys(exits))
         state.masks |= then.masks | (other.masks if other is not None else frozenset())
 
-    def _loop(self, node: Node, state: _State) -> None:
+    def _loop(self, node: Node, state: State) -> None:
         start, condition, step, body, first = _loop_parts(node)
         if start is not EMPTY:
             self._statement(start, state)
@@ -256,7 +212,7 @@ class Flow:
         jumps = [e for e in state.exits if e not in outer and e.kind != "return"]
         state.exits = tuple(e for e in state.exits if e not in jumps)
 
-    def _round(self, state: _State, condition: Node, step: Node, body: Node, first: bool) -> None:
+    def _round(self, state: State, condition: Node, step: Node, body: Node, first: bool) -> None:
         """One pass through a loop; `continue` takes lanes away until the pass ends."""
         spread = Spread.BLOCK
         if condition is not EMPTY and not first:
@@ -270,11 +226,11 @@ class Flow:
         inner.exits = tuple(e for e in inner.exits if not (e.kind == "jump" and e.text == "continue"))
         self._merge(state, Spread.BLOCK if branch.spread is Spread.BLOCK else branch.spread, inner, None)
 
-    def _range(self, node: Node, state: _State) -> None:
+    def _range(self, node: Node, state: State) -> None:
         state.values[node.kids[0].text] = self._value(node.kids[1], state)
         self._loop(Node("while", node.first, node.last, kids=(EMPTY, node.kids[2])), state)
 
-    def _macro_loop(self, node: Node, state: _State) -> None:
+    def _macro_loop(self, node: Node, state: State) -> None:
         """`CUDA_KERNEL_LOOP(i, n) { ... }`: the first argument counts over the threads of the grid."""
         call, body = node.kids
         first = next(iter(call.arguments), None)
@@ -283,13 +239,13 @@ class Flow:
         inner = self._branch(body, state, Branch(call, Spread.LANE, "loop"))
         self._merge(state, Spread.LANE, inner, None)
 
-    def _switch(self, node: Node, state: _State) -> None:
+    def _switch(self, node: Node, state: State) -> None:
         condition = self._value(node.kids[0], state)
         inner = self._branch(node.kids[1], state, Branch(node.kids[0], condition.spread, "if"))
         inner.exits = tuple(e for e in inner.exits if not (e.kind == "jump" and e.text == "break"))
         self._merge(state, condition.spread, inner, None)
 
-    def _exit(self, node: Node, state: _State) -> None:
+    def _exit(self, node: Node, state: State) -> None:
         for kid in node.kids:
             value = self._value(kid, state)
             if node.kind == "return":
@@ -299,7 +255,7 @@ class Flow:
         if any(branch.spread is Spread.LANE for branch in relevant):
             state.exits = (*state.exits, node)
 
-    def _asm(self, node: Node, state: _State) -> None:
+    def _asm(self, node: Node, state: State) -> None:
         inputs = [self._value(kid, state) for kid in node.kids]
         written = self._assembled(node, inputs)
         for kid in node.kids:
@@ -320,16 +276,16 @@ class Flow:
 
     # Expressions
 
-    def _value(self, node: Node, state: _State) -> Value:
+    def _value(self, node: Node, state: State) -> Value:
         handler = _EXPRESSIONS.get(node.kind)
         if handler is not None:
             return handler(self, node, state)
         return join(*(self._value(kid, state) for kid in node.kids)) if node.kids else UNIFORM
 
-    def _number(self, node: Node, state: _State) -> Value:
+    def _number(self, node: Node, state: State) -> Value:
         return Value(constant=self.bodies.constants.value(node), fixed=True)
 
-    def _name(self, node: Node, state: _State) -> Value:
+    def _name(self, node: Node, state: State) -> Value:
         name = node.text
         if name in state.values:
             known = state.values[name]
@@ -344,7 +300,7 @@ class Flow:
         fixed = constant is not None or name.isupper() or looks_like_warp_size(name) or "::" in name
         return Value(constant=constant, fixed=fixed)
 
-    def _macro_value(self, name: str, state: _State) -> Value:
+    def _macro_value(self, name: str, state: State) -> Value:
         constant = self.bodies.constants.value(Node("name", 0, 0, name))
         if constant is not None:
             return Value(constant=constant, fixed=True)
@@ -361,7 +317,7 @@ class Flow:
             self.depth -= 1
             self._recording = recording
 
-    def _member(self, node: Node, state: _State) -> Value:
+    def _member(self, node: Node, state: State) -> Value:
         name = spelled(node)
         if name in _BUILT_IN:
             return _BUILT_IN[name]
@@ -375,14 +331,14 @@ class Flow:
         value = self._value(node.kids[0], state)
         return Value(value.spread)
 
-    def _unary(self, node: Node, state: _State) -> Value:
+    def _unary(self, node: Node, state: State) -> Value:
         value = self._value(node.kids[0], state)
         if node.text in ("++", "--"):
             self._assigned(node.kids[0], Value(value.spread), state)
         constant = self.bodies.constants.value(node)
         return Value(value.spread, "", constant, value.fixed)
 
-    def _binary(self, node: Node, state: _State) -> Value:
+    def _binary(self, node: Node, state: State) -> Value:
         left = self._value(node.kids[0], state)
         if node.text in ("&&", "||") and left.spread is Spread.LANE:
             branch = Branch(node.kids[0], left.spread, "short")
@@ -396,17 +352,17 @@ class Flow:
             )
         return binary(node.text, left, right, constant)
 
-    def _with(self, state: _State, branch: Branch) -> _State:
-        return _State(state.values, (*state.branches, branch), state.exits, state.masks)
+    def _with(self, state: State, branch: Branch) -> State:
+        return State(state.values, (*state.branches, branch), state.exits, state.masks)
 
-    def _ternary(self, node: Node, state: _State) -> Value:
+    def _ternary(self, node: Node, state: State) -> Value:
         condition = self._value(node.kids[0], state)
         inner = self._with(state, Branch(node.kids[0], condition.spread, "short"))
         chosen = join(self._value(node.kids[1], inner), self._value(node.kids[2], inner))
         spread = max(condition.spread, chosen.spread)
         return Value(spread, chosen.role if spread is chosen.spread else "")
 
-    def _assign(self, node: Node, state: _State) -> Value:
+    def _assign(self, node: Node, state: State) -> Value:
         target, source = node.kids
         value = self._value(source, state)
         if node.text != "=":
@@ -424,7 +380,7 @@ class Flow:
             state.masks = _with_mask(state.masks, name.text, self._computed_mask(source, state))
         return value
 
-    def _assigned(self, target: Node, value: Value, state: _State) -> None:
+    def _assigned(self, target: Node, value: Value, state: State) -> None:
         target = unwrapped(target)
         if target.kind == "name" and target.text in self.shared:
             return
@@ -439,29 +395,29 @@ class Flow:
         if target.kind == "member" and (name := spelled(target)) and not self._is_in_memory(target, state):
             state.values[name] = join(state.values.get(name, value), value)
 
-    def _is_in_memory(self, member: Node, state: _State) -> bool:
+    def _is_in_memory(self, member: Node, state: State) -> bool:
         """`p->m` with the same pointer in all threads: what one of them writes, all of them read."""
         arrow = self.bodies.tokens.texts[member.kids[0].last + 1 : member.kids[0].last + 2] == ["->"]
         return arrow and self._value(member.kids[0], state).spread is Spread.BLOCK
 
-    def _postfix(self, node: Node, state: _State) -> Value:
+    def _postfix(self, node: Node, state: State) -> Value:
         value = self._value(node.kids[0], state)
         self._assigned(node.kids[0], Value(value.spread), state)
         return value
 
-    def _index(self, node: Node, state: _State) -> Value:
+    def _index(self, node: Node, state: State) -> Value:
         base, place = (self._value(kid, state) for kid in node.kids)
         return Value(max(base.spread, place.spread))
 
-    def _cast(self, node: Node, state: _State) -> Value:
+    def _cast(self, node: Node, state: State) -> Value:
         return self._value(node.kids[0], state) if node.kids else UNIFORM
 
-    def _lambda(self, node: Node, state: _State) -> Value:
+    def _lambda(self, node: Node, state: State) -> Value:
         for kid in node.kids:
-            self._statement(kid, _State(dict(state.values), state.branches, state.exits, state.masks))
+            self._statement(kid, State(dict(state.values), state.branches, state.exits, state.masks))
         return UNIFORM
 
-    def _call(self, node: Node, state: _State) -> Value:
+    def _call(self, node: Node, state: State) -> Value:
         callee = node.kids[0]
         if callee.kind not in ("name", "member"):
             self._value(callee, state)
@@ -502,7 +458,7 @@ class Flow:
             if (found := collective(call)) is not None
         )
 
-    def _written_through(self, argument_node: Node, passed: tuple[Value, ...], state: _State) -> None:
+    def _written_through(self, argument_node: Node, passed: tuple[Value, ...], state: State) -> None:
         """`f(&x, i)`: afterwards x differs between threads as much as what was passed."""
         node = unwrapped(argument_node)
         if node.kind != "unary" or node.text != "&":
@@ -512,7 +468,7 @@ class Flow:
             spread = max([state.values.get(name, UNIFORM).spread, *(value.spread for value in passed)])
             state.values[name] = Value(spread)
 
-    def _collective(self, node: Node, found: Collective, arguments: tuple[Value, ...], state: _State) -> Value:
+    def _collective(self, node: Node, found: Collective, arguments: tuple[Value, ...], state: State) -> Value:
         mask = argument(node, found.mask)
         full = mask is not None and not self._computed_mask(mask, state)
         if found.kind == "sync" and mask is None:
@@ -531,7 +487,7 @@ class Flow:
                 return PER_WARP
         return PER_LANE
 
-    def _tile(self, node: Node, callee: Node, arguments: tuple[Value, ...], state: _State) -> Value:
+    def _tile(self, node: Node, callee: Node, arguments: tuple[Value, ...], state: State) -> Value:
         """A member function of a group: a barrier of the block, or an operation of a tile."""
         kind = "tile" if callee.text != "sync" else "tilesync"
         full = spelled(callee.kids[0]) in self._warp_tiles
@@ -541,7 +497,7 @@ class Flow:
             uniform = True
         return PER_WARP if uniform else PER_LANE
 
-    def _returned_by(self, name: str, arguments: tuple[Value, ...], state: _State) -> Value:
+    def _returned_by(self, name: str, arguments: tuple[Value, ...], state: State) -> Value:
         if name in _UNIFORM_CALLS:
             return UNIFORM
         if name in _KEEPS_SPREAD:
@@ -563,25 +519,25 @@ class Flow:
         spread = max((a.spread for a in arguments), default=Spread.BLOCK)
         return Value(spread, fixed=spread is Spread.BLOCK and _ROUNDS_UP.match(name) is not None)
 
-    def _macro_exit(self, node: Node, name: str, arguments: tuple[Value, ...], state: _State) -> None:
+    def _macro_exit(self, node: Node, name: str, arguments: tuple[Value, ...], state: State) -> None:
         """`RETURN_IF(i >= n)`: a macro whose text returns under a condition over its arguments."""
         for macro, body in self.bodies.macro_bodies[name]:
             for test in body.walk():
                 if test.kind != "if" or not any(below.kind == "return" for below in test.walk()):
                     continue
                 bound = dict(state.values) | dict(zip(macro.parameters or (), arguments, strict=False))
-                inner = functools.partial(self._value, test.kids[0], _State(bound))
+                inner = functools.partial(self._value, test.kids[0], State(bound))
                 branches = (Branch(test.kids[0], self._deeper(inner).spread, "if"), *state.branches)
                 if any(branch.spread is Spread.LANE for branch in branches):
                     state.exits = (*state.exits, Node("return", node.first, node.last))
                 return
 
-    def _macro_call(self, name: str, arguments: tuple[Value, ...], state: _State) -> Value:
+    def _macro_call(self, name: str, arguments: tuple[Value, ...], state: State) -> Value:
         found: list[Value] = []
         for macro, body in self.bodies.macro_bodies[name]:
             bound = dict(state.values)
             bound.update(zip(macro.parameters or (), arguments, strict=False))
-            inner = _State(bound, state.branches, state.exits, state.masks)
+            inner = State(bound, state.branches, state.exits, state.masks)
             found += [self._value(kid.kids[0], inner) for kid in body.kids if kid.kind == "statement"]
         return join(*found)
 
@@ -596,7 +552,7 @@ class Flow:
         assert isinstance(known, Value)
         return known
 
-    def _computed_mask(self, node: Node, state: _State) -> bool:
+    def _computed_mask(self, node: Node, state: State) -> bool:
         """Whether a mask expression depends on which lanes are active or was computed from data."""
         for below in node.walk():
             if below.kind == "call":
@@ -658,7 +614,6 @@ _BUILT_IN = {
     "blockDim.y": UNIFORM,
 }
 _NEIGHBOURS = frozenset({"_up_sync", "_down_sync", "_xor_sync"})
-_FULL_KINDS = EXCHANGES | {"call"}
 _UNIFORM_CALLS = frozenset({"__syncthreads_or", "__syncthreads_and", "__syncthreads_count"})
 _KEEPS_SPREAD = frozenset(
     [
@@ -727,98 +682,3 @@ def _reduces(target: Node, source: Node, operator: str) -> bool:
 
 def _calls(node: Node) -> Iterator[Node]:
     return (below for below in node.walk() if below.kind == "call")
-
-
-def names_all_lanes(bodies: Bodies, event: Event) -> bool:
-    """Whether an exchange between lanes counts on all of them: a full mask, or a shuffle without one."""
-    if event.kind == "call":
-        if event.reaches.isdisjoint(EXCHANGES):
-            return False
-        return event.full or any(f.head.begin in _full_functions(bodies) for f in _called(bodies, event.node))
-    if event.kind == "tile":
-        return event.full
-    if event.collective is None or event.kind not in EXCHANGES:
-        return False
-    return event.full or (event.collective.mask is None and event.kind == "shuffle")
-
-
-def _called(bodies: Bodies, call: Node) -> Iterator[Function]:
-    """The functions of this file that a call can mean, by its name and the number of its arguments."""
-    number = len(call.arguments)
-    for function in bodies.by_name.get(call.callee.rpartition("::")[2], ()):
-        if function.fewest <= number <= len(function.parameters):
-            yield function
-
-
-def _full_functions(bodies: Bodies) -> frozenset[int]:
-    """Functions, by where they begin, that come to an exchange with a full mask of their own."""
-    known = bodies.memo.get("full functions")
-    if known is None:
-        found: set[int] = set()
-        callers: dict[int, set[int]] = {}
-        for flow in flows(bodies):
-            here = flow.function.head.begin
-            for event in flow.events:
-                if event.full and event.kind in _FULL_KINDS and not event.reaches.isdisjoint(EXCHANGES):
-                    found.add(here)
-                if event.kind == "call":
-                    for function in _called(bodies, event.node):
-                        callers.setdefault(function.head.begin, set()).add(here)
-        todo = list(found)
-        while todo:
-            new = callers.get(todo.pop(), set()) - found
-            found |= new
-            todo += new
-        known = bodies.memo["full functions"] = frozenset(found)
-    return cast("frozenset[int]", known)
-
-
-def initial_values(function: Function, calls: Mapping[str, list[tuple[Value, ...]]]) -> dict[str, Value]:
-    """What a function's parameters hold: the same for the grid in a kernel, else what the calls in sight pass."""
-    if function.is_kernel:
-        return dict.fromkeys(function.parameters, UNIFORM)
-    known = calls.get(function.name)
-    if not known:
-        return {name: by_name(name) for name in function.parameters}
-    values: dict[str, Value] = {}
-    for place, name in enumerate(function.parameters):
-        passed = [arguments[place] for arguments in known if place < len(arguments)]
-        value = join(*passed) if passed else UNIFORM
-        values[name] = by_name(name) if value == PER_LANE and by_name(name).role == "thread" else value
-    return values
-
-
-def flows(bodies: Bodies) -> tuple[Flow, ...]:
-    """A walk over each function that comes to a warp-wide operation, in the order of the file."""
-    known = bodies.memo.get("flows")
-    if known is None:
-        marks = TILES | {"__syncwarp"}
-        wanted = [
-            f
-            for f in bodies.functions
-            if not EXCHANGES.isdisjoint(bodies.reach.get(f.name, ())) or any(bodies.calls(f, mark) for mark in marks)
-        ]
-        known = bodies.memo["flows"] = tuple(flow_of(bodies, function) for function in wanted)
-    return cast("tuple[Flow, ...]", known)
-
-
-def flow_of(bodies: Bodies, function: Function) -> Flow:
-    """The walk over a function, with what its callers in this file pass to it."""
-    key = ("flow", function.head.begin)
-    known = bodies.memo.get(key)
-    if known is None:
-        bodies.memo[key] = Flow(bodies, function, dict.fromkeys(function.parameters, UNIFORM))
-        passed = _passed(bodies, function)
-        known = bodies.memo[key] = Flow(bodies, function, initial_values(function, passed)).run()
-    return cast(Flow, known)
-
-
-def _passed(bodies: Bodies, function: Function) -> dict[str, list[tuple[Value, ...]]]:
-    """The arguments of all calls of a device function in this file."""
-    if function.is_kernel:
-        return {}
-    found: list[tuple[Value, ...]] = []
-    for caller in bodies.functions:
-        if caller != function and bodies.calls(caller, function.name):
-            found += [arguments for name, arguments in flow_of(bodies, caller).calls if name == function.name]
-    return {function.name: found}

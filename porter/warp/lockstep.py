@@ -10,7 +10,8 @@ from porter.lex import Tokens
 from porter.warp.bodies import Bodies, Function
 from porter.warp.collectives import BARRIERS, collective
 from porter.warp.constants import WARP
-from porter.warp.flow import Flow, flow_of
+from porter.warp.flow import Flow
+from porter.warp.flows import flow_of
 from porter.warp.linear import Linear, linear, stride
 from porter.warp.spread import THREAD, UNIFORM, Value
 from porter.warp.tree import Node, calls, names, unwrapped

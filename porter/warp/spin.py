@@ -11,7 +11,7 @@ from functools import cached_property
 from porter.lex import STRING
 from porter.warp.bodies import Bodies, Function
 from porter.warp.collectives import BARRIERS, collective
-from porter.warp.flow import flow_of
+from porter.warp.flows import flow_of
 from porter.warp.spread import UNIFORM, Spread
 from porter.warp.tree import EMPTY, Node, calls, names, unwrapped
 

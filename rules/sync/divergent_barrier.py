@@ -10,7 +10,8 @@ from porter.unit import Unit
 from porter.warp.barriers import nested_barriers
 from porter.warp.bodies import bodies_of
 from porter.warp.collectives import BARRIERS
-from porter.warp.flow import Branch, Event, flow_of
+from porter.warp.events import Branch, Event
+from porter.warp.flows import flow_of
 from porter.warp.spread import Spread
 from porter.warp.tree import Node
 

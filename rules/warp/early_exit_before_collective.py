@@ -9,7 +9,8 @@ from porter.rule import Rule, clean, reports
 from porter.unit import Unit
 from porter.warp.bodies import bodies_of
 from porter.warp.collectives import COLLECTIVES, EXCHANGES, TILES
-from porter.warp.flow import Event, flows, names_all_lanes
+from porter.warp.events import Event
+from porter.warp.flows import flows, names_all_lanes
 from porter.warp.tree import Node
 
 

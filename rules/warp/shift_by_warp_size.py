@@ -10,7 +10,7 @@ from porter.rule import Rule, clean, fixes, reports
 from porter.unit import Unit
 from porter.warp.bodies import Bodies, Function, bodies_of
 from porter.warp.constants import WARP, looks_like_warp_size
-from porter.warp.flow import flow_of
+from porter.warp.flows import flow_of
 from porter.warp.spread import by_name
 from porter.warp.tree import Node, unwrapped
 
