@@ -75,6 +75,7 @@ class Bench:
     host: bool
     limit: float
     skip: str = ""
+    defines: tuple[str, ...] = ()
 
     def command(self, side: str, options: Iterable[str]) -> list[str]:
         """What all compilations of one side share."""
@@ -114,7 +115,7 @@ def compile_unit(bench: Bench, tree: Tree, unit: Unit, known: Origins) -> UnitRe
     """Device code (and, where asked for, the host pass), kept by content."""
     source = tree.root / unit.path
     sides = ["device", "host"] if bench.host else ["device" if unit.path.endswith(GPU) else "host"]
-    options = common_options(source, (_STANDARD, "-O1", *unit.options))
+    options = common_options(source, (_STANDARD, "-O1", *(f"-D{name}" for name in bench.defines), *unit.options))
     key = _key(bench, tree, unit, (*sides, *options))
     kept = bench.work / "results" / f"{key}.json"
     if kept.is_file():
@@ -224,6 +225,7 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     add(
         "--skip", default="", metavar="GLOB", help="units that are left out: instances of kernels that others have, too"
     )
+    add("--define", default=[], action="append", metavar="NAME", help="what the project's own build defines")
     add("--host", action="store_true", help="the host pass of GPU units, too")
     add("--time-limit", type=float, default=1200.0, help="seconds per pass")
     add("--json", type=Path, help="write the full result here")
@@ -237,9 +239,8 @@ def main(argv: list[str] | None = None) -> int:
     if isinstance(clang, Missing):
         print(clang.reason, file=sys.stderr)
         return 2
-    bench = Bench(
-        clang, arguments.work.resolve(), arguments.target, arguments.host, arguments.time_limit, arguments.skip
-    )
+    work, limit, defines = arguments.work.resolve(), arguments.time_limit, tuple(arguments.define)
+    bench = Bench(clang, work, arguments.target, arguments.host, limit, arguments.skip, defines)
     rows: list[tuple[str, ...]] = []
     found: list[Extension] = []
     for tree in arguments.trees:
