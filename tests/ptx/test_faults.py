@@ -182,7 +182,9 @@ HEAD = ".version 8.5\n.target sm_90\n.address_size 64\n.visible .entry k() {\n"
         "mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.xor.popc {a,a,a,a}, {a,a}, {a}, {a,a,a,a};",
         "mov.u32 a, %pm0;",
         "ld.shared.q.u32 a, [a];",
-        "suld.b.2d.b32.trap a, [w, {a, a}];",
+        "suld.p.2d.b32.trap a, [w, {a, a}];",
+        "sured.b.add.2d.u32.trap [w, {a, a}], a;",
+        "tex.cube.v4.f32.f32 {a, a, a, a}, [w, {a, a, a, a}];",
         "cvt.rs.f16x2.f32 a, a, a, a;",
     ],
 )
