@@ -70,12 +70,12 @@ def elements(kind: str, shape: tuple[int, ...], rng: np.random.Generator) -> tup
     """Bits as they lie in registers, and their values."""
     if kind[0] in "su":
         bits = BITS[kind]
-        values = rng.integers(0, 1 << bits, shape) - (1 << bits - 1 if kind[0] == "s" else 0)
-        return (values & (1 << bits) - 1).astype(np.uint8), values.astype(np.float64)
+        whole = rng.integers(0, 1 << bits, shape) - (1 << bits - 1 if kind[0] == "s" else 0)
+        return (whole & (1 << bits) - 1).astype(np.uint8), whole.astype(np.float64)
     if kind in ("e4m3", "e5m2"):
         codes = rng.choice([code for code in range(256) if code & 0x7F < (0x60 if kind == "e4m3" else 0x50)], shape)
         return codes.astype(np.uint8), fp8_values(kind)[codes]
-    values = rng.standard_normal(shape)
+    values: Array = rng.standard_normal(shape)
     if kind == "f64":
         return values, values
     if kind == "f16":

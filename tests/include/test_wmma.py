@@ -18,7 +18,13 @@ Array = npt.NDArray[Any]
 
 CASES = re.findall(r"^KERNEL\((\w+),", hip.snippet("wmma_device"), re.MULTILINE)
 STORED = {"bf16": np.uint16, "s8": np.int8, "u8": np.uint8, "tf32": np.float32, "f64": np.float64}
-RESULTS = {"s8": "ii", "u8": "ii", "f64": "dd", "half": "ee", "halffloat": "ef", "floathalf": "fe"}
+RESULTS = {
+    **dict.fromkeys(("s8", "u8"), ("i", "i")),
+    "f64": ("d", "d"),
+    "half": ("e", "e"),
+    "halffloat": ("e", "f"),
+    "floathalf": ("f", "e"),
+}
 """Types of C and D, as numpy spells them; both float if not listed."""
 WARPS = 5
 """Two and a half wavefronts: the last is half there, or has a half without work."""
@@ -73,7 +79,7 @@ class Product:
         rng = np.random.default_rng(seed)
         self.a = _elements(self.kind, (warps, m, k), rng)
         self.b = _elements(self.kind, (warps, k, n), rng)
-        c_type, d_type = RESULTS.get(self.kind, "ff")
+        c_type, d_type = RESULTS.get(self.kind, ("f", "f"))
         c = rng.integers(-1000, 1000, (warps, m, n)).astype(c_type)
         self.want = self.a @ self.b + c
         self.turned, self.m, self.n = turned, m, n
