@@ -86,7 +86,9 @@ class GemmComputeType(Rule):
         new = _COMPUTE_TYPES.get(text)
         if new is not None:
             message = f"{text} as a compute type is {new}"
-            yield self.finding(unit, argument, message, Effort.NONE, (Edit(*argument, new),))
+            comma = unit.tokens.starts[unit.tokens.at(argument.start) - 1]  # so that this edit begins before A001's
+            edit = Edit(comma, argument.end, unit.source.text[comma : argument.start] + new)
+            yield self.finding(unit, argument, message, Effort.NONE, (edit,))
             return
         kind = _type_of(unit, index, text)
         if kind is None or _DATA_TYPE.search(kind):
