@@ -204,7 +204,8 @@ def row(one: Extension) -> tuple[str, ...]:
     """Kernels of the source, nothing manual left, of these compiled; units by outcome; silent errors."""
     clean = [kernel for kernel in one.kernels if kernel["left"] != "manual"]
     compiled = {place for unit in one.units for place in unit.kernels}
-    done = [kernel for kernel in clean if (kernel["path"], kernel["line"]) in compiled]
+    names = {kernel["qualified"] for kernel in clean if (kernel["path"], kernel["line"]) in compiled}
+    done = [kernel for kernel in clean if kernel["qualified"] in names]  # a kernel may be declared in a header, too
     outcomes = Counter(unit.status for unit in one.units)
     failed = [unit for unit in one.units if unit.status == "failed"]
     silent = [unit for unit in failed if not any(error.manual for error in unit.errors)]
