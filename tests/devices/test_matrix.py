@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from conftest import Compile
 from numpy.typing import NDArray
-from porter.validation.devices.core.result import Ran
+from porter.validation.devices.core.result import Fault, FaultKind, Ran
 from porter.validation.devices.gfx942 import Device, Module
 
 # name, M, N, K, blocks, element type of A and B
@@ -173,3 +173,39 @@ def test_non_finite_and_denormal_f16(compile_hip: Compile) -> None:
     assert np.all(np.isnan(d[:16, 1]))
     assert np.all(d[:16, 2] == 2.0**-24)
     assert np.all(d[16:] == 0)
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_what_nobody_wrote_stays_in_its_blocks(device: Device, whole: bool) -> None:
+    """A is missing in lanes 32 to 63: the blocks of the others are whole, with A handed on among four of them."""
+    lines = kernel_text("v_mfma_f32_4x4x4_16b_f16", 2, 4).replace("v[50:53]\n", "v[50:53] cbsz:2 abid:3\n").split("\n")
+    first = next(i for i, line in enumerate(lines) if "global_load_dword v10" in line)
+    last = next(i for i, line in enumerate(lines) if "global_load_dword v11" in line)
+    lines.insert(last + 1, "\ts_mov_b32 exec_hi, -1")
+    lines.insert(first, "\ts_mov_b32 exec_hi, 0")
+    if not whole:
+        lines.insert(next(i for i, line in enumerate(lines) if "v_mfma" in line) + 1, "\ts_mov_b32 exec_hi, 0")
+    module = device.compile("\n".join(lines))
+    assert isinstance(module, Module)
+    half, result = np.ones((64, 4), np.float16), np.zeros((64, 4), np.float32)
+    done = module.launch("k", 1, 64, [half, half, result, result])
+    if whole:
+        assert isinstance(done, Fault) and done.kind is FaultKind.UNINITIALISED, done
+    else:
+        assert isinstance(done, Ran), done
+        np.testing.assert_array_equal(done.output(3).reshape(64, 4)[:32], 4)
+
+
+@pytest.mark.parametrize(("size", "chosen"), [(1, 0), (1, 1), (2, 0), (2, 3), (3, 5), (4, 11)])
+def test_blocks_that_share_a(device: Device, size: int, chosen: int) -> None:
+    """CBSZ: groups of 2^CBSZ blocks take A from one of them, ABID."""
+    text = kernel_text("v_mfma_f32_4x4x4_16b_f16", 2, 4).replace("v[50:53]\n", f"v[50:53] cbsz:{size} abid:{chosen}\n")
+    module = device.compile(text)
+    assert isinstance(module, Module)
+    rng = np.random.default_rng(size)
+    a, b = (rng.integers(-8, 9, (16, 4, 4)).astype(np.float16) for _ in range(2))  # block, lane of the block, k
+    done = module.launch("k", 1, 64, [a, b, np.zeros((64, 4), np.float32), np.zeros((64, 4), np.float32)])
+    assert isinstance(done, Ran), done
+    source = np.arange(16) // 2**size * 2**size + chosen
+    want = np.einsum("bik,bjk->bji", a[source].astype(np.float64), b.astype(np.float64))  # lane j, row i
+    np.testing.assert_array_equal(done.output(3).reshape(16, 4, 4), want)
