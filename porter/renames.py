@@ -93,11 +93,13 @@ def _used(unit: Unit, aliases: Mapping[str, str]) -> Iterator[Use]:
     for scope in _opened_namespaces(unit, aliases):
         supplied = {name.rpartition("::")[2] for name in unit.support.names if name.startswith(scope + "::")}
         for name in unit.tokens.names.keys() & (unit.names.members(scope) | supplied):
+            if name in unit.names:  # CUDA has it in no namespace too
+                continue
             for index in unit.occurrences(name):
                 if not unit.next_in(index, _AFTER_MEMBER):
                     continue
                 use = _chain(unit, index, f"{scope}::{name}")
-                if use is not None and name not in unit.names and (use.support is not None or use.row is None or not _same_member(use)):
+                if use is not None and (use.support is not None or use.row is None or not _same_member(use)):
                     yield use
 
 
