@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,6 +18,7 @@ from porter.validation.hooks import HookFailed
 from porter.validation.inputs import Filled, Trial, fill
 from porter.validation.judging import Judged, Truth, judge_trial, truths, truths_from
 from porter.validation.toolchain.entry import demangle, signature_name
+from porter.validation.toolchain.store import NO_ROOM
 from porter.validation.trial import Done, Schedule, launch_all, schedules
 from porter.validation.verdict import Evidence, OutputResult, SideResult, Status, Written, worst
 
@@ -25,6 +29,8 @@ Say = Callable[[SideKey | None, str, float], None]
 OpenDevice = Callable[[str], Device]
 _KEPT = 4000
 """Characters kept of what a compiler said."""
+_ROOM = 4 << 20
+"""Bytes without which a compiler cannot work."""
 _GRACE = 30.0
 """Seconds that everything around a launch may take."""
 
@@ -181,10 +187,20 @@ def _refused(plan: SidePlan, failed: BuildFailed, device: Device, seconds: float
     if left:
         more = f" (and {len(left) - 1} more)" if len(left) > 1 else ""
         status, reason = Status.NOT_RUN, f"manual work is left in the port: {left[0]}{more}; {first.strip()}"
+    elif NO_ROOM.search(said) or _is_disk_full():
+        status, reason = Status.NOT_RUN, f"the compiler had no room to work: {first.strip()}"
     elif missing is not None:
         status, reason = Status.NOT_RUN, f"header {missing} is not installed here: {first.strip()}"
     result = _stopped(plan, status, reason, device, seconds, failed.command)
     return replace(result, notes=(_shortened(said),)) if said else result
+
+
+def _is_disk_full() -> bool:
+    """Not every compiler says so."""
+    try:
+        return shutil.disk_usage(os.environ.get("TMPDIR") or tempfile.gettempdir()).free < _ROOM
+    except OSError:
+        return False
 
 
 def _shortened(said: str) -> str:

@@ -113,7 +113,7 @@ def port_of(root: Path, warp: str) -> Port:
     except Unusable as error:
         raise NotPorted(str(error)) from None
     except OSError as error:
-        raise NotPorted(f"{error.filename}: {error.strerror}") from None
+        raise NotPorted(f"{error.filename or cache_folder()}: {error.strerror}") from None
     return Port(root, tree, manifest)
 
 

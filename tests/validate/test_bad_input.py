@@ -144,6 +144,15 @@ def _fake_compiler(folder: Path, body: str) -> str:
     return str(path)
 
 
+def test_a_compiler_without_room_says_nothing_of_the_port(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    body = "echo 'fatal error: when writing output to x.s: No space left on device'; exit 1"
+    monkeypatch.setenv("PORTER_CLANG", _fake_compiler(tmp_path, body))
+    monkeypatch.setenv("PORTER_CACHE_DIR", str(tmp_path / "cache"))
+    results, _ = _run(tmp_path, _case("it"))
+    assert results["it"].status.value == "not-run"
+    assert "no room" in results["it"].reason and "No space left on device" in results["it"].reason
+
+
 @pytest.mark.parametrize(
     ("body", "words"),
     [("sleep 1000", "no end after"), ("yes error: out of ideas", "MiB of output"), ("exit 3", "no output")],

@@ -106,7 +106,7 @@ class VirtualDevice:
             with _locked(unit):
                 made = self.backend.assemble(unit, program, seconds)
         except OSError as error:
-            return NotRun(f"{error.filename}: {error.strerror}")
+            return NotRun(f"{error.filename or cache_folder()}: {error.strerror}")
         if isinstance(made, Missing):
             return NotRun(made.reason)
         if isinstance(made, CompileFailed):
@@ -151,7 +151,8 @@ class VirtualDevice:
         cut = replace(with_torch(program), source=path, include_dirs=folders)
         alone = self._compile_only(cut, seconds)
         if isinstance(alone, CompileFailed):
-            both = f"{failed.output}\n\nThe kernel cut out of the file does not compile either:\n{alone.output}"
+            first, second = (one.output.strip() or "no output" for one in (failed, alone))
+            both = f"{first}\n\nThe kernel cut out of the file does not compile either:\n{second}"
             return BuildFailed(failed.command, both)
         if not isinstance(alone, VirtualKernel):
             return refused

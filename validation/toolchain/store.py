@@ -36,7 +36,8 @@ _ENTRIES = (
 _VARIANTS = 8
 _SETTLED = 2.0
 """A file younger than this at the time of the build is compared by content, never by its time stamp."""
-_LEFT_TO_CHANCE = re.compile(r"No space left on device|Disk quota exceeded|[Cc]annot allocate memory|Killed", re.ASCII)
+NO_ROOM = re.compile(r"No space left on device|Disk quota exceeded|[Cc]annot allocate memory", re.ASCII)
+_LEFT_TO_CHANCE = re.compile(NO_ROOM.pattern + "|Killed", re.ASCII)
 _READ_BY_COMPILERS = (
     *("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH", "CCC_OVERRIDE_OPTIONS", "SOURCE_DATE_EPOCH"),
     *("NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "NVCC_CCBIN", "CUDA_HOME", "CUDA_PATH"),
@@ -203,7 +204,9 @@ def _run(recipe: Recipe, shelf: Path, folder: Path, seconds: float, note: str | 
         target = shelf / f"{time.time_ns():x}"
         folder.rename(target)
     except OSError as error:
-        return _unkept(shelf, folder, invocation, f"not kept for the next run: {error.filename}: {error.strerror}")
+        return _unkept(
+            shelf, folder, invocation, f"not kept for the next run: {error.filename or shelf}: {error.strerror}"
+        )
     return Made(target, invocation, False)
 
 
