@@ -1,0 +1,101 @@
+"""L013: calls of member templates of a dependent class without `template`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from porter.lex import Tokens
+from porter.model import Edit, Effort, Finding
+from porter.rule import Rule, clean, fixes
+from porter.unit import Unit
+
+_PLACE = re.compile(r">\s*::\s*([A-Za-z_]\w*)\s*<")
+_DEPTHS = {"<": 1, ">": -1, ">>": -2, ">>>": -3}
+_NO_ARGUMENT = frozenset({";", "{", "}", "&&", "||", "="})
+_BEFORE_A_BODY = frozenset({")", "const", "noexcept", "mutable", "else", "do", "try", "{", "}", ";", ":"})
+_MOST_TOKENS = 200
+
+
+class DependentTemplate(Rule):
+    """Member template of a dependent class without `template`
+
+    In a template `Cast<T>::to<4>(x)` is a comparison unless `template` says that `to` is a template. nvcc guesses what
+    is meant; clang, and so HIP's compiler, does not. The keyword is added where a member of a class template is called
+    with template arguments inside a function; it is allowed, and means nothing, where the class is not dependent.
+    """
+
+    code = "L013"
+    triggers = frozenset({"template"})
+    hazards = ("two-phase-lookup",)
+    examples = (
+        fixes(
+            "template <class T> void f(T *p) { Cast<T, float>::to<4>(p); }",
+            "template <class T> void f(T *p) { Cast<T, float>::template to<4>(p); }",
+        ),
+        fixes(
+            "template <int N> __device__ int f(int x)"
+            " { if (x) { return Op<int, Pair<N>>::apply<N, int>(x); } return 0; }",
+            "template <int N> __device__ int f(int x)"
+            " { if (x) { return Op<int, Pair<N>>::template apply<N, int>(x); } return 0; }",
+        ),
+        clean("template <class T> void f(T *p) { Cast<T>::template to<4>(p); }"),
+        clean("template <class T> bool f(int n) { return n > ::limit && Size<T>::value < n; }"),
+        clean("template <> template <> void Cast<int>::to<4>(int *p) { *p = 0; }"),
+        clean("template <class T> struct S : Base<T> { typename Base<T>::template Inner<4> x; };"),
+        clean("template <class T> bool f(int n) { return Size<T>::value < n && n > (int)sizeof(T); }"),
+    )
+
+    def find(self, unit: Unit) -> Iterator[Finding]:
+        """One finding per call."""
+        tokens = unit.tokens
+        for match in _PLACE.finditer(unit.source.text):
+            index = tokens.at(match.start(1))
+            if tokens.starts[index] != match.start(1) or not _is_call(tokens, index):
+                continue
+            if _closes_arguments(tokens, index - 2) and _in_function(tokens, index):
+                span = unit.span(index)
+                message = f"clang takes {tokens.texts[index]} for a template where the keyword says so"
+                yield self.finding(unit, span, message, Effort.NONE, (Edit(span.start, span.start, "template "),))
+
+
+def _is_call(tokens: Tokens, name: int) -> bool:
+    """Whether `name < arguments > (` follows."""
+    depth = 0
+    for index in range(name + 1, min(name + _MOST_TOKENS, len(tokens))):
+        text = tokens.texts[index]
+        if text in _NO_ARGUMENT:
+            return False
+        depth += _DEPTHS.get(text, 0)
+        if depth <= 0:
+            return depth == 0 and index + 1 < len(tokens) and tokens.texts[index + 1] == "("
+    return False
+
+
+def _closes_arguments(tokens: Tokens, last: int) -> bool:
+    """Whether a `>` ends a list of template arguments in which something has a name."""
+    depth = 0
+    named = False
+    for index in range(last, max(last - _MOST_TOKENS, 0), -1):
+        text = tokens.texts[index]
+        if text in _NO_ARGUMENT:
+            return False
+        depth -= _DEPTHS.get(text, 0)
+        if depth <= 0:
+            return depth == 0 and named and tokens.kinds[index - 1] == "i"
+        named = named or tokens.kinds[index] == "i"
+    return False
+
+
+def _in_function(tokens: Tokens, index: int) -> bool:
+    """Whether the innermost brace around a token opens a block of statements."""
+    depth = 0
+    for place in range(index - 1, -1, -1):
+        text = tokens.texts[place]
+        if text == "}":
+            depth += 1
+        elif text == "{":
+            if depth == 0:
+                return place > 0 and tokens.texts[place - 1] in _BEFORE_A_BODY
+            depth -= 1
+    return False
