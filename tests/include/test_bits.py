@@ -18,12 +18,19 @@ SIGNATURES = {
     "ffsll": "int(long long)",
     "umul24": "unsigned(unsigned, unsigned)",
     "fns": "unsigned(unsigned, unsigned, int)",
+}
+SHIFTS = {
     "shift_left_u": "unsigned(unsigned, unsigned)",
     "shift_right_u": "unsigned(unsigned, unsigned)",
     "shift_right_s": "int(int, unsigned)",
     "shift_left_ull": "unsigned long long(unsigned long long, unsigned)",
 }
-SHIFTS = {"u": "unsigned", "s": "int", "ull": "unsigned long long"}
+_BOTH = "#ifdef __HIP__\n#define BOTH __host__ __device__ inline\n#else\n#define BOTH inline\n#endif\n"
+SHIFT_WRAPPERS = _BOTH + "".join(
+    f"namespace porter {{ BOTH {word} {name}({word} a, unsigned n) {{ return {name.rpartition('_')[0]}(a, n); }} }}\n"
+    for name, word in ((name, signature.partition("(")[0]) for name, signature in SHIFTS.items())
+)
+"""The templates under a name for each type."""
 DOTS = [f"{name}_{sign}" for name in ("dp4a", "dp2a_lo", "dp2a_hi") for sign in "su"]
 
 
@@ -36,14 +43,8 @@ def _dot_wrapper(name: str) -> str:
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Library:
     words = {name: "int" if name.endswith("_s") else "unsigned" for name in DOTS}
-    signatures = SIGNATURES | {name: f"{word}({word}, {word}, {word})" for name, word in words.items()}
-    extra = "".join(_dot_wrapper(name) for name in DOTS)
-    extra += "".join(
-        f"namespace porter {{ inline {word} shift_{way}_{suffix}({word} a, unsigned n)"
-        f" {{ return shift_{way}(a, n); }} }}\n"
-        for suffix, word in SHIFTS.items()
-        for way in ("left", "right")
-    )
+    signatures = SIGNATURES | SHIFTS | {name: f"{word}({word}, {word}, {word})" for name, word in words.items()}
+    extra = SHIFT_WRAPPERS + "".join(_dot_wrapper(name) for name in DOTS)
     return Library(tmp_path_factory.mktemp("bits"), "porter/bits.hpp", signatures, extra)
 
 

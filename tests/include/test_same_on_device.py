@@ -25,10 +25,11 @@ DTYPES: dict[str, Any] = {
     "double": np.float64,
 }
 HEADERS = {
-    "bits.hpp": test_bits.SIGNATURES,
-    "simd.hpp": test_simd.SIGNATURES,
-    "math.hpp": test_math.SIGNATURES,
+    "bits.hpp": (test_bits.SIGNATURES | test_bits.SHIFTS, test_bits.SHIFT_WRAPPERS),
+    "simd.hpp": (test_simd.SIGNATURES, ""),
+    "math.hpp": (test_math.SIGNATURES, ""),
 }
+"""Signatures, and C++ text that defines those that are no functions of the header."""
 
 
 def _inputs(type_: str, seed: int) -> Array:
@@ -61,11 +62,11 @@ def _kernel(index: int, signature: str, names: list[str]) -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize("header", HEADERS)
 def test_same_bits(header: str, tmp_path: Path) -> None:
-    signatures = HEADERS[header]
-    host = Library(tmp_path, f"porter/{header}", signatures)
+    signatures, extra = HEADERS[header]
+    host = Library(tmp_path, f"porter/{header}", signatures, extra)
     groups = _groups(signatures)
     text = "".join(_kernel(index, *group) for index, group in enumerate(groups.items()))
-    module = virtual.load_text(f'#include "porter/{header}"\n{text}')
+    module = virtual.load_text(f'#include "porter/{header}"\n{extra}{text}')
     for index, (signature, names) in enumerate(groups.items()):
         types = [part.strip() for part in signature.partition("(")[2].rstrip(")").split(",")]
         inputs = [_inputs(type_, seed) for seed, type_ in enumerate(types)]
