@@ -17,7 +17,8 @@ FOLDERS = [
 ]
 TREE = next((folder for folder in FOLDERS if (folder / "thrust" / "system" / "hip").is_dir()), None)
 
-pytestmark = pytest.mark.skipif(TREE is None, reason="rocThrust is not installed (ROCM_PATH, PORTER_TEST_HIP_INCLUDES)")
+if TREE is None:
+    pytest.skip("rocThrust is not installed (ROCM_PATH, PORTER_TEST_HIP_INCLUDES)", allow_module_level=True)
 
 
 @functools.cache
