@@ -9,9 +9,9 @@ from porter.lex import Tokens
 from porter.model import Edit, Effort, Finding
 from porter.rule import Rule, clean, fixes
 from porter.unit import Unit
+from porter.written import template_end, template_start
 
 _PLACE = re.compile(r">\s*::\s*([A-Za-z_]\w*)\s*<")
-_DEPTHS = {"<": 1, ">": -1, ">>": -2, ">>>": -3}
 _NO_ARGUMENT = frozenset({";", "{", "}", "&&", "||", "="})
 _BEFORE_A_BODY = frozenset({")", "const", "noexcept", "mutable", "else", "do", "try", "{", "}", ";", ":"})
 _MOST_TOKENS = 200
@@ -41,6 +41,8 @@ class DependentTemplate(Rule):
         ),
         clean("template <class T> void f(T *p) { Cast<T>::template to<4>(p); }"),
         clean("template <class T> bool f(int n) { return n > ::limit && Size<T>::value < n; }"),
+        clean("template <class T> int f(int n) { return Size<T>::value << (n + 1) | (Size<T>::value <= (n)); }"),
+        clean("template <class T> void f(dim3 g) { Op<T>::run<<<(g), 1>>>(); }"),
         clean("template <> template <> void Cast<int>::to<4>(int *p) { *p = 0; }"),
         clean("template <class T> struct S : Base<T> { typename Base<T>::template Inner<4> x; };"),
         clean("template <class T> bool f(int n) { return Size<T>::value < n && n > (int)sizeof(T); }"),
@@ -60,31 +62,23 @@ class DependentTemplate(Rule):
 
 
 def _is_call(tokens: Tokens, name: int) -> bool:
-    """Whether `name < arguments > (` follows."""
-    depth = 0
-    for index in range(name + 1, min(name + _MOST_TOKENS, len(tokens))):
-        text = tokens.texts[index]
-        if text in _NO_ARGUMENT:
-            return False
-        depth += _DEPTHS.get(text, 0)
-        if depth <= 0:
-            return depth == 0 and index + 1 < len(tokens) and tokens.texts[index + 1] == "("
-    return False
+    """Whether `< arguments > (` follows a name."""
+    if tokens.texts[name + 1] != "<":
+        return False
+    end = template_end(tokens, name + 1, min(name + _MOST_TOKENS, len(tokens)))
+    return end is not None and tokens.texts[end : end + 1] == ["("] and _are_arguments(tokens, name + 2, end - 1)
 
 
 def _closes_arguments(tokens: Tokens, last: int) -> bool:
     """Whether a `>` ends a list of template arguments in which something has a name."""
-    depth = 0
-    named = False
-    for index in range(last, max(last - _MOST_TOKENS, 0), -1):
-        text = tokens.texts[index]
-        if text in _NO_ARGUMENT:
-            return False
-        depth -= _DEPTHS.get(text, 0)
-        if depth <= 0:
-            return depth == 0 and named and tokens.kinds[index - 1] == "i"
-        named = named or tokens.kinds[index] == "i"
-    return False
+    first = template_start(tokens, last, max(last - _MOST_TOKENS, 1))
+    if first is None or tokens.kinds[first - 1] != "i":
+        return False
+    return "i" in tokens.kinds[first:last] and _are_arguments(tokens, first + 1, last)
+
+
+def _are_arguments(tokens: Tokens, first: int, end: int) -> bool:
+    return _NO_ARGUMENT.isdisjoint(tokens.texts[first:end])
 
 
 def _in_function(tokens: Tokens, index: int) -> bool:
