@@ -74,12 +74,12 @@ _WITH_VECTOR = (
 _WITH_SORT = f"{_WITH_VECTOR} copy execution_policy extrema merge reverse transform_reduce"
 BRINGS = {
     **dict.fromkeys(("adjacent_difference", "binary_search", "device_ptr", "reverse"), f"{_ITERATORS} transform fill"),
-    **dict.fromkeys(("copy", "transform_scan", "shuffle", "remove", "uninitialized_copy"), _WITH_COPY),
+    **dict.fromkeys(("copy", "transform_scan", "shuffle", "uninitialized_copy"), _WITH_COPY),
     **dict.fromkeys(
-        ("device_vector", "host_vector", "equal", "find", "inner_product", "logical", "mismatch", "reduce"),
+        ("device_vector", "host_vector", "universal_vector", "count", "equal", "find", "inner_product", "logical"),
         _WITH_VECTOR,
     ),
-    **dict.fromkeys(("count", "transform_reduce", "universal_vector"), _WITH_VECTOR),
+    **dict.fromkeys(("mismatch", "reduce", "transform_reduce"), _WITH_VECTOR),
     "unique": f"{_WITH_VECTOR} count transform_reduce",
     **dict.fromkeys(("execution_policy", "extrema", "merge", "set_operations", "sort"), _WITH_SORT),
     "partition": f"{_WITH_SORT} count remove sort",
@@ -89,7 +89,7 @@ BRINGS = {
 }
 """Header -> headers that it includes in every rocThrust from 5.2 to 7; those of these are there too."""
 
-_INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"\n]+)[>"]', re.MULTILINE)
+_INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', re.MULTILINE)
 _MOST_FILES = 400
 
 
@@ -159,7 +159,7 @@ def _thrust_headers(unit: Unit) -> frozenset[str]:
         if found is None or found.path in seen:
             continue
         seen.add(found.path)
-        inner = {match[2].decode("latin-1") for match in _INCLUDE.finditer(found.data)}
+        inner = {match[1].decode("latin-1") for match in _INCLUDE.finditer(found.data)}
         names |= inner
         waiting += [(found.path, other) for other in inner]
     return frozenset(name[len("thrust/") : -len(".h")] for name in names if name.startswith("thrust/"))
