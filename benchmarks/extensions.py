@@ -24,6 +24,7 @@ from porter.validation.build.torch_use import uses_torch
 from porter.validation.build.units import GPU, Tree, Unit, find_tree
 from porter.validation.toolchain.clang import Clang, find_clang
 from porter.validation.toolchain.entry import demangle, signature_name
+from porter.validation.toolchain.headers import include_options
 from porter.validation.toolchain.result import Missing
 
 from benchmarks.compiler import run_limited
@@ -79,10 +80,17 @@ class Bench:
 
     def command(self, side: str, options: Iterable[str]) -> list[str]:
         """What all compilations of one side share."""
-        include = () if self.clang.headers == Path("/usr/include") else ("-isystem", str(self.clang.headers))
         start = (self.clang.path, "-x", "hip", f"--offload-arch={self.target}")
-        devices = (f"--rocm-device-lib-path={self.clang.bitcode}", "-D__HIP_PLATFORM_AMD__", *include)
-        return [*start, *devices, f"--cuda-{side}-only", "-w", "-ferror-limit=20", *options]
+        devices = (f"--rocm-device-lib-path={self.clang.bitcode}", "-D__HIP_PLATFORM_AMD__")
+        return [
+            *start,
+            *devices,
+            *include_options(self.clang.headers),
+            f"--cuda-{side}-only",
+            "-w",
+            "-ferror-limit=20",
+            *options,
+        ]
 
     def precompiled(self, side: str, builder: tuple[str, ...]) -> Path | None:
         """PyTorch's headers, parsed once per side and set of the project's macros."""

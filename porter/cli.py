@@ -16,6 +16,7 @@ from porter.commands.bench import bench_command
 from porter.commands.build import build_command
 from porter.commands.cases import cases_app
 from porter.commands.check import check_command
+from porter.commands.headers import headers_command
 from porter.commands.report import report_command
 from porter.commands.validate import validate_command
 from porter.errors import Unusable
@@ -170,6 +171,7 @@ def port_command(
 app.command("bench")(bench_command)
 app.command("build")(build_command)
 app.command("check")(check_command)
+app.command("headers")(headers_command)
 app.command("report")(report_command)
 app.command("validate")(validate_command)
 app.add_typer(cases_app, name="cases")

@@ -52,7 +52,8 @@ def _port_checks() -> list[Check]:
 
 
 def _compiler_checks() -> list[Check]:
-    from porter.validation.toolchain.clang import find_clang, find_compiler, find_headers
+    from porter.validation.toolchain.clang import find_clang, find_compiler
+    from porter.validation.toolchain.headers import find_headers
     from porter.validation.toolchain.result import Missing
 
     clang, headers, compiler = find_clang("gfx942"), find_headers(), find_compiler()
@@ -62,7 +63,10 @@ def _compiler_checks() -> list[Check]:
     return [
         _hipcc(),
         Check("clang for AMD", "building without ROCm", found, False, _why(compiler, "clang >= 17 with AMDGPU")),
-        Check("HIP headers", "building", _place(headers), False, _why(headers, "apt install libamdhip64-dev, or ROCm")),
+        Check("HIP headers", "building", _place(headers), False, _why(headers, "porter headers, or ROCm")),
+        Check(
+            "library headers", "building with ROCm's libraries", _libraries(headers), False, "porter headers, or ROCm"
+        ),
         Check("device libraries", "device code for gfx942", libraries, False, why),
         _nvcc(),
     ]
@@ -104,6 +108,15 @@ def _capability(target: str) -> int:
 def _number(text: str) -> str:
     version = _VERSION.search(text)
     return version[0] if version else text
+
+
+_LIBRARIES = ("hipblas", "hipcub", "hipfft", "hiprand", "hipsolver", "hipsparse", "miopen", "rccl", "rocprim", "thrust")
+
+
+def _libraries(headers: object) -> str | None:
+    """Those of which the folder has the headers."""
+    found = [name for name in _LIBRARIES if isinstance(headers, Path) and (headers / name).is_dir()]
+    return ", ".join(found) or None
 
 
 def _place(found: object) -> str | None:

@@ -33,7 +33,6 @@ class Layer {
     CHECK_CUDA(cudaStreamCreate(&stream_));
     CHECK_CUBLAS(cublasCreate(&blas_));
     CHECK_CUBLAS(cublasSetStream(blas_, stream_));
-    CHECK_CUBLAS(cublasSetMathMode(blas_, CUBLAS_DEFAULT_MATH));
     CHECK_CURAND(curandCreateGenerator(&random_, CURAND_RNG_PSEUDO_PHILOX4_32_10));
     CHECK_CURAND(curandSetPseudoRandomGeneratorSeed(random_, seed));
     CHECK_CURAND(curandSetStream(random_, stream_));

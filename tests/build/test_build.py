@@ -161,7 +161,9 @@ def test_names_newer_than_the_installed_hip(tmp_path: Path) -> None:
     (tmp_path / "include/hip").mkdir(parents=True)
     (tmp_path / "include/hip/hip_version.h").write_text("#define HIP_VERSION_MAJOR 6\n#define HIP_VERSION_MINOR 3\n")
     wrong = "use of undeclared identifier 'hipLaunchKernelExC'"
-    assert hint_on(wrong, tmp_path / "include") == "hipLaunchKernelExC is in HIP since 7.0, installed is 6.3"
+    assert (
+        hint_on(wrong, tmp_path / "include") == "hipLaunchKernelExC is in ROCm since 7.0, the headers here are of 6.3"
+    )
     assert hint_on("use of undeclared identifier 'hipMalloc'", tmp_path / "include") is None
     assert hint_on("use of undeclared identifier 'x'", tmp_path / "include") is None
     assert hint_on(wrong, tmp_path) is None

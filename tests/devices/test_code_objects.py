@@ -11,6 +11,7 @@ import pytest
 from porter.validation.devices.core.result import Fault, NotRun, Ran
 from porter.validation.devices.gfx942 import Device, Module
 from porter.validation.toolchain.clang import Missing, find_clang
+from porter.validation.toolchain.headers import include_options
 from test_kernels import CALLS, SUM
 
 CODE = (
@@ -41,9 +42,8 @@ def build(folder: Path, *options: str) -> Path:
         pytest.skip("no ld.lld of this clang's version")
     source, target = folder / "code.hip", folder / "code.o"
     source.write_text(CODE)
-    include = () if clang.headers == Path("/usr/include") else ("-isystem", str(clang.headers))
     command = [clang.path, "-x", "hip", "-std=c++17", "-O3", "-g", f"--rocm-device-lib-path={clang.bitcode}",
-               "-mcode-object-version=5", "-D__HIP_PLATFORM_AMD__", *include, "-include",
+               "-mcode-object-version=5", "-D__HIP_PLATFORM_AMD__", *include_options(clang.headers), "-include",
                "hip/hip_runtime.h", "-c", str(source), "-o", str(target), *options]  # fmt: skip
     made = subprocess.run(command, capture_output=True, text=True, check=False)
     assert made.returncode == 0, made.stderr

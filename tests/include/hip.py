@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from porter.validation.toolchain.rocm_headers import fetched
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -67,11 +68,11 @@ def old_clang() -> str | None:
 
 @functools.cache
 def trees() -> tuple[HipTree, ...]:
-    """Header trees on this machine: the system's, triton's, and those of the environment variable."""
+    """Header trees on this machine: the system's, those of `porter headers`, triton's, those of the environment variable."""
     folders: list[Path | None] = [None] if Path("/usr/include/hip/hip_version.h").exists() else []
     rocm = Path(os.environ.get("ROCM_PATH", "/opt/rocm")) / "include"
     folders += [Path(p) for p in os.environ.get(EXTRA_TREES, "").split(os.pathsep) if p]
-    folders += [path for path in (rocm, _triton()) if path is not None]
+    folders += [path for path in (rocm, fetched(), _triton()) if path is not None]
     found = [
         HipTree(_version(folder or Path("/usr/include")), folder)
         for folder in folders

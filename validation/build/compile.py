@@ -9,6 +9,7 @@ from pathlib import Path
 from porter.validation.build.model import How
 from porter.validation.build.torch_use import setup_macros, torch_of
 from porter.validation.toolchain.clang import Clang, libraries, prelude
+from porter.validation.toolchain.headers import include_options
 from porter.validation.toolchain.hipcc import ENVIRONMENT, Hipcc
 from porter.validation.toolchain.invoke import Invocation
 from porter.validation.toolchain.store import DEPFILE, Made, Recipe, identity, make, probing
@@ -94,16 +95,16 @@ def compile_unit(tool: Tool, source: Path, target: str, options: tuple[str, ...]
 
 
 def _with_hipcc(hipcc: Hipcc, source: Path, target: str, options: tuple[str, ...], seconds: float) -> Compiled:
+    shared = ("-x", "hip", f"--offload-arch={target}", *common_options(source, options), *hipcc.libraries)
+
     def command(folder: Path) -> tuple[str, ...]:
-        flags = ("-x", "hip", f"--offload-arch={target}", *common_options(source, options), "-save-temps=obj")
         depfile = ("-MD", "-MF", str(folder / DEPFILE))
-        return (hipcc.path, *flags, *depfile, "-c", str(source), "-o", str(folder / OBJECT))
+        return (hipcc.path, *shared, "-save-temps=obj", *depfile, "-c", str(source), "-o", str(folder / OBJECT))
 
     assembly = f"*-{target.partition(':')[0]}*.s"
 
     def probe(folder: Path) -> tuple[str, ...]:
-        flags = ("-x", "hip", f"--offload-arch={target}", "--cuda-device-only", *common_options(source, options))
-        return (hipcc.path, *flags, *probing(folder), str(source))
+        return (hipcc.path, *shared, "--cuda-device-only", *probing(folder), str(source))
 
     recipe = Recipe(
         hipcc.identity,
@@ -119,8 +120,12 @@ def _with_hipcc(hipcc: Hipcc, source: Path, target: str, options: tuple[str, ...
 
 
 def _with_clang(clang: Clang, source: Path, target: str, options: tuple[str, ...], seconds: float) -> Compiled:
-    include = () if clang.headers == Path("/usr/include") else ("-isystem", str(clang.headers))
-    shared = (*include, "-D__HIP_PLATFORM_AMD__", *prelude(clang), *common_options(source, options))
+    shared = (
+        *include_options(clang.headers),
+        "-D__HIP_PLATFORM_AMD__",
+        *prelude(clang),
+        *common_options(source, options),
+    )
     start = (clang.path, "-x", "hip", f"--offload-arch={target}", f"--rocm-device-lib-path={clang.bitcode}")
 
     def device(folder: Path) -> tuple[str, ...]:

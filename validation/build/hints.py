@@ -1,4 +1,4 @@
-"""Why a name of HIP is unknown to the compiler: the installed HIP is older than the name."""
+"""Why the compiler does not know a name or a header: what is installed is too old for it, or lacks it."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import functools
 import re
 from pathlib import Path
 
+from porter.validation.toolchain.rocm_headers import LIBRARIES, fetched
+
 _UNKNOWN = re.compile(
     r"(?:undeclared identifier|unknown type name|no (?:type|member|template) named|no matching function for call to) "
-    r"'(?P<name>hip\w+)'"
+    r"'(?P<name>(?:hip|HIP|nccl|rocrand|miopen)\w+)'"
 )
 _VERSION = re.compile(r"^#define HIP_VERSION_(MAJOR|MINOR)\s+(\d+)", re.MULTILINE)
 
@@ -22,7 +24,14 @@ def hint_on(message: str, headers: Path | None) -> str | None:
     since = _since().get(found["name"])
     if since is None or _number(since) <= here:
         return None
-    return f"{found['name']} is in HIP since {since}, installed is {here[0]}.{here[1]}"
+    return f"{found['name']} is in ROCm since {since}, the headers here are of {here[0]}.{here[1]}"
+
+
+def why_absent(header: str) -> str:
+    """A sentence on a header that no folder has."""
+    said = f"{header} is neither in the tree nor installed"
+    is_library = header.partition("/")[0] in LIBRARIES and "/" in header
+    return f"{said}; `porter headers` fetches it" if is_library and fetched() is None else said
 
 
 @functools.lru_cache(maxsize=8)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import posixpath
 import re
+import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from porter.validation.build.includes import shared_folders
 from porter.validation.build.model import ProgramBuild, Status
 from porter.validation.toolchain.hipcc import ENVIRONMENT, Hipcc
-from porter.validation.toolchain.store import Recipe, make
+from porter.validation.toolchain.store import Recipe, identity, make
 
 _MAIN = re.compile(rb"^[ \t]*(?:static[ \t]+)?(?:int|auto|signed)[ \t\r\n]+main[ \t\r\n]*\(", re.MULTILINE)
 _LIBRARIES = {
@@ -25,6 +27,7 @@ _LIBRARIES = {
     b"hip/hiprtc": "hiprtc",
     b"MIOpen|miopen": "MIOpen",
 }
+_OTHERS = "others.a"
 _NO_LIBRARY = re.compile(r"(?:unable to find library|cannot find) -l(\S+)")
 
 
@@ -35,10 +38,12 @@ class Program:
     main: str
     units: tuple[str, ...]
     libraries: tuple[str, ...]
+    others: tuple[str, ...]
+    """Units without `main` elsewhere in the tree, near ones first; of them, what defines something that is missing."""
 
 
 def programs(root: Path, units: Iterable[str]) -> tuple[Program, ...]:
-    """One program per `main`: with it go the units of its folder and below, or beside it, that have no `main`."""
+    """One program per `main`: with it go the units of its folder and below that have no `main`."""
     texts = {unit: _read(root / unit) for unit in units}
     mains = [unit for unit, text in texts.items() if _MAIN.search(text)]
     rest = [unit for unit in texts if unit not in set(mains)]
@@ -48,7 +53,8 @@ def programs(root: Path, units: Iterable[str]) -> tuple[Program, ...]:
         own = [unit for unit in rest if posixpath.dirname(unit) == folder or unit.startswith(folder + "/")]
         members = (main, *own)
         used = {name for unit in members for head, name in _LIBRARIES.items() if _includes(texts[unit], head)}
-        found.append(Program(main, members, tuple(sorted(used))))
+        others = sorted(set(rest) - set(own), key=lambda unit: (-shared_folders(unit, main), unit))
+        found.append(Program(main, members, tuple(sorted(used)), tuple(others)))
     return tuple(found)
 
 
@@ -64,14 +70,17 @@ def _includes(text: bytes, head: bytes) -> bool:
 
 
 def link(hipcc: Hipcc, program: Program, objects: Mapping[str, Path], target: str, seconds: float) -> ProgramBuild:
-    """Link the objects of one program."""
+    """Link the objects of one program, and of the others what it lacks."""
     files = tuple(objects[unit] for unit in program.units)
+    others = tuple(objects[unit] for unit in program.others if unit in objects)
+    archive = _archive(others, seconds) if others else None
 
     def command(folder: Path) -> tuple[str, ...]:
-        libraries = (f"-l{name}" for name in program.libraries)
-        return (hipcc.path, f"--offload-arch={target}", *map(str, files), *libraries, "-o", str(folder / "program"))
+        named = [*map(str, files), *([str(archive)] if archive else []), *(f"-l{name}" for name in program.libraries)]
+        return (hipcc.path, f"--offload-arch={target}", *named, "-o", str(folder / "program"))
 
-    made = make(Recipe(hipcc.identity, command, files, ("program",), None, ENVIRONMENT, has_depfile=False), seconds)
+    inputs = (*files, *others)
+    made = make(Recipe(hipcc.identity, command, inputs, ("program",), None, ENVIRONMENT, has_depfile=False), seconds)
     done = made.invocation
     if done.ok:
         return ProgramBuild(program.main, program.units, target, Status.BUILT, None, done.command)
@@ -80,6 +89,19 @@ def link(hipcc: Hipcc, program: Program, objects: Mapping[str, Path], target: st
     reason = f"lib{absent[1]} is not installed" if absent else done.stopped or _first_error(done.output)
     status = Status.NOT_RUN if absent else status
     return ProgramBuild(program.main, program.units, target, status, reason, done.command, done.said)
+
+
+def _archive(objects: tuple[Path, ...], seconds: float) -> Path | None:
+    """A thin archive, from which a linker takes what it needs; without `ar`, nothing."""
+    path = shutil.which("ar") or shutil.which("llvm-ar")
+    if path is None:
+        return None
+
+    def command(folder: Path) -> tuple[str, ...]:
+        return (path, "rcsT", str(folder / _OTHERS), *map(str, objects))
+
+    made = make(Recipe(identity(path, "ar"), command, objects, (_OTHERS,), has_depfile=False), seconds)
+    return made.product(_OTHERS) if made.invocation.ok else None
 
 
 def _first_error(output: str) -> str:

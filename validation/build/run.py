@@ -10,7 +10,7 @@ from pathlib import Path
 
 from porter.validation.build.compile import Compiled, Tool, compile_unit, is_too_old_for_torch
 from porter.validation.build.diagnostics import missing_header, read_diagnostics
-from porter.validation.build.hints import hint_on
+from porter.validation.build.hints import hint_on, why_absent
 from porter.validation.build.launches import Sources, read_sources
 from porter.validation.build.link import link, programs
 from porter.validation.build.model import (
@@ -32,8 +32,9 @@ from porter.validation.build.resources import resources_of
 from porter.validation.build.syntax import check_syntax, syntax_tool
 from porter.validation.build.torch_use import uses_torch
 from porter.validation.build.units import Tree, Unit, find_tree
-from porter.validation.toolchain.clang import find_clang, find_headers
+from porter.validation.toolchain.clang import find_clang
 from porter.validation.toolchain.entry import demangle, signature_name
+from porter.validation.toolchain.headers import find_headers
 from porter.validation.toolchain.hipcc import find_hipcc, supports
 from porter.validation.toolchain.result import Missing
 from porter.validation.toolchain.store import prune
@@ -211,7 +212,7 @@ def _outcome(made: Compiled, found: tuple[Diagnostic, ...], absent: str | None) 
     errors = [one for one in found if one.severity == "error"]
     left = any(related.effort == "manual" for one in errors for related in one.findings)
     if absent is not None and not left:
-        return Status.MISSING_HEADER, f"{absent} is neither in the tree nor installed"
+        return Status.MISSING_HEADER, why_absent(absent)
     if errors:
         return Status.FAILED, errors[0].message
     last = made.said.strip().rpartition("\n")[2]
@@ -241,7 +242,8 @@ def _link_all(context: _Context, chosen: Chosen, objects: dict[tuple[str, str], 
         if tool is None or tool.hipcc is None:
             continue
         for program in found:
-            built = {unit: objects[unit, target] for unit in program.units if (unit, target) in objects}
+            wanted = (*program.units, *program.others)
+            built = {unit: objects[unit, target] for unit in wanted if (unit, target) in objects}
             missing = [unit for unit in program.units if unit not in built]
             if missing:
                 reason = f"not built: {', '.join(missing)}"

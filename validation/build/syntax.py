@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from porter.validation.build.compile import Compiled, common_options
-from porter.validation.toolchain.clang import find_headers
+from porter.validation.toolchain.headers import find_headers, include_options
 from porter.validation.toolchain.invoke import invoke
 from porter.validation.toolchain.result import Missing
 
@@ -44,10 +44,9 @@ def check_syntax(source: Path, target: str, options: tuple[str, ...], seconds: f
     headers = find_headers()
     if isinstance(headers, Missing):
         raise ValueError(headers.reason)
-    include = () if headers == Path("/usr/include") else ("-isystem", str(headers))
     shared = (
         *("-x", "hip", "-nogpulib", "-D__HIP_PLATFORM_AMD__", f"--offload-arch={target}"),
-        *("-resource-dir", str(_resource_folder()), *include, *common_options(source, options)),
+        *("-resource-dir", str(_resource_folder()), *include_options(headers), *common_options(source, options)),
     )
     program = (sys.executable, "-m", "porter.parsing.syntax", str(source), *shared)
     passes = ("--cuda-device-only", "--cuda-host-only")

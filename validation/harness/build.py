@@ -17,7 +17,7 @@ from porter.validation.toolchain.hipcc import ENVIRONMENT, Hipcc, find_hipcc
 from porter.validation.toolchain.invoke import invoke
 from porter.validation.toolchain.nvcc import Nvcc, find_nvcc
 from porter.validation.toolchain.result import CompileFailed, Missing
-from porter.validation.toolchain.store import DEPFILE, Made, Recipe, identity, make, roots
+from porter.validation.toolchain.store import DEPFILE, Made, Recipe, identity, make, probing, roots
 
 from porter.caching import cache_folder
 from porter.support import include_folder
@@ -136,12 +136,18 @@ def _with_nvcc(nvcc: Nvcc, source: Path, architecture: str, flags: tuple[str, ..
 
 
 def _with_hipcc(hipcc: Hipcc, source: Path, architecture: str, flags: tuple[str, ...], seconds: float) -> Made:
-    def command(folder: Path) -> tuple[str, ...]:
-        own = ("-x", "hip", "-std=c++17", "-O3", f"--offload-arch={architecture}", "-fPIC", *_quiet("hip"))
-        depfile = ("-MD", "-MF", str(folder / DEPFILE))
-        return (hipcc.path, *own, *flags, *depfile, "-c", str(source), "-o", str(folder / _OBJECT))
+    own = ("-x", "hip", "-std=c++17", "-O3", f"--offload-arch={architecture}", "-fPIC", *_quiet("hip"))
+    shared = (hipcc.path, *own, *flags, *hipcc.libraries)
 
-    return make(Recipe(hipcc.identity, command, (source,), (_OBJECT,), environment=ENVIRONMENT), seconds)
+    def command(folder: Path) -> tuple[str, ...]:
+        depfile = ("-MD", "-MF", str(folder / DEPFILE))
+        return (*shared, *depfile, "-c", str(source), "-o", str(folder / _OBJECT))
+
+    def probe(folder: Path) -> tuple[str, ...]:
+        return (*shared, "--cuda-device-only", *probing(folder), str(source))
+
+    recipe = Recipe(hipcc.identity, command, (source,), (_OBJECT,), environment=ENVIRONMENT, probe=probe)
+    return make(recipe, seconds)
 
 
 def _quiet(language: str) -> tuple[str, ...]:

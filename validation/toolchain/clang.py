@@ -11,6 +11,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from porter.validation.toolchain.folders import whole
+from porter.validation.toolchain.headers import find_headers, include_options, rocm_roots
 from porter.validation.toolchain.result import Assembled, CompileFailed, Missing
 from porter.validation.toolchain.store import DEPFILE, Recipe, identity, make, probing, roots
 
@@ -41,11 +43,6 @@ class Clang:
     headers: Path
 
 
-def _roots() -> list[Path]:
-    named = [Path(os.environ[name]) for name in ("ROCM_PATH", "HIP_PATH") if os.environ.get(name)]
-    return [*named, Path("/opt/rocm"), Path("/usr")]
-
-
 def find_compiler() -> tuple[str, str] | Missing:
     """Path and version of a clang++ with the AMDGPU backend."""
     names = (os.environ.get("PORTER_CLANG"), *CANDIDATES, "/opt/rocm/llvm/bin/clang++")
@@ -69,7 +66,7 @@ def _isa(architecture: str) -> str:
 
 
 def _find_bitcode(architecture: str) -> Path | Missing:
-    for root in _roots():
+    for root in rocm_roots():
         for place in BITCODE:
             folder = root / place
             if not (folder / "ocml.bc").exists():
@@ -103,25 +100,9 @@ def _private_copy(folder: Path, architecture: str) -> Path | Missing:
 
 
 def _copy(files: tuple[tuple[Path, str], ...], target: Path) -> None:
-    """A folder that is there as a whole or not at all."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    made = Path(tempfile.mkdtemp(dir=target.parent))
-    try:
+    with whole(target) as made:
         for path, name in files:
             shutil.copyfile(path, made / name)
-        made.rename(target)
-    except OSError:
-        shutil.rmtree(made, ignore_errors=True)
-        if not target.exists():  # else another process was first
-            raise
-
-
-def find_headers() -> Path | Missing:
-    """The folder that holds `hip/hip_runtime.h`."""
-    for root in _roots():
-        if (root / "include/hip/hip_runtime.h").exists():
-            return root / "include"
-    return Missing("no HIP headers (hip/hip_runtime.h): install libamdhip64-dev or set ROCM_PATH")
 
 
 @functools.cache
@@ -157,11 +138,10 @@ def device_command(
     clang: Clang, source: Path, target: Path, architecture: str, options: tuple[str, ...]
 ) -> tuple[str, ...]:
     """The command that writes assembly of the device pass."""
-    include = () if clang.headers == Path("/usr/include") else ("-isystem", str(clang.headers))
     return (
         *(clang.path, "-x", "hip", "-std=c++17", f"--offload-arch={architecture}"),
         *(f"--rocm-device-lib-path={clang.bitcode}", "--cuda-device-only", "-S", "-mcode-object-version=5"),
-        *("-D__HIP_PLATFORM_AMD__", *include, *prelude(clang), "-include", "hip/hip_runtime.h"),
+        *("-D__HIP_PLATFORM_AMD__", *include_options(clang.headers), *prelude(clang), "-include", "hip/hip_runtime.h"),
         *("-O3", "-g", *options),
         *(str(source), "-o", str(target)),
     )

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from porter.validation.toolchain.headers import library_options
 from porter.validation.toolchain.invoke import first_line, invoke
 from porter.validation.toolchain.result import Missing
 from porter.validation.toolchain.store import identity
@@ -39,6 +40,11 @@ class Hipcc:
     def identity(self) -> str:
         """As part of a key."""
         return identity(self.path, f"hipcc {self.version} clang {self.clang}")
+
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        """Options for the headers of ROCm's libraries, where a distribution has none."""
+        return library_options(self.path)
 
 
 def _candidates() -> Iterator[tuple[str, Path]]:

@@ -6,15 +6,14 @@ import functools
 import hashlib
 import importlib.util
 import re
-import shutil
 import sys
 import sysconfig
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
+from porter.validation.toolchain.folders import whole
 from porter.validation.toolchain.result import Missing
 from porter.validation.toolchain.store import roots
 
@@ -169,19 +168,11 @@ def _key(package: Path, version: str) -> str:
 
 def _write(package: Path, target: Path) -> None:
     """All of it or nothing."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    made = Path(tempfile.mkdtemp(dir=target.parent))
-    try:
+    with whole(target) as made:
         for name, text in _files(package):
             path = made / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, "utf-8")
-        made.chmod(0o755)
-        made.rename(target)
-    except OSError:
-        shutil.rmtree(made, ignore_errors=True)
-        if not target.is_dir():  # else another process was first
-            raise
 
 
 def _files(package: Path) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,211 @@
+"""ROCm's headers from the Python package index, for machines that have no ROCm.
+
+The wheel of TensorFlow for ROCm carries the headers that it was built with. They are a hundredth of it, and servers
+send parts of a file, so only these are fetched. The wheel's own list of files is known by its hash, and it knows the
+files by theirs.
+"""
+
+from __future__ import annotations
+
+import base64
+import csv
+import functools
+import hashlib
+import io
+import json
+import sys
+import tempfile
+import urllib.request
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from porter.validation.toolchain.folders import whole
+from porter.validation.toolchain.invoke import invoke
+
+from porter.caching import cache_folder
+from porter.errors import Unusable
+
+
+@dataclass(frozen=True)
+class Published:
+    """A wheel with headers of ROCm."""
+
+    project: str
+    version: str
+    rocm: str
+    folder: str
+    """Where in the wheel they are."""
+    record: str
+    """SHA-256 of its list of files."""
+
+    @property
+    def requirement(self) -> str:
+        """For pip."""
+        return f"{self.project}=={self.version}"
+
+
+PUBLISHED = Published(
+    project="tensorflow-rocm",
+    version="2.14.0.600",
+    rocm="6.0.0",
+    folder="tensorflow/include/external/local_config_rocm/rocm/rocm/include/",
+    record="7074561e518edcbc79d0819f73c3cdd3fa974ebe3369c09c41ae16ed2a58a396",
+)
+_LEFT_OUT = frozenset({"hipfort", "hipify"})
+"""Fortran modules, and clang's own headers."""
+LIBRARIES = (
+    *("ck", "hipblas", "hipblaslt", "hipcub", "hipfft", "hiprand", "hipsolver", "hipsparse", "hiptensor", "miopen"),
+    *("rccl", "rocalution", "rocblas", "rocfft", "rocprim", "rocrand", "rocsolver", "rocsparse", "rocwmma", "thrust"),
+)
+"""What does not belong to the HIP that a program is linked with."""
+_PLATFORM = (
+    *("--only-binary=:all:", "--python-version", "3.11", "--implementation", "cp"),
+    *("--platform", "manylinux2014_x86_64", "--no-deps", "--disable-pip-version-check", "--quiet"),
+)
+_PIECE = 1 << 20
+_SECONDS = 60
+_PIP_SECONDS = 1800.0
+
+
+def fetched() -> Path | None:
+    """The include folder that `fetch` made, if it did; `libraries`, beside it, is without HIP itself."""
+    folders = (root / "rocm-headers" / PUBLISHED.rocm / "include" for root in _homes())
+    return next((folder for folder in folders if folder.is_dir()), None)
+
+
+def _homes() -> Iterator[Path]:
+    """The virtual environment, and what belongs to the user."""
+    if sys.prefix != sys.base_prefix:
+        yield Path(sys.prefix) / "share" / "porter"
+    yield cache_folder()
+
+
+def fetch(wheel: Path | None = None, published: Published = PUBLISHED) -> Path:
+    """Get the headers, from a wheel that is at hand or from the index that pip is set up for; return their folder."""
+    target = next(_homes()) / "rocm-headers" / published.rocm
+    if (target / "include").is_dir():
+        return target / "include"
+    ways = (functools.partial(_local, wheel),) if wheel is not None else (_parts, _downloaded)
+    reasons: list[str] = []
+    for way in ways:
+        try:
+            with whole(target) as folder:
+                way(published, functools.partial(_extract, published, folder))
+            return target / "include"
+        except (OSError, zipfile.BadZipFile, _Different) as error:
+            reasons.append(str(error))
+    raise Unusable(f"ROCm's headers cannot be fetched: {'; '.join(dict.fromkeys(reasons))}")
+
+
+class _Different(Exception):
+    """Not the wheel that is known, or not as it was published."""
+
+
+_Extract = Callable[[zipfile.ZipFile], None]
+
+
+def _local(wheel: Path, published: Published, extract: _Extract) -> None:
+    del published
+    with zipfile.ZipFile(wheel) as archive:
+        extract(archive)
+
+
+def _parts(published: Published, extract: _Extract) -> None:
+    """Only what is needed of the file, where the server can do that."""
+    with io.BufferedReader(_Remote(_url(published)), _PIECE) as file, zipfile.ZipFile(file) as archive:
+        extract(archive)
+
+
+def _downloaded(published: Published, extract: _Extract) -> None:
+    """All of the wheel, by pip, which knows proxies and passwords."""
+    with tempfile.TemporaryDirectory() as folder:
+        _pip("download", "--dest", folder, published.requirement)
+        (wheel,) = Path(folder).iterdir()
+        _local(wheel, published, extract)
+
+
+def _url(published: Published) -> str:
+    """Where the index that pip is set up for has the wheel."""
+    with tempfile.TemporaryDirectory() as folder:
+        options = ("--dry-run", "--ignore-installed", "--report", "-", "--target", folder)
+        report = json.loads(_pip("install", *options, published.requirement))
+    return str(report["install"][0]["download_info"]["url"])
+
+
+def _pip(verb: str, *options: str) -> str:
+    done = invoke((sys.executable, "-m", "pip", verb, *_PLATFORM, *options), _PIP_SECONDS)
+    if not done.ok:
+        lines = done.said.strip().splitlines()
+        raise OSError(f"pip {verb}: {lines[-1] if lines else f'exit status {done.code}'}")
+    return done.output[done.output.find("{") :]
+
+
+class _Remote(io.RawIOBase):
+    """A file on a server that sends parts of it."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__()
+        self._url, self._at = url, 0
+        with urllib.request.urlopen(urllib.request.Request(url, method="HEAD"), timeout=_SECONDS) as answer:
+            self._size = int(answer.headers["content-length"])
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        self._at = offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size}[whence]
+        return self._at
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # typeshed has Buffer
+        end = min(self._at + len(buffer), self._size)
+        if end <= self._at:
+            return 0
+        wanted = urllib.request.Request(self._url, headers={"Range": f"bytes={self._at}-{end - 1}"})
+        with urllib.request.urlopen(wanted, timeout=_SECONDS) as answer:
+            if answer.status != 206:
+                raise OSError(f"{self._url}: the server sends no parts of a file")
+            data = answer.read(end - self._at)
+        buffer[: len(data)] = data
+        self._at += len(data)
+        return len(data)
+
+
+def _extract(published: Published, folder: Path, archive: zipfile.ZipFile) -> None:
+    """Write the headers, each as it was published."""
+    hashes = _hashes(published, archive)
+    members = [info for info in archive.infolist() if _is_wanted(published, info.filename)]
+    for info in sorted(members, key=lambda info: info.header_offset):
+        data = archive.read(info)
+        digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).decode().rstrip("=")
+        if hashes.get(info.filename) != f"sha256={digest}":
+            raise _Different(f"{info.filename} is not as it was published")
+        path = folder / "include" / info.filename[len(published.folder) :]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    (folder / "libraries").mkdir()
+    for name in LIBRARIES:
+        if (folder / "include" / name).is_dir():
+            (folder / "libraries" / name).symlink_to(Path("..", "include", name))
+
+
+def _hashes(published: Published, archive: zipfile.ZipFile) -> dict[str, str]:
+    """By the wheel's own list."""
+    name = f"{published.project.replace('-', '_')}-{published.version}.dist-info/RECORD"
+    try:
+        data = archive.read(name)
+    except KeyError:
+        raise _Different(f"this is not the wheel of {published.requirement}") from None
+    if hashlib.sha256(data).hexdigest() != published.record:
+        raise _Different(f"the wheel of {published.requirement} is not the one that is known")
+    return {row[0]: row[1] for row in csv.reader(data.decode().splitlines()) if len(row) > 1}
+
+
+def _is_wanted(published: Published, name: str) -> bool:
+    if not name.startswith(published.folder) or name.endswith("/"):
+        return False
+    return name[len(published.folder) :].partition("/")[0] not in _LEFT_OUT
