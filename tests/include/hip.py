@@ -68,7 +68,7 @@ def old_clang() -> str | None:
 
 @functools.cache
 def trees() -> tuple[HipTree, ...]:
-    """Header trees on this machine: the system's, those of `porter headers`, triton's, those of the environment variable."""
+    """Header trees here: the system's, those of `porter headers`, triton's, those of the environment variable."""
     folders: list[Path | None] = [None] if Path("/usr/include/hip/hip_version.h").exists() else []
     rocm = Path(os.environ.get("ROCM_PATH", "/opt/rocm")) / "include"
     folders += [Path(p) for p in os.environ.get(EXTRA_TREES, "").split(os.pathsep) if p]
