@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from porter.editors import editor_spans, is_for_editor
+
 # Every repetition that could start again at each line is bounded: no input makes this quadratic.
 _KEYWORD = rb"(?:return|else|do|case|goto|throw|delete|new|using|co_return|co_yield|define|public|private)\b"
 _LINE = re.compile(
@@ -45,9 +47,10 @@ def scan(data: bytes, is_interesting: Callable[[str], bool]) -> Scan:
     """Includes and declared names of one file, whatever its bytes are.
 
     Lines that begin like a declaration at any depth count, so that members and shims are found; text in comments does
-    not.
+    not, and neither does code for an editor alone.
     """
     text = b"\n" + data.removeprefix(_BYTE_ORDER_MARK)
+    for_editor = editor_spans(text)
     includes: dict[str, None] = {}
     declared: set[str] = set()
     comments: list[int] | None = None
@@ -58,7 +61,8 @@ def scan(data: bytes, is_interesting: Callable[[str], bool]) -> Scan:
             includes[name] = None
         elif name not in declared and is_interesting(name):
             comments = _comment_edges(text) if comments is None else comments
-            if bisect.bisect_right(comments, match.start(group)) % 2 == 0:
+            place = match.start(group)
+            if bisect.bisect_right(comments, place) % 2 == 0 and not is_for_editor(for_editor, place):
                 declared.add(name)
     if b"enum" in text:
         declared.update(name for name in _enumerators(text) if is_interesting(name))

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Protocol
 
 from porter import renames
+from porter.editors import editor_spans, is_for_editor
 from porter.headers import Included
 from porter.includes import may_be_found
 from porter.kernels import DeviceFunction, find_device_functions, find_kernels
@@ -191,8 +192,10 @@ class Unit:
         return (self.names.active & self.identifiers) | {name for name in self.identifiers if name in supplied}
 
     def declares(self, index: int) -> bool:
-        """Whether `type name =`, `type name(`, `#define name` or the like stands at a token."""
+        """Whether `type name =`, `type name(`, `#define name` or the like stands at a token that compilers see."""
         tokens = self.tokens
+        if is_for_editor(self._for_editor, tokens.starts[index]):
+            return False
         directive = tokens.directive_of(index)
         if directive is not None and directive.first == index:
             return directive.name in ("define", "undef")
@@ -204,6 +207,10 @@ class Unit:
         if before in ("*", "&") and index > 1:
             return tokens.texts[index - 2] in _BUILTIN_TYPES
         return tokens.kinds[index - 1] == "i" and before not in _NO_TYPE
+
+    @cached_property
+    def _for_editor(self) -> tuple[tuple[int, int], ...]:
+        return editor_spans(self.source.data)
 
     def _is_scope(self, index: int) -> bool:
         """Whether the token before `::` names a scope (a global `::name` follows an operator or keyword)."""

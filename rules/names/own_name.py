@@ -14,7 +14,8 @@ class OwnName(Rule):
 
     A macro, function or variable of the project has the name of a CUDA function. Where clang says that a use means
     the project's own, it is left alone. For warp functions that deserves a look: a wrapper like
-    `#define __shfl_sync(m, v, s) __shfl(v, s)` decides for every caller how many lanes take part.
+    `#define __shfl_sync(m, v, s) __shfl(v, s)` decides for every caller how many lanes take part. What stands there
+    for an editor alone (`#ifdef __INTELLISENSE__`) declares nothing.
     """
 
     code = "A006"
@@ -25,6 +26,10 @@ class OwnName(Rule):
         ),
         clean("__device__ bool f(int p) { return __any_sync(~0u, p); }"),
         clean("struct S { int warpSize; };"),
+        clean(
+            "#ifdef __INTELLISENSE__\nbool __any_sync(unsigned, int);\n#define __CUDA_ARCH__ 500\n#endif\n"
+            "__device__ bool f(int p) {\n#if __CUDA_ARCH__ >= 700\n  return __any_sync(~0u, p);\n#endif\n}"
+        ),
     )
 
     def find(self, unit: Unit) -> Iterator[Finding]:
