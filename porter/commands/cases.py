@@ -27,6 +27,11 @@ def init_command(
     ] = None,
     stdout: Annotated[bool, typer.Option("--stdout", help="Print the draft instead.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
+    trying: Annotated[
+        bool,
+        typer.Option("--try", help="Run the originals on the virtual NVIDIA GPU; keep the sizes that work."),
+    ] = False,
+    seconds: Annotated[float, typer.Option("--timeout", metavar="SECONDS", help="With --try: for one launch.")] = 20.0,
 ) -> None:
     """Draft cases from signatures and launches; what they do not tell is marked TODO and has to be filled in."""
 
@@ -35,14 +40,23 @@ def init_command(
         from porter.validation.draft import draft, place_of
 
         made = draft(source, tuple(kernel or ()))
+        text, said = made.text, f"{made.cases} case{'s' * (made.cases != 1)}"
+        is_done = not made.marks
+        if trying:
+            from porter.validation.draft_try import text_of, try_sizes
+
+            tried = try_sizes(made, source, seconds)
+            running = sum(1 for one in tried if one.chosen)
+            text, is_done = text_of(made, tried), running == made.cases
+            said += f", {running} of them run as they are"
         if stdout:
-            print(made.text, end="")
+            print(text, end="")
         else:
             path = output or place_of(source)
-            _write(path, made.text, force=force)
+            _write(path, text, force=force)
             left = f"; {made.marks} places are marked TODO" if made.marks else ""
-            print(f"{path}: {made.cases} case{'s' * (made.cases != 1)}{left}")
-        return WORK_LEFT if made.marks else DONE
+            print(f"{path}: {said}{left}")
+        return DONE if is_done else WORK_LEFT
 
     raise typer.Exit(run())
 

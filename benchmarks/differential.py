@@ -1,0 +1,214 @@
+"""Draft, port and run the kernels of many folders: `python -m benchmarks.differential FOLDERS --work DIR`.
+
+Each folder below FOLDERS that matches `--pattern` is one program. For every CUDA source in it a case is drafted as
+`porter cases init --try` does, nobody fills in anything, and the original on the virtual NVIDIA GPU is compared with
+porter's port on the virtual gfx942, per warp mode.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from porter.validation.draft import draft
+from porter.validation.draft_try import TriedCase, try_sizes
+from porter.validation.run import Request, validate
+from porter.validation.verdict import CaseResult, SideResult
+
+from porter.errors import Unusable
+
+_CODE = frozenset({".cu", ".cuh", ".h", ".hpp", ".cpp", ".cc", ".c"})
+_INCLUDE = re.compile(rb'#\s*include\s*["<]([^">\n]+)')
+_MARK = re.compile(rb"__global__")
+_KINDS = (
+    ("grid or block", re.compile(r"^(?:grid|block) =")),
+    ("shared memory", re.compile(r"^shared =")),
+    ("template arguments", re.compile(r"^kernel =")),
+    ("type of an argument", re.compile(r"TODO\(")),
+    ("length of an array", re.compile(r"\[.*TODO.*\]")),
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One kernel in one warp mode; `warp` is empty where it was not ported."""
+
+    folder: str
+    source: str
+    kernel: str
+    warp: str
+    status: str
+    """Of `porter validate`, `human` (something to fill in) or `original` (the original does not run)."""
+    reason: str = ""
+    race: str = ""
+    widened: bool = False
+    agreement: str = ""
+    seconds: float = 0.0
+    case: str = ""
+
+
+def sources(folder: Path) -> Iterator[Path]:
+    """Files with kernels, and files that launch those of their headers; not those that other sources include."""
+    texts = {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.suffix in _CODE and path.is_file()}
+    included = {name.rpartition(b"/")[2] for text in texts.values() for name in _INCLUDE.findall(text)}
+    for path, text in texts.items():
+        if path.suffix == ".cu" and path.name.encode() not in included and re.search(rb"__global__|<<<", text):
+            yield path
+
+
+def run_folder(folder: Path, work: Path, warps: tuple[str, ...], seconds: float) -> list[Row]:
+    """All kernels of a program; a kernel that two sources see is run once."""
+    rows: list[Row] = []
+    seen: set[str] = set()
+    for source in sources(folder):
+        try:
+            made = draft(source)
+        except Unusable as error:
+            if _MARK.search(source.read_bytes()):
+                rows.append(Row(folder.name, source.name, "", "", "human", str(error)))
+            continue
+        parts = tuple(part for part in made.parts if part.kernel not in seen)
+        seen |= {part.kernel for part in parts}
+        tried = try_sizes(type(made)(made.head, parts), source, seconds)
+        runnable = [one for one in tried if one.chosen]
+        rows += [_not_run(folder, source, one) for one in tried if not one.chosen]
+        if runnable:
+            path = work / "cases" / folder.name / f"{source.relative_to(folder).as_posix().replace('/', '_')}.case.toml"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            head = f'schema = "porter-case/1"\nsource = "{source.absolute()}"\nroot = "{folder.absolute()}"\n'
+            path.write_text("\n".join([head, *(one.text for one in runnable)]))
+            rows += _validated(folder, source, path, warps, seconds)
+    return rows
+
+
+def _not_run(folder: Path, source: Path, one: TriedCase) -> Row:
+    status = "human" if one.case.marks else "original"
+    return Row(folder.name, source.name, one.case.kernel, "", status, one.reason)
+
+
+def _validated(folder: Path, source: Path, path: Path, warps: tuple[str, ...], seconds: float) -> Iterator[Row]:
+    request = Request((path,), ("ptx", "gfx942"), warps, jobs=1, launch_seconds=seconds * 2)
+    outcome = validate(request)
+    for crash in outcome.crashes:
+        print(crash, file=sys.stderr)
+    for error in outcome.report.errors:
+        print(f"{error.path}:{error.line}: {error.message}", file=sys.stderr)
+    for case in outcome.report.cases:
+        yield from _rows(folder, source, case, path)
+
+
+def _rows(folder: Path, source: Path, case: CaseResult, path: Path) -> Iterator[Row]:
+    sides = {side.warp: side for side in case.sides if side.side == "port"}
+    original = next((side for side in case.sides if side.side == "original"), None)
+    races = next((note for note in original.notes if "race" in note), "") if original else ""
+    for pair in case.pairs:
+        side = sides.get(pair.warp)
+        row = Row(folder.name, source.name, case.kernel, pair.warp or "", pair.status.value)
+        yield Row(
+            **{
+                **asdict(row),
+                "reason": " ".join(pair.reason.split())[:400],
+                "race": races[:300],
+                "widened": _is_widened(side),
+                "agreement": pair.agreement or "",
+                "seconds": round(case.seconds, 1),
+                "case": f"{path}::{case.name}",
+            }
+        )
+    if not case.pairs:
+        yield Row(folder.name, source.name, case.kernel, "", case.status.value, case.reason, case=str(path))
+
+
+def _is_widened(side: SideResult | None) -> bool:
+    return side is not None and any("64 lanes" in note or "widened" in note for note in side.notes)
+
+
+def _key(reason: str) -> str:
+    """A reason without names and numbers, to count by."""
+    marked = reason.removeprefix("to fill in: ")
+    for kind, pattern in _KINDS:
+        if pattern.search(marked) and marked != reason:
+            return kind
+    return re.sub(r"0x[0-9a-f]+|\d+|'[^']*'", "_", reason)[:90]
+
+
+def table(rows: Iterable[Row], warps: tuple[str, ...]) -> str:
+    """Counts of kernels per status and warp mode, then the reasons of what did not pass."""
+    kept = list(rows)
+    kernels = {(row.folder, row.source, row.kernel) for row in kept if row.kernel}
+    ran = {(row.folder, row.source, row.kernel) for row in kept if row.warp}
+    lines = [
+        f"{len({row.folder for row in kept})} folders, {len(kernels)} kernels (with template arguments)",
+        f"drafted without a person: {len(kernels) - sum(row.status == 'human' and bool(row.kernel) for row in kept)}; "
+        f"the original runs: {len(ran)}, from {len({one[0] for one in ran})} folders",
+        "",
+        f"| verdict | {' | '.join(warps)} |",
+        f"|---|{'---|' * len(warps)}",
+    ]
+    for status in dict.fromkeys(["passed", *(row.status for row in kept if row.warp)]):
+        counts = [sum(row.warp == warp and row.status == status for row in kept) for warp in warps]
+        lines.append(f"| {status} | {' | '.join(map(str, counts))} |")
+    lines.append(f"\nwith notes on races in the original: {len({r.case for r in kept if r.race})}")
+    for title, status in (("for a person", "human"), ("the original does not run", "original")):
+        reasons = Counter(_key(row.reason) for row in kept if row.status == status)
+        lines.append(f"\n{title}: {sum(reasons.values())}")
+        lines += [f"- {count}: {reason}" for reason, count in reasons.most_common(12)]
+    lines.append("\nnot passed:")
+    for row in kept:
+        if row.warp and row.status != "passed":
+            lines.append(f"- {row.folder}/{row.source} {row.kernel} {row.warp}: {row.status}: {row.reason[:200]}")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Runs what has no result yet, and prints the table of all."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folders", type=Path)
+    parser.add_argument("--work", type=Path, required=True, help="results and case files are kept here")
+    parser.add_argument("--pattern", default="*-cuda")
+    parser.add_argument("--every", type=int, default=1, help="each k-th folder")
+    parser.add_argument("--first", type=int, default=0, help="from this one on")
+    parser.add_argument("--warp", default="preserve,native")
+    parser.add_argument(
+        "--seconds", type=float, default=15.0, help="for a launch of the original; a pair gets twice that"
+    )
+    parser.add_argument("--again", action="store_true", help="also what has a result")
+    parser.add_argument("--only", help="folders whose name matches this expression")
+    options = parser.parse_args()
+    warps = tuple(options.warp.split(","))
+    os.environ.setdefault("PORTER_CACHE_DIR", str(options.work / "cache"))
+    chosen = sorted(path for path in options.folders.glob(options.pattern) if path.is_dir())
+    chosen = chosen[options.first :: options.every]
+    if options.only:
+        chosen = [path for path in chosen if re.search(options.only, path.name)]
+    (options.work / "results").mkdir(parents=True, exist_ok=True)
+    for number, folder in enumerate(chosen):
+        kept = options.work / "results" / f"{folder.name}.json"
+        if kept.is_file() and not options.again:
+            continue
+        began = time.monotonic()
+        rows = run_folder(folder, options.work, warps, options.seconds)
+        kept.write_text(json.dumps([asdict(row) for row in rows], indent=1))
+        found = Counter(row.status for row in rows)
+        print(
+            f"{number + 1}/{len(chosen)} {folder.name}: {dict(found)}, {time.monotonic() - began:.0f} s",
+            file=sys.stderr,
+            flush=True,
+        )
+    names = {folder.name for folder in chosen}
+    results = [path for path in sorted((options.work / "results").glob("*.json")) if path.stem in names]
+    loaded: list[dict[str, Any]] = [row for path in results for row in json.loads(path.read_text())]
+    print(table([Row(**row) for row in loaded], warps))
+
+
+if __name__ == "__main__":
+    main()

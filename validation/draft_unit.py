@@ -1,0 +1,97 @@
+"""The text that a draft is made from: a source, its own headers in place, and the files beside it that launch it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from porter.validation.draft_declarations import without_comments
+from porter.validation.draft_host import Host
+
+from porter.errors import Unusable
+from porter.kernels import find_kernels
+from porter.lex import lex
+from porter.model import Kernel
+from porter.source import SourceFile
+
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">][^\n]*$', re.MULTILINE)
+_SOURCES = frozenset({".cu", ".cpp", ".cc", ".cxx", ".c", ".h", ".hpp", ".cuh"})
+_MAIN = re.compile(r"\bmain\s*\(")
+_START = re.compile(
+    r"^\t[^\n#]*?\./(?:\$[({]\w+[)}]|[\w.-]+)((?:[ \t]+[\w./:+-]+)*)[ \t]*(?:[>|;&#][^\n]*)?$", re.MULTILINE
+)
+_MOST = 4 << 20
+"""Characters: beyond that, files beside the source are left out."""
+
+
+@dataclass(frozen=True)
+class SourceText:
+    """What is known of a source: kernels with their launches, and the host code around."""
+
+    path: Path
+    host: Host
+    kernels: tuple[Kernel, ...]
+
+    def body(self, kernel: Kernel) -> str:
+        """The text of a kernel."""
+        return self.host.text[kernel.span.start : kernel.span.end]
+
+
+def read_unit(path: Path) -> SourceText:
+    """The kernels of a file and of its own headers that it launches."""
+    try:
+        own = path.read_bytes().decode("latin-1")
+    except OSError as error:
+        raise Unusable(f"{path}: {error.strerror}") from None
+    seen = {path.resolve()}
+    text = _flat(path, own, seen)
+    named = {kernel.name for kernel in _kernels(path, without_comments(own))}
+    length = len(text)
+    found = _kernels(path, text)
+    if not _MAIN.search(text) or any(not kernel.launches for kernel in found if kernel.name in named):
+        text += _beside(path, seen, length)
+        found = tuple(kernel for kernel in _kernels(path, text) if kernel.span.start < length)
+    kernels = tuple(kernel for kernel in found if kernel.name in named or kernel.launches)
+    return SourceText(path, Host(text, _command_line(path.parent)), kernels)
+
+
+def _kernels(path: Path, text: str) -> tuple[Kernel, ...]:
+    return find_kernels(lex(text), str(path), SourceFile(str(path), text.encode("latin-1")))
+
+
+def _flat(path: Path, text: str, seen: set[Path]) -> str:
+    """The text with the project's own headers in the place of their `#include`, comments blanked."""
+
+    def inner(match: re.Match[str]) -> str:
+        other = (path.parent / match[1]).resolve()
+        if other in seen or not other.is_file() or other.stat().st_size > _MOST:
+            return match[0]
+        seen.add(other)
+        return _flat(other, other.read_bytes().decode("latin-1"), seen)
+
+    return _INCLUDE.sub(inner, without_comments(text))
+
+
+def _beside(path: Path, seen: set[Path], length: int) -> str:
+    """The other sources of the folder: they may hold the launches and the callers."""
+    made = ""
+    for other in sorted(path.parent.iterdir()):
+        if other.suffix in _SOURCES and other.is_file() and other.resolve() not in seen:
+            if length + len(made) + other.stat().st_size > _MOST:
+                continue
+            seen.add(other.resolve())
+            made += "\n" + _flat(other, other.read_bytes().decode("latin-1"), seen)
+    return made
+
+
+def _command_line(folder: Path) -> tuple[str, ...]:
+    """The arguments that the Makefile beside the source starts the program with."""
+    for name in ("Makefile", "makefile", "GNUmakefile"):
+        path = folder / name
+        if path.is_file():
+            text = path.read_bytes().decode("latin-1")
+            started = [match[1].split() for match in _START.finditer(text)]
+            if started:
+                return tuple(started[0])
+    return ()
