@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 from porter.dual.headers import dual_headers
 from porter.plan import Run
-from porter.support import closure, header_bytes
+from porter.support import contents
 
 _UNUSUAL = re.compile(rb"[\x00-\x1f\"\\\x7f-\xff]")
 _NO_NEWLINE = b"\\ No newline at end of file\n"
@@ -26,7 +26,7 @@ def write_diff(run: Run, stream: BinaryIO) -> None:
             stream.writelines(file_diff(record.path, record.output, old, new))
     needed = {include for record in run.records for include in record.support}
     made, more = dual_headers(run.plan.choices.engine, run.records)
-    for include, data in ({name: header_bytes(name) for name in closure(needed | more)} | made).items():
+    for include, data in (contents(needed | more) | made).items():
         if not (project.root / include).exists():
             stream.writelines(new_file_diff(include, data))
     stream.flush()

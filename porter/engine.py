@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from porter import edits as editing
+from porter.embedded import KERNEL_IN_STRING, Embedded, embed
 from porter.fixpoint import is_settled
 from porter.headers import Included
 from porter.insertion import include_edit
@@ -15,6 +16,7 @@ from porter.lex import Tokens
 from porter.model import Edit, Effort, Finding, Kernel, PortedFile, Settings, Span
 from porter.names.table import NameTable
 from porter.rule import Rule
+from porter.runtime_source import runtime_sources
 from porter.source import SourceFile
 from porter.support import FOLDER, SupportTable
 from porter.suppress import Allowance, allowances, reason_for
@@ -75,13 +77,18 @@ def port(source: SourceFile, context: Context, output: str, support_path: str = 
     kept: list[Finding] = []
     support: set[str] = set()
     crashes: list[str] = []
+    notes: list[Finding] = []
     lost: list[editing.Conflict] = []
     passes = 0
     data = source.data
     trail: list[Sequence[Edit]] = []
     while True:
         passes += 1
-        found, accepted, inserted = _one_pass(unit, context, support_path, crashes)
+        embedded = _embedded(unit, context)
+        found, accepted, inserted = _one_pass(unit, embedded, context, support_path, crashes, support)
+        if not trail:
+            notes = [note for one in embedded for note in one.findings(_parser_notes(one.unit, ()))]
+            inside = tuple(kernel for one in embedded for kernel in one.kernels())
         kept += _reported(found, accepted, trail, source)
         if not trail:
             lost += accepted.conflicts
@@ -97,9 +104,9 @@ def port(source: SourceFile, context: Context, output: str, support_path: str = 
         if is_settled(unit, accepted, inserted, context.rules):
             break
         unit = context.unit(SourceFile(source.path, data))
-    kernels = _kernels(first)
+    kernels = (*_kernels(first), *inside)
     kept += _unsettled(lost, kept)
-    kept += _parser_notes(first, kept)
+    kept += [*_parser_notes(first, kept), *notes]
     return PortedFile(
         path=source.path,
         output=output,
@@ -148,10 +155,30 @@ def _suppress(finding: Finding, reason: str | None) -> Finding:
     return finding if reason is None else replace(finding, suppressed=reason, edits=(), includes=())
 
 
+def _embedded(unit: Unit, context: Context) -> tuple[Embedded, ...]:
+    """The kernels in strings of a file that are compiled at run time."""
+    if not any(rule.code == KERNEL_IN_STRING for rule in context.rules):
+        return ()
+    sources = runtime_sources(unit.tokens)
+    return tuple(embed(unit.source, source, context.unit) for source in sources if source.literal is not None)
+
+
 def _one_pass(
-    unit: Unit, context: Context, support_path: str, crashes: list[str]
+    unit: Unit,
+    embedded: Iterable[Embedded],
+    context: Context,
+    support_path: str,
+    crashes: list[str],
+    support: set[str],
 ) -> tuple[list[Finding], editing.Accepted, Edit | None]:
     found = find(unit, context.rules, crashes)
+    kept = {finding.span.start for finding in found if finding.code == KERNEL_IN_STRING and finding.suppressed}
+    for one in embedded:
+        if one.start in kept:
+            continue
+        inside = find(one.unit, context.rules, crashes)
+        found += one.findings(inside)
+        support |= one.support(inside)
     accepted = editing.accept(found)
     lines = _include_lines(unit, accepted.findings, support_path)
     return found, accepted, include_edit(unit.source, unit.tokens, lines)

@@ -63,6 +63,8 @@ def _plain(unit: Unit) -> Iterator[Use]:
         row, support = unit.names.get(name), unit.support.get(name)
         if support is not None and support.types and support.types.isdisjoint(unit.tokens.names):
             support = None
+        if support is not None and "::" in support.name and unit.source.path.endswith(".c"):
+            support = None
         if row is None and support is None:
             continue
         for index in unit.occurrences(name):

@@ -23,6 +23,13 @@ FOLDER = "porter"
 
 _OWN_INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
 
+_SYSTEM_INCLUDE = re.compile(rb"^[ \t]*#[ \t]*include[ \t]*<([^>\n]+)>", re.MULTILINE)
+_BUILT_IN = frozenset({b"hip/hip_runtime.h", b"hip/hip_fp16.h", b"hip/hip_bf16.h"})
+"""What hiprtc has without a file; the last one is included only where there is one."""
+_RTC_HEADERS = f"{FOLDER}/rtc_headers.hpp"
+_LAST_ROW = "      {nullptr, nullptr},\n"
+_AS_IT_STANDS = "As it stands here it has none: porter writes it anew for each tree."
+
 
 @dataclass(frozen=True, slots=True)
 class SupportRow:
@@ -87,6 +94,29 @@ def _applies(row: Mapping[str, Any], rocm: str | None) -> bool:
 def header_bytes(include: str) -> bytes:
     """Content of a support header, named as it is included (`porter/warp32.hpp`)."""
     return (include_folder() / include).read_bytes()
+
+
+def contents(needed: Iterable[str]) -> dict[str, bytes]:
+    """The support headers that a tree gets, by name: those needed, and those that these include."""
+    made = {name: header_bytes(name) for name in closure(needed)}
+    if _RTC_HEADERS in made:
+        texts = {name: data.decode() for name, data in made.items() if _is_for_kernels(name)}
+        made[_RTC_HEADERS] = _with_texts(made[_RTC_HEADERS].decode(), texts).encode()
+    return made
+
+
+def _is_for_kernels(name: str) -> bool:
+    """Whether a header is of use to a kernel that is compiled at run time, where there are no libraries."""
+    needed = closure({name})
+    system = {include for one in needed for include in _SYSTEM_INCLUDE.findall(header_bytes(one))}
+    return _RTC_HEADERS not in needed and system <= _BUILT_IN
+
+
+def _with_texts(empty: str, texts: Mapping[str, str]) -> str:
+    """rtc_headers.hpp with the texts of other headers."""
+    rows = "".join(f'      {{"{name}", R"porter({text})porter"}},\n' for name, text in texts.items())
+    made = empty.replace(_LAST_ROW, rows + _LAST_ROW)
+    return made.replace(_AS_IT_STANDS, "Written by porter, anew with each port.")
 
 
 def header_names() -> frozenset[str]:

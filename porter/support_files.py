@@ -11,7 +11,7 @@ from porter.dual.headers import SHIMS
 from porter.errors import Unusable
 from porter.manifest import NAME, is_ours
 from porter.project import Kind, Project
-from porter.support import closure, header_bytes, header_names
+from porter.support import contents, header_bytes, header_names
 from porter.writing import Placed, content_of, place, sha256
 
 _MARK = re.compile(rb"\bPORTER_[A-Z]|\bnamespace porter\b|^// Written by porter:")
@@ -40,7 +40,7 @@ def place_headers(
 ) -> dict[str, str]:
     """Writes the headers that ported files include, those that these include, and some made for this tree."""
     written: dict[str, str] = {}
-    for include, data in ({name: header_bytes(name) for name in closure(needed)} | dict(made)).items():
+    for include, data in (contents(needed) | dict(made)).items():
         path = out / include
         path.parent.mkdir(parents=True, exist_ok=True)
         ours = previous.get(include) or _digest_if_ours(path, data)

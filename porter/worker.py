@@ -90,7 +90,8 @@ def _for_both(source: SourceFile, ported: PortedFile, context: engine.Context) -
     dual = transform(source.data, ported.edits)
     device = source.path.lower().endswith((".cu", ".cuh"))
     needs = pack(dual.macros, dual.headers, dual.includes, device=device)
-    return replace(ported, data=dual.data, changed=dual.data != source.data, support=()), needs
+    inside = tuple(header for header in ported.support if header not in dual.includes)  # of texts compiled at run time
+    return replace(ported, data=dual.data, changed=dual.data != source.data, support=inside), needs
 
 
 def _own_context(context: engine.Context, task: Task, root: Path) -> engine.Context:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from porter import edits as editing
 from porter.conditionals import find_groups
-from porter.lex import IDENTIFIER, Directive, Include, Tokens, lex
+from porter.lex import IDENTIFIER, STRING, Directive, Include, Tokens, lex
 from porter.model import Edit
 
 GUARD = "__HIP_PLATFORM_AMD__"
@@ -118,6 +118,9 @@ def _include_at(tokens: Tokens, edit: Edit) -> Include | None:
 def _sort(draft: _Draft, edit: Edit) -> None:
     """Where one edit goes."""
     tokens = draft.tokens
+    if _is_in_string(tokens, edit):
+        draft.guarded.append(edit)
+        return
     lines = _INCLUDE_LINES.match(edit.text)
     if lines is not None and edit.start < edit.end and _begins_line(tokens.text, edit.start):
         draft.includes.update(dict.fromkeys(map(_operand, _OPERAND.findall(lines[0]))))
@@ -140,6 +143,12 @@ def _sort(draft: _Draft, edit: Edit) -> None:
         draft.in_place.append(edit)
         return
     draft.guarded.append(edit)
+
+
+def _is_in_string(tokens: Tokens, edit: Edit) -> bool:
+    """Whether an edit is one of the text of a literal."""
+    index = bisect.bisect_right(tokens.starts, edit.start) - 1
+    return index >= 0 and tokens.kinds[index] == STRING and tokens.starts[index] < edit.start < tokens.end(index)
 
 
 def _begins_line(text: str, offset: int) -> bool:

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.lex import STRING
 from porter.model import Effort, Finding
 from porter.rule import Rule, clean, reports
+from porter.runtime_source import RuntimeSource, runtime_sources
 from porter.unit import Unit
 
-_MARKS = ("__global__", "__device__")
+_USED = 'void f(nvrtcProgram *p) { nvrtcCreateProgram(p, source, "k.cu", 0, nullptr, nullptr); }'
 
 
 class KernelInString(Rule):
     """Kernel source inside a string
 
-    The text is compiled at run time (NVRTC, here hipRTC) and is CUDA still: strings are never rewritten, because what
-    reads them cannot be known. Warp functions, 32-lane masks and CUDA's headers in it break on gfx942 as they do in a
-    file, and nothing says so before the program runs. Put the source into a file that is ported and read, or port the
-    text by hand.
+    The text is compiled at run time (NVRTC, here hipRTC) and is CUDA still. Where a literal is handed to
+    `nvrtcCreateProgram` as it stands, directly, through a variable or through a parameter of a function of the same
+    file, its text is ported like a file of its own and written back into the literal; support headers that it includes
+    reach hipRTC through `porter/rtc.hpp`. A text that is put together at run time, formatted, printed or compiled in
+    another file is reported with the reason: port it by hand, or put it into a file that is ported and read.
     """
 
     code = "R014"
@@ -26,16 +27,26 @@ class KernelInString(Rule):
     examples = (
         reports('const char *source = "extern \\"C\\" __global__ void k(float *x) { x[threadIdx.x] *= 2; }";'),
         reports('const char *source = R"cuda(\n__global__ void k(float *x) { *x = 1; }\n)cuda";'),
+        reports(
+            'const char *source = R"(__global__ void k(float *x) { *x = 1; })";\n' + _USED,
+            effort=Effort.NONE,
+        ),
+        reports('const char *source = "__global__ void k(%s *x) { *x = 1; }";\nvoid g() { puts(source); }\n' + _USED),
         clean('__global__ void k(char *c) { printf("a kernel is marked with global"); }'),
         clean('// "__global__ void k()"\n__global__ void k() {}'),
     )
 
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per string literal that holds device code."""
-        tokens = unit.tokens
-        if not any(mark in unit.source.text for mark in _MARKS) or STRING not in tokens.kinds:
-            return
-        for index, (kind, text) in enumerate(zip(tokens.kinds, tokens.texts, strict=True)):
-            if kind == STRING and any(mark in text for mark in _MARKS):
-                message = "CUDA source in a string is compiled at run time and was not ported"
-                yield self.finding(unit, unit.span(index), message, Effort.MANUAL)
+        for source in runtime_sources(unit.tokens):
+            span = unit.span(source.first, source.last)
+            if source.problem:
+                message = f"CUDA source in a string is compiled at run time and was not ported: {source.problem}"
+                yield self.finding(unit, span, message, Effort.MANUAL)
+            elif "nvrtcCreateProgram" in unit.tokens.names:
+                yield self.finding(unit, span, _message(source), Effort.NONE)
+
+
+def _message(source: RuntimeSource) -> str:
+    where = f"the string {source.name}" if source.name else "a string"
+    return f"CUDA source in {where} is compiled at run time; it was ported like a file of its own"

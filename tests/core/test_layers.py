@@ -14,6 +14,7 @@ ALLOWED_IN_RULES = {
     "porter.model",
     "porter.unit",
     "porter.lex",
+    "porter.runtime_source",
     "porter.renames",
     "porter.warp",
     "porter.names",

@@ -1,0 +1,31 @@
+// Functions of CUDA's driver API that HIP lacks before some version, or takes other arguments for. HIP's own names, and
+// as right with later versions. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+namespace porter {
+
+inline hipError_t hipDrvGetErrorString(hipError_t error, const char **text) {
+  if (text == nullptr) return hipErrorInvalidValue;
+  *text = ::hipGetErrorString(error);
+  return hipSuccess;
+}
+
+inline hipError_t hipDrvGetErrorName(hipError_t error, const char **name) {
+  if (name == nullptr) return hipErrorInvalidValue;
+  *name = ::hipGetErrorName(error);
+  return hipSuccess;
+}
+
+// The source is not written to, though HIP declares it so.
+
+inline hipError_t hipMemcpyHtoD(hipDeviceptr_t to, const void *from, size_t bytes) {
+  return ::hipMemcpyHtoD(to, const_cast<void *>(from), bytes);
+}
+
+inline hipError_t hipMemcpyHtoDAsync(hipDeviceptr_t to, const void *from, size_t bytes, hipStream_t stream) {
+  return ::hipMemcpyHtoDAsync(to, const_cast<void *>(from), bytes, stream);
+}
+
+}  // namespace porter
