@@ -10,7 +10,7 @@ from porter.functions import Head, find_heads
 from porter.lex import STRING, Tokens, lex
 from porter.signatures import parameters_of, template_parameters_of
 from porter.unit import Unit
-from porter.warp.collectives import BARRIERS, Collective, collective
+from porter.warp.collectives import BARRIERS, COLLECTIVES, Collective, collective
 from porter.warp.constants import Constants, Macro
 from porter.warp.syntax import parse_block, parse_expression, parse_statements
 from porter.warp.tree import EMPTY, Node, calls
@@ -87,9 +87,19 @@ class Function:
         return parse_block(self.tokens, self.head.body, self.head.end)
 
     @cached_property
+    def words(self) -> frozenset[str]:
+        """All tokens of the body: what is not among them, no statement of it names."""
+        return frozenset(self.tokens.texts[self.head.body or self.head.begin : self.head.end])
+
+    @cached_property
     def calls(self) -> tuple[Node, ...]:
         """All calls in the body, in the order of the text."""
         return tuple(calls(self.body))
+
+    @cached_property
+    def declarations(self) -> tuple[Node, ...]:
+        """All declarations in the body, in the order of the text."""
+        return tuple(node for node in self.body.walk() if node.kind == "declaration")
 
     @cached_property
     def called(self) -> frozenset[str]:
@@ -153,22 +163,45 @@ class Bodies:
 
     @cached_property
     def reach(self) -> Mapping[str, frozenset[str]]:
-        """Kinds of warp-wide and block-wide operations that a function or macro of this file comes to."""
+        """Kinds of warp-wide and block-wide operations that a function or macro of this file comes to.
+
+        Those that come to none may be missing.
+        """
         direct: dict[str, set[str]] = {}
         called: dict[str, set[str]] = {}
         for function in self.functions:
+            if function.name not in self._concerned:
+                continue
             kinds = {found.kind for _, found in function.collectives} | ({"barrier"} if function.has_barrier else set())
             if _reads_lanes(self.tokens, function.head):
                 kinds.add("lane")
             direct.setdefault(function.name, set()).update(kinds)
             called.setdefault(function.name, set()).update(function.called)
-        for name, bodies in self.macro_bodies.items():
-            for _, body in bodies:
+        for name in self.macro_bodies.keys() & self._concerned:
+            for _, body in self.macro_bodies[name]:
                 for call in calls(body):
                     found = collective(call)
                     direct.setdefault(name, set()).update({found.kind} if found else set())
                     called.setdefault(name, set()).add(call.callee.rpartition("::")[2])
         return _closure(direct, called)
+
+    @cached_property
+    def _concerned(self) -> frozenset[str]:
+        """Functions and macros that by their words may come to such an operation: only those need be parsed for it."""
+        words: dict[str, set[str]] = {}
+        found: set[str] = set()
+        for function in self.functions:
+            words.setdefault(function.name, set()).update(function.words)
+            if _reads_lanes(self.tokens, function.head):
+                found.add(function.name)
+        for name, macros in self.constants.macros.items():
+            if any(macro.parameters is not None for macro in macros):
+                words.setdefault(name, set()).update(*(self.tokens.texts[m.first : m.last] for m in macros))
+        new = found | {name for name, inside in words.items() if not _OPERATIONS.isdisjoint(inside)}
+        while new:
+            found |= new
+            new = {name for name in words.keys() - found if not new.isdisjoint(words[name])}
+        return frozenset(found)
 
     @cached_property
     def object_macros(self) -> Mapping[str, tuple[Node, ...]]:
@@ -178,6 +211,12 @@ class Bodies:
             for name, macros in self.constants.macros.items()
             if all(m.parameters is None for m in macros)
         }
+
+    @cached_property
+    def barrier_places(self) -> list[int]:
+        """The tokens that name a barrier of the block or a function or macro that comes to one, in order."""
+        meeting = BARRIERS | {name for name, kinds in self.reach.items() if "barrier" in kinds}
+        return sorted(index for name in meeting for index in self.tokens.names.get(name, ()))
 
     @cached_property
     def memo(self) -> dict[object, object]:
@@ -197,6 +236,8 @@ class Bodies:
         return None
 
 
+_OPERATIONS = frozenset({*COLLECTIVES, *(name.removeprefix("__") for name in COLLECTIVES), *BARRIERS})
+"""Words of all warp-wide and block-wide operations, under CUDA's names and under those of our header."""
 _LANE_REGISTERS = ("laneid", "lanemask_", "warpid", "shfl.", "vote.", "activemask")
 
 

@@ -15,7 +15,8 @@ from porter.warp.conditionals import choices
 from porter.warp.constants import WARP, looks_like_warp_size
 from porter.warp.flows import flow_of
 from porter.warp.geometry import launches_of
-from porter.warp.lockstep import Lockstep, candidates
+from porter.warp.lockstep import Lockstep
+from porter.warp.lockstep_hints import candidates
 from porter.warp.spread import Spread, Value
 from porter.warp.syntax import parse_expression, parse_statements
 from porter.warp.tree import Node, calls, names, spelled, unwrapped

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import functools
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -105,7 +106,7 @@ class Flow:
                 value = Value(fixed=True)
             state.values[variable.text] = value
             if initial is not None:
-                state.masks = _with_mask(state.masks, variable.text, self._computed_mask(initial, state))
+                self._remember_mask(variable.text, initial, state)
 
     def _exchanges_all(self, node: Node, state: State) -> bool:
         return any(
@@ -151,6 +152,10 @@ class Flow:
     def _has_barrier(self, node: Node) -> bool:
         known = self._barriers.get(id(node))
         if known is None:
+            places = self.bodies.barrier_places
+            place = bisect.bisect_left(places, node.first)
+            if place == len(places) or places[place] > node.last:
+                return False
             name = node.callee.rpartition("::")[2] if node.kind == "call" else ""
             known = name in BARRIERS or (name != "" and "barrier" in self.bodies.reach.get(name, ()))
             known = known or any(map(self._has_barrier, node.kids))
@@ -162,10 +167,9 @@ class Flow:
         """Variables and parameters that hold a tile of one whole warp."""
         found = {name for name, text in self.function.parameter_types.items() if _is_warp_tile(text)}
         if not TILES.isdisjoint(self.bodies.tokens.names):
-            for node in self.function.body.walk():
-                if node.kind == "declaration":
-                    is_tile = _is_warp_tile(node.text)
-                    found |= {kid.text for kid in node.kids if is_tile or self._makes_warp_tile(kid.initial)}
+            for node in self.function.declarations:
+                is_tile = _is_warp_tile(node.text)
+                found |= {kid.text for kid in node.kids if is_tile or self._makes_warp_tile(kid.initial)}
         return frozenset(found)
 
     def _makes_warp_tile(self, node: Node | None) -> bool:
@@ -184,9 +188,13 @@ class Flow:
 
     def _merge(self, state: State, spread: Spread, then: State, other: State | None) -> None:
         """Joins what the branches assigned; a choice made per lane spreads to what was chosen."""
-        after = other.values if other is not None else state.values
-        for name in then.values.keys() | after.keys():
-            before = state.values.get(name, UNIFORM)
+        known = state.values
+        after = other.values if other is not None else known
+        touched = {name for name, value in then.values.items() if value is not known.get(name)}
+        if other is not None:
+            touched |= {name for name, value in after.items() if value is not known.get(name)}
+        for name in touched:
+            before = known.get(name, UNIFORM)
             one, two = then.values.get(name, before), after.get(name, before)
             if one != two or one != before:
                 joined = join(one, two)
@@ -377,7 +385,7 @@ class Flow:
         self._assigned(target, Value(value.spread, value.role), state)
         name = unwrapped(target)
         if name.kind == "name":
-            state.masks = _with_mask(state.masks, name.text, self._computed_mask(source, state))
+            self._remember_mask(name.text, source, state)
         return value
 
     def _assigned(self, target: Node, value: Value, state: State) -> None:
@@ -552,25 +560,36 @@ class Flow:
         assert isinstance(known, Value)
         return known
 
+    def _remember_mask(self, name: str, source: Node, state: State) -> None:
+        """Whether a variable holds a mask computed at run time: asked where an operation of the warp has a mask."""
+        if self.function.collectives:
+            computed = self._computed_mask(source, state)
+            state.masks = state.masks | {name} if computed else state.masks - {name}
+
     def _computed_mask(self, node: Node, state: State) -> bool:
         """Whether a mask expression depends on which lanes are active or was computed from data."""
+        binary = False
+        read: list[str] = []
         for below in node.walk():
-            if below.kind == "call":
+            if below.kind == "name":
+                if below.text in state.masks or below.text in self.function.parameters:
+                    return True
+                read.append(below.text)
+            elif below.kind == "call":
                 found = collective(below)
                 if found is not None and found.kind in ("active", "ballot", "match"):
                     return True
                 if "mask" in below.callee.lower():
                     return True
-            if below.kind == "name" and (below.text in state.masks or below.text in self.function.parameters):
-                return True
-            if below.kind == "member" and "mask" in below.text.lower():
-                return True
+            elif below.kind == "member":
+                if "mask" in below.text.lower():
+                    return True
+            elif below.kind == "binary":
+                binary = True
         constant = self.bodies.constants.value(node)
         if constant is not None:
             return constant & FULL != FULL
-        if any(below.kind == "binary" for below in node.walk()):
-            return True
-        return any(state.values.get(name, UNIFORM).spread is not Spread.BLOCK for name in names(node))
+        return binary or any(state.values.get(name, UNIFORM).spread is not Spread.BLOCK for name in read)
 
     def _record(self, event: Event) -> None:
         if self._recording:
@@ -649,10 +668,6 @@ def _has_sync(node: Node) -> bool:
 
 def _is_warp_tile(written_type: str) -> bool:
     return re.search(r"\bthread_block_tile\s*<\s*32\s*[,>]", written_type) is not None
-
-
-def _with_mask(masks: frozenset[str], name: str, computed: bool) -> frozenset[str]:
-    return masks | {name} if computed else masks - {name}
 
 
 def _inside_loop(branches: tuple[Branch, ...]) -> tuple[Branch, ...]:

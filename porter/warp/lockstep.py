@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from porter.lex import Tokens
+from porter.warp.accesses import Access, Accesses
 from porter.warp.bodies import Bodies, Function
 from porter.warp.collectives import BARRIERS, collective
 from porter.warp.constants import WARP
@@ -14,22 +14,13 @@ from porter.warp.flow import Flow
 from porter.warp.flows import flow_of
 from porter.warp.linear import Linear, linear, stride
 from porter.warp.spread import THREAD, UNIFORM, Value
-from porter.warp.tree import Node, calls, names, unwrapped
+from porter.warp.tree import Node, calls, unwrapped
 
 _FENCES = BARRIERS | {"__threadfence", "__threadfence_block", "__threadfence_system", "syncwarp"}
 _LARGEST_GUARD = 64
 
-
-@dataclass(frozen=True, slots=True)
-class Access:
-    """One read or write of an element of shared memory."""
-
-    base: str
-    outer: tuple[str, ...]
-    """The indices of the outer dimensions, as written."""
-    index: Node
-    sum: Linear
-    writes: bool
+Guards = tuple[Node, ...]
+"""Conditions that all hold where a statement stands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,56 +40,60 @@ class _Pending:
 
 
 class Lockstep:
-    """One walk over one function."""
+    """One walk over one function; whether the guards of a place let only one warp by is asked when accesses meet."""
 
     def __init__(self, bodies: Bodies, function: Function, *, strict: bool = False) -> None:
         self.strict = strict
         """Whether any two accesses of which one writes conflict, whatever their indices."""
         self.bodies = bodies
         self.function = function
-        self.volatile = _volatile_pointers(function)
-        self.shared = _shared_names(bodies, function) | self.volatile
-        self.steps = _steps(bodies, function)
         self.gaps: dict[int, Gap] = {}
-        self.in_warp_function = "warp" in function.name.lower()
+        self._shared = Accesses(bodies, function)
+        self._fences: dict[int, bool] = {}
+        self._limiting: dict[int, tuple[Node, bool]] = {}
 
     @cached_property
     def values(self) -> Mapping[str, Value]:
         """What is known of the variables; computed when two accesses have to be compared."""
         return _values(self.bodies, self.function)
 
+    @cached_property
+    def steps(self) -> frozenset[str]:
+        """Loop variables that start at a step within a warp."""
+        return _steps(self.bodies, self.function)
+
     def find(self) -> tuple[Gap, ...]:
         """All places where a barrier is missing, in the order of the text."""
-        if self.shared:
-            self._block(self.function.body, self.in_warp_function, _Pending())
+        if self._shared.names:
+            self._block(self.function.body, (), _Pending())
         return tuple(gap for _, gap in sorted(self.gaps.items()))
 
-    def _block(self, node: Node, limited: bool, pending: _Pending) -> None:
-        """The statements of a block one after the other; `limited` when only one warp comes here."""
+    def _block(self, node: Node, guards: Guards, pending: _Pending) -> None:
+        """The statements of a block one after the other."""
         for statement in node.kids:
-            self._step(statement, limited, pending, alone=False)
-            if _leaves_one_warp(statement, self):
-                limited = True
+            self._step(statement, guards, pending, alone=False)
+            if (stays := _condition_of_those_left(statement)) is not None:
+                guards = (*guards, stays)
 
-    def _step(self, statement: Node, limited: bool, pending: _Pending, alone: bool) -> None:
+    def _step(self, statement: Node, guards: Guards, pending: _Pending, alone: bool) -> None:
         """One statement against what came before it; afterwards it is what came before."""
-        self._meets(statement, limited, pending)
+        self._meets(statement, guards, pending)
         if statement.kind == "block":
-            self._block(statement, limited, pending)
+            self._block(statement, guards, pending)
             return
         if statement.kind == "if":
-            self._if(statement, limited, pending)
+            self._if(statement, guards, pending)
             return
         if statement.kind in ("for", "while", "do", "range", "macroloop"):
-            self._loop(statement, limited, pending)
+            self._loop(statement, guards, pending)
             return
         if self._is_fence(statement):
             pending.accesses.clear()
             return
-        pending.accesses += [(access, statement) for access in self._accesses(statement)]
+        pending.accesses += [(access, statement) for access in self._shared.below(statement)]
 
-    def _if(self, node: Node, limited: bool, pending: _Pending) -> None:
-        inside = limited or (self._touches_shared(node) and self._one_warp(node.kids[0]))
+    def _if(self, node: Node, guards: Guards, pending: _Pending) -> None:
+        inside = (*guards, node.kids[0])
         before = list(pending.accesses)
         after: list[tuple[Access, Node]] = []
         fenced = True
@@ -111,27 +106,24 @@ class Lockstep:
             after = before + after
         pending.accesses[:] = after
 
-    def _touches_shared(self, node: Node) -> bool:
-        return any(below.kind == "index" and self._access(below, False) is not None for below in node.walk())
-
-    def _loop(self, node: Node, limited: bool, pending: _Pending) -> None:
+    def _loop(self, node: Node, guards: Guards, pending: _Pending) -> None:
         body = node.kids[0] if node.kind == "do" else node.kids[-1]
         inner = _Pending(list(pending.accesses))
-        self._step(body, limited, inner, alone=True)
+        self._step(body, guards, inner, alone=True)
         if inner.accesses:
-            self._around(body, limited, inner)
+            self._around(body, guards, inner)
         if any(gap.statement is _last(body) for gap in self.gaps.values()):
             pending.accesses.clear()
             return
         known = [item for item in inner.accesses if item in pending.accesses]
         pending.accesses[:] = [*known, *((a, node) for a, p in inner.accesses if (a, p) not in known)]
 
-    def _around(self, body: Node, limited: bool, pending: _Pending) -> None:
+    def _around(self, body: Node, guards: Guards, pending: _Pending) -> None:
         """The end of a loop's body against the start of its next round."""
         last = _last(body)
         early = list(self._until_fence(body))
         for access, _ in pending.accesses:
-            if any(self._conflict(access, other, limited) for other in early):
+            if any(self._conflict(access, other, guards) for other in early):
                 self._gap(last, body.kind != "block", access.base)
                 return
 
@@ -141,14 +133,14 @@ class Lockstep:
         for statement in statements:
             if self._is_fence(statement):
                 return
-            yield from self._accesses(statement)
+            yield from self._shared.below(statement)
 
-    def _meets(self, statement: Node, limited: bool, pending: _Pending) -> None:
+    def _meets(self, statement: Node, guards: Guards, pending: _Pending) -> None:
         """Puts a barrier after the last statement whose accesses this one conflicts with."""
         new = list(self._immediate(statement)) if pending.accesses else []
         place: tuple[Access, Node] | None = None
         for access, origin in pending.accesses:
-            if any(self._conflict(access, other, limited) for other in new):
+            if any(self._conflict(access, other, guards) for other in new):
                 place = (access, origin)
         if place is not None:
             self._gap(place[1], False, place[0].base)
@@ -157,17 +149,23 @@ class Lockstep:
     def _immediate(self, statement: Node) -> Iterator[Access]:
         """The accesses of a statement itself: of a branch or loop, those of its condition."""
         if statement.kind in ("if", "while", "switch"):
-            yield from self._accesses(statement.kids[0])
+            yield from self._shared.below(statement.kids[0])
         elif statement.kind == "for":
-            yield from (access for kid in statement.kids[:2] for access in self._accesses(kid))
+            yield from (access for kid in statement.kids[:2] for access in self._shared.below(kid))
         elif statement.kind not in ("block", "do", "range", "macroloop") and not self._is_fence(statement):
-            yield from self._accesses(statement)
+            yield from self._shared.below(statement)
 
     def _gap(self, statement: Node, alone: bool, base: str) -> None:
         self.gaps.setdefault(statement.last, Gap(statement, alone, base))
 
     def _is_fence(self, statement: Node) -> bool:
         """Whether a statement is, or surely comes to, a barrier for the compiler."""
+        known = self._fences.get(id(statement))
+        if known is None:
+            known = self._fences[id(statement)] = self._fences_all(statement)
+        return known
+
+    def _fences_all(self, statement: Node) -> bool:
         if statement.kind == "asm":
             return True
         if statement.kind in ("if", "for", "while", "switch"):
@@ -183,52 +181,30 @@ class Lockstep:
                 return True
         return False
 
-    def _accesses(self, node: Node) -> Iterator[Access]:
-        """Reads and writes of shared elements below a node; an assignment's target is a write."""
-        targets = {id(unwrapped(n.kids[0])): n.text for n in node.walk() if n.kind == "assign"}
-        for below in node.walk():
-            if below.kind != "index":
-                continue
-            access = self._access(below, id(below) in targets)
-            if access is None:
-                continue
-            yield access
-            if id(below) in targets and targets[id(below)] != "=":
-                yield Access(access.base, access.outer, access.index, access.sum, False)
-
-    def _access(self, node: Node, writes: bool) -> Access | None:
-        outer: list[str] = []
-        base = node.kids[0]
-        while base.kind == "index":
-            outer.append(" ".join(self.bodies.tokens.texts[base.kids[1].first : base.kids[1].last + 1]))
-            base = base.kids[0]
-        base = unwrapped(base)
-        if base.kind != "name" or base.text not in self.shared:
-            return None
-        index = node.kids[1]
-        return Access(base.text, tuple(outer), index, linear(index, self.bodies), writes)
-
-    def _conflict(self, old: Access, new: Access, limited: bool) -> bool:
+    def _conflict(self, old: Access, new: Access, guards: Guards) -> bool:
         """Whether one lane may read what another lane wrote, or write what another lane read."""
         if old.base != new.base or old.writes == new.writes or old.outer != new.outer:
             return False
         if self.strict:
             return True
-        limited = limited or old.base in self.volatile or self._per_warp(old)
         difference = new.sum.minus(old.sum)
         if difference.is_constant and difference.constant == 0:
             return False
         step = stride(old.sum if old.writes else new.sum, self.values)
-        if difference.is_constant:
-            if step is None or step == 0:
-                return False
-            apart = abs(difference.constant)
-            return apart >= abs(step) and (limited or apart < WARP * abs(step))
         if step is None or step == 0:
             return False
-        if self._moves_within_warp(difference):
+        if difference.is_constant:
+            apart = abs(difference.constant)
+            return apart >= abs(step) and (apart < WARP * abs(step) or self._limited(old, guards))
+        if self._moves_within_warp(difference) or self._flips_lane_bit(old, new) or self._flips_lane_bit(new, old):
             return True
-        return limited or self._flips_lane_bit(old, new) or self._flips_lane_bit(new, old)
+        return self._limited(old, guards)
+
+    def _limited(self, access: Access, guards: Guards) -> bool:
+        """Whether only lanes of one warp come to an element: of another warp's nobody speaks without a barrier."""
+        if "warp" in self.function.name.lower() or access.base in self._shared.volatile or self._per_warp(access):
+            return True
+        return any(map(self._one_warp, guards))
 
     def _per_warp(self, access: Access) -> bool:
         """Whether each warp has a row of its own: `s[warp][lane]`, `s[warp * 32 + lane]`."""
@@ -251,7 +227,12 @@ class Lockstep:
 
     def _one_warp(self, condition: Node) -> bool:
         """Whether a condition lets at most one warp by, or lanes of each: `tid < 32`, `warp == 0`, `lane < o`."""
-        condition = unwrapped(condition)
+        known = self._limiting.get(id(condition))
+        if known is None:
+            known = self._limiting[id(condition)] = (condition, self._lets_one_warp_by(unwrapped(condition)))
+        return known[1]
+
+    def _lets_one_warp_by(self, condition: Node) -> bool:
         if condition.kind != "binary":
             return False
         if condition.text in ("&&", "and"):
@@ -269,9 +250,7 @@ class Lockstep:
         return False
 
     def _term(self, node: Node) -> Value:
-        start = dict(self.values)
-        flow = Flow(self.bodies, self.function, start, _recording=False)
-        return flow.evaluate(node, start)
+        return Flow(self.bodies, self.function, self.values, _recording=False).evaluate(node, self.values)
 
 
 def _values(bodies: Bodies, function: Function) -> Mapping[str, Value]:
@@ -315,130 +294,21 @@ def _shifts(step: Node) -> bool:
     return any(node.kind == "assign" and node.text in (">>=", "<<=", "/=", "*=") for node in step.walk())
 
 
-def _volatile_pointers(function: Function) -> frozenset[str]:
-    """Volatile pointer parameters and variables; a kernel's own parameters point to global memory."""
-    found = {
-        variable.text
-        for node in function.body.walk()
-        if node.kind == "declaration" and "volatile" in node.text.split()
-        for variable in node.kids
-        if "*" in variable.extra or "__shared__" in node.text
-    }
-    if not function.is_kernel:
-        found |= {n for n, t in function.parameter_types.items() if "volatile" in t and ("*" in t or "[" in t)}
-    return frozenset(found)
-
-
-def _shared_names(bodies: Bodies, function: Function) -> frozenset[str]:
-    """Variables in shared memory and pointers into it."""
-    found: set[str] = set()
-    for node in function.body.walk():
-        if node.kind != "declaration":
-            continue
-        for variable in node.kids:
-            initial = variable.initial
-            is_shared = "__shared__" in node.text.split()
-            if initial is not None and "*" in variable.extra:
-                is_shared |= not found.isdisjoint(names(initial)) or "SharedMemory" in _text(bodies, initial)
-            if is_shared:
-                found.add(variable.text)
-    tokens = bodies.tokens
-    for index in tokens.names.get("__shared__", ()):
-        if tokens.texts[index - 1 : index] == ["extern"]:
-            found |= set(tokens.texts[index + 1 : index + 8])
-    return frozenset(found)
-
-
-def _text(bodies: Bodies, node: Node) -> str:
-    return " ".join(bodies.tokens.texts[node.first : node.last + 1])
-
-
 def _last(body: Node) -> Node:
     """The last statement of a loop's body."""
     return body.kids[-1] if body.kind == "block" and body.kids else body
 
 
-def _leaves_one_warp(statement: Node, walk: Lockstep) -> bool:
-    """`if (tid >= 32) return;`: after it one warp is left."""
+def _condition_of_those_left(statement: Node) -> Node | None:
+    """`tid < 32` after `if (tid >= 32) return;`: what holds for the threads that go on."""
     if statement.kind != "if" or len(statement.kids) > 2:
-        return False
+        return None
     then = statement.kids[1]
     only = then.kids[0] if then.kind == "block" and len(then.kids) == 1 else then
     condition = unwrapped(statement.kids[0])
     if only.kind != "return" or condition.kind != "binary":
-        return False
+        return None
     opposite = {">=": "<", ">": "<=", "<=": ">", "<": ">=", "!=": "=="}.get(condition.text)
     if opposite is None:
-        return False
-    return walk._one_warp(Node("binary", condition.first, condition.last, opposite, condition.kids))
-
-
-def candidates(bodies: Bodies) -> Iterator[Function]:
-    """Functions that may rely on lockstep: they know the warp's size or `volatile`, and touch shared memory twice."""
-    tokens = bodies.tokens
-    for function in bodies.functions:
-        inside = frozenset(tokens.texts[function.head.begin : function.head.end])
-        knows = "volatile" in inside or ("__shared__" in inside and _knows_width(inside))
-        if knows and _exchanges(bodies, function):
-            yield function
-
-
-_HINTS = frozenset({"32", "31", "32u", "31u", "0x1f", "0x1F", "5", "64", "16"})
-
-
-def _knows_width(texts: frozenset[str]) -> bool:
-    return not _HINTS.isdisjoint(texts) or any("warp" in text.lower() or text == "WS" for text in texts)
-
-
-def _exchanges(bodies: Bodies, function: Function) -> bool:
-    """Whether, by the tokens alone, an element is written and another statement touches the array before a barrier."""
-    tokens = bodies.tokens
-    texts = tokens.texts
-    first, last = (function.head.body or function.head.begin) + 1, function.head.end
-    seen: dict[str, tuple[int, str]] = {}
-    statement = 0
-    for index in range(first, last):
-        text = texts[index]
-        if text == ";":
-            statement += 1
-        elif _stops(text):
-            seen.clear()
-        elif text == "[" and tokens.kinds[index - 1] == "i" and index in tokens.partner:
-            base = texts[index - 1]
-            how = _access_kind(tokens, index)
-            before = seen.get(base)
-            if before is not None and before[0] != statement and (before[1] != how or how == "rw"):
-                return True
-            if how == "rw" and not _barrier_follows(tokens, index, last):
-                return True
-            seen[base] = (statement, how if before is None or before[0] != statement else _both(before[1], how))
-    return False
-
-
-def _stops(text: str) -> bool:
-    """Whether a name is a barrier's."""
-    return "sync" in text or "SYNC" in text or "barrier" in text.lower() or text.startswith("__threadfence")
-
-
-def _access_kind(tokens: Tokens, bracket: int) -> str:
-    """`w`, `r` or `rw` for the access whose index opens at a bracket; outer dimensions are skipped."""
-    after = tokens.partner[bracket] + 1
-    while tokens.texts[after : after + 1] == ["["] and after in tokens.partner:
-        after = tokens.partner[after] + 1
-    follow = tokens.texts[after] if after < len(tokens) else ""
-    if follow == "=":
-        return "w"
-    return "rw" if len(follow) > 1 and follow[-1] == "=" and follow not in ("==", "!=", "<=", ">=") else "r"
-
-
-def _both(one: str, two: str) -> str:
-    return one if one == two else "rw"
-
-
-def _barrier_follows(tokens: Tokens, index: int, last: int) -> bool:
-    """Whether the next statement after the one around a token is a barrier, closing braces skipped."""
-    while index < last and tokens.texts[index] != ";":
-        index += 1
-    while index < last and tokens.texts[index] in (";", "}"):
-        index += 1
-    return index < last and _stops(tokens.texts[index])
+        return None
+    return Node("binary", condition.first, condition.last, opposite, condition.kids)

@@ -11,6 +11,7 @@ from functools import cached_property
 from porter.lex import STRING
 from porter.warp.bodies import Bodies, Function
 from porter.warp.collectives import BARRIERS, collective
+from porter.warp.flow import Flow
 from porter.warp.flows import flow_of
 from porter.warp.spread import UNIFORM, Spread
 from porter.warp.tree import EMPTY, Node, calls, names, unwrapped
@@ -110,14 +111,22 @@ class Spins:
     def __init__(self, bodies: Bodies, function: Function) -> None:
         self.bodies = bodies
         self.function = function
-        self.flow = flow_of(bodies, function)
-        self.shared = self.flow.shared
         types = function.parameter_types
         self.volatile = {n for n, t in types.items() if "volatile" in t.split()}
-        for node in function.body.walk():
-            if node.kind == "declaration" and "volatile" in node.text.split():
+        for node in function.declarations:
+            if "volatile" in node.text.split():
                 self.volatile |= {kid.text for kid in node.kids}
         self.pointers = {n for n, t in types.items() if "*" in t}
+
+    @cached_property
+    def flow(self) -> Flow:
+        """The walk over the function; made when a loop looks as if it waited."""
+        return flow_of(self.bodies, self.function)
+
+    @property
+    def shared(self) -> set[str]:
+        """Variables of the block."""
+        return self.flow.shared
 
     def find(self) -> Iterator[Spin]:
         """In the order of the text."""

@@ -20,8 +20,13 @@ _QUALIFIERS = words(
     "constinit __forceinline__"
 )
 _CONTROL = words("if for while do switch return break continue goto case default else asm __asm__ __asm try catch")
+_SKIPPED = words("using typedef static_assert namespace template public private friend")
+_OF_TYPES = TYPES | _QUALIFIERS
 _NAMED_CASTS = words("static_cast reinterpret_cast const_cast dynamic_cast")
 _SIZES = words("sizeof alignof decltype typeid noexcept __alignof __alignof__")
+_OPERATING = _SIZES | words("not new delete throw")
+_CONTINUING = frozenset({"(", "[", ".", "->", "++", "--", "{", "<<<", "<", "::"})
+"""What may follow a name or a number within one operand."""
 _PREFIX = frozenset({"+", "-", "!", "~", "*", "&", "++", "--", "&&"})
 _BINARY = {
     "*": 11, "/": 11, "%": 11, "+": 10, "-": 10, "<<": 9, ">>": 9, "<": 8, ">": 8, "<=": 8, ">=": 8,
@@ -115,8 +120,9 @@ class Reader:
         return self.places[self.position - 1] if self.position else self.here
 
     def take(self, text: str) -> bool:
-        if self.text == text:
-            self.position += 1
+        position = self.position
+        if position < self.count and self.texts[position] == text:
+            self.position = position + 1
             return True
         return False
 
@@ -148,9 +154,7 @@ class Reader:
             return Node("empty", first, first)
         if text in _CONTROL:
             return self._control(text, first)
-        if text in ("using", "typedef", "static_assert", "namespace", "template", "public", "private", "friend"):
-            return self._skip_statement(first)
-        if self._is_type_definition():
+        if text in _SKIPPED or self._is_type_definition():
             return self._skip_statement(first)
         if self.kind() == IDENTIFIER and self.peek() == ":" and self.peek(2) != ":":
             self.position += 2
@@ -339,9 +343,7 @@ class Reader:
     def _past_type(self, place: int) -> int | None:
         """Position after a type's words, scopes and template arguments."""
         start = place
-        while (
-            place < len(self.texts) and self.kinds[place] == IDENTIFIER and self.texts[place] in (TYPES | _QUALIFIERS)
-        ):
+        while place < self.count and self.kinds[place] == IDENTIFIER and self.texts[place] in _OF_TYPES:
             place += 1
         if place > start and not (place < len(self.texts) and self.texts[place] == "<"):
             return place
@@ -479,8 +481,8 @@ class Reader:
 
     def expression(self) -> Node:
         left = self._ternary()
-        if self.text in _ASSIGN:
-            operator = self.text
+        operator = self.text
+        if operator in _ASSIGN:
             self.position += 1
             right = self.initialiser()
             return Node("assign", left.first, self.before, operator, (left, right))
@@ -498,15 +500,17 @@ class Reader:
     def _binary(self, lowest: int) -> Node:
         left = self._unary()
         while True:
-            operator = self.text
+            operator = self.texts[self.position] if self.position < self.count else ""
             strength = _BINARY.get(operator, 0)
-            if strength == 0 or strength <= lowest:
+            if strength <= lowest:
                 return left
             self.position += 1
             right = self._binary(strength)
             left = Node("binary", left.first, self.before, operator, (left, right))
 
     def _unary(self) -> Node:
+        if (plain := self._plain_operand()) is not None:
+            return plain
         first, text = self.here, self.text
         if text in _PREFIX or text == "not":
             self.position += 1
@@ -520,6 +524,21 @@ class Reader:
         if text == "(" and self._is_cast():
             return self._cast(first)
         return self._postfix(self._primary())
+
+    def _plain_operand(self) -> Node | None:
+        """A name or a number that nothing belongs to: most operands are."""
+        position = self.position
+        if position + 1 >= self.count or self.texts[position + 1] in _CONTINUING:
+            return None
+        kind, text = self.kinds[position], self.texts[position]
+        if kind == IDENTIFIER:
+            if text in _OPERATING:
+                return None
+        elif kind != NUMBER or self.kinds[position + 1] == IDENTIFIER:
+            return None
+        self.position = position + 1
+        place = self.places[position]
+        return Node("name" if kind == IDENTIFIER else "number", place, place, text)
 
     def _size(self, first: int) -> Node:
         self.position += 1
@@ -665,6 +684,8 @@ class Reader:
     def _postfix(self, node: Node) -> Node:
         while True:
             text = self.text
+            if text not in _CONTINUING:
+                return node
             if text == "(":
                 self.position += 1
                 arguments = self._list(")")

@@ -8,7 +8,8 @@ from porter.model import Edit, Effort, Finding
 from porter.rule import Rule, clean, fixes
 from porter.unit import Unit
 from porter.warp.bodies import Function, bodies_of
-from porter.warp.lockstep import Gap, Lockstep, candidates
+from porter.warp.lockstep import Gap, Lockstep
+from porter.warp.lockstep_hints import candidates
 
 _BARRIER = "porter::syncwarp();"
 _HEADER = "porter/warp32.hpp"
