@@ -19,10 +19,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from porter.validation.casefile import load_cases
 from porter.validation.draft import draft
 from porter.validation.draft_try import TriedCase, try_sizes
+from porter.validation.porting import port_of
 from porter.validation.run import Request, validate
-from porter.validation.verdict import CaseResult, SideResult
+from porter.validation.verdict import CaseResult, Status
 
 from porter.errors import Unusable
 
@@ -47,10 +49,10 @@ class Row:
     kernel: str
     warp: str
     status: str
-    """Of `porter validate`, `human` (something to fill in) or `original` (the original does not run)."""
+    """Of `porter validate`; or `human`: something to fill in, `original`: it does not run, `order`: what the original
+    computes depends on the order of its threads."""
     reason: str = ""
     race: str = ""
-    widened: bool = False
     agreement: str = ""
     seconds: float = 0.0
     case: str = ""
@@ -96,29 +98,38 @@ def _not_run(folder: Path, source: Path, one: TriedCase) -> Row:
 
 
 def _validated(folder: Path, source: Path, path: Path, warps: tuple[str, ...], seconds: float) -> Iterator[Row]:
-    request = Request((path,), ("ptx", "gfx942"), warps, jobs=1, launch_seconds=seconds * 2)
-    outcome = validate(request)
-    for crash in outcome.crashes:
-        print(crash, file=sys.stderr)
-    for error in outcome.report.errors:
-        print(f"{error.path}:{error.line}: {error.message}", file=sys.stderr)
-    for case in outcome.report.cases:
-        yield from _rows(folder, source, case, path)
+    for warp in warps:
+        names = _widened(path, folder) if warp == "native" else ()
+        if warp == "native" and not names:
+            continue
+        request = Request((path,), ("ptx", "gfx942"), (warp,), names, schedules=2, jobs=1, launch_seconds=seconds * 2)
+        outcome = validate(request)
+        for crash in outcome.crashes:
+            print(crash, file=sys.stderr)
+        for error in outcome.report.errors:
+            print(f"{error.path}:{error.line}: {error.message}", file=sys.stderr)
+        for case in outcome.report.cases:
+            yield from _rows(folder, source, case, path)
+
+
+def _widened(path: Path, folder: Path) -> tuple[str, ...]:
+    """The cases whose kernel native mode widens: elsewhere its port is the preserving one."""
+    port = port_of(folder.absolute(), "native")
+    return tuple(case.name for case in load_cases(path) if port.lanes(case) == 64)
 
 
 def _rows(folder: Path, source: Path, case: CaseResult, path: Path) -> Iterator[Row]:
-    sides = {side.warp: side for side in case.sides if side.side == "port"}
     original = next((side for side in case.sides if side.side == "original"), None)
     races = next((note for note in original.notes if "race" in note), "") if original else ""
     for pair in case.pairs:
-        side = sides.get(pair.warp)
-        row = Row(folder.name, source.name, case.kernel, pair.warp or "", pair.status.value)
+        depends = original is not None and original.status is Status.NONDETERMINISTIC
+        status = "order" if depends and pair.status is not Status.PASSED else pair.status.value
+        row = Row(folder.name, source.name, case.kernel, pair.warp or "", status)
         yield Row(
             **{
                 **asdict(row),
                 "reason": " ".join(pair.reason.split())[:400],
                 "race": races[:300],
-                "widened": _is_widened(side),
                 "agreement": pair.agreement or "",
                 "seconds": round(case.seconds, 1),
                 "case": f"{path}::{case.name}",
@@ -126,10 +137,6 @@ def _rows(folder: Path, source: Path, case: CaseResult, path: Path) -> Iterator[
         )
     if not case.pairs:
         yield Row(folder.name, source.name, case.kernel, "", case.status.value, case.reason, case=str(path))
-
-
-def _is_widened(side: SideResult | None) -> bool:
-    return side is not None and any("64 lanes" in note or "widened" in note for note in side.notes)
 
 
 def _key(reason: str) -> str:

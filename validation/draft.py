@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from porter.validation.case import LANES, SUFFIX
@@ -12,7 +12,9 @@ from porter.validation.caseargs import TODO
 from porter.validation.casefile import SCHEMA
 from porter.validation.draft_arguments import Line, lines_of
 from porter.validation.draft_expression import Unknown, Value
+from porter.validation.draft_kernel import loop_bounds
 from porter.validation.draft_sizes import Sizes, sizes_of
+from porter.validation.draft_string import StringUnit, string_units
 from porter.validation.draft_template import Instance, instances
 from porter.validation.draft_unit import SourceText, read_unit
 from porter.validation.expression import FUNCTIONS, BadExpression, Expression
@@ -21,6 +23,9 @@ from porter.errors import Unusable
 from porter.model import Kernel
 
 _COOPERATIVE = "LaunchCooperativeKernel"
+_TERMS = 64
+"""Added up in a loop that does not tell how far it runs."""
+_QUIET = re.compile(r'(  "(?:in|inout) \w+: u?int\d+\[[^\]]*\])(?: = (?:integers\(0, .*\)|arange))?(",)$', re.MULTILINE)
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -40,6 +45,21 @@ class DraftedCase:
         before = [f'name = "{name}"', self.before[-1]] if name else list(self.before)
         comments = [f"# {note}" for note in (*self.notes, *notes)]
         return "\n".join([*comments, "[[case]]", *before, *self.sizes.lines(chosen), *self.after]) + "\n"
+
+    def quiet(self) -> DraftedCase:
+        """With integers that stay inside of whatever they index: 0 and 1."""
+        lines = tuple(_QUIET.sub(r"\1 = integers(0, 2)\2", line) for line in self.after)
+        return replace(self, after=lines, notes=(*self.notes, "integers are 0 and 1 only: larger ones left an array"))
+
+    def clipped(self) -> DraftedCase:
+        """The first blocks of a large grid only."""
+        grid, *rest = self.after
+        sides = re.findall(r'"[^"]*"|\d+', grid.partition("=")[2])
+        most = {1: (64,), 2: (8, 8), 3: (4, 4, 4)}[len(sides)]
+        shown = [f'"min({side.strip(chr(34))}, {limit})"' for side, limit in zip(sides, most, strict=True)]
+        note = f"not all blocks of the program's grid: at most {' x '.join(map(str, most))}"
+        line = f"grid = {shown[0] if len(shown) == 1 else '[' + ', '.join(shown) + ']'}"
+        return replace(self, after=(line, *rest), notes=(*self.notes, note))
 
     @property
     def marks(self) -> tuple[str, ...]:
@@ -72,16 +92,29 @@ class Draft:
 
 def draft(source: Path, kernels: tuple[str, ...] = ()) -> Draft:
     """Cases for the kernels of a file, or for those named."""
-    unit = read_unit(source)
-    names = {kernel.name for kernel in unit.kernels}
+    units = [StringUnit(None, read_unit(source), ()), *string_units(source)]
+    names = {kernel.name for unit in units for kernel in unit.unit.kernels}
     unknown = [name for name in kernels if name not in names]
-    if unknown or not unit.kernels:
+    if unknown or not names:
         there = ", ".join(sorted(names)) or "none"
         raise Unusable(f"{source}: no kernel {unknown[0] if unknown else ''}; there are: {there}".replace("  ", " "))
-    chosen = [kernel for kernel in unit.kernels if not kernels or kernel.name in kernels]
     taken: dict[str, int] = {}
-    parts = [_Case(unit, one).made(taken) for kernel in chosen for one in instances(unit, kernel)]
+    parts = [
+        _Case(unit.unit, one, _of_string(unit)).made(taken)
+        for unit in units
+        for kernel in unit.unit.kernels
+        if not kernels or kernel.name in kernels
+        for one in instances(unit.unit, kernel)
+    ]
     return Draft(f'schema = "{SCHEMA}"\nsource = "{source.name}"\n', tuple(parts))
+
+
+def _of_string(unit: StringUnit) -> tuple[str, ...]:
+    """The lines that say where a kernel in a string is, and what its options define."""
+    if unit.name is None:
+        return ()
+    defines = ", ".join(_quoted(f"{define}{TODO}" if define.endswith("=") else define) for define in unit.defines)
+    return (f"string = {_quoted(unit.name) if unit.name else 'true'}", *([f"defines = [{defines}]"] if defines else []))
 
 
 def place_of(source: Path) -> Path:
@@ -95,6 +128,7 @@ class _Case:
 
     unit: SourceText
     instance: Instance
+    string: tuple[str, ...] = ()
     notes: list[str] = field(default_factory=list)
 
     def made(self, taken: dict[str, int]) -> DraftedCase:
@@ -114,7 +148,7 @@ class _Case:
         shown = [argument.text(lambda value: _shown(value, renamed)) for argument in arguments]
         body = self.unit.body(kernel)
         sizes = sizes_of(host, _symbols([*grid, *block, shared, *shown]), renamed, arguments, grid, block, body)
-        lines = [f"grid = {_listed(grid)}", f"block = {_listed(block)}"]
+        lines = [*self.string, f"grid = {_listed(grid)}", f"block = {_listed(block)}"]
         if shared != "0":
             lines.append(f"shared = {_quoted(shared)}")
         if launch is not None and _COOPERATIVE in host.text[launch.span.start : launch.span.end]:
@@ -123,6 +157,7 @@ class _Case:
         lines += ["arguments = [", *listed, "]", *self._constants(body)]
         if any(argument.adds for argument in arguments):
             lines.append("deterministic = false")
+        lines += _tolerance(arguments, body, renamed)
         lines.append(_reference(kernel, self.unit.path.parent))
         name = self._name(taken)
         given = () if name is None else (f'name = "{name}"',)
@@ -216,6 +251,19 @@ def _symbols(texts: list[str]) -> set[str]:
     for text in texts:
         found |= set(_WORD.findall(text))
     return found - FUNCTIONS.keys() - {LANES, TODO}
+
+
+def _tolerance(arguments: tuple[Line, ...], body: str, renamed: Mapping[str, str]) -> list[str]:
+    """How many terms are added up, as far as the loops tell."""
+    bounds = loop_bounds(body)
+    if bounds is None or not any("float" in line.dtype and line.kind in ("out", "inout") for line in arguments):
+        return []
+    values = {line.name: line.value for line in arguments if line.value is not None and "float" not in line.dtype}
+    told = [value for name in bounds if (value := values.get(name)) is not None]
+    numbers = [int(name) for name in bounds if name.isdigit()]
+    parts = list(dict.fromkeys([*(_shown(value, renamed) for value in told), str(max([_TERMS, *numbers]))]))
+    terms = f'"max({", ".join(parts)})"' if len(parts) > 1 else parts[0]
+    return [f"tolerance = {{ reduction = {terms} }}"]
 
 
 def _plain(kernel: str) -> str:

@@ -128,23 +128,19 @@ class Declarations:
 
     def record(self, name: str) -> tuple[tuple[tuple[str, int, str], ...], int] | None:
         """Types, counts and names of the members of a plain structure, and its size; None when it is none."""
-        word = re.escape(name)
-        match = re.search(
-            rf"\b(?:struct|class)\s+(?:__align__\s*\([^)]*\)\s*|alignas\s*\([^)]*\)\s*)?{word}\s*\{{([^{{}}]*)\}}",
-            self.text,
-        )
-        match = match or re.search(rf"\btypedef\s+struct\s*\w*\s*\{{([^{{}}]*)\}}\s*{word}\s*;", self.text)
-        if match is None or "(" in match[1] or "*" in match[1]:
+        body = self._members(name)
+        if body is None or "(" in body or "*" in body:
             return None
         members: list[tuple[str, int, str]] = []
-        for line in match[1].replace("public:", "").split(";"):
+        for line in re.sub(r"\b(?:public|private)\s*:", "", body).split(";"):
             found = re.fullmatch(r"\s*((?:[\w:]+\s+)+)([\w\s,\[\]]+)", line)
             if not line.strip():
                 continue
             if found is None:
                 return None
             kind = self.plain_type(found[1])
-            if kind not in _SIZES:
+            inner = self.record(kind) if kind not in _SIZES and kind != name else None
+            if kind not in _SIZES and inner is None:
                 return None
             for part in split_arguments(found[2]):
                 sizes = re.findall(r"\[\s*(\w+)\s*\]", part)
@@ -154,6 +150,9 @@ class Declarations:
                 total = 1
                 for count in counts:
                     total *= count or 1
+                if inner is not None:
+                    members += list(inner[0]) * total
+                    continue
                 members.append((kind, total, re.split(r"[\s\[]", part.strip())[0]))
         size, widest = 0, 1
         for kind, count, _ in members:
@@ -162,6 +161,26 @@ class Declarations:
             size = -(-size // base) * base + unit * count
             widest = max(widest, base)
         return (tuple(members), -(-size // widest) * widest) if members else None
+
+    def _members(self, name: str) -> str | None:
+        """The inside of a structure without its functions."""
+        word = re.escape(name)
+        aligned = r"(?:__align__\s*\([^)]*\)\s*|alignas\s*\([^)]*\)\s*)?"
+        match = re.search(rf"\b(?:struct|class)\s+{aligned}{word}\s*(?=\{{)", self.text)
+        end = matching(self.text, match.end()) if match else None
+        if match is None or end is None:
+            short = re.search(rf"\btypedef\s+struct\s*\w*\s*\{{([^{{}}]*)\}}\s*{word}\s*;", self.text)
+            return short[1] if short else None
+        inside = self.text[match.end() + 1 : end - 1]
+        while (function := re.search(r"[\w~:&* ]+\([^()]*\)\s*(?:const\s*)?(?::[^;]*?)?\{", inside)) is not None:
+            last = matching(inside, function.end() - 1)
+            if last is None:
+                return None
+            while function[0].count(":") and inside[last:].lstrip()[:1] in (",", "{"):  # pos{}, vel{} {}
+                follow = inside.find("{", last)
+                last = matching(inside, follow) or len(inside)
+            inside = inside[: function.start()] + ";" + inside[last:]
+        return inside
 
     def _count(self, text: str, depth: int = 0) -> int | None:
         """A number, or a constant that is one."""

@@ -14,7 +14,8 @@ from porter.validation.expression import FUNCTIONS
 
 _OUTSIDE = re.compile(r"\b(?:ato[ifl]+|strto\w+|sto[iul]+\w*|argv|f?scanf|sscanf|getline|rand|fread|stof|stod)\b")
 _DEEPEST = 24
-_DEVICE_PROPERTIES = {"multiProcessorCount": 4, "warpSize": 32, "maxThreadsPerBlock": 1024}
+_DEVICE_PROPERTIES = {"multiProcessorCount": 4, "warpSize": 32, "maxThreadsPerBlock": 1024, "sharedMemPerBlock": 49152,
+                      "maxThreadsPerMultiProcessor": 2048}  # fmt: skip
 _TAKEN = frozenset({LANES, TODO, *FUNCTIONS})
 """Names that mean something in case files."""
 
@@ -191,7 +192,11 @@ class Host(Declarations):
         """The sides of a `dim3`: a call of its constructor, or a variable that was made by one."""
         plain = " ".join(text.split())
         made = re.fullmatch(r"(?:const\s+)?(?:dim3|uint3)?\s*[({](.*)[)}]", plain, re.DOTALL)
-        if made is not None and (plain.startswith(("dim3", "{"))):
+        if made is not None and plain.startswith(("dim3", "{")):
+            is_name = re.fullmatch(r"[A-Za-z_]\w*", made[1].strip()) is not None
+            copied = self.dimensions(made[1], position, depth + 1) if is_name else None
+            if copied is not None:
+                return copied
             return tuple(self.value(part, position, depth + 1) for part in split_arguments(made[1])) or (number(1),)
         if depth > _DEEPEST or not re.fullmatch(r"\w+", plain):
             return None

@@ -28,7 +28,8 @@ def use_of(name: str, type_: str, body: str) -> Use:
     uses = len(re.findall(rf"(?<![\w.]){word}\b", inside))
     if re.search(rf"{_ATOMIC}{word}\b", inside):
         return Use("inout", " = zeros")
-    element = rf"(?:(?<![\w.]){word}\s*{_INDEX}|\*\s*{word}(?=\s*=)|\*\s*\(\s*{word}\s*\+[^;=]*?\))(?:\s*\.\s*\w+)?"
+    pointed = rf"\*\s*{word}(?=\s*=)|\*\s*\(\s*{word}\s*\+[^;=]*?\)"
+    element = rf"(?:(?<![\w.]){word}(?:\s*{_INDEX})+|{pointed})(?:\s*\.\s*\w+)?"
     written = len(re.findall(rf"{element}\s*=(?!=)", inside))
     if written == uses > 0:
         return Use("out")
@@ -131,6 +132,15 @@ def _comes_from(word: str, text: str, body: str) -> bool:
         return True
     names = set(re.findall(r"[A-Za-z_]\w*", text))
     return any(re.search(rf"\b{name}\s*=\s*(?:\([^()]*\)\s*)?{word}\s*\[", body) for name in names)
+
+
+def loop_bounds(body: str) -> tuple[str, ...] | None:
+    """What the loops that add something up run to; None where nothing is added in a loop."""
+    inside = body.partition("{")[2]
+    first = re.search(r"\b(?:for|while)\s*\(", inside)
+    if first is None or not re.search(r"[+-]=|\bfmaf?\s*\(|=\s*(\w+)\s*\+", inside[first.start() :]):
+        return None
+    return tuple(re.findall(r"\bfor\s*\([^;]*;[^;<]*<=?\s*(\w+)\s*;", inside))
 
 
 def adds_floats(body: str, floats: tuple[str, ...]) -> bool:

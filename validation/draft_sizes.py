@@ -69,7 +69,7 @@ def sizes_of(
         small = [(value,) * len(sizes) for value in _AWKWARD] if len(sizes) == 1 else _PAIRS
         found += [usual | dict(zip(sizes, values, strict=True)) for values in small]
     preferred = len(found)
-    for most in (_MOST.get(len(sizes), _FEWEST), 512, 16384):
+    for most in (_MOST.get(len(sizes), _FEWEST), 128, 32, 512, 16384):
         found.append(usual | {name: _scaled(own[name], most) for name in sizes})
     found.append(usual | {name: own[name] or 256 for name in sizes})
     tables = tuple(dict.fromkeys(tuple(one[name] for name in names) for one in found))

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from porter.validation.case import CaseError
+from porter.validation.case import LANES, Case, CaseError
 from porter.validation.casefile import load_cases
 from porter.validation.draft import Draft, DraftedCase
+from porter.validation.draft_types import bytes_of
+from porter.validation.expression import BadExpression
+from porter.validation.inputs import shape_of
 from porter.validation.run import Request, validate
 from porter.validation.verdict import CaseResult, Status
 
 _DEVICE = "ptx"
 _LONGEST = 160
+_MANY_THREADS, _MOST_BYTES = 1 << 18, 1 << 28
+_AGAIN = 6
+"""Tables of sizes that are tried with other values."""
+_FAVOURED = 13
+"""Bits of the number of threads to begin with."""
 _FINAL = (Status.BUILD_FAILED, Status.NOT_RUN, Status.TIMED_OUT)
 """What other sizes do not change."""
 
@@ -43,33 +52,48 @@ def try_sizes(draft: Draft, source: Path, launch_seconds: float = 20.0, jobs: in
 
     Cases with something to fill in are not run.
     """
+    planned = [_planned(part, source) for part in draft.parts]
+    draft = Draft(draft.head, tuple(one.case for one in planned))
     tried: dict[int, TriedCase] = {}
-    open_cases = dict(enumerate(draft.parts))
-    for number, part in list(open_cases.items()):
-        if part.marks:
-            tried[number] = TriedCase(part, (), f"to fill in: {part.marks[0]}", Status.NOT_RUN)
-            del open_cases[number]
-    first = {number: tuple(range(part.sizes.preferred)) for number, part in open_cases.items()}
-    rounds: list[Mapping[int, tuple[int, ...]]] = [first]
-    most = max((len(part.sizes.tables) for part in open_cases.values()), default=0)
-    rounds += [
-        {
-            number: (place,)
-            for number, part in open_cases.items()
-            if part.sizes.preferred <= place < len(part.sizes.tables)
-        }
-        for place in range(most)
-    ]
+    open_cases: dict[int, tuple[int, ...]] = {}
+    for number, one in enumerate(planned):
+        reason = f"to fill in: {one.case.marks[0]}" if one.case.marks else one.refused
+        tried[number] = TriedCase(one.case, (), reason, Status.NOT_RUN)
+        if one.places:
+            open_cases[number] = one.places
+    _try(draft, source, open_cases, tried, launch_seconds, jobs)
+    faulty = {n: places for n, places in open_cases.items() if tried[n].status is Status.FAULT}
+    quiet = Draft(draft.head, tuple(part.quiet() if n in faulty else part for n, part in enumerate(draft.parts)))
+    again = {n: places[:_AGAIN] for n, places in faulty.items() if quiet.parts[n].after != draft.parts[n].after}
+    second = dict(tried)
+    _try(quiet, source, again, second, launch_seconds, jobs)
+    tried |= {n: one for n, one in second.items() if one.chosen}
+    return tuple(tried[number] for number in range(len(draft.parts)))
+
+
+def _try(
+    draft: Draft,
+    source: Path,
+    places: Mapping[int, tuple[int, ...]],
+    tried: dict[int, TriedCase],
+    launch_seconds: float,
+    jobs: int,
+) -> None:
+    """The small sizes together, then the others one by one, until one runs."""
+    left = dict(places)
+    first = {n: tuple(p for p in ps if p < draft.parts[n].sizes.preferred) for n, ps in left.items()}
+    others = {n: tuple(p for p in ps if p not in first[n]) for n, ps in left.items()}
+    most = max((len(rest) for rest in others.values()), default=0)
+    rounds = [first, *({n: ps[i : i + 1] for n, ps in others.items()} for i in range(most))]
     for wanted in rounds:
-        asked = {number: places for number, places in wanted.items() if number in open_cases}
+        asked = {n: ps for n, ps in wanted.items() if n in left and ps}
         if not asked:
             continue
         results = _run(draft, source, asked, launch_seconds, jobs)
-        for number, places in asked.items():
-            tried[number] = _judged(draft.parts[number], places, results, number, tried.get(number))
-            if tried[number].chosen or tried[number].status in _FINAL:
-                del open_cases[number]
-    return tuple(tried[number] for number in range(len(draft.parts)))
+        for n, ps in asked.items():
+            tried[n] = _judged(draft.parts[n], ps, results, n, tried[n])
+            if tried[n].chosen or tried[n].status in _FINAL:
+                del left[n]
 
 
 def text_of(draft: Draft, tried: Sequence[TriedCase]) -> str:
@@ -82,7 +106,7 @@ def _judged(
     places: Sequence[int],
     results: Mapping[str, CaseResult | str],
     number: int,
-    before: TriedCase | None,
+    before: TriedCase,
 ) -> TriedCase:
     fine: list[int] = []
     status, reason = Status.NOT_RUN, "not run"
@@ -97,7 +121,7 @@ def _judged(
         refused.append(f"{_sizes(part, place)}: {status.value}: {reason}")
     if fine:
         return TriedCase(part, tuple(fine), notes=tuple(f"left out, {one}" for one in refused))
-    if before is not None and status is Status.NOT_RUN:
+    if before.status is not Status.NOT_RUN and status is Status.NOT_RUN:
         return before
     return TriedCase(part, (), f"{status.value}: {reason}", status)
 
@@ -140,6 +164,62 @@ def _run(
                 for place in places:
                     found.setdefault(_name(number, place), wrong.message)
         return found
+
+
+@dataclass(frozen=True)
+class _Planned:
+    """A drafted case, and the tables of sizes that are worth a run, in order."""
+
+    case: DraftedCase
+    places: tuple[int, ...]
+    refused: str = ""
+
+
+def _planned(part: DraftedCase, source: Path) -> _Planned:
+    """Some thousand threads first; fewer blocks than the program has, where no table of sizes leaves few."""
+    if part.marks:
+        return _Planned(part, ())
+    threads, refused = _threads(part, source)
+    if threads and min(threads.values()) > _MANY_THREADS:
+        part = part.clipped()
+        threads, refused = _threads(part, source)
+    order = sorted(threads, key=lambda place: abs(threads[place].bit_length() - _FAVOURED))
+    return _Planned(part, tuple(order), refused)
+
+
+def _threads(part: DraftedCase, source: Path) -> tuple[dict[int, int], str]:
+    """How many threads each table of sizes comes to; and what is wrong with the last of the others."""
+    found: dict[int, int] = {}
+    refused = ""
+    with tempfile.TemporaryDirectory(prefix="porter-try-") as folder:
+        path = Path(folder) / "try.case.toml"
+        for place in range(len(part.sizes.tables)):
+            path.write_text(_head(source) + part.text((place,)), "utf-8")
+            try:
+                (case,) = load_cases(path)
+                found[place] = _threads_of(case)
+            except CaseError as error:
+                refused = error.message
+            except BadExpression as error:
+                refused = str(error)
+    return found, refused
+
+
+def _threads_of(case: Case) -> int:
+    """Threads of a launch; raises CaseError where it has none, or its arrays would take long to fill."""
+    most = 0
+    for symbols in case.shapes():
+        threads = 1
+        for side in (*case.grid, *case.block):
+            threads *= int(side.value(symbols | {LANES: 32}))
+        if threads < 1:
+            raise case.error("the grid has no blocks")
+        arrays = [argument for argument in case.arguments if argument.is_array]
+        size = sum(math.prod(shape_of(case, argument, symbols)) * bytes_of(argument.dtype) for argument in arrays)
+        if size > _MOST_BYTES:
+            raise case.error(f"too large for a virtual device: {size} bytes")
+        most = max(most, threads)
+    return most
 
 
 def _head(source: Path) -> str:

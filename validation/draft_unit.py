@@ -47,10 +47,10 @@ def read_unit(path: Path) -> SourceText:
     seen = {path.resolve()}
     text = _flat(path, own, seen)
     named = {kernel.name for kernel in _kernels(path, without_comments(own))}
-    length = len(text)
+    text, length = _without_strings(text), len(text)
     found = _kernels(path, text)
     if not _MAIN.search(text) or any(not kernel.launches for kernel in found if kernel.name in named):
-        text += _beside(path, seen, length)
+        text += _without_strings(_beside(path, seen, length))
         found = tuple(kernel for kernel in _kernels(path, text) if kernel.span.start < length)
     kernels = tuple(kernel for kernel in found if kernel.name in named or kernel.launches)
     return SourceText(path, Host(text, _command_line(path.parent)), kernels)
@@ -71,6 +71,11 @@ def _flat(path: Path, text: str, seen: set[Path]) -> str:
         return _flat(other, other.read_bytes().decode("latin-1"), seen)
 
     return _INCLUDE.sub(inner, without_comments(text))
+
+
+def _without_strings(text: str) -> str:
+    """The same text with the insides of string literals blanked: formats look like assignments."""
+    return re.sub(r'(?<!\')"((?:\\.|[^"\\\n])*)"', lambda m: f'"{" " * len(m[1])}"', text)
 
 
 def _beside(path: Path, seen: set[Path], length: int) -> str:
