@@ -1,10 +1,11 @@
-"""Reads an inline assembly statement: template, operands, clobbers."""
+"""Reads an inline assembly statement: template, operands, clobbers; macros that stand for strings are looked up."""
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from porter.lex import STRING, Tokens
 from porter.model import Span
@@ -13,6 +14,13 @@ KEYWORDS = ("asm", "__asm__", "__asm")
 _QUALIFIERS = frozenset({"volatile", "__volatile__", "__volatile", "goto", "inline"})
 _ESCAPE = re.compile(r"\\(\r?\n|.)", re.DOTALL)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "", '"': '"', "\\": "\\", "'": "'"}
+_MOST_READINGS = 8
+Macros = Mapping[str, tuple[str, ...]]
+"""Macros without parameters that are a string literal -> the strings that their definitions give, without quotes."""
+_PLAIN_LITERAL = re.compile(r'"(?:[^"\\\n]|\\.)*"')
+_STRING_MACRO = re.compile(
+    r'^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+((?:"(?:[^"\\\n]|\\.)*"[ \t]*)+)(?:/[/*].*)?\r?$', re.MULTILINE
+)
 _LITERAL = re.compile(r'(?:u8|[uUL])?(R)?"(?P<body>.*)"', re.DOTALL)
 
 
@@ -32,24 +40,51 @@ class Operand:
 
 @dataclass(frozen=True, slots=True)
 class Assembly:
-    """One statement; `template` is None when it is no plain string."""
+    """One statement; `template` is None when it is no plain string; not `complete` when a macro writes operands.
+
+    Where macros of several definitions stand for strings in it, `others` are the further readings.
+    """
 
     span: Span
     place: int
     template: str | None
     outputs: tuple[Operand, ...]
     inputs: tuple[Operand, ...]
+    others: tuple[Assembly, ...] = ()
+    complete: bool = True
 
 
-def assemblies(tokens: Tokens) -> Iterator[Assembly]:
+def assemblies(tokens: Tokens, macros: Macros | None = None) -> Iterator[Assembly]:
     """All inline assembly statements of a file, in macros too."""
+    known = macros or {}
     for index in sorted(i for keyword in KEYWORDS for i in tokens.names.get(keyword, ())):
-        found = _statement(tokens, index)
-        if found is not None:
-            yield found
+        found = _readings(tokens, index, known)
+        if found:
+            yield replace(found[0], others=tuple(found[1:]))
 
 
-def _statement(tokens: Tokens, index: int) -> Assembly | None:
+def string_macros(text: str) -> dict[str, tuple[str, ...]]:
+    """The macros of a file without parameters whose body is a string literal, each with all of its definitions."""
+    found: dict[str, tuple[str, ...]] = {}
+    for match in _STRING_MACRO.finditer(text):
+        body = "".join(_content(literal) for literal in _PLAIN_LITERAL.findall(match[2]))
+        found[match[1]] = tuple(dict.fromkeys((*found.get(match[1], ()), body)))
+    return found
+
+
+def _readings(tokens: Tokens, index: int, macros: Macros) -> list[Assembly]:
+    """The statement, once for each way to choose among the definitions of the macros in it."""
+    opened = index + 1
+    while opened < len(tokens) and tokens.texts[opened] in _QUALIFIERS:
+        opened += 1
+    closed = tokens.partner.get(opened, opened)
+    names = sorted({tokens.texts[place] for place in range(opened, closed)} & macros.keys())
+    choices = itertools.islice(itertools.product(*(macros[name] for name in names)), _MOST_READINGS)
+    found = (_statement(tokens, index, dict(zip(names, choice, strict=True))) for choice in choices)
+    return [assembly for assembly in found if assembly is not None]
+
+
+def _statement(tokens: Tokens, index: int, chosen: Mapping[str, str]) -> Assembly | None:
     opened = index + 1
     while opened < len(tokens) and tokens.texts[opened] in _QUALIFIERS:
         opened += 1
@@ -58,10 +93,13 @@ def _statement(tokens: Tokens, index: int) -> Assembly | None:
         return None
     parts = _split(tokens, opened + 1, closed)
     last = closed + 1 if tokens.texts[closed + 1 : closed + 2] == [";"] else closed
-    outputs = _operands(tokens, *parts[1]) if len(parts) > 1 else ()
-    inputs = _operands(tokens, *parts[2]) if len(parts) > 2 else ()
+    outputs = _operands(tokens, *parts[1], chosen) if len(parts) > 1 else ()
+    inputs = _operands(tokens, *parts[2], chosen) if len(parts) > 2 else ()
     span = Span(tokens.starts[index], tokens.end(last))
-    return Assembly(span, index, _template(tokens, *parts[0]), outputs, inputs)
+    template = _template(tokens, *parts[0], chosen)
+    if outputs is None or inputs is None:
+        return Assembly(span, index, template, (), (), complete=False)
+    return Assembly(span, index, template, outputs, inputs)
 
 
 def _split(tokens: Tokens, first: int, last: int) -> list[tuple[int, int]]:
@@ -82,13 +120,14 @@ def _split(tokens: Tokens, first: int, last: int) -> list[tuple[int, int]]:
     return parts
 
 
-def _template(tokens: Tokens, first: int, last: int) -> str | None:
-    pieces: list[str] = []
-    for index in range(first, last):
-        if tokens.kinds[index] != STRING:
-            return None
-        pieces.append(_content(tokens.texts[index]))
-    return "".join(pieces) if pieces else None
+def _template(tokens: Tokens, first: int, last: int, chosen: Mapping[str, str]) -> str | None:
+    pieces = [_string(tokens, index, chosen) for index in range(first, last)]
+    return "".join(piece or "" for piece in pieces) if pieces and None not in pieces else None
+
+
+def _string(tokens: Tokens, index: int, chosen: Mapping[str, str]) -> str | None:
+    """What a token says if it is a string literal or stands for one."""
+    return _content(tokens.texts[index]) if tokens.kinds[index] == STRING else chosen.get(tokens.texts[index])
 
 
 def _content(literal: str) -> str:
@@ -101,22 +140,26 @@ def _content(literal: str) -> str:
     return _ESCAPE.sub(lambda m: _ESCAPES.get(m[1], "" if m[1].strip() == "" else m[1]), body)
 
 
-def _operands(tokens: Tokens, first: int, last: int) -> tuple[Operand, ...]:
+def _operands(tokens: Tokens, first: int, last: int, chosen: Mapping[str, str]) -> tuple[Operand, ...] | None:
+    """`[name] "constraint"(expression), ...`; None when something else stands there: the numbers would be wrong."""
     found: list[Operand] = []
     index = first
-    name = ""
     while index < last:
-        text = tokens.texts[index]
-        if text == "[" and index + 2 < last:
+        name = ""
+        if tokens.texts[index] == "[" and index + 2 < last:
             name = tokens.texts[index + 1]
-            index = tokens.partner.get(index, index) + 1
-            continue
+            index += 3
         opened = index + 1
-        if tokens.kinds[index] == STRING and opened < last and tokens.texts[opened] == "(":
-            closed = tokens.partner.get(opened, opened)
-            expression = tokens.text[tokens.end(opened) : tokens.starts[closed]]
-            found.append(Operand(_content(text), name, " ".join(expression.replace("\\\n", " ").split())))
-            name = ""
-            index = closed
-        index += 1
+        while opened < last and _string(tokens, opened, chosen) is not None:
+            opened += 1
+        parts = [_string(tokens, place, chosen) for place in range(index, opened)]
+        if None in parts or opened >= last or tokens.texts[opened] != "(":
+            return None
+        closed = tokens.partner.get(opened, last)
+        if closed + 1 < last and tokens.texts[closed + 1] != ",":
+            return None
+        expression = tokens.text[tokens.end(opened) : tokens.starts[closed]] if closed < last else ""
+        constraint = "".join(part or "" for part in parts)
+        found.append(Operand(constraint, name, " ".join(expression.replace("\\\n", " ").split())))
+        index = closed + 2
     return tuple(found)

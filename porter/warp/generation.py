@@ -10,7 +10,7 @@ from porter.conditionals import Group, find_groups, knows_hip
 from porter.lex import Directive, Tokens
 from porter.model import Span
 from porter.unit import Unit
-from porter.warp.asm import assemblies
+from porter.warp.asm_macros import statements
 from porter.warp.foreign import is_foreign
 from porter.warp.ptx import Unknown
 from porter.warp.ptx_table import translate
@@ -84,7 +84,7 @@ def _only_stops(unit: Unit, directive: Directive, branch: Span) -> bool:
 
 def _translates(unit: Unit, branch: Span) -> bool:
     """Whether none of the assembly of a branch is left as it is."""
-    for assembly in assemblies(unit.tokens):
+    for assembly in statements(unit):
         if branch.start <= assembly.span.start < branch.end and not is_foreign(unit, assembly):
             try:
                 translate(assembly, unit.support.registers)

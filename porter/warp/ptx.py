@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+CARRY = "porter_carry"
+"""The local variable that stands for the condition code register."""
+_CARRIES = re.compile(r"(add|sub|mad|madc|addc|subc)(?:\.(?:lo|hi))?(\.cc)?\.[us](?:32|64)")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
@@ -40,9 +43,27 @@ def instructions(template: str) -> list[Instruction]:
     return found
 
 
+def carry_declaration(found: list[Instruction]) -> str:
+    """The carry of a statement, if it has one; it must not come from another statement or be meant for one."""
+    known = waiting = False
+    for instruction in found:
+        match = _CARRIES.fullmatch(instruction.opcode)
+        if match is None:
+            continue
+        if match[1].endswith("c"):
+            if not known:
+                raise Unknown("a carry from another statement")
+            waiting = False
+        if match[2]:
+            known = waiting = True
+    if waiting:
+        raise Unknown("a carry for another statement")
+    return f"bool {CARRY} = false;" if known else ""
+
+
 def _lift_vectors(text: str) -> str:
-    """Writes the braces of `{%0, %1}` as \\x01 and \\x02: those of scopes stay."""
-    return re.sub(r"\{([^{};\n]*,[^{};\n]*)\}", "\x01\\1\x02", text)
+    """Writes the braces of `{%0, %1}` and `{%0}` as \\x01 and \\x02: those of scopes stay."""
+    return re.sub(r"\{([^{};\n]*,[^{};\n]*|\s*%\[?\w+\]?\s*)\}", "\x01\\1\x02", text)
 
 
 def _instruction(line: str) -> Instruction:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-import porter.warp.ptx_matrix  # noqa: F401  (fills the table)
+import porter.warp.ptx_carry
+import porter.warp.ptx_matrix
+import porter.warp.ptx_video  # noqa: F401  (these fill the table)
 from porter.support import SupportRow
 from porter.warp.asm import Assembly
 from porter.warp.ptx import Unknown
@@ -13,9 +15,29 @@ from porter.warp.ptx_writer import HEADER, PREFIX, TYPES, Translation, Writer, n
 
 
 def translate(assembly: Assembly, registers: Mapping[str, SupportRow]) -> Translation:
-    """The statement in C++; raises Unknown with what has no translation."""
+    """The statement in C++; raises Unknown with what has no translation.
+
+    Where macros have several definitions, those that can be translated must agree.
+    """
+    found: list[Translation] = []
+    problems: list[Unknown] = []
+    for reading in (assembly, *assembly.others):
+        try:
+            found.append(_translated(reading, registers))
+        except Unknown as unknown:
+            problems.append(unknown)
+    if not found:
+        raise problems[0]
+    if any(other.text != found[0].text for other in found):
+        raise Unknown("a template whose macros have several definitions")
+    return found[0]
+
+
+def _translated(assembly: Assembly, registers: Mapping[str, SupportRow]) -> Translation:
     if assembly.template is None:
         raise Unknown("a template that is put together from macros")
+    if not assembly.complete:
+        raise Unknown("operands that a macro writes")
     return Writer(assembly, registers).write()
 
 
@@ -61,19 +83,31 @@ def _arithmetic(writer: Writer, match: re.Match[str], operands: tuple[str, ...])
     return writer.assign(operands[0], f"{left} {_OPERATORS[match[1]]} {right}")
 
 
-@on(r"(add|sub|mul|div)(?:\.(?:rn|full|approx))?(?:\.ftz)?\.(f32|f64)")
+_ROUNDED = {"rn": "rn", "rz": "rz", "rm": "rd", "rp": "ru", "rni": "rn", "rzi": "rz", "rmi": "rd", "rpi": "ru"}
+
+
+@on(r"(add|sub|mul|div)(?:\.(rn|rz|rm|rp|full|approx))?(?:\.ftz)?\.(f32|f64)")
 def _floating(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
+    """With a rounding mode it is never fused with what comes next, without one it may be."""
     need(operands, 3, match[1])
-    left, right = (writer.value(operand, match[2]) for operand in operands[1:])
+    mode, kind = match[2], match[3]
+    left, right = (writer.value(operand, kind) for operand in operands[1:])
+    if mode in _ROUNDED and (mode, match[1]) != ("rn", "div"):
+        name = f"{kind[0] if kind == 'f32' else 'd'}{match[1]}_{_ROUNDED[mode]}"
+        return writer.assign(operands[0], writer.rounded(name, left, right), kind)
     operator = {"add": "+", "sub": "-", "mul": "*", "div": "/"}[match[1]]
-    return writer.assign(operands[0], f"{left} {operator} {right}", match[2])
+    return writer.assign(operands[0], f"{left} {operator} {right}", kind)
 
 
-@on(r"(?:fma\.rn|mad(?:\.rn)?)(?:\.ftz)?\.(f32|f64)")
+@on(r"(?:fma\.(rn|rz|rm|rp)|mad(?:\.(rn|rz|rm|rp))?)(?:\.ftz)?\.(f32|f64)")
 def _fma(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
     need(operands, 4, "fma")
-    arguments = ", ".join(writer.value(operand, match[1]) for operand in operands[1:])
-    return writer.assign(operands[0], f"{'fmaf' if match[1] == 'f32' else 'fma'}({arguments})", match[1])
+    mode, kind = match[1] or match[2] or "rn", match[3]
+    name = "fmaf" if kind == "f32" else "fma"
+    arguments = [writer.value(operand, kind) for operand in operands[1:]]
+    if mode != "rn":
+        return writer.assign(operands[0], writer.rounded(f"{name}_{_ROUNDED[mode]}", *arguments), kind)
+    return writer.assign(operands[0], f"{name}({', '.join(arguments)})", kind)
 
 
 @on(r"mad\.lo\.(u32|s32|u64|s64)")
@@ -209,19 +243,21 @@ def _half_function(writer: Writer, match: re.Match[str], operands: tuple[str, ..
     return writer.assign(operands[0], writer.helper(f"{match[1]}_{match[2]}", writer.value(operands[1], match[2])))
 
 
-@on(r"(add|sub|mul|fma|min|max)(?:\.rn)?(?:\.ftz)?\.(f16x2|bf16x2|f16)")
+@on(r"(add|sub|mul|fma|min|max)(\.rn)?(?:\.ftz)?\.(f16x2|bf16x2|f16|bf16)")
 def _half(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
+    """As for single precision, `.rn` keeps additions and products from being fused."""
     need(operands, 4 if match[1] == "fma" else 3, match[0])
-    if match[2] == "bf16x2" and match[1] != "fma":
+    if "bf16" in match[3] and match[1] in ("min", "max"):
         raise Unknown(match[0])
-    values = [writer.value(operand, match[2]) for operand in operands[1:]]
-    return writer.assign(operands[0], writer.helper(f"{match[1]}_{match[2]}", *values))
+    alone = "_rn" if match[2] and match[1] != "fma" and "bf16" not in match[3] else ""
+    values = [writer.value(operand, match[3]) for operand in operands[1:]]
+    return writer.assign(operands[0], writer.helper(f"{match[1]}{alone}_{match[3]}", *values))
 
 
-_ROUNDED = {"rn": "rn", "rz": "rz", "rm": "rd", "rp": "ru", "rni": "rn", "rzi": "rz", "rmi": "rd", "rpi": "ru"}
 _TO_INT = {"u32": "uint", "s32": "int", "u64": "ull", "s64": "ll"}
 
 
+_SATURATING = ("rni.sat", "rzi.sat", "rmi.sat", "rpi.sat")
 _CONVERSIONS = {
     ("rn", "f16", "f32"): "f16_from_f32",
     ("", "f32", "f16"): "f32_from_f16",
@@ -247,7 +283,7 @@ def _cvt(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str
     both = TYPES.get(to), TYPES.get(source)
     if mode in (None, "rn") and None not in both and not {"f16", "bf16", "f16x2", "bf16x2"} & {to, source}:
         return writer.assign(operands[0], f"static_cast<{both[0]}>({value})", to)
-    if source == "f32" and mode in ("rni.sat", "rzi.sat") and to in ("s8", "u8", "s16", "u16", "s32", "u32"):
+    if source == "f32" and mode in _SATURATING and to in ("s8", "u8", "s16", "u16", "s32", "u32"):
         rounded = (
             f"__float2int_{_ROUNDED[mode[:3]]}({value})"
             if to != "u32"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from porter.model import Effort
 from porter.support import SupportRow
 from porter.warp.asm import Assembly, Operand
-from porter.warp.ptx import Instruction, Unknown, instructions
+from porter.warp.ptx import Instruction, Unknown, carry_declaration, instructions
 
 TYPES = {
     "u32": "unsigned", "s32": "int", "b32": "unsigned", "u64": "unsigned long long", "s64": "long long",
@@ -40,6 +40,8 @@ _REVIEWED = {
 }
 _REFERENCE = re.compile(r"%(?:\[(\w+)\]|(\d+))")
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*")
+_PLAIN = re.compile(r"[A-Za-z_]\w*|\d\w*")
+_EFFECT = re.compile(r"\+\+|--|(?<![=!<>])=(?!=)|\w\s*\(")
 _INTEGER = re.compile(r"[-+]?(?:0[xX][0-9a-fA-F]+|\d+)[uU]?")
 _FLOAT = re.compile(r"[-+]?\d+\.\d*(?:[eE][-+]?\d+)?")
 _BITS = re.compile(r"0([fFdD])([0-9a-fA-F]{8}|[0-9a-fA-F]{16})")
@@ -84,6 +86,8 @@ class Writer:
     locals: dict[str, str] = field(default_factory=dict)
     headers: set[str] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
+    written: set[int] = field(default_factory=set)
+    """Inputs that an instruction writes: their copies change, the variables do not."""
     single: bool = False
 
     def write(self) -> Translation:
@@ -91,23 +95,37 @@ class Writer:
         found = instructions(self.assembly.template or "")
         if not found:
             raise Unknown("an empty template")
-        self.single = len(found) == 1 and not found[0].guard
-        lines = [self._line(instruction) for instruction in found]
+        self.single = len(found) == 1 and not found[0].guard and self._in_order(found[0])
+        lines = [carry_declaration(found), *(self._line(instruction) for instruction in found)]
         text = " ".join(line for line in lines if line) if self.single else self._block(lines)
+        if self.single and _is_vector(found[0]) and not text.startswith("{"):
+            text = f"{{ {text} }}"  # the body of an `if` without braces is one statement
         if not text:
             text = "/* nothing to do on gfx942 */;"
         effort = Effort.REVIEW if self.notes else Effort.NONE
         return Translation(text, effort, "; ".join(dict.fromkeys(self.notes)), tuple(sorted(self.headers)))
 
+    def _in_order(self, instruction: Instruction) -> bool:
+        """Whether an instruction may become several statements on its operands: none reads what one before it wrote."""
+        if not _is_vector(instruction):
+            return True
+        if any(_EFFECT.search(operand.expression) for operand in self.assembly.inputs):
+            return False
+        if instruction.opcode.startswith("st."):
+            return all(_PLAIN.fullmatch(operand.expression) for operand in self.assembly.inputs[1:])
+        written = {word for operand in self.assembly.outputs for word in _IDENTIFIER.findall(operand.expression)}
+        read = {word for operand in self.assembly.inputs for word in _IDENTIFIER.findall(operand.expression)}
+        return not written & read
+
     def _block(self, lines: list[str]) -> str:
         """A scope with a local for each operand, so that outputs are written after all inputs were read."""
         begin: list[str] = []
         end: list[str] = []
-        for number, operand in enumerate((*self.assembly.outputs, *self.assembly.inputs)):
+        for number, operand in enumerate(self._operands):
             kind = self._kind(operand)
             name = f"ptx{number}"
             if number >= len(self.assembly.outputs):
-                begin.append(f"{kind} const {name} = {_cast(kind, operand)};")
+                begin.append(f"{kind} {'' if number in self.written else 'const '}{name} = {_cast(kind, operand)};")
             elif operand.constraint.startswith("+"):
                 begin.append(f"{kind} {name} = {_cast(kind, operand)};")
             else:
@@ -149,14 +167,21 @@ class Writer:
 
     def operand(self, text: str) -> Operand | None:
         """The operand that `%0` or `%[name]` stands for."""
+        number = self._number(text)
+        return None if number is None else self._operands[number]
+
+    @property
+    def _operands(self) -> tuple[Operand, ...]:
+        return (*self.assembly.outputs, *self.assembly.inputs)
+
+    def _number(self, text: str) -> int | None:
         match = _REFERENCE.fullmatch(text)
         if match is None:
             return None
-        everything = (*self.assembly.outputs, *self.assembly.inputs)
         if match[1]:
-            return next((o for o in everything if o.name == match[1]), None)
+            return next((number for number, o in enumerate(self._operands) if o.name == match[1]), None)
         number = int(match[2])
-        return everything[number] if number < len(everything) else None
+        return number if number < len(self._operands) else None
 
     def value(self, text: str, kind: str) -> str:
         """An operand as a value of a PTX type."""
@@ -172,7 +197,7 @@ class Writer:
                 self.headers.add(HEADER)
             if self.single:
                 return _cast(cpp, operand)
-            name = f"ptx{(*self.assembly.outputs, *self.assembly.inputs).index(operand)}"
+            name = f"ptx{self._number(text)}"
             return name if cpp == self._kind(operand) else _cast(cpp, Operand(operand.constraint, "", name))
         if text in self.locals:
             return self.locals[text]
@@ -206,7 +231,7 @@ class Writer:
         if operand is not None:
             if self.single:
                 return operand.expression
-            return f"ptx{(*self.assembly.outputs, *self.assembly.inputs).index(operand)}"
+            return f"ptx{self._number(text)}"
         if text in self.locals:
             return self.locals[text]
         if text == "_":
@@ -250,12 +275,19 @@ class Writer:
     def assign(self, target: str, value: str, kind: str = "b32") -> str:
         """`target = value;` where the value has a PTX type; a register of another kind takes its bits."""
         place = self.target(target)
-        operand = self.operand(target.strip())
-        if operand is not None and operand in self.assembly.inputs and operand not in self.assembly.outputs:
-            raise Unknown(f"an instruction that writes the input {target.strip()}")
+        number, operand = self._number(target.strip()), self.operand(target.strip())
+        if number is not None and number >= len(self.assembly.outputs):
+            if self.single:
+                raise Unknown(f"an instruction that writes the input {target.strip()}")
+            self.written.add(number)
         if operand is not None and (kind in ("f32", "f64")) != (operand.letter in ("f", "d")):
             value = self.helper(f"bits<{self._kind(operand)}>", value)
         return f"{place} = {value};" if place else f"(void)({value});"
+
+    def rounded(self, name: str, *arguments: str) -> str:
+        """A call of a function of math.hpp."""
+        self.headers.add("porter/math.hpp")
+        return f"porter::{name}({', '.join(arguments)})"
 
     def helper(self, name: str, *arguments: str) -> str:
         """A call of a function of ptx.hpp."""
@@ -265,7 +297,7 @@ class Writer:
 
 def _cast(kind: str, operand: Operand) -> str:
     """An operand's expression as a C++ type; a register class of another kind holds the bits."""
-    plain = re.fullmatch(r"[A-Za-z_]\w*|\d\w*", operand.expression)
+    plain = _PLAIN.fullmatch(operand.expression)
     floating = operand.letter in ("f", "d")
     if kind in _FLOATING and not floating:
         return f"{PREFIX}bits<{kind}>({_AS_INTEGER[kind]}({operand.expression}))"
@@ -280,6 +312,13 @@ def _cast(kind: str, operand: Operand) -> str:
 
 _FLOATING = frozenset({"float", "double"})
 _AS_INTEGER = {"float": "(unsigned)", "double": "(unsigned long long)"}
+
+
+def _is_vector(instruction: Instruction) -> bool:
+    """Whether an access or a `mov` goes over the registers of a vector, one by one."""
+    operands = instruction.operands[:1] if instruction.opcode.startswith("mov.") else instruction.operands
+    vector = any(operand.startswith("\x01") and "," in operand for operand in operands)
+    return vector and instruction.opcode.partition(".")[0] in ("ld", "ldu", "st", "mov")
 
 
 def _is_wrapped(text: str) -> bool:

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from porter.model import Edit, Effort, Finding
 from porter.rule import Rule, clean, fixes
 from porter.unit import Unit
-from porter.warp.asm import KEYWORDS, assemblies
+from porter.warp.asm import KEYWORDS
+from porter.warp.asm_macros import statements
 from porter.warp.foreign import is_foreign, slug
 from porter.warp.ptx import Unknown, opcodes
 from porter.warp.ptx_table import translate
@@ -21,7 +22,10 @@ class TranslatedPtx(Rule):
     operator become small functions of `porter/ptx.hpp`, cache hints are dropped, orders and scopes become
     `__hip_atomic_*`. `cp.async` becomes a copy through registers, which is done where it stands: right, but it does not
     overlap with computing any more. `mma.sync` and `ldmatrix` become functions of `porter/mma.hpp`, for warps of 32
-    lanes. Statements of several instructions get a scope of their own.
+    lanes. Statements of several instructions get a scope of their own. Macros that stand for a piece of the template or
+    for a constraint are looked up, in headers too; with several definitions those that can be translated must agree.
+    Additions and products with a rounding mode (`mul.rn.f32`) are never fused, as in PTX. Carries (`add.cc`, `addc`)
+    stay within their statement.
     """
 
     code = "P101"
@@ -84,6 +88,28 @@ class TranslatedPtx(Rule):
             r"static_cast<unsigned>(a)); d[0] = porter_d.x[0]; d[1] = porter_d.x[1]; } }",
             effort=Effort.REVIEW,
         ),
+        fixes(
+            r'__device__ void f(float4 *p, float a, float b, int c) { if (c) asm volatile("st.global.v2.f32 [%0], '
+            r'{%1, %2};" :: "l"(p), "f"(a), "f"(b)); }',
+            r"__device__ void f(float4 *p, float a, float b, int c) { if (c) "
+            r"{ ((float *)(p))[0] = a; ((float *)(p))[1] = b; } }",
+        ),
+        fixes(
+            r'__device__ float f(float a, float b) { float x; asm("mul.rn.f32 %0, %1, %2;" : "=f"(x) : "f"(a), "f"(b));'
+            r" return x; }",
+            r"__device__ float f(float a, float b) { float x; x = porter::fmul_rn(a, b); return x; }",
+        ),
+        fixes(
+            '#ifdef __LP64__\n#define P "l"\n#else\n#define P "r"\n#endif\n#define LD "ld.global.cs"\n'
+            '__device__ int f(const int *p) { int v; asm(LD ".u32 %0, [%1];" : "=r"(v) : P(p)); return v; }',
+            '#ifdef __LP64__\n#define P "l"\n#else\n#define P "r"\n#endif\n#define LD "ld.global.cs"\n'
+            "__device__ int f(const int *p) { int v; v = *(unsigned const *)(p); return v; }",
+        ),
+        clean(
+            '#define IN(x) "r"(x)\n__device__ int f(int a, int b) { int d; '
+            'asm("sub.s32 %0, %1, %2;" : "=r"(d) : IN(a), "r"(b)); return d; }'
+        ),
+        clean(r'__device__ void f(int &a, int b) { asm("add.cc.u32 %0, %1, 1;" : "=r"(a) : "r"(b)); }'),
         clean(r'__device__ float f(unsigned a) { float x; asm("ld.f32 %0, [%1];" : "=f"(x) : "r"(a)); return x; }'),
         clean(r'__device__ void f() { asm volatile("" ::: "memory"); }'),
         clean(r'__device__ void f() { asm volatile("s_waitcnt vmcnt(0)"); }'),
@@ -93,7 +119,7 @@ class TranslatedPtx(Rule):
 
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per statement."""
-        for assembly in assemblies(unit.tokens):
+        for assembly in statements(unit):
             if is_foreign(unit, assembly):
                 continue
             try:

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from porter.model import Effort, Finding
 from porter.rule import Rule, clean, reports
 from porter.unit import Unit
-from porter.warp.asm import KEYWORDS, assemblies
+from porter.warp.asm import KEYWORDS
+from porter.warp.asm_macros import statements
 from porter.warp.foreign import advice, is_foreign
 from porter.warp.ptx import Unknown, opcodes
 from porter.warp.ptx_table import translate
@@ -44,7 +45,7 @@ class UntranslatedPtx(Rule):
 
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per statement."""
-        for assembly in assemblies(unit.tokens):
+        for assembly in statements(unit):
             if is_foreign(unit, assembly):
                 continue
             try:

@@ -103,6 +103,52 @@ PORTER_PTX u32 shf_r_clamp(u32 lo, u32 hi, u32 by) {
   return by >= 32u ? hi : static_cast<u32>((static_cast<u64>(hi) << 32 | lo) >> by);
 }
 
+// Sums that take a carry from the instruction before and give one to the next.
+template <class T> PORTER_PTX T addc_cc(T a, T b, bool& carry) {
+  T const part = a + b;
+  T const sum = part + (carry ? 1u : 0u);
+  carry = part < a || sum < part;
+  return sum;
+}
+template <class T> PORTER_PTX T subc_cc(T a, T b, bool& borrow) {
+  T const part = a - b;
+  T const difference = part - (borrow ? 1u : 0u);
+  borrow = a < b || part < (borrow ? 1u : 0u);
+  return difference;
+}
+template <class T> PORTER_PTX T add_cc(T a, T b, bool& carry) { return carry = false, addc_cc(a, b, carry); }
+template <class T> PORTER_PTX T sub_cc(T a, T b, bool& borrow) { return borrow = false, subc_cc(a, b, borrow); }
+template <class T> PORTER_PTX T addc(T a, T b, bool carry) { return a + b + (carry ? 1u : 0u); }
+template <class T> PORTER_PTX T subc(T a, T b, bool borrow) { return a - b - (borrow ? 1u : 0u); }
+
+// Video instructions: a part of a register as a number, what is done to it, and where it goes.
+PORTER_PTX s64 part_u8(u32 a, u32 shift) { return a >> shift & 255u; }
+PORTER_PTX s64 part_s8(u32 a, u32 shift) { return static_cast<signed char>(a >> shift); }
+PORTER_PTX s64 part_u16(u32 a, u32 shift) { return a >> shift & 65535u; }
+PORTER_PTX s64 part_s16(u32 a, u32 shift) { return static_cast<short>(a >> shift); }
+PORTER_PTX s64 part_u32(u32 a, u32) { return a; }
+PORTER_PTX s64 part_s32(u32 a, u32) { return static_cast<s32>(a); }
+PORTER_PTX s64 vadd(s64 a, s64 b) { return a + b; }
+PORTER_PTX s64 vsub(s64 a, s64 b) { return a - b; }
+/// Not `a < b ? b - a : a - b`, of which clang 19 makes `b - a` for gfx9 where the numbers are small.
+PORTER_PTX s64 vabsdiff(s64 a, s64 b) { return a - b < 0 ? -(a - b) : a - b; }
+PORTER_PTX s64 vmin(s64 a, s64 b) { return a < b ? a : b; }
+PORTER_PTX s64 vmax(s64 a, s64 b) { return a < b ? b : a; }
+PORTER_PTX s64 vshl_wrap(s64 a, s64 by) { return static_cast<s64>(static_cast<u64>(a) << (by & 31)); }
+PORTER_PTX s64 vshl_clamp(s64 a, s64 by) { return static_cast<s64>(static_cast<u64>(a) << (by > 32 ? 32 : by)); }
+PORTER_PTX s64 vshr_wrap(s64 a, s64 by) { return a >> (by & 31); }
+PORTER_PTX s64 vshr_clamp(s64 a, s64 by) { return a >> (by > 32 ? 32 : by); }
+PORTER_PTX s64 within(s64 a, s64 low, s64 high) { return a < low ? low : a > high ? high : a; }
+PORTER_PTX s64 clamp_u8(s64 a) { return within(a, 0, 255); }
+PORTER_PTX s64 clamp_s8(s64 a) { return within(a, -128, 127); }
+PORTER_PTX s64 clamp_u16(s64 a) { return within(a, 0, 65535); }
+PORTER_PTX s64 clamp_s16(s64 a) { return within(a, -32768, 32767); }
+PORTER_PTX s64 clamp_u32(s64 a) { return within(a, 0, 0xffffffffll); }
+PORTER_PTX s64 clamp_s32(s64 a) { return within(a, -0x80000000ll, 0x7fffffffll); }
+PORTER_PTX u32 merged(u32 part, u32 into, u32 mask, u32 shift) {
+  return (into & ~(mask << shift)) | (part & mask) << shift;
+}
+
 template <class A, class B> PORTER_PTX A dot4(u32 a, u32 b, A sum, B) {
 #pragma unroll
   for (int i = 0; i < 4; ++i)
@@ -150,6 +196,17 @@ template <class Op> PORTER_PTX u32 both_halves(u32 a, u32 b, Op op) {
   return static_cast<u32>(op(static_cast<unsigned short>(a >> 16), static_cast<unsigned short>(b >> 16))) << 16 |
          op(static_cast<unsigned short>(a), static_cast<unsigned short>(b));
 }
+// With `.rn` a sum or product is not fused with what comes next.
+#define PORTER_ALONE(name, op)                                                                                         \
+  PORTER_PTX unsigned short name##_rn_f16(unsigned short a, unsigned short b) {                                        \
+    _Pragma("clang fp contract(off)") return bits<unsigned short>(                                                     \
+        static_cast<_Float16>(bits<_Float16>(a) op bits<_Float16>(b)));                                                \
+  }                                                                                                                    \
+  PORTER_PTX u32 name##_rn_f16x2(u32 a, u32 b) { return both_halves(a, b, name##_rn_f16); }
+PORTER_ALONE(add, +)
+PORTER_ALONE(sub, -)
+PORTER_ALONE(mul, *)
+#undef PORTER_ALONE
 PORTER_PTX u32 min_f16x2(u32 a, u32 b) { return both_halves(a, b, min_f16); }
 PORTER_PTX u32 max_f16x2(u32 a, u32 b) { return both_halves(a, b, max_f16); }
 PORTER_PTX float f32_from_f16(unsigned short a) { return static_cast<float>(bits<_Float16>(a)); }
@@ -173,6 +230,21 @@ PORTER_PTX u32 fma_bf16x2(u32 a, u32 b, u32 c) {
   float const high = fmaf(bits<float>(a & top), bits<float>(b & top), bits<float>(c & top));
   return bf16x2_from_f32(high, low);
 }
+PORTER_PTX unsigned short add_bf16(unsigned short a, unsigned short b) {
+  return bf16_from_f32(f32_from_bf16(a) + f32_from_bf16(b));
+}
+PORTER_PTX unsigned short sub_bf16(unsigned short a, unsigned short b) {
+  return bf16_from_f32(f32_from_bf16(a) - f32_from_bf16(b));
+}
+PORTER_PTX unsigned short mul_bf16(unsigned short a, unsigned short b) {
+  return bf16_from_f32(f32_from_bf16(a) * f32_from_bf16(b));
+}
+PORTER_PTX unsigned short fma_bf16(unsigned short a, unsigned short b, unsigned short c) {
+  return bf16_from_f32(fmaf(f32_from_bf16(a), f32_from_bf16(b), f32_from_bf16(c)));
+}
+PORTER_PTX u32 add_bf16x2(u32 a, u32 b) { return both_halves(a, b, add_bf16); }
+PORTER_PTX u32 sub_bf16x2(u32 a, u32 b) { return both_halves(a, b, sub_bf16); }
+PORTER_PTX u32 mul_bf16x2(u32 a, u32 b) { return both_halves(a, b, mul_bf16); }
 PORTER_PTX unsigned short ex2_f16(unsigned short a) { return f16_from_f32(exp2f(f32_from_f16(a))); }
 PORTER_PTX unsigned short tanh_f16(unsigned short a) { return f16_from_f32(tanhf(f32_from_f16(a))); }
 PORTER_PTX u32 ex2_f16x2(u32 a) {
