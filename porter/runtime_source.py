@@ -47,6 +47,14 @@ def runtime_sources(tokens: Tokens) -> tuple[RuntimeSource, ...]:
     return tuple(found)
 
 
+def texts(tokens: Tokens) -> Iterator[tuple[str, Literal]]:
+    """The name and the text of every string that holds device code, whatever is done with it."""
+    for source in runtime_sources(tokens):
+        literal = source.literal or read_literal(tokens, source.first, source.last)
+        if literal is not None:
+            yield source.name, literal
+
+
 def is_created(tokens: Tokens) -> bool:
     """Whether a file makes programs of sources."""
     return not CREATES.isdisjoint(tokens.names)

@@ -26,6 +26,8 @@ WRITTEN = ("out", "inout")
 PROFILES = ("random", "cancellation", "denormal", "nonfinite")
 POLICIES = ("table", "exact", "accurate", "fixed")
 Symbols = dict[str, Number]
+ANY_STRING = ""
+"""For `Case.string`: whichever string has the kernel."""
 LANES = "lanes"
 """In grid, block and shared: lanes per warp of the side that is launched, 64 for a kernel that porter widened."""
 
@@ -118,6 +120,8 @@ class Case:
     arguments: tuple[Argument, ...]
     root: Path
     """The folder that is ported."""
+    string: str | None = None
+    """The string of the source that holds the kernel; empty: whichever does; None: the kernel is in the source."""
     shared: Expression = field(default_factory=lambda: Expression("0"))
     cooperative: bool = False
     symbols: tuple[tuple[str, Expression], ...] = ()

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from porter.validation.case import (
+    ANY_STRING,
     AWKWARD,
     LANES,
     POLICIES,
@@ -32,6 +33,7 @@ SCHEMA = "porter-case/1"
 _TOP = {
     "schema",
     "source",
+    "string",
     "root",
     "port",
     "reference",
@@ -44,7 +46,7 @@ _TOP = {
 _CASE = {
     *("name", "kernel", "arguments", "constants", "grid", "block", "shared", "cooperative", "symbols", "sweep"),
     *("reference", "tolerance", "seeds", "profiles", "deterministic", "races", "initialised", "bytes", "operations"),
-    *("not_run", "source", "port", "port_lanes", "include_dirs", "defines", "cuda_options", "hip_options"),
+    *("not_run", "source", "string", "port", "port_lanes", "include_dirs", "defines", "cuda_options", "hip_options"),
 }
 _TOLERANCE = {"policy", "reduction", "rtol", "atol", "slack"}
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
@@ -187,6 +189,7 @@ class _Reader:
             deterministic=self._flag("deterministic", default=True),
             races=self._flag("races", default=True),
             initialised=self._flag("initialised", default=True),
+            string=self._string(),
             port=self._path("port"),
             port_lanes=self._port_lanes(),
             include_dirs=tuple(self.file.path.parent / text for text in self._texts("include_dirs")),
@@ -257,6 +260,16 @@ class _Reader:
         if not path.is_file():
             raise self._error(key, f"{key}: no file {path}")
         return path
+
+    def _string(self) -> str | None:
+        value = self._get("string")
+        if value is None or value is False:
+            return None
+        if value is True:
+            return ANY_STRING
+        if not isinstance(value, str) or not _IDENTIFIER.fullmatch(value):
+            raise self._error("string", f"string must be the name of a variable or macro, or true, not {value!r}")
+        return value
 
     def _port_lanes(self) -> int:
         value = self.table.get("port_lanes", 32)

@@ -15,6 +15,7 @@ from porter.validation.crew import Answer, Crew, Lost
 from porter.validation.device import Program
 from porter.validation.devices import registry
 from porter.validation.porting import NotPorted, Port, existing_port, port_of
+from porter.validation.text import kernel_file
 from porter.validation.toolchain.store import prune
 from porter.validation.verdict import (
     CaseResult,
@@ -153,7 +154,8 @@ def _check_signature(case: Case) -> None:
     if case.not_run and dict(case.not_run).get("*"):
         return
     name = re.split(r"[<(]", case.kernel)[0].rpartition("::")[2].strip()
-    counts = dict(_kernels(case.source, case.source.stat().st_mtime_ns))
+    source = kernel_file(case, case.source)
+    counts = dict(_kernels(source, source.stat().st_mtime_ns))
     if name not in counts:
         if _is_named(case, name):
             return
@@ -190,7 +192,7 @@ def _siblings(case: Case, cases: Sequence[Case]) -> tuple[str, ...]:
 
 def _unit(case: Case) -> tuple[object, ...]:
     options = case.include_dirs, case.defines, case.cuda_options, case.hip_options
-    return case.source, case.port, case.root, options, case.reason_not_run("*")
+    return case.source, case.string, case.port, case.root, options, case.reason_not_run("*")
 
 
 def _task(case: Case, also: tuple[str, ...], devices: Sequence[str], request: Request) -> Task:
@@ -225,6 +227,7 @@ def sides_of(case: Case, also: tuple[str, ...], devices: Sequence[str], request:
 
 def _program(case: Case, source: Path, language: str, also: tuple[str, ...]) -> Program:
     options = case.cuda_options if language == "cuda" else case.hip_options
+    source = kernel_file(case, source)
     return Program(source, case.kernel, language, case.include_dirs, case.defines, options, also)
 
 
@@ -232,7 +235,8 @@ def _port_side(case: Case, also: tuple[str, ...], device: str, warp: str, reques
     try:
         port = _port(case.root, warp, request.tree)
         program = _program(case, port.file(case), "hip", also)
-        program = replace(program, include_dirs=tuple(port.folder(folder) for folder in case.include_dirs))
+        folders = tuple(port.folder(folder) for folder in case.include_dirs)
+        program = replace(program, include_dirs=folders if case.string is None else (*folders, port.tree))
         return SidePlan("port", device, program, warp, lanes=port.lanes(case), left=port.left)
     except NotPorted as error:
         return SidePlan("port", device, None, warp, f"not ported: {error}")

@@ -13,9 +13,11 @@ from porter.validation.devices import cuda, hip, presence
 from porter.validation.devices.core.result import NotRun, Ran
 from porter.validation.devices.real import RealKernel
 from porter.validation.harness.build import why_not
+from porter.validation.text import kernel_file
 from porter.validation.toolchain.hipcc import find_hipcc, supports
 from porter.validation.toolchain.nvcc import find_nvcc
 from porter.validation.toolchain.result import Missing
+from porter.validation.toolchain.rocm_headers import fetched
 
 from porter.caching import cache_folder
 from porter.port import Request, port_to
@@ -27,13 +29,10 @@ SAMPLES = Path(__file__).parents[2] / "samples"
 CASES: dict[str, Case] = {
     path.parent.name: load_cases(path)[-1] for path in sorted(SAMPLES.glob("*/*.case.toml")) if load_cases(path)
 }
-NO_MODULE = {
-    "nvrtc_string": "its kernel is a string that the program compiles itself",
-}
 NEEDS_HEADERS = {
     ("cuda", "torch_extension"): "C10_WARP_SIZE",
     ("hip", "torch_extension"): "C10_WARP_SIZE",
-    ("hip", "cub_sort_reduce"): "hipcub",
+    **({("hip", "cub_sort_reduce"): "hipcub"} if fetched() is None else {}),
 }
 """Kernels that are written in terms of a library which is not installed here: the compiler names it."""
 
@@ -53,7 +52,7 @@ def _reason(why: str | None) -> None:
 
 def _check(device: cuda.Cuda | hip.Hip, sample: str, source: Path, folders: tuple[Path, ...]) -> None:
     case = CASES[sample]
-    program = Program(source, case.kernel, device.language, folders, case.defines)
+    program = Program(kernel_file(case, source), case.kernel, device.language, folders, case.defines)
     kernel = device.compile(program, 300)
     wanted = NEEDS_HEADERS.get((device.name, sample))
     if wanted is not None and isinstance(kernel, BuildFailed):
@@ -73,7 +72,7 @@ def _check(device: cuda.Cuda | hip.Hip, sample: str, source: Path, folders: tupl
         kernel.close()
 
 
-@pytest.mark.parametrize("sample", [name for name in CASES if name not in NO_MODULE])
+@pytest.mark.parametrize("sample", CASES)
 def test_the_originals_module(sample: str, monkeypatch: pytest.MonkeyPatch) -> None:
     found = find_nvcc()
     _reason(found.reason if isinstance(found, Missing) else why_not())
@@ -81,14 +80,14 @@ def test_the_originals_module(sample: str, monkeypatch: pytest.MonkeyPatch) -> N
     _check(cuda.open_device(), sample, case.source, case.include_dirs)
 
 
-@pytest.mark.parametrize("sample", [name for name in CASES if name not in NO_MODULE])
+@pytest.mark.parametrize("sample", CASES)
 def test_the_ports_module(sample: str, ported: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = find_hipcc()
     _reason(found.reason if isinstance(found, Missing) else supports(found, "gfx90a") or why_not())
     monkeypatch.setenv("PORTER_HIP_ARCH", "gfx90a")
     case = CASES[sample]
     source = (ported / case.source.relative_to(SAMPLES)).with_suffix(".hip")
-    folders = tuple(ported / folder.relative_to(SAMPLES) for folder in case.include_dirs)
+    folders = (*(ported / folder.relative_to(SAMPLES) for folder in case.include_dirs), ported)
     _check(hip.open_device(), sample, source, folders)
 
 

@@ -144,7 +144,7 @@ class VirtualDevice:
         if text is None:
             return refused
         try:
-            path = _kept(text.encode("latin-1", "replace"), program.source.name)
+            path = keep_unit(text.encode("latin-1", "replace"), program.source.name)
         except OSError:
             return refused
         folders = (*program.include_dirs, program.source.parent)
@@ -244,10 +244,10 @@ class VirtualKernel:
 def _unit(program: Program, suffix: str) -> Path:
     """The file that includes the source and instantiates the kernel."""
     text = entry_unit(program, _names(program))
-    return _kept(text.encode("utf-8", "surrogateescape"), f"{program.source.stem}{suffix}")
+    return keep_unit(text.encode("utf-8", "surrogateescape"), f"{program.source.stem}{suffix}")
 
 
-def _kept(content: bytes, name: str) -> Path:
+def keep_unit(content: bytes, name: str) -> Path:
     """A file in the cache; the same content is the same file."""
     folder = cache_folder() / "units" / hashlib.sha256(content).hexdigest()[:32]
     path = folder / name
