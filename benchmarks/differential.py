@@ -67,8 +67,8 @@ def sources(folder: Path) -> Iterator[Path]:
             yield path
 
 
-def run_folder(folder: Path, work: Path, warps: tuple[str, ...], seconds: float) -> list[Row]:
-    """All kernels of a program; a kernel that two sources see is run once."""
+def run_folder(folder: Path, work: Path, warps: tuple[str, ...], seconds: float, most: int) -> list[Row]:
+    """The kernels of a program; a kernel that two sources see is run once."""
     rows: list[Row] = []
     seen: set[str] = set()
     for source in sources(folder):
@@ -78,7 +78,7 @@ def run_folder(folder: Path, work: Path, warps: tuple[str, ...], seconds: float)
             if _MARK.search(source.read_bytes()):
                 rows.append(Row(folder.name, source.name, "", "", "human", str(error)))
             continue
-        parts = tuple(part for part in made.parts if part.kernel not in seen)
+        parts = tuple(part for part in made.parts if part.kernel not in seen)[: max(0, most - len(seen))]
         seen |= {part.kernel for part in parts}
         tried = try_sizes(type(made)(made.head, parts), source, seconds)
         runnable = [one for one in tried if one.chosen]
@@ -188,6 +188,7 @@ def main() -> None:
     parser.add_argument(
         "--seconds", type=float, default=15.0, help="for a launch of the original; a pair gets twice that"
     )
+    parser.add_argument("--most", type=int, default=1000, help="kernels of a folder")
     parser.add_argument("--again", action="store_true", help="also what has a result")
     parser.add_argument("--only", help="folders whose name matches this expression")
     options = parser.parse_args()
@@ -203,7 +204,7 @@ def main() -> None:
         if kept.is_file() and not options.again:
             continue
         began = time.monotonic()
-        rows = run_folder(folder, options.work, warps, options.seconds)
+        rows = run_folder(folder, options.work, warps, options.seconds, options.most)
         kept.write_text(json.dumps([asdict(row) for row in rows], indent=1))
         found = Counter(row.status for row in rows)
         print(

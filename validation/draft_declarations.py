@@ -121,6 +121,10 @@ class Declarations:
         record = self.record(plain)
         if record is not None:
             return record[1]
+        here = self.function_at(position)
+        told = self.template_argument(here, plain) if here is not None and plain in here.template else None
+        if told is not None and depth < 4:
+            return self.size_of(told[0], told[1], depth + 1)
         declared = self.declared_type(plain, position)
         if declared is not None and declared != kind and depth < 4:
             return self.size_of(declared, position, depth + 1)

@@ -17,6 +17,7 @@ _MOST = {1: 4096, 2: 128, 3: 32}
 """Of one size, by how many sizes multiply."""
 _FEW = 16
 _FEWEST = 24
+_ROOMY = 4096
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -69,8 +70,12 @@ def sizes_of(
         small = [(value,) * len(sizes) for value in _AWKWARD] if len(sizes) == 1 else _PAIRS
         found += [usual | dict(zip(sizes, values, strict=True)) for values in small]
     preferred = len(found)
-    for most in (_MOST.get(len(sizes), _FEWEST), 128, 32, 512, 16384):
-        found.append(usual | {name: _scaled(own[name], most) for name in sizes})
+    counts = [name for name in names if name not in sizes and name not in in_block and name not in floats]
+    for most in (_MOST.get(len(sizes), _FEWEST), 128, 32, 8, 512, 16384):
+        smaller = {name: _scaled(usual[name], max(most, _FEWEST)) for name in counts}
+        found.append(usual | smaller | {name: _scaled(own[name], most) for name in sizes})
+    small = {name: _scaled(usual[name], 32) for name in counts}
+    found.append(usual | small | {name: _ROOMY if own[name] is None else _scaled(own[name], 32) for name in sizes})
     found.append(usual | {name: own[name] or 256 for name in sizes})
     tables = tuple(dict.fromkeys(tuple(one[name] for name in names) for one in found))
     return Sizes(tuple(names), tables, preferred or 1)
@@ -85,7 +90,7 @@ def _rounds_up(name: str, grid: list[str]) -> bool:
     for side in grid:
         if not re.search(rf"\b{name}\b", side):
             continue
-        if not re.search(rf"ceil_div\(|\b{name}\b[^/]*[+-] 1\)? *//|- 1\) // |//.*\+ 1|% ", side) and side != name:
+        if side != name and not re.search(rf"ceil_div\(|\b{name}\b[^/]*\+ \d+\)? *//|- 1\) // |//.*\+ 1|% ", side):
             return False
     return True
 
@@ -97,10 +102,12 @@ def _usual(value: float | None, renamed: Mapping[str, str], name: str, floats: s
     return 0.5 if any(renamed.get(text, text) == name for text in floats) else _FEW
 
 
-def _scaled(value: float | None, most: int) -> int:
+def _scaled(value: float | None, most: int) -> float:
     """A size like the program's, small enough for a virtual device."""
     if value is None:
         return min(256, most)
+    if value != int(value):
+        return value
     whole = int(value)
     while whole > most and whole % 2 == 0:
         whole //= 2

@@ -20,6 +20,7 @@ from porter.validation.verdict import CaseResult, Status
 _DEVICE = "ptx"
 _LONGEST = 160
 _MANY_THREADS, _MOST_BYTES = 1 << 18, 1 << 28
+_MOST_NOTES = 4
 _AGAIN = 6
 """Tables of sizes that are tried with other values."""
 _FAVOURED = 13
@@ -111,7 +112,7 @@ def _judged(
     fine: list[int] = []
     status, reason = Status.NOT_RUN, "not run"
     refused: list[str] = []
-    for place in places:
+    for place in sorted(places):
         result = results.get(_name(number, place), "not run")
         if isinstance(result, CaseResult) and result.status in (Status.PASSED, Status.NONDETERMINISTIC):
             fine.append(place)
@@ -120,10 +121,12 @@ def _judged(
         reason = " ".join((result.reason if isinstance(result, CaseResult) else result).split())[:_LONGEST]
         refused.append(f"{_sizes(part, place)}: {status.value}: {reason}")
     if fine:
-        return TriedCase(part, tuple(fine), notes=tuple(f"left out, {one}" for one in refused))
+        said = [*before.notes, *(f"left out, {one}" for one in refused)]
+        return TriedCase(part, tuple(fine), notes=tuple(said[:_MOST_NOTES]))
     if before.status is not Status.NOT_RUN and status is Status.NOT_RUN:
         return before
-    return TriedCase(part, (), f"{status.value}: {reason}", status)
+    notes = (*before.notes, *(f"left out, {one}" for one in refused))
+    return TriedCase(part, (), f"{status.value}: {reason}", status, notes)
 
 
 def _sizes(part: DraftedCase, place: int) -> str:

@@ -1,0 +1,71 @@
+"""`porter cases init --try`: sizes that the original takes are kept, and it is said why the others are not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from porter.validation.devices import registry
+from porter.validation.draft import draft
+from porter.validation.draft_try import text_of, try_sizes
+from porter.validation.verdict import Status
+
+from tests.cli.command import porter
+
+SOURCE = """
+#include <cstdlib>
+// Without a guard: the size has to be a multiple of the block, and the table has two entries.
+__global__ void pick(const int* __restrict__ which, const float* table, float* out) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float local[2] = {table[i], 1.0f};
+  out[i] = local[which[i]];
+}
+__global__ void guarded(float* x, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) x[i] = 2.0f * x[i] + x[i + 1 < n ? i + 1 : 0];
+}
+__global__ void beyond(const float* in, float* out, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i <= n) out[i] = in[i];
+}
+__global__ void broad(int* hits) { hits[blockIdx.x] = blockDim.x; }
+int main(int argc, char** argv) {
+  const int n = atoi(argv[1]), rounded = 96 * 96;
+  int *d_which, *d_hits; float *d_table, *d_out;
+  cudaMalloc(&d_which, rounded * sizeof(int)); cudaMalloc(&d_table, rounded * sizeof(float));
+  cudaMalloc(&d_out, rounded * sizeof(float)); cudaMalloc(&d_hits, (1 << 20) * sizeof(int));
+  pick<<<rounded / 96, 96>>>(d_which, d_table, d_out);
+  float *d_x, *d_y;
+  cudaMalloc(&d_x, n * sizeof(float)); cudaMalloc(&d_y, n * sizeof(float));
+  guarded<<<(n + 63) / 64, 64>>>(d_x, n);
+  beyond<<<(n + 63) / 64, 64>>>(d_x, d_y, n);
+  broad<<<1 << 20, 32>>>(d_hits);
+}
+"""
+
+
+@pytest.mark.slow
+def test_what_the_original_takes(tmp_path: Path) -> None:
+    reason = registry.why_not("ptx")
+    if reason is not None:
+        pytest.skip(reason)
+    source = tmp_path / "k.cu"
+    source.write_text(SOURCE)
+    made = draft(source)
+    tried = {one.case.kernel: one for one in try_sizes(made, source)}
+    assert set(tried) == {"pick", "guarded", "beyond", "broad"}
+    assert "integers(0, 2)" in tried["pick"].text and "# integers are 0 and 1 only" in tried["pick"].text
+    assert "sweep = { n = [1, 31, 32, 33, 1000] }" in tried["guarded"].text
+    assert "# left out, n=33: fault: access outside every allocation" in tried["beyond"].text
+    assert "sweep = { n = [4096] }" in tried["beyond"].text
+    assert 'grid = "min(1048576, 64)"' in tried["broad"].text and "not all blocks" in tried["broad"].text
+    assert text_of(made, tuple(tried.values())).count("[[case]]") == 4
+    done = porter("cases", "init", str(source), "--try", "--kernel", "guarded", "--stdout")
+    assert done.code == 0 and 'kernel = "guarded"' in done.stdout
+
+
+def test_nothing_runs_where_something_is_left_to_fill_in(tmp_path: Path) -> None:
+    source = tmp_path / "k.cu"
+    source.write_text("__global__ void k(float* y) { y[threadIdx.x] = 1; }\n")
+    (only,) = try_sizes(draft(source), source)
+    assert only.status is Status.NOT_RUN and only.reason.startswith("to fill in: ") and not only.chosen
