@@ -66,6 +66,11 @@ _USES = st.builds(
 )
 
 
+def test_registers_and_whole_blocks_can_limit_alike() -> None:
+    """12 wavefronts a block: two blocks are 24 of 32 slots, and as many as 80 registers allow."""
+    assert occupancy(TARGETS["gfx90a"], Use(29, 41, 0, 0, 705)).limited_by == ("vgprs", "block")
+
+
 @given(st.sampled_from(sorted(TARGETS)), _USES)
 def test_more_of_anything_never_helps(name: str, use: Use) -> None:
     target = TARGETS[name]

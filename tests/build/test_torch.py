@@ -81,7 +81,7 @@ def test_only_what_every_extension_includes_has_stand_ins(headers: TorchHeaders)
 
 def test_the_note_names_what_is_missing(tmp_path: Path) -> None:
     found = TorchHeaders("2.13.0", (), (), "-std=c++20", is_rocm=False)
-    names = sorted(path.stem for path in (STAND_INS / "porter_torch").glob("*.h"))
+    names = sorted(path.stem for path in (STAND_INS / "porter_torch").glob("*.h") if path.stem != "kernels")
     assert (found.note(tmp_path) or "").endswith(", ".join(names))
     for name in names:
         (tmp_path / name).mkdir()

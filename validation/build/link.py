@@ -6,13 +6,13 @@ import posixpath
 import re
 import shutil
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from porter.validation.build.includes import shared_folders
 from porter.validation.build.model import ProgramBuild, Status
 from porter.validation.toolchain.hipcc import ENVIRONMENT, Hipcc
-from porter.validation.toolchain.store import Recipe, identity, make
+from porter.validation.toolchain.store import Made, Recipe, identity, make
 
 _MAIN = re.compile(rb"^[ \t]*(?:static[ \t]+)?(?:int|auto|signed)[ \t\r\n]+main[ \t\r\n]*\(", re.MULTILINE)
 _LIBRARIES = {
@@ -28,7 +28,7 @@ _LIBRARIES = {
     b"MIOpen|miopen": "MIOpen",
 }
 _OTHERS = "others.a"
-_NO_LIBRARY = re.compile(r"(?:unable to find library|cannot find) -l(\S+)")
+_NO_LIBRARY = re.compile(r"(?:unable to find library|cannot find) -l([^\s:]+)")
 
 
 @dataclass(frozen=True)
@@ -71,6 +71,21 @@ def _includes(text: bytes, head: bytes) -> bool:
 
 def link(hipcc: Hipcc, program: Program, objects: Mapping[str, Path], target: str, seconds: float) -> ProgramBuild:
     """Link the objects of one program, and of the others what it lacks."""
+    made = _linked(hipcc, program, objects, target, seconds)
+    done, absent = made.invocation, _NO_LIBRARY.findall(made.invocation.output)
+    if absent and not done.ok:  # another one may have its functions, as libamdhip64 those of an old hiprtc
+        rest = tuple(name for name in program.libraries if name not in absent)
+        without = _linked(hipcc, replace(program, libraries=rest), objects, target, seconds).invocation
+        done = without if without.ok else done
+    if done.ok:
+        return ProgramBuild(program.main, program.units, target, Status.BUILT, None, done.command)
+    status = Status.TIMED_OUT if done.stopped and "no end" in done.stopped else Status.FAILED
+    said = f"lib{absent[0]} is not installed" if absent else done.stopped or _first_error(done.output)
+    status = Status.NOT_RUN if absent else status
+    return ProgramBuild(program.main, program.units, target, status, said, done.command, done.said)
+
+
+def _linked(hipcc: Hipcc, program: Program, objects: Mapping[str, Path], target: str, seconds: float) -> Made:
     files = tuple(objects[unit] for unit in program.units)
     others = tuple(objects[unit] for unit in program.others if unit in objects)
     archive = _archive(others, seconds) if others else None
@@ -80,15 +95,8 @@ def link(hipcc: Hipcc, program: Program, objects: Mapping[str, Path], target: st
         return (hipcc.path, f"--offload-arch={target}", *named, "-o", str(folder / "program"))
 
     inputs = (*files, *others)
-    made = make(Recipe(hipcc.identity, command, inputs, ("program",), None, ENVIRONMENT, has_depfile=False), seconds)
-    done = made.invocation
-    if done.ok:
-        return ProgramBuild(program.main, program.units, target, Status.BUILT, None, done.command)
-    absent = _NO_LIBRARY.search(done.output)
-    status = Status.TIMED_OUT if done.stopped and "no end" in done.stopped else Status.FAILED
-    reason = f"lib{absent[1]} is not installed" if absent else done.stopped or _first_error(done.output)
-    status = Status.NOT_RUN if absent else status
-    return ProgramBuild(program.main, program.units, target, status, reason, done.command, done.said)
+    recipe = Recipe(hipcc.identity, command, inputs, ("program",), None, ENVIRONMENT, has_depfile=False)
+    return make(recipe, seconds)
 
 
 def _archive(objects: tuple[Path, ...], seconds: float) -> Path | None:

@@ -116,6 +116,9 @@ class Note:
     message: str
 
 
+_LIBRARIES = ("rocprim::", "thrust::", "hipcub::", "rocrand", "hiprand", "ck::", "at::", "c10::")
+
+
 @dataclass(frozen=True)
 class KernelBuild:
     """One compiled kernel (of a template: one instance) for one target."""
@@ -128,6 +131,11 @@ class KernelBuild:
     occupancy: Occupancy | None
     """None where the target's figures are not known here."""
     notes: tuple[Note, ...] = ()
+
+    @property
+    def is_library(self) -> bool:
+        """Whether it comes with a library's headers, not with the project."""
+        return self.place is None and self.name.startswith(_LIBRARIES)
 
 
 @dataclass(frozen=True)

@@ -88,19 +88,20 @@ def occupancy(target: Target, use: Use) -> Occupancy:
     """Registers limit wavefronts; LDS, slots and the block size limit whole blocks. No block fits: 0 wavefronts."""
     waves_per_block = math.ceil(max(use.block, 1) / target.lanes)
     by_vgprs, by_sgprs = _by_vgprs(target, use), _by_sgprs(target, use)
-    waves = min(by_vgprs, by_sgprs)
+    registers = {"vgprs": by_vgprs, "sgprs": by_sgprs}
     fits = {
-        "vgprs": by_vgprs * target.simds // waves_per_block,
-        "sgprs": by_sgprs * target.simds // waves_per_block,
+        **{name: waves * target.simds // waves_per_block for name, waves in registers.items()},
         "lds": target.lds_bytes // use.lds_bytes if use.lds_bytes else target.blocks_per_unit,
         "blocks": target.blocks_per_unit,
     }
     blocks = min(fits.values())
     reached = blocks * waves_per_block / target.simds
-    return Occupancy(reached, blocks, _limits(target, fits, blocks, waves, waves_per_block))
+    return Occupancy(reached, blocks, _limits(target, fits, registers, blocks, waves_per_block))
 
 
-def _limits(target: Target, fits: dict[str, int], blocks: int, waves: int, waves_per_block: int) -> tuple[str, ...]:
+def _limits(
+    target: Target, fits: dict[str, int], registers: dict[str, int], blocks: int, waves_per_block: int
+) -> tuple[str, ...]:
     slots = target.waves_per_simd * target.simds
     if blocks * waves_per_block >= slots:
         return ("hardware",)
@@ -108,6 +109,9 @@ def _limits(target: Target, fits: dict[str, int], blocks: int, waves: int, waves
     limits = [name for name in ("vgprs", "sgprs", "lds") if fits[name] == blocks < by_slots]
     if blocks == fits["blocks"] < by_slots:
         limits.append("blocks")
-    if blocks * waves_per_block < waves * target.simds and not {"lds", "blocks"} & set(limits):
+    if blocks * waves_per_block < min(registers.values()) * target.simds and not {"lds", "blocks"} & set(limits):
         limits.append("block")
+    if not limits:  # both: whole blocks fill as many slots as the registers allow, and not all
+        fewest = min(registers.values())
+        limits = [*(name for name, waves in registers.items() if waves == fewest), "block"]
     return tuple(limits)

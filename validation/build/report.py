@@ -63,10 +63,14 @@ HEAD = ("kernel", "target", "VGPR", "AGPR", "SGPR", "spills", "LDS", "scratch", 
 
 
 def _kernel_table(report: BuildReport, verbose: bool) -> Iterator[str]:
-    rows = [_row(kernel, unit.target) for unit in report.units for kernel in unit.kernels]
-    if rows:
+    found = [(kernel, unit.target) for unit in report.units for kernel in unit.kernels]
+    own = [(kernel, target) for kernel, target in found if verbose or not kernel.is_library]
+    rows = [_row(kernel, target) for kernel, target in own]
+    if found:
         yield "kernels (LDS in bytes per block, scratch in bytes per lane, waves per SIMD)"
         yield from table(HEAD, rows, right=(2, 3, 4, 5, 6, 7, 9))
+        if len(own) < len(found):
+            yield f"  and {len(found) - len(own):,} of libraries; --verbose shows them"
         if verbose:
             yield f"  waves: {SOURCE}"
 
@@ -179,7 +183,7 @@ def build_markdown(report: BuildReport) -> str:
         report=report,
         version=__version__,
         head=HEAD,
-        rows=[_row(kernel, unit.target) for unit in report.units for kernel in unit.kernels],
+        rows=[_row(kernel, unit.target) for unit in report.units for kernel in unit.kernels if not kernel.is_library],
         notes=list(_notes(report))[1:],
         failed=[unit for unit in report.units if unit.status is not Status.BUILT],
         unlinked=[p for p in report.programs if p.status is not Status.BUILT],

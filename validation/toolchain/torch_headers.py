@@ -15,6 +15,7 @@ from types import ModuleType
 
 from porter.validation.toolchain.folders import whole
 from porter.validation.toolchain.result import Missing
+from porter.validation.toolchain.rocm_headers import LIBRARIES
 from porter.validation.toolchain.store import roots
 
 STAND_INS = Path(__file__).parent / "stand_ins"
@@ -72,7 +73,7 @@ class TorchHeaders:
         """What stood in for a ROCm build, with the folder of HIP's headers; None when nothing did."""
         if self.is_rocm:
             return None
-        absent = sorted(path.stem for path in (STAND_INS / "porter_torch").glob("*.h"))
+        absent = sorted(path.stem for path in (STAND_INS / "porter_torch").glob("*.h") if path.stem in LIBRARIES)
         absent = [name for name in absent if headers is None or not (headers / name).is_dir()]
         said = (
             f"PyTorch {self.version} is no ROCm build: its headers about CUDA, converted by its own hipify, stood in; "
