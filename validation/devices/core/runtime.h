@@ -36,6 +36,7 @@
 #define ALIGNED __attribute__((aligned(64)))
 
 enum WaveEvent { WAVE_DONE, WAVE_BARRIER, WAVE_GRID_BARRIER, WAVE_YIELD, WAVE_FAULT };
+enum { GO = 100 }; /* within a turn: go on at `pc`, maybe in another piece of the kernel */
 
 enum FaultKind {
     FAULT_NONE,

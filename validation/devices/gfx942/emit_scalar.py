@@ -211,16 +211,19 @@ class ScalarEmitter(Emitter):
         self.writer.emit(f"{target} = {self._place(index, after=True)};", *poison)
 
     def _do_s_setpc_b64(self, index: int, instruction: Instruction, operands: list[Operand]) -> None:
-        self.writer.emit(f"target = {self._scalar_value(operands[0], 'u64', instruction)};",
-                         f"w->core.barrier_site = {index}; goto dispatch;")  # fmt: skip
+        self._jump_to(index, self._scalar_value(operands[0], "u64", instruction))
 
     def _do_s_swappc_b64(self, index: int, instruction: Instruction, operands: list[Operand]) -> None:
         poison = [f"PS64({operands[0].index}) = 0;"] if self.poison else []
+        back = f"{self._scalar_target(operands[0], instruction, wide=True)} = {self._place(index, after=True)};"
+        self._jump_to(index, self._scalar_value(operands[1], "u64", instruction), back, *poison)
+
+    def _jump_to(self, index: int, address: str, *before: str) -> None:
+        self.jumps_indirectly = True
         self.writer.emit(
-            f"target = {self._scalar_value(operands[1], 'u64', instruction)};",
-            f"{self._scalar_target(operands[0], instruction, wide=True)} = {self._place(index, after=True)};",
-            *poison,
-            f"w->core.barrier_site = {index}; goto dispatch;",
+            f"{{ const uint64_t target = {address};",
+            *before,
+            f"w->core.barrier_site = {index}; return jump_to(w, target); }}",
         )
 
     def _do_s_memtime(self, index: int, instruction: Instruction, operands: list[Operand]) -> None:

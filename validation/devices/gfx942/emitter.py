@@ -28,6 +28,7 @@ class Emitter:
         self.sites: list[SiteKind] = []
         self.segment = -1
         self.symbols: dict[str, int] = {}
+        self.jumps_indirectly = False
         self.relative: int | None = None  # S_SET_GPR_IDX_ON's mode, inside such a region
 
     def _highest(self, kind: str) -> int:

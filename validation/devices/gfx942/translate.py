@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 
 from porter.validation.devices.core.launch import SiteKind
+from porter.validation.devices.core.pieces import Form, assemble
 from porter.validation.devices.core.result import Site
 from porter.validation.devices.gfx942 import alu, matrix, memory, scalar
 from porter.validation.devices.gfx942.code import Unsupported
@@ -46,7 +47,8 @@ class Translator(VectorEmitter, MemoryEmitter, EntryEmitter):
                 self._new_segment()
             self._instruction(index, instruction)
         self.writer.flush()
-        source = "\n".join([*self._prologue(stops), *self.writer.lines, *self._epilogue(starts), ""])
+        code = assemble(self.writer.lines, Form("Lanes", "w->core.pc"))
+        source = "\n".join([*self._prologue(), *self._indirect_jump(starts), *code, ""])
         uses_heap = bool(self.linear.host_functions) or HOSTCALL_BUFFER in self.symbols
         return Translation(source, tuple(self.sites), self.segment + 1, tuple(self.symbols), uses_heap)
 
@@ -70,7 +72,7 @@ class Translator(VectorEmitter, MemoryEmitter, EntryEmitter):
         )
         self.writer.lines.append(f"w->core.quantum -= {length};")
 
-    def _prologue(self, stops: set[int]) -> list[str]:
+    def _prologue(self) -> list[str]:
         flush = self.kernel.directives.get("float_denorm_mode_32", 3) != 3
         return [
             "#define DYNAMIC_MODE" if self.dynamic_mode else "#define FLUSH_F32" if flush else "",
@@ -78,30 +80,23 @@ class Translator(VectorEmitter, MemoryEmitter, EntryEmitter):
             f"#define ROWS {self.registers.rows}",
             f"const uint32_t wave_bytes = (sizeof(Lanes) + ROWS * {256 + 8 * self.poison} + 63) / 64 * 64;",
             *self._initialiser(),
-            "enum WaveEvent wave_step(Wave *core) {",
-            "Lanes *restrict w = (Lanes *)core;",
-            "uint64_t target = 0;",
-            "switch (w->core.pc) {",
-            *(f"case {s}: goto B{s};" for s in sorted(stops)),
-            "}",
         ]
 
-    def _epilogue(self, starts: set[int]) -> list[str]:
+    def _indirect_jump(self, starts: set[int]) -> list[str]:
+        """C for a jump to an address."""
+        if not self.jumps_indirectly:
+            return []
         base = "" if self.program.image is None else f" - SYMBOL({self._symbol(IMAGE)})"
-        lines = ["", "return WAVE_DONE;", f"dispatch: __attribute__((unused)); switch (target{base}) {{"]
-        lines += [f"case {self._code_address(s):#x}ull: goto B{s};" for s in sorted(starts)]
+        lines = ["static int jump_to(Lanes *w, uint64_t target) {", f"for (;;) switch (target{base}) {{"]
+        lines += [f"case {self._code_address(s):#x}ull: w->core.pc = {s}; return GO;" for s in sorted(starts)]
         for name, handler in self.linear.host_functions.items():
             lines += [
                 f"case {code_address(self.program, name):#x}ull:",
                 f"if ({handler}(w, w->core.barrier_site)) return FAULTED;",
-                "target = S64(30); goto dispatch;",
+                "target = S64(30); break;",
             ]
-        lines += [
-            "}",
-            "return core_fault(&w->core, FAULT_BAD_JUMP, w->core.barrier_site, 0, target, 0);",
-            "}",
-        ]
-        return lines
+        fault = "core_fault(&w->core, FAULT_BAD_JUMP, w->core.barrier_site, 0, target, 0)"
+        return [*lines, f"default: return {fault};", "}", "}"]
 
     def _instruction(self, index: int, instruction: Instruction) -> None:
         kind, space, operations = self._classify(instruction)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from porter.validation.devices.core.launch import SiteKind
+from porter.validation.devices.core.pieces import Form, assemble
 from porter.validation.devices.ptx.cfg import Block, is_builtin_call
 from porter.validation.devices.ptx.emit_control import ControlEmitter
 from porter.validation.devices.ptx.emit_image import ImageEmitter
@@ -53,7 +54,7 @@ class Translator(MatrixEmitter, ControlEmitter, ImageEmitter):
         private = self._frames()
         for function in functions:
             self._function(function)
-        source = "\n".join([*self._prologue(rows), *self.lines, *self._epilogue(), ""])
+        source = "\n".join([*self._prologue(rows), *assemble(self.lines, self._form()), ""])
         return Translation(
             source, tuple(self.sites), self.segment + 1, tuple(self.symbols), self.shared_bytes, private, self.uses_heap
         )
@@ -265,7 +266,6 @@ class Translator(MatrixEmitter, ControlEmitter, ImageEmitter):
             for (function, name), slot in self.bad.items()
             if name in self.units[function].undefined
         ]
-        cases = [f"case {pc}: goto B{pc};" for unit in self.units.values() for pc in unit.pcs.values()]
         return [
             '#include "lanes.h"',
             "typedef struct W { Warp x;",
@@ -279,26 +279,24 @@ class Translator(MatrixEmitter, ControlEmitter, ImageEmitter):
             *zero,
             *bad,
             "}",
-            "enum WaveEvent wave_step(Wave *core) {",
-            "W *restrict w = (W *)core; int e;",
+        ]
+
+    def _form(self) -> Form:
+        variables = (
+            "int e;",
             f"const uint32_t dynamic_shared = w->x.core.launch->shared_bytes - {self.shared_bytes}u;",
             "(void)dynamic_shared;",
             "const uint64_t launch_quantum = w->x.core.launch->quantum; (void)launch_quantum;",
-            "dispatch: switch (w->x.core.pc) {",
-            *cases,
-            "default: break; }",
-            "next: e = NEXT;",
-            "moved: if (e == NEXT) e = ptx_next(&w->x);",
-            "if (e == GO) goto dispatch;",
-            "return (enum WaveEvent)e;",
-        ]
+        )
+        labels = (
+            "next: __attribute__((unused)); return ptx_next(&w->x);",
+            "moved: __attribute__((unused)); return e == NEXT ? ptx_next(&w->x) : e;",
+        )
+        return Form("W", "w->x.core.pc", variables, labels, "return ptx_next(&w->x);")
 
     def _return_rows(self) -> int:
         own = [sum((v.size + 15) // 4 for v in unit.function.returns) for unit in self.units.values()]
         return max([self.return_rows, *own])
-
-    def _epilogue(self) -> list[str]:
-        return ["goto next;", "}"]
 
 
 def _symbols(operands: tuple[Operand, ...]) -> list[str]:

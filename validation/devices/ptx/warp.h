@@ -18,7 +18,7 @@
 #define CODE_BASE 0x0003000000000000ull /* addresses of functions */
 
 /* What ptx_* functions that move lanes answer; everything else is an enum WaveEvent. */
-enum { GO = 100, NEXT };
+enum { NEXT = GO + 1 };
 
 enum PathState { PATH_READY, PATH_SYNC, PATH_ALIGNED, PATH_BARRIER };
 
