@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from porter.model import Edit, Effort, Finding, Span
 from porter.rule import Rule, clean, fixes
 from porter.unit import Unit
+from porter.warp.device_properties import is_device_property
 from porter.warp.postfix import chain_start
 from porter.warp.printing import is_printed
 
@@ -14,8 +15,6 @@ _ATTRIBUTES = {
     "cudaDevAttrWarpSize": frozenset({"cudaDeviceGetAttribute"}),
     "CU_DEVICE_ATTRIBUTE_WARP_SIZE": frozenset({"cuDeviceGetAttribute"}),
 }
-_PROPERTIES = frozenset({"cudaDeviceProp", "hipDeviceProp_t", "cudaDeviceProperties"})
-_GETTERS = frozenset({"getCurrentDeviceProperties", "getDeviceProperties", "GetDeviceProperties"})
 
 
 class HostWarpSizeQuery(Rule):
@@ -72,7 +71,7 @@ class HostWarpSizeQuery(Rule):
         if tokens.texts[index - 1 : index] not in (["."], ["->"]) or unit.next_is(index, "="):
             return
         first = chain_start(tokens, index)
-        if first == index or not _is_device_property(unit, first, index) or is_printed(tokens, first):
+        if first == index or not is_device_property(unit, first, index) or is_printed(tokens, first):
             return
         span = unit.span(first, index)
         message = "the device answers 64, the kernels count warps of 32: replaced by their width [warpsize-host-use]"
@@ -100,18 +99,3 @@ class HostWarpSizeQuery(Rule):
         name = unit.slice(target).lstrip("&( ").rstrip(") ")
         places = [i for i in unit.tokens.names.get(name, ()) if unit.tokens.starts[i] > target.end]
         return bool(places) and all(is_printed(unit.tokens, place) for place in places)
-
-
-def _is_device_property(unit: Unit, first: int, last: int) -> bool:
-    """Whether a member chain starts from CUDA's device properties."""
-    tokens = unit.tokens
-    inside = tokens.texts[first:last]
-    if any(text in _GETTERS for text in inside):
-        return True
-    owner = next((t for t in reversed(inside) if t.isidentifier()), "")
-    for index in tokens.names.get(owner, ()):
-        before = tokens.texts[max(0, index - 4) : index]
-        if not _PROPERTIES.isdisjoint(before):
-            return True
-    declared = any(name in tokens.names for name in _PROPERTIES)
-    return declared and "prop" in owner.lower()

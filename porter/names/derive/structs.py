@@ -57,5 +57,5 @@ def _hip_fields(hip: str, vocabulary: Vocabulary) -> dict[str, str]:
 
 
 def _row(name: str, owner: str, theirs: Mapping[str, str]) -> dict[str, Any]:
-    hip = theirs.get(squeezed(name)) or theirs.get(squeezed(name.replace("cuda", "hip")))
+    hip = theirs.get(squeezed(name)) or theirs.get(squeezed(name.replace("cuda", "hip").replace("Cuda", "Hip")))
     return {"hip": hip} if hip else {"gap": f"{owner} has no such field"}
