@@ -1,8 +1,8 @@
 """Cut the C of one kernel into functions short enough that host compilers take time in proportion to its length.
 
-A kernel arrives as blocks: a line `B7:` opens block 7, `goto B7;` leads there, and what has no jump runs on into the next
-block. Many passes of a compiler are quadratic in the length of a function. A jump to another piece therefore leaves its
-number in the wave's `pc` and returns GO; `wave_step` calls the piece that has it.
+A kernel arrives as blocks: a line `B7:` opens block 7, `goto B7;` leads there, and what has no jump runs on into the
+next block. Many passes of a compiler are quadratic in the length of a function. A jump to another piece therefore
+leaves its number in the wave's `pc` and returns GO; `wave_step` calls the piece that has it.
 """
 
 from __future__ import annotations
