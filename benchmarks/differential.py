@@ -15,7 +15,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ from porter.errors import Unusable
 
 _CODE = frozenset({".cu", ".cuh", ".h", ".hpp", ".cpp", ".cc", ".c"})
 _INCLUDE = re.compile(rb'#\s*include\s*["<]([^">\n]+)')
+_WARPS = re.compile(rb"shfl|ballot|[Ww]arp|WARP|coalesced|tiled_partition|>> *5|& *(?:31|0x1f)")
 _MARK = re.compile(rb"__global__")
 _KINDS = (
     ("grid or block", re.compile(r"^(?:grid|block) =")),
@@ -80,14 +81,13 @@ def run_folder(folder: Path, work: Path, warps: tuple[str, ...], seconds: float,
             continue
         parts = tuple(part for part in made.parts if part.kernel not in seen)[: max(0, most - len(seen))]
         seen |= {part.kernel for part in parts}
-        tried = try_sizes(type(made)(made.head, parts), source, seconds)
+        tried = try_sizes(replace(made, parts=parts), seconds)
         runnable = [one for one in tried if one.chosen]
         rows += [_not_run(folder, source, one) for one in tried if not one.chosen]
         if runnable:
             path = work / "cases" / folder.name / f"{source.relative_to(folder).as_posix().replace('/', '_')}.case.toml"
             path.parent.mkdir(parents=True, exist_ok=True)
-            head = f'schema = "porter-case/1"\nsource = "{source.absolute()}"\nroot = "{folder.absolute()}"\n'
-            path.write_text("\n".join([head, *(one.text for one in runnable)]))
+            path.write_text("\n".join([made.head(absolute=True), *(one.text for one in runnable)]))
             rows += _validated(folder, source, path, warps, seconds)
     return rows
 
@@ -114,6 +114,8 @@ def _validated(folder: Path, source: Path, path: Path, warps: tuple[str, ...], s
 
 def _widened(path: Path, folder: Path) -> tuple[str, ...]:
     """The cases whose kernel native mode widens: elsewhere its port is the preserving one."""
+    if not any(_WARPS.search(source.read_bytes()) for source in folder.rglob("*.*") if source.suffix in _CODE):
+        return ()
     port = port_of(folder.absolute(), "native")
     return tuple(case.name for case in load_cases(path) if port.lanes(case) == 64)
 

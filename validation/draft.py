@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,6 +12,7 @@ from porter.validation.case import LANES, SUFFIX
 from porter.validation.caseargs import TODO
 from porter.validation.casefile import SCHEMA
 from porter.validation.draft_arguments import Line, lines_of
+from porter.validation.draft_build import Build
 from porter.validation.draft_expression import Unknown, Value
 from porter.validation.draft_kernel import loop_bounds
 from porter.validation.draft_sizes import Sizes, sizes_of
@@ -71,13 +73,33 @@ class DraftedCase:
 class Draft:
     """A case file."""
 
-    head: str
+    source: Path
     parts: tuple[DraftedCase, ...]
+    build: Build = field(default_factory=Build)
 
     @property
     def text(self) -> str:
         """All of it."""
-        return "\n".join([self.head, *(part.text() for part in self.parts)])
+        return "\n".join([self.head(), *(part.text() for part in self.parts)])
+
+    def head(self, *, absolute: bool = False) -> str:
+        """The keys at the top; with absolute paths for a file that lies elsewhere."""
+        folder = self.source.absolute().parent
+        lines = [
+            f'schema = "{SCHEMA}"',
+            f"source = {_path(self.source.absolute() if absolute else Path(self.source.name))}",
+        ]
+        if absolute:
+            lines.append(f"root = {_path(folder)}")
+        if self.build.defines:
+            lines.append(f"defines = [{', '.join(map(_text, self.build.defines))}]")
+        if self.build.include_dirs:
+            shown = (
+                place.absolute() if absolute else Path(os.path.relpath(place, folder))
+                for place in self.build.include_dirs
+            )
+            lines.append(f"include_dirs = [{', '.join(map(_path, shown))}]")
+        return "\n".join(lines) + "\n"
 
     @property
     def cases(self) -> int:
@@ -106,7 +128,7 @@ def draft(source: Path, kernels: tuple[str, ...] = ()) -> Draft:
         if not kernels or kernel.name in kernels
         for one in instances(unit.unit, kernel)
     ]
-    return Draft(f'schema = "{SCHEMA}"\nsource = "{source.name}"\n', tuple(parts))
+    return Draft(source, tuple(parts), units[0].unit.build)
 
 
 def _of_string(unit: StringUnit) -> tuple[str, ...]:
@@ -262,6 +284,8 @@ def _tolerance(arguments: tuple[Line, ...], body: str, renamed: Mapping[str, str
     told = [value for name in bounds if (value := values.get(name)) is not None]
     numbers = [int(name) for name in bounds if name.isdigit()]
     parts = list(dict.fromkeys([*(_shown(value, renamed) for value in told), str(max([_TERMS, *numbers]))]))
+    if any(line.dtype in ("float16", "bfloat16") and line.kind in ("out", "inout") for line in arguments):
+        return ["tolerance = { rtol = 0.02, atol = 0.05 }  # sums may be kept in half precision"]
     terms = f'"max({", ".join(parts)})"' if len(parts) > 1 else parts[0]
     return [f"tolerance = {{ reduction = {terms} }}"]
 
@@ -273,6 +297,10 @@ def _plain(kernel: str) -> str:
 def _marked(written: str) -> str:
     shown = " ".join(written.split()).replace("\\", "/").replace('"', "'")
     return f"{TODO}: {shown}" if shown else TODO
+
+
+def _path(path: Path) -> str:
+    return _text(str(path).replace("\\", "\\\\").replace('"', '\\"'))
 
 
 def _text(line: str) -> str:

@@ -74,8 +74,8 @@ def sizes_of(
     for most in (_MOST.get(len(sizes), _FEWEST), 128, 32, 8, 512, 16384):
         smaller = {name: _scaled(usual[name], max(most, _FEWEST)) for name in counts}
         found.append(usual | smaller | {name: _scaled(own[name], most) for name in sizes})
-    small = {name: _scaled(usual[name], 32) for name in counts}
-    found.append(usual | small | {name: _ROOMY if own[name] is None else _scaled(own[name], 32) for name in sizes})
+    fewest = {name: _scaled(usual[name], 32) for name in counts}
+    found.append(usual | fewest | {name: _ROOMY if own[name] is None else _scaled(own[name], 32) for name in sizes})
     found.append(usual | {name: own[name] or 256 for name in sizes})
     tables = tuple(dict.fromkeys(tuple(one[name] for name in names) for one in found))
     return Sizes(tuple(names), tables, preferred or 1)

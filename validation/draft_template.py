@@ -130,7 +130,18 @@ def _value(host: Host, argument: str, position: int, depth: int = 0) -> str | No
         value = None
     if value is None and argument in host.sizes:
         value = host.sizes[argument]
+    if value is None and _is_foreign(host, argument):
+        return argument
     return str(int(value)) if value is not None else None
+
+
+def _is_foreign(host: Host, name: str) -> bool:
+    """Whether a name is a library's: an enumerator, say."""
+    if re.fullmatch(r"(?:\w+::)+[A-Z]\w*", name):
+        return True
+    return re.fullmatch(r"[A-Z][A-Z0-9_]*_[A-Z0-9_]+", name) is not None and not re.search(
+        rf"\b{name}\s*[=,>]|\b(?:int|typename|class|bool|unsigned)\s+{name}\b|define\s+{name}\b", host.text
+    )
 
 
 def _named_type(host: Host, argument: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from porter.validation.case import LANES, Case, CaseError
@@ -48,13 +48,13 @@ class TriedCase:
         return self.case.text(self.chosen or None, notes=said)
 
 
-def try_sizes(draft: Draft, source: Path, launch_seconds: float = 20.0, jobs: int = 1) -> tuple[TriedCase, ...]:
+def try_sizes(draft: Draft, launch_seconds: float = 20.0, jobs: int = 1) -> tuple[TriedCase, ...]:
     """Every case with its first sizes that run: small ones for a kernel that guards its indices, else one that does.
 
     Cases with something to fill in are not run.
     """
-    planned = [_planned(part, source) for part in draft.parts]
-    draft = Draft(draft.head, tuple(one.case for one in planned))
+    planned = [_planned(part, draft) for part in draft.parts]
+    draft = replace(draft, parts=tuple(one.case for one in planned))
     tried: dict[int, TriedCase] = {}
     open_cases: dict[int, tuple[int, ...]] = {}
     for number, one in enumerate(planned):
@@ -62,19 +62,18 @@ def try_sizes(draft: Draft, source: Path, launch_seconds: float = 20.0, jobs: in
         tried[number] = TriedCase(one.case, (), reason, Status.NOT_RUN)
         if one.places:
             open_cases[number] = one.places
-    _try(draft, source, open_cases, tried, launch_seconds, jobs)
+    _try(draft, open_cases, tried, launch_seconds, jobs)
     faulty = {n: places for n, places in open_cases.items() if tried[n].status is Status.FAULT}
-    quiet = Draft(draft.head, tuple(part.quiet() if n in faulty else part for n, part in enumerate(draft.parts)))
+    quiet = replace(draft, parts=tuple(part.quiet() if n in faulty else part for n, part in enumerate(draft.parts)))
     again = {n: places[:_AGAIN] for n, places in faulty.items() if quiet.parts[n].after != draft.parts[n].after}
     second = dict(tried)
-    _try(quiet, source, again, second, launch_seconds, jobs)
+    _try(quiet, again, second, launch_seconds, jobs)
     tried |= {n: one for n, one in second.items() if one.chosen}
     return tuple(tried[number] for number in range(len(draft.parts)))
 
 
 def _try(
     draft: Draft,
-    source: Path,
     places: Mapping[int, tuple[int, ...]],
     tried: dict[int, TriedCase],
     launch_seconds: float,
@@ -90,7 +89,7 @@ def _try(
         asked = {n: ps for n, ps in wanted.items() if n in left and ps}
         if not asked:
             continue
-        results = _run(draft, source, asked, launch_seconds, jobs)
+        results = _run(draft, asked, launch_seconds, jobs)
         for n, ps in asked.items():
             tried[n] = _judged(draft.parts[n], ps, results, n, tried[n])
             if tried[n].chosen or tried[n].status in _FINAL:
@@ -99,7 +98,7 @@ def _try(
 
 def text_of(draft: Draft, tried: Sequence[TriedCase]) -> str:
     """The case file."""
-    return "\n".join([draft.head, *(one.text for one in tried)])
+    return "\n".join([draft.head(), *(one.text for one in tried)])
 
 
 def _judged(
@@ -139,7 +138,7 @@ def _name(number: int, place: int) -> str:
 
 
 def _run(
-    draft: Draft, source: Path, asked: Mapping[int, Sequence[int]], launch_seconds: float, jobs: int
+    draft: Draft, asked: Mapping[int, Sequence[int]], launch_seconds: float, jobs: int
 ) -> dict[str, CaseResult | str]:
     """What the original came to with each table of sizes: a case for each."""
     with tempfile.TemporaryDirectory(prefix="porter-try-") as folder:
@@ -151,14 +150,14 @@ def _run(
                 part = draft.parts[number]
                 text = part.text((place,), name=_name(number, place))
                 try:
-                    path.write_text(_head(source) + text, "utf-8")
+                    path.write_text(draft.head(absolute=True) + text, "utf-8")
                     load_cases(path)
                     parts.append(text)
                 except CaseError as error:
                     found[_name(number, place)] = error.message
         if not parts:
             return found
-        path.write_text("\n".join([_head(source), *parts]), "utf-8")
+        path.write_text("\n".join([draft.head(absolute=True), *parts]), "utf-8")
         request = Request((path,), (_DEVICE,), schedules=1, jobs=jobs, launch_seconds=launch_seconds)
         outcome = validate(request)
         found |= {case.name: case for case in outcome.report.cases}
@@ -178,26 +177,26 @@ class _Planned:
     refused: str = ""
 
 
-def _planned(part: DraftedCase, source: Path) -> _Planned:
+def _planned(part: DraftedCase, draft: Draft) -> _Planned:
     """Some thousand threads first; fewer blocks than the program has, where no table of sizes leaves few."""
     if part.marks:
         return _Planned(part, ())
-    threads, refused = _threads(part, source)
+    threads, refused = _threads(part, draft)
     if threads and min(threads.values()) > _MANY_THREADS:
         part = part.clipped()
-        threads, refused = _threads(part, source)
+        threads, refused = _threads(part, draft)
     order = sorted(threads, key=lambda place: abs(threads[place].bit_length() - _FAVOURED))
     return _Planned(part, tuple(order), refused)
 
 
-def _threads(part: DraftedCase, source: Path) -> tuple[dict[int, int], str]:
+def _threads(part: DraftedCase, draft: Draft) -> tuple[dict[int, int], str]:
     """How many threads each table of sizes comes to; and what is wrong with the last of the others."""
     found: dict[int, int] = {}
     refused = ""
     with tempfile.TemporaryDirectory(prefix="porter-try-") as folder:
         path = Path(folder) / "try.case.toml"
         for place in range(len(part.sizes.tables)):
-            path.write_text(_head(source) + part.text((place,)), "utf-8")
+            path.write_text(draft.head(absolute=True) + part.text((place,)), "utf-8")
             try:
                 (case,) = load_cases(path)
                 found[place] = _threads_of(case)
@@ -223,12 +222,3 @@ def _threads_of(case: Case) -> int:
             raise case.error(f"too large for a virtual device: {size} bytes")
         most = max(most, threads)
     return most
-
-
-def _head(source: Path) -> str:
-    absolute = source.absolute()
-    return f'schema = "porter-case/1"\nsource = {_string(absolute)}\nroot = {_string(absolute.parent)}\n'
-
-
-def _string(path: Path) -> str:
-    return '"' + str(path).replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from porter.validation.draft_build import Build, build_of
 from porter.validation.draft_declarations import without_comments
 from porter.validation.draft_host import Host
 
@@ -18,9 +19,6 @@ from porter.source import SourceFile
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">][^\n]*$', re.MULTILINE)
 _SOURCES = frozenset({".cu", ".cpp", ".cc", ".cxx", ".c", ".h", ".hpp", ".cuh"})
 _MAIN = re.compile(r"\bmain\s*\(")
-_START = re.compile(
-    r"^\t[^\n#]*?\./(?:\$[({]\w+[)}]|[\w.-]+)((?:[ \t]+[\w./:+-]+)*)[ \t]*(?:[>|;&#][^\n]*)?$", re.MULTILINE
-)
 _MOST = 4 << 20
 """Characters: beyond that, files beside the source are left out."""
 
@@ -32,6 +30,7 @@ class SourceText:
     path: Path
     host: Host
     kernels: tuple[Kernel, ...]
+    build: Build = field(default_factory=Build)
 
     def body(self, kernel: Kernel) -> str:
         """The text of a kernel."""
@@ -45,30 +44,38 @@ def read_unit(path: Path) -> SourceText:
     except OSError as error:
         raise Unusable(f"{path}: {error.strerror}") from None
     seen = {path.resolve()}
-    text = _flat(path, own, seen)
+    build = build_of(path.parent)
+    text = _flat(path, own, seen, build.include_dirs)
     named = {kernel.name for kernel in _kernels(path, without_comments(own))}
     text, length = _without_strings(text), len(text)
     found = _kernels(path, text)
     if not _MAIN.search(text) or any(not kernel.launches for kernel in found if kernel.name in named):
-        text += _without_strings(_beside(path, seen, length))
+        text += _without_strings(_beside(path, seen, length, build.include_dirs))
         found = tuple(kernel for kernel in _kernels(path, text) if kernel.span.start < length)
     kernels = tuple(kernel for kernel in found if kernel.name in named or kernel.launches)
-    return SourceText(path, Host(text, _command_line(path.parent)), kernels)
+    return SourceText(path, Host(text + _defined(build.defines), build.arguments), kernels, build)
+
+
+def _defined(defines: tuple[str, ...]) -> str:
+    """What the command line defines, at the end: places in the text stay."""
+    pairs = (define.partition("=") for define in defines)
+    return "".join(f"\n#define {name} {value or 1}" for name, _, value in pairs) + "\n"
 
 
 def _kernels(path: Path, text: str) -> tuple[Kernel, ...]:
     return find_kernels(lex(text), str(path), SourceFile(str(path), text.encode("latin-1")))
 
 
-def _flat(path: Path, text: str, seen: set[Path]) -> str:
+def _flat(path: Path, text: str, seen: set[Path], folders: tuple[Path, ...]) -> str:
     """The text with the project's own headers in the place of their `#include`, comments blanked."""
 
     def inner(match: re.Match[str]) -> str:
-        other = (path.parent / match[1]).resolve()
-        if other in seen or not other.is_file() or other.stat().st_size > _MOST:
+        places = ((folder / match[1]).resolve() for folder in (path.parent, *folders))
+        other = next((place for place in places if place.is_file()), None)
+        if other is None or other in seen or other.stat().st_size > _MOST:
             return match[0]
         seen.add(other)
-        return _flat(other, other.read_bytes().decode("latin-1"), seen)
+        return _flat(other, other.read_bytes().decode("latin-1"), seen, folders)
 
     return _INCLUDE.sub(inner, without_comments(text))
 
@@ -78,7 +85,7 @@ def _without_strings(text: str) -> str:
     return re.sub(r'(?<!\')"((?:\\.|[^"\\\n])*)"', lambda m: f'"{" " * len(m[1])}"', text)
 
 
-def _beside(path: Path, seen: set[Path], length: int) -> str:
+def _beside(path: Path, seen: set[Path], length: int, folders: tuple[Path, ...]) -> str:
     """The other sources of the folder: they may hold the launches and the callers."""
     made = ""
     for other in sorted(path.parent.iterdir()):
@@ -86,17 +93,5 @@ def _beside(path: Path, seen: set[Path], length: int) -> str:
             if length + len(made) + other.stat().st_size > _MOST:
                 continue
             seen.add(other.resolve())
-            made += "\n" + _flat(other, other.read_bytes().decode("latin-1"), seen)
+            made += "\n" + _flat(other, other.read_bytes().decode("latin-1"), seen, folders)
     return made
-
-
-def _command_line(folder: Path) -> tuple[str, ...]:
-    """The arguments that the Makefile beside the source starts the program with."""
-    for name in ("Makefile", "makefile", "GNUmakefile"):
-        path = folder / name
-        if path.is_file():
-            text = path.read_bytes().decode("latin-1")
-            started = [match[1].split() for match in _START.finditer(text)]
-            if started:
-                return tuple(started[0])
-    return ()

@@ -45,7 +45,7 @@ def init_command(
         if trying:
             from porter.validation.draft_try import text_of, try_sizes
 
-            tried = try_sizes(made, source, seconds)
+            tried = try_sizes(made, seconds)
             running = sum(1 for one in tried if one.chosen)
             text, is_done = text_of(made, tried), running == made.cases
             said += f", {running} of them run as they are"

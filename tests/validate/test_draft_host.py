@@ -223,3 +223,21 @@ def test_directions(tmp_path: Path, body: str, kind: str) -> None:
     )
     found = re.search(r'"(\w+) p:', draft(tmp_path / "k.cu").text)
     assert found is not None and found[1] == kind
+
+
+def test_flags_of_the_makefile(tmp_path: Path) -> None:
+    """What is conditional is left alone; folders that are there are searched."""
+    (tmp_path / "inc").mkdir()
+    (tmp_path / "inc" / "width.h").write_text("#define WIDTH (2 * HALF)\n")
+    (tmp_path / "Makefile").write_text(
+        "CFLAGS := -O3 -DHALF=16 -Dreal=double \\\n  -I./inc -Imissing # -DNOT=1\n"
+        "ifeq ($(DEBUG),yes)\n  CFLAGS += -DHALF=99\nendif\n"
+    )
+    text = """#include "width.h"
+__global__ void k(real* y) { y[threadIdx.x] = 1; }
+int main() { real* y; cudaMalloc(&y, WIDTH * sizeof(real)); k<<<1, WIDTH>>>(y); }
+"""
+    case = cases(tmp_path, text)["k"]
+    assert case.defines == ("HALF=16", "real=double")
+    assert [path.name for path in case.include_dirs] == ["inc"]
+    assert case.arguments[0].dtype == "float64" and sides(case, "y") == ["32"]

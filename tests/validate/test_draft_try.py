@@ -52,7 +52,7 @@ def test_what_the_original_takes(tmp_path: Path) -> None:
     source = tmp_path / "k.cu"
     source.write_text(SOURCE)
     made = draft(source)
-    tried = {one.case.kernel: one for one in try_sizes(made, source)}
+    tried = {one.case.kernel: one for one in try_sizes(made)}
     assert set(tried) == {"pick", "guarded", "beyond", "broad"}
     assert "integers(0, 2)" in tried["pick"].text and "# integers are 0 and 1 only" in tried["pick"].text
     assert "sweep = { n = [1, 31, 32, 33, 1000] }" in tried["guarded"].text
@@ -67,5 +67,5 @@ def test_what_the_original_takes(tmp_path: Path) -> None:
 def test_nothing_runs_where_something_is_left_to_fill_in(tmp_path: Path) -> None:
     source = tmp_path / "k.cu"
     source.write_text("__global__ void k(float* y) { y[threadIdx.x] = 1; }\n")
-    (only,) = try_sizes(draft(source), source)
+    (only,) = try_sizes(draft(source))
     assert only.status is Status.NOT_RUN and only.reason.startswith("to fill in: ") and not only.chosen
