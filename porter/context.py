@@ -97,6 +97,7 @@ def interesting_names(context: Context) -> Callable[[str], bool]:
     custom = frozenset(old for old, _ in context.settings.custom_names)
     triggers = frozenset().union(*(rule.triggers for rule in context.rules))
 
+    @functools.lru_cache(maxsize=1 << 16)
     def interesting(name: str) -> bool:
         if name in custom:
             return False

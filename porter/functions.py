@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import cast
 
 from porter.lex import IDENTIFIER, NUMBER, Directive, Tokens
 from porter.written import closing, template_end, template_start, words
@@ -54,8 +55,15 @@ class Head:
         return self.body is not None
 
 
-def find_heads(tokens: Tokens, marker: str) -> Iterator[Head]:
+def find_heads(tokens: Tokens, marker: str) -> tuple[Head, ...]:
     """Functions marked `__global__` or `__device__` (or a macro that means it), in the order of the file."""
+    known = tokens.memo.get(("heads", marker))
+    if known is None:
+        known = tokens.memo[("heads", marker)] = tuple(_heads(tokens, marker))
+    return cast("tuple[Head, ...]", known)
+
+
+def _heads(tokens: Tokens, marker: str) -> Iterator[Head]:
     names = {marker, *_aliases(tokens, marker)}
     if marker == "__device__":
         names.update(name for name in tokens.names if "DEVICE" in name and _QUALIFIER.fullmatch(name))

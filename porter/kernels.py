@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import cast
 
 from porter.functions import Head, find_heads
 from porter.launches import find_launches, launched_kernels
@@ -64,7 +65,14 @@ def find_kernels(tokens: Tokens, path: str, source: SourceFile) -> tuple[Kernel,
 
 def place_kernels(tokens: Tokens, path: str, source: SourceFile) -> tuple[PlacedKernel, ...]:
     """What `find_kernels` finds, with the places that a parser can be asked about."""
-    heads = list(find_heads(tokens, "__global__"))
+    known = tokens.memo.get(("kernels", path))
+    if known is None:
+        known = tokens.memo[("kernels", path)] = _placed_kernels(tokens, path, source)
+    return cast("tuple[PlacedKernel, ...]", known)
+
+
+def _placed_kernels(tokens: Tokens, path: str, source: SourceFile) -> tuple[PlacedKernel, ...]:
+    heads = find_heads(tokens, "__global__")
     if not heads:
         return ()
     scopes = find_scopes(tokens)
@@ -95,6 +103,13 @@ def find_device_functions(tokens: Tokens, source: SourceFile) -> tuple[DeviceFun
 
 def place_device_functions(tokens: Tokens) -> tuple[PlacedFunction, ...]:
     """What `find_device_functions` finds, with the places that a parser can be asked about."""
+    known = tokens.memo.get("device functions")
+    if known is None:
+        known = tokens.memo["device functions"] = _placed_device_functions(tokens)
+    return cast("tuple[PlacedFunction, ...]", known)
+
+
+def _placed_device_functions(tokens: Tokens) -> tuple[PlacedFunction, ...]:
     heads = [head for head in find_heads(tokens, "__device__") if head.is_definition]
     if not heads:
         return ()

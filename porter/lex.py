@@ -134,6 +134,11 @@ class Tokens:
     def _directive_firsts(self) -> list[int]:
         return [directive.first for directive in self.directives]
 
+    @cached_property
+    def memo(self) -> dict[object, object]:
+        """What was read off these tokens once and is asked for again."""
+        return {}
+
 
 _SPACE, _COMMENT, _TO_RESOLVE = " ", "c", re.compile("[/#.x]")
 
@@ -270,12 +275,15 @@ def _pair(tokens: Tokens, indices: Iterable[int], pairs: dict[int, int]) -> None
     texts = tokens.texts
     stack: list[int] = []
     for index in indices:
-        text = texts[index]
-        if text in _CLOSES:
+        wanted = _OPENS.get(texts[index])
+        if wanted is None:
             stack.append(index)
-        elif text in _OPENS:
-            wanted = _OPENS[text]
-            for depth in range(len(stack) - 1, max(-1, len(stack) - 8), -1):
+        elif stack and texts[stack[-1]] == wanted:
+            opened = stack.pop()
+            pairs[opened] = index
+            pairs[index] = opened
+        else:
+            for depth in range(len(stack) - 2, max(-1, len(stack) - 8), -1):
                 if texts[stack[depth]] == wanted:
                     opened = stack[depth]
                     del stack[depth:]
@@ -284,5 +292,4 @@ def _pair(tokens: Tokens, indices: Iterable[int], pairs: dict[int, int]) -> None
                     break
 
 
-_CLOSES = {"(": ")", "[": "]", "{": "}"}
 _OPENS = {")": "(", "]": "[", "}": "{"}

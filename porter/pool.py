@@ -65,6 +65,7 @@ class _State:
 
     job: Job
     context: Context
+    interesting: Callable[[str], bool]
     marks: mmap.mmap | None
 
 
@@ -104,7 +105,7 @@ class Pool:
     def neighbours(self, path: str) -> dict[str, tuple[str, Scan]]:
         """A quick look at what a single file includes."""
         assert _state is not None
-        return neighbours(self._job.root, path, interesting_names(_state.context))
+        return neighbours(self._job.root, path, _state.interesting)
 
     def port(self, tasks_and_sizes: Sequence[tuple[Task, int]], deliver: Callable[[Outcome], None]) -> None:
         """Does all files; an error or an interrupt stops after the files in progress, and those are delivered."""
@@ -206,7 +207,8 @@ def _prepare(job: Job, marks: mmap.mmap | None) -> None:
     from porter.parse import prepare
 
     prepare()
-    _state = _State(job, build_context(job.choices, job.paths, job.renamed), marks)
+    context = build_context(job.choices, job.paths, job.renamed)
+    _state = _State(job, context, interesting_names(context), marks)
     gc.freeze()
 
 
@@ -225,8 +227,7 @@ def _chunks(items: Sequence[tuple[object, int]]) -> list[list]:  # type: ignore[
 
 def _scan_chunk(paths: Sequence[str]) -> list[Scanned]:
     assert _state is not None
-    interesting = interesting_names(_state.context)
-    return [_scan_file(_state.job.root, path, interesting) for path in paths]
+    return [_scan_file(_state.job.root, path, _state.interesting) for path in paths]
 
 
 def _scan_file(root: Path, path: str, interesting: Callable[[str], bool]) -> Scanned:

@@ -22,6 +22,9 @@ _CUDA_LIKE = re.compile(
 )
 
 
+_CUDA_LIKE_LINE = re.compile(f"^(?:{_CUDA_LIKE.pattern})$", re.MULTILINE)
+
+
 class Use(NamedTuple):
     """One place where a CUDA name stands: tokens [first, last], and what the tables know of it."""
 
@@ -162,12 +165,13 @@ def replacement(tokens: Tokens, use: Use, new: str) -> tuple[Edit, ...]:
 
 def unknown_names(unit: Unit) -> Iterator[int]:
     """Tokens that look like CUDA's names, and that neither the tables nor the project declare."""
-    for name, indices in unit.tokens.names.items():
-        if name in unit.names or name in unit.support.names or not looks_like_cuda(name):
+    names = unit.tokens.names
+    for name in _CUDA_LIKE_LINE.findall("\n".join(names)):
+        if name in unit.names or name in unit.support.names:
             continue
         if name in unit.declared or _declared_here(unit, name):
             continue
-        yield from (index for index in indices if unit.is_cuda(index))
+        yield from (index for index in names[name] if unit.is_cuda(index))
 
 
 def unknown_members(unit: Unit) -> Iterator[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from porter.functions import Head
 from porter.lex import IDENTIFIER, Tokens
@@ -19,7 +19,7 @@ def shared_in(tokens: Tokens, head: Head, source: SourceFile) -> tuple[SharedArr
     return tuple(array for index in places for array in _shared_arrays(tokens, index, head.body, head.end, source))
 
 
-def file_scope_shared(tokens: Tokens, source: SourceFile, heads: list[Head]) -> tuple[SharedArray, ...]:
+def file_scope_shared(tokens: Tokens, source: SourceFile, heads: Sequence[Head]) -> tuple[SharedArray, ...]:
     """`extern __shared__` arrays declared outside of functions."""
     return tuple(
         array

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import bisect
-import re
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate, count
+from operator import add
 
 _UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
 _UTF8_BOM = b"\xef\xbb\xbf"
-_NEWLINE = re.compile("\n")
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,8 @@ class SourceFile:
 
     @cached_property
     def _line_starts(self) -> list[int]:
-        return [0, *(match.end() for match in _NEWLINE.finditer(self.text))]
+        lengths = map(len, self.data.split(b"\n")[:-1])
+        return list(map(add, accumulate(lengths, initial=0), count()))
 
     @property
     def line_count(self) -> int:

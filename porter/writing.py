@@ -7,6 +7,7 @@ thousands of times would be most of the run. The manifest is always synced.
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import hashlib
 import os
@@ -104,11 +105,12 @@ def place_link(path: Path, target: str, ours: str | None, *, force: bool = False
     if os.path.lexists(path) and (present is None or present != ours) and not force:
         return Placed.KEPT
     temporary = _temporary(path)
+    _unlink(temporary)
     try:
-        temporary.symlink_to(target)
-        temporary.replace(path)
+        os.symlink(target, temporary)  # noqa: PTH211
+        os.replace(temporary, path)  # noqa: PTH105
     except OSError as error:
-        temporary.unlink(missing_ok=True)
+        _unlink(temporary)
         raise Unusable(f"{path}: {error.strerror}") from None
     return Placed.WRITTEN
 
@@ -117,7 +119,7 @@ def write_atomically(path: Path, content: Content, mode: int, *, sync: bool = Fa
     """The whole file under its name, or the old one and an error that names it."""
     temporary = _temporary(path)
     try:
-        handle = os.open(temporary, _NEW, 0o600)
+        handle = _opened_new(temporary)
     except OSError as error:
         raise Unusable(f"{path}: {error.strerror}") from None
     try:
@@ -129,20 +131,32 @@ def write_atomically(path: Path, content: Content, mode: int, *, sync: bool = Fa
                 os.fsync(handle)
         finally:
             os.close(handle)
-        temporary.replace(path)
+        os.replace(temporary, path)  # noqa: PTH105
     except OSError as error:
-        temporary.unlink(missing_ok=True)
+        _unlink(temporary)
         raise Unusable(f"{path}: {error.strerror}") from None
     except BaseException:
-        temporary.unlink(missing_ok=True)
+        _unlink(temporary)
         raise
 
 
-def _temporary(path: Path) -> Path:
-    """A name in the same folder that only this process uses; one left by a dead process goes first."""
-    temporary = path.with_name(f"{_TEMPORARY}{os.getpid()}")
-    temporary.unlink(missing_ok=True)
-    return temporary
+def _temporary(path: Path) -> str:
+    """A name in the same folder that only this process uses."""
+    return os.path.join(path.parent, f"{_TEMPORARY}{os.getpid()}")  # noqa: PTH118
+
+
+def _opened_new(temporary: str) -> int:
+    """A new file to write; one of this name that a dead process left goes first."""
+    try:
+        return os.open(temporary, _NEW, 0o600)
+    except FileExistsError:
+        _unlink(temporary)
+        return os.open(temporary, _NEW, 0o600)
+
+
+def _unlink(temporary: str) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(temporary)  # noqa: PTH108
 
 
 def is_temporary(name: str) -> bool:

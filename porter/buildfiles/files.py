@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from porter.buildfiles.mentions import kind_of_build, mention
+from porter.buildfiles.sources import Sources
 from porter.model import Finding
 from porter.notices import BUILD_BAZEL, BUILD_MESON, BUILD_SETTINGS
 from porter.records import BuildUse
@@ -39,14 +41,22 @@ def port_build(source: SourceFile, context: Context) -> Built:
         return Built(source.data, mentioned=use)
     from porter.buildfiles.dual import both_paths
     from porter.buildfiles.engine import convert, kind_of
-    from porter.buildfiles.sources import Sources
     from porter.buildfiles.unit import BuildUnit
 
-    sources = Sources(context.renamed, frozenset(context.renamed))
-    unit = BuildUnit(source, kind_of(notice.code), sources, context.settings)
+    unit = BuildUnit(source, kind_of(notice.code), _sources(context.renamed), context.settings)
     done = convert(unit)
     data = both_paths(unit, done.edits) if context.settings.style == "dual" else done.data
     return Built(data, done.findings, crashes=done.crashes)
+
+
+_known: list[Sources] = []
+
+
+def _sources(renamed: Mapping[str, str]) -> Sources:
+    """The renamed files of the run; kept for its next build file."""
+    if not _known or _known[0].renamed is not renamed:
+        _known[:] = [Sources(renamed, frozenset(renamed))]
+    return _known[0]
 
 
 def build_names() -> dict[str, str]:

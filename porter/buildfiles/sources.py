@@ -22,10 +22,11 @@ class Sources:
 
     @cached_property
     def _by_name(self) -> Mapping[str, tuple[str, ...]]:
-        found: dict[str, list[str]] = {}
-        for path in self.renamed:
-            found.setdefault(posixpath.basename(path), []).append(path)
-        return {name: tuple(paths) for name, paths in found.items()}
+        return _named_by_end(self.renamed)
+
+    @cached_property
+    def _paths_by_name(self) -> Mapping[str, tuple[str, ...]]:
+        return _named_by_end(self.paths)
 
     @cached_property
     def usual(self) -> bool:
@@ -72,9 +73,17 @@ class Sources:
         if not self.is_source(text) or _VARIABLES.search(text) or "*" in text or "?" in text:
             return False
         direct = posixpath.normpath(posixpath.join(folder, text))
-        return direct not in self.paths and not _ends_like(text, self.paths)
+        return direct not in self.paths and not self._ends_like(text)
+
+    def _ends_like(self, text: str) -> bool:
+        tail = "/" + posixpath.normpath(text).lstrip("./")
+        same_name = self._paths_by_name.get(posixpath.basename(tail), ())
+        return any(("/" + path).endswith(tail) for path in same_name)
 
 
-def _ends_like(text: str, paths: Iterable[str]) -> bool:
-    tail = "/" + posixpath.normpath(text).lstrip("./")
-    return any(("/" + path).endswith(tail) for path in paths)
+def _named_by_end(paths: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Paths by the last part of their names."""
+    found: dict[str, list[str]] = {}
+    for path in paths:
+        found.setdefault(posixpath.basename(path), []).append(path)
+    return {name: tuple(same) for name, same in found.items()}
