@@ -29,12 +29,16 @@ class Embedded:
     """Of the first literal."""
     unit: Unit
     literal: Literal
+    joined: bool = False
+    """Whether other texts stand before it: what it includes is left to `porter/rtc.hpp`."""
 
     def findings(self, found: Iterable[Finding]) -> Iterator[Finding]:
         """What was found in the text, with places and edits of the file."""
         kept = [finding for finding in map(_without_built_in, found) if finding is not None]
         lines = self._include_lines(kept)
-        insertion = self._below_first_line(include_edit(self.unit.source, self.unit.tokens, lines))
+        insertion = (
+            None if self.joined else self._below_first_line(include_edit(self.unit.source, self.unit.tokens, lines))
+        )
         yield from (self._placed(finding, insertion if finding.includes else None) for finding in kept)
 
     def support(self, found: Iterable[Finding]) -> frozenset[str]:
@@ -67,9 +71,10 @@ class Embedded:
     def _placed(self, finding: Finding, insertion: Edit | None) -> Finding:
         span = self._span(finding.span)
         line, column = self.outer.position(span.start)
-        placed = replace(
-            finding, path=self.outer.path, span=span, line=line, column=column, kernel=finding.kernel, includes=()
-        )
+        placed = replace(finding, path=self.outer.path, span=span, line=line, column=column, includes=())
+        if self.outer.path.endswith(".c") and any(include.startswith(FOLDER) for include in finding.includes):
+            message = f"{finding.message}; not done: hiprtc gets our headers from C++ only"
+            return replace(placed, edits=(), effort=Effort.MANUAL, message=message)
         edits: list[Edit] = []
         for edit in (*finding.edits, *([insertion] if insertion else [])):
             made = self.literal.edits(edit)
@@ -87,7 +92,7 @@ def embed(outer: SourceFile, source: RuntimeSource, unit_of: Callable[[SourceFil
     stem = posixpath.splitext(name)[0]
     inner = posixpath.join(folder, f"{stem}.{source.name or 'string'}.cu")
     data = source.literal.text.encode("latin-1")
-    return Embedded(outer, source.start, unit_of(SourceFile(inner, data)), source.literal)
+    return Embedded(outer, source.start, unit_of(SourceFile(inner, data)), source.literal, source.joined)
 
 
 def _without_built_in(finding: Finding) -> Finding | None:

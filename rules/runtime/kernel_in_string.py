@@ -18,8 +18,8 @@ class KernelInString(Rule):
     The text is compiled at run time (NVRTC, here hipRTC) and is CUDA still. Where a literal is handed to
     `nvrtcCreateProgram` as it stands, directly, through a variable or through a parameter of a function of the same
     file, its text is ported like a file of its own and written back into the literal; support headers that it includes
-    reach hipRTC through `porter/rtc.hpp`. A text that is put together at run time, formatted, printed or compiled in
-    another file is reported with the reason: port it by hand, or put it into a file that is ported and read.
+    reach hipRTC through `porter/rtc.hpp`. A text that is put together at run time, formatted or compiled in another
+    file is reported with the reason: port it by hand, or put it into a file that is ported and read.
     """
 
     code = "R014"
@@ -31,7 +31,9 @@ class KernelInString(Rule):
             'const char *source = R"(__global__ void k(float *x) { *x = 1; })";\n' + _USED,
             effort=Effort.NONE,
         ),
-        reports('const char *source = "__global__ void k(%s *x) { *x = 1; }";\nvoid g() { puts(source); }\n' + _USED),
+        reports(
+            'const char *source = "__global__ void k(%s *x) { *x = 1; }";\nvoid g() { printf(source, 1); }\n' + _USED
+        ),
         clean('__global__ void k(char *c) { printf("a kernel is marked with global"); }'),
         clean('// "__global__ void k()"\n__global__ void k() {}'),
     )

@@ -15,6 +15,7 @@ ALLOWED_IN_RULES = {
     "porter.unit",
     "porter.lex",
     "porter.runtime_source",
+    "porter.literals",
     "porter.renames",
     "porter.warp",
     "porter.names",

@@ -51,8 +51,6 @@ int main(int count, char** words) {
   return result == HIPRTC_SUCCESS ? 0 : 1;
 }
 """
-HOST_SIDE = frozenset({"porter/memory_location.hpp"})
-"""For host code, though it includes nothing that hiprtc lacks."""
 TEXTS = sorted(
     name
     for name in header_names()
@@ -130,7 +128,7 @@ def test_headers_for_kernels_are_handed_on() -> None:
 
 def test_hiprtc_compiles_every_header_for_kernels(compiler: Path, tmp_path: Path) -> None:
     """All at once: the real hiprtc, for gfx90a, which every version since 5.2 knows."""
-    lines = [f'#include "{"../" * (n % 3)}{name}"' for n, name in enumerate(n for n in TEXTS if n not in HOST_SIDE)]
+    lines = [f'#include "{"../" * (n % 3)}{name}"' for n, name in enumerate(TEXTS)]
     text = '#include <hip/hip_runtime.h>\n#include <hip/hip_fp16.h>\n#include "mine.h"\n' + "\n".join(lines)
     text += '\nextern "C" __global__ void k(__half* x, int* y) { y[0] = porter::popc(MINE) + DEGREE; x[0] = x[1]; }\n'
     (tmp_path / "k.cu").write_text(text, "utf-8")
@@ -144,4 +142,14 @@ def test_unmarked_functions_are_for_the_device(compiler: Path, tmp_path: Path) -
     (tmp_path / "k.cu").write_text(text, "utf-8")
     assert _run(compiler, tmp_path / "k.cu", "--offload-arch=gfx90a").returncode == 1
     done = _run(compiler, tmp_path / "k.cu", "--offload-arch=gfx90a", "-default-device")
+    assert done.returncode == 0, done.stdout
+
+
+def test_a_text_without_includes_gets_the_headers(compiler: Path, tmp_path: Path) -> None:
+    text = 'extern "C" __global__ void k(int* x) { *x = porter::popc(*x) + porter::lane_id(); wrong }\n'
+    (tmp_path / "k.cu").write_text(text, "utf-8")
+    said = _run(compiler, tmp_path / "k.cu", "--offload-arch=gfx90a").stdout
+    assert ":1:" in said and "'wrong'" in said and "porter" not in said.replace("porter::", ""), said
+    (tmp_path / "k.cu").write_text(text.replace("wrong", ""), "utf-8")
+    done = _run(compiler, tmp_path / "k.cu", "--offload-arch=gfx90a")
     assert done.returncode == 0, done.stdout

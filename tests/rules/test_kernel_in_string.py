@@ -64,6 +64,8 @@ DONE = {
     "two strings": f"const char *s = {RAW}, *t = {RAW};\n" + use("s") + use("t").replace(" f()", " g()"),
     "copied": BODY.format(f"const char* s = {RAW}; const char* t = s; " + CALL.format("t")),
     "measured": BODY.format(f"std::string s = {RAW}; g(sizeof(p), s.size()); " + CALL.format("s.c_str()")),
+    "printed too": f'const char* s = {RAW};\nvoid h() {{ puts(s); printf("%s", s); std::cerr << s << n; }}\n'
+    + use("s"),
     "through a parameter": use("source").replace("f()", "f(const char* source)")
     + f"const char* s = {RAW};\nvoid g() {{ f(s); f({RAW}); }}\n",
     "through a string": use("source.c_str()").replace("f()", "f(int n, const std::string& source)")
@@ -85,20 +87,54 @@ def test_ported(text: str) -> None:
     assert again.data == done.data and not [f for f in again.findings if f.code == "R014"]
 
 
+JOINED = {
+    "sum": BODY.format(f'std::string s = std::string("#define N 3\\n") + {RAW}; ' + CALL.format("s.c_str()")),
+    "sum as an argument": BODY.format(CALL.format(f'(t + {RAW} + "\\n").c_str()')),
+    "sum of variables": f"const std::string a = {RAW};\n" + BODY.format("auto s = t + a; " + CALL.format("s.c_str()")),
+    "appended": f"const char* a = {RAW};\n"
+    + BODY.format("std::string s; s.append(t); s.append(a); " + CALL.format("s.c_str()")),
+    "added": BODY.format(f"std::string s = t; s += {RAW}; " + CALL.format("s.c_str()")),
+    "added to": BODY.format(f"std::string s = {RAW}; s += t; " + CALL.format("s.c_str()")),
+    "assigned": BODY.format(f"std::string s; s = {RAW}; " + CALL.format("s.c_str()")),
+    "streamed": BODY.format(f"std::ostringstream o; o << t << {RAW} << 1; " + CALL.format("o.str().c_str()")),
+    "streamed, then copied": BODY.format(
+        f"std::ostringstream o; o << {RAW}; std::string s = o.str(); " + CALL.format("s.c_str()")
+    ),
+    "added to itself": BODY.format(f"std::string s = {RAW}; s = s + t; " + CALL.format("s.c_str()")),
+}
+
+
+@pytest.mark.parametrize("text", JOINED.values(), ids=JOINED.keys())
+def test_pieces_that_are_put_together(text: str) -> None:
+    """What they include is added to the whole when the program runs: anything may stand before a piece."""
+    done = ported(text)
+    assert verdict(done) == ()
+    new = done.data.decode()
+    assert "porter::shfl_down_sync(~0u" in new and "__shfl" not in new and "warp32" not in new
+    assert set(done.support) == {"porter/rtc.hpp", "porter/warp32.hpp"}
+    assert ported(new).data == done.data
+
+
 LEFT = {
     "not used": (f"const char* s = {RAW};\n", "nvrtcCreateProgram is not called in this file"),
     "not used for a program": (f"const char* s = {RAW};\n" + use("other"), "s is not handed to nvrtcCreateProgram"),
-    "printed too": (f"const char* s = {RAW};\nvoid h() {{ puts(s); }}\n" + use("s"), "s has another use, in line 4"),
+    "read as a format": (
+        f"const char* s = {RAW};\nvoid h() {{ printf(s, 1); }}\n" + use("s"),
+        "s has another use, in line 4",
+    ),
+    "written to a file": (f"const char* s = {RAW};\nvoid h() {{ out << s; }}\n" + use("s"), "s has another use"),
     "formatted": (BODY.format(f"char b[9999]; snprintf(b, 9999, {RAW}, 1); " + CALL.format("b")), "an expression"),
     "format kept in a variable": (
         BODY.format(f"char b[9]; const char* s = {RAW}; snprintf(b, 9, s, 1); " + CALL.format("b")),
         "s has another use",
     ),
-    "put together": (
-        BODY.format(f'std::string s = std::string("#define N 3") + {RAW}; ' + CALL.format("s.c_str()")),
-        "a part of an expression",
+    "appended and printed": (
+        BODY.format(f"std::string s = {RAW}; s += t; out << s; " + CALL.format("s.c_str()")),
+        "s has another use",
     ),
-    "appended to": (BODY.format(f"std::string s = {RAW}; s += t; " + CALL.format("s.c_str()")), "s has another use"),
+    "joined and chosen": (BODY.format(f"auto s = big ? t + {RAW} : t; " + CALL.format("s.c_str()")), "an expression"),
+    "joined for another": (BODY.format(f"g(t + {RAW}); " + CALL.format("t.c_str()")), "an expression"),
+    "appended to another": (BODY.format(f"q.append({RAW}); " + CALL.format("t.c_str()")), "an expression"),
     "replaced in": (
         BODY.format(f"std::string s = {RAW}; replace(s, a, b); " + CALL.format("s.c_str()")),
         "s has another use",
@@ -120,7 +156,7 @@ LEFT = {
     "half a kernel": ('const char* s = "__global__ void k() {";\n' + use("s"), "its brackets do not match"),
     "wide": (f"const wchar_t* s = L{PLAIN};\n" + use("s"), "wide string"),
     "parameter with another use": (
-        use("source").replace("f() {", "f(const char* source) { puts(source);") + f"void g() {{ f({RAW}); }}\n",
+        use("source").replace("f() {", "f(const char* source) { change(source);") + f"void g() {{ f({RAW}); }}\n",
         "a part of an expression",
     ),
     "function of another file": (use("other") + f"void g() {{ h({RAW}); }}\n", "a part of an expression"),
@@ -208,10 +244,13 @@ extern "C" __global__ void sum(const float* x, float* out, int n) {
 
 
 def test_c_keeps_to_hiprtc_itself() -> None:
-    done = ported(
-        f"const char* s = {PLAIN};\nvoid f(nvrtcProgram *p) {{ nvrtcCreateProgram(p, s, 0, 0, 0, 0); }}", "a.c"
-    )
-    assert " hiprtcCreateProgram(p" in done.data.decode()
+    done = ported(f"const char* s = {PLAIN};\n" + use("s"), "a.c")
+    new = done.data.decode()
+    assert " hiprtcCreateProgram(&p" in new and "porter" not in new and "__shfl_down_sync(~0u" in new
+    (left,) = (f for f in done.findings if f.effort is Effort.MANUAL)
+    assert left.code == "A004" and "from C++ only" in left.message and left.line == 2
+    bare = ported('const char* s = "__global__ void k(half *x) { *x = __float2half(1); }";\n' + use("s"), "a.c")
+    assert not [f for f in bare.findings if f.effort is Effort.MANUAL]
 
 
 def test_both_vendors_keep_their_texts(tmp_path: Path) -> None:

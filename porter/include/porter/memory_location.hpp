@@ -1,6 +1,8 @@
 // CUDA 13 names the target of a prefetch or an advice with a struct, HIP with a device number.
 #pragma once
 
+#if !defined(__HIPCC_RTC__)
+
 #include <hip/hip_runtime.h>
 
 namespace porter {
@@ -10,3 +12,5 @@ inline int device_of(const hipMemLocation &location) {
 }
 
 }  // namespace porter
+
+#endif  // __HIPCC_RTC__

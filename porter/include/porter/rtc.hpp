@@ -133,6 +133,16 @@ inline std::vector<std::string> translated(int count, const char* const* options
   return kept;
 }
 
+/// A source that uses our functions and includes none of our headers (it was put together, or stringized) gets them all.
+inline std::string completed(const std::string& source) {
+  bool const uses_ours = source.find("porter::") != std::string::npos || source.find("PORTER_") != std::string::npos;
+  if (!uses_ours || source.find("porter/") != std::string::npos) return source;
+  std::string includes;
+  for (const Header* header = headers(); header->name != nullptr; ++header)
+    includes.append("#include \"").append(header->name).append("\"\n");
+  return includes + "#line 1\n" + source;
+}
+
 /// The headers of a program: the caller's, ours if one of its texts includes any, and those that are built into hiprtc.
 struct Headers {
   std::vector<std::string> spelled;
@@ -147,8 +157,7 @@ struct Headers {
     for (std::size_t i = 0; i < spelled.size(); ++i) names[i] = spelled[i].c_str();
   }
 
-  Headers(const char* source, int count, const char* const* caller_texts, const char* const* caller_names) {
-    std::string all = source != nullptr ? source : "";
+  Headers(std::string all, int count, const char* const* caller_texts, const char* const* caller_names) {
     for (int i = 0; i < count; ++i) {
       // hiprtc refuses a header without any text.
       add(caller_names != nullptr && caller_names[i] != nullptr ? caller_names[i] : "",
@@ -172,8 +181,9 @@ inline hiprtcResult hiprtcCreateProgram(hiprtcProgram* program, const char* sour
                                         const char* const* texts, const char* const* names) {
   if (source == nullptr || count < 0 || (count > 0 && (texts == nullptr || names == nullptr)))
     return HIPRTC_ERROR_INVALID_INPUT;
-  rtc::Headers all(source, count, texts, names);
-  return ::hiprtcCreateProgram(program, source, name != nullptr && *name != '\0' ? name : "default_program",
+  std::string const whole = rtc::completed(source);
+  rtc::Headers all(whole, count, texts, names);
+  return ::hiprtcCreateProgram(program, whole.c_str(), name != nullptr && *name != '\0' ? name : "default_program",
                                static_cast<int>(all.names.size()), all.texts.data(), all.names.data());
 }
 
