@@ -124,6 +124,8 @@ def _sum(operator: str, left: Value, right: Value, spread: Spread) -> Value:
             return THREAD if aligned else PER_LANE
         if other.spread is Spread.WARP and thread.role == "lane":
             return THREAD
+        if operator == "-" and (left.role, right.role) == ("thread", "lane"):
+            return PER_WARP
         return PER_LANE
     fixed = left.fixed and right.fixed and all(v.constant is None or v.constant % WARP == 0 for v in (left, right))
     role = "warp" if spread is Spread.WARP and "warp" in (left.role, right.role) else ""

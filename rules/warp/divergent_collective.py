@@ -127,6 +127,14 @@ class DivergentCollective(Rule):
         ),
         clean(
             """
+            __global__ void first_of_warp(float *x, int n) {
+              int lane = threadIdx.x % 32, warp = (threadIdx.x - lane) / 32;
+              for (int i = warp; i < n; i += 4) x[i * 32 + lane] += __shfl_xor_sync(0xffffffff, x[i * 32 + lane], 1);
+            }
+            """
+        ),
+        clean(
+            """
             __global__ void groups(float *x, int n) {
               auto tile = cg::tiled_partition<8>(cg::this_thread_block());
               for (int i = threadIdx.x / 8; i < n; i += blockDim.x / 8) x[i] = tile.shfl(x[i], 0);
