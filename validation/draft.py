@@ -14,7 +14,7 @@ from porter.validation.casefile import SCHEMA
 from porter.validation.draft_arguments import Line, lines_of
 from porter.validation.draft_build import Build
 from porter.validation.draft_expression import Unknown, Value
-from porter.validation.draft_kernel import loop_bounds
+from porter.validation.draft_kernel import cancels, loop_bounds
 from porter.validation.draft_sizes import Sizes, sizes_of
 from porter.validation.draft_string import StringUnit, string_units
 from porter.validation.draft_template import Instance, instances
@@ -25,6 +25,8 @@ from porter.errors import Unusable
 from porter.model import Kernel
 
 _COOPERATIVE = "LaunchCooperativeKernel"
+_FEW_TERMS = 4
+"""Of products that are added up without a loop: they may cancel."""
 _TERMS = 64
 """Added up in a loop that does not tell how far it runs."""
 _QUIET = re.compile(r'(  "(?:in|inout) \w+: u?int\d+\[[^\]]*\])(?: = (?:integers\(0, .*\)|arange))?(",)$', re.MULTILINE)
@@ -179,7 +181,7 @@ class _Case:
         lines += ["arguments = [", *listed, "]", *self._constants(body)]
         if any(argument.adds for argument in arguments):
             lines.append("deterministic = false")
-        lines += _tolerance(arguments, body, renamed)
+        lines += _tolerance(arguments, self.unit.reached(kernel), renamed)
         lines.append(_reference(kernel, self.unit.path.parent))
         name = self._name(taken)
         given = () if name is None else (f'name = "{name}"',)
@@ -278,8 +280,10 @@ def _symbols(texts: list[str]) -> set[str]:
 def _tolerance(arguments: tuple[Line, ...], body: str, renamed: Mapping[str, str]) -> list[str]:
     """How many terms are added up, as far as the loops tell."""
     bounds = loop_bounds(body)
-    if bounds is None or not any("float" in line.dtype and line.kind in ("out", "inout") for line in arguments):
+    if not any("float" in line.dtype and line.kind in ("out", "inout") for line in arguments):
         return []
+    if bounds is None:
+        return [f"tolerance = {{ reduction = {_FEW_TERMS} }}"] if cancels(body) else []
     values = {line.name: line.value for line in arguments if line.value is not None and "float" not in line.dtype}
     told = [value for name in bounds if (value := values.get(name)) is not None]
     numbers = [int(name) for name in bounds if name.isdigit()]

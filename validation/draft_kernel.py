@@ -134,6 +134,12 @@ def _comes_from(word: str, text: str, body: str) -> bool:
     return any(re.search(rf"\b{name}\s*=\s*(?:\([^()]*\)\s*)?{word}\s*\[", body) for name in names)
 
 
+def cancels(body: str) -> bool:
+    """Whether something is multiplied, and something is added that is no index."""
+    inside = re.sub(r"\[[^\]]*\]", "", body.partition("{")[2])
+    return re.search(r"[\w)] *\* *[\w(]", inside) is not None and re.search(r"[\w)] *[-+] *[\w(]", inside) is not None
+
+
 def loop_bounds(body: str) -> tuple[str, ...] | None:
     """What the loops that add something up run to; None where nothing is added in a loop."""
     inside = body.partition("{")[2]

@@ -18,6 +18,7 @@ from porter.source import SourceFile
 
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">][^\n]*$', re.MULTILINE)
 _SOURCES = frozenset({".cu", ".cpp", ".cc", ".cxx", ".c", ".h", ".hpp", ".cuh"})
+_CALLED = re.compile(r"\b([A-Za-z_]\w*)\s*(?:<[^<>;]*>\s*)?\(")
 _MAIN = re.compile(r"\bmain\s*\(")
 _MOST = 4 << 20
 """Characters: beyond that, files beside the source are left out."""
@@ -35,6 +36,18 @@ class SourceText:
     def body(self, kernel: Kernel) -> str:
         """The text of a kernel."""
         return self.host.text[kernel.span.start : kernel.span.end]
+
+    def reached(self, kernel: Kernel) -> str:
+        """The text of a kernel and of the functions that it calls, directly or not."""
+        bodies = {function.name: self.host.text[function.start : function.end] for function in self.host.functions}
+        found = {kernel.name: self.body(kernel)}
+        waiting = [found[kernel.name]]
+        while waiting:
+            for name in _CALLED.findall(waiting.pop()):
+                if name in bodies and name not in found:
+                    found[name] = bodies[name]
+                    waiting.append(bodies[name])
+        return "\n".join(found.values())
 
 
 def read_unit(path: Path) -> SourceText:

@@ -54,6 +54,7 @@ arguments = [
   "scalar count: int32 = count",
 ]
 deterministic = false
+tolerance = { reduction = 4 }
 # reference = "reference.py:axpy"  # without one, original and port are compared with each other
 """
 
