@@ -4,7 +4,7 @@
 set -eu
 
 needed="python3-venv"
-for_tests="clang-19 lld-19 libamdhip64-dev hipcc rocm-device-libs librocprim-dev g++ git chromium cmake make"
+for_tests="clang-19 lld-19 libamdhip64-dev hipcc rocm-device-libs g++ git chromium cmake make"
 
 is_installed() {
     dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q 'install ok installed'

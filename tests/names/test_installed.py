@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from clang import cindex
+from porter.validation.toolchain.rocm_headers import fetched
 
 from porter.names.derive.cudaside import joined
 from porter.names.derive.harvest import harvest, headers_below
@@ -21,10 +22,11 @@ from porter.names.table import load_names, version_key
 
 CUDA = Path(os.environ.get("CUDA_HOME", "/usr/local/cuda")) / "include"
 ROCM = Path(os.environ.get("ROCM_PATH", "/opt/rocm")) / "include"
-HIP = next((root for root in (ROCM, Path("/usr/include")) if (root / "hip" / "hip_runtime_api.h").is_file()), None)
+_PLACES = filter(None, (ROCM, fetched(), Path("/usr/include")))
+HIP = next((root for root in _PLACES if (root / "hip" / "hip_runtime_api.h").is_file()), None)
 
 needs_cuda = pytest.mark.skipif(not (CUDA / "cuda_runtime_api.h").is_file(), reason=f"no CUDA headers in {CUDA}")
-needs_hip = pytest.mark.skipif(HIP is None, reason="no HIP headers in $ROCM_PATH, /opt/rocm or /usr")
+needs_hip = pytest.mark.skipif(HIP is None, reason="no HIP headers in $ROCM_PATH, /opt/rocm or /usr, none fetched")
 
 
 class _Seen:

@@ -8,17 +8,21 @@ import re
 from pathlib import Path
 
 import pytest
+from porter.validation.toolchain.rocm_headers import fetched
 
 from rules.names.thrust_header import BRINGS, DECLARES
 
 FOLDERS = [
     *(Path(p) for p in os.environ.get("PORTER_TEST_HIP_INCLUDES", "").split(os.pathsep) if p),
     Path(os.environ.get("ROCM_PATH", "/opt/rocm")) / "include",
+    *filter(None, [fetched()]),
 ]
 TREE = next((folder for folder in FOLDERS if (folder / "thrust" / "system" / "hip").is_dir()), None)
 
 if TREE is None:
-    pytest.skip("rocThrust is not installed (ROCM_PATH, PORTER_TEST_HIP_INCLUDES)", allow_module_level=True)
+    pytest.skip(
+        "rocThrust is not installed (porter headers, ROCM_PATH, PORTER_TEST_HIP_INCLUDES)", allow_module_level=True
+    )
 
 
 @functools.cache
