@@ -27,7 +27,9 @@ class RuntimeSource:
     literal: Literal | None
     problem: str = ""
     joined: bool = False
-    """Whether the program is put together of it and other texts."""
+    """Whether the program is put together of it and other texts, or may be."""
+    elsewhere: str = ""
+    """The function of another file that compiles it, by its name."""
 
 
 def runtime_sources(tokens: Tokens) -> tuple[RuntimeSource, ...]:
@@ -52,7 +54,7 @@ def texts(tokens: Tokens) -> Iterator[tuple[str, Literal]]:
 
 def _source(flow: Flow, first: int, last: int) -> RuntimeSource:
     tokens = flow.tokens
-    flow.joined = False
+    flow.joined, flow.elsewhere = False, ""
     name = flow.holder(first, last)
     label = "" if name is None else tokens.texts[name]
     problem = _problem(flow, first, last, name)
@@ -60,19 +62,22 @@ def _source(flow: Flow, first: int, last: int) -> RuntimeSource:
     if not problem and literal is None:
         problem = "it is a wide string or has escapes that are not understood"
     if literal is not None and not _is_whole(literal.text):
-        literal, problem = None, "its brackets do not match: it is a part of a program"
-    return RuntimeSource(first, last, tokens.starts[first], label, literal, problem, flow.joined)
+        literal, problem = None, "it is a part of a program: its brackets do not match, or no function is complete"
+    joined = flow.joined or bool(flow.elsewhere)
+    return RuntimeSource(first, last, tokens.starts[first], label, literal, problem, joined, flow.elsewhere)
 
 
 def _problem(flow: Flow, first: int, last: int, name: int | None) -> str:
     tokens = flow.tokens
-    if CREATES.isdisjoint(tokens.names):
-        return "nvrtcCreateProgram is not called in this file"
     if tokens.directive_of(first) is None and _is_chosen(tokens, first, last):
         return "conditional compilation chooses its pieces"
     if name is not None:
         return flow.misuse(name) or ""
-    return "" if flow.is_compiled(first, last) else "it is a part of an expression"
+    if flow.is_compiled(first, last):
+        return ""
+    if CREATES.isdisjoint(tokens.names):
+        return "nvrtcCreateProgram is not called in this file"
+    return "it is a part of an expression"
 
 
 def _is_chosen(tokens: Tokens, first: int, last: int) -> bool:
@@ -88,5 +93,10 @@ def _is_chosen(tokens: Tokens, first: int, last: int) -> bool:
 
 
 def _is_whole(text: str) -> bool:
+    """Whether brackets match, and what is marked for the device ends in the text."""
     inner = lex(text)
-    return all(index in inner.partner for index, mark in enumerate(inner.first_characters) if mark in "(){}[]")
+    if not all(index in inner.partner for index, mark in enumerate(inner.first_characters) if mark in "(){}[]"):
+        return False
+    marked = [index for mark in _MARKS for index in inner.names.get(mark, ())]
+    last = max((index for index in marked if inner.directive_of(index) is None), default=-1)
+    return last < 0 or any(character in "{;" for character in inner.first_characters[last:])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -23,6 +24,8 @@ _OPENS, _CLOSES = frozenset("([{"), frozenset(")]}")
 _BEFORE_VALUE = frozenset({"(", ",", "=", "return", "+=", "<<", "{"})
 _AFTER_VALUE = frozenset({")", ",", ";", "<<", "}"})
 _LONGEST_SUM = 400
+_COMPILES = re.compile(r"nvrtc|hiprtc|\brtc_|_rtc\b|Rtc|RTC|compile(?!d)|Compile(?!d)|\bjit|_jit|Jit|JIT")
+"""In the name of a function that is in another file."""
 
 
 @dataclass
@@ -32,8 +35,10 @@ class Flow:
     tokens: Tokens
     joined: bool = False
     """Set when a text that was asked about is put together with others."""
+    elsewhere: str = ""
+    """Set to the function of another file, by its name one that compiles, that a text which was asked about goes to."""
     _answers: dict[int, str | None] = field(default_factory=dict)
-    _joined: dict[int, bool] = field(default_factory=dict)
+    _notes: dict[int, tuple[bool, str]] = field(default_factory=dict)
 
     def holder(self, first: int, last: int) -> int | None:
         """The name declared with tokens and nothing else: `a = ..;`, `a[] = {..};`, `a(..);`, `#define a ..`."""
@@ -72,12 +77,18 @@ class Flow:
         first, last = self._wrapped(first, last)
         call = self._call_around(first, last)
         if call is not None:
-            name, number = call
+            place, number = call
+            name = self.tokens.texts[place]
             if name in CREATES:
                 return number == _SOURCE_ARGUMENT
             builder = self._appended_to(first)
             parameter = builder if builder is not None else self._parameter(name, number)
-            return parameter is not None and self.misuse(parameter) is None
+            if parameter is not None:
+                return self.misuse(parameter) is None
+            if not self._compiles_elsewhere(place):
+                return False
+            self.elsewhere = name
+            return True
         target = self.holder(first, last)
         if target is None:
             target = self._assigned(first, last)
@@ -91,11 +102,13 @@ class Flow:
         """What else is done with a variable or parameter; None when its text is compiled, at most measured or shown."""
         if declared not in self._answers:
             self._answers[declared] = None  # while it is being found out: `s = s + t` is no other use
-            before, self.joined = self.joined, False
+            before = self.joined, self.elsewhere
+            self.joined, self.elsewhere = False, ""
             self._answers[declared] = self._misuse(declared)
-            self._joined[declared] = self.joined
-            self.joined = before
-        self.joined |= self._joined.get(declared, False)
+            self._notes[declared] = self.joined, self.elsewhere
+            self.joined, self.elsewhere = before
+        joined, elsewhere = self._notes.get(declared, (False, ""))
+        self.joined, self.elsewhere = self.joined or joined, self.elsewhere or elsewhere
         return self._answers[declared]
 
     def _misuse(self, declared: int) -> str | None:
@@ -110,7 +123,7 @@ class Flow:
             if not self.is_compiled(use, use):
                 return f"{name} has another use, in line {self._line(use)}"
             compiled = True
-        return None if compiled else f"{name} is not handed to nvrtcCreateProgram in this file"
+        return None if compiled else f"{name} is not handed to nvrtcCreateProgram, as far as this file tells"
 
     def _line(self, index: int) -> int:
         return self.tokens.text.count("\n", 0, self.tokens.starts[index]) + 1
@@ -169,8 +182,8 @@ class Flow:
         """Whether `string` is the name of a variable, rather than the type."""
         return self.is_declarator(index) and self.tokens.texts[index - 1] != "::"
 
-    def _call_around(self, first: int, last: int) -> tuple[str, int] | None:
-        """The function whose argument the tokens are, and which argument, when they are all of it."""
+    def _call_around(self, first: int, last: int) -> tuple[int, int] | None:
+        """The name of the function whose argument the tokens are, and which argument, when they are all of it."""
         tokens, texts = self.tokens, self.tokens.texts
         if first < 2 or last + 1 >= len(tokens):
             return None
@@ -187,7 +200,7 @@ class Flow:
         name = index - 1
         if name < 0 or tokens.kinds[name] != IDENTIFIER or self.is_declarator(name):
             return None
-        return texts[name], number
+        return name, number
 
     def _sum_around(self, first: int, last: int) -> tuple[int, int] | None:
         """All of `a + b + c` around an operand."""
@@ -241,7 +254,7 @@ class Flow:
         first, last = self._wrapped(use, use)
         call = self._call_around(first, last)
         if call is not None:
-            return call[1] >= _HARMLESS_CALLS.get(call[0], call[1] + 1)
+            return call[1] >= _HARMLESS_CALLS.get(texts[call[0]], call[1] + 1)
         return texts[first - 1] == "<<" and texts[last + 1] in ("<<", ";") and self._is_shown(first)
 
     def _is_shown(self, index: int) -> bool:
@@ -283,6 +296,15 @@ class Flow:
         stop = next((i for i in range(first, last) if tokens.texts[i] == "="), last)
         names = [i for i in range(first, stop) if tokens.kinds[i] == IDENTIFIER]
         return names[-1] if len(names) > 1 else None
+
+    def _compiles_elsewhere(self, place: int) -> bool:
+        """Whether the function named at a token is in another file and compiles, by its name and scope."""
+        texts = self.tokens.texts
+        name = texts[place]
+        if any(self._body(index) is not None for index in self.tokens.names[name]):
+            return False
+        scope = texts[place - 2] if place > 1 and texts[place - 1] == "::" else ""
+        return _COMPILES.search(f"{scope} {name}") is not None
 
     def _body(self, name: int) -> int | None:
         """The opening brace of the function that is defined with the name at a token."""

@@ -16,10 +16,11 @@ class KernelInString(Rule):
     """Kernel source inside a string
 
     The text is compiled at run time (NVRTC, here hipRTC) and is CUDA still. Where a literal is handed to
-    `nvrtcCreateProgram` as it stands, directly, through a variable or through a parameter of a function of the same
-    file, its text is ported like a file of its own and written back into the literal; support headers that it includes
-    reach hipRTC through `porter/rtc.hpp`. A text that is put together at run time, formatted or compiled in another
-    file is reported with the reason: port it by hand, or put it into a file that is ported and read.
+    `nvrtcCreateProgram` and nothing else is done with it, directly, through variables or through a parameter of a
+    function of the same file, also together with other texts, its text is ported like a file of its own and written
+    back into the literal; support headers that it needs reach hipRTC through `porter/rtc.hpp`. A function of another
+    file is trusted if its name speaks of compiling; look whether it does. Everything else, a text that is formatted or
+    searched say, is reported with the reason: port it by hand, or put it into a file that is ported and read.
     """
 
     code = "R014"
@@ -45,8 +46,16 @@ class KernelInString(Rule):
             if source.problem:
                 message = f"CUDA source in a string is compiled at run time and was not ported: {source.problem}"
                 yield self.finding(unit, span, message, Effort.MANUAL)
+            elif source.elsewhere and not _is_ported(source):
+                message = f"{_message(source)}, as {source.elsewhere} of another file compiles it, by its name"
+                yield self.finding(unit, span, message, Effort.REVIEW)
             elif "nvrtcCreateProgram" in unit.tokens.names:
                 yield self.finding(unit, span, _message(source), Effort.NONE)
+
+
+def _is_ported(source: RuntimeSource) -> bool:
+    """Whether the text uses our functions: nothing is left to be looked at in a port."""
+    return source.literal is not None and "porter::" in source.literal.text
 
 
 def _message(source: RuntimeSource) -> str:
