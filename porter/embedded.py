@@ -14,7 +14,7 @@ from porter.source import SourceFile
 from porter.support import FOLDER
 from porter.unit import Unit
 
-KERNEL_IN_STRING = "R014"
+KERNEL_IN_STRING = "kernel-in-string"
 """The rule that reports them: where it is switched off or allowed, the text stays."""
 BUILT_IN = frozenset({"<hip/hip_runtime.h>"})
 """Headers that hiprtc includes by itself."""

@@ -157,7 +157,7 @@ def _suppress(finding: Finding, reason: str | None) -> Finding:
 
 def _embedded(unit: Unit, context: Context) -> tuple[Embedded, ...]:
     """The kernels in strings of a file that are compiled at run time."""
-    if not any(rule.code == KERNEL_IN_STRING for rule in context.rules):
+    if not any(rule.name == KERNEL_IN_STRING for rule in context.rules):
         return ()
     sources = runtime_sources(unit.tokens)
     return tuple(embed(unit.source, source, context.unit) for source in sources if source.literal is not None)
@@ -172,7 +172,7 @@ def _one_pass(
     support: set[str],
 ) -> tuple[list[Finding], editing.Accepted, Edit | None]:
     found = find(unit, context.rules, crashes)
-    kept = {finding.span.start for finding in found if finding.code == KERNEL_IN_STRING and finding.suppressed}
+    kept = {finding.span.start for finding in found if finding.rule == KERNEL_IN_STRING and finding.suppressed}
     for one in embedded:
         if one.start in kept:
             continue
