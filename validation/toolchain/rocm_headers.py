@@ -136,6 +136,8 @@ def _url(published: Published) -> str:
 
 def _pip(verb: str, *options: str) -> str:
     done = invoke((sys.executable, "-m", "pip", verb, *_PLATFORM, *options), _PIP_SECONDS)
+    if "No module named pip" in done.output:
+        raise OSError("this environment has no pip; --wheel takes a wheel that was fetched otherwise")
     if not done.ok:
         lines = done.said.strip().splitlines()
         raise OSError(f"pip {verb}: {lines[-1] if lines else f'exit status {done.code}'}")
