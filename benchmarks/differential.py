@@ -63,8 +63,10 @@ def sources(folder: Path) -> Iterator[Path]:
     """Files with kernels, and files that launch those of their headers; not those that other sources include."""
     texts = {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.suffix in _CODE and path.is_file()}
     included = {name.rpartition(b"/")[2] for text in texts.values() for name in _INCLUDE.findall(text)}
+    with_kernels = {path.name.encode() for path, text in texts.items() if re.search(rb"__global__|<<<", text)}
     for path, text in texts.items():
-        if path.suffix == ".cu" and path.name.encode() not in included and re.search(rb"__global__|<<<", text):
+        named = {name.rpartition(b"/")[2] for name in _INCLUDE.findall(text)} | {path.name.encode()}
+        if path.suffix == ".cu" and path.name.encode() not in included and named & with_kernels:
             yield path
 
 

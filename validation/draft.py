@@ -50,6 +50,11 @@ class DraftedCase:
         comments = [f"# {note}" for note in (*self.notes, *notes)]
         return "\n".join([*comments, "[[case]]", *before, *self.sizes.lines(chosen), *self.after]) + "\n"
 
+    def unchecked(self, reason: str) -> DraftedCase:
+        """Without a look for races, which the original has."""
+        note = f"races are not looked for, as the original has one: {reason}"
+        return replace(self, after=(*self.after, "races = false"), notes=(*self.notes, note))
+
     def quiet(self) -> DraftedCase:
         """With integers that stay inside of whatever they index: 0 and 1."""
         lines = tuple(_QUIET.sub(r"\1 = integers(0, 2)\2", line) for line in self.after)

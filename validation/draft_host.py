@@ -127,7 +127,8 @@ class Host(Declarations):
             value = self.value(text, match.start(), depth)
         except Unknown:
             return self._size(plain, None)
-        is_constant = re.search(r"\bconst(?:expr)?\b", before) is not None
+        is_local = self.function_at(match.start()) is not None
+        is_constant = re.search(r"\bconstexpr\b" if is_local else r"\bconst(?:expr)?\b", before) is not None
         varies = self.varying is None or plain in self.varying
         if value.number is not None and not is_constant and varies:
             return self._size(plain, value.number)

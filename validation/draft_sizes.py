@@ -61,7 +61,8 @@ def sizes_of(
     lengths = " ".join(_named(side, renamed) for line in arguments for side in line.sides if isinstance(side, Value))
     in_block = set(_WORD.findall(" ".join(block)))
     in_lengths = set(_WORD.findall(" ".join([lengths, *grid])))
-    sizes = [name for name in names if name in in_lengths and name not in in_block]
+    by_length = set(_WORD.findall(lengths))
+    sizes = [name for name in names if name in in_lengths and (name not in in_block or name in by_length)]
     floats = {line.value.text for line in arguments if line.value is not None and "float" in line.dtype}
     usual = {name: _usual(own[name], renamed, name, floats) for name in names}
     guarded = [name for name in sizes if is_compared(name, body) and _rounds_up(name, grid)]

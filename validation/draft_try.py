@@ -20,6 +20,7 @@ from porter.validation.verdict import CaseResult, Status
 _DEVICE = "ptx"
 _LONGEST = 160
 _MANY_THREADS, _MOST_BYTES = 1 << 18, 1 << 28
+_RACE = "data race"
 _MOST_NOTES = 4
 _AGAIN = 6
 """Tables of sizes that are tried with other values."""
@@ -69,6 +70,9 @@ def try_sizes(draft: Draft, launch_seconds: float = 20.0, jobs: int = 1) -> tupl
     second = dict(tried)
     _try(quiet, again, second, launch_seconds, jobs)
     tried |= {n: one for n, one in second.items() if one.chosen}
+    racing = {n: open_cases[n][:_AGAIN] for n in faulty if not tried[n].chosen and _RACE in tried[n].reason}
+    parts = (p.unchecked(tried[n].reason) if n in racing else p for n, p in enumerate(draft.parts))
+    _try(replace(draft, parts=tuple(parts)), racing, tried, launch_seconds, jobs)
     return tuple(tried[number] for number in range(len(draft.parts)))
 
 

@@ -22,7 +22,8 @@ struct Point { float x, y; float w[2]; };
 static int rounded(int n, int to) { return CEIL(n, to) * to; }
 int main(int argc, char** argv) {
   int n = atoi(argv[1]);  // not = 7
-  const int width = 2 * TILE, rows = n / width;
+  constexpr int width = 2 * TILE;
+  const int rows = n / width;
   std::vector<float> h(n * 2);
   HERE;
 }
