@@ -13,6 +13,7 @@ from porter import __version__
 from porter.buildfiles.mentions import kind_of_build, mention
 from porter.check.baseline import NAME, read_baseline, write_baseline
 from porter.check.context import Place
+from porter.check.fail_on import FailOn
 from porter.check.history import Base, Blob, base_named, contents, work_tree_root
 from porter.check.judge import Seen, Spotted, Verdict, judge, updated
 from porter.check.kernels import changed_kernels
@@ -20,7 +21,7 @@ from porter.check.knowledge import rule_infos
 from porter.check.limit import Expired
 from porter.check.matching import Mark
 from porter.check.proofs import Touched
-from porter.check.result import Changed, CheckResult, FailOn
+from porter.check.result import Changed, CheckResult
 from porter.check.side import (
     Detail,
     Known,

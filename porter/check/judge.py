@@ -6,9 +6,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from porter.check.baseline import Accepted
+from porter.check.fail_on import FailOn
 from porter.check.knowledge import rule_infos
 from porter.check.matching import Mark, match
-from porter.check.result import HAZARD_GROUPS, Checked, FailOn, State
+from porter.check.result import HAZARD_GROUPS, Checked, State
 from porter.check.side import Detail
 from porter.records import Entry
 

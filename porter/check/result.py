@@ -9,19 +9,8 @@ from typing import Any, NamedTuple
 
 from porter.check.baseline import Accepted
 from porter.check.context import Place
+from porter.check.fail_on import FailOn
 from porter.check.fixes import Replacement
-
-
-class FailOn(str, enum.Enum):
-    """What a new finding has to be for the gate to close."""
-
-    MANUAL = "manual"
-    """Work by hand is left."""
-    REVIEW = "review"
-    """Any work is left."""
-    HAZARD = "hazard"
-    """It compiles, and 64 lanes change what it means: any work left by a rule about warps and synchronisation."""
-
 
 HAZARD_GROUPS = frozenset({"warp", "sync", "cooperative_groups"})
 

@@ -10,8 +10,8 @@ from typing import Annotated
 import typer
 
 from porter.border import DONE, OUR_BUG, WORK_LEFT, complain, guarded, report_bug
+from porter.check.fail_on import FailOn
 from porter.check.formats import CheckFormat
-from porter.check.result import FailOn
 from porter.errors import Unusable
 from porter.settings import Choices, load_choices
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import enum
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from porter.report.document import Report
-from porter.report.text import report_text
+if TYPE_CHECKING:
+    from porter.report.document import Report
 
 
 class Format(str, enum.Enum):
@@ -36,6 +36,8 @@ def render(report: Report, form: Format, *, verbose: bool = False) -> str:
         from porter.report.markdown import report_markdown
 
         return report_markdown(report)
+    from porter.report.text import report_text
+
     return report_text(report, verbose=verbose)
 
 

@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from porter.check.fail_on import FailOn
 from porter.check.gate import CheckRequest, check
-from porter.check.result import CheckResult, FailOn
+from porter.check.result import CheckResult
 from porter.check.store import Store
 from porter.settings import Choices
 

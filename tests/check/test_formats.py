@@ -13,9 +13,10 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 from porter.check.baseline import Accepted, baseline_text
+from porter.check.fail_on import FailOn
 from porter.check.formats import CheckFormat, render
 from porter.check.matching import Mark
-from porter.check.result import CheckResult, FailOn, Proof, Step
+from porter.check.result import CheckResult, Proof, Step
 from porter.port import Request, preview
 from porter.report import schemas
 from porter.settings import Choices

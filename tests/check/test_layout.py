@@ -10,7 +10,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from porter.check.result import FailOn
+from porter.check.fail_on import FailOn
 from porter.check.store import Store
 from porter.lex import lex
 from tests.check.repositories import REDUCE, SPIN, TEXTURE, checked, commit, git, repository

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from porter.check.baseline import read_baseline
-from porter.check.result import FailOn, State
+from porter.check.fail_on import FailOn
+from porter.check.result import State
 from porter.check.store import Store
 from tests.check.repositories import REDUCE, SPIN, TEXTURE, checked, commit, git, repository, told
 

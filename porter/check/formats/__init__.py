@@ -5,8 +5,10 @@ from __future__ import annotations
 import enum
 import importlib
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from porter.check.result import CheckResult
+if TYPE_CHECKING:
+    from porter.check.result import CheckResult
 
 
 class CheckFormat(str, enum.Enum):
