@@ -1,4 +1,4 @@
-"""L003: macros for the calling convention of CUDA's callbacks."""
+"""L003: macros of CUDA's headers that mean nothing to a compiler: calling conventions, marks of builtins."""
 
 from __future__ import annotations
 
@@ -8,14 +8,20 @@ from porter.model import Edit, Effort, Finding
 from porter.rule import Rule, clean, fixes
 from porter.unit import Unit
 
-_MACROS = frozenset({"CUDART_CB", "CUDA_CB", "CUDAAPI", "CUDARTAPI", "CUDARTAPI_CDECL"})
+_MACROS = frozenset(
+    {
+        *("CUDART_CB", "CUDA_CB", "CUDAAPI", "CUDARTAPI", "CUDARTAPI_CDECL"),
+        *("__device_builtin__", "__cudart_builtin__"),
+    }
+)
 
 
 class CallingConvention(Rule):
     """Calling convention macros
 
     CUDA's headers mark callbacks and entry points with `CUDART_CB`, `CUDA_CB`, `CUDAAPI` or `CUDARTAPI`. They mean
-    `__stdcall` on 32-bit Windows and nothing elsewhere. HIP has no such macros and needs none: the marks are removed.
+    `__stdcall` on 32-bit Windows and nothing elsewhere. `__device_builtin__` and `__cudart_builtin__` tell nvcc what it
+    knows itself. HIP has no such macros and needs none: the marks are removed.
     """
 
     code = "L003"
@@ -27,6 +33,10 @@ class CallingConvention(Rule):
             "void done(cudaStream_t s, cudaError_t e, void *p);",
         ),
         fixes("typedef int (CUDAAPI *init_t)(unsigned);", "typedef int (*init_t)(unsigned);"),
+        fixes(
+            "extern __device__ __device_builtin__ void __threadfence(void);",
+            "extern __device__ void __threadfence(void);",
+        ),
         fixes("#define CALLBACK_FN void CUDA_CB\n", "#define CALLBACK_FN void"),
         clean("#define CUDAAPI __stdcall\nint CUDAAPI f(int);"),
         clean("#ifdef CUDART_CB\nint a;\n#endif"),
