@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import keyword
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -263,7 +264,7 @@ def _renamed(arguments: tuple[Line, ...]) -> dict[str, str]:
         value = argument.value
         if value is None or value.factor != 1 or not _WORD.fullmatch(value.text) or value.text in found:
             continue
-        if argument.name not in found.values():
+        if argument.name not in found.values() and not keyword.iskeyword(argument.name):
             found[value.text] = argument.name
     taken = set(found.values())
     return {name: new for name, new in found.items() if new == name or new not in found or new not in taken}

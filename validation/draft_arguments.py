@@ -116,8 +116,7 @@ class _Maker:
             pass
         is_float = dtype in _FLOATS
         if value is None:
-            host.sizes.setdefault(parameter.name, None)
-            value = symbol(parameter.name)
+            value = host.size(parameter.name, None)
         return Line(parameter.name, "scalar", dtype, value if is_float or not value.real else _truncated(value))
 
     def _by_value(self, parameter: Parameter, kind: str, given: str | None) -> Line:

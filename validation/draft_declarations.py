@@ -17,7 +17,8 @@ _SIZES = {
     "signed char": 1, "short": 2, "unsigned short": 2, "long": 8, "unsigned long": 8, "long long": 8, "uint": 4,
     "unsigned long long": 8, "long long int": 8, "unsigned long long int": 8, "long int": 8, "short int": 2,
     "size_t": 8, "ssize_t": 8, "ptrdiff_t": 8, "half": 2, "__half": 2, "half2": 4, "__half2": 4, "uchar": 1,
-    "__nv_bfloat16": 2, "nv_bfloat16": 2, "__nv_bfloat162": 4, "ushort": 2, "ulong": 8, "uint_fast32_t": 8,
+    "__nv_bfloat16": 2, "nv_bfloat16": 2, "__nv_bfloat162": 4, "ushort": 2, "ulong": 8, "intptr_t": 8,
+    "uintptr_t": 8, "uint_fast32_t": 8,
     **{f"{sign}int{bits}_t": bits // 8 for sign in ("", "u") for bits in (8, 16, 32, 64)},
     **{f"{kind}{lanes}": size * (4 if lanes == 3 and size == 0 else lanes)
        for kind, size in (("float", 4), ("double", 8), ("int", 4), ("uint", 4), ("char", 1), ("uchar", 1),

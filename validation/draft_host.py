@@ -59,9 +59,9 @@ class Host(Declarations):
             return self._passed(here, name, depth)
         if here is not None and name in here.template and (told := self.template_argument(here, name)) is not None:
             return self.value(told[0], told[1], depth)
-        return self._global(name, depth)
+        return self._global(name, position, depth)
 
-    def _global(self, name: str, depth: int) -> Value:
+    def _global(self, name: str, position: int, depth: int) -> Value:
         spans = [(f.start, f.end) for f in self.functions]
         for match in self._assignments(name, 0, len(self.text)):
             if not any(low < match.start() < high for low, high in spans):
@@ -69,7 +69,7 @@ class Host(Declarations):
         enumerator = self._enumerator(name, depth)
         if enumerator is not None:
             return enumerator
-        inside = self._assignments(name, 0, len(self.text))
+        inside = self._assignments(name, 0, position)
         if inside and re.search(
             rf"\b(?:int|unsigned|long|size_t|u?int\d+_t|float|double)\s+{re.escape(name)}\b", self.text
         ):
@@ -77,7 +77,7 @@ class Host(Declarations):
         if re.search(
             rf"\b(?:int|unsigned|long|size_t|u?int\d+_t|float|double)\b[^;(){{}}]*\b{re.escape(name)}\b", self.text
         ):
-            return self._size(name, None)
+            return self.size(name, None)
         raise Unknown(name)
 
     def _enumerator(self, name: str, depth: int) -> Value | None:
@@ -108,7 +108,7 @@ class Host(Declarations):
             rf"\b(?:int|unsigned|long|size_t|u?int\d+_t|float|double|uint)\b[^;(){{}}]*\b{re.escape(name)}\b\s*[;,)]",
             self.text[low:high],
         )
-        return self._size(name, None) if declared else None
+        return self.size(name, None) if declared else None
 
     def _is_declared_at(self, match: re.Match[str]) -> bool:
         """Whether `name(...)` or `name{...}` is a declaration and no call."""
@@ -121,17 +121,17 @@ class Host(Declarations):
         text = _upto(self.text, begin, ")}" if closes else ";,)")
         plain = name.replace(".", "_").replace("[", "_").replace("]", "")
         if _OUTSIDE.search(text) or not text:
-            return self._size(plain, self._given(text, match, name))
+            return self.size(plain, self._given(text, match, name))
         before = self.text[max(self.text.rfind(mark, 0, match.start()) for mark in ";{}()") + 1 : match.start()]
         try:
             value = self.value(text, match.start(), depth)
         except Unknown:
-            return self._size(plain, None)
+            return self.size(plain, None)
         is_local = self.function_at(match.start()) is not None
         is_constant = re.search(r"\bconstexpr\b" if is_local else r"\bconst(?:expr)?\b", before) is not None
         varies = self.varying is None or plain in self.varying
         if value.number is not None and not is_constant and varies:
-            return self._size(plain, value.number)
+            return self.size(plain, value.number)
         return value
 
     def _given(self, text: str, match: re.Match[str], name: str) -> float | None:
@@ -152,7 +152,8 @@ class Host(Declarations):
         )
         return int(earlier[-1]) if earlier else None
 
-    def _size(self, name: str, value: float | None) -> Value:
+    def size(self, name: str, value: float | None) -> Value:
+        """A symbol for a name, with the program's value where that is known."""
         plain = re.sub(r"\W+", "_", name).strip("_") or "size"
         plain += "_" * (plain in _TAKEN or keyword.iskeyword(plain) or plain[0].isdigit())
         if self.sizes.get(plain) is None:
@@ -168,7 +169,7 @@ class Host(Declarations):
                     return self.value(given[place], caller, depth)
                 except Unknown:
                     continue
-        return self._size(name, None)
+        return self.size(name, None)
 
     def _member(self, name: str, position: int, depth: int) -> Value:
         base, _, member = name.rpartition(".")
@@ -185,7 +186,7 @@ class Host(Declarations):
         default = re.search(
             rf"\b(?:int|unsigned|long|size_t|u?int\d+_t|float|double)\s+{member}\s*=\s*([\d.]+)\s*;", self.text
         )
-        return self._size(
+        return self.size(
             member, float(default[1]) if default and "." in default[1] else int(default[1]) if default else None
         )
 
@@ -261,7 +262,7 @@ class Host(Declarations):
     def _container(self, name: str, position: int, depth: int) -> Value:
         """How many elements a vector was made with."""
         found = self.container(name, position, depth)
-        return found if found is not None else self._size(f"{name}_size", None)
+        return found if found is not None else self.size(f"{name}_size", None)
 
     def container(self, name: str, position: int, depth: int = 0) -> Value | None:
         """How many elements `std::vector<T> name(n)` or `name.resize(n)` has; None when it is not told."""

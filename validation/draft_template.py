@@ -140,7 +140,7 @@ def _is_foreign(host: Host, name: str) -> bool:
     if re.fullmatch(r"(?:\w+::)+[A-Z]\w*", name):
         return True
     return re.fullmatch(r"[A-Z][A-Z0-9_]*_[A-Z0-9_]+", name) is not None and not re.search(
-        rf"\b{name}\s*[=,>]|\b(?:int|typename|class|bool|unsigned)\s+{name}\b|define\s+{name}\b", host.text
+        rf"\b{name}\s*=|\b(?:int|typename|class|bool|unsigned)\s+{name}\b|define\s+{name}\b", host.text
     )
 
 
@@ -176,6 +176,10 @@ def _deduced(host: Host, kernel: Kernel, name: str, given: tuple[str, ...], posi
 def _type_of_argument(host: Host, argument: str, position: int, depth: int = 0) -> str | None:
     from porter.validation.draft_arrays import bare_pointer
 
+    if re.fullmatch(r"-?\d+", argument):
+        return "int"
+    if re.fullmatch(r"-?\d*\.\d*(?:[eE][-+]?\d+)?[fF]?", argument):
+        return "float" if argument[-1] in "fF" else "double"
     cast = re.match(r"^\(\s*([\w: ]+?)\s*\*\s*\)", argument)
     base = re.match(r"\w+", bare_pointer(argument))
     if cast is None and base is None:

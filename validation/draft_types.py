@@ -14,7 +14,7 @@ DTYPES = {
     "short": "int16", "unsigned short": "uint16", "char": "int8", "signed char": "int8", "unsigned char": "uint8",
     "long": "int64", "long long": "int64", "unsigned long": "uint64", "unsigned long long": "uint64", "bool": "bool",
     "size_t": "uint64", "ptrdiff_t": "int64", "ssize_t": "int64", "uint": "uint32", "uchar": "uint8",
-    "ushort": "uint16", "ulong": "uint64",
+    "ushort": "uint16", "intptr_t": "int64", "uintptr_t": "uint64", "ulong": "uint64",
     **{f"{sign}int{bits}_t": f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)},
 }  # fmt: skip
 _VECTOR = re.compile(r"(float|double|int|uint|char|uchar|short|ushort|longlong|ulonglong|long|ulong)([1234])")
@@ -69,6 +69,8 @@ def elements_of(host: Host, kind: str) -> Element | None:
     vector = _VECTOR.fullmatch(words)
     if vector is not None:
         return Element(DTYPES[_SCALARS.get(vector[1], vector[1])], int(vector[2]))
+    if host.is_enumeration(words):
+        return Element("int32")
     record = host.record(words)
     if record is None:
         return None
