@@ -72,7 +72,7 @@ def _chevrons(tokens: Tokens, path: str, source: SourceFile) -> Iterator[Launch]
             continue
         directive = tokens.directive_of(index)
         low, high = (directive.first, directive.last) if directive else (0, len(tokens))
-        end = _configuration_end(tokens, index, min(high, index + _LONGEST_CONFIGURATION))
+        end = configuration_end(tokens, index, high)
         if end is None:
             continue
         first, kernel = _kernel_before(tokens, index, low)
@@ -88,9 +88,10 @@ def _chevrons(tokens: Tokens, path: str, source: SourceFile) -> Iterator[Launch]
 _DEFAULTS = ("", "", "0", "0")
 
 
-def _configuration_end(tokens: Tokens, index: int, high: int) -> int | None:
-    """Index of the `>>>` that closes the `<<<` at `index`."""
+def configuration_end(tokens: Tokens, index: int, high: int) -> int | None:
+    """Index of the `>>>` that closes the `<<<` at `index`; None when it is no launch, or does not end before `high`."""
     position = index + 1
+    high = min(high, index + _LONGEST_CONFIGURATION)
     while position < high:
         text = tokens.texts[position]
         if text == ">>>":

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from porter.launches import configuration_end
 from porter.model import Edit, Effort, Finding, Span
 from porter.rule import Rule, clean, fixes
 from porter.unit import Unit
-
-_STARTS = frozenset({"<<<", ","})
+from porter.written import closing, split_commas
 
 
 class BracedLaunch(Rule):
@@ -42,14 +42,13 @@ class BracedLaunch(Rule):
         for index, text in enumerate(tokens.texts):
             if text != "<<<":
                 continue
-            place = index + 1
-            while place < len(tokens) and tokens.texts[place] not in (">>>", ";"):
-                closed = tokens.partner.get(place) if tokens.texts[place] in "([{" else None
-                if closed is not None and tokens.texts[place] == "{" and tokens.texts[place - 1] in _STARTS:
+            end = configuration_end(tokens, index, len(tokens))
+            for first, last in split_commas(tokens, index + 1, end) if end is not None else ():
+                closed = closing(tokens, first, last) if tokens.texts[first] == "{" else None
+                if closed is not None:
                     edits = (
-                        Edit(tokens.starts[place], tokens.end(place), "dim3("),
+                        Edit(tokens.starts[first], tokens.end(first), "dim3("),
                         Edit(tokens.starts[closed], tokens.end(closed), ")"),
                     )
-                    span = Span(tokens.starts[place], tokens.end(closed))
+                    span = Span(tokens.starts[first], tokens.end(closed))
                     yield self.finding(unit, span, "a list in braces is a dim3 for nvcc only", Effort.NONE, edits)
-                place = (closed or place) + 1

@@ -23,6 +23,7 @@ ALLOWED_IN_RULES = {
     "porter.rules",
     "porter.functions",
     "porter.kernels",
+    "porter.launches",
     "porter.written",
     "porter.conditionals",
     "porter.operators",
