@@ -145,6 +145,19 @@ def test_unmarked_functions_are_for_the_device(compiler: Path, tmp_path: Path) -
     assert done.returncode == 0, done.stdout
 
 
+def test_what_nvrtc_declares_by_itself(compiler: Path, tmp_path: Path) -> None:
+    text = """#include <hip/hip_cooperative_groups.h>
+extern "C" __global__ void k(float* x, clock_t* t) {
+  clock_t const start = clock();
+  assert(x[0] > 0.0f && "positive");
+  t[0] = clock() - start;
+}
+"""
+    (tmp_path / "k.cu").write_text(text, "utf-8")
+    done = _run(compiler, tmp_path / "k.cu", "--offload-arch=gfx90a")
+    assert done.returncode == 0, done.stdout
+
+
 def test_a_text_without_includes_gets_the_headers(compiler: Path, tmp_path: Path) -> None:
     text = 'extern "C" __global__ void k(int* x) { *x = porter::popc(*x) + porter::lane_id(); wrong }\n'
     (tmp_path / "k.cu").write_text(text, "utf-8")

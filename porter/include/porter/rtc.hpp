@@ -133,18 +133,29 @@ inline std::vector<std::string> translated(int count, const char* const* options
   return kept;
 }
 
-/// A source that uses our functions and includes none of our headers (it was put together, or stringized) gets them all.
-inline std::string completed(const std::string& source) {
-  bool const uses_ours = source.find("porter::") != std::string::npos || source.find("PORTER_") != std::string::npos;
-  if (!uses_ours || source.find("porter/") != std::string::npos) return source;
-  std::string includes;
-  for (const Header* header = headers(); header->name != nullptr; ++header)
-    includes.append("#include \"").append(header->name).append("\"\n");
-  return includes + "#line 1\n" + source;
+/// What NVRTC declares by itself and hiprtc does not.
+inline const char* prelude() {
+  return "typedef long clock_t;\n"
+         "#if !defined(assert) && defined(NDEBUG)\n#define assert(condition) ((void)0)\n"
+         "#elif !defined(assert)\n#define assert(condition) ((condition) ? (void)0 : __builtin_trap())\n#endif\n";
+}
+
+inline bool has(const std::string& text, const char* word) { return text.find(word) != std::string::npos; }
+
+/// The source with what goes before it. One that uses our functions and includes none of our headers, because it was put
+/// together or stringized, gets them all.
+inline std::string completed(const std::string& source, const std::string& all_texts) {
+  std::string before;
+  if (has(all_texts, "clock_t") || has(all_texts, "assert")) before = "#include \"porter/rtc_prelude.hpp\"\n";
+  if ((has(source, "porter::") || has(source, "PORTER_")) && !has(source, "porter/"))
+    for (const Header* header = headers(); header->name != nullptr; ++header)
+      before.append("#include \"").append(header->name).append("\"\n");
+  return before.empty() ? source : before + "#line 1\n" + source;
 }
 
 /// The headers of a program: the caller's, ours if one of its texts includes any, and those that are built into hiprtc.
 struct Headers {
+  std::string source;  // with what goes before it
   std::vector<std::string> spelled;
   std::vector<const char*> names, texts;
 
@@ -157,20 +168,24 @@ struct Headers {
     for (std::size_t i = 0; i < spelled.size(); ++i) names[i] = spelled[i].c_str();
   }
 
-  Headers(std::string all, int count, const char* const* caller_texts, const char* const* caller_names) {
+  Headers(const char* main, int count, const char* const* caller_texts, const char* const* caller_names) {
+    std::string all = main;
     for (int i = 0; i < count; ++i) {
-      // hiprtc refuses a header without any text.
-      add(caller_names != nullptr && caller_names[i] != nullptr ? caller_names[i] : "",
-          *caller_texts[i] != '\0' ? caller_texts[i] : "\n");
+      if (caller_texts[i] == nullptr || caller_names[i] == nullptr) continue;
+      add(caller_names[i], *caller_texts[i] != '\0' ? caller_texts[i] : "\n");  // hiprtc refuses a header without text
       all.append("\n").append(caller_texts[i]);
     }
+    source = completed(main, all);
+    all.append("\n").append(source);
+    add("porter/rtc_prelude.hpp", prelude());
     add("porter/rtc_default_device.hpp", "#pragma clang force_cuda_host_device begin\n");
     std::string up;
     for (int depth = 0; depth < 8; ++depth, up += "../") {
       if (all.find("\"" + up + "porter/") == std::string::npos) continue;
       for (const Header* header = headers(); header->name != nullptr; ++header) add(up + header->name, header->text);
     }
-    for (const char* built_in : {"hip/hip_runtime.h", "hip/hip_fp16.h"}) add(built_in, "\n");
+    for (const char* built_in : {"hip/hip_runtime.h", "hip/hip_fp16.h", "hip/hip_cooperative_groups.h"})
+      add(built_in, "\n");
   }
 };
 
@@ -181,9 +196,8 @@ inline hiprtcResult hiprtcCreateProgram(hiprtcProgram* program, const char* sour
                                         const char* const* texts, const char* const* names) {
   if (source == nullptr || count < 0 || (count > 0 && (texts == nullptr || names == nullptr)))
     return HIPRTC_ERROR_INVALID_INPUT;
-  std::string const whole = rtc::completed(source);
-  rtc::Headers all(whole, count, texts, names);
-  return ::hiprtcCreateProgram(program, whole.c_str(), name != nullptr && *name != '\0' ? name : "default_program",
+  rtc::Headers all(source, count, texts, names);
+  return ::hiprtcCreateProgram(program, all.source.c_str(), name != nullptr && *name != '\0' ? name : "default_program",
                                static_cast<int>(all.names.size()), all.texts.data(), all.names.data());
 }
 
