@@ -10,7 +10,17 @@ from dataclasses import dataclass, field
 
 from porter.lex import STRING
 from porter.warp.bodies import Bodies, Function
-from porter.warp.collectives import BARRIERS, EXCHANGES, FULL, TILE_MEMBERS, TILES, Collective, argument, collective
+from porter.warp.collectives import (
+    BARRIERS,
+    COLLECTIVES,
+    EXCHANGES,
+    FULL,
+    TILE_MEMBERS,
+    TILES,
+    Collective,
+    argument,
+    collective,
+)
 from porter.warp.constants import WARP, looks_like_warp_size
 from porter.warp.events import Branch, Event, State
 from porter.warp.spread import (
@@ -375,18 +385,26 @@ class Flow:
         value = self._value(source, state)
         if node.text != "=":
             old = self._value(target, state)
-            value = old if _reduces(target, source, node.text) else join(old, value)
+            value = old if self._reduces(target, source, node.text) else join(old, value)
             if node.text in ("/=", ">>=", "%=", "&=", "+=", "-="):
                 right = self._value(source, state)
                 value = binary(node.text[:-1], old, right, None)
-            value = PER_WARP if _reduces(target, source, node.text) else value
-        elif _reduces(target, source, ""):
+            value = PER_WARP if self._reduces(target, source, node.text) else value
+        elif self._reduces(target, source, ""):
             value = PER_WARP
         self._assigned(target, Value(value.spread, value.role), state)
         name = unwrapped(target)
         if name.kind == "name":
             self._remember_mask(name.text, source, state)
         return value
+
+    def _reduces(self, target: Node, source: Node, operator: str) -> bool:
+        """`v += __shfl_xor(v, o)` and `v = max(v, __shfl_xor(v, o))`: a butterfly ends the same in all lanes."""
+        name = unwrapped(target)
+        if name.kind != "name" or _CROSSING.isdisjoint(self.bodies.tokens.names):
+            return False
+        shuffles = [found for call in _calls(source) if (found := collective(call)) is not None]
+        return any("xor" in found.name for found in shuffles) and (operator != "" or name.text in names(source))
 
     def _assigned(self, target: Node, value: Value, state: State) -> None:
         target = unwrapped(target)
@@ -632,6 +650,8 @@ _BUILT_IN = {
     "blockDim.x": Value(fixed=True),
     "blockDim.y": UNIFORM,
 }
+_CROSSING = frozenset({prefix + name[2:] for name in COLLECTIVES if "xor" in name for prefix in ("__", "")})
+"""Exchanges with the lane whose number differs in some bits, under CUDA's names and under those of our header."""
 _NEIGHBOURS = frozenset({"_up_sync", "_down_sync", "_xor_sync"})
 _UNIFORM_CALLS = frozenset({"__syncthreads_or", "__syncthreads_and", "__syncthreads_count"})
 _KEEPS_SPREAD = frozenset(
@@ -684,15 +704,6 @@ def _loop_parts(node: Node) -> tuple[Node, Node, Node, Node, bool]:
     if node.kind == "do":
         return EMPTY, node.kids[1], EMPTY, node.kids[0], True
     return EMPTY, node.kids[0], EMPTY, node.kids[1], False
-
-
-def _reduces(target: Node, source: Node, operator: str) -> bool:
-    """`v += __shfl_xor(v, o)` and `v = max(v, __shfl_xor(v, o))`: a butterfly ends the same in all lanes."""
-    name = unwrapped(target)
-    if name.kind != "name":
-        return False
-    shuffles = [found for call in _calls(source) if (found := collective(call)) is not None]
-    return any("xor" in found.name for found in shuffles) and (operator != "" or name.text in names(source))
 
 
 def _calls(node: Node) -> Iterator[Node]:

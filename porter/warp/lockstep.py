@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,7 +17,8 @@ from porter.warp.linear import Linear, linear, stride
 from porter.warp.spread import THREAD, UNIFORM, Value
 from porter.warp.tree import Node, calls, unwrapped
 
-_FENCES = BARRIERS | {"__threadfence", "__threadfence_block", "__threadfence_system", "syncwarp"}
+_FENCES = BARRIERS | {"__threadfence", "__threadfence_block", "__threadfence_system", "__syncwarp", "syncwarp", "sync"}
+_SYNCS = frozenset({"sync", "barrier"})
 _LARGEST_GUARD = 64
 
 Guards = tuple[Node, ...]
@@ -49,13 +51,19 @@ class Lockstep:
         self.function = function
         self.gaps: dict[int, Gap] = {}
         self._shared = Accesses(bodies, function)
-        self._fences: dict[int, bool] = {}
         self._limiting: dict[int, tuple[Node, bool]] = {}
 
     @cached_property
     def values(self) -> Mapping[str, Value]:
         """What is known of the variables; computed when two accesses have to be compared."""
         return _values(self.bodies, self.function)
+
+    @cached_property
+    def _fences(self) -> list[int]:
+        """The tokens that may name a barrier for the compiler, in order."""
+        tokens, reach = self.bodies.tokens, self.bodies.reach
+        named = (name for name in tokens.names if _names_fence(name) or not _SYNCS.isdisjoint(reach.get(name, ())))
+        return sorted(index for name in named for index in tokens.names[name])
 
     @cached_property
     def steps(self) -> frozenset[str]:
@@ -160,24 +168,19 @@ class Lockstep:
 
     def _is_fence(self, statement: Node) -> bool:
         """Whether a statement is, or surely comes to, a barrier for the compiler."""
-        known = self._fences.get(id(statement))
-        if known is None:
-            known = self._fences[id(statement)] = self._fences_all(statement)
-        return known
-
-    def _fences_all(self, statement: Node) -> bool:
         if statement.kind == "asm":
             return True
         if statement.kind in ("if", "for", "while", "switch"):
             return False
+        place = bisect.bisect_left(self._fences, statement.first)
+        if place == len(self._fences) or self._fences[place] > statement.last:
+            return False
         for call in calls(statement):
             found = collective(call)
             name = call.callee.rpartition("::")[2]
-            if (found is not None and found.kind == "sync") or name in _FENCES:
+            if (found is not None and found.kind == "sync") or name.endswith(".sync") or _names_fence(name):
                 return True
-            if name.endswith(".sync") or name == "sync" or "SYNC" in name or "BARRIER" in name.upper():
-                return True
-            if not self.bodies.reach.get(name, frozenset()).isdisjoint({"sync", "barrier"}):
+            if not _SYNCS.isdisjoint(self.bodies.reach.get(name, ())):
                 return True
         return False
 
@@ -251,6 +254,10 @@ class Lockstep:
 
     def _term(self, node: Node) -> Value:
         return Flow(self.bodies, self.function, self.values, _recording=False).evaluate(node, self.values)
+
+
+def _names_fence(name: str) -> bool:
+    return name in _FENCES or "SYNC" in name or "BARRIER" in name.upper()
 
 
 def _values(bodies: Bodies, function: Function) -> Mapping[str, Value]:

@@ -33,6 +33,7 @@ _BINARY = {
     "==": 7, "!=": 7, "&": 6, "^": 5, "|": 4, "&&": 3, "and": 3, "||": 2, "or": 2, ".*": 12, "->*": 12,
 }  # fmt: skip
 _ASSIGN = frozenset({"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="})
+_ENDING = frozenset({")", "]", ";", ","})
 _ENDS = frozenset({")", "]", "}", ";", ",", ":"})
 
 
@@ -480,6 +481,9 @@ class Reader:
         return Node("comma", first, self.before, kids=tuple(kids))
 
     def expression(self) -> Node:
+        after = self.position + 1
+        if after < self.count and self.texts[after] in _ENDING and (plain := self._plain_operand()) is not None:
+            return plain
         left = self._ternary()
         operator = self.text
         if operator in _ASSIGN:
@@ -489,7 +493,7 @@ class Reader:
         return left
 
     def _ternary(self) -> Node:
-        condition = self._binary(0)
+        condition = self._binary()
         if not self.take("?"):
             return condition
         yes = self.comma() if self.text != ":" else EMPTY
@@ -497,15 +501,20 @@ class Reader:
         no = self.expression()
         return Node("ternary", condition.first, self.before, kids=(condition, yes, no))
 
-    def _binary(self, lowest: int) -> Node:
-        left = self._unary()
+    def _binary(self) -> Node:
+        return self._operators(self._unary(), 0)
+
+    def _operators(self, left: Node, lowest: int) -> Node:
+        """What an operand begins, with all operators that bind more strongly than `lowest`."""
         while True:
             operator = self.texts[self.position] if self.position < self.count else ""
             strength = _BINARY.get(operator, 0)
             if strength <= lowest:
                 return left
             self.position += 1
-            right = self._binary(strength)
+            right = self._unary()
+            if self.position < self.count and _BINARY.get(self.texts[self.position], 0) > strength:
+                right = self._operators(right, strength)
             left = Node("binary", left.first, self.before, operator, (left, right))
 
     def _unary(self) -> Node:

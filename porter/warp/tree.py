@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class Node:
     """One expression or statement; `first` and `last` are the indices of its first and last token.
 
@@ -27,6 +27,25 @@ class Node:
     """Declared type of a variable, `array`/`value` split of its kids as a count, or the template text of a name."""
     count: int = 0
     """Number of array dimensions of a variable."""
+
+    def __init__(
+        self,
+        kind: str,
+        first: int,
+        last: int,
+        text: str = "",
+        kids: tuple[Node, ...] = (),
+        extra: str = "",
+        count: int = 0,
+    ) -> None:
+        # A frozen dataclass's own takes four times as long, which is a good part of parsing.
+        _set_kind(self, kind)
+        _set_first(self, first)
+        _set_last(self, last)
+        _set_text(self, text)
+        _set_kids(self, kids)
+        _set_extra(self, extra)
+        _set_count(self, count)
 
     def walk(self) -> Iterator[Node]:
         """This node and all below it, in the order of the text."""
@@ -60,6 +79,9 @@ class Node:
         return self.kids[: self.count] if self.kind == "variable" else ()
 
 
+_set_kind, _set_first, _set_last, _set_text, _set_kids, _set_extra, _set_count = (
+    getattr(Node, name).__set__ for name in ("kind", "first", "last", "text", "kids", "extra", "count")
+)
 EMPTY = Node("empty", 0, -1)
 
 
