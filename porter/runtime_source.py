@@ -29,7 +29,7 @@ class RuntimeSource:
     joined: bool = False
     """Whether the program is put together of it and other texts, or may be."""
     elsewhere: str = ""
-    """The function of another file that compiles it, by its name."""
+    """Why another file is taken to compile it."""
 
 
 def runtime_sources(tokens: Tokens) -> tuple[RuntimeSource, ...]:

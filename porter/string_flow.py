@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -10,7 +11,7 @@ from porter.lex import IDENTIFIER, Tokens
 from porter.written import split_commas
 
 CREATES = frozenset({"nvrtcCreateProgram", "hiprtcCreateProgram"})
-_SOURCE_ARGUMENT = 1
+_SOURCE_ARGUMENT, _HEADERS_ARGUMENT = 1, 4
 _PASSED_ON = frozenset({"c_str", "data", "str"})
 """Members that give the same text."""
 _MEASURED = frozenset({"size", "length", "empty", "reserve"})
@@ -36,7 +37,7 @@ class Flow:
     joined: bool = False
     """Set when a text that was asked about is put together with others."""
     elsewhere: str = ""
-    """Set to the function of another file, by its name one that compiles, that a text which was asked about goes to."""
+    """Set to the reason why another file is taken to compile a text that was asked about."""
     _answers: dict[int, str | None] = field(default_factory=dict)
     _notes: dict[int, tuple[bool, str]] = field(default_factory=dict)
 
@@ -58,6 +59,8 @@ class Flow:
             before -= 1
             if texts[before] == "]":
                 before = tokens.partner.get(before, 1) - 1
+                if texts[first - 1] == "{" and texts[before - 1] != "char":
+                    return None  # an array of texts
             return before if tokens.kinds[before] == IDENTIFIER and self.is_declarator(before) else None
         return before if self.is_declarator(before) and before < first - 1 else None
 
@@ -87,8 +90,14 @@ class Flow:
                 return self.misuse(parameter) is None
             if not self._compiles_elsewhere(place):
                 return False
-            self.elsewhere = name
+            self.elsewhere = f"{name} of another file compiles it, by its name"
             return True
+        returned = self._returned_by(first, last)
+        if returned is not None:
+            return self._result_misuse(returned) is None
+        array = self._array_around(first, last)
+        if array is not None:
+            return self._array_misuse(array) is None
         target = self.holder(first, last)
         if target is None:
             target = self._assigned(first, last)
@@ -113,7 +122,7 @@ class Flow:
 
     def _misuse(self, declared: int) -> str | None:
         name = self.tokens.texts[declared]
-        compiled = False
+        compiled = self._is_for_others(declared)
         for use in self._uses(declared):
             if self._is_built(use):
                 self.joined = True
@@ -124,6 +133,51 @@ class Flow:
                 return f"{name} has another use, in line {self._line(use)}"
             compiled = True
         return None if compiled else f"{name} is not handed to nvrtcCreateProgram, as far as this file tells"
+
+    def _is_for_others(self, declared: int) -> bool:
+        """Whether nothing in the file uses what it declares for all: other files must."""
+        if self._scope(declared)[1] < len(self.tokens) or next(self._uses(declared), None) is not None:
+            return False
+        self.elsewhere = "nothing in this file uses it: another file must compile it"
+        return True
+
+    def _result_misuse(self, function: int) -> str | None:
+        """As for a variable, of what a function returns."""
+        if function not in self._answers:
+            self._answers[function] = None
+            name = self.tokens.texts[function]
+            calls = [index for index in self.tokens.names[name] if index != function]
+            made = [self.tokens.partner.get(index + 1) for index in calls if self.tokens.texts[index + 1] == "("]
+            good = len(made) == len(calls) and all(
+                last is not None and (self._is_declared_only(index, last) or self.is_compiled(index, last))
+                for index, last in zip(calls, made, strict=True)
+            )
+            if not calls:
+                self.elsewhere = f"nothing in this file calls {name}: another file must compile its result"
+            self._answers[function] = None if good else f"the result of {name} has another use"
+        return self._answers[function]
+
+    def _is_declared_only(self, name: int, closing: int) -> bool:
+        """Whether a function is declared there, without a body."""
+        return self.is_declarator(name) and self.tokens.texts[closing + 1 : closing + 2] == [";"]
+
+    def _array_misuse(self, declared: int) -> str | None:
+        """As for a variable, of an array of texts: headers of a program, or sources of several."""
+        if declared not in self._answers:
+            self._answers[declared] = None
+            uses = list(self._uses(declared))
+            good = bool(uses) and all(self._is_array_compiled(use) or self._is_measured(use) for use in uses)
+            name = self.tokens.texts[declared]
+            self._answers[declared] = None if good else f"{name} has another use"
+        return self._answers[declared]
+
+    def _is_array_compiled(self, use: int) -> bool:
+        tokens, texts = self.tokens, self.tokens.texts
+        call = self._call_around(use, use)
+        if call is not None:
+            return texts[call[0]] in CREATES and call[1] == _HEADERS_ARGUMENT
+        after = tokens.partner.get(use + 1) if texts[use + 1 : use + 2] == ["["] else None
+        return after is not None and self.is_compiled(use, after)
 
     def _line(self, index: int) -> int:
         return self.tokens.text.count("\n", 0, self.tokens.starts[index]) + 1
@@ -264,6 +318,43 @@ class Flow:
             if self.tokens.texts[index] in _SHOWN:
                 return True
         return False
+
+    def _returned_by(self, first: int, last: int) -> int | None:
+        """The name of the function of this file that has `return x;`."""
+        tokens, texts = self.tokens, self.tokens.texts
+        if first < 1 or texts[first - 1] != "return" or texts[last + 1 : last + 2] != [";"]:
+            return None
+        around = [opening for opening in self._braces if opening < first < tokens.partner[opening]]
+        for opening in reversed(around):
+            before = opening - 1
+            while before > 0 and texts[before] in ("const", "noexcept", "override", "final"):
+                before -= 1
+            parenthesis = tokens.partner.get(before) if texts[before] == ")" else None
+            if parenthesis is not None and parenthesis and self._body(parenthesis - 1) == opening:
+                return parenthesis - 1
+        return None
+
+    @functools.cached_property
+    def _braces(self) -> list[int]:
+        """Opening braces, in order."""
+        texts = self.tokens.texts
+        return sorted(index for index in self.tokens.partner if texts[index] == "{")
+
+    def _array_around(self, first: int, last: int) -> int | None:
+        """The array that is declared with the tokens as an element: `a[] = {x, y};`."""
+        tokens, texts = self.tokens, self.tokens.texts
+        if first < 1 or texts[first - 1] not in ("{", ",") or texts[last + 1 : last + 2] not in ([","], ["}"]):
+            return None
+        index = first - 1
+        while index > 0 and texts[index] != "{":
+            if texts[index] in _CLOSES:
+                index = tokens.partner.get(index, 0)
+            elif texts[index] in _OPENS or texts[index] == ";":
+                return None
+            index -= 1
+        closed = index - 2 if texts[index - 1] == "=" else index - 1
+        name = tokens.partner.get(closed, 0) - 1 if texts[closed] == "]" else -1
+        return name if name > 0 and tokens.kinds[name] == IDENTIFIER and self.is_declarator(name) else None
 
     # -- declarations ---------------------------------------------------------------------------------
 

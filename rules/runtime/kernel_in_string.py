@@ -19,15 +19,16 @@ class KernelInString(Rule):
     `nvrtcCreateProgram` and nothing else is done with it, directly, through variables or through a parameter of a
     function of the same file, also together with other texts, its text is ported like a file of its own and written
     back into the literal; support headers that it needs reach hipRTC through `porter/rtc.hpp`. A function of another
-    file is trusted if its name speaks of compiling; look whether it does. Everything else, a text that is formatted or
-    searched say, is reported with the reason: port it by hand, or put it into a file that is ported and read.
+    file is trusted if its name speaks of compiling, and a text that nothing in its file uses is taken to be compiled by
+    another: look whether it is. Everything else, a text that is formatted or searched say, is reported with the reason:
+    port it by hand, or put it into a file that is ported and read.
     """
 
     code = "R014"
     hazards = ("nvrtc-builtin-headers",)
     examples = (
-        reports('const char *source = "extern \\"C\\" __global__ void k(float *x) { x[threadIdx.x] *= 2; }";'),
-        reports('const char *source = R"cuda(\n__global__ void k(float *x) { *x = 1; }\n)cuda";'),
+        reports('void f() { out << "extern \\"C\\" __global__ void k(float *x) { x[threadIdx.x] *= 2; }"; }'),
+        reports('const char *source = R"cuda(\n__global__ void k(float *x) { *x = 1; }\n)cuda";', effort=Effort.REVIEW),
         reports(
             'const char *source = R"(__global__ void k(float *x) { *x = 1; })";\n' + _USED,
             effort=Effort.NONE,
@@ -47,7 +48,7 @@ class KernelInString(Rule):
                 message = f"CUDA source in a string is compiled at run time and was not ported: {source.problem}"
                 yield self.finding(unit, span, message, Effort.MANUAL)
             elif source.elsewhere and not _is_ported(source):
-                message = f"{_message(source)}, as {source.elsewhere} of another file compiles it, by its name"
+                message = f"{_message(source)}, as {source.elsewhere}"
                 yield self.finding(unit, span, message, Effort.REVIEW)
             elif "nvrtcCreateProgram" in unit.tokens.names:
                 yield self.finding(unit, span, _message(source), Effort.NONE)

@@ -68,6 +68,11 @@ DONE = {
     + use("s"),
     "through a parameter": use("source").replace("f()", "f(const char* source)")
     + f"const char* s = {RAW};\nvoid g() {{ f(s); f({RAW}); }}\n",
+    "two in an array": f"const char* s[] = {{{RAW}, {RAW}}};\n" + use("s[i]"),
+    "headers": BODY.format(f"const char *h[] = {{{RAW}}}; nvrtcCreateProgram(&p, t, 0, 1, h, n);"),
+    "result of a function": f"std::string g();\nstd::string g() {{ if (x) {{ return {RAW}; }} return {RAW}; }}\n"
+    + use("g().c_str()"),
+    "result of a lambda's function": f"const char* g(int a) noexcept {{ return {RAW}; }}\n" + use("g(f(1, 2))"),
     "through a string": use("source.c_str()").replace("f()", "f(int n, const std::string& source)")
     + f"const char* s = {RAW};\nvoid g() {{ f(1, s); }}\n",
 }
@@ -116,14 +121,13 @@ def test_pieces_that_are_put_together(text: str) -> None:
 
 
 LEFT = {
-    "not used": (f"const char* s = {RAW};\n", "s is not handed to nvrtcCreateProgram"),
+    "not used in its block": (f"void g() {{ const char* s = {RAW}; }}\n", "s is not handed to nvrtcCreateProgram"),
     "expected of a generator": (f"TEST(A, B) {{ EXPECT_EQ(generate(x), {RAW}); }}", "nvrtcCreateProgram is not called"),
     "a program that was compiled": (f"void g() {{ check_compiled({RAW}); }}", "nvrtcCreateProgram is not called"),
     "a function that compiles and prints": (
         f"void compile(const char* s) {{ out << s; }}\nvoid g() {{ compile({RAW}); }}",
         "nvrtcCreateProgram is not called",
     ),
-    "not used for a program": (f"const char* s = {RAW};\n" + use("other"), "s is not handed to nvrtcCreateProgram"),
     "read as a format": (
         f"const char* s = {RAW};\nvoid h() {{ printf(s, 1); }}\n" + use("s"),
         "s has another use, in line 4",
@@ -150,7 +154,22 @@ LEFT = {
         "s has another use",
     ),
     "chosen": (BODY.format(f"const char* s = {RAW}; " + CALL.format("big ? s : t")), "s has another use"),
-    "an array of sources": (f"const char* s[] = {{{RAW}, {RAW}}};\n" + use("s[0]"), "a part of an expression"),
+    "an array with another use": (
+        f"const char* s[] = {{{RAW}, {RAW}}};\nvoid h() {{ out << s[1]; }}\n" + use("s[0]"),
+        "an expression",
+    ),
+    "names of headers": (
+        BODY.format(f"const char* n[] = {{{RAW}}}; nvrtcCreateProgram(&p, t, 0, 1, h, n);"),
+        "an expression",
+    ),
+    "a result that is printed": (
+        f"std::string g() {{ return {RAW}; }}\nvoid h() {{ out << g(); }}\n" + use("g().c_str()"),
+        "an expression",
+    ),
+    "a result that is handed on": (
+        f"std::string g() {{ return {RAW}; }}\nauto h = &g;\n" + use("g().c_str()"),
+        "a part of an expression",
+    ),
     "conditional pieces": (
         f'const char* s =\n#ifdef FAST\n"#define FAST\\n"\n#endif\n{RAW};\n' + use("s"),
         "conditional compilation chooses its pieces",
@@ -189,6 +208,24 @@ def test_a_function_of_another_file_that_compiles(call: str) -> None:
     assert "porter::shfl_down_sync(~0u" in new and "warp32" not in new and done.support == ("porter/warp32.hpp",)
     again = ported(new)
     assert again.data == done.data and not [f for f in again.findings if f.code == "R014"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"const char* const s = {RAW};\n",
+        f"#pragma once\nnamespace n {{ constexpr std::string_view s = {RAW}; }}\n",
+        f"std::string source() {{ return {RAW}; }}\n",
+        f"#define SOURCE {RAW}\n",
+    ],
+)
+def test_a_text_that_nothing_in_its_file_uses(text: str) -> None:
+    """Another file must: what else would a whole kernel be for."""
+    done = ported(text, "kernels.hpp")
+    (found,) = (f for f in done.findings if f.code == "R014")
+    assert found.effort is Effort.REVIEW and "another file must compile" in found.message
+    new = done.data.decode()
+    assert "porter::shfl_down_sync(~0u" in new and "warp32" not in new and ported(new).data == done.data
 
 
 @pytest.mark.parametrize(("text", "reason"), LEFT.values(), ids=LEFT.keys())
