@@ -15,13 +15,30 @@ _QUALIFIERS = frozenset({"volatile", "__volatile__", "__volatile", "goto", "inli
 _ESCAPE = re.compile(r"\\(\r?\n|.)", re.DOTALL)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "", '"': '"', "\\": "\\", "'": "'"}
 _MOST_READINGS = 8
-Macros = Mapping[str, tuple[str, ...]]
-"""Macros without parameters that are a string literal -> the strings that their definitions give, without quotes."""
-_PLAIN_LITERAL = re.compile(r'"(?:[^"\\\n]|\\.)*"')
+_PIECE = re.compile(r'"(?:[^"\\\n]|\\.)*"|#[ \t]*(\w+)')
 _STRING_MACRO = re.compile(
-    r'^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+((?:"(?:[^"\\\n]|\\.)*"[ \t]*)+)(?:/[/*].*)?\r?$', re.MULTILINE
+    r"^[ \t]*#[ \t]*define[ \t]+(\w+)(?:\(([\w, \t]*)\))?"
+    r'((?:[ \t]*(?:"(?:[^"\\\n]|\\.)*"|#[ \t]*\w+))*)[ \t]*(?:/[/*].*)?\r?$',
+    re.MULTILINE,
 )
 _LITERAL = re.compile(r'(?:u8|[uUL])?(R)?"(?P<body>.*)"', re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class StringMacro:
+    """A macro whose body is string literals and `#parameter`: pieces of text and, where it has none, a parameter."""
+
+    parameters: tuple[str, ...] | None
+    pieces: tuple[tuple[str, str], ...]
+
+    def text(self, arguments: tuple[str, ...]) -> str:
+        """What it says, without quotes."""
+        values = dict(zip(self.parameters or (), arguments, strict=True))
+        return "".join(values.get(parameter, "") if parameter else text for text, parameter in self.pieces)
+
+
+Macros = Mapping[str, tuple[StringMacro, ...]]
+"""Macros that stand for strings, each with all of its definitions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +80,14 @@ def assemblies(tokens: Tokens, macros: Macros | None = None) -> Iterator[Assembl
             yield replace(found[0], others=tuple(found[1:]))
 
 
-def string_macros(text: str) -> dict[str, tuple[str, ...]]:
-    """The macros of a file without parameters whose body is a string literal, each with all of its definitions."""
-    found: dict[str, tuple[str, ...]] = {}
+def string_macros(text: str) -> dict[str, tuple[StringMacro, ...]]:
+    """The macros of a file that stand for strings, or for nothing."""
+    found: dict[str, tuple[StringMacro, ...]] = {}
     for match in _STRING_MACRO.finditer(text):
-        body = "".join(_content(literal) for literal in _PLAIN_LITERAL.findall(match[2]))
-        found[match[1]] = tuple(dict.fromkeys((*found.get(match[1], ()), body)))
+        names = None if match[2] is None else tuple(name.strip() for name in match[2].split(",") if name.strip())
+        pieces = tuple(("" if piece[1] else _content(piece[0]), piece[1] or "") for piece in _PIECE.finditer(match[3]))
+        if all(not parameter or parameter in (names or ()) for _, parameter in pieces):
+            found[match[1]] = tuple(dict.fromkeys((*found.get(match[1], ()), StringMacro(names, pieces))))
     return found
 
 
@@ -84,7 +103,7 @@ def _readings(tokens: Tokens, index: int, macros: Macros) -> list[Assembly]:
     return [assembly for assembly in found if assembly is not None]
 
 
-def _statement(tokens: Tokens, index: int, chosen: Mapping[str, str]) -> Assembly | None:
+def _statement(tokens: Tokens, index: int, chosen: Mapping[str, StringMacro]) -> Assembly | None:
     opened = index + 1
     while opened < len(tokens) and tokens.texts[opened] in _QUALIFIERS:
         opened += 1
@@ -120,14 +139,30 @@ def _split(tokens: Tokens, first: int, last: int) -> list[tuple[int, int]]:
     return parts
 
 
-def _template(tokens: Tokens, first: int, last: int, chosen: Mapping[str, str]) -> str | None:
-    pieces = [_string(tokens, index, chosen) for index in range(first, last)]
-    return "".join(piece or "" for piece in pieces) if pieces and None not in pieces else None
+def _template(tokens: Tokens, first: int, last: int, chosen: Mapping[str, StringMacro]) -> str | None:
+    pieces: list[str] = []
+    index = first
+    while index < last:
+        piece = _string(tokens, index, chosen)
+        if piece is None:
+            macro, closed = chosen.get(tokens.texts[index]), tokens.partner.get(index + 1)
+            if macro is None or macro.parameters is None or closed is None or tokens.texts[index + 1] != "(":
+                return None
+            arguments = tokens.text[tokens.end(index + 1) : tokens.starts[closed]].split(",")
+            if len(arguments) != len(macro.parameters):
+                return None
+            piece, index = macro.text(tuple(argument.strip() for argument in arguments)), closed
+        pieces.append(piece)
+        index += 1
+    return "".join(pieces) if pieces else None
 
 
-def _string(tokens: Tokens, index: int, chosen: Mapping[str, str]) -> str | None:
+def _string(tokens: Tokens, index: int, chosen: Mapping[str, StringMacro]) -> str | None:
     """What a token says if it is a string literal or stands for one."""
-    return _content(tokens.texts[index]) if tokens.kinds[index] == STRING else chosen.get(tokens.texts[index])
+    if tokens.kinds[index] == STRING:
+        return _content(tokens.texts[index])
+    macro = chosen.get(tokens.texts[index])
+    return macro.text(()) if macro is not None and macro.parameters is None else None
 
 
 def _content(literal: str) -> str:
@@ -140,7 +175,7 @@ def _content(literal: str) -> str:
     return _ESCAPE.sub(lambda m: _ESCAPES.get(m[1], "" if m[1].strip() == "" else m[1]), body)
 
 
-def _operands(tokens: Tokens, first: int, last: int, chosen: Mapping[str, str]) -> tuple[Operand, ...] | None:
+def _operands(tokens: Tokens, first: int, last: int, chosen: Mapping[str, StringMacro]) -> tuple[Operand, ...] | None:
     """`[name] "constraint"(expression), ...`; None when something else stands there: the numbers would be wrong."""
     found: list[Operand] = []
     index = first
@@ -156,10 +191,9 @@ def _operands(tokens: Tokens, first: int, last: int, chosen: Mapping[str, str]) 
         if None in parts or opened >= last or tokens.texts[opened] != "(":
             return None
         closed = tokens.partner.get(opened, last)
-        if closed + 1 < last and tokens.texts[closed + 1] != ",":
-            return None
+        between = closed + 1 < last and tokens.texts[closed + 1] == ","
         expression = tokens.text[tokens.end(opened) : tokens.starts[closed]] if closed < last else ""
         constraint = "".join(part or "" for part in parts)
         found.append(Operand(constraint, name, " ".join(expression.replace("\\\n", " ").split())))
-        index = closed + 2
+        index = closed + 1 + between  # nvcc does not miss a comma
     return tuple(found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from porter.unit import Unit
-from porter.warp.asm import Assembly, assemblies, string_macros
+from porter.warp.asm import Assembly, StringMacro, assemblies, string_macros
 
 _MOST_HEADERS = 100
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', re.MULTILINE)
@@ -20,9 +20,9 @@ def statements(unit: Unit) -> list[Assembly]:
     return list(assemblies(unit.tokens, {**_of_headers(unit), **macros}))
 
 
-def _of_headers(unit: Unit) -> dict[str, tuple[str, ...]]:
+def _of_headers(unit: Unit) -> dict[str, tuple[StringMacro, ...]]:
     """The macros of the project's headers that the file includes, directly or not."""
-    found: dict[str, tuple[str, ...]] = {}
+    found: dict[str, tuple[StringMacro, ...]] = {}
     if unit.included_file is None:
         return found
     seen: set[str] = set()

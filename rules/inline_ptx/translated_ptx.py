@@ -105,6 +105,13 @@ class TranslatedPtx(Rule):
             '#ifdef __LP64__\n#define P "l"\n#else\n#define P "r"\n#endif\n#define LD "ld.global.cs"\n'
             "__device__ int f(const int *p) { int v; v = *(unsigned const *)(p); return v; }",
         ),
+        fixes(
+            '#if NEW\n#define HINT(n) ".L2::" #n "B"\n#else\n#define HINT(n)\n#endif\n'
+            "__device__ int f(const int *p, const int *q) { int v; "
+            'asm("ld.global" HINT(128) ".s32 %0, [%1];" : "=r"(v) : "l"(p) "l"(q)); return v; }',
+            '#if NEW\n#define HINT(n) ".L2::" #n "B"\n#else\n#define HINT(n)\n#endif\n'
+            "__device__ int f(const int *p, const int *q) { int v; v = *(int const *)(p); return v; }",
+        ),
         clean(
             '#define IN(x) "r"(x)\n__device__ int f(int a, int b) { int d; '
             'asm("sub.s32 %0, %1, %2;" : "=r"(d) : IN(a), "r"(b)); return d; }'
