@@ -15,6 +15,9 @@ from porter.validation.inputs import Filled, Trial, shape_of
 from porter.validation.trial import Done, Output
 from porter.validation.verdict import Status, judge, judge_runs
 
+_MOVEMENT = 4.0
+"""How many times the movement of the original's own result is accepted."""
+
 
 @dataclass(frozen=True)
 class Truth:
@@ -98,6 +101,13 @@ def truths_from(case: Case, original: Done, trial: Trial) -> dict[str, Truth]:
                 bound = tolerance.unrefereed(argument.dtype, values, reduction)
         made[argument.name] = Truth(argument, values, output.written, bound)
     return made
+
+
+def widened(truth: Truth, movement: NDArray[np.float64] | None) -> Truth:
+    """The same, with what the original's own results move on top of what is accepted."""
+    if truth.bound is None or movement is None or truth.argument.any_order:
+        return truth
+    return replace(truth, bound=truth.bound + _MOVEMENT * movement)
 
 
 def _compare(output: Output, truth: Truth) -> Comparison:
