@@ -10,7 +10,7 @@ from typing import NamedTuple
 from porter.editors import editor_spans, is_for_editor
 
 # Every repetition that could start again at each line is bounded: no input makes this quadratic.
-_KEYWORD = rb"(?:return|else|do|case|goto|throw|delete|new|using|co_return|co_yield|define|public|private)\b"
+_KEYWORD = rb"(?:return|else|do|case|goto|throw|delete|new|using|co_return|co_yield|define|public|private|operator)\b"
 _LINE = re.compile(
     rb"""\n[ \t]*(?:
       \#[ \t]*(?:define[ \t]+(\w+) | (?:include|include_next|import)[ \t]*[<"]([^>"\n]+)[>"])

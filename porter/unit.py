@@ -203,6 +203,8 @@ class Unit:
             return False
         if tokens.directive_of(index - 1) is not directive:
             return False
+        if directive is not None and directive.name == "define" and directive.first == index - 1:
+            return False  # the macro's name, and no type
         before = tokens.texts[index - 1]
         if before in ("*", "&") and index > 1:
             return tokens.texts[index - 2] in _BUILTIN_TYPES

@@ -29,6 +29,7 @@ class SupportName(Rule):
             "__device__ int sum(int v) { return v + __shfl_xor_sync(0xffffffff, v, 1); }",
             "__device__ int sum(int v) { return v + porter::shfl_xor_sync(0xffffffff, v, 1); }",
         ),
+        fixes("#define NEXT __shfl_down(v, 1)", "#define NEXT porter::shfl_down(v, 1)"),
         fixes("#define ALL(p) __all_sync(~0u, p)", "#define ALL(p) porter::all_sync(~0u, p)"),
         fixes(
             "__device__ void f() {\n#if __CUDA_ARCH__ >= 800\n  g();\n#else\n  __trap();\n#endif\n}",

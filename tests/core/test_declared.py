@@ -21,6 +21,8 @@ from porter.unit import Unit
         ("  __FILE__, __LINE__, cudaGetErrorString(error));", set()),
         ("  CUSPARSE_INDEX_32I,   CUSPARSE_INDEX_64I,", set()),
         ("return cudaFree(p);", set()),
+        ("  operator cudaStream_t() const noexcept { return s; }", set()),
+        ("  explicit operator cudaEvent_t() const;", set()),
     ],
 )
 def test_prescan(line: str, declared: set[str]) -> None:
@@ -35,6 +37,9 @@ def test_prescan(line: str, declared: set[str]) -> None:
         ("void f() {\n#ifdef GPU\n  cudaFree(p);\n#endif\n}", False),
         ("void f() {\n#pragma unroll\n  cudaFree(p);\n}", False),
         ("#define cudaFree free", True),
+        ("#define FREE cudaFree(p)", False),
+        ("#define FREE_BOTH \\\n  cudaFree(p); \\\n  cudaFree(q)", False),
+        ("#define DECLARE int cudaFree(void *);", True),
     ],
 )
 def test_own_names_of_a_file(text: str, own: bool) -> None:
