@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from porter.headers import headers_of, include_names
 from porter.model import Effort, Finding
 from porter.renames import namespace_aliases
 from porter.rule import Rule, clean, fixes
@@ -89,7 +89,6 @@ BRINGS = {
 }
 """Header -> headers that it includes in every rocThrust from 5.2 to 7; those of these are there too."""
 
-_INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', re.MULTILINE)
 _MOST_FILES = 400
 
 
@@ -151,15 +150,7 @@ def _used(unit: Unit) -> dict[str, int]:
 def _thrust_headers(unit: Unit) -> frozenset[str]:
     """Headers of Thrust that a file includes, itself or through the project's own headers (`sort`)."""
     names = set(unit.included)
-    waiting = [(unit.source.path, name) for name in names]
-    seen: set[str] = set()
-    while waiting and unit.included_file is not None and len(seen) < _MOST_FILES:
-        path, name = waiting.pop()
-        found = None if name.startswith("thrust/") else unit.included_file(path, name)
-        if found is None or found.path in seen:
-            continue
-        seen.add(found.path)
-        inner = {match[1].decode("latin-1") for match in _INCLUDE.finditer(found.data)}
-        names |= inner
-        waiting += [(found.path, other) for other in inner]
+    if unit.included_file is not None:
+        for header in headers_of(unit.source, unit.included, unit.included_file, _MOST_FILES, "thrust/"):
+            names.update(include_names(header))
     return frozenset(name[len("thrust/") : -len(".h")] for name in names if name.startswith("thrust/"))

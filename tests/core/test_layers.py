@@ -23,6 +23,7 @@ ALLOWED_IN_RULES = {
     "porter.rules",
     "porter.functions",
     "porter.kernels",
+    "porter.headers",
     "porter.launches",
     "porter.written",
     "porter.conditionals",

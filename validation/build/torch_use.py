@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import itertools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,8 @@ from pathlib import Path
 from porter.validation.build.includes import included
 from porter.validation.toolchain.result import Missing
 from porter.validation.toolchain.torch_headers import TorchHeaders, find_torch_headers
+
+from porter.headers import reached
 
 _TORCH = re.compile(r"(?:torch|ATen|c10)/")
 _MACRO = re.compile(r"-[DU][A-Za-z_]\w*(?:=[\w.+-]*)?$")
@@ -26,20 +29,25 @@ def torch_of(source: Path, options: tuple[str, ...]) -> TorchHeaders | Missing |
 
 def uses_torch(source: Path, options: tuple[str, ...]) -> bool:
     """Whether the unit, or a header of the project that it includes, includes a header of PyTorch's."""
-    folders = tuple(_folders(options))
-    seen = {source}
-    waiting = [source]
-    while waiting and len(seen) < _MOST:
-        current = waiting.pop()
-        for quoted, name in included(current):
-            if _TORCH.match(name):
-                return True
-            near = (current.parent,) if quoted else ()
-            found = next((path for folder in (*near, *folders) if (path := folder / name).is_file()), None)
-            if found is not None and found not in seen:
-                seen.add(found)
-                waiting.append(found)
-    return False
+    try:
+        status = source.stat()
+    except OSError:
+        return False
+    return _reaches_torch(source, tuple(_folders(options)), (status.st_mtime_ns, status.st_size))
+
+
+@functools.lru_cache(maxsize=4096)
+def _reaches_torch(source: Path, folders: tuple[Path, ...], stamp: tuple[int, int]) -> bool:
+    """Asked several times in a build: what the headers of a unit include is read once."""
+    del stamp
+
+    def find(current: Path, line: tuple[bool, str]) -> Path | None:
+        quoted, name = line
+        near = (current.parent,) if quoted else ()
+        return next((path for folder in (*near, *folders) if (path := folder / name).is_file()), None)
+
+    files = itertools.chain((source,), reached(source, included, find, _MOST))
+    return any(_TORCH.match(name) for file in files for _, name in included(file))
 
 
 def _folders(options: tuple[str, ...]) -> Iterator[Path]:

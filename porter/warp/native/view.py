@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import cast
 
+from porter.headers import headers_of
 from porter.launches import find_launches
 from porter.lex import Tokens, lex
 from porter.model import Launch
@@ -77,22 +78,10 @@ def _included(unit: Unit) -> Iterator[str]:
     read = unit.included_file
     if read is None:
         return
-    seen = {unit.source.path}
     size = 0
-    for source in _depth_first(unit, unit.source.path, unit.tokens, seen):
+    names = [include.name for include in unit.tokens.includes]
+    for source in headers_of(unit.source, names, read, _MOST, _OURS):
         size += len(source.data)
-        if size > _LARGEST or len(seen) > _MOST:
+        if size > _LARGEST:
             return
         yield source.text
-
-
-def _depth_first(unit: Unit, path: str, tokens: Tokens, seen: set[str]) -> Iterator[SourceFile]:
-    read = unit.included_file
-    assert read is not None
-    for include in tokens.includes:
-        source = None if include.name.startswith(_OURS) else read(path, include.name)
-        if source is None or source.path in seen:
-            continue
-        seen.add(source.path)
-        yield from _depth_first(unit, source.path, lex(source.text), seen)
-        yield source
