@@ -128,6 +128,8 @@ def _rows(folder: Path, source: Path, case: CaseResult, path: Path) -> Iterator[
     for pair in case.pairs:
         depends = original is not None and original.status is Status.NONDETERMINISTIC
         status = "order" if depends and pair.status is not Status.PASSED else pair.status.value
+        if pair.status is Status.NOT_RUN and original is not None and original.status is not Status.PASSED:
+            status, pair = "original", replace(pair, reason=original.reason)
         row = Row(folder.name, source.name, case.kernel, pair.warp or "", status)
         yield Row(
             **{

@@ -87,6 +87,20 @@ class Port:
         return path
 
 
+def in_hip(kernel: str) -> str:
+    """A kernel as its port is named: types of CUDA among the template arguments have other names."""
+    name, opened, arguments = kernel.partition("<")
+    return name + opened + re.sub(r"[A-Za-z_]\w*", lambda match: _hip_type(match[0]), arguments)
+
+
+@functools.cache
+def _hip_type(name: str) -> str:
+    from porter.names.table import load_names
+
+    row = load_names(None, {}).get(name) if name.startswith(("__nv_", "nv_", "cuda")) else None
+    return row.hip if row is not None and row.hip is not None else name
+
+
 def existing_port(tree: Path, root: Path) -> Port:
     """A tree that `porter port` wrote; raises NotPorted."""
     try:

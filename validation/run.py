@@ -14,7 +14,7 @@ from porter.validation.check import Agreement, Checked, SideKey, SidePlan, Task
 from porter.validation.crew import Answer, Crew, Lost
 from porter.validation.device import Program
 from porter.validation.devices import registry
-from porter.validation.porting import NotPorted, Port, existing_port, port_of
+from porter.validation.porting import NotPorted, Port, existing_port, in_hip, port_of
 from porter.validation.text import kernel_file
 from porter.validation.toolchain.store import prune
 from porter.validation.verdict import (
@@ -236,6 +236,7 @@ def _port_side(case: Case, also: tuple[str, ...], device: str, warp: str, reques
         port = _port(case.root, warp, request.tree)
         program = _program(case, port.file(case), "hip", also)
         folders = tuple(port.folder(folder) for folder in case.include_dirs)
+        program = replace(program, kernel=in_hip(program.kernel), also=tuple(in_hip(name) for name in program.also))
         program = replace(program, include_dirs=folders if case.string is None else (*folders, port.tree))
         return SidePlan("port", device, program, warp, lanes=port.lanes(case), left=port.left)
     except NotPorted as error:

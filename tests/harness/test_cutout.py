@@ -140,3 +140,16 @@ def test_macros_that_make_device_code_are_kept(tmp_path: Path) -> None:
         assert kept in text, kept
     for dropped in ("\nHOST(host)", "both(Tensor"):
         assert dropped not in text, dropped
+
+
+def test_support_headers_are_included_as_they_are(tmp_path: Path) -> None:
+    """What porter wrote is whole: its macros make names that no text has."""
+    (tmp_path / "porter").mkdir()
+    (tmp_path / "porter" / "math.hpp").write_text("#define MAKE(x) __device__ int to_##x();\nMAKE(int)\n")
+    source = tmp_path / "k.hip"
+    source.write_text(
+        '#include "porter/math.hpp"\n__global__ void k(int* y) { *y = to_int(); }\nmissing::Type unused;\n'
+    )
+    text = cut_out(Program(source, "k", "hip"))
+    assert text is not None and f'#include "{(tmp_path / "porter" / "math.hpp").resolve()}"' in text
+    assert "MAKE" not in text and "missing" not in text

@@ -8,6 +8,7 @@ import pytest
 from porter.validation.devices import registry
 from porter.validation.draft import draft
 from porter.validation.draft_try import text_of, try_sizes
+from porter.validation.porting import in_hip
 from porter.validation.verdict import Status
 
 from tests.cli.command import porter
@@ -69,3 +70,8 @@ def test_nothing_runs_where_something_is_left_to_fill_in(tmp_path: Path) -> None
     source.write_text("__global__ void k(float* y) { y[threadIdx.x] = 1; }\n")
     (only,) = try_sizes(draft(source))
     assert only.status is Status.NOT_RUN and only.reason.startswith("to fill in: ") and not only.chosen
+
+
+def test_types_of_cuda_have_other_names_in_the_port() -> None:
+    assert in_hip("ns::cvt<__half, __nv_bfloat16, 4>") == "ns::cvt<__half, __hip_bfloat16, 4>"
+    assert in_hip("cudaSomething") == "cudaSomething"

@@ -16,6 +16,7 @@ from porter.validation.toolchain.torch_headers import TorchHeaders
 
 from porter.launches import base_name
 from porter.lex import Include, Tokens, lex
+from porter.support import FOLDER, include_folder
 
 _FRAMEWORKS = frozenset({"torch", "ATen", "c10", "caffe2", "pybind11", "tensorflow", "jaxlib"})
 _TORCH_NAME = re.compile(r"(?:at|c10|torch)$|(?:C10|AT|TORCH|WARP)_|gpuAtomic")
@@ -36,6 +37,8 @@ class _File:
     items: tuple[Item, ...]
     local: dict[int, _File] = field(default_factory=dict)
     """Files of the project by the place of the `#include` that names them."""
+    is_support: bool = False
+    """A header that porter wrote: included as it is, wherever the unit lies."""
 
     def walk(self) -> Iterator[_File]:
         """This file and all it includes."""
@@ -112,11 +115,18 @@ def _read(path: Path, folders: tuple[Path, ...], seen: set[Path]) -> _File:
     local: dict[int, _File] = {}
     for include in tokens.includes:
         found = _find(path, include, folders)
-        if found is not None and found not in seen:
+        if found is not None and _is_support(found):
+            local[include.line_start] = _File(found, "", lex(""), (), is_support=True)
+        elif found is not None and found not in seen:
             local[include.line_start] = _read(found, folders, seen)
         elif found is not None:
             local[include.line_start] = _File(found, "", lex(""), ())
     return _File(path, text, tokens, items(tokens), local)
+
+
+def _is_support(path: Path) -> bool:
+    """Whether a file is one of the headers that a ported tree gets."""
+    return path.parent.name == FOLDER and (include_folder() / FOLDER / path.name).is_file()
 
 
 def _find(path: Path, include: Include, folders: tuple[Path, ...]) -> Path | None:
@@ -193,7 +203,9 @@ def _emit(file: _File, needed: frozenset[Item], known: tuple[Path, ...]) -> Iter
         if inner is None and _is_known(include, known):
             continue
         yield text[position : include.line_start]
-        if inner is not None and inner.text:
+        if inner is not None and inner.is_support:
+            yield f'#include "{inner.path}"'
+        elif inner is not None and inner.text:
             yield from _emit(inner, needed, known)
         line = file.text.count("\n", 0, include.line_end) + 1
         yield f'#line {line} "{marker}"'
