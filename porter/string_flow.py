@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import bisect
 import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from porter.lex import IDENTIFIER, Tokens
@@ -25,6 +26,7 @@ _OPENS, _CLOSES = frozenset("([{"), frozenset(")]}")
 _BEFORE_VALUE = frozenset({"(", ",", "=", "return", "+=", "<<", "{"})
 _AFTER_VALUE = frozenset({")", ",", ";", "<<", "}"})
 _LONGEST_SUM = 400
+_DEEPEST = 40
 _COMPILES = re.compile(r"nvrtc|hiprtc|\brtc_|_rtc\b|Rtc|RTC|compile(?!d)|Compile(?!d)|\bjit|_jit|Jit|JIT")
 """In the name of a function that is in another file."""
 
@@ -40,6 +42,9 @@ class Flow:
     """Set to the reason why another file is taken to compile a text that was asked about."""
     _answers: dict[int, str | None] = field(default_factory=dict)
     _notes: dict[int, tuple[bool, str]] = field(default_factory=dict)
+    _declared: dict[str, list[int]] = field(default_factory=dict)
+    _functions: dict[str, list[int]] = field(default_factory=dict)
+    _depth: int = 0
 
     def holder(self, first: int, last: int) -> int | None:
         """The name declared with tokens and nothing else: `a = ..;`, `a[] = {..};`, `a(..);`, `#define a ..`."""
@@ -94,10 +99,10 @@ class Flow:
             return True
         returned = self._returned_by(first, last)
         if returned is not None:
-            return self._result_misuse(returned) is None
+            return self._answer(returned, self._result_misuse) is None
         array = self._array_around(first, last)
         if array is not None:
-            return self._array_misuse(array) is None
+            return self._answer(array, self._array_misuse) is None
         target = self.holder(first, last)
         if target is None:
             target = self._assigned(first, last)
@@ -109,16 +114,22 @@ class Flow:
 
     def misuse(self, declared: int) -> str | None:
         """What else is done with a variable or parameter; None when its text is compiled, at most measured or shown."""
-        if declared not in self._answers:
-            self._answers[declared] = None  # while it is being found out: `s = s + t` is no other use
+        return self._answer(declared, self._misuse)
+
+    def _answer(self, name: int, find: Callable[[int], str | None]) -> str | None:
+        """The answer about the name at a token, found once."""
+        if name not in self._answers:
+            self._answers[name] = None  # while it is being found out: `s = s + t` is no other use
             before = self.joined, self.elsewhere
             self.joined, self.elsewhere = False, ""
-            self._answers[declared] = self._misuse(declared)
-            self._notes[declared] = self.joined, self.elsewhere
+            self._depth += 1
+            self._answers[name] = find(name) if self._depth < _DEEPEST else "it is handed on too often"
+            self._depth -= 1
+            self._notes[name] = self.joined, self.elsewhere
             self.joined, self.elsewhere = before
-        joined, elsewhere = self._notes.get(declared, (False, ""))
+        joined, elsewhere = self._notes.get(name, (False, ""))
         self.joined, self.elsewhere = self.joined or joined, self.elsewhere or elsewhere
-        return self._answers[declared]
+        return self._answers[name]
 
     def _misuse(self, declared: int) -> str | None:
         name = self.tokens.texts[declared]
@@ -143,19 +154,15 @@ class Flow:
 
     def _result_misuse(self, function: int) -> str | None:
         """As for a variable, of what a function returns."""
-        if function not in self._answers:
-            self._answers[function] = None
-            name = self.tokens.texts[function]
-            calls = [index for index in self.tokens.names[name] if index != function]
-            made = [self.tokens.partner.get(index + 1) for index in calls if self.tokens.texts[index + 1] == "("]
-            good = len(made) == len(calls) and all(
-                last is not None and (self._is_declared_only(index, last) or self.is_compiled(index, last))
-                for index, last in zip(calls, made, strict=True)
-            )
-            if not calls:
-                self.elsewhere = f"nothing in this file calls {name}: another file must compile its result"
-            self._answers[function] = None if good else f"the result of {name} has another use"
-        return self._answers[function]
+        texts, name = self.tokens.texts, self.tokens.texts[function]
+        calls = [index for index in self.tokens.names[name] if index != function]
+        if not calls:
+            self.elsewhere = f"nothing in this file calls {name}: another file must compile its result"
+        for call in calls:
+            last = self.tokens.partner.get(call + 1) if texts[call + 1 : call + 2] == ["("] else None
+            if last is None or not (self._is_declared_only(call, last) or self.is_compiled(call, last)):
+                return f"the result of {name} has another use"
+        return None
 
     def _is_declared_only(self, name: int, closing: int) -> bool:
         """Whether a function is declared there, without a body."""
@@ -163,13 +170,9 @@ class Flow:
 
     def _array_misuse(self, declared: int) -> str | None:
         """As for a variable, of an array of texts: headers of a program, or sources of several."""
-        if declared not in self._answers:
-            self._answers[declared] = None
-            uses = list(self._uses(declared))
-            good = bool(uses) and all(self._is_array_compiled(use) or self._is_measured(use) for use in uses)
-            name = self.tokens.texts[declared]
-            self._answers[declared] = None if good else f"{name} has another use"
-        return self._answers[declared]
+        uses = list(self._uses(declared))
+        good = bool(uses) and all(self._is_array_compiled(use) or self._is_measured(use) for use in uses)
+        return None if good else f"{self.tokens.texts[declared]} has another use"
 
     def _is_array_compiled(self, use: int) -> bool:
         tokens, texts = self.tokens, self.tokens.texts
@@ -196,12 +199,17 @@ class Flow:
             return body, tokens.partner[body]
         if tokens.directive_of(declared) is not None:
             return -1, len(tokens)
-        ends = [
-            partner
-            for opening, partner in tokens.partner.items()
-            if opening < declared < partner and tokens.texts[opening] == "{" and not self._is_namespace(opening)
-        ]
-        return (declared, min(ends)) if ends else (-1, len(tokens))
+        block = next((opening for opening in self._around(declared) if not self._is_namespace(opening)), None)
+        return (-1, len(tokens)) if block is None else (declared, tokens.partner[block])
+
+    def _around(self, index: int) -> Iterator[int]:
+        """The opening braces around a token, from the inside out."""
+        place = bisect.bisect_left(self._braces, index) - 1
+        opening = self._braces[place] if place >= 0 else None
+        while opening is not None:
+            if index < self.tokens.partner[opening]:
+                yield opening
+            opening = self._parents[opening]
 
     def _is_namespace(self, opening: int) -> bool:
         """Whether a brace opens a namespace or a class, whose names are used after it too."""
@@ -324,8 +332,7 @@ class Flow:
         tokens, texts = self.tokens, self.tokens.texts
         if first < 1 or texts[first - 1] != "return" or texts[last + 1 : last + 2] != [";"]:
             return None
-        around = [opening for opening in self._braces if opening < first < tokens.partner[opening]]
-        for opening in reversed(around):
+        for opening in self._around(first):
             before = opening - 1
             while before > 0 and texts[before] in ("const", "noexcept", "override", "final"):
                 before -= 1
@@ -339,6 +346,18 @@ class Flow:
         """Opening braces, in order."""
         texts = self.tokens.texts
         return sorted(index for index in self.tokens.partner if texts[index] == "{")
+
+    @functools.cached_property
+    def _parents(self) -> dict[int, int | None]:
+        """For each opening brace the one around it."""
+        found: dict[int, int | None] = {}
+        stack: list[int] = []
+        for opening in self._braces:
+            while stack and self.tokens.partner[stack[-1]] < opening:
+                stack.pop()
+            found[opening] = stack[-1] if stack else None
+            stack.append(opening)
+        return found
 
     def _array_around(self, first: int, last: int) -> int | None:
         """The array that is declared with the tokens as an element: `a[] = {x, y};`."""
@@ -363,20 +382,24 @@ class Flow:
         tokens = self.tokens
         if tokens.kinds[use] != IDENTIFIER:
             return None
-        found = [
-            index
-            for index in tokens.names[tokens.texts[use]]
-            if index < use
-            and self.is_declarator(index)
-            and tokens.texts[index - 1] not in ("&", "*")
-            and tokens.texts[index + 1] in (";", "=", "(", "{", ",")
-        ]
-        return found[-1] if found and self._scope(found[-1])[1] > use else None
+        name = tokens.texts[use]
+        if name not in self._declared:
+            self._declared[name] = [
+                index
+                for index in tokens.names[name]
+                if self.is_declarator(index)
+                and tokens.texts[index - 1] not in ("&", "*")
+                and index + 1 < len(tokens)
+                and tokens.texts[index + 1] in (";", "=", "(", "{", ",")
+            ]
+        place = bisect.bisect_left(self._declared[name], use) - 1
+        found = self._declared[name][place] if place >= 0 else None
+        return found if found is not None and self._scope(found)[1] > use else None
 
     def _parameter(self, name: str, number: int) -> int | None:
         """A parameter of the one function of that name that the file defines."""
         tokens = self.tokens
-        bodies = [index for index in tokens.names.get(name, ()) if self._body(index) is not None]
+        bodies = self._defined(name)
         if len(bodies) != 1:
             return None
         opening = bodies[0] + 1
@@ -392,10 +415,17 @@ class Flow:
         """Whether the function named at a token is in another file and compiles, by its name and scope."""
         texts = self.tokens.texts
         name = texts[place]
-        if any(self._body(index) is not None for index in self.tokens.names[name]):
+        if self._defined(name):
             return False
         scope = texts[place - 2] if place > 1 and texts[place - 1] == "::" else ""
         return _COMPILES.search(f"{scope} {name}") is not None
+
+    def _defined(self, name: str) -> list[int]:
+        """Where functions of a name are defined in the file."""
+        if name not in self._functions:
+            places = self.tokens.names.get(name, ())
+            self._functions[name] = [index for index in places if self._body(index) is not None]
+        return self._functions[name]
 
     def _body(self, name: int) -> int | None:
         """The opening brace of the function that is defined with the name at a token."""

@@ -335,6 +335,18 @@ def test_the_tree_holds_the_texts_of_its_headers(tmp_path: Path) -> None:
     assert {"porter/rtc.hpp", "porter/rtc_headers.hpp", "porter/warp32.hpp"} <= set(manifest["support"])
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"const char *s0 = {RAW};\n" + "".join(f"auto s{n} = s{n - 1};\n" for n in range(1, 500)) + use("s499"),
+        "".join(f"const char *f{n}() {{ return f{n - 1}(); }}\n" for n in range(1, 500))
+        + f"const char *f0() {{ return {RAW}; }}\n",
+    ],
+)
+def test_chains_that_are_too_long(text: str) -> None:
+    assert len(verdict(ported(text))) == 1
+
+
 _CODE = (
     "__device__",
     "nvrtcCreateProgram(",
