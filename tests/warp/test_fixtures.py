@@ -7,8 +7,9 @@ import pytest
 from porter.edits import overlaps
 from porter.model import Edit, Effort, Finding
 from porter.source import SourceFile
-from porter.warp.classify import Classified, Role, classify
+from porter.warp.classify import classify
 from porter.warp.native.plan import outcome
+from porter.warp.roles import Classified, Role
 from tests.fixtures.warp import Fixture, Hazard, load
 from tests.warp import execution
 
