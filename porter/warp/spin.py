@@ -15,6 +15,7 @@ from porter.warp.flow import Flow
 from porter.warp.flows import flow_of
 from porter.warp.spread import UNIFORM, Spread
 from porter.warp.tree import EMPTY, Node, calls, names, unwrapped
+from porter.warp.waiting_loop import STEPS, Loop, jumping_back, only, parts_of
 
 _LOCKS = re.compile(r"atomic(?:CAS|Exch)(?:_block|_system)?|compare_exchange_(?:weak|strong)|exchange|test_and_set")
 _POLLS = re.compile(
@@ -27,7 +28,6 @@ _IDLE = re.compile(
 _RELEASES = re.compile(r"(?:\w*_)?(?:un_?lock|release)\w*", re.IGNORECASE)
 _MEETS = BARRIERS | {"porter::syncwarp", "__builtin_amdgcn_wave_barrier"}
 _LOADING = re.compile(r"\bld\.[\w.]*(?:acquire|volatile|relaxed|\.c[gv]\b)|\batom\.")
-_STEPS = ("++", "--")
 _JUMPS_OUT = ("break", "goto")
 
 
@@ -57,52 +57,6 @@ class Spin:
     """How the place that is polled differs between threads."""
     winner: Node = EMPTY
     """The branch that takes a lock, uses it and gives it back."""
-
-
-@dataclass(frozen=True)
-class _Loop:
-    """A loop with what it tests, does and changes."""
-
-    node: Node
-    condition: Node
-    body: Node
-
-    @cached_property
-    def statements(self) -> tuple[Node, ...]:
-        return self.body.kids if self.body.kind == "block" else (self.body,)
-
-    @cached_property
-    def changed(self) -> dict[str, tuple[Node, ...]]:
-        """Names that the loop sets -> what it sets them to."""
-        found: dict[str, tuple[Node, ...]] = {}
-        for node in self.node.walk():
-            if node.kind == "assign":
-                name, value = unwrapped(node.kids[0]).text, node.kids[1] if node.text == "=" else node
-            elif node.kind == "postfix" or (node.kind == "unary" and node.text in _STEPS):
-                name, value = unwrapped(node.kids[0]).text, node
-            elif node.kind == "variable" and node.initial is not None:
-                name, value = node.text, node.initial
-            else:
-                continue
-            found[name] = (*found.get(name, ()), value)
-        return found
-
-    @cached_property
-    def exits(self) -> tuple[Node, ...]:
-        """The conditions that end the loop."""
-        breaking = [s.kids[0] for s in self.statements if s.kind == "if" and _only_breaks(s.kids[1])]
-        return (*(() if _constant_true(self.condition) else (self.condition,)), *breaking)
-
-    @cached_property
-    def tested(self) -> tuple[Node, ...]:
-        """What the exits test: their own expressions, and what the loop puts into the variables they read."""
-        read = {name for condition in self.exits for name in names(condition)}
-        return (*self.exits, *(value for name in sorted(read) for value in self.changed.get(name, ())))
-
-    def moves(self, node: Node) -> bool:
-        """Whether an expression reads variables that the loop computes anew."""
-        moving = {name for name, values in self.changed.items() if any(value.kind != "number" for value in values)}
-        return not moving.isdisjoint(names(node))
 
 
 class Spins:
@@ -166,9 +120,9 @@ class Spins:
             for other in node.kids[2:]:
                 yield from self._below(other, guards)
             return
-        loops = (node,) if node.kind in ("while", "do", "for") else self._jumping_back(node)
+        loops = (node,) if node.kind in ("while", "do", "for") else jumping_back(node, self.bodies.tokens.texts)
         for loop in loops:
-            parts = _parts(loop)
+            parts = parts_of(loop)
             waits, winner = self._waits(parts), EMPTY
             if waits is None:
                 waits, winner = self._taken_inside(parts)
@@ -180,24 +134,9 @@ class Spins:
         for kid in node.kids:
             yield from self._below(kid, guards)
 
-    def _jumping_back(self, block: Node) -> tuple[Node, ...]:
-        """`again: ...; if (condition) goto again;` as loops."""
-        texts = self.bodies.tokens.texts
-        found: list[Node] = []
-        for place, label in enumerate(block.kids if block.kind == "block" else ()):
-            if label.kind != "label" or not label.text:
-                continue
-            for end, node in enumerate(block.kids[place + 1 :], place + 1):
-                jump = _only(node.kids[1]) if node.kind == "if" and len(node.kids) == 2 else EMPTY
-                if jump.kind == "jump" and jump.text == "goto" and texts[jump.first + 1] == label.text:
-                    between = Node("block", label.first, node.last, kids=block.kids[place + 1 : end])
-                    found.append(Node("do", label.first, node.last, kids=(between, node.kids[0])))
-                    break
-        return tuple(found)
-
     # What a loop waits for
 
-    def _waits(self, loop: _Loop) -> Waits | None:
+    def _waits(self, loop: Loop) -> Waits | None:
         if not all(map(self._idle, loop.statements)):
             return None
         for node in loop.tested:
@@ -209,7 +148,7 @@ class Spins:
                     return self._flag(call)
         return self._polled(loop)
 
-    def _polled_spread(self, loop: _Loop) -> Spread:
+    def _polled_spread(self, loop: Loop) -> Spread:
         """How the polled address differs between threads, the loop's own variables left out."""
         found = {name for node in (loop.condition, loop.body) for name in names(node)} - loop.changed.keys()
         values = [self.flow.final.get(name, UNIFORM).spread for name in found]
@@ -233,7 +172,7 @@ class Spins:
         places = range(node.first, min(node.last + 1, len(tokens)))
         return any(tokens.kinds[place] == STRING and _LOADING.search(tokens.texts[place]) for place in places)
 
-    def _polled(self, loop: _Loop) -> Waits | None:
+    def _polled(self, loop: Loop) -> Waits | None:
         """`while (flag[i] == 0);`: memory is read again and again, and nothing in the loop can change it."""
         read = {name for condition in loop.exits for name in names(condition)}
         for node in loop.statements:
@@ -248,16 +187,14 @@ class Spins:
                     return Waits.SHARED_FLAG if base in self.shared else Waits.FLAG
         return None
 
-    def _counts(self, loop: _Loop, read: set[str]) -> bool:
+    def _counts(self, loop: Loop, read: set[str]) -> bool:
         """Whether the loop itself moves something that its exits read, other than by reading memory again."""
         values = (value for name in read for value in loop.changed.get(name, ()))
         return not all(any(map(self._flag_memory, value.walk())) for value in values)
 
     @staticmethod
     def _steps(condition: Node) -> bool:
-        return any(
-            n.kind in ("assign", "postfix") or (n.kind == "unary" and n.text in _STEPS) for n in condition.walk()
-        )
+        return any(n.kind in ("assign", "postfix") or (n.kind == "unary" and n.text in STEPS) for n in condition.walk())
 
     def _flag_memory(self, node: Node) -> str:
         """The name through which an expression reads memory that other threads may write; empty for none."""
@@ -284,7 +221,7 @@ class Spins:
             return _IDLE.fullmatch(_bare(inner)) is not None
         if inner.kind == "assign" and unwrapped(inner.kids[0]).kind == "name":
             return unwrapped(inner.kids[0]).text not in self.shared and self._only_reads(inner.kids[1])
-        is_step = inner.kind == "postfix" or (inner.kind == "unary" and inner.text in _STEPS)
+        is_step = inner.kind == "postfix" or (inner.kind == "unary" and inner.text in STEPS)
         return is_step and unwrapped(inner.kids[0]).kind == "name"
 
     def _only_reads(self, source: Node) -> bool:
@@ -292,7 +229,7 @@ class Spins:
             _LOCKS.fullmatch(name) or _PURE.fullmatch(name) or self._polls(name) for name in map(_bare, calls(source))
         )
 
-    def _taken_inside(self, loop: _Loop) -> tuple[Waits | None, Node]:
+    def _taken_inside(self, loop: Loop) -> tuple[Waits | None, Node]:
         """A lock that is taken, used and given back within one pass of the loop, and the statement that does so."""
         for place, statement in enumerate(loop.statements):
             if self._passes_losers_on(statement, loop, loop.statements[place + 1 :]):
@@ -310,9 +247,9 @@ class Spins:
                 return (Waits.TAKING_TURNS, statement) if turns else (None, EMPTY)
         return None, EMPTY
 
-    def _passes_losers_on(self, statement: Node, loop: _Loop, after: tuple[Node, ...]) -> bool:
+    def _passes_losers_on(self, statement: Node, loop: Loop, after: tuple[Node, ...]) -> bool:
         """`if (atomicExch(lock, 1) != 0) continue;` before what the winner does, which then ends the loop."""
-        if statement.kind != "if" or len(statement.kids) != 2 or _only(statement.kids[1]).text != "continue":
+        if statement.kind != "if" or len(statement.kids) != 2 or only(statement.kids[1]).text != "continue":
             return False
         lock = self._lock_of(statement.kids[0], loop)
         rest = Node("block", 0, 0, kids=after)
@@ -321,7 +258,7 @@ class Spins:
         sets = {unwrapped(n.kids[0]).text for n in rest.walk() if n.kind == "assign"}
         return _leaves(rest) or any(sets & set(names(condition)) for condition in loop.exits)
 
-    def _lock_of(self, condition: Node, loop: _Loop) -> Node | None:
+    def _lock_of(self, condition: Node, loop: Loop) -> Node | None:
         """The locking call that a condition tests, in its own text or through a variable set in the loop."""
         values = [value for name in names(condition) for value in loop.changed.get(name, ())]
         for node in (condition, *values):
@@ -365,27 +302,6 @@ def _bare(call: Node) -> str:
     return callee.text if callee.kind == "member" else call.callee.rpartition("::")[2]
 
 
-def _parts(loop: Node) -> _Loop:
-    if loop.kind == "for":
-        step, body = loop.kids[2:]
-        if step.kind == "empty":
-            return _Loop(loop, loop.kids[1], body)
-        stepped = Node("statement", step.first, step.last, kids=(step,))
-        statements = body.kids if body.kind == "block" else (body,)
-        return _Loop(loop, loop.kids[1], Node("block", loop.first, loop.last, kids=(*statements, stepped)))
-    condition, body = (loop.kids[1], loop.kids[0]) if loop.kind == "do" else (loop.kids[0], loop.kids[1])
-    return _Loop(loop, condition, body)
-
-
-def _constant_true(condition: Node) -> bool:
-    return condition is EMPTY or condition.text in ("true", "1")
-
-
-def _only(statement: Node) -> Node:
-    """The one statement of a block, or the statement itself."""
-    return statement.kids[0] if statement.kind == "block" and len(statement.kids) == 1 else statement
-
-
 def _branches(node: Node) -> Iterator[Node]:
     """The branches below a node that stand in no loop of their own."""
     if node.kind == "if":
@@ -393,11 +309,6 @@ def _branches(node: Node) -> Iterator[Node]:
     if node.kind not in ("for", "while", "do", "range", "lambda"):
         for kid in node.kids:
             yield from _branches(kid)
-
-
-def _only_breaks(statement: Node) -> bool:
-    only = _only(statement)
-    return only.kind == "jump" and only.text == "break"
 
 
 def _leaves(side: Node) -> bool:
@@ -424,7 +335,7 @@ def _releases(side: Node, lock: Node) -> bool:
     return False
 
 
-def _meets(loop: _Loop) -> bool:
+def _meets(loop: Loop) -> bool:
     """Whether all lanes come by an operation of the whole warp in each pass: the compiler then keeps the loop whole."""
     found = [call for node in (loop.condition, *loop.statements) if node.kind != "if" for call in calls(node)]
     return any(call.callee in _MEETS or collective(call) is not None for call in found)
