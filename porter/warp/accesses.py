@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import bisect
 from dataclasses import dataclass
 
 from porter.warp.bodies import Bodies, Function
 from porter.warp.linear import Linear, linear
-from porter.warp.tree import Node, names, unwrapped
+from porter.warp.tree import Node, names, stands_in, unwrapped
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +36,7 @@ class Accesses:
         """Reads and writes below a node of the function; an assignment's target is a write."""
         known = self._known.get(id(node))
         if known is None:
-            place = bisect.bisect_left(self._places, node.first)
-            mentioned = place < len(self._places) and self._places[place] <= node.last
-            known = self._known[id(node)] = self._found(node) if mentioned else ()
+            known = self._known[id(node)] = self._found(node) if stands_in(node, self._places) else ()
         return known
 
     def _found(self, node: Node) -> tuple[Access, ...]:

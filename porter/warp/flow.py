@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import bisect
 import functools
 import re
 from dataclasses import dataclass, field
@@ -14,7 +13,7 @@ from porter.warp.constants import WARP
 from porter.warp.evaluation import ROUNDED
 from porter.warp.events import Branch, State
 from porter.warp.spread import PER_LANE, PER_WARP, THREAD, UNIFORM, Spread, Value, join
-from porter.warp.tree import EMPTY, Node, calls, names, unwrapped
+from porter.warp.tree import EMPTY, Node, calls, names, only, stands_in, unwrapped
 
 _BROADCAST = re.compile(r"shfl\.sync\.idx\.b32\s+[^,]+,[^,]+,\s*\d+\s*,|redux\.sync|vote\.sync\.(?:any|all|ballot)")
 """Assembly that leaves the same in all lanes of a warp."""
@@ -98,8 +97,8 @@ class Flow(CallEvaluation):
 
     def _rounded_up(self, node: Node) -> str:
         """`if (n % 32) n += 32 - n % 32;`: the name of what is a multiple of a warp afterwards."""
-        only = node.kids[1].kids[0] if node.kids[1].kind == "block" and len(node.kids[1].kids) == 1 else node.kids[1]
-        assign = only.kids[0] if only.kind == "statement" and len(only.kids) == 1 else only
+        inside = only(node.kids[1])
+        assign = inside.kids[0] if inside.kind == "statement" and len(inside.kids) == 1 else inside
         if len(node.kids) != 2 or assign.kind != "assign" or assign.text != "+=":
             return ""
         name, difference = unwrapped(assign.kids[0]).text, unwrapped(assign.kids[1])
@@ -112,9 +111,7 @@ class Flow(CallEvaluation):
     def _has_barrier(self, node: Node) -> bool:
         known = self._barriers.get(id(node))
         if known is None:
-            places = self.bodies.barrier_places
-            place = bisect.bisect_left(places, node.first)
-            if place == len(places) or places[place] > node.last:
+            if not stands_in(node, self.bodies.barrier_places):
                 return False
             name = node.callee.rpartition("::")[2] if node.kind == "call" else ""
             known = name in BARRIERS or (name != "" and "barrier" in self.bodies.reach.get(name, ()))

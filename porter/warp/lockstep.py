@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import bisect
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,7 +14,7 @@ from porter.warp.flow import Flow
 from porter.warp.flows import flow_of
 from porter.warp.linear import Linear, linear, stride
 from porter.warp.spread import THREAD, UNIFORM, Value
-from porter.warp.tree import Node, calls, unwrapped
+from porter.warp.tree import Node, calls, only, stands_in, unwrapped
 
 _FENCES = BARRIERS | {"__threadfence", "__threadfence_block", "__threadfence_system", "__syncwarp", "syncwarp", "sync"}
 _SYNCS = frozenset({"sync", "barrier"})
@@ -172,8 +171,7 @@ class Lockstep:
             return True
         if statement.kind in ("if", "for", "while", "switch"):
             return False
-        place = bisect.bisect_left(self._fences, statement.first)
-        if place == len(self._fences) or self._fences[place] > statement.last:
+        if not stands_in(statement, self._fences):
             return False
         for call in calls(statement):
             found = collective(call)
@@ -310,10 +308,8 @@ def _condition_of_those_left(statement: Node) -> Node | None:
     """`tid < 32` after `if (tid >= 32) return;`: what holds for the threads that go on."""
     if statement.kind != "if" or len(statement.kids) > 2:
         return None
-    then = statement.kids[1]
-    only = then.kids[0] if then.kind == "block" and len(then.kids) == 1 else then
     condition = unwrapped(statement.kids[0])
-    if only.kind != "return" or condition.kind != "binary":
+    if only(statement.kids[1]).kind != "return" or condition.kind != "binary":
         return None
     opposite = {">=": "<", ">": "<=", "<=": ">", "<": ">=", "!=": "=="}.get(condition.text)
     if opposite is None:

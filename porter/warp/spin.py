@@ -14,8 +14,8 @@ from porter.warp.collectives import BARRIERS, collective
 from porter.warp.flow import Flow
 from porter.warp.flows import flow_of
 from porter.warp.spread import UNIFORM, Spread
-from porter.warp.tree import EMPTY, Node, calls, names, unwrapped
-from porter.warp.waiting_loop import STEPS, Loop, jumping_back, only, parts_of
+from porter.warp.tree import EMPTY, Node, calls, names, only, unwrapped
+from porter.warp.waiting_loop import STEPS, Loop, jumping_back, parts_of
 
 _LOCKS = re.compile(r"atomic(?:CAS|Exch)(?:_block|_system)?|compare_exchange_(?:weak|strong)|exchange|test_and_set")
 _POLLS = re.compile(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import bisect
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 
@@ -100,6 +101,17 @@ def unwrapped(node: Node) -> Node:
     while node.kind == "cast" and len(node.kids) == 1:
         node = node.kids[0]
     return node
+
+
+def only(statement: Node) -> Node:
+    """The one statement of a block, or the statement itself."""
+    return statement.kids[0] if statement.kind == "block" and len(statement.kids) == 1 else statement
+
+
+def stands_in(node: Node, places: Sequence[int]) -> bool:
+    """Whether one of the tokens at places in order is a node's."""
+    place = bisect.bisect_left(places, node.first)
+    return place < len(places) and places[place] <= node.last
 
 
 def calls(node: Node) -> Iterator[Node]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from porter.warp.tree import EMPTY, Node, names, unwrapped
+from porter.warp.tree import EMPTY, Node, names, only, unwrapped
 
 STEPS = ("++", "--")
 
@@ -88,11 +88,6 @@ def jumping_back(block: Node, texts: Sequence[str]) -> tuple[Node, ...]:
 
 def _constant_true(condition: Node) -> bool:
     return condition is EMPTY or condition.text in ("true", "1")
-
-
-def only(statement: Node) -> Node:
-    """The one statement of a block, or the statement itself."""
-    return statement.kids[0] if statement.kind == "block" and len(statement.kids) == 1 else statement
 
 
 def _only_breaks(statement: Node) -> bool:
