@@ -14,7 +14,7 @@ from porter.validation.build.model import BuildReport, How, Status
 from porter.validation.build.report import build_json, build_markdown, build_text
 from porter.validation.build.run import BuildRequest, build
 from porter.validation.build.syntax import syntax_tool
-from porter.validation.toolchain.clang import Missing, find_clang, prelude
+from porter.validation.toolchain.clang import Missing, find_clang, lacks_wrapping_atomics
 from porter.validation.toolchain.headers import find_headers
 from porter.validation.toolchain.hipcc import Hipcc, find_hipcc, supports
 from porter.validation.toolchain.invoke import invoke
@@ -206,7 +206,7 @@ def test_renderings(gfx942: BuildReport) -> None:
 def test_what_old_headers_lack_is_put_right_and_said(gfx942: BuildReport) -> None:
     clang = find_clang()
     assert not isinstance(clang, Missing)
-    assert any(note.startswith(PUT_RIGHT) for note in gfx942.notes) == bool(prelude(clang))
+    assert any(note.startswith(PUT_RIGHT) for note in gfx942.notes) == lacks_wrapping_atomics(clang)
 
 
 SOURCE = """#include <hip/hip_runtime.h>

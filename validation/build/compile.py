@@ -8,7 +8,7 @@ from pathlib import Path
 
 from porter.validation.build.model import How
 from porter.validation.build.torch_use import setup_macros, torch_of
-from porter.validation.toolchain.clang import Clang, libraries, prelude
+from porter.validation.toolchain.clang import Clang, lacks_wrapping_atomics, libraries, prelude
 from porter.validation.toolchain.headers import include_options
 from porter.validation.toolchain.hipcc import ENVIRONMENT, Hipcc
 from porter.validation.toolchain.invoke import Invocation
@@ -146,7 +146,7 @@ def _with_clang(clang: Clang, source: Path, target: str, options: tuple[str, ...
         return _compiled((first,), None, None)
     second = make(Recipe(tool, host, (source,), ()), seconds)
     compiled = _compiled((first, second), first.product(DEVICE) if first.invocation.ok else None, None)
-    if prelude(clang) and _WRAPPING.search(compiled.assembly):
+    if lacks_wrapping_atomics(clang) and _WRAPPING.search(compiled.assembly):
         return replace(compiled, notes=(*compiled.notes, f"{PUT_RIGHT} ({clang.headers}, {clang.version})"))
     return compiled
 

@@ -30,7 +30,8 @@ CANDIDATES = ("clang++-20", "clang++-19", "clang++-18", "clang++-17", "clang++")
 BITCODE = ("amdgcn/bitcode", "lib/x86_64-linux-gnu/amdgcn/bitcode", "lib/amdgcn/bitcode")
 # Device libraries older than gfx942 serve it under the name of the generation they know.
 STAND_INS = {"942": ("940",), "941": ("940",)}
-PRELUDE = Path(__file__).with_name("old_hip.h")
+OLD_HIP, OLD_LIBRARIES = (Path(__file__).with_name(name) for name in ("old_hip.h", "old_libraries.h"))
+_CLOCK = b"__ockl_steadyctr_u64"
 
 
 @dataclass(frozen=True)
@@ -125,13 +126,29 @@ def libraries(clang: Clang) -> tuple[Path, ...]:
 
 
 @functools.cache
-def prelude(clang: Clang) -> tuple[str, ...]:
-    """Options for headers older than the compiler: functions that call what clang no longer has come from us."""
+def lacks_wrapping_atomics(clang: Clang) -> bool:
+    """Whether HIP's headers are older than the compiler: atomicInc and atomicDec call what clang no longer has."""
+    return b'__asm("llvm.amdgcn.atomic.inc' in _bytes(clang.headers / "hip/amd_detail/amd_hip_atomic.h")
+
+
+@functools.cache
+def _lacks_clock(clang: Clang) -> bool:
+    """Whether HIP's headers are newer than the device libraries: wall_clock64 calls what these do not have."""
+    declared = _CLOCK in _bytes(clang.headers / "hip/amd_detail/amd_device_functions.h")
+    return declared and _CLOCK not in _bytes(clang.bitcode / "ockl.bc")
+
+
+def _bytes(path: Path) -> bytes:
     try:
-        text = (clang.headers / "hip/amd_detail/amd_hip_atomic.h").read_bytes()
+        return path.read_bytes()
     except OSError:
-        return ()
-    return ("-include", str(PRELUDE)) if b'__asm("llvm.amdgcn.atomic.inc' in text else ()
+        return b""
+
+
+def prelude(clang: Clang) -> tuple[str, ...]:
+    """Options for headers that do not go with the compiler or the device libraries: what is missing comes from us."""
+    files = (OLD_HIP if lacks_wrapping_atomics(clang) else None, OLD_LIBRARIES if _lacks_clock(clang) else None)
+    return tuple(word for path in files if path is not None for word in ("-include", str(path)))
 
 
 def device_command(
