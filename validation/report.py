@@ -223,8 +223,8 @@ def _details(case: CaseResult, *, verbose: bool) -> list[str]:
     for side in case.sides:
         where = f"{side.side} on {side.device}{f' ({side.warp})' if side.warp else ''}"
         if side.status is Status.PASSED and not verbose:
-            hazards = [note for note in side.notes if note.startswith("hazard")]
-            lines += [f"{case.name}: {where}: {note}" for note in hazards[:1]]
+            hazards = {note.partition(":")[0]: note for note in reversed(side.notes) if note.startswith("hazard")}
+            lines += [f"{case.name}: {where}: {hazards[kind]}" for kind in sorted(hazards)]
             continue
         if side.status is Status.NOT_RUN and not verbose and (case.declared or side.evidence is None):
             continue

@@ -212,6 +212,7 @@ class VirtualKernel:
             schedule=launch.schedule,
             threads=1,
             races=launch.races,
+            global_races=launch.races,
             uninitialised=launch.initialised,
             cooperative=launch.cooperative,
             allow_exited=True,

@@ -26,6 +26,8 @@ class FaultRecord(c.Structure):
         ("address", c.c_uint64),
         ("bytes", c.c_uint64),
         ("other_lane", c.c_uint64),
+        ("other_block", c.c_uint32 * 3),
+        ("spare", c.c_uint32),
     )
 
 
@@ -100,11 +102,13 @@ class Launch(c.Structure):
         ("watch_end", c.c_uint64),
         ("writer", FaultRecord),
         ("hazard", FaultRecord),
+        ("global_hazard", FaultRecord),
+        ("no_fence", FaultRecord),
     )
 
 
 CHECK_RACES, COUNT_MEMORY, COOPERATIVE, CHECK_POISON, INTERLEAVE, ALLOW_EXITED = 1, 2, 4, 8, 16, 32
-WATCH = 64
+WATCH, CHECK_GLOBAL = 64, 128
 LIVE, FREED, READ_ONLY, HEAP = 0, 1, 2, 3
 ALIGNMENTS = {"none": 0, "dword": 1, "natural": 2}
 NOBODY = 0xFFFFFFFF

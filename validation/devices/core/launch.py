@@ -41,6 +41,8 @@ class Options:
     threads: int | None = None
     """Host threads; None: all cores, or one when a schedule is given, so that it repeats."""
     races: bool = False
+    global_races: bool = False
+    """Look for unordered accesses to global memory; one host thread then."""
     uninitialised: bool = True
     """Follow values that nothing wrote (LDS, registers, scratch) until they reach a result."""
     count_memory: bool = False
@@ -103,7 +105,7 @@ class Image:
 @functools.cache
 def runtime(compiler: HostCompiler, lanes: int, device: Path) -> ctypes.CDLL | HostBuildFailed:
     """runtime.c and the *.c files of the device's folder as one library, loaded so that kernels find it."""
-    files = (CORE / "runtime.c", CORE / "services.c", *sorted(device.glob("*.c")))
+    files = (CORE / "runtime.c", CORE / "services.c", CORE / "order.c", *sorted(device.glob("*.c")))
     text = "\n".join(path.read_text() for path in files)
     built = build(compiler, text, ("-O3", f"-DLANES={lanes}"), (CORE, device))
     if isinstance(built, HostBuildFailed):
@@ -176,7 +178,7 @@ def bind(memory: Memory, arguments: Sequence[Argument]) -> Bound:
 
 def host_threads(options: Options) -> int:
     """How many host threads a launch gets."""
-    if options.cooperative or options.watch is not None:
+    if options.cooperative or options.watch is not None or options.global_races:
         return 1
     if options.threads is not None:
         return max(options.threads, 1)
@@ -194,6 +196,7 @@ def _flags(options: Options) -> int:
         | abi.INTERLEAVE * (options.schedule is not None)
         | abi.ALLOW_EXITED * options.allow_exited
         | abi.WATCH * (options.watch is not None)
+        | abi.CHECK_GLOBAL * options.global_races
     )
 
 
@@ -277,8 +280,8 @@ def _notes(launch: abi.Launch, image: Image, memory: Memory) -> tuple[str, ...]:
     notes: list[str] = []
     if launch.note.kind:
         notes.append(str(_fault(launch.note, image, memory)))
-    if launch.hazard.kind:
-        notes.append(str(_fault(launch.hazard, image, memory)))
+    hazards = (launch.hazard, launch.no_fence, launch.global_hazard)
+    notes += [str(_fault(hazard, image, memory)) for hazard in hazards if hazard.kind]
     if launch.messages_lost:
         notes.append(f"too much printed: {launch.messages_lost} messages dropped")
     if image.uses_heap and memory.heap.refused:
@@ -307,7 +310,9 @@ def _fault(record: abi.FaultRecord, image: Image, memory: Memory) -> Fault:
     other = None
     if record.other_wave != abi.NOBODY or record.other_site != abi.NOBODY:
         lane = record.other_lane if record.other_lane < image.lanes else 0
+        if kind is FaultKind.GLOBAL_RACE:
+            x, y, z = record.other_block
         other = Place(image.kernel, (x, y, z), record.other_wave, lane, site(record.other_site))
-    is_global = kind in (FaultKind.OUT_OF_BOUNDS, FaultKind.FREED, FaultKind.READ_ONLY)
+    is_global = kind in (FaultKind.OUT_OF_BOUNDS, FaultKind.FREED, FaultKind.READ_ONLY, FaultKind.GLOBAL_RACE)
     near = memory.describe(record.address) if is_global else None
     return Fault(kind, place, record.address, record.bytes, near, other)

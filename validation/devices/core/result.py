@@ -13,6 +13,10 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 
 
+SEVERAL = 0xFFFFFFFF
+"""In place of a wave's or block's number."""
+
+
 class FaultKind(enum.IntEnum):
     """Numbered as enum FaultKind in runtime.h."""
 
@@ -37,7 +41,9 @@ class FaultKind(enum.IntEnum):
     SYNC_MASK = 19
     SYNC_MISSED = 20
     WARP_RACE = 21
-    """A hazard, told as a note: the launch goes on."""
+    """This one and those that follow are hazards, told as notes: the launch goes on."""
+    NO_FENCE = 22
+    GLOBAL_RACE = 23
 
     @property
     def sentence(self) -> str:
@@ -67,6 +73,8 @@ _SENTENCES = {
     FaultKind.SYNC_MASK: "a lane calls a warp function with a mask that does not name it",
     FaultKind.SYNC_MISSED: "a lane named in the mask of a warp function never arrives",
     FaultKind.WARP_RACE: "hazard in shared memory: two lanes of a warp, one of them writing, no __syncwarp between",
+    FaultKind.NO_FENCE: "hazard in shared memory: an atomic or volatile between two waves, no __threadfence_block seen",
+    FaultKind.GLOBAL_RACE: "hazard in global memory: two waves, one of them writing, nothing orders them",
 }
 
 
@@ -126,9 +134,19 @@ class Fault:
         if self.near:
             parts.append(self.near)
         if self.other:
-            which = f"lane {self.other.lane}" if self.kind is FaultKind.WARP_RACE else f"wave {self.other.wave}"
-            parts.append(f"with {which}" + (f" at {self.other.site.where}" if self.other.site else ""))
+            parts.append(f"with {self._which}" + (f" at {self.other.site.where}" if self.other.site else ""))
         return "; ".join(parts)
+
+    @property
+    def _which(self) -> str:
+        """Who the other one is."""
+        assert self.other is not None
+        if self.kind is FaultKind.WARP_RACE:
+            return f"lane {self.other.lane}"
+        wave = "several waves" if self.other.wave == SEVERAL else f"wave {self.other.wave}"
+        if self.kind is not FaultKind.GLOBAL_RACE or self.other.block == self.place.block:
+            return wave
+        return "several blocks" if self.other.block[0] == SEVERAL else f"block {self.other.block}, {wave}"
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,11 @@ static void record(FaultRecord *into, const Wave *w, enum FaultKind kind, uint32
     pthread_mutex_unlock(&fault_lock);
 }
 
+void core_note(FaultRecord *into, const Wave *w, enum FaultKind kind, uint32_t site, uint32_t lane, uint64_t address,
+               uint64_t bytes) {
+    record(into, w, kind, site, lane, address, bytes);
+}
+
 enum WaveEvent core_fault(Wave *w, enum FaultKind kind, uint32_t site, uint32_t lane, uint64_t address,
                           uint64_t bytes) {
     record(&w->launch->fault, w, kind, site, lane, address, bytes);
@@ -61,6 +66,8 @@ static const Allocation *find(const Launch *launch, uint64_t address) {
     const Allocation *found = low ? &launch->allocations[low - 1] : NULL;
     return found && found->state == ALLOCATION_HEAP ? core_heap_find(launch, address) : found;
 }
+
+const Allocation *core_find(const Launch *launch, uint64_t address) { return find(launch, address); }
 
 static enum FaultKind judge(const Allocation *found, uint64_t address, uint64_t bytes, int write) {
     if (!found || address < found->base || address + bytes > found->end) return FAULT_OUT_OF_BOUNDS;
@@ -181,20 +188,31 @@ int core_global(Wave *w, uint32_t site, uint64_t active, uint64_t *address, uint
     if (w->launch->flags & COUNT_MEMORY)
         count_access(w, site, active, bytes, count_lines(active, address, bytes, low, high), 0);
     if (UNLIKELY(write && w->launch->flags & WATCH)) watch(w, site, active, address, bytes);
+    if (UNLIKELY(w->launch->flags & CHECK_GLOBAL)) core_global_races(w, site, active, address, bytes, write);
     return 0;
 }
 
 int core_scalar(Wave *w, uint32_t site, uint64_t address, uint32_t bytes, int write) {
     const Allocation **hit = &w->worker->hit[site];
-    if (LIKELY(inside(*hit, address, address + bytes, write))) return 0;
-    *hit = find(w->launch, address);
-    enum FaultKind kind = judge(*hit, address, bytes, write);
-    return kind == FAULT_NONE ? 0 : reject(w, kind, site, (uint32_t)first_lane(w->live), address, bytes);
+    if (!LIKELY(inside(*hit, address, address + bytes, write))) {
+        *hit = find(w->launch, address);
+        enum FaultKind kind = judge(*hit, address, bytes, write);
+        if (kind != FAULT_NONE) return reject(w, kind, site, (uint32_t)first_lane(w->live), address, bytes);
+    }
+    if (UNLIKELY(w->launch->flags & CHECK_GLOBAL && (*hit)->state == ALLOCATION_LIVE)) {
+        uint64_t all[LANES];
+        for (int lane = 0; lane < LANES; lane++) all[lane] = address;
+        core_global_races(w, site, 1ull << first_lane(w->live), all, bytes, write);
+    }
+    return 0;
 }
 
 /* ---- shared memory (LDS) --------------------------------------------------------------------------- */
 
 enum { MANY_READERS = 0xffff, BANKS = 32 };
+enum { SITE_BITS = 0x3fffffff }; /* beside a site: how the access was made */
+#define BY_SIGNAL 0x80000000u /* atomic, or of a word that orders waves */
+#define BY_ATOMIC 0x40000000u
 
 /* Lanes of one warp run one after another only where they meet. */
 void core_meet(Wave *w, uint64_t lanes) {
@@ -238,29 +256,75 @@ static void note_hazard(Wave *w, uint32_t site, uint32_t lane, uint64_t offset, 
     record(hazard, w, FAULT_WARP_RACE, site, lane, offset, bytes);
     hazard->other_wave = w->index;
     hazard->other_lane = with->lane;
-    hazard->other_site = with_site & 0x7fffffffu;
+    hazard->other_site = with_site & SITE_BITS;
 }
 
-static int races(Wave *w, uint32_t site, uint32_t lane, uint64_t offset, uint32_t bytes, int write, int atomic) {
+/* Order by an atomic without a fence before it: what the hardware may do, compilers need not keep. */
+static int unfenced(Wave *w, uint32_t site, uint32_t lane, uint64_t offset, uint32_t bytes, uint32_t other,
+                    uint32_t other_site) {
+    FaultRecord *note = &w->launch->no_fence;
+    if (__atomic_load_n(&note->kind, __ATOMIC_RELAXED) != FAULT_NONE) return 1;
+    record(note, w, FAULT_NO_FENCE, site, lane, offset, bytes);
+    note->other_wave = other;
+    note->other_site = other_site;
+    return 1;
+}
+
+/* Whether something orders this wave behind what another one did. */
+static int follows(Wave *w, uint32_t site, uint32_t lane, uint64_t offset, uint32_t bytes, uint32_t other, uint32_t time,
+                   uint32_t other_site) {
+    int knows = core_knows(w, other, time);
+    return knows == KNOWS || (knows == KNOWS_UNFENCED && unfenced(w, site, lane, offset, bytes, other, other_site));
+}
+
+static uint32_t *read_time(Block *block, uint64_t byte, uint32_t wave) {
+    size_t count = (size_t)(block->worker->launch->shared_bytes + 64) * block->wave_count;
+    if (!block->read_times) block->read_times = calloc(count, sizeof *block->read_times);
+    return block->read_times ? &block->read_times[byte * block->wave_count + wave] : NULL;
+}
+
+/* The first wave other than this one whose read of a byte nothing orders before it; UINT32_MAX: none. */
+static uint32_t unknown_reader(Wave *w, uint32_t site, uint32_t lane, uint64_t byte, const Shadow *s) {
+    if (!w->block->order) return s->reader == MANY_READERS ? UINT32_MAX - 1 : s->reader - 1u;
+    for (uint64_t left = s->readers & ~(1ull << w->index); left; left &= left - 1) {
+        uint32_t other = (uint32_t)__builtin_ctzll(left);
+        const uint32_t *time = read_time(w->block, byte, other);
+        if (time && !follows(w, site, lane, byte, 1, other, *time, s->read_site & SITE_BITS)) return other;
+    }
+    return UINT32_MAX;
+}
+
+static int races(Wave *w, uint32_t site, uint32_t lane, uint64_t offset, uint32_t bytes, int write, int atomic,
+                 int signal) {
     Block *block = w->block;
     uint16_t me = (uint16_t)(w->index + 1);
+    const uint32_t now = core_time(w);
+    /* machine code does not show what may stand before a volatile: a fence within a block is no instruction */
+    const int unclear = LANES == 64 && w->manner & MANNER_STRONG;
     for (uint64_t i = offset; i < offset + bytes; i++) {
         Shadow *s = &block->shadow[i];
         int written = s->write_epoch == block->epoch && s->writer != me;
         int read = s->read_epoch == block->epoch && s->reader != me;
-        if (written && !(atomic && s->write_site & 0x80000000u)) {
-            core_fault_pair(w, FAULT_RACE, site, lane, offset, bytes, s->writer - 1u, s->write_site & 0x7fffffffu);
+        if (written && !(signal && s->write_site & BY_SIGNAL) &&
+            !follows(w, site, lane, offset, bytes, s->writer - 1u, s->write_time, s->write_site & SITE_BITS) &&
+            !(unclear && s->write_site & BY_ATOMIC) &&
+            !(unclear && s->write_site & BY_SIGNAL &&
+              unfenced(w, site, lane, offset, bytes, s->writer - 1u, s->write_site & SITE_BITS))) {
+            core_fault_pair(w, FAULT_RACE, site, lane, offset, bytes, s->writer - 1u, s->write_site & SITE_BITS);
             return 1;
         }
-        if (write && read && !atomic) {
-            uint32_t other = s->reader == MANY_READERS ? UINT32_MAX : s->reader - 1u;
-            core_fault_pair(w, FAULT_RACE, site, lane, offset, bytes, other, s->read_site);
+        int alone = write && read && !atomic && !(signal && s->read_site & BY_SIGNAL);
+        uint32_t other = alone ? unknown_reader(w, site, lane, i, s) : UINT32_MAX;
+        if (other != UINT32_MAX && !(unclear && s->read_site & BY_SIGNAL &&
+                                     unfenced(w, site, lane, offset, bytes, w->index, s->read_site & SITE_BITS))) {
+            if (other == UINT32_MAX - 1) other = UINT32_MAX;
+            core_fault_pair(w, FAULT_RACE, site, lane, offset, bytes, other, s->read_site & SITE_BITS);
             return 1;
         }
         const Meetings *m = w->meetings;
         int mine = m && s->write_epoch == block->epoch && s->writer == me;
         int seen = m && s->read_epoch == block->epoch && s->reader == me;
-        if (mine && apart(m, lane, &s->written) && !(atomic && s->write_site & 0x80000000u))
+        if (mine && apart(m, lane, &s->written) && !(atomic && s->write_site & BY_ATOMIC))
             note_hazard(w, site, lane, offset, bytes, &s->written, s->write_site);
         if (write && seen && apart(m, lane, &s->read) && !atomic)
             note_hazard(w, site, lane, offset, bytes, &s->read, s->read_site);
@@ -270,11 +334,19 @@ static int races(Wave *w, uint32_t site, uint32_t lane, uint64_t offset, uint32_
         if (write) {
             s->write_epoch = block->epoch;
             s->writer = me;
-            s->write_site = site | (atomic ? 0x80000000u : 0);
+            s->write_site = site | (signal || unclear ? BY_SIGNAL : 0) | (atomic ? BY_ATOMIC : 0);
+            s->write_time = now;
         } else {
             s->reader = s->read_epoch == block->epoch && s->reader != me ? MANY_READERS : me;
+            uint32_t how = signal || w->manner & MANNER_STRONG ? BY_SIGNAL : 0;
+            if (s->read_epoch == block->epoch) how &= s->read_site;
+            s->readers = (s->read_epoch == block->epoch ? s->readers : 0) | 1u << (w->index & 31);
+            if (block->order || block->read_times) {
+                uint32_t *time = read_time(block, i, w->index);
+                if (time) *time = now;
+            }
             s->read_epoch = block->epoch;
-            s->read_site = site;
+            s->read_site = site | how;
         }
     }
     return 0;
@@ -334,8 +406,18 @@ int core_shared(Wave *w, uint32_t site, uint64_t active, uint64_t *address, uint
     if (launch->flags & COUNT_MEMORY) count_access(w, site, active, bytes, 0, count_conflicts(active, address, bytes));
     if (launch->flags & CHECK_RACES) {
         if (w->meetings) w->meetings->access++;
-        for (uint32_t lane = 0; lane < LANES; lane++)
-            if (active >> lane & 1 && races(w, site, lane, address[lane], bytes, write, atomic)) return 1;
+        if (LANES == 64 && w->manner) w->manner |= MANNER_FENCED; /* a wave's LDS accesses are done in order */
+        for (uint32_t lane = 0; lane < LANES; lane++) {
+            if (!(active >> lane & 1)) continue;
+            int signal = atomic || ((w->manner || LANES == 64) && core_signals(w, address[lane], write));
+            if (LANES == 64 && signal && !w->manner) { /* ds_ instructions do not say what is volatile */
+                w->manner = MANNER_STRONG | MANNER_FENCED;
+                core_order_shared(w, 1ull << lane, address, write);
+                w->manner = 0;
+            }
+            if (races(w, site, lane, address[lane], bytes, write, atomic, signal)) return 1;
+        }
+        if (w->manner) core_order_shared(w, active, address, write);
     }
     if (launch->flags & CHECK_POISON) {
         uint64_t bad = 0;
@@ -419,6 +501,7 @@ static void block_free(Block *block) {
     free(block->shared);
     free(block->initialised);
     free(block->shadow);
+    core_order_free(block);
 }
 
 static void block_start(Block *block, uint64_t linear) {
@@ -603,6 +686,7 @@ static int run_resident(Worker *worker, Block *blocks, uint32_t resident, uint64
             at_grid_barrier += at_grid(block);
         }
         if (running && at_grid_barrier == running) {
+            core_races_forget(worker->races, launch);
             for (uint32_t i = 0; i < alive; i++) {
                 blocks[i].grid_waiting = 0;
                 blocks[i].epoch++;
@@ -644,6 +728,7 @@ static int task_allocate(Task *task, Launch *launch, uint64_t *next, uint32_t in
     worker->sites = calloc(launch->site_count + 1, sizeof *worker->sites);
     worker->segments = calloc(launch->segment_count + 1, sizeof *worker->segments);
     worker->divergence = calloc(launch->site_count + 1, sizeof *worker->divergence);
+    if (launch->flags & CHECK_GLOBAL && !index) worker->races = core_races_start(launch);
     return !worker->hit || !worker->sites || !worker->segments || !worker->divergence;
 }
 
@@ -662,6 +747,7 @@ static void task_merge(Task *task) {
     free(worker->sites);
     free(worker->segments);
     free(worker->divergence);
+    core_races_end(worker->races, launch);
 }
 
 /* 0: ran, or a fault is recorded in the launch; 1: no memory on the host. */

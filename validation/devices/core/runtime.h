@@ -30,6 +30,19 @@
 #define core_heap_find CORE_JOIN(core_heap_find, LANES)
 #define core_meet CORE_JOIN(core_meet, LANES)
 #define core_message CORE_JOIN(core_message, LANES)
+#define core_note CORE_JOIN(core_note, LANES)
+#define core_find CORE_JOIN(core_find, LANES)
+#define core_fence CORE_JOIN(core_fence, LANES)
+#define core_time CORE_JOIN(core_time, LANES)
+#define core_knows CORE_JOIN(core_knows, LANES)
+#define core_signals CORE_JOIN(core_signals, LANES)
+#define core_order_shared CORE_JOIN(core_order_shared, LANES)
+#define core_order_free CORE_JOIN(core_order_free, LANES)
+#define core_races_start CORE_JOIN(core_races_start, LANES)
+#define core_races_forget CORE_JOIN(core_races_forget, LANES)
+#define core_races_end CORE_JOIN(core_races_end, LANES)
+#define core_global_races CORE_JOIN(core_global_races, LANES)
+#define core_settle CORE_JOIN(core_settle, LANES)
 
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
@@ -61,11 +74,13 @@ enum FaultKind {
     FAULT_SYNC_MASK,
     FAULT_SYNC_MISSED,
     FAULT_WARP_RACE,
+    FAULT_NO_FENCE,
+    FAULT_GLOBAL_RACE,
 };
 
 enum AllocationState { ALLOCATION_LIVE, ALLOCATION_FREED, ALLOCATION_READ_ONLY, ALLOCATION_HEAP };
 
-enum LaunchFlag { CHECK_RACES = 1, COUNT_MEMORY = 2, COOPERATIVE = 4, CHECK_POISON = 8, INTERLEAVE = 16, ALLOW_EXITED = 32, WATCH = 64 };
+enum LaunchFlag { CHECK_RACES = 1, COUNT_MEMORY = 2, COOPERATIVE = 4, CHECK_POISON = 8, INTERLEAVE = 16, ALLOW_EXITED = 32, WATCH = 64, CHECK_GLOBAL = 128 };
 
 enum Alignment { ALIGN_NONE, ALIGN_DWORD, ALIGN_NATURAL };
 
@@ -82,6 +97,7 @@ typedef struct FaultRecord {
     uint32_t block[3], allocation;
     uint64_t address, bytes;
     uint64_t other_lane; /* of the same wave; LANES: not known */
+    uint32_t other_block[3], spare; /* of a race in global memory; UINT32_MAX: several */
 } FaultRecord;
 
 typedef struct SiteCount { /* memory instructions only */
@@ -124,6 +140,8 @@ typedef struct Launch {
     uint64_t watch_base, watch_end; /* with WATCH: whose last writer is wanted */
     FaultRecord writer;
     FaultRecord hazard; /* the first race within a wave */
+    FaultRecord global_hazard; /* the first race in global memory */
+    FaultRecord no_fence; /* the first order without a fence */
 } Launch;
 
 /* ---- not seen by Python ------------------------------------------------------------------------- */
@@ -137,7 +155,8 @@ typedef struct Touch { /* a lane's access, as the lanes of its own wave have to 
 } Touch;
 
 typedef struct Shadow { /* LDS race detector, one per byte */
-    uint32_t write_epoch, read_epoch, write_site, read_site;
+    uint32_t write_epoch, read_epoch, write_site, read_site, readers; /* a bit per wave */
+    uint32_t write_time;
     uint16_t writer, reader;
     Touch written, read;
 } Shadow;
@@ -149,6 +168,8 @@ typedef struct Worker { /* one per host thread */
     SegmentCount *segments;
     uint64_t *divergence;
     uint64_t random;
+    struct Races *races; /* with CHECK_GLOBAL */
+    uint32_t suspicious;  /* after a store: core_settle */
 } Worker;
 
 enum { NAMED_BARRIERS = 16 };
@@ -158,6 +179,8 @@ typedef struct Block {
     uint32_t id[3], linear, wave_count, live_waves, epoch;
     uint8_t *shared, *initialised; /* one byte of state per byte of LDS */
     Shadow *shadow;
+    struct Order *order;  /* between waves, since the last barrier; null until there was a reason */
+    uint32_t *read_times; /* with an order: per byte and wave */
     uint8_t *waves;
     uint32_t waiting, grid_waiting;
     uint32_t named, arrived[NAMED_BARRIERS]; /* a named barrier was used; threads that do not wait for it */
@@ -173,6 +196,7 @@ typedef struct Wave {
     uint64_t live;   /* lanes that exist in this wave */
     uint64_t missed; /* lanes that were off at a barrier: they must not come back */
     uint32_t missed_site;
+    uint32_t manner; /* of the access at hand: enum Manner */
     uint32_t *rows;        /* vector registers: LANES words a row */
     uint64_t *row_poison;  /* a bit per lane and row; null when not checked */
     uint8_t *private_base; /* LANES x private_bytes, interleaved by dword */
@@ -188,6 +212,31 @@ typedef struct Meetings {
     uint16_t known[LANES][LANES]; /* by lane: the time of every other lane when they met last, directly or not */
 } Meetings;
 void core_meet(Wave *, uint64_t lanes);
+
+/* Order between waves and blocks (order.c). `manner` says in which way memory is accessed: 0 is plain. */
+enum Manner {
+    MANNER_STRONG = 1,   /* volatile, or an atomic load or store */
+    MANNER_ATOMIC = 2,   /* read and written in one */
+    MANNER_RETURNS = 4,  /* and the old value is used */
+    MANNER_SWAPS = 8,    /* exchange, compare and swap: as locks do */
+    MANNER_COMPARES = 16,
+    MANNER_FENCED = 32,  /* in order with everything before, without a fence */
+};
+enum Knowledge { KNOWS_NOT, KNOWS_UNFENCED, KNOWS };
+#define SHARED_WORD (1ull << 62)
+void core_fence(Wave *, int device);
+uint32_t core_time(const Wave *);
+int core_knows(const Wave *, uint32_t other, uint32_t time);
+int core_signals(const Wave *, uint64_t offset, int write);
+void core_order_shared(Wave *, uint64_t active, const uint64_t *offset, int write);
+void core_order_free(Block *);
+struct Races *core_races_start(const Launch *);
+void core_races_forget(struct Races *, const Launch *);
+void core_races_end(struct Races *, const Launch *);
+void core_global_races(Wave *, uint32_t site, uint64_t active, const uint64_t *address, uint32_t bytes, int write);
+void core_settle(Wave *);
+void core_note(FaultRecord *, const Wave *, enum FaultKind, uint32_t site, uint32_t lane, uint64_t address, uint64_t bytes);
+const Allocation *core_find(const Launch *, uint64_t address);
 
 enum WaveEvent core_fault(Wave *, enum FaultKind, uint32_t site, uint32_t lane, uint64_t address, uint64_t bytes);
 void core_fault_pair(Wave *, enum FaultKind, uint32_t site, uint32_t lane, uint64_t address, uint64_t bytes,

@@ -272,6 +272,7 @@ int gfx_store_at(Lanes *w, uint32_t site, int space, int width, uint64_t *addres
     if (poison) memcpy(plain, address, sizeof plain);
     if (resolve(w, site, space, address, bytes, width_align[width], 1, 0, &bad)) return 1;
     write_lanes(w, width, address, row);
+    if (UNLIKELY(w->core.worker->suspicious)) core_settle(&w->core);
     for (uint64_t left = poison; left; left &= left - 1) /* LDS keeps the poison of what is stored */
         memset(w->core.block->initialised + (uint32_t)plain[__builtin_ctzll(left)], 0, bytes);
     return 0;
@@ -365,7 +366,10 @@ int gfx_atomic_at(Lanes *w, uint32_t site, int space, int op, int wide, uint64_t
     if (space == SPACE_PRIVATE) return core_fault(&w->core, FAULT_UNSUPPORTED, site, (uint32_t)first_lane(w->exec), 0, 0), 1;
     if (gfx_poison(w, site, poison_of(w, data, words) | (two ? poison_of(w, other, words) : 0))) return 1;
     uint32_t align = 4 * words;
+    w->core.manner = MANNER_ATOMIC | MANNER_FENCED | (result >= 0 ? MANNER_RETURNS : 0) |
+                     (op == AT_SWAP || op == AT_CMPSWAP ? MANNER_SWAPS : 0) | (op == AT_CMPSWAP ? MANNER_COMPARES : 0);
     if (resolve(w, site, space, address, 4 * words, align, 1, 1, &bad)) return 1;
+    w->core.manner = 0;
     int plain = space == SPACE_SHARED || w->core.launch->threads == 1;
     uint64_t wrong = 0;
     for (uint64_t left = w->exec; left; left &= left - 1) {

@@ -19,6 +19,9 @@ class MemoryEmitter(Emitter):
         action, _, what = suffix.partition("_")
         allow_only(instruction, "offset", "sc0", "sc1", "nt", "glc", "slc")
         enum = _SPACES[space]
+        is_strong = space != "scratch" and action != "atomic" and _names_scope(instruction)
+        if is_strong:
+            self.writer.emit("w->core.manner = MANNER_STRONG;")
         if action == "load" and what in memory.LOADS:
             at = self._flat_address(space, instruction, operands[1:])
             row = self._row(operands[0], instruction)
@@ -31,6 +34,8 @@ class MemoryEmitter(Emitter):
             self._flat_atomic(index, space, what, instruction, operands)
         else:
             raise Unsupported("unknown instruction", instruction)
+        if is_strong:
+            self.writer.emit("w->core.manner = 0;")
 
     def _flat_atomic(
         self, index: int, space: str, what: str, instruction: Instruction, operands: list[Operand]
@@ -173,6 +178,12 @@ class MemoryEmitter(Emitter):
 
 
 _SPACES = {"global": "SPACE_GLOBAL", "flat": "SPACE_FLAT", "scratch": "SPACE_PRIVATE"}
+
+
+def _names_scope(instruction: Instruction) -> bool:
+    """True for what volatile and atomic loads and stores become: they go beyond the wave's own cache."""
+    return any(name in ("sc0", "sc1") for name, _ in instruction.modifiers)
+
 
 _SWIZZLE = re.compile(r"swizzle\((\w+)\s*,\s*(.*)\)")
 

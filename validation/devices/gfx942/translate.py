@@ -140,6 +140,8 @@ class Translator(VectorEmitter, MemoryEmitter, EntryEmitter):
 
     def _dispatch(self, index: int, instruction: Instruction, operands: list[Operand]) -> None:
         name = instruction.mnemonic
+        if name == "buffer_wbl2":
+            self.writer.emit("core_fence(&w->core, 1);")
         if name in scalar.NO_EFFECT:
             return
         if self.relative is not None and name not in ("s_set_gpr_idx_off", "v_mov_b32", "s_set_gpr_idx_on"):

@@ -156,7 +156,7 @@ static int is_stream(const Warp *w, uint32_t site, uint32_t active, int space, c
                      int write) {
     const Launch *launch = w->core.launch;
     const Allocation *hit = w->core.worker->hit[site];
-    if (active != UINT32_MAX || space != SPACE_GLOBAL || !hit || launch->flags & (COUNT_MEMORY | WATCH) || w->core.missed)
+    if (active != UINT32_MAX || space != SPACE_GLOBAL || !hit || launch->flags & (COUNT_MEMORY | WATCH | CHECK_GLOBAL) || w->core.missed)
         return 0;
     if (address[0] & (bytes - 1) || address[0] < hit->base || address[0] + (uint64_t)bytes * LANES > hit->end) return 0;
     if (hit->state == ALLOCATION_FREED || (write && hit->state != ALLOCATION_LIVE)) return 0;
@@ -218,6 +218,7 @@ int ptx_store(Warp *w, uint32_t site, uint32_t active, int space, uint64_t *addr
         memcpy(copy, address, sizeof copy);
         if (core_global(&w->core, site, s.global, copy, total, total, 1)) return 1;
         write_rows(s.global, copy, bytes, count, from, wide);
+        if (UNLIKELY(w->core.worker->suspicious)) core_settle(&w->core);
     }
     if (s.shared) {
         memcpy(copy, address, sizeof copy);
@@ -305,6 +306,8 @@ int ptx_atomic(Warp *w, uint32_t site, uint32_t active, int space, int action, i
     Split s = split(active, space, address);
     if (s.local) return ptx_trap(w, site, FAULT_OUT_OF_BOUNDS, 0), 1;
     core_meet(&w->core, w->core.live); /* it may be a lock's: what came before is not held against what follows */
+    w->core.manner = MANNER_ATOMIC | (into ? MANNER_RETURNS : 0) | (action >= AT_EXCH ? MANNER_SWAPS : 0) |
+                     (action == AT_CAS ? MANNER_COMPARES : 0);
     for (int round = 0; round < 2; round++) {
         part = round ? s.shared : s.global;
         if (!part) continue;
@@ -320,6 +323,7 @@ int ptx_atomic(Warp *w, uint32_t site, uint32_t active, int space, int action, i
             if (into) put(into, l, old, bytes == 8);
         }
     }
+    w->core.manner = 0;
     if (bad) *bad &= ~active;
     return 0;
 }

@@ -15,6 +15,9 @@ _ELEMENTS = {
 }  # fmt: skip
 _PLAIN = ("mma", "sync", "aligned", "row", "col", "satfinite", "rn")
 _SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)")
+_SMALL = {"b1": (1, 0), "s4": (4, 1), "u4": (4, 0)}
+"""Elements smaller than a byte: bits, and whether they have a sign."""
+_SMALL_SHAPES = {("b1", 8, 128), ("b1", 16, 128), ("b1", 16, 256), ("4", 8, 32), ("4", 16, 32), ("4", 16, 64)}
 _MMA_SHAPES = {(16, 8, 4), (16, 8, 8), (16, 8, 16), (16, 8, 32), (8, 8, 16), (8, 8, 4)}
 
 
@@ -26,7 +29,9 @@ class MatrixEmitter(SyncEmitter):
         index = self.site(instruction, "vector", None, self._operations(instruction))
         self.emit(f"e = ptx_aligned(&w->x, {index}, {pc}); if (e != GO) goto moved;", "{ show_mask(&w->x);")
         words = instruction.modifiers
-        if instruction.base == "mma":
+        if instruction.base == "mma" and any(word in _SMALL for word in words):
+            self._multiply_words(instruction)
+        elif instruction.base == "mma":
             self._multiply(instruction, ordered=False)
         elif instruction.base == "wmma" and words[0] == "mma":
             self._multiply(instruction, ordered=True)
@@ -101,6 +106,30 @@ class MatrixEmitter(SyncEmitter):
             )
         )
         self.emit("ptx_matrix(&shape, a, b, c, d, bad_a, bad_b, bad_c, bad_d);")
+        self._keep_bad(d)
+
+    def _multiply_words(self, instruction: Instruction) -> None:
+        """Elements of 1 and 4 bits: whole words of them at a time."""
+        m, n, k = self._size(instruction)
+        words = [word for word in instruction.modifiers if word not in _PLAIN and not _SHAPE.fullmatch(word)]
+        kinds = [word for word in words if word in _SMALL]
+        action = [word for word in words if word not in (*kinds, "s32")]
+        family = "b1" if kinds[0] == "b1" else "4"
+        products = {"xor.popc": "BITS_XOR", "and.popc": "BITS_AND"} if family == "b1" else {"": "NIBBLES"}
+        product = products.get(".".join(action))
+        one_family = len(kinds) == 2 and (kinds[0] == "b1") == (kinds[1] == "b1")
+        if product is None or not one_family or n != 8 or (family, m, k) not in _SMALL_SHAPES:
+            raise Unsupported("form of matrix product", instruction)
+        d, a, b, c = (flat(operand) for operand in instruction.operands)
+        if len(b) * 128 != k * _SMALL[kinds[0]][0] or len(a) * 8 != len(b) * m or len(c) * 4 != m or len(c) != len(d):
+            raise Unsupported("form of matrix product", instruction)
+        for name, operands in (("a", a), ("b", b), ("c", c)):
+            self._array(name, operands, "b32", instruction)
+        self._fragment(d)
+        signs = [_SMALL[kind][1] for kind in kinds]
+        values = [m, len(b), product, *signs, int("satfinite" in instruction.modifiers)]
+        self.emit(f"static const WordShape shape = {{{', '.join(map(str, values))}}};")
+        self.emit(f"ptx_matrix_words(&shape, a, b, c, d, bad_a, bad_b, bad_c, bad_d, {len(d)});")
         self._keep_bad(d)
 
     @staticmethod

@@ -28,6 +28,21 @@ def plain(modifier: str) -> str:
     return modifier.partition("::")[0]
 
 
+def is_strong(instruction: Instruction) -> bool:
+    """True for a load or store that other threads may wait for."""
+    return bool({"volatile", "relaxed", "acquire", "release", "mmio"} & set(instruction.modifiers))
+
+
+def fenced(modifiers: tuple[str, ...]) -> str:
+    """C for a fence of some scope."""
+    return f"core_fence(&w->x.core, {int(not {'cta', 'cluster'} & set(modifiers))});"
+
+
+def released(instruction: Instruction) -> list[str]:
+    """C for the fence that is part of a releasing instruction."""
+    return [fenced(instruction.modifiers)] if {"release", "acq_rel"} & set(instruction.modifiers) else []
+
+
 class MemoryEmitter(Emitter):
     """State spaces and the accesses to them."""
 
@@ -113,6 +128,8 @@ class MemoryEmitter(Emitter):
         rows = ", ".join(self.target_row(t) for t in targets)
         out.append(f"void *const into[] = {{{rows}}};")
         bad = "NULL"
+        strong = is_strong(instruction)
+        out += ["w->x.core.manner = MANNER_STRONG;"] if strong else []
         if slots:
             out.append("uint32_t found = 0;")
             bad = "&found"
@@ -120,6 +137,7 @@ class MemoryEmitter(Emitter):
             f"if (ptx_load(&w->x, {index}, act, {space}, a, {WIDTHS[kind] // 8}, {signed}, {count}, into, "
             f"{int(width == 64)}, {bad})) return WAVE_FAULT;"
         )
+        out += ["w->x.core.manner = 0;"] if strong else []
         out += [f"{slot} = ({slot} & ~act) | found;" for slot in slots]
         self.emit(*out, "} }")
 
@@ -144,11 +162,13 @@ class MemoryEmitter(Emitter):
             raise Unsupported("sources of several sizes", instruction)
         out.append(f"void *const from[] = {{{', '.join(rows)}}};")
         bad = self.bad_of([o.text for o in sources if o.kind == "reg"]) or "0"
+        strong = is_strong(instruction)
+        out += [*released(instruction), "w->x.core.manner = MANNER_STRONG;"] if strong else []
         out.append(
             f"if (ptx_store(&w->x, {index}, act, {space}, a, {WIDTHS[kind] // 8}, {count}, from, "
             f"{int(wides.pop())}, {bad})) return WAVE_FAULT;"
         )
-        self.emit(*out, "} }")
+        self.emit(*out, "w->x.core.manner = 0; } }" if strong else "} }")
 
     def emit_atomic(self, instruction: Instruction) -> None:
         """atom, red."""
@@ -169,6 +189,7 @@ class MemoryEmitter(Emitter):
             rows.append(row)
             out += self.refuse_bad(tuple(registers(operand)), "act", index)
         second = rows[1] if len(rows) > 1 else "NULL"
+        out += released(instruction)
         into = self.target_row(target)
         out.append(
             f"if (ptx_atomic(&w->x, {index}, act, {space}, AT_{action.upper()}, {_ATOMIC_TYPES[kind]}, a, {rows[0]}, "

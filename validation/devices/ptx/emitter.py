@@ -15,6 +15,10 @@ from porter.validation.devices.ptx.unit import Unit
 
 WORKSPACE = "%grid_workspace"
 """The first symbol: see alu_move.GRID_WORKSPACE."""
+RESERVED = "%reserved_smem_offset_"
+RESERVED_BYTES = 1024
+"""Shared memory of the system, where cooperative groups of several warps meet."""
+_RESERVED_PARTS = {"begin": 0, "end": RESERVED_BYTES, "0": 0, "1": RESERVED_BYTES // 2}
 
 
 class Emitter:
@@ -30,6 +34,9 @@ class Emitter:
         self.symbols: dict[str, int] = {WORKSPACE: 0}
         self.shared: dict[str, int] = {}
         self.shared_bytes = 0
+        self.reserved = 0
+        """Where the system's shared memory starts."""
+        self.reserves = False
         self.units: dict[str, Unit] = {}
         self.bad: dict[tuple[str, str], int] = {}
         self.unit: Unit
@@ -89,6 +96,8 @@ class Emitter:
             return typed(constant(operand, kind, instruction), kind, max(WIDTHS[kind], 32))
         if operand.kind == "reg":
             return self._rematerialised(operand, kind)
+        if operand.kind == "sreg" and operand.text.removeprefix(RESERVED) in _RESERVED_PARTS:
+            return typed(f"{self.reserved + _RESERVED_PARTS[operand.text.removeprefix(RESERVED)]}u", kind, 32)
         if operand.kind == "sreg":
             found = special(operand.text)
             if found is None:

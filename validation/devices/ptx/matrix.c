@@ -124,6 +124,45 @@ void ptx_matrix(const MatrixShape *s, const void *const *a, const void *const *b
     }
 }
 
+/* ---- elements of 1 and 4 bits ------------------------------------------------------------------------ */
+
+static int64_t nibble(uint32_t word, int k, int is_signed) {
+    uint32_t bits = word >> 4 * k & 15;
+    return is_signed && bits & 8 ? (int64_t)bits - 16 : bits;
+}
+
+static int64_t word_product(const WordShape *s, uint32_t a, uint32_t b) {
+    if (s->product == BITS_XOR) return __builtin_popcount(a ^ b);
+    if (s->product == BITS_AND) return __builtin_popcount(a & b);
+    int64_t sum = 0;
+    for (int k = 0; k < 8; k++) sum += nibble(a, k, s->signed_a) * nibble(b, k, s->signed_b);
+    return sum;
+}
+
+/* Lane 4i + t holds words t, t + 4, ... of row i of A and of column i of B; with 16 rows, every other register of A those of row i + 8. */
+void ptx_matrix_words(const WordShape *s, const void *const *a, const void *const *b, const void *const *c, void *const *d,
+                      const uint32_t *bad_a, const uint32_t *bad_b, const uint32_t *bad_c, uint32_t *bad_d, uint32_t count) {
+    static _Thread_local uint32_t result[4][LANES];
+    int tall = s->m == 16;
+    for (uint32_t r = 0; r < count; r++) {
+        bad_d[r] = bad_c[r];
+        for (uint32_t lane = 0; lane < LANES; lane++) {
+            uint32_t half = r >> 1, row = lane >> 2, column = (lane & 3) * 2 + (r & 1);
+            int64_t sum = ((const int32_t *)c[r])[lane];
+            for (int q = 0; q < s->registers_b; q++) {
+                uint32_t from = tall ? 2 * (uint32_t)q + half : (uint32_t)q;
+                for (uint32_t t = 0; t < 4; t++)
+                    sum += word_product(s, ((const uint32_t *)a[from])[4 * row + t], ((const uint32_t *)b[q])[4 * column + t]);
+                if (bad_a[from] >> 4 * row & 15 || bad_b[q] >> 4 * column & 15) bad_d[r] |= 1u << lane;
+            }
+            if (s->finite) sum = sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum;
+            result[r][lane] = (uint32_t)sum;
+        }
+    }
+    for (uint32_t r = 0; r < count; r++)
+        if (d[r]) memcpy(d[r], result[r], sizeof result[r]);
+}
+
 static uint64_t at_spot(const MatrixShape *s, Spot spot, int by_column, uint64_t base, uint64_t stride, uint32_t bytes) {
     (void)s;
     return base + bytes * (by_column ? spot.column * stride + spot.row : spot.row * stride + spot.column);

@@ -10,6 +10,8 @@ from porter.validation.devices.ptx.cfg import Block, is_builtin_call
 from porter.validation.devices.ptx.emit_control import ControlEmitter
 from porter.validation.devices.ptx.emit_image import ImageEmitter
 from porter.validation.devices.ptx.emit_matrix import MatrixEmitter
+from porter.validation.devices.ptx.emit_memory import fenced
+from porter.validation.devices.ptx.emitter import RESERVED, RESERVED_BYTES
 from porter.validation.devices.ptx.model import Function, Instruction, Operand, Unsupported
 from porter.validation.devices.ptx.steps import is_lane_wise
 from porter.validation.devices.ptx.unit import prepare, starts_with_sync
@@ -100,6 +102,10 @@ class Translator(MatrixEmitter, ControlEmitter, ImageEmitter):
             end = (end + variable.align - 1) // variable.align * variable.align
             self.shared[name] = end
             end += variable.size
+        self.reserves = any(isinstance(i, Instruction) and RESERVED in i.text for f in functions for i in f.items)
+        if self.reserves:
+            self.reserved = (end + 15) // 16 * 16
+            end = self.reserved + RESERVED_BYTES
         self.shared_bytes = (end + align - 1) // align * align if dynamic else end
         for name in dynamic:
             self.shared[name] = self.shared_bytes
@@ -238,6 +244,9 @@ class Translator(MatrixEmitter, ControlEmitter, ImageEmitter):
         elif base == "nanosleep":
             self.site(instruction, "scalar")
             self.emit("w->x.spins += 8;")
+        elif base in ("membar", "fence") and not any(m.startswith("proxy") for m in instruction.modifiers):
+            self.site(instruction, "scalar")
+            self.emit(fenced(instruction.modifiers))
         elif base in _NOTHING:
             self.site(instruction, "scalar")
         elif is_lane_wise(instruction):
@@ -278,7 +287,18 @@ class Translator(MatrixEmitter, ControlEmitter, ImageEmitter):
             "W *w = (W *)core; ptx_start(&w->x); memset(w->bad, 0, sizeof w->bad);",
             *zero,
             *bad,
+            *self._zero_reserved(),
             "}",
+        ]
+
+    def _zero_reserved(self) -> list[str]:
+        """A block finds the system's shared memory zero."""
+        if not self.reserves:
+            return []
+        block = "core->block"
+        return [
+            f"memset({block}->shared + {self.reserved}, 0, {RESERVED_BYTES});",
+            f"if ({block}->initialised) memset({block}->initialised + {self.reserved}, 1, {RESERVED_BYTES});",
         ]
 
     def _form(self) -> Form:

@@ -106,6 +106,12 @@ typedef struct MatrixShape { /* ordered: the layout of wmma */
 } MatrixShape;
 void ptx_matrix(const MatrixShape *s, const void *const *a, const void *const *b, const void *const *c, void *const *d,
                 const uint32_t *bad_a, const uint32_t *bad_b, const uint32_t *bad_c, uint32_t *bad_d);
+enum WordProduct { BITS_XOR, BITS_AND, NIBBLES };
+typedef struct WordShape { /* elements of 1 or 4 bits: whole words of them */
+    int m, registers_b, product, signed_a, signed_b, finite;
+} WordShape;
+void ptx_matrix_words(const WordShape *s, const void *const *a, const void *const *b, const void *const *c, void *const *d,
+                      const uint32_t *bad_a, const uint32_t *bad_b, const uint32_t *bad_c, uint32_t *bad_d, uint32_t count);
 int ptx_matrix_load(Warp *w, uint32_t site, const MatrixShape *s, int which, int space, int by_column,
                     const uint64_t *base, const uint32_t *stride, void *const *into, uint32_t *bad);
 int ptx_matrix_store(Warp *w, uint32_t site, const MatrixShape *s, int space, int by_column, const uint64_t *base,
