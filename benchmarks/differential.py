@@ -41,6 +41,12 @@ _KINDS = (
 )
 
 
+_PHRASES = (
+    *("too large", "nothing to compare", "no end after", "instruction budget", "access outside", "uninitialised value"),
+    *("data race", "the shape overflows", "build-failed", "division by zero", "a mask that does not name it"),
+)
+
+
 @dataclass(frozen=True)
 class Row:
     """One kernel in one warp mode; `warp` is empty where it was not ported."""
@@ -151,7 +157,10 @@ def _key(reason: str) -> str:
     for kind, pattern in _KINDS:
         if pattern.search(marked) and marked != reason:
             return kind
-    return re.sub(r"0x[0-9a-f]+|\d+|'[^']*'", "_", reason)[:90]
+    for phrase in _PHRASES:
+        if phrase in reason:
+            return phrase
+    return re.sub(r"0x[0-9a-f]+|\d+|'[^']*'", "_", reason)[:60]
 
 
 def table(rows: Iterable[Row], warps: tuple[str, ...]) -> str:

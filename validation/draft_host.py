@@ -184,7 +184,8 @@ class Host(Declarations):
                 place = "xyz".index(member)
                 return sides[place] if place < len(sides) else number(1)
         default = re.search(
-            rf"\b(?:int|unsigned|long|size_t|u?int\d+_t|float|double)\s+{member}\s*=\s*([\d.]+)\s*;", self.text
+            rf"\b(?:int|unsigned|long|size_t|u?int\d+_t|float|double)\s+{re.escape(member)}\s*=\s*([\d.]+)\s*;",
+            self.text,
         )
         return self.size(
             member, float(default[1]) if default and "." in default[1] else int(default[1]) if default else None

@@ -71,6 +71,11 @@ def test_what_cannot_be_told(written: str) -> None:
         it.value(written, it.text.index("HERE"))
 
 
+def test_members_with_an_index() -> None:
+    it = host()
+    assert it.value("options.sizes[K-1] * 2", it.text.index("HERE")).text != ""
+
+
 def test_bytes_become_elements() -> None:
     it = host()
     place = it.text.index("HERE")
