@@ -10,7 +10,9 @@ from typing import NamedTuple
 from porter.editors import editor_spans, is_for_editor
 
 # Every repetition that could start again at each line is bounded: no input makes this quadratic.
-_KEYWORD = rb"(?:return|else|do|case|goto|throw|delete|new|using|co_return|co_yield|define|public|private|operator)\b"
+_KEYWORD = (
+    rb"(?:return|else|do|case|goto|throw|delete|new|using|co_return|co_yield|define|public|private|operator|typedef)\b"
+)
 _LINE = re.compile(
     rb"""\n[ \t]*(?:
       \#[ \t]*(?:define[ \t]+(\w+) | (?:include|include_next|import)[ \t]*[<"]([^>"\n]+)[>"])
@@ -26,6 +28,8 @@ _LINE = re.compile(
     )""".replace(b"KEYWORD", _KEYWORD),
     re.VERBOSE,
 )
+_OPAQUE = re.compile(rb"\bCU\w+_st\b")
+"""CUDA's own structs behind its handles: who declares a handle by them declares CUDA's."""
 _ENUM = re.compile(rb"\benum\b[^;{}()]{0,200}\{([^{}]*)\}")
 _ENUMERATOR = re.compile(rb"(?:^|,)\s*(\w+)")
 _COMMENT = re.compile(rb"/\*(?s:.)*?(?:\*/|\Z)")
@@ -59,7 +63,7 @@ def scan(data: bytes, is_interesting: Callable[[str], bool]) -> Scan:
         name = match[group].decode("latin-1")
         if group == _INCLUDE_GROUP:
             includes[name] = None
-        elif name not in declared and is_interesting(name):
+        elif name not in declared and is_interesting(name) and not _is_handle(text, match):
             comments = _comment_edges(text) if comments is None else comments
             place = match.start(group)
             if bisect.bisect_right(comments, place) % 2 == 0 and not is_for_editor(for_editor, place):
@@ -67,6 +71,12 @@ def scan(data: bytes, is_interesting: Callable[[str], bool]) -> Scan:
     if b"enum" in text:
         declared.update(name for name in _enumerators(text) if is_interesting(name))
     return Scan(tuple(includes), tuple(sorted(declared)))
+
+
+def _is_handle(text: bytes, match: re.Match[bytes]) -> bool:
+    """Whether a type is declared as CUDA does it: `using cudaStream_t = CUstream_st *;`"""
+    end = text.find(b"\n", match.end())
+    return _OPAQUE.search(text, match.start(), end if end >= 0 else len(text)) is not None
 
 
 def _comment_edges(text: bytes) -> list[int]:

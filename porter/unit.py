@@ -82,6 +82,7 @@ _KEYWORDS = """
     __inline__
 """
 _NO_TYPE = frozenset(_KEYWORDS.split())
+_UPPER_TYPES = frozenset({"BOOL", "BYTE", "DWORD", "FILE", "HANDLE", "HRESULT", "INT", "UINT", "VOID"})
 
 
 @dataclass
@@ -169,7 +170,7 @@ class Unit:
     def is_cuda(self, index: int) -> bool:
         """Whether the identifier at a token index can be CUDA's own name."""
         name = self.tokens.texts[index]
-        if not self.is_free(index):
+        if not self.is_free(index) or is_for_editor(self._for_editor, self.tokens.starts[index]):
             return False
         return not ((name in self.declared or name in self.own) and self._is_projects(index))
 
@@ -208,6 +209,8 @@ class Unit:
         before = tokens.texts[index - 1]
         if before in ("*", "&") and index > 1:
             return tokens.texts[index - 2] in _BUILTIN_TYPES
+        if before.isupper() and before not in _UPPER_TYPES and tokens.texts[index + 1] == "(":
+            return False  # `CHECK_LAST_ERROR cudaFree(p);`: a macro that brings its own semicolon
         return tokens.kinds[index - 1] == "i" and before not in _NO_TYPE
 
     @cached_property

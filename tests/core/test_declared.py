@@ -23,6 +23,11 @@ from porter.unit import Unit
         ("return cudaFree(p);", set()),
         ("  operator cudaStream_t() const noexcept { return s; }", set()),
         ("  explicit operator cudaEvent_t() const;", set()),
+        ("typedef struct CUstream_st *cudaStream_t;", set()),
+        ("using cudaStream_t = CUstream_st *;", set()),
+        ("using cudaStream_t = void *;", {"cudaStream_t"}),
+        ("typedef void *cudaStream_t;", {"cudaStream_t"}),
+        ("typedef cudaError_t (CUDART_CB *cudaLaunch_f)(int);", set()),
     ],
 )
 def test_prescan(line: str, declared: set[str]) -> None:
@@ -38,6 +43,9 @@ def test_prescan(line: str, declared: set[str]) -> None:
         ("void f() {\n#pragma unroll\n  cudaFree(p);\n}", False),
         ("#define cudaFree free", True),
         ("#define FREE cudaFree(p)", False),
+        ("void f() { g(); CUERR\n  cudaFree(p); CUERR }", False),
+        ("BOOL cudaFree(void *);", True),
+        ("#ifdef __JETBRAINS_IDE__\nint cudaFree(void *);\n#endif", False),
         ("#define FREE_BOTH \\\n  cudaFree(p); \\\n  cudaFree(q)", False),
         ("#define DECLARE int cudaFree(void *);", True),
     ],
