@@ -135,7 +135,7 @@ class Case:
     profiles: tuple[str, ...] = ("random",)
     deterministic: bool = True
     races: bool = True
-    """Whether races in shared memory are looked for."""
+    """Whether races in shared and global memory are looked for."""
     initialised: bool = True
     """Whether the use of values that nothing wrote is looked for."""
     port: Path | None = None

@@ -39,7 +39,7 @@ class Launch:
     schedule: int | None = None
     """Virtual devices: None runs each wave until it waits; a number interleaves waves and blocks, repeatably."""
     races: bool = False
-    """Virtual devices: look for races in shared memory."""
+    """Virtual devices: look for races in shared and global memory."""
     initialised: bool = True
     """Virtual devices: look for the use of values that nothing wrote."""
     constants: tuple[tuple[str, Array], ...] = ()
