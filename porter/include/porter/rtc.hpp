@@ -191,7 +191,7 @@ struct Headers {
 
 }  // namespace rtc
 
-/// NVRTC's nvrtcCreateProgram.
+/// NVRTC's function of that name.
 inline hiprtcResult hiprtcCreateProgram(hiprtcProgram* program, const char* source, const char* name, int count,
                                         const char* const* texts, const char* const* names) {
   if (source == nullptr || count < 0 || (count > 0 && (texts == nullptr || names == nullptr)))
@@ -201,7 +201,7 @@ inline hiprtcResult hiprtcCreateProgram(hiprtcProgram* program, const char* sour
                                static_cast<int>(all.names.size()), all.texts.data(), all.names.data());
 }
 
-/// NVRTC's nvrtcCompileProgram, with its options.
+/// NVRTC's function of that name, with NVRTC's options.
 inline hiprtcResult hiprtcCompileProgram(hiprtcProgram program, int count, const char* const* options) {
   if (count < 0 || (count > 0 && options == nullptr)) return HIPRTC_ERROR_INVALID_INPUT;
   std::vector<std::string> const kept = rtc::translated(count, options);
