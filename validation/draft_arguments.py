@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from porter.validation.caseargs import TODO
-from porter.validation.draft_arrays import Arrays
 from porter.validation.draft_expression import Unknown, Value, divided, number, symbol
 from porter.validation.draft_image import image_line
 from porter.validation.draft_kernel import (
@@ -164,7 +163,7 @@ class _Maker:
         if given is not None:
             try:
                 size = element.size if element else 1
-                extent = Arrays(host).extent(given, self._position, size)
+                extent = self.unit.arrays.extent(given, self._position, size)
                 if extent.is_null:
                     return Line(name, "null")
                 assert extent.elements is not None

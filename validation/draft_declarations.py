@@ -197,6 +197,17 @@ class Declarations:
         constant = re.search(rf"\bconst(?:expr)?\s+(?:\w+\s+)+{re.escape(text)}\s*=\s*(\d+)\s*;", self.text)
         return int(constant[1]) if constant else None
 
+    def _declared_before(self, place: int) -> str | None:
+        """The type in front of a name, where its statement or parameter is a declaration."""
+        begin = max(self.text.rfind(mark, max(0, place - _LONGEST), place) for mark in ";{}(") + 1
+        for start in (begin, max(begin, self.text.rfind(",", begin, place) + 1)):
+            match = _DECLARED.fullmatch(self.text, start, place)
+            if match is not None and match[2] and match[2][-1] in " \n\t*&,":
+                first = match[1].split()[-1]
+                if first not in _NO_TYPES and "=" not in match[2].rpartition(",")[2]:
+                    return match[1] + "*" * _stars_at_end(match[2])
+        return None
+
     def declared_type(self, name: str, position: int) -> str | None:
         """The type that a variable is declared with, a `*` for each pointer."""
         word = re.escape(name)
@@ -204,16 +215,13 @@ class Declarations:
         for kind, other in here.parameters if here else ():
             if other == name:
                 return kind
-        pattern = re.compile(
-            rf"(?:^|[;{{}}(,])\s*((?:(?:const|static|unsigned|signed|long|struct|volatile|std::)\s*)*[A-Za-z_][\w:]*(?:<[^;{{}}()]*>)?)"
-            rf"(?=[\s*&])((?:[^;{{}}()=]|=[^;{{}}]*?,)*?[\s*&,]){word}\s*(?=[=;,\[({{)])",
-            re.MULTILINE,
-        )
         low = here.start if here else 0
-        for text in (self.text[low:position], self.text):
-            found = [m for m in pattern.finditer(text) if m[1].split()[-1] not in ("return", "delete", "else", "new")]
-            if found:
-                return found[-1][1] + "*" * _stars_at_end(found[-1][2])
+        uses = list(re.finditer(rf"(?<![\w.>]){word}\s*(?=[=;,\[({{)])", self.text))
+        before = [use for use in uses if low <= use.start() < position]
+        for use in (*reversed(before), *reversed(uses)):
+            kind = self._declared_before(use.start())
+            if kind is not None:
+                return kind
         return None
 
     def template_argument(self, function: Function, name: str) -> tuple[str, int] | None:
@@ -235,6 +243,13 @@ class Declarations:
                 continue
             found.append((match.start(), split_arguments(self.text[match.end() : end - 1])))
         return found
+
+
+_DECLARED = re.compile(
+    r"\s*((?:(?:const|static|unsigned|signed|long|struct|volatile)\s+|std::)*[A-Za-z_][\w:]*(?:<[^;{}()]*>)?)([\s*&][^;{}()]*|[*&])?"
+)
+_LONGEST = 400
+_NO_TYPES = frozenset({"return", "delete", "else", "new", "case", "goto", "throw"})
 
 
 def _stars_at_end(text: str) -> int:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
+from porter.validation.draft_arrays import Arrays
 from porter.validation.draft_build import Build, build_of
 from porter.validation.draft_declarations import without_comments
 from porter.validation.draft_host import Host
@@ -36,6 +38,11 @@ class SourceText:
     def body(self, kernel: Kernel) -> str:
         """The text of a kernel."""
         return self.host.text[kernel.span.start : kernel.span.end]
+
+    @cached_property
+    def arrays(self) -> Arrays:
+        """What the host allocates."""
+        return Arrays(self.host)
 
     def reached(self, kernel: Kernel) -> str:
         """The text of a kernel and of the functions that it calls, directly or not."""
