@@ -219,9 +219,9 @@ class Declarations:
         uses = list(re.finditer(rf"(?<![\w.>]){word}\s*(?=[=;,\[({{)])", self.text))
         before = [use for use in uses if low <= use.start() < position]
         for use in (*reversed(before), *reversed(uses)):
-            kind = self._declared_before(use.start())
-            if kind is not None:
-                return kind
+            found = self._declared_before(use.start())
+            if found is not None:
+                return found
         return None
 
     def template_argument(self, function: Function, name: str) -> tuple[str, int] | None:
