@@ -44,7 +44,8 @@ def _work(report: GapReport) -> dict[str, Any] | None:
         if count
     ]
     first = left[0]
-    words = f"Places left by kind of work. Most work by hand: {first.rule.code} {first.rule.name}, {first.manual:,}."
+    most = f" Most work by hand: {first.rule.code} {first.rule.name}, {first.manual:,}." if first.manual else ""
+    words = f"Places left by kind of work.{most}"
     return _chart(
         "work",
         "What kind of work is left",
