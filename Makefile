@@ -4,9 +4,9 @@
 VENV   := .venv
 PYTHON := $(VENV)/bin/python
 STAMP  := $(VENV)/.porter-ready
-TORCH  := torch==2.13.0
+PINS   := torch==2.13.0 cuda-toolkit==13.0.3
 
-.PHONY: demo test setup system lint types unit clean
+.PHONY: demo test setup system lint types unit fresh clean
 
 demo: $(STAMP)
 	@./tools/demo.sh $(VENV)
@@ -27,12 +27,16 @@ types: $(STAMP)
 unit: $(STAMP)
 	$(PYTHON) -m pytest -n 2 -q
 
+# As root: both commands on a machine that has nothing, made for the purpose (5 GB on the disk, three quarters of an hour).
+fresh:
+	@./tools/fresh.sh
+
 system:
 	@./tools/install-system-packages.sh
 
-$(STAMP): pyproject.toml setup.py tools/install-system-packages.sh tools/make-venv.sh
+$(STAMP): pyproject.toml setup.py porter/system/needs.py tools/install-system-packages.sh tools/make-venv.sh
 	@./tools/install-system-packages.sh
-	@./tools/make-venv.sh $(VENV) '$(TORCH)'
+	@./tools/make-venv.sh $(VENV) $(PINS)
 	@touch $@
 
 clean:

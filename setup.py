@@ -2,7 +2,7 @@
 
 from setuptools import find_namespace_packages, setup
 
-DATA = ("toml", "hpp", "h", "json", "j2", "c", "cpp", "md", "css", "js")
+DATA = ("toml", "hpp", "h", "json", "j2", "c", "cpp", "md", "css", "js", "txt")
 """Suffixes of files that are installed beside the code, however deep they lie."""
 FOLDERS = {"porter": "porter", "rules": "porter.rules", "validation": "porter.validation"}
 

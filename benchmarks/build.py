@@ -11,7 +11,7 @@ from pathlib import Path
 
 from porter.validation.build.run import BuildRequest, build
 
-from porter.port import Request, port_to
+from porter.project.port import Request, port_to
 from porter.settings import load_choices
 
 SAMPLES = Path(__file__).parents[1] / "samples"

@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from porter.project import is_code
+from porter.project.discovery import is_code
 
 LINE = b"\n// changed by the benchmark\nstatic int changed_by_the_benchmark_%d;\n"
 

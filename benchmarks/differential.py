@@ -19,12 +19,12 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from porter.validation.casefile import load_cases
-from porter.validation.draft import draft
-from porter.validation.draft_try import TriedCase, try_sizes
-from porter.validation.porting import port_of
-from porter.validation.run import Request, validate
-from porter.validation.verdict import CaseResult, Status
+from porter.validation.cases.file import load_cases
+from porter.validation.draft.init import draft
+from porter.validation.draft.trying import TriedCase, try_sizes
+from porter.validation.run.plan import Request, validate
+from porter.validation.run.porting import port_of
+from porter.validation.verdict.outcome import CaseResult, Status
 
 from porter.errors import Unusable
 

@@ -28,7 +28,7 @@ from porter.validation.toolchain.headers import include_options
 from porter.validation.toolchain.result import Missing
 
 from benchmarks.compiler import run_limited
-from porter.manifest import read_manifest
+from porter.project.manifest import read_manifest
 
 _HEADERS = "#include <torch/extension.h>\n#include <ATen/cuda/CUDAContext.h>\n#include <c10/cuda/CUDAGuard.h>\n"
 _STANDARD = "-std=c++17"

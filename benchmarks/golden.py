@@ -16,21 +16,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from porter.validation import dtypes
-from porter.validation.case import Case
-from porter.validation.casefile import find_case_files, load_cases
-from porter.validation.compare import ulps_apart
-from porter.validation.device import BuildFailed, Launch, Loaded, Program
+from porter.validation.cases import dtypes
+from porter.validation.cases.case import Case
+from porter.validation.cases.file import find_case_files, load_cases
+from porter.validation.cases.inputs import Trial, fill
 from porter.validation.devices import registry
 from porter.validation.devices.core.result import NotRun
+from porter.validation.devices.device import BuildFailed, Launch, Loaded, Program
 from porter.validation.devices.real import RealKernel
 from porter.validation.harness.messages import Properties
-from porter.validation.inputs import Trial, fill
-from porter.validation.judging import judge_trial, truths
-from porter.validation.timing import Measured, spread
+from porter.validation.run.trial import Done, Schedule, launch_all
 from porter.validation.toolchain.nvcc import Nvcc, find_nvcc
-from porter.validation.trial import Done, Schedule, launch_all
-from porter.validation.verdict import Status
+from porter.validation.verdict.compare import ulps_apart
+from porter.validation.verdict.judging import judge_trial, truths
+from porter.validation.verdict.outcome import Status
+from porter.validation.verdict.timing import Measured, spread
 
 SAMPLES = Path(__file__).parents[1] / "samples"
 MOST = 64 << 10

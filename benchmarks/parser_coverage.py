@@ -12,9 +12,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from porter.lex import lex
-from porter.parse import Parsed, ParseRequest, parse, prepare
-from porter.parsing.includes import contents_of
+from porter.cpp.clang.reached_headers import contents_of
+from porter.cpp.clang.view import Parsed, ParseRequest, parse, prepare
+from porter.cpp.lex import lex
 from porter.source import SourceFile
 
 SUFFIXES = {".cu", ".cuh"}

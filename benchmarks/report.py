@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import json
 import random
-import shutil
 import tempfile
 import time
 from pathlib import Path
@@ -16,11 +15,12 @@ from typing import Any
 
 from playwright.sync_api import sync_playwright
 
-from porter.port import Request, port_to
+from porter.project.port import Request, port_to
 from porter.report.as_json import report_json
 from porter.report.gap.inputs import Inputs
 from porter.report.gap.write import written
 from porter.settings import Choices
+from porter.system.programs import on_this_machine
 from tests.report.gap_documents import case, kernel_build
 
 BODY = """\
@@ -104,7 +104,7 @@ def main() -> None:
 def measured(address: str) -> dict[str, float]:
     """Seconds until the table answers, a kernel shows its code, and a search is done."""
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        browser = driver.chromium.launch(executable_path=on_this_machine("chromium"), args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1280, "height": 900})
         start = time.perf_counter()
         page.goto(address, wait_until="commit")

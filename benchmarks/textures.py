@@ -9,14 +9,14 @@ from __future__ import annotations
 import sys
 
 import numpy as np
+from porter.validation.cases.sampling import Sampling
 from porter.validation.devices.core.image import ImageArgument
 from porter.validation.devices.core.result import NotRun, Ran
 from porter.validation.devices.gfx942 import Module, open_device
-from porter.validation.sampling import Sampling
 from porter.validation.toolchain.clang import assemble_text
 from porter.validation.toolchain.result import Assembled
 
-from porter.support import header_bytes
+from porter.engine.support import header_bytes
 
 KERNEL = """
 extern "C" __global__ void {name}(porter::texture_object t, const float* at, {type}* out) {{

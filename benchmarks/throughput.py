@@ -1,4 +1,4 @@
-"""Time `porter port` on a folder against PyTorch's hipify: `python -m benchmarks.throughput SELECTION`."""
+"""Time `porter port` on source trees against PyTorch's hipify: `python -m benchmarks.throughput TREE ...`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from pathlib import Path
 
 from benchmarks.corpus import code_files
 
-PARTS = (25, 50, 100)
+_WHOLE = 100
+_PEER = "torch hipify"
 _INNER = re.compile(r"^hipify ([\d.]+) ([\d.]+)$", re.M)
 
 
@@ -33,8 +34,9 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The best of the repetitions of one tool on one part of the selection: others may use the machine."""
+    """The best of the repetitions of one tool on one part of a tree: others may use the machine."""
 
+    tree: str
     tool: str
     part: int
     files: int
@@ -65,7 +67,10 @@ def run(command: list[str], folder: Path) -> Run:
 
 
 def copy_part(selection: Path, out: Path, part: int) -> None:
-    """Evenly spread folders of the selection, `part` percent of them."""
+    """A tree, or evenly spread folders of it, `part` percent of them."""
+    if part == _WHOLE:
+        shutil.copytree(selection, out, symlinks=True, ignore=shutil.ignore_patterns(".git"))
+        return
     folders = sorted(path for path in selection.iterdir() if path.is_dir())
     count = max(1, len(folders) * part // 100)
     for index in range(count):
@@ -73,10 +78,10 @@ def copy_part(selection: Path, out: Path, part: int) -> None:
         shutil.copytree(folder, out / folder.name, symlinks=True)
 
 
-def measure(selection: Path, work: Path, porter: list[str], repeat: int) -> list[Row]:
+def measure(selection: Path, work: Path, porter: list[str], repeat: int, parts: list[int]) -> list[Row]:
     """Every tool on every part, the tools interleaved so that noise hits all of them."""
     rows = []
-    for part in PARTS:
+    for part in parts:
         source = work / f"source-{part}"
         copy_part(selection, source, part)
         tools = _tools(source, work, porter)
@@ -86,7 +91,8 @@ def measure(selection: Path, work: Path, porter: list[str], repeat: int) -> list
                 runs[name].append(tool())
         files = code_files(source)
         lines = sum(path.read_bytes().count(b"\n") for path in files)
-        rows += [_row(name, part, len(files), lines, done) for name, done in runs.items()]
+        rows += [_row(selection.name, name, part, len(files), lines, done) for name, done in runs.items()]
+        shutil.rmtree(source)
     return rows
 
 
@@ -114,13 +120,14 @@ def _tools(source: Path, work: Path, porter: list[str]) -> dict[str, Callable[[]
     return {
         "porter port": port,
         "porter port, nothing changed": lambda: run(port_command, work),
-        "torch hipify": hipify,
+        _PEER: hipify,
         "torch hipify without import and copying": hipify_work,
     }
 
 
-def _row(tool: str, part: int, files: int, lines: int, runs: list[Run]) -> Row:
+def _row(tree: str, tool: str, part: int, files: int, lines: int, runs: list[Run]) -> Row:
     return Row(
+        tree,
         tool,
         part,
         files,
@@ -132,14 +139,16 @@ def _row(tool: str, part: int, files: int, lines: int, runs: list[Run]) -> Row:
 
 
 def as_text(rows: list[Row]) -> str:
-    """A Markdown table."""
+    """A Markdown table; `x` is the wall time of PyTorch's hipify on the same files over that of the row."""
+    peers = {(row.tree, row.part): row.wall for row in rows if row.tool == _PEER}
     lines = [
-        "| tool | part | files | lines | wall s | CPU s | lines/s | peak MB |",
-        "|---|---|---|---|---|---|---|---|",
+        "| tree | tool | part | files | lines | wall s | x | CPU s | lines/s | peak MB |",
+        "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for row in rows:
         lines.append(
-            f"| {row.tool} | {row.part} % | {row.files} | {row.lines} | {row.wall:.2f} | {row.cpu:.2f} "
+            f"| {row.tree} | {row.tool} | {row.part} % | {row.files} | {row.lines} | {row.wall:.2f} "
+            f"| {peers[row.tree, row.part] / row.wall:.1f} | {row.cpu:.2f} "
             f"| {row.lines_per_second:,.0f} | {row.peak_mb:.0f} |"
         )
     return "\n".join(lines)
@@ -148,13 +157,17 @@ def as_text(rows: list[Row]) -> str:
 def main(argv: list[str] | None = None) -> int:
     """Print the table; exit code 0 when every run succeeded."""
     parser = argparse.ArgumentParser(prog="benchmarks.throughput", description=__doc__)
-    parser.add_argument("selection", type=Path, help="folder of programs, see benchmarks.selection")
+    parser.add_argument("trees", type=Path, nargs="+", help="source trees, or folders of programs")
+    parser.add_argument("--parts", type=int, nargs="+", default=[_WHOLE], help="percents of a tree's folders to take")
     parser.add_argument("--porter", default="porter", help="the command to measure")
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args(argv)
-    with tempfile.TemporaryDirectory(prefix="porter-throughput-") as work:
-        rows = measure(arguments.selection.resolve(), Path(work), arguments.porter.split(), arguments.repeat)
+    rows: list[Row] = []
+    for tree in arguments.trees:
+        with tempfile.TemporaryDirectory(prefix="porter-throughput-") as work:
+            command = arguments.porter.split()
+            rows += measure(tree.resolve(), Path(work), command, arguments.repeat, arguments.parts)
     if arguments.json:
         arguments.json.write_text(json.dumps([asdict(row) for row in rows], indent=1))
     print(as_text(rows))

@@ -11,17 +11,22 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from porter import __version__
-from porter.border import DONE, OUR_BUG, WORK_LEFT, guarded, report_bug
+from porter.commands.all import all_command
 from porter.commands.bench import bench_command
+from porter.commands.border import DONE, OUR_BUG, WORK_LEFT, guarded, report_bug
 from porter.commands.build import build_command
 from porter.commands.cases import cases_app
 from porter.commands.check import check_command
 from porter.commands.headers import headers_command
+from porter.commands.mcp import mcp_command
+from porter.commands.programs import programs_app
+from porter.commands.record import record_command
 from porter.commands.report import report_command
+from porter.commands.run import run_command
+from porter.commands.said import next_step
 from porter.commands.validate import validate_command
 from porter.errors import Unusable
 from porter.report.render import DataFormat, Format
-from porter.scratch import own_temporary_folder
 from porter.settings import (
     Choices,
     Handling,
@@ -32,10 +37,12 @@ from porter.settings import (
     warp_mode,
     with_overrides,
 )
+from porter.system.quiet import be_quiet
+from porter.system.scratch import own_temporary_folder
 
 if TYPE_CHECKING:
-    from porter.port import Answer, Request
-    from porter.tree import Progress
+    from porter.project.port import Answer, Request
+    from porter.project.port_tree import Progress
 
 app = typer.Typer(
     help="Ports CUDA code to HIP for AMD GPUs with 64 lanes, and says what is left to do.",
@@ -98,8 +105,8 @@ def scan_command(
 
     @guarded
     def run() -> int:
-        from porter.port import Request, scan
-        from porter.progress import shown_progress
+        from porter.project.port import Request, scan
+        from porter.project.progress import shown_progress
 
         choices = _choices(source, config, rocm, warp, include, exclude, omit, gitignored, vendored, style, torch)
         with shown_progress() as progress:
@@ -120,7 +127,12 @@ def port_command(
     ] = False,
     diff: Annotated[bool, typer.Option("--diff", help="Write nothing; print a diff that git can apply.")] = False,
     verify: Annotated[
-        bool, typer.Option("--verify", help="With --style dual: show that CUDA's compilers see the original's tokens.")
+        bool,
+        typer.Option(
+            "--verify",
+            help="Compile what can be compiled of the port; an error without a finding becomes one. With --style dual: "
+            "show that CUDA's compilers see the original's tokens.",
+        ),
     ] = False,
     force: Annotated[
         bool, typer.Option("--force", help="Overwrite edited files, foreign folders, unclean git trees.")
@@ -144,50 +156,70 @@ def port_command(
 
     @guarded
     def run() -> int:
-        from porter.port import Request
-        from porter.progress import shown_progress
+        from porter.project.port import Request
+        from porter.project.progress import shown_progress
 
         if (output is not None) + in_place + diff != 1:
             raise Unusable("say where the port goes: one of -o OUT, --in-place, --diff")
         if diff and form is not Format.TEXT:
             raise Unusable("--diff prints the diff on stdout, so the report has no --format there")
         choices = _choices(source, config, rocm, warp, include, exclude, omit, gitignored, vendored, style, torch)
-        if verify and (choices.engine.style != "dual" or output is None):
-            raise Unusable("--verify goes with --style dual and -o OUT")
+        dual = choices.engine.style == "dual"
+        if verify and output is None:
+            raise Unusable("--verify goes with -o OUT")
         request = Request(source, choices, _jobs(jobs), force)
         with shown_progress() as progress:
             answer = _port(request, output, progress, in_place=in_place)
         if diff:
-            from porter.diff import write_diff
+            from porter.project.diff import write_diff
 
             write_diff(answer.run, sys.stdout.buffer)
-        proven = _verified(answer, output) if verify and output is not None else True
+        proven = _verified(answer, output) if verify and dual and output is not None else True
+        if verify and not dual and output is not None:
+            from porter.commands.verify import verified
+
+            answer = verified(answer, output, _jobs(jobs))
         code = _finish(answer, form, strict=strict, verbose=verbose, diff=diff)
+        if output is not None and form is Format.TEXT:
+            next_step("porter", "build", output, why="compile it; `porter all` does every step")
         return code if proven else max(code, WORK_LEFT)
 
     raise typer.Exit(run())
 
 
+app.command("all")(all_command)
 app.command("bench")(bench_command)
 app.command("build")(build_command)
 app.command("check")(check_command)
 app.command("headers")(headers_command)
+app.command("mcp")(mcp_command)
+app.command("record")(record_command)
 app.command("report")(report_command)
+app.command("run")(run_command)
 app.command("validate")(validate_command)
 app.add_typer(cases_app, name="cases")
+app.add_typer(programs_app, name="programs")
 
 
 @app.command("explain")
 def explain_command(
-    code: Annotated[str, typer.Argument(metavar="CODE", help="A code (A001) or a name (renamed-name).")],
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="WHAT...",
+            help="A code (A001), a rule (renamed-name), a name of CUDA's, a place in a file (src/a.cu:12), or words.",
+        ),
+    ],
 ) -> None:
-    """Explain a finding: why, what was done, what to do, with examples."""
+    """Explain a finding, what becomes of a name of CUDA's by version of ROCm, or whose meaning a line has."""
 
     @guarded
     def run() -> int:
-        from porter.explain import explanation
+        from porter.explain import explanation, line_text, place_of
 
-        print(explanation(code), end="")
+        asked = " ".join(words)
+        place = place_of(asked)
+        print(explanation(asked) if place is None else line_text(*place), end="")
         return DONE
 
     raise typer.Exit(run())
@@ -246,7 +278,7 @@ def doctor_command(form: Plain = DataFormat.TEXT) -> None:
 
 
 def _port(request: Request, output: Path | None, progress: Progress | None, *, in_place: bool) -> Answer:
-    from porter.port import port_in_place, port_to, preview
+    from porter.project.port import port_in_place, port_to, preview
 
     if output is not None:
         return port_to(request, output, progress)
@@ -329,8 +361,10 @@ def top(
     version: Annotated[
         bool, typer.Option("--version", help="Show the version.", callback=_version, is_eager=True)
     ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, and nothing on what to do next.")] = False,
 ) -> None:
     """Ports CUDA code to HIP for AMD GPUs with 64 lanes, and says what is left to do."""
+    be_quiet(quiet)
 
 
 def main() -> None:

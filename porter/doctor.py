@@ -6,19 +6,25 @@ import importlib.metadata
 import importlib.util
 import json
 import re
-import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 from porter import __version__
-from porter.command import run
 from porter.report.text import table
+from porter.system.needs import NEEDS, Need, Part
+from porter.system.programs import on_this_machine
+from porter.validation.toolchain.clang import find_bitcode, find_compiler
+from porter.validation.toolchain.headers import find_headers
+from porter.validation.toolchain.hipcc import find_hipcc, supports
+from porter.validation.toolchain.nvcc import find_nvcc, targets
+from porter.validation.toolchain.programs import find
+from porter.validation.toolchain.python_headers import python_headers
+from porter.validation.toolchain.result import Missing
 
 SCHEMA = "porter-doctor-1"
 _VERSION = re.compile(r"\d+(?:\.\d+)+")
-_SECONDS = 10
 
 
 class Check(NamedTuple):
@@ -34,8 +40,8 @@ class Check(NamedTuple):
 
 
 def examine() -> tuple[Check, ...]:
-    """Looks at Python, packages, compilers, headers and devices; an empty kernel asks hipcc for its targets."""
-    return (*_port_checks(), *_compiler_checks(), *_validation_checks(), *_device_checks())
+    """Looks at Python, packages, what comes from outside, and devices; an empty kernel asks hipcc for its targets."""
+    return (*_port_checks(), *_outside_checks(), *_validation_checks(), *_device_checks())
 
 
 def _port_checks() -> list[Check]:
@@ -47,58 +53,74 @@ def _port_checks() -> list[Check]:
         _tried("rules", "port", _rules, "reinstall porter"),
         _tried("name tables", "port", _tables, "reinstall porter"),
         _package("jinja2", "Markdown reports", required=True),
-        _program("git", "in-place ports, .gitignore"),
     ]
 
 
-def _compiler_checks() -> list[Check]:
-    from porter.validation.toolchain.clang import find_clang, find_compiler
-    from porter.validation.toolchain.headers import find_headers
-    from porter.validation.toolchain.result import Missing
-
-    clang, headers, compiler = find_clang("gfx942"), find_headers(), find_compiler()
-    found = None if isinstance(compiler, Missing) else f"{_number(compiler[1])} in {compiler[0]}"
-    libraries = None if isinstance(clang, Missing) else str(clang.bitcode)
-    why = clang.reason if isinstance(clang, Missing) else ""
-    return [
-        _hipcc(),
-        Check("clang for AMD", "building without ROCm", found, False, _why(compiler, "clang >= 17 with AMDGPU")),
-        Check("HIP headers", "building", _place(headers), False, _why(headers, "porter headers, or ROCm")),
-        Check(
-            "library headers", "building with ROCm's libraries", _libraries(headers), False, "porter headers, or ROCm"
-        ),
-        Check("device libraries", "device code for gfx942", libraries, False, why),
-        _nvcc(),
-    ]
+def _outside_checks() -> list[Check]:
+    """The rows of the table of needs that a command uses; the tests' own are theirs."""
+    parts = (Part.PORT, Part.BUILD, Part.VALIDATE, Part.GPU)
+    return [_outside(row) for row in NEEDS if row.part in parts]
 
 
-def _hipcc() -> Check:
-    from porter.validation.toolchain.hipcc import find_hipcc, supports
-    from porter.validation.toolchain.result import Missing
+def _outside(row: Need) -> Check:
+    found = _LOOK[row.name]() if row.name in _LOOK else _program(row.name)
+    if isinstance(found, Missing):
+        return Check(row.name, row.purpose, None, False, found.reason)
+    return Check(row.name, row.purpose, found or None, False, "" if found else row.remedy)
 
+
+def _program(name: str) -> str | Missing:
+    found = find(name)
+    return found if isinstance(found, Missing) else f"{found.version} in {found.path}"
+
+
+def _hipcc() -> str | Missing:
     found = find_hipcc()
     if isinstance(found, Missing):
-        return Check(
-            "hipcc", "building and linking the port", None, False, f"apt install hipcc, or ROCm ({found.reason})"
-        )
+        return found
     known = [target for target in _TARGETS if supports(found, target) is None]
-    shown = f"{found.version} (clang {found.clang}) in {found.path}: {', '.join(known) or 'no ' + ', '.join(_TARGETS)}"
-    return Check("hipcc", "building and linking the port", shown, False, "")
+    made = ", ".join(known) or f"no {', '.join(_TARGETS)}"
+    return f"{found.version} (clang {found.clang}) in {found.path}: {made}"
 
 
-def _nvcc() -> Check:
-    from porter.validation.toolchain.nvcc import find_nvcc, targets
-    from porter.validation.toolchain.result import Missing
+def _clang() -> str | Missing:
+    found = find_compiler()
+    return found if isinstance(found, Missing) else f"{_number(found[1])} in {found[0]}"
 
+
+def _nvcc() -> str | Missing:
     found = find_nvcc()
     if isinstance(found, Missing):
-        return Check("nvcc", "compiling the original", None, False, f"the CUDA toolkit ({found.reason})")
+        return found
     made = targets(found)
     span = f": {made[0]} to {max(made, key=_capability)}" if made else ""
-    return Check("nvcc", "compiling the original", f"{found.version} in {found.path}{span}", False, "")
+    return f"{found.version} in {found.path}{span}"
+
+
+def _place(found: Path | Missing) -> str | Missing:
+    return found if isinstance(found, Missing) else str(found)
+
+
+def _libraries() -> str:
+    """Those of which the folder has the headers."""
+    headers = find_headers()
+    return ", ".join(name for name in _LIBRARIES if isinstance(headers, Path) and (headers / name).is_dir())
 
 
 _TARGETS = ("gfx942", "gfx90a")
+_LIBRARIES = ("hipblas", "hipcub", "hipfft", "hiprand", "hipsolver", "hipsparse", "miopen", "rccl", "rocprim", "thrust")
+_LOOK: dict[str, Callable[[], str | Missing]] = {
+    "hipcc": _hipcc,
+    "clang++": _clang,
+    "HIP headers": lambda: _place(find_headers()),
+    "library headers": _libraries,
+    "device libraries": lambda: _place(find_bitcode("gfx942")),
+    "nvcc": _nvcc,
+    "rocm_agent_enumerator": lambda: on_this_machine("rocm_agent_enumerator") or "",
+    "rocminfo": lambda: on_this_machine("rocminfo") or "",
+    "Python headers": lambda: _place(python_headers()),
+}
+"""How what is no program is found, and programs of which more is to be told than the version."""
 
 
 def _capability(target: str) -> int:
@@ -110,26 +132,8 @@ def _number(text: str) -> str:
     return version[0] if version else text
 
 
-_LIBRARIES = ("hipblas", "hipcub", "hipfft", "hiprand", "hipsolver", "hipsparse", "miopen", "rccl", "rocprim", "thrust")
-
-
-def _libraries(headers: object) -> str | None:
-    """Those of which the folder has the headers."""
-    found = [name for name in _LIBRARIES if isinstance(headers, Path) and (headers / name).is_dir()]
-    return ", ".join(found) or None
-
-
-def _place(found: object) -> str | None:
-    return str(found) if isinstance(found, Path) else None
-
-
-def _why(found: object, remedy: str) -> str:
-    reason = getattr(found, "reason", None)
-    return f"{remedy} ({reason})" if reason else remedy
-
-
 def _validation_checks() -> list[Check]:
-    return [_package(name, "validation", required=False) for name in ("torch", "numpy", "pybind11")]
+    return [_package(name, "validation", required=False) for name in ("torch", "numpy", "pybind11", "pyelftools")]
 
 
 def _device_checks() -> list[Check]:
@@ -170,7 +174,7 @@ def _tried(name: str, part: str, attempt: Callable[[], str], remedy: str) -> Che
 
 
 def _parser() -> str:
-    from porter.parse import Parsed, ParseRequest, parse
+    from porter.cpp.clang.view import Parsed, ParseRequest, parse
 
     parsed = parse(ParseRequest("doctor.cu", b"__global__ void k(float *x) { x[threadIdx.x] = 0; }\n"))
     if not isinstance(parsed, Parsed):
@@ -179,7 +183,7 @@ def _parser() -> str:
 
 
 def _rules() -> str:
-    from porter.registry import all_rules
+    from porter.engine.registry import all_rules
 
     return f"{len(all_rules())} rules"
 
@@ -188,15 +192,6 @@ def _tables() -> str:
     from porter.names.table import load_names
 
     return f"{len(load_names(None, {})):,} names"
-
-
-def _program(name: str, part: str, remedy: str = "") -> Check:
-    place = shutil.which(name)
-    if place is None:
-        return Check(name, part, None, False, remedy or f"install {name}")
-    done = run([place, "--version"], seconds=_SECONDS)
-    version = _VERSION.search((done.stdout + done.stderr).decode(errors="replace"))
-    return Check(name, part, f"{version[0]} in {place}" if version else place, False, remedy)
 
 
 def doctor_text(checks: tuple[Check, ...]) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
 import enum
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Any
 
 from porter.errors import Unusable
 from porter.model import Settings
+from porter.system.reading import LARGEST_DOCUMENT, read_regular, read_toml
 
 FILE_NAME = "porter.toml"
 VENDORED = (
@@ -32,6 +33,7 @@ VENDORED = (
 WARP_MODES = ("preserve", "native")
 STYLES = ("renamed", "dual")
 TORCH_MODES = ("leave", "standalone")
+DIALECTS = ("cuda", "hip")
 FAIL_LEVELS = ("manual", "review", "hazard")
 
 
@@ -63,12 +65,16 @@ class Choices:
     """Where clang looks for headers, relative to the root; folders that the project's includes show are added."""
     defines: tuple[str, ...] = ()
     """Macros (`NAME` or `NAME=value`) that clang parses the project with."""
+    dialect: tuple[tuple[str, str], ...] = ()
+    """Globs of files and whose code they are, `hip` or `cuda`; the last one that fits decides."""
     fail_on: str = "manual"
     """What a new finding has to be for `porter check` to fail."""
     baseline: str | None = None
     """File of accepted gaps, relative to the settings file."""
     timeout: float | None = None
     """Seconds that `porter check` may take."""
+    program: tuple[tuple[tuple[str, Any], ...], ...] = ()
+    """The tables `[[program]]`, for `porter run --compare`, which reads them."""
     origin: str | None = None
     """The settings file."""
 
@@ -94,7 +100,7 @@ def _nearest(folder: Path) -> Path | None:
     for place in (folder, *folder.parents):
         own = place / FILE_NAME
         shared = place / "pyproject.toml"
-        in_shared = shared.is_file() and b"[tool.porter" in shared.read_bytes()
+        in_shared = shared.is_file() and b"[tool.porter" in _content(shared)
         if own.is_file() and in_shared:
             raise Unusable(f"settings stand in two files: {own} and [tool.porter] in {shared}; keep one")
         if own.is_file():
@@ -107,33 +113,35 @@ def _nearest(folder: Path) -> Path | None:
 
 
 def _from_file(path: Path) -> Choices:
-    document = _read_toml(path)
+    document = read_toml(path)
     if path.name == "pyproject.toml":
-        document = document.get("tool", {}).get("porter", {})
+        document = _table(path, _table(path, document, "tool"), "porter")
     try:
         return _choices(document, str(path))
     except (TypeError, ValueError) as error:
         raise Unusable(f"{path}: {error}") from None
 
 
-def _read_toml(path: Path) -> dict[str, Any]:
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
+def _content(path: Path) -> bytes:
     try:
-        document: dict[str, Any] = tomllib.loads(path.read_text("utf-8"))
-        return document
+        return read_regular(path, LARGEST_DOCUMENT)
     except OSError as error:
         raise Unusable(f"{path}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise Unusable(f"{path}: {error}") from None
+
+
+def _table(path: Path, document: Mapping[str, Any], key: str) -> dict[str, Any]:
+    table = document.get(key, {})
+    if not isinstance(table, dict):
+        raise Unusable(f"{path}: {key} must be a table")
+    return table
 
 
 def _choices(document: Mapping[str, Any], origin: str) -> Choices:
     unknown = sorted(document.keys() - _KEYS.keys())
     if unknown:
-        raise ValueError(f"unknown setting {unknown[0]!r}; known are {', '.join(sorted(_KEYS))}")
+        close = difflib.get_close_matches(unknown[0], _KEYS, 1)
+        meant = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(sorted(_KEYS))}"
+        raise ValueError(f"unknown setting {unknown[0]!r}; {meant}")
     values: dict[str, Any] = {key: _KEYS[key](key, value) for key, value in document.items()}
     engine = Settings(
         rocm=values.pop("rocm", None),
@@ -216,6 +224,25 @@ def _names(key: str, value: Any) -> tuple[tuple[str, str], ...]:
     return tuple(sorted(value.items()))
 
 
+def _dialects(key: str, value: Any) -> tuple[tuple[str, str], ...]:
+    """`"hip"` for the whole tree, or a table of globs."""
+    if isinstance(value, str):
+        return (("**", _one_of(key, value, DIALECTS)),)
+    if not isinstance(value, dict):
+        raise TypeError(f"{key} must be one of {', '.join(DIALECTS)}, or a table of globs: 'src/rocm/**' = 'hip'")
+    return tuple((glob, _one_of(f"{key} of {glob!r}", name, DIALECTS)) for glob, name in value.items())
+
+
+def _tables(key: str, value: Any) -> tuple[tuple[tuple[str, Any], ...], ...]:
+    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+        raise TypeError(f"{key} must be a list of tables: [[{key}]]")
+    return tuple(tuple((name, _frozen(item)) for name, item in sorted(table.items())) for table in value)
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value
+
+
 _KEYS: dict[str, Callable[[str, Any], Any]] = {
     "rocm": rocm_version,
     "warp": warp_mode,
@@ -231,12 +258,14 @@ _KEYS: dict[str, Callable[[str, Any], Any]] = {
     "ignore_names": _texts,
     "include_dirs": _texts,
     "defines": _texts,
+    "dialect": _dialects,
     "native_kernels": _texts,
     "preserve_kernels": _texts,
     "disable": _texts,
     "fail_on": _fail_level,
     "baseline": _text,
     "timeout": _seconds,
+    "program": _tables,
 }
 
 

@@ -1,10 +1,7 @@
 #!/bin/sh
 # Installs the Debian or Ubuntu packages that are missing, as root; says plainly what to install otherwise.
-# The port itself needs python3-venv alone; compilers and headers are for the tests that check ported code.
+# Which they are, and what for, stands in porter/system/needs.py.
 set -eu
-
-needed="python3-venv"
-for_tests="clang-19 lld-19 libamdhip64-dev hipcc rocm-device-libs g++ git chromium cmake make"
 
 is_installed() {
     dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q 'install ok installed'
@@ -14,14 +11,19 @@ is_available() {
     apt-cache show "$1" >/dev/null 2>&1
 }
 
+if ! command -v python3 >/dev/null; then
+    echo "python3 is missing: install Python 3.10 or newer with venv (Debian, Ubuntu: python3-venv) and run make again" >&2
+    exit 1
+fi
+wanted=$(python3 -I "$(dirname "$0")/../porter/system/needs.py")
+
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
-    echo "This is not Debian or Ubuntu. Install Python >= 3.10 with venv; for the compiling tests also clang >= 17" \
-        "with the AMDGPU target, HIP's headers and ROCm's device libraries."
+    echo "This is not Debian or Ubuntu: docs/needs.md says what to install. What is missing is skipped, and said so."
     exit 0
 fi
 
 missing=""
-for package in $needed $for_tests; do
+for package in $wanted; do
     is_installed "$package" || missing="$missing $package"
 done
 [ -n "$missing" ] || exit 0
@@ -29,15 +31,30 @@ done
 if [ "$(id -u)" -ne 0 ]; then
     echo "Missing packages:$missing"
     echo "Install them with:  sudo apt-get install$missing"
-    echo "Going on without them: tests that need a compiler are skipped and say so."
+    echo "Going on without them: what needs them is skipped and says so."
     exit 0
 fi
 
-apt-get update -q || echo "apt-get update failed; trying with the package lists at hand"
+log=$(mktemp "${TMPDIR:-/tmp}/porter-packages-XXXXXX.log")
+echo "Installing packages:$missing"
+apt-get update -q >"$log" 2>&1 || echo "apt-get update failed ($log); trying with the package lists at hand"
+offered=""
 for package in $missing; do
-    if ! is_available "$package"; then
-        echo "$package: not offered by this machine's package sources; tests that need it are skipped and say so"
-    elif ! DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "$package"; then
-        echo "$package: could not be installed; tests that need it are skipped and say so"
+    if is_available "$package"; then
+        offered="$offered $package"
+    else
+        echo "$package: not offered by this machine's package sources; what needs it is skipped and says so"
     fi
 done
+
+install() {
+    DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "$@" >>"$log" 2>&1
+}
+
+# All at once is faster; one that cannot be installed must not keep the others out.
+# shellcheck disable=SC2086
+if [ -n "$offered" ] && ! install $offered; then
+    for package in $offered; do
+        install "$package" || echo "$package: could not be installed ($log); what needs it is skipped and says so"
+    done
+fi

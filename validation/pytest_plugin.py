@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from porter.validation.case import Case
-    from porter.validation.verdict import CaseResult, ValidateReport
+    from porter.validation.cases.case import Case
+    from porter.validation.verdict.outcome import CaseResult, ValidateReport
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -22,9 +22,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--porter-port", metavar="TREE", type=Path, help="a port made before")
 
 
+def pytest_collect_directory(path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """A Python package with cases is a folder like any other: importing it would need its extension, built."""
+    from porter.validation.cases.case import SUFFIX
+
+    if not parent.config.getoption("--porter-cases") or not (path / "__init__.py").is_file():
+        return None
+    return pytest.Dir.from_parent(parent, path=path) if next(path.rglob(f"*{SUFFIX}"), None) is not None else None
+
+
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     """A case file becomes a module of tests."""
-    from porter.validation.case import SUFFIX
+    from porter.validation.cases.case import SUFFIX
 
     if parent.config.getoption("--porter-cases") and file_path.name.endswith(SUFFIX):
         return CaseFile.from_parent(parent, path=file_path)
@@ -38,8 +47,8 @@ class CaseFile(pytest.File):
 
     def collect(self) -> Iterator[pytest.Item]:
         """One item per case; a file that cannot be read is an error of the collection."""
-        from porter.validation.case import CaseError
-        from porter.validation.casefile import load_cases
+        from porter.validation.cases.case import CaseError
+        from porter.validation.cases.file import load_cases
 
         try:
             cases = load_cases(self.path)
@@ -51,7 +60,7 @@ class CaseFile(pytest.File):
     def report(self) -> ValidateReport:
         """What became of the cases that were selected."""
         if self._report is None:
-            from porter.validation.run import Request, validate
+            from porter.validation.run.plan import Request, validate
 
             names = tuple(item.name for item in self.session.items if item.parent is self)
             config = self.config
@@ -80,8 +89,8 @@ class CaseItem(pytest.Item):
 
     def runtest(self) -> None:
         """Passes, skips with the reason, or fails with the evidence."""
-        from porter.validation.report import report_text
-        from porter.validation.verdict import Status, ValidateReport
+        from porter.validation.verdict.outcome import Status, ValidateReport
+        from porter.validation.verdict.report import report_text
 
         assert isinstance(self.parent, CaseFile)
         report = self.parent.report()

@@ -1,14 +1,20 @@
-"""CMake files as commands with byte offsets, read by tree-sitter's CMake grammar."""
+"""CMake files as commands with byte offsets, read as CMake's own scanner reads them."""
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Iterator
+import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import tree_sitter
-import tree_sitter_cmake
+_BRACKETED = r"\[(?P<fence>=*)\[(?s:.*?)\](?P=fence)\]"
+_QUOTED = r'"[^"\\]*(?:\\(?s:.)[^"\\]*)*"'
+_UNQUOTED = r"(?:\$\([A-Za-z0-9_]*\)|\\[^\0\n]|[^\0 \t\r\n()#\"\\])"
+_GAP = re.compile(rf"(?:[ \t\r\n]|#{_BRACKETED}|#(?!\[=*\[).*)+")
+_HEAD = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)[ \t]*\(")
+_ARGUMENT = re.compile(rf"(?P<raw>{_BRACKETED})|(?P<quoted>{_QUOTED})|(?!\[=*\[){_UNQUOTED}(?:{_UNQUOTED}|{_QUOTED})*")
+"""A quote inside of an unquoted argument, as in `-DX="a b"`, belongs to it."""
+_IN_VAIN = 1 << 20
+"""Bytes of commands that turned out to be none, after which the rest of a file is left alone."""
 
 
 class Argument(NamedTuple):
@@ -33,80 +39,65 @@ class Command:
     end: int
     name_end: int
     arguments: tuple[Argument, ...]
-    depth: int = 0
-    """How many if, foreach, function ... it is in."""
 
     def word(self, index: int) -> str:
         """The text of an argument; empty when there is none."""
         return self.arguments[index].text if index < len(self.arguments) else ""
 
 
-@functools.cache
-def _parser() -> tree_sitter.Parser:
-    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_cmake.language()))
-
-
 def parse_cmake(data: bytes) -> tuple[tuple[Command, ...], int | None]:
     """The commands of a file, and the offset of the first place that is no CMake."""
-    root = _parser().parse(data).root_node
-    commands = tuple(_commands(root, data, 0))
-    return commands, _first_error(root) if root.has_error else None
+    text = data.decode("latin-1")
+    commands: list[Command] = []
+    broken: int | None = None
+    in_vain = 0
+    place = 3 if data.startswith(b"\xef\xbb\xbf") else 0
+    while (place := _after_gap(text, place)) < len(text) and in_vain < _IN_VAIN:
+        found = _command(text, place)
+        if isinstance(found, Command):
+            commands.append(found)
+            place = found.end
+        else:  # it begins again on the next line
+            in_vain += found - place
+            if broken is None:
+                broken = found if found < len(text) else place
+            place = text.find("\n", place) + 1 or len(text)
+    return tuple(commands), broken
 
 
-def _first_error(node: tree_sitter.Node) -> int:
-    for child in node.children:
-        if child.is_error or child.is_missing:
-            return child.start_byte
-        if child.has_error:
-            return _first_error(child)
-    return node.start_byte
+def _after_gap(text: str, place: int) -> int:
+    gap = _GAP.match(text, place)
+    return gap.end() if gap else place
 
 
-def _commands(node: tree_sitter.Node, data: bytes, depth: int) -> Iterator[Command]:
-    for child in node.children:
-        kind = child.type
-        if kind == "normal_command" or kind.endswith("_command"):
-            yield _command(child, data, depth)
-        elif kind != "line_comment":
-            inside = depth + (kind not in ("body", "ERROR", "elseif_command", "else_command"))
-            yield from _commands(child, data, inside)
-
-
-def _command(node: tree_sitter.Node, data: bytes, depth: int) -> Command:
-    head = node.children[0]
-    arguments = tuple(
-        _argument(argument.children[0], data)
-        for part in node.children
-        if part.type == "argument_list"
-        for argument in part.children
-        if argument.type == "argument" and argument.children
-    )
-    name = data[head.start_byte : head.end_byte].decode("latin-1").lower()
-    return Command(name, node.start_byte, node.end_byte, head.end_byte, _whole(arguments, data), depth)
-
-
-def _argument(node: tree_sitter.Node, data: bytes) -> Argument:
-    start, end = node.start_byte, node.end_byte
-    text = data[start:end].decode("latin-1")
-    if node.type == "quoted_argument":
-        return Argument(start, end, text[1:-1], start + 1, quoted=True)
-    if node.type == "bracket_argument":
-        opening = text.index("[", 1) + 1
-        return Argument(start, end, text[opening:-opening], start + opening, raw=True)
-    return Argument(start, end, text, start)
-
-
-def _whole(arguments: tuple[Argument, ...], data: bytes) -> tuple[Argument, ...]:
-    """Arguments as CMake counts them: the grammar splits `-DX="a b"` where a quote stands inside."""
-    joined: list[Argument] = []
-    for argument in arguments:
-        if joined and joined[-1].end == argument.start and not joined[-1].quoted:
-            first = joined.pop()
-            text = data[first.start : argument.end].decode("latin-1")
-            joined.append(Argument(first.start, argument.end, text, first.start))
+def _command(text: str, start: int) -> Command | int:
+    """The command that begins here, or the place that is no CMake; the end when a bracket is not closed."""
+    head = _HEAD.match(text, start)
+    if head is None:
+        return start
+    arguments: list[Argument] = []
+    place, opened = head.end(), 1
+    while opened:
+        place = _after_gap(text, place)
+        if text[place : place + 1] in ("(", ")"):  # the end of the text is in no tuple
+            opened += 1 if text[place] == "(" else -1
+            place += 1
+        elif found := _ARGUMENT.match(text, place):
+            arguments.append(_argument(found))
+            place = found.end()
         else:
-            joined.append(argument)
-    return tuple(joined)
+            return place
+    return Command(head[1].lower(), start, place, head.end(1), tuple(arguments))
+
+
+def _argument(found: re.Match[str]) -> Argument:
+    start, end = found.span()
+    if found["raw"]:
+        fence = len(found["fence"]) + 2
+        return Argument(start, end, found[0][fence:-fence], start + fence, raw=True)
+    if found["quoted"]:
+        return Argument(start, end, found[0][1:-1], start + 1, quoted=True)
+    return Argument(start, end, found[0], start)
 
 
 class Expression(NamedTuple):

@@ -6,9 +6,9 @@ import posixpath
 import re
 from collections.abc import Callable, Iterable
 
-from porter import edits as editing
 from porter.buildfiles.cmake import Command
 from porter.buildfiles.unit import BuildUnit, Kind
+from porter.engine import edits as editing
 from porter.model import Edit
 
 SHIMS = "porter/hip"

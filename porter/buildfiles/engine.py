@@ -5,9 +5,9 @@ from __future__ import annotations
 import traceback
 from dataclasses import dataclass, replace
 
-from porter import edits as editing
 from porter.buildfiles.registry import build_rules
 from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
+from porter.engine import edits as editing
 from porter.model import Edit, Effort, Finding, Span
 from porter.source import SourceFile
 
@@ -90,4 +90,5 @@ _KINDS = {
     "E205": Kind.BAZEL,
     "E206": Kind.SHELL,
     "E207": Kind.COMMANDS,
+    "E208": Kind.SETTINGS,
 }

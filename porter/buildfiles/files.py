@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 from porter.buildfiles.mentions import kind_of_build, mention
 from porter.buildfiles.sources import Sources
+from porter.engine.notices import BUILD_BAZEL, BUILD_MESON, BUILD_SETTINGS
 from porter.model import Finding
-from porter.notices import BUILD_BAZEL, BUILD_MESON, BUILD_SETTINGS
-from porter.records import BuildUse
+from porter.project.records import BuildUse
 from porter.source import SourceFile
 
 if TYPE_CHECKING:
-    from porter.engine import Context
+    from porter.engine.file import Context
 
-_REPORTED = frozenset({BUILD_MESON.code, BUILD_BAZEL.code, BUILD_SETTINGS.code})
+_REPORTED = frozenset({BUILD_MESON.code, BUILD_BAZEL.code})
 """Kinds that are only reported."""
 
 
@@ -46,7 +46,8 @@ def port_build(source: SourceFile, context: Context) -> Built:
     unit = BuildUnit(source, kind_of(notice.code), _sources(context.renamed), context.settings)
     done = convert(unit)
     data = both_paths(unit, done.edits) if context.settings.style == "dual" else done.data
-    return Built(data, done.findings, crashes=done.crashes)
+    left = mention(notice, data) if notice is BUILD_SETTINGS else None
+    return Built(data, done.findings, left, done.crashes)
 
 
 _known: list[Sources] = []

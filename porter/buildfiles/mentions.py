@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 
-from porter.notices import (
+from porter.engine.notices import (
     BUILD_BAZEL,
     BUILD_CMAKE,
     BUILD_COMMANDS,
@@ -16,7 +16,7 @@ from porter.notices import (
     BUILD_SETTINGS,
     Notice,
 )
-from porter.records import BuildUse
+from porter.project.records import BuildUse
 
 _NAMES = {
     "cmakelists.txt": BUILD_CMAKE,
@@ -30,6 +30,7 @@ _NAMES = {
     "workspace.bazel": BUILD_BAZEL,
     "module.bazel": BUILD_BAZEL,
     "compile_commands.json": BUILD_COMMANDS,
+    "manifest.in": BUILD_SETTINGS,
     "setup.cfg": BUILD_SETTINGS,
     "pyproject.toml": BUILD_SETTINGS,
 }
@@ -44,11 +45,11 @@ _SUFFIXES = {
 }
 _CUDA = re.compile(rb"nvcc|CUDA|cuda|\bcu(?:blas|fft|rand|sparse|solver|dnn)\b|\.cu\b|\bsm_\d\d")
 _CUDA_IN_PYTHON = re.compile(
-    rb"CUDAExtension|\bnvcc\b|load_inline|cpp_extension|RawKernel|RawModule|SourceModule|[\w\"'/]\.cu[\"']"
+    rb"CUDAExtension|\bnvcc\b|load_inline|cpp_extension|RawKernel|RawModule|SourceModule|\.cu\b|[\"']cu[\"']"
 )
 _CUDA_IN_SCRIPT = re.compile(rb"\bnvcc\b|-DCUDA|-DCMAKE_CUDA|\w\.cu\b|CUDA_HOME|CUDA_PATH|/cuda\b")
 _CUDA_IN_SETTINGS = re.compile(
-    rb"CUDA_(?:HOME|PATH|ARCH)|CUDACXX|/cuda\b|\bnvcc\b|-gencode|\w\.cu\b|cuda-?1\dx?\b|-cu1\d\b"
+    rb"CUDA_(?:HOME|PATH|ARCH)|CUDACXX|/cuda\b|\bnvcc\b|-gencode|[\w*]\.cu\b|cuda-?1\dx?\b|-cu1\d\b"
     rb"|\b(?:cudart|cublas(?:Lt)?|cufft|curand|cusparse|cusolver|cudnn)\b"
 )
 _PATTERNS = {BUILD_PYTHON: _CUDA_IN_PYTHON, BUILD_SCRIPT: _CUDA_IN_SCRIPT, BUILD_SETTINGS: _CUDA_IN_SETTINGS}

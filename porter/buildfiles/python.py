@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from porter.buildfiles.unit import BuildUnit
 from porter.model import Edit
+from porter.system.reading import parsed_python
 
 
 class Literal(NamedTuple):
@@ -27,8 +28,8 @@ def tree(unit: BuildUnit) -> ast.Module | None:
     if cached is None:
         try:
             unit.source.data.decode("utf-8")
-            cached = ast.parse(unit.source.data)
-        except (SyntaxError, ValueError, RecursionError):
+            cached = parsed_python(unit.source.data)
+        except ValueError:
             return None
         unit.__dict__["_python_tree"] = cached
     return cached
@@ -80,6 +81,16 @@ def _strings(unit: BuildUnit, node: ast.AST) -> Iterator[Literal]:
             yield found
         else:
             yield from _strings(unit, child)
+
+
+def formatted(unit: BuildUnit) -> Iterator[tuple[int, str]]:
+    """Where each f-string begins, and its source text."""
+    root = tree(unit)
+    for node in ast.walk(root) if root is not None else ():
+        if isinstance(node, ast.JoinedStr):
+            start, end = place(unit, node)
+            if unit.text[start : start + 2].lower().rstrip("\"'") in ("f", "fr", "rf"):
+                yield start, unit.text[start:end]
 
 
 HIP_TEST = "torch.version.hip"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 
 from porter.buildfiles.unit import BuildRule
-from porter.registry import rules_below
+from porter.engine.registry import rules_below
 from porter.rules import buildfiles as rules_package
 
 

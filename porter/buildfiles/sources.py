@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import fnmatch
 import posixpath
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-_VARIABLES = re.compile(r"\$(?:\{[^{}]*\}|\([^()]*\)|[A-Za-z_<@^*])|@\w+@|%")
+_VARIABLES = re.compile(r"\$(?:\{[^{}]*\}|\([^()]*\)|[A-Za-z_<@^*])|@\w+@|%|\{[^{}]*\}")
 _CUDA_FILE = re.compile(r".*\.cu", re.IGNORECASE | re.DOTALL)
 
 
@@ -40,20 +41,53 @@ class Sources:
         return _CUDA_FILE.fullmatch(text) is not None
 
     def new_name(self, folder: str, text: str) -> str | None:
-        """The word for a .cu file or pattern as the port has it; None when it stays, or nothing is known of it."""
+        """The word for a .cu file or pattern as the port has it; None when it stays, or nothing is known of it.
+
+        A word can be the end of names alone (`.cu`, `_cuda.cu`, `\\.cu` in a regular expression).
+        """
         if not self.is_source(text) or not self.renamed:
             return None
-        if posixpath.basename(text).lower() == ".cu" or "*" in text or "?" in text or "%" in text:
-            return text[:-3] + ".hip" if self._pattern_is_renamed(folder, text) else None
-        old = self._meant(folder, text)
-        if old is not None:
-            return posixpath.join(posixpath.dirname(text), posixpath.basename(self.renamed[old]))
-        if _VARIABLES.search(text) and self.usual:
-            return text[:-3] + ".hip"
+        if not _is_pattern(text):
+            old = self._meant(folder, text)
+            if old is not None:
+                return posixpath.join(posixpath.dirname(text), posixpath.basename(self.renamed[old]))
+        if _is_pattern(text) or self._is_end_of_names(text):
+            return text[:-3] + ".hip" if self._by_suffix_alone(text) else None
         return None
 
-    def _pattern_is_renamed(self, folder: str, text: str) -> bool:
-        return self.usual
+    def breaks(self, folder: str, text: str) -> bool:
+        """Whether a word stands for renamed files, and no one word stands for their new names."""
+        if not self.is_source(text) or self.new_name(folder, text) is not None:
+            return False
+        return bool(self._matched(text))
+
+    def lost(self, pattern: str) -> bool:
+        """Whether a pattern such as `*.cu*` matches renamed files by their old names only."""
+        if not ("*" in pattern or "?" in pattern) or self.is_source(pattern):
+            return False
+        shape = fnmatch.translate(posixpath.basename(pattern))
+        matches = re.compile(shape).match
+        return any(
+            matches(posixpath.basename(old)) and not matches(posixpath.basename(new))
+            for old, new in self.renamed.items()
+        )
+
+    def _by_suffix_alone(self, text: str) -> bool:
+        """Whether the renamed files that a pattern can stand for, or else all, change their suffix and nothing else."""
+        matched = self._matched(text)
+        return self.usual or (
+            bool(matched)
+            and all(posixpath.splitext(old)[0] == posixpath.splitext(self.renamed[old])[0] for old in matched)
+        )
+
+    def _matched(self, text: str) -> tuple[str, ...]:
+        """Renamed files whose names end as the last part of a word does, anything standing for its variables."""
+        tail = posixpath.basename(_VARIABLES.sub("*", text)).replace("\\", "")
+        shape = re.compile(fnmatch.translate("*" + tail))
+        return tuple(old for name, paths in self._by_name.items() if shape.match(name) for old in paths)
+
+    def _is_end_of_names(self, text: str) -> bool:
+        return "/" not in text and any(name.endswith(text) for name in self._by_name)
 
     def _meant(self, folder: str, text: str) -> str | None:
         """The renamed file that a word stands for: by its path from the build file's folder, or by the end of it."""
@@ -70,7 +104,7 @@ class Sources:
 
     def is_missing(self, folder: str, text: str) -> bool:
         """Whether a word names one .cu file that the tree does not have."""
-        if not self.is_source(text) or _VARIABLES.search(text) or "*" in text or "?" in text:
+        if not self.is_source(text) or _is_pattern(text) or self._is_end_of_names(text):
             return False
         direct = posixpath.normpath(posixpath.join(folder, text))
         return direct not in self.paths and not self._ends_like(text)
@@ -79,6 +113,12 @@ class Sources:
         tail = "/" + posixpath.normpath(text).lstrip("./")
         same_name = self._paths_by_name.get(posixpath.basename(tail), ())
         return any(("/" + path).endswith(tail) for path in same_name)
+
+
+def _is_pattern(text: str) -> bool:
+    """Whether a word has variables, wildcards or backslashes, or is a suffix alone."""
+    name = posixpath.basename(text)
+    return name.lower() == ".cu" or _VARIABLES.search(text) is not None or any(sign in text for sign in "*?[\\")
 
 
 def _named_by_end(paths: Iterable[str]) -> dict[str, tuple[str, ...]]:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from porter.buildfiles.flags import Word, translate
 from porter.buildfiles.sources import Sources
+from porter.engine.rule import Explained
 from porter.model import Edit, Effort, Finding, Settings, Span
-from porter.rule import Explained
 from porter.source import SourceFile
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ class Kind(enum.Enum):
     COMMANDS = "compilation database"
     MESON = "Meson"
     BAZEL = "Bazel"
+    SETTINGS = "settings of a Python project"
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 from porter.check.matching import Mark
 from porter.errors import Unusable
-from porter.writing import content_of, write_atomically
+from porter.project.writing import content_of, write_atomically
+from porter.system.reading import read_json
 
 NAME = ".porter-baseline.json"
 SCHEMA = "porter-baseline-1"
@@ -32,7 +33,7 @@ class Accepted(NamedTuple):
 def read_baseline(path: Path) -> tuple[Accepted, ...]:
     """The accepted gaps; none where there is no file."""
     try:
-        document = json.loads(path.read_bytes())
+        document = read_json(path)
     except FileNotFoundError:
         return ()
     except OSError as error:
@@ -48,6 +49,10 @@ def read_baseline(path: Path) -> tuple[Accepted, ...]:
 
 
 def _accepted(item: dict[str, Any]) -> Accepted:
+    texts = [item["path"], item["code"], item["effort"], item.get("name", ""), item.get("context", "")]
+    maybe = [item.get("kernel"), item.get("reason")]
+    if not all(isinstance(text, str) for text in (*texts, *filter(None, maybe))):
+        raise TypeError(f"{item!r:.60}")
     mark = Mark(item["path"], item.get("kernel"), item["code"], item.get("name", ""), item.get("context", ""))
     return Accepted(mark, item["effort"], item.get("reason"))
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 from typing import NamedTuple
 
-from porter.lex import Tokens, lex
-from porter.records import Entry
+from porter.cpp.lex import Tokens, lex
+from porter.project.records import Entry
 from porter.source import SourceFile
 
 _BORDERS = frozenset(";{}")

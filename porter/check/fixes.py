@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from porter.records import Entry
+from porter.project.records import Entry
 
 _MOST_LINES = 5_000
 

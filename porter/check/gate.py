@@ -14,10 +14,9 @@ from porter.buildfiles.mentions import kind_of_build, mention
 from porter.check.baseline import NAME, read_baseline, write_baseline
 from porter.check.context import Place
 from porter.check.fail_on import FailOn
-from porter.check.history import Base, Blob, base_named, contents, work_tree_root
+from porter.check.history import Base, Blob, base_named, contents
 from porter.check.judge import Seen, Spotted, Verdict, judge, updated
 from porter.check.kernels import changed_kernels
-from porter.check.knowledge import rule_infos
 from porter.check.limit import Expired
 from porter.check.matching import Mark
 from porter.check.proofs import Touched
@@ -35,17 +34,21 @@ from porter.check.side import (
     stored_looks,
 )
 from porter.check.store import Store
+from porter.cpp.lex import lex
+from porter.engine.knowledge import rule_infos
+from porter.engine.notices import BUILD_BAZEL, BUILD_MESON, BUILD_SETTINGS, UNREADABLE
 from porter.errors import Unusable
-from porter.links import keep_link
-from porter.notices import BUILD_BAZEL, BUILD_MESON, BUILD_SETTINGS, UNREADABLE
-from porter.project import Entry, Kind, Project, discover, is_code, taking_part
-from porter.records import Entry as Found
-from porter.records import FileRecord, Status, notice_entry
+from porter.project.discovery import Entry, Kind, Project, discover, is_code, taking_part
+from porter.project.links import keep_link
+from porter.project.port_tree import Progress
+from porter.project.records import Entry as Found
+from porter.project.records import FileRecord, Status, notice_entry
+from porter.project.support_files import without_own_files
+from porter.project.task import Sink
 from porter.report.document import Header, build_report
 from porter.settings import Choices
-from porter.support_files import without_own_files
-from porter.task import Sink
-from porter.tree import Progress
+from porter.system.git import work_tree_root
+from porter.system.reading import read_regular
 
 _LARGEST_BUILD_FILE = 4 << 20
 _ONLY_REPORTED = frozenset({BUILD_MESON, BUILD_BAZEL, BUILD_SETTINGS})
@@ -179,10 +182,18 @@ def _lay_out(side: Side, missing: Iterable[str], head: Side) -> None:
     """Puts what these files may include beside them: all that is connected, and code that takes no part."""
     others = [entry.path for entry in head.project.entries if entry.kind is Kind.OTHER and is_code(entry.path)]
     for path in (*side.island(missing), *others):
-        target = side.root / path
-        if not target.exists():
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(head.root / path, target)
+        _copy(path, head, side)
+    for path in missing:
+        if not is_code(path):
+            _copy(path, head, side)
+
+
+def _copy(path: str, head: Side, side: Side) -> None:
+    """Puts a file of the work tree beside those of the base that differ from it."""
+    target = side.root / path
+    if not target.exists():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(head.root / path, target)
 
 
 def _base_side(folder: Path, base: Base, head: Side, request: CheckRequest, machine: Machine) -> Side:
@@ -201,7 +212,7 @@ def _base_side(folder: Path, base: Base, head: Side, request: CheckRequest, mach
     changed = [path for path in differing if files.get(path) is Kind.CODE]
     known |= look_quickly(folder, project, changed, machine)
     known |= build_files(folder, project, frozenset(differing))
-    return side_of(folder, project, known, machine, head.flags)
+    return side_of(folder, project, known, machine, head)
 
 
 def _entry(path: str, blob: Blob, takes_part: bool, folder: Path) -> Entry:
@@ -214,18 +225,45 @@ def _entry(path: str, blob: Blob, takes_part: bool, folder: Path) -> Entry:
 
 
 def _scope(head: Side, before: Side | None, base: Base | None) -> Scope:
-    """What changed, what includes it on either side, and what shares a name with CUDA on one side only."""
+    """What changed, and what comes out otherwise for it: includers, users of the same names, builds of the sources."""
     if before is None or base is None:
         return Scope(frozenset(head.known), frozenset())
     changed = {path for path in base.changed if path in head.known or path in before.known}
-    users = head.dependents(changed) | before.dependents(changed)
-    users |= {path for path in head.known if head.declared.get(path) != before.declared.get(path, ())}
+    telling = {path for path in changed if not _reads_alike(path, head, before)}
+    users = head.dependents(telling) | before.dependents(telling)
+    users |= {path for path in head.known.keys() & before.known.keys() if _seen_otherwise(path, head, before)}
     affected = changed | users
     return Scope(
         frozenset(affected & head.known.keys()),
         frozenset(affected & before.known.keys()),
         tuple(sorted(changed)),
         tuple(sorted(affected - changed)),
+    )
+
+
+def _reads_alike(path: str, head: Side, before: Side) -> bool:
+    """Whether a file has the same tokens on both sides, so that nobody who includes it sees a difference."""
+    if path not in head.known or path not in before.known or not is_code(path):
+        return False
+    try:
+        texts = [(side.root / path).read_bytes().decode("latin-1") for side in (head, before)]
+    except OSError:
+        return False
+    one, other = map(lex, texts)
+    names = [tuple(include.name for include in tokens.includes) for tokens in (one, other)]
+    return one.texts == other.texts and names[0] == names[1]
+
+
+def _seen_otherwise(path: str, head: Side, before: Side) -> bool:
+    """Whether the rest of the project makes something else of a file: names it shares with CUDA, or whose code it is.
+
+    What is in a build file depends on the sources that the port renames.
+    """
+    if not is_code(path):
+        return head.keys.get(path) != before.keys.get(path)
+    return any(
+        now.get(path) != then.get(path)
+        for now, then in ((head.declared, before.declared), (head.dialects, before.dialects))
     )
 
 
@@ -250,7 +288,7 @@ def _builds(root: Path, paths: Iterable[str]) -> list[FileRecord]:
         try:
             if kind not in _ONLY_REPORTED or (root / path).stat().st_size > _LARGEST_BUILD_FILE:
                 continue
-            use = mention(kind, (root / path).read_bytes()) if kind is not None else None
+            use = mention(kind, read_regular(root / path)) if kind is not None else None
         except OSError:
             continue
         found.append(FileRecord(path, path, Status.COPIED, build=use))
@@ -316,7 +354,7 @@ def _result(
         stale=verdict.stale,
         proofs=(),
         rules={code: infos[code] for code in codes if code in infos},
-        notes=head.project.notes,
+        notes=(*head.project.notes, *(base.notes if base is not None else ())),
         incomplete=verdict.incomplete,
     )
 

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from porter.command import Completed, run
 from porter.errors import Unusable
-from porter.git import SAFE, in_work_tree
+from porter.system.git import Repository, in_work_tree, repository
 
 _AUTO = "auto"
 _REGULAR = "100"
@@ -34,24 +33,31 @@ class Base:
     changed: frozenset[str]
     """Differ between the commit and the work tree, or are in only one of them."""
     blobs: Mapping[str, Blob]
-
-
-def work_tree_root(folder: Path) -> Path | None:
-    """The top of the git work tree around a folder."""
-    if not in_work_tree(folder):
-        return None
-    found = _git(folder, "rev-parse", "--show-toplevel")
-    return Path(os.fsdecode(found.stdout.rstrip(b"\n"))) if found.ok else None
+    notes: tuple[str, ...] = ()
+    """What the comparison cannot know."""
 
 
 def base_named(folder: Path, asked: str) -> Base:
     """The base that the user named; `auto` is what CI or pre-commit compare with, and otherwise HEAD."""
     if not in_work_tree(folder):
         raise Unusable(f"{folder}: --since compares with a commit, and this is not in a git work tree")
-    tip = _commit(folder, automatic(os.environ) if asked == _AUTO else asked)
-    shared = _git(folder, "merge-base", tip, "HEAD")
-    commit = shared.stdout.decode().split()[0] if shared.ok and shared.stdout.strip() else tip
-    return Base(asked, commit, _changed(folder, commit), _blobs(folder, commit))
+    with repository(folder) as git:
+        tip = _commit(git, automatic(os.environ) if asked == _AUTO else asked)
+        shared = git.run("merge-base", tip, "HEAD")
+        found = shared.ok and bool(shared.stdout.strip())
+        commit = shared.stdout.decode().split()[0] if found else tip
+        notes = () if found else (_apart(git, asked),)
+        return Base(asked, commit, _changed(git, folder, commit), _blobs(git, folder, commit), notes)
+
+
+def _apart(git: Repository, asked: str) -> str:
+    """Why the base is the commit itself, and not where the branch left it."""
+    shallow = git.run("rev-parse", "--is-shallow-repository").stdout.strip() == b"true"
+    why = "the clone is shallow" if shallow else "they share no history"
+    return (
+        f"{asked} and HEAD have no common commit here ({why}): compared with {asked} itself, so what others changed"
+        " there since counts as well"
+    )
 
 
 def automatic(environment: Mapping[str, str]) -> str:
@@ -70,7 +76,8 @@ def contents(folder: Path, blobs: Sequence[Blob]) -> list[bytes]:
     if not blobs:
         return []
     given = "".join(f"{blob.name}\n" for blob in blobs).encode()
-    answer = _answer(folder, "cat-file", "--batch", given=given)
+    with repository(folder) as git:
+        answer = git.answer("cat-file", "--batch", given=given)
     found: list[bytes] = []
     place = 0
     for blob in blobs:
@@ -84,8 +91,10 @@ def contents(folder: Path, blobs: Sequence[Blob]) -> list[bytes]:
     return found
 
 
-def _commit(folder: Path, name: str) -> str:
-    found = _git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+def _commit(git: Repository, name: str) -> str:
+    found = git.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+    if found.code is None:
+        raise Unusable(f"--since needs git: {found.stderr.decode(errors='replace')}")
     if not found.ok:
         raise Unusable(
             f"{name}: no such commit here; in CI fetch the base as well (a shallow clone lacks it: fetch-depth 0)"
@@ -93,16 +102,17 @@ def _commit(folder: Path, name: str) -> str:
     return found.stdout.decode().strip()
 
 
-def _changed(folder: Path, commit: str) -> frozenset[str]:
+def _changed(git: Repository, folder: Path, commit: str) -> frozenset[str]:
     options = ("--name-only", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all")
-    differ = _answer(folder, "diff", "--relative", *options, commit, "--", ".")
-    untracked = _answer(folder, "ls-files", "-z", "--others", "--exclude-standard", "--", ".")
+    git.run("update-index", "-q", "--ignore-submodules", "--refresh", folder=git.work_tree)  # our copy of the index
+    differ = git.answer("diff-index", "--relative", *options, commit, "--", ".", folder=folder)
+    untracked = git.answer("ls-files", "-z", "--others", "--exclude-standard", "--", ".", folder=folder)
     return frozenset(_paths(differ)) | frozenset(_paths(untracked))
 
 
-def _blobs(folder: Path, commit: str) -> dict[str, Blob]:
+def _blobs(git: Repository, folder: Path, commit: str) -> dict[str, Blob]:
     blobs: dict[str, Blob] = {}
-    for line in _answer(folder, "ls-tree", "-r", "-z", commit).split(b"\0"):
+    for line in git.answer("ls-tree", "-r", "-z", commit, folder=folder).split(b"\0"):
         head, _, path = line.partition(b"\t")
         mode, kind, name = (*head.decode().split(), "", "", "")[:3]
         if kind == "blob" and mode.startswith(_REGULAR):
@@ -112,15 +122,3 @@ def _blobs(folder: Path, commit: str) -> dict[str, Blob]:
 
 def _paths(answer: bytes) -> Iterable[str]:
     return (os.fsdecode(path) for path in answer.split(b"\0") if path)
-
-
-def _git(folder: Path, *arguments: str, given: bytes = b"") -> Completed:
-    return run([*SAFE, *arguments], folder, given=given)
-
-
-def _answer(folder: Path, *arguments: str, given: bytes = b"") -> bytes:
-    done = _git(folder, *arguments, given=given)
-    if not done.ok:
-        reason = done.stderr.decode(errors="replace").strip()
-        raise Unusable(f"{folder}: git {arguments[0]} failed: {reason}")
-    return done.stdout

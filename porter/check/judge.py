@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from porter.check.baseline import Accepted
 from porter.check.fail_on import FailOn
-from porter.check.knowledge import rule_infos
 from porter.check.matching import Mark, match
 from porter.check.result import HAZARD_GROUPS, Checked, State
 from porter.check.side import Detail
-from porter.records import Entry
+from porter.engine.knowledge import rule_infos
+from porter.project.records import Entry
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ from typing import Any
 
 from porter.check.result import Changed
 from porter.check.side import Looked, Side
-from porter.lex import lex
+from porter.cpp.lex import lex
+from porter.system.reading import read_regular
 
 
 def changed_kernels(
@@ -61,7 +62,7 @@ _AROUND = ""
 def _digests(path: Path, models: Collection[Mapping[str, Any]]) -> dict[str, str]:
     """Per kernel a digest of its tokens, and one of all that is around them; nothing where the file is not at hand."""
     try:
-        text = path.read_bytes().decode("latin-1") if models else ""
+        text = read_regular(path).decode("latin-1") if models else ""
     except OSError:
         return {}
     found: dict[str, str] = {}

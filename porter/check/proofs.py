@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 from porter.check.result import CheckResult, Proof, Step
 from porter.errors import Unusable
-from porter.port import Request as PortRequest
-from porter.port import port_to
+from porter.project.port import Request as PortRequest
+from porter.project.port import port_to
 from porter.settings import Choices
+from porter.system.reading import parsed_python, read_regular
 
 if TYPE_CHECKING:
     from porter.validation.build.model import BuildReport
-    from porter.validation.case import Case
-    from porter.validation.verdict import CaseResult
+    from porter.validation.cases.case import Case
+    from porter.validation.verdict.outcome import CaseResult
 
 _SOURCES = (".cu", ".hip", ".c", ".cc", ".cpp", ".cxx")
 _PASSED = "passed"
@@ -87,9 +88,9 @@ def _units(path: str, report: BuildReport) -> Iterator[Mapping[str, Any]]:
 
 def validate_touched(touched: Touched) -> Proof:
     """Runs the cases of which a source, a header, the reference or the case itself changed."""
-    from porter.validation.casefile import find_case_files
-    from porter.validation.run import Request, collect
-    from porter.validation.run import validate as run_validate
+    from porter.validation.cases.file import find_case_files
+    from porter.validation.run.plan import Request, collect
+    from porter.validation.run.plan import validate as run_validate
 
     if not find_case_files((touched.source,)):
         return Proof("validate", Step.PASSED, "there are no cases")
@@ -154,8 +155,8 @@ def python_files(path: Path) -> tuple[Path, ...]:
             continue
         found[current] = None
         try:
-            tree = ast.parse(current.read_bytes())
-        except (SyntaxError, ValueError):
+            tree = parsed_python(read_regular(current))
+        except (OSError, ValueError):
             continue
         waiting += [current.parent / f"{name}.py" for node in ast.walk(tree) for name in _imported(node)]
     return tuple(found)

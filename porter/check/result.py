@@ -11,8 +11,9 @@ from porter.check.baseline import Accepted
 from porter.check.context import Place
 from porter.check.fail_on import FailOn
 from porter.check.fixes import Replacement
+from porter.engine.knowledge import RuleInfo
 
-HAZARD_GROUPS = frozenset({"warp", "sync", "cooperative_groups"})
+HAZARD_GROUPS = frozenset({"warp", "wave64", "sync", "cooperative_groups"})
 
 
 class State(str, enum.Enum):
@@ -25,16 +26,6 @@ class State(str, enum.Enum):
     """The baseline has it."""
     SUPPRESSED = "suppressed"
     """An allow comment with a reason covers it."""
-
-
-class RuleInfo(NamedTuple):
-    """What a reader should know about a code."""
-
-    code: str
-    name: str
-    group: str
-    title: str
-    explanation: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,21 +12,23 @@ from typing import Any, NamedTuple
 from porter.check.context import Place, Text
 from porter.check.fixes import Replacement, replacements
 from porter.check.store import Store
-from porter.compilation import NO_FLAGS, Flags, database_flags, flags_of
-from porter.context import run_key
-from porter.includes import IncludeGraph, include_graph
-from porter.manifest import settings_json
+from porter.cpp.include_graph import IncludeGraph, include_graph
+from porter.cpp.prescan import Scan
+from porter.engine.context import run_key
 from porter.names.table import is_cuda_header
-from porter.naming import Names, choose_names
-from porter.pool import Job, Outcome, Pool
-from porter.prescan import Scan
-from porter.project import Entry, Kind, Project, is_code
-from porter.records import FileRecord, Status, from_line
-from porter.reuse import declared_names, file_keys
+from porter.project.compilation import NO_FLAGS, Flags, database_flags, flags_of
+from porter.project.dialects import Told, file_dialects, told_by
+from porter.project.discovery import Entry, Kind, Project, is_code
+from porter.project.manifest import settings_json
+from porter.project.naming import Names, choose_names
+from porter.project.pool import Job, Outcome, Pool
+from porter.project.port_tree import Progress
+from porter.project.records import FileRecord, Status, from_line
+from porter.project.reuse import declared_names, file_keys
+from porter.project.task import Sink, Task
+from porter.project.writing import sha256
 from porter.settings import Choices
-from porter.task import Sink, Task
-from porter.tree import Progress
-from porter.writing import sha256
+from porter.system.reading import read_regular
 
 _SOURCES = frozenset((".cu", ".hip", ".c", ".cc", ".cpp", ".cxx"))
 _FILES_PER_WORKER = 4
@@ -69,9 +71,12 @@ class Side:
     known: Mapping[str, Known]
     graph: IncludeGraph
     declared: Mapping[str, tuple[str, ...]]
+    dialects: Mapping[str, str]
+    """Whose code each file is, as far as the project tells."""
     keys: Mapping[str, str]
     flags: Mapping[str, Flags]
     """Of the sources, as a compilation database tells them."""
+    told: Told
 
     def dependents(self, changed: Iterable[str]) -> frozenset[str]:
         """The files that include one of these, directly or not."""
@@ -113,23 +118,25 @@ def side_of(
     project: Project,
     known: Mapping[str, Known],
     machine: Machine,
-    flags: Mapping[str, Flags] | None = None,
+    head: Side | None = None,
 ) -> Side:
-    """Puts together who includes whom and what each file's findings depend on."""
+    """Puts together who includes whom and what each file's findings depend on; the base has its build from the head."""
     code = {path: one for path, one in known.items() if is_code(path)}
     scans = {path: one.scan for path, one in code.items()}
     dual = machine.choices.engine.style == "dual"
     names = Names({}, {}, frozenset()) if dual else choose_names(project)
     graph = include_graph(scans, is_cuda_header)
     declared = declared_names(graph, scans)
-    told = database_flags(root, (entry.path for entry in project.entries)) if flags is None else flags
+    flags = head.flags if head is not None else database_flags(root, (entry.path for entry in project.entries))
+    told = head.told if head is not None else told_by(project)
     settings = settings_json(machine.choices)
-    key = run_key(settings, _headers(scans), _renamed_includes(scans, names), told)
-    keys = file_keys(key, {path: one.sha256 for path, one in code.items()}, graph, declared)
+    key = run_key(settings, _headers(scans), _renamed_includes(scans, names), flags)
+    dialects = file_dialects(machine.choices, root, told, scans, graph)
+    keys = file_keys(key, {path: one.sha256 for path, one in code.items()}, graph, declared, dialects)
     for path in known.keys() - code.keys():
         what = json.dumps([machine.key, path, known[path].sha256, sorted(names.renamed.items())])
         keys[path] = sha256(what.encode())
-    return Side(root, project, names, key, known, graph, declared, keys, told)
+    return Side(root, project, names, key, known, graph, declared, dialects, keys, flags, told)
 
 
 def build_files(root: Path, project: Project, paths: frozenset[str] | None = None) -> dict[str, Known]:
@@ -174,7 +181,7 @@ def look_quickly(root: Path, project: Project, paths: Iterable[str], machine: Ma
 
 def _digest(path: Path) -> str | None:
     try:
-        return sha256(path.read_bytes())
+        return sha256(read_regular(path))
     except OSError:
         return None
 
@@ -240,6 +247,7 @@ def _task(side: Side, number: int, entry: Entry, choices: Choices, flags: Flags)
         (*choices.defines, *flags.defines),
         apart=path in side.names.apart,
         is_build=entry.kind is Kind.BUILD,
+        dialect=side.dialects.get(path),
     )
 
 
@@ -265,7 +273,7 @@ def _details(root: Path, record: FileRecord, ported: bytes | None) -> dict[int, 
     if not leaving:
         return {}
     try:
-        data = (root / record.path).read_bytes()
+        data = read_regular(root / record.path)
     except OSError:
         data = b""
     text = Text(data, is_code=is_code(record.path))

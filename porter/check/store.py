@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import os
 import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from porter.parsing.cache import private_folder
+from porter.system.cache import is_ours, kept_folder
 
 _MOST_ROWS = 200_000
 _AT_ONCE = 500
+_SUM = 16
 _SCHEMA = "CREATE TABLE IF NOT EXISTS known (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID"
 
 
@@ -32,11 +35,12 @@ class Store:
                     part = wanted[start : start + _AT_ONCE]
                     marks = ",".join("?" * len(part))
                     found |= dict(connection.execute(f"SELECT key, value FROM known WHERE key IN ({marks})", part))
-        return {key: zlib.decompress(value).decode() for key, value in found.items()}
+        texts = {key: _text(value) for key, value in found.items()}
+        return {key: text for key, text in texts.items() if text is not None}
 
     def put(self, values: Mapping[str, str]) -> None:
         """Keeps values; they are written by `save`."""
-        self._fresh.update((key, zlib.compress(value.encode(), 1)) for key, value in values.items())
+        self._fresh.update((key, _packed(value)) for key, value in values.items())
 
     def save(self) -> None:
         """Writes what is fresh; a file that has grown too large begins anew."""
@@ -62,9 +66,24 @@ class Store:
             yield connection
         except sqlite3.OperationalError:
             """Locked by another check, or the disk is full: it stays unknown."""
+        except sqlite3.DatabaseError:
+            self._path.unlink(missing_ok=True)  # damaged: the next check begins anew
         finally:
             if connection is not None:
                 connection.close()
+
+
+def _packed(text: str) -> bytes:
+    data = zlib.compress(text.encode("utf-8", "surrogatepass"), 1)
+    return hashlib.blake2b(data, digest_size=_SUM).digest() + data
+
+
+def _text(value: bytes) -> str | None:
+    """What was packed; None when it was damaged since."""
+    data = value[_SUM:]
+    if hashlib.blake2b(data, digest_size=_SUM).digest() != value[:_SUM]:
+        return None
+    return zlib.decompress(data).decode("utf-8", "surrogatepass")
 
 
 def _opened(path: Path) -> sqlite3.Connection | None:
@@ -87,5 +106,8 @@ def _opened(path: Path) -> sqlite3.Connection | None:
 
 def user_store() -> Store:
     """The store in the user's cache (`PORTER_CACHE_DIR`, or below `XDG_CACHE_HOME`)."""
-    folder = private_folder("check")
-    return Store(folder / "known-1.sqlite" if folder is not None else None)
+    try:
+        path = kept_folder("check") / "known-2.sqlite"
+    except OSError:
+        return Store(None)
+    return Store(path if is_ours(path) or not os.path.lexists(path) else None)

@@ -8,11 +8,12 @@ from typing import Annotated
 
 import typer
 
-from porter.border import DONE, WORK_LEFT, guarded
+from porter.commands.border import DONE, WORK_LEFT, guarded
 from porter.errors import Unusable
 from porter.report.render import DataFormat
 
 _KNOWN = ("cuda", "hip")
+_ESTIMATED = "gfx942"
 
 
 def bench_command(
@@ -21,7 +22,14 @@ def bench_command(
         typer.Argument(metavar="[CASES]...", help="Case files, or folders with *.case.toml below; default: here."),
     ] = None,
     case: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Only this case. Can be repeated.")] = None,
-    devices: Annotated[str, typer.Option(metavar="NAME,...", help="Of cuda, hip.")] = "cuda,hip",
+    devices: Annotated[
+        str, typer.Option(metavar="NAME,...", help="Of cuda, hip; or gfx942 alone: an estimate.")
+    ] = "cuda,hip",
+    chip: Annotated[str, typer.Option(metavar="NAME", help="With gfx942: the GPU to estimate for.")] = "mi300x",
+    warp: Annotated[str, typer.Option(metavar="MODE,...", help="With gfx942: preserve, native.")] = "preserve",
+    size: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=NUMBER", help="With gfx942: another value of a case's symbol.")
+    ] = None,
     port: Annotated[
         Path | None, typer.Option(metavar="TREE", help="The port, as `porter port` wrote it; default: made on the fly.")
     ] = None,
@@ -31,14 +39,20 @@ def bench_command(
     timeout: Annotated[float, typer.Option(metavar="SECONDS", min=1, help="Limit of one launch, and of all.")] = 60.0,
     form: Annotated[DataFormat, typer.Option("--format", help="Text or JSON.")] = DataFormat.TEXT,
 ) -> None:
-    """Time originals and ports on real GPUs by device events; the results are checked before and after."""
+    """Time originals and ports on real GPUs by device events, results checked before and after; or estimate.
+
+    With --devices gfx942 nothing is timed: the port runs on the virtual device, which counts, and an estimate of its
+    time on MI300X with its band, its limit and what costs the time is made of that. docs/estimate.md says how well.
+    """
 
     @guarded
     def run() -> int:
-        from porter.progress import shown_progress
+        if devices == _ESTIMATED:
+            return _estimate(paths, chip, case, warp, size, port, timeout, form)
+        from porter.project.progress import shown_progress
         from porter.report.render import dump
-        from porter.validation.bench import BenchRequest, bench
-        from porter.validation.bench_report import bench_json, bench_text
+        from porter.validation.run.bench import BenchRequest, bench
+        from porter.validation.verdict.bench_report import bench_json, bench_text
 
         request = BenchRequest(
             tuple(paths or (Path(),)),
@@ -56,6 +70,43 @@ def bench_command(
         return DONE if report.is_done else WORK_LEFT
 
     raise typer.Exit(run())
+
+
+def _estimate(
+    paths: list[Path] | None,
+    chip: str,
+    case: list[str] | None,
+    warp: str,
+    size: list[str] | None,
+    port: Path | None,
+    timeout: float,
+    form: DataFormat,
+) -> int:
+    from porter.project.progress import shown_progress
+    from porter.report.render import dump
+    from porter.validation.estimate.bench import EstimateRequest, estimate_cases
+    from porter.validation.estimate.report import estimate_json, estimate_text
+
+    request = EstimateRequest(
+        tuple(paths or (Path(),)),
+        chip,
+        tuple(case or ()),
+        tuple(name.strip() for name in warp.split(",")),
+        tuple(_size(text) for text in size or ()),
+        tree=port,
+        launch_seconds=timeout,
+    )
+    with shown_progress("estimating") as progress:
+        report = estimate_cases(request, progress)
+    sys.stdout.write(dump(estimate_json(report)) if form is DataFormat.JSON else estimate_text(report))
+    return DONE if report.is_done else WORK_LEFT
+
+
+def _size(text: str) -> tuple[str, int]:
+    name, _, value = text.partition("=")
+    if not name.isidentifier() or not value.isdecimal():
+        raise Unusable(f"--size {text}: NAME=NUMBER is wanted")
+    return name, int(value)
 
 
 def _devices(given: str) -> tuple[str, ...]:

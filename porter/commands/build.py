@@ -11,7 +11,8 @@ from typing import Annotated
 
 import typer
 
-from porter.border import DONE, WORK_LEFT, guarded
+from porter.commands.border import DONE, WORK_LEFT, guarded
+from porter.commands.said import next_step
 from porter.errors import Unusable
 from porter.report.render import Format
 
@@ -40,6 +41,9 @@ def build_command(
         Path | None,
         typer.Option(metavar="FILE", help="compile_commands.json; default: the one in PORT, PORT/build or PORT/out."),
     ] = None,
+    rocm_headers: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="The include folder of another ROCm; see `porter headers`.")
+    ] = None,
     timeout: Annotated[float, typer.Option(metavar="SECONDS", min=1, help="Time limit of each compiler run.")] = 600,
     form: Annotated[Format, typer.Option("--format", help="How the report is written to stdout.")] = Format.TEXT,
     jobs: Annotated[int | None, typer.Option("--jobs", "-j", min=1, help="Compilers; default: one per core.")] = None,
@@ -49,12 +53,14 @@ def build_command(
 
     @guarded
     def run() -> int:
-        from porter.progress import shown_progress
+        from porter.project.progress import shown_progress
         from porter.report.render import dump
         from porter.validation.build.model import How
         from porter.validation.build.report import build_json, build_markdown, build_text
         from porter.validation.build.run import BuildRequest, build
+        from porter.validation.toolchain.headers import use_headers
 
+        use_headers(rocm_headers)
         how = None if compiler is Compiler.AUTO else How(compiler.value)
         request = BuildRequest(path, _targets(target), jobs or _cores(), timeout, how, compile_commands)
         with shown_progress("building") as progress:
@@ -64,6 +70,10 @@ def build_command(
         else:
             text = build_markdown(report) if form is Format.MARKDOWN else build_text(report, verbose=verbose)
         sys.stdout.write(text)
+        if form is Format.TEXT and report.is_done:
+            next_step("porter", "cases", "init", "FILE.cu", "--try", why="describe a kernel, then `porter validate`")
+        elif form is Format.TEXT:
+            next_step("porter", "build", path, "--verbose", why="all errors and the commands")
         return DONE if report.is_done else WORK_LEFT
 
     raise typer.Exit(run())

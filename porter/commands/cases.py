@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from porter.border import DONE, WORK_LEFT, guarded
+from porter.commands.border import DONE, WORK_LEFT, guarded
+from porter.commands.said import next_step
 from porter.errors import Unusable
 
 cases_app = typer.Typer(rich_markup_mode=None, help="Write case files for `porter validate`.", no_args_is_help=True)
@@ -37,25 +38,26 @@ def init_command(
 
     @guarded
     def run() -> int:
-        from porter.validation.draft import draft, place_of
+        from porter.validation.draft.init import draft, place_of
 
         made = draft(source, tuple(kernel or ()))
         text, said = made.text, f"{made.cases} case{'s' * (made.cases != 1)}"
         is_done = not made.marks
         if trying:
-            from porter.validation.draft_try import text_of, try_sizes
+            from porter.validation.draft.trying import text_of, try_sizes
 
             tried = try_sizes(made, seconds)
             running = sum(1 for one in tried if one.chosen)
             text, is_done = text_of(made, tried), running == made.cases
             said += f", {running} of them run as they are"
-        if stdout:
+        if stdout or output == Path("-"):
             print(text, end="")
         else:
             path = output or place_of(source)
             _write(path, text, force=force)
             left = f"; {made.marks} places are marked TODO" if made.marks else ""
             print(f"{path}: {said}{left}")
+            next_step("porter", "validate", path)
         return DONE if is_done else WORK_LEFT
 
     raise typer.Exit(run())

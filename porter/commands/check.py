@@ -9,9 +9,9 @@ from typing import Annotated
 
 import typer
 
-from porter.border import DONE, OUR_BUG, WORK_LEFT, complain, guarded, report_bug
 from porter.check.fail_on import FailOn
 from porter.check.formats import CheckFormat
+from porter.commands.border import DONE, OUR_BUG, WORK_LEFT, complain, guarded, report_bug
 from porter.errors import Unusable
 from porter.settings import Choices, load_choices
 
@@ -67,7 +67,7 @@ def check_command(
         from porter.check.limit import Expired, time_limit
         from porter.check.proofs import with_proofs
         from porter.check.store import user_store
-        from porter.progress import shown_progress
+        from porter.project.progress import shown_progress
 
         files = [_output(given) for given in output or ()]
         choices = load_choices(source, config)

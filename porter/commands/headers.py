@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from porter.border import DONE, guarded
+from porter.commands.border import DONE, guarded
+from porter.commands.said import say
 
 
 def headers_command(
@@ -20,11 +21,13 @@ def headers_command(
 
     @guarded
     def run() -> int:
+        from porter.validation.toolchain.headers import NEWER
         from porter.validation.toolchain.rocm_headers import LIBRARIES, PUBLISHED, fetch
 
         folder = fetch(wheel)
         print(f"ROCm {PUBLISHED.rocm}, from {PUBLISHED.requirement}: {folder}")
         print(", ".join(LIBRARIES))
+        say(NEWER)
         return DONE
 
     raise typer.Exit(run())

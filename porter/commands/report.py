@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from porter.border import DONE, guarded
+from porter.commands.border import DONE, guarded
 
 
 class ReportFormat(str, enum.Enum):
@@ -18,6 +18,10 @@ class ReportFormat(str, enum.Enum):
     HTML = "html"
     MARKDOWN = "markdown"
     TEXT = "text"
+    CSV = "csv"
+    """The kernels."""
+    ACTIONS = "actions"
+    """What to do next, as CSV."""
 
 
 def report_command(
@@ -42,17 +46,31 @@ def report_command(
     port: Annotated[
         Path | None, typer.Option(help="The ported tree, where it is not where the JSON says.", show_default=False)
     ] = None,
+    link: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="Links places to the project's host, as in https://host/own/project/blob/{commit}/{path}#L{line}.",
+        ),
+    ] = None,
+    editor: Annotated[
+        bool, typer.Option(help="Links places to VS Code; the page then holds the path of the source's folder.")
+    ] = True,
+    history: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Adds this run to a file of runs, and shows how it went.")
+    ] = None,
 ) -> None:
     """One report of what is done and left per kernel, with the evidence: HTML, Markdown or text."""
 
     @guarded
     def run() -> int:
-        from porter.report.gap.inputs import read_inputs
-        from porter.report.gap.write import written
-        from porter.writing import content_of, write_atomically
+        from porter.project.writing import content_of, write_atomically
+        from porter.report.gap.inputs import as_written_by_porter, read_inputs
+        from porter.report.gap.write import Wish, wished
 
         inputs = read_inputs(documents, Path())
-        text = written(inputs, _format(form, output).value, source, port)
+        with as_written_by_porter(documents):
+            text = wished(inputs, Wish(_format(form, output).value, source, port, link, editor, history))
         if output is None:
             sys.stdout.write(text)
         else:
@@ -62,7 +80,12 @@ def report_command(
     raise typer.Exit(run())
 
 
-_SUFFIXES = {".html": ReportFormat.HTML, ".htm": ReportFormat.HTML, ".md": ReportFormat.MARKDOWN}
+_SUFFIXES = {
+    ".html": ReportFormat.HTML,
+    ".htm": ReportFormat.HTML,
+    ".md": ReportFormat.MARKDOWN,
+    ".csv": ReportFormat.CSV,
+}
 
 
 def _format(form: ReportFormat | None, output: Path | None) -> ReportFormat:

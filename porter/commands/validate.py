@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from porter.border import DONE, OUR_BUG, UNUSABLE, WORK_LEFT, guarded, report_bug
+from porter.commands.border import DONE, OUR_BUG, UNUSABLE, WORK_LEFT, guarded, report_bug
+from porter.commands.said import next_step
 from porter.errors import Unusable
 from porter.report.render import Format
 from porter.settings import warp_mode
@@ -32,6 +33,9 @@ def validate_command(
     ] = None,
     schedules: Annotated[int, typer.Option(min=2, max=1000, help="Runs of every trial, each in another order.")] = 3,
     seed: Annotated[list[int] | None, typer.Option(min=0, help="Instead of the seeds of the cases.")] = None,
+    rocm_headers: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="The include folder of another ROCm; see `porter headers`.")
+    ] = None,
     timeout: Annotated[float, typer.Option(metavar="SECONDS", min=1, help="Limit of one launch.")] = 60.0,
     build_timeout: Annotated[float, typer.Option(metavar="SECONDS", min=1, help="Limit of one compilation.")] = 300.0,
     form: Annotated[Format, typer.Option("--format", help="How the report is written to stdout.")] = Format.TEXT,
@@ -45,10 +49,12 @@ def validate_command(
 
     @guarded
     def run() -> int:
-        from porter.progress import shown_progress
-        from porter.validation.report import report_json, report_markdown, report_text
-        from porter.validation.run import Request, validate
+        from porter.project.progress import shown_progress
+        from porter.validation.run.plan import Request, validate
+        from porter.validation.toolchain.headers import use_headers
+        from porter.validation.verdict.report import report_json, report_markdown, report_text
 
+        use_headers(rocm_headers)
         request = Request(
             paths=tuple(paths or (Path(),)),
             devices=_devices(devices),
@@ -71,6 +77,8 @@ def validate_command(
         else:
             shown = report_markdown(report) if form is Format.MARKDOWN else report_text(report, verbose=verbose)
             print(shown, end="")
+        if form is Format.TEXT:
+            next_step("porter", "report", "port.json", "validate.json", "-o", "report.html", why="from --format json")
         if outcome.crashes:
             report_bug(outcome.crashes, f"{len(outcome.crashes)} cases could not be checked")
             return OUR_BUG

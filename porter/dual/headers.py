@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from porter.engine.support import FOLDER, header_bytes
 from porter.model import Settings
-from porter.records import FileRecord
-from porter.support import FOLDER, header_bytes
+from porter.project.records import FileRecord
 
 SHIMS = f"{FOLDER}/hip"
 """The folder that goes first on the include path of AMD builds."""

@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from porter import edits as editing
-from porter.conditionals import find_groups
-from porter.lex import IDENTIFIER, STRING, Directive, Include, Tokens, lex
+from porter.cpp.conditionals import find_groups
+from porter.cpp.lex import IDENTIFIER, STRING, Directive, Include, Tokens, lex
+from porter.engine import edits as editing
 from porter.model import Edit
 
 GUARD = "__HIP_PLATFORM_AMD__"

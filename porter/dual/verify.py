@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import enum
 import re
-import shutil
 import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from porter.command import run
-from porter.includes import IncludeGraph, include_graph
-from porter.lex import lex
-from porter.records import FileRecord, Status
+from porter.cpp.include_graph import IncludeGraph, include_graph
+from porter.cpp.lex import lex
+from porter.project.records import FileRecord, Status
+from porter.system.needs import need
+from porter.system.process import run
+from porter.system.programs import on_this_machine
 
 _UNITS = (".cu", ".c", ".cc", ".cpp", ".cxx")
 _MISSING = re.compile(rb"(?:fatal error: ([^:\n]+): No such file|fatal error: '([^'\n]+)' file not found)")
 _MARKER = re.compile(r"^#(?: \d+ |line )[^\n]*\n", re.MULTILINE)
 _MOST_MISSING = 40
 _SECONDS = 120.0
+_NEITHER = f"neither nvcc ({need('nvcc').remedy}) nor clang ({need('clang++').remedy}) was found"
 _PASSES = ((), ("-D__CUDA_ARCH__=800",))
 """What the host's and the device's pass of nvcc define."""
 
@@ -64,7 +66,7 @@ def _verdict(
     if changed.isdisjoint({path, *graph.reachable(path)}):
         return Verdict(path, Outcome.SAME_BYTES)
     if preprocessor is None:
-        return Verdict(path, Outcome.NOT_RUN, "neither nvcc nor clang was found")
+        return Verdict(path, Outcome.NOT_RUN, _NEITHER)
     folders = [f"-I{folder or '.'}" for folder in graph.search_folders(path)]
     missing: list[str] = []
     for defines in _PASSES:
@@ -85,10 +87,10 @@ def _verdict(
 def _preprocessor() -> tuple[str, ...] | None:
     """A command that preprocesses CUDA; line numbers are the same everywhere, since guards move lines."""
     line = ("-D__LINE__=0",)
-    if (nvcc := shutil.which("nvcc")) is not None:
+    if (nvcc := on_this_machine("nvcc")) is not None:
         return (nvcc, "-E", "-x", "cu", *line, "-Xcompiler", "-Wno-builtin-macro-redefined")
-    for name in ("clang++", "clang++-19", "clang++-18", "clang++-15"):
-        if (clang := shutil.which(name)) is not None:
+    for name in ("clang++", "clang++ of hipcc"):
+        if (clang := on_this_machine(name)) is not None:
             cuda = ("-x", "cuda", "--cuda-host-only", "-nocudainc", "-nocudalib", "-Wno-builtin-macro-redefined")
             return (clang, "-E", *cuda, *line)
     return None

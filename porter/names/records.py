@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib.resources
 import marshal
 import sys
-import tempfile
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import porter
-from porter.caching import cache_folder
+from porter.system.cache import keep, kept, kept_folder
 
 if TYPE_CHECKING:
     from importlib.abc import Traversable
@@ -46,11 +45,16 @@ class Records(NamedTuple):
 def load_records() -> Records:
     """All rows, from the cache where it has these very files."""
     texts = [(entry.name, entry.read_bytes()) for entry in table_files()]
-    cache = cache_folder() / f"names-{_fingerprint(texts)}.bin"
-    records = _read_cache(cache)
-    if records is None:
-        records = parse(texts)
-        _write_cache(cache, records)
+    try:
+        cache = kept_folder("names") / f"{_fingerprint(texts)}.bin"
+    except OSError:
+        return parse(texts)
+    known = kept(cache)
+    if known is not None:
+        return Records(*marshal.loads(known))
+    records = parse(texts)
+    with contextlib.suppress(OSError):  # without room for it, the tables are parsed each time
+        keep(cache, marshal.dumps(tuple(records)))
     return records
 
 
@@ -107,30 +111,3 @@ def _fingerprint(texts: Iterable[tuple[str, bytes]]) -> str:
         digest.update(f"\0{name}\0{len(content)}\0".encode())
         digest.update(content)
     return digest.hexdigest()
-
-
-def _read_cache(path: Path) -> Records | None:
-    """The cached rows; None when there are none or they are damaged."""
-    try:
-        content = path.read_bytes()
-    except OSError:
-        return None
-    if _checksum(content[_DIGEST:]) != content[:_DIGEST]:
-        return None
-    return Records(*marshal.loads(content[_DIGEST:]))
-
-
-def _write_cache(path: Path, records: Records) -> None:
-    """Best effort: without a writable cache folder the tables are parsed each time."""
-    payload = marshal.dumps(tuple(records))
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-            file.write(_checksum(payload) + payload)
-        Path(file.name).replace(path)
-    except OSError:
-        pass
-
-
-def _checksum(payload: bytes) -> bytes:
-    return hashlib.blake2b(payload, digest_size=_DIGEST).digest()

@@ -85,6 +85,11 @@ class NameTable:
         for rows in (self._names, self._headers, self._fields):
             yield from rows.values()
 
+    @property
+    def plain(self) -> Iterator[str]:
+        """Every unqualified name."""
+        return (name for name in self._names if "::" not in name)
+
     @cached_property
     def active(self) -> frozenset[str]:
         """Unqualified names about which there is something to do or say."""

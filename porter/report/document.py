@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from porter.engine.notices import NOTICES
 from porter.model import Effort
-from porter.notices import NOTICES
-from porter.records import Entry, FileRecord
+from porter.project.records import Entry, FileRecord
 
 SCHEMA = "porter-report-1"
 _RANK = {effort.value: effort.rank for effort in Effort}

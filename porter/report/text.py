@@ -10,6 +10,7 @@ from porter.report.document import KernelLine, Located, Report
 
 _GAPS_SHOWN = 15
 _REVIEWS_SHOWN = 10
+_PLACES_SHOWN = 3
 _KERNELS_SHOWN = 20
 
 
@@ -20,7 +21,7 @@ def report_text(report: Report, *, verbose: bool = False) -> str:
         _rules(report),
         _gaps(report, verbose),
         _kernels(report, verbose),
-        _manual(report),
+        _manual(report, verbose),
         _reviews(report, verbose),
     ]
     if verbose:
@@ -86,11 +87,31 @@ def _kernel(line: KernelLine) -> tuple[str, ...]:
     return (line.model["qualified"], place, *map(_number, line.counts), ", ".join(line.through))
 
 
-def _manual(report: Report) -> Iterator[str]:
+def _manual(report: Report, verbose: bool) -> Iterator[str]:
     found = report.with_effort(Effort.MANUAL)
     if found:
-        yield f"manual: {len(found):,} places need work by hand"
-        yield from map(finding_line, found)
+        causes = by_cause(found)
+        of = f", {len(causes):,} causes" if len(causes) < len(found) else ""
+        yield f"manual: {len(found):,} places need work by hand{of}"
+        for places in causes:
+            yield from _places(places, verbose)
+
+
+def by_cause(found: Iterable[Located]) -> list[list[Located]]:
+    """Findings that say the same of the same name, in order of the first place."""
+    causes: dict[tuple[str, ...], list[Located]] = {}
+    for one in found:
+        causes.setdefault((one.entry.code, one.entry.name, one.entry.message), []).append(one)
+    return list(causes.values())
+
+
+def _places(places: list[Located], verbose: bool) -> Iterator[str]:
+    """One line per place; of many for one cause the first ones and a count."""
+    shown = places if verbose or len(places) <= _PLACES_SHOWN + 1 else places[:_PLACES_SHOWN]
+    yield from map(finding_line, shown)
+    if len(shown) < len(places):
+        files = len({place.path for place in places})
+        yield f"  ... the same {len(places) - len(shown):,} times more, in {files:,} files; --verbose shows all"
 
 
 def _reviews(report: Report, verbose: bool) -> Iterator[str]:

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import cast
 
-from porter.functions import Head, find_heads
-from porter.lex import STRING, Tokens, lex
-from porter.signatures import parameters_of, template_parameters_of
-from porter.unit import Unit
+from porter.cpp.brackets import split_commas, written
+from porter.cpp.constants import Constants, Macro
+from porter.cpp.heads import Head, find_heads
+from porter.cpp.lex import STRING, Tokens, lex
+from porter.cpp.nodes import EMPTY, Node, calls
+from porter.cpp.signatures import parameters_of, template_parameters_of
+from porter.cpp.statements import parse_block, parse_expression, parse_statements
+from porter.engine.unit import Unit
 from porter.warp.collectives import BARRIERS, COLLECTIVES, Collective, collective
-from porter.warp.constants import Constants, Macro
-from porter.warp.syntax import parse_block, parse_expression, parse_statements
-from porter.warp.tree import EMPTY, Node, calls
-from porter.written import split_commas, written
 
 
 @dataclass(frozen=True)
@@ -129,10 +130,21 @@ class Bodies:
 
     tokens: Tokens
     constants: Constants
+    own: int | None = None
+    """How many of the tokens are the file's own; None: all. Behind them stands what it uses of its headers."""
 
     @cached_property
     def functions(self) -> tuple[Function, ...]:
-        """Kernels and device functions that have bodies, in the order of the file."""
+        """The file's kernels and device functions that have bodies, in order."""
+        return tuple(filter(self.is_own, self.all_functions))
+
+    def is_own(self, function: Function) -> bool:
+        """Whether a function stands in the file itself."""
+        return self.own is None or function.head.begin < self.own
+
+    @cached_property
+    def all_functions(self) -> tuple[Function, ...]:
+        """Those and the functions of headers in sight."""
         tokens = self.tokens
         heads: dict[int, tuple[Head, bool]] = {}
         for marker in ("__device__", "__global__"):
@@ -148,7 +160,7 @@ class Bodies:
     def by_name(self) -> Mapping[str, tuple[Function, ...]]:
         """All functions of a name."""
         found: dict[str, tuple[Function, ...]] = {}
-        for function in self.functions:
+        for function in self.all_functions:
             found[function.name] = (*found.get(function.name, ()), function)
         return found
 
@@ -163,13 +175,13 @@ class Bodies:
 
     @cached_property
     def reach(self) -> Mapping[str, frozenset[str]]:
-        """Kinds of warp-wide and block-wide operations that a function or macro of this file comes to.
+        """Kinds of warp-wide and block-wide operations that a function or macro in sight comes to.
 
         Those that come to none may be missing.
         """
         direct: dict[str, set[str]] = {}
         called: dict[str, set[str]] = {}
-        for function in self.functions:
+        for function in self.all_functions:
             if function.name not in self._concerned:
                 continue
             kinds = {found.kind for _, found in function.collectives} | ({"barrier"} if function.has_barrier else set())
@@ -181,7 +193,8 @@ class Bodies:
             for _, body in self.macro_bodies[name]:
                 for call in calls(body):
                     found = collective(call)
-                    direct.setdefault(name, set()).update({found.kind} if found else set())
+                    kinds = {found.kind} if found else {"barrier"} if call.callee in BARRIERS else set()
+                    direct.setdefault(name, set()).update(kinds)
                     called.setdefault(name, set()).add(call.callee.rpartition("::")[2])
         return _closure(direct, called)
 
@@ -190,7 +203,7 @@ class Bodies:
         """Functions and macros that by their words may come to such an operation: only those need be parsed for it."""
         words: dict[str, set[str]] = {}
         found: set[str] = set()
-        for function in self.functions:
+        for function in self.all_functions:
             words.setdefault(function.name, set()).update(function.words)
             if _reads_lanes(self.tokens, function.head):
                 found.add(function.name)
@@ -271,11 +284,42 @@ def _closure(direct: dict[str, set[str]], called: dict[str, set[str]]) -> dict[s
     return {name: frozenset(kinds) for name, kinds in direct.items()}
 
 
-_last: list[tuple[Tokens, Bodies]] = []
+_last: list[tuple[Unit, Bodies]] = []
 
 
 def bodies_of(unit: Unit) -> Bodies:
     """The device code of a unit; kept for the rules that ask one after the other."""
-    if not _last or _last[0][0] is not unit.tokens:
-        _last[:] = [(unit.tokens, Bodies(unit.tokens, Constants(unit.tokens)))]
+    if not _last or _last[0][0] is not unit:
+        _last[:] = [(unit, Bodies(unit.tokens, Constants(unit.tokens)))]
     return _last[0][1]
+
+
+def bodies_in_sight(unit: Unit) -> Bodies:
+    """The device code of a unit together with the helpers, macros and constants of its headers that it comes to.
+
+    The file's own tokens come first, so that places in it are the same as in the unit; `functions` are its own.
+    """
+    memo = bodies_of(unit).memo
+    if "in sight" not in memo:
+        memo["in sight"] = _in_sight(unit)
+    return cast(Bodies, memo["in sight"])
+
+
+def mentions_in_sight(unit: Unit, names: frozenset[str]) -> bool:
+    """Whether a unit, or what it uses of its headers, has one of some names."""
+    return not names.isdisjoint(unit.identifiers) or not names.isdisjoint(bodies_in_sight(unit).tokens.names)
+
+
+def _in_sight(unit: Unit) -> Bodies:
+    own = bodies_of(unit)
+    words = frozenset().union(*(function.words for function in own.functions))
+    brought = unit.program.brought(words - own.by_name.keys() - own.constants.macros.keys()) if words else ""
+    if not brought:
+        return own
+    count = len(unit.tokens)
+    tokens = lex(f"{unit.source.text}\n{brought}")
+    # a comment, string or bracket that the file leaves open would swallow or pair with what stands behind it
+    sound = tokens.starts[:count] == unit.tokens.starts and all(
+        (index < count) == (partner < count) for index, partner in tokens.partner.items()
+    )
+    return Bodies(tokens, Constants(tokens), count) if sound else own

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from porter.warp.tree import Node
+from porter.cpp.nodes import Node
 
 
 @dataclass(frozen=True, slots=True)

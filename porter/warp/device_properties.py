@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from porter.unit import Unit
+from porter.engine.unit import Unit
 
 _PROPERTIES = frozenset({"cudaDeviceProp", "hipDeviceProp_t", "cudaDeviceProperties"})
 _GETTERS = frozenset({"getCurrentDeviceProperties", "getDeviceProperties", "GetDeviceProperties"})

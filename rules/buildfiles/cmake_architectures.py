@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from porter.buildfiles.cmake import Argument, Command
 from porter.buildfiles.flags import ARCHITECTURE
 from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
-from porter.model import Edit, Effort, Finding
-from porter.rule import clean, fixes, reports
+from porter.engine.rule import Edit, Effort, Finding, clean, fixes, reports
 
 _NVIDIA = re.compile(r"(?:\d{2,3}[af]?(?:-real|-virtual)?|native|all|all-major|\s|;)+")
 _VARIABLES = frozenset({"CMAKE_CUDA_ARCHITECTURES", "CMAKE_HIP_ARCHITECTURES"})
@@ -21,8 +20,8 @@ class CMakeArchitectures(BuildRule):
     """NVIDIA targets in CMake
 
     The numbers in CMAKE_CUDA_ARCHITECTURES are compute capabilities; CMAKE_HIP_ARCHITECTURES lists AMD targets, here
-    gfx942. `-DCMAKE_HIP_ARCHITECTURES=...` on the command line names others where the file lets it. A list that
-    comes from a variable is reported.
+    gfx942. `-DCMAKE_HIP_ARCHITECTURES=...` on the command line names others where the file lets it. A variable of the
+    file that such a list comes from is set to AMD's targets; one that is set elsewhere is reported.
     """
 
     code = "K103"
@@ -41,6 +40,11 @@ class CMakeArchitectures(BuildRule):
             path="CMakeLists.txt",
         ),
         reports("set(CMAKE_CUDA_ARCHITECTURES ${MY_ARCHS})", path="CMakeLists.txt", effort=Effort.REVIEW),
+        fixes(
+            "set(CAPABILITY 86)\nset_target_properties(t PROPERTIES HIP_ARCHITECTURES ${CAPABILITY})",
+            "set(CAPABILITY gfx942)\nset_target_properties(t PROPERTIES HIP_ARCHITECTURES ${CAPABILITY})",
+            path="CMakeLists.txt",
+        ),
         clean("set(CMAKE_HIP_ARCHITECTURES gfx942)", path="CMakeLists.txt"),
         clean("set(CMAKE_HIP_ARCHITECTURES ${MY_AMD_TARGETS})", path="CMakeLists.txt"),
         clean("set(SIZES 70 80)", path="CMakeLists.txt"),
@@ -49,8 +53,10 @@ class CMakeArchitectures(BuildRule):
 
     def find(self, unit: BuildUnit) -> Iterator[Finding]:
         """Yields findings; changes nothing."""
+        sources = _sources(unit)
+        known = {command.word(0) for command in unit.commands if _sets(command, sources)}
         for command in unit.commands:
-            values = _values(command)
+            values = _until(command.arguments[1:], _END) if _sets(command, sources) else _values(command)
             if not values:
                 continue
             start, end = values[0].start, values[-1].end
@@ -61,11 +67,28 @@ class CMakeArchitectures(BuildRule):
             elif (
                 "$" in text
                 and not _is_hips(command)
+                and _variable(text) not in known
                 and "_HIP_ARCHITECTURES" not in text
                 and "CMAKE_CUDA_ARCHITECTURES" not in text
             ):
                 message = f"the targets come from {text}: it must hold AMD targets such as {ARCHITECTURE}"
                 yield self.finding(unit, start, end, message, Effort.REVIEW)
+
+
+def _variable(text: str) -> str | None:
+    """The variable that a list consists of."""
+    found = re.fullmatch(r"\$\{(\w+)\}", text)
+    return found[1] if found else None
+
+
+def _sources(unit: BuildUnit) -> frozenset[str]:
+    """Variables of the file that lists of targets consist of."""
+    listed = (values[0].text for command in unit.commands if len(values := _values(command)) == 1)
+    return frozenset(name for text in listed if (name := _variable(text)) is not None) - _VARIABLES
+
+
+def _sets(command: Command, variables: frozenset[str]) -> bool:
+    return command.name == "set" and command.word(0) in variables and len(command.arguments) > 1
 
 
 def _is_hips(command: Command) -> bool:

@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from porter.buildfiles.cmake import Argument, Command, expressions
 from porter.buildfiles.flags import Word
 from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
-from porter.model import Effort, Finding
-from porter.rule import clean, fixes, reports
+from porter.engine.rule import Effort, Finding, clean, fixes, reports
 
 _WORD = re.compile(r'(?:\$\{[^{}]*\}|\\.|[^\s;"])+')
 _SETTERS = frozenset({"set", "list", "string", "set_property"})
@@ -48,6 +47,17 @@ class CMakeFlags(BuildRule):
             "list(APPEND MY_FLAGS -O2)",
             path="CMakeLists.txt",
         ),
+        fixes(
+            "target_compile_options(t PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-O2;$<$<BOOL:${FAST}>:-lineinfo>>)",
+            "target_compile_options(t PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-O2;$<$<BOOL:${FAST}>:-gline-tables-only>>)",
+            path="CMakeLists.txt",
+        ),
+        fixes(
+            "add_compile_options($<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<CONFIG:Debug>>:$<IF:$<BOOL:${G}>,-G,-lineinfo>>)",
+            "add_compile_options($<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<CONFIG:Debug>>:"
+            "$<IF:$<BOOL:${G}>,-g;-Xarch_device;-O0,-gline-tables-only>>)",
+            path="CMakeLists.txt",
+        ),
         reports('set(CMAKE_CUDA_FLAGS "--frobnicate")', path="CMakeLists.txt", effort=Effort.REVIEW),
         fixes(
             'set_source_files_properties(a.cpp PROPERTIES COMPILE_OPTIONS "-dc")',
@@ -74,10 +84,11 @@ class CMakeFlags(BuildRule):
         arguments = [argument for argument in command.arguments if not argument.raw]
         certain = _is_nvcc_variable(command)
         regions = [] if certain else _language_regions(unit, command)
+        borders = _borders(unit, command)
         inside: list[list[Word]] = [[] for _ in regions]
         outside: list[Word] = []
         for argument in arguments[1:] if command.name in _SETTERS else arguments:
-            for word in _words(argument, regions):
+            for word in _words(argument, regions, borders):
                 place = next((i for i, (start, end) in enumerate(regions) if start <= word.start < end), None)
                 (outside if place is None else inside[place]).append(word)
         lists = [(a.inner, a.inner + len(a.text)) for a in arguments if a.quoted and not re.search(r"\s", a.text)]
@@ -116,9 +127,25 @@ def _language_regions(unit: BuildUnit, command: Command) -> list[tuple[int, int]
     return [region for region in found if not any(o[0] <= region[0] and region[1] < o[1] for o in found if o != region)]
 
 
-def _words(argument: Argument, regions: list[tuple[int, int]]) -> Iterator[Word]:
-    """The words of an argument; those at the edge of a region are cut there."""
-    cuts = sorted({edge for region in regions for edge in region})
+def _borders(unit: BuildUnit, command: Command) -> frozenset[int]:
+    """Where the contents of generator expressions begin and end, and the alternatives of `$<IF:c,a,b>` part."""
+    if not command.arguments:
+        return frozenset()
+    start, end = command.arguments[0].start, command.arguments[-1].end
+    found = expressions(unit.text[start:end], start)
+    places = {edge for e in found if e.content < e.end - 1 for edge in (e.content, e.end - 1)}
+    for choice in (e for e in found if e.head == "IF"):
+        within = [e for e in found if choice.content <= e.start and e.end < choice.end]
+        for comma in re.finditer(",", unit.text[choice.content : choice.end]):
+            place = choice.content + comma.start()
+            if not any(e.start < place < e.end for e in within):
+                places |= {place, place + 1}
+    return frozenset(places)
+
+
+def _words(argument: Argument, regions: list[tuple[int, int]], borders: frozenset[int]) -> Iterator[Word]:
+    """The words of an argument; those at the edge of a region or of a generator expression are cut there."""
+    cuts = sorted({edge for region in regions for edge in region} | borders)
     for match in _WORD.finditer(argument.text):
         start, end = argument.inner + match.start(), argument.inner + match.end()
         places = [start, *(cut for cut in cuts if start < cut < end), end]

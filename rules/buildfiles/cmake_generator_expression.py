@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 
 from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
-from porter.model import Edit, Effort, Finding
-from porter.rule import clean, fixes
+from porter.engine.rule import Edit, Effort, Finding, clean, fixes
 
 _LANGUAGE = re.compile(r"\$<(COMPILE_LANGUAGE|LINK_LANGUAGE|COMPILE_LANG_AND_ID|LINK_LANG_AND_ID):([\w,+ ]*)>")
 _COMPILER = re.compile(r"\$<CUDA_COMPILER_(ID|VERSION)(:[\w,.]*)?>")

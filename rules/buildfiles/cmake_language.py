@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 from porter.buildfiles.cmake import Argument, Command
 from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
-from porter.model import Finding
-from porter.rule import clean, fixes
+from porter.engine.rule import Finding, clean, fixes
 
 _LISTS = frozenset({"project", "enable_language", "check_language"})
 _FEATURE = "cuda_std_"

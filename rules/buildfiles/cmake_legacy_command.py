@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from porter.buildfiles.cmake import Command
 from porter.buildfiles.tables import table
 from porter.buildfiles.unit import BuildRule, BuildUnit, Kind, whole_removal
-from porter.model import Edit, Effort, Finding
-from porter.rule import clean, fixes, reports
+from porter.engine.rule import Edit, Effort, Finding, clean, fixes, reports
 
 _FLAGS = "CUDA_NVCC_FLAGS"
 

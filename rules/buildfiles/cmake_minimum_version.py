@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 
 from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
-from porter.model import Edit, Effort, Finding
-from porter.rule import clean, fixes
+from porter.engine.rule import Edit, Effort, Finding, clean, fixes
 
 _VERSION = re.compile(r"(\d+)\.(\d+)(?:\.\d+)*")
 _OLDEST = (3, 21)

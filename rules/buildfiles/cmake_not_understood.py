@@ -9,8 +9,7 @@ from porter.buildfiles.cmake import Argument, Command
 from porter.buildfiles.flags import is_compiler
 from porter.buildfiles.tables import is_nvidia_library, language_variable, library, table
 from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
-from porter.model import Edit, Effort, Finding
-from porter.rule import clean, fixes, reports
+from porter.engine.rule import Edit, Effort, Finding, clean, fixes, reports
 
 _REFERENCE = re.compile(r"\$(?:CACHE)?\{((?:CMAKE_CUDA|CUDAToolkit|CUDA)_\w+)\}")
 _NAME = re.compile(r"(?:CMAKE_CUDA|CUDAToolkit)_\w+|CUDA_VERSION\w*")

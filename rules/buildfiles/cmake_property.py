@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from porter.buildfiles.cmake import Argument, Command
 from porter.buildfiles.tables import table
 from porter.buildfiles.unit import BuildRule, BuildUnit, Kind, removal, whole_removal
-from porter.model import Edit, Effort, Finding
-from porter.rule import clean, fixes, reports
+from porter.engine.rule import Edit, Effort, Finding, clean, fixes, reports
 
 _SETTERS = frozenset(
     {"set_target_properties", "set_property", "set_source_files_properties", "set_directory_properties"}
@@ -21,7 +20,8 @@ class CMakeProperty(BuildRule):
     """Target property of CUDA
 
     `CUDA_STANDARD` and its kin have counterparts. Separable compilation has none: the flag `-fgpu-rdc` goes to the HIP
-    sources and to the link, in commands of their own; all targets that share device functions need it.
+    sources and to the link, in commands of their own; all targets that share device functions need it. A library
+    without sources (INTERFACE) has nothing to compile: the property said nothing there, and goes.
     """
 
     code = "K109"
@@ -43,6 +43,11 @@ class CMakeProperty(BuildRule):
         fixes(
             "set_target_properties(t PROPERTIES CUDA_RUNTIME_LIBRARY Shared\n    FOLDER a)",
             "set_target_properties(t PROPERTIES\n    FOLDER a)",
+            path="CMakeLists.txt",
+        ),
+        fixes(
+            "add_library(t INTERFACE)\nset_target_properties(t PROPERTIES CUDA_SEPARABLE_COMPILATION ON)\n#",
+            "add_library(t INTERFACE)\n#",
             path="CMakeLists.txt",
         ),
         reports("set_target_properties(t PROPERTIES CUDA_PTX_COMPILATION ON)", path="CMakeLists.txt"),
@@ -81,7 +86,10 @@ class CMakeProperty(BuildRule):
         return self.finding(unit, key.start, value.end, message, Effort.NONE, (edit,))
 
     def _separable(self, unit: BuildUnit, command: Command, key: Argument, value: Argument, *, alone: bool) -> Finding:
-        targets = _targets(command)
+        named = _targets(command)
+        targets = tuple(name for name in named if name not in _without_sources(unit))
+        if named and not targets:
+            return self._dropped(unit, command, key, value, alone=alone)
         if not targets:
             return self.finding(unit, key.start, key.end, f"{key.text}: use -fgpu-rdc and --hip-link", Effort.MANUAL)
         line, _ = unit.source.position(command.start)
@@ -123,6 +131,13 @@ def _pairs(command: Command) -> Iterator[tuple[Argument, Argument]]:
             pairs = list(zip(rest[::2], rest[1::2], strict=False))
             yield from pairs if many else pairs[:1]
             return
+
+
+def _without_sources(unit: BuildUnit) -> frozenset[str]:
+    """Libraries that compile nothing."""
+    return frozenset(
+        command.word(0) for command in unit.commands if command.name == "add_library" and command.word(1) == "INTERFACE"
+    )
 
 
 def _targets(command: Command) -> tuple[str, ...]:

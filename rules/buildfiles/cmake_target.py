@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 from porter.buildfiles.tables import table
 from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
-from porter.model import Edit, Effort, Finding
-from porter.rule import clean, fixes, reports
+from porter.engine.rule import Edit, Effort, Finding, clean, fixes, reports
 
 _TARGET = re.compile(r"(?<!\w)(?<!::)(?:CUDA|CUB|Thrust|NCCL)::\w+")
 

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from porter.buildfiles.cmake import Argument, Command
 from porter.buildfiles.tables import language_variable, table
 from porter.buildfiles.unit import BuildRule, BuildUnit, Kind, whole_removal
-from porter.model import Edit, Effort, Finding
-from porter.rule import clean, fixes
+from porter.engine.rule import Edit, Effort, Finding, clean, fixes
 
 _REFERENCE = re.compile(r"\$(?:CACHE|ENV)?\{(\w+)\}")
 _ASSIGNING = frozenset(

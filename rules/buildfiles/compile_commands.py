@@ -8,8 +8,7 @@ from dataclasses import replace
 
 from porter.buildfiles.flags import Word
 from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
-from porter.model import Edit, Effort, Finding
-from porter.rule import clean, fixes
+from porter.engine.rule import Edit, Effort, Finding, clean, fixes
 
 _COMMAND = re.compile(r'"command"\s*:\s*"((?:[^"\\]|\\.)*)"')
 _ARGUMENTS = re.compile(r'"arguments"\s*:\s*\[((?:[^\]"]|"(?:[^"\\]|\\.)*")*)\]')

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 from porter.buildfiles.tables import is_nvidia_library, library
 from porter.buildfiles.unit import BuildRule, BuildUnit, Kind, removal
-from porter.model import Effort, Finding
-from porter.rule import clean, fixes, reports
+from porter.engine.rule import Effort, Finding, clean, fixes, reports
 
 _LIBRARY = re.compile(r"(?<![\w-])-l:?(\w[\w-]*)(?![\w.])")
 

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 from porter.buildfiles.flags import ARCHITECTURE, is_architecture
 from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
-from porter.model import Edit, Effort, Finding
-from porter.rule import clean, fixes, reports
+from porter.engine.rule import Edit, Effort, Finding, clean, fixes, reports
 
 _NVCC = re.compile(r"(?<![\w.$({-])nvcc(?![\w.-])")
 _HOME = re.compile(

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
-from porter.model import Effort, Finding
-from porter.rule import clean, fixes, reports
+from porter.engine.rule import Effort, Finding, clean, fixes, reports
 
 
 class MakeFlags(BuildRule):

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 from porter.buildfiles.python import HIP_TEST, mentions_extension, missing_imports, place, tree
 from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
-from porter.model import Edit, Effort, Finding, Settings
-from porter.rule import Example, clean
+from porter.engine.rule import Edit, Effort, Example, Finding, Settings, clean
 
 _HEADERS = "porter/hip"
 _BUILDERS = ("CUDAExtension", "load")

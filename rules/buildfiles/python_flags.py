@@ -20,9 +20,8 @@ from porter.buildfiles.python import (
     tree,
 )
 from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
-from porter.edits import apply
-from porter.model import Edit, Effort, Finding
-from porter.rule import clean, fixes, reports
+from porter.engine.edits import apply
+from porter.engine.rule import Edit, Effort, Finding, clean, fixes, reports
 
 
 class PythonFlags(BuildRule):

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from porter.buildfiles.python import HIP_TEST, decided, literal, missing_imports, tree
 from porter.buildfiles.tables import is_nvidia_library, library
 from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
-from porter.model import Edit, Effort, Finding
-from porter.rule import clean, fixes, reports
+from porter.engine.rule import Edit, Effort, Finding, clean, fixes, reports
 
 
 class PythonLibrary(BuildRule):

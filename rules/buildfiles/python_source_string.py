@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 from porter.buildfiles.python import place, tree
 from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
-from porter.model import Effort, Finding
-from porter.rule import clean, reports
+from porter.engine.rule import Effort, Finding, clean, reports
 
 _MANUAL = {"RawKernel": "CuPy", "RawModule": "CuPy", "SourceModule": "PyCUDA", "ElementwiseKernel": "CuPy"}
 

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from porter.buildfiles.flags import is_compiler
 from porter.buildfiles.python import imports_torch, literal, mentions_extension, place, tree
 from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
-from porter.model import Edit, Effort, Finding
-from porter.rule import clean, fixes, reports
+from porter.engine.rule import Edit, Effort, Finding, clean, fixes, reports
 
 _VERSIONS = ("torch.version.cuda", "torch.version.cuda.split")
 _CALLS = frozenset({"get_cuda_bare_metal_version", "_get_cuda_arch_flags", "get_cuda_version"})

@@ -6,41 +6,85 @@ import re
 from collections.abc import Iterator
 
 from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
-from porter.model import Effort, Finding
-from porter.rule import clean, fixes
+from porter.engine.rule import Effort, Finding, clean, fixes, reports
 
-_PATH = re.compile(r"(?:\$\{[^{}\s]*\}|\$\([^()\s]*\)|[^\s;\"'<>,:()={}$|&`])+\.cu(?![\w.])", re.IGNORECASE)
+_WORD = r"\$\{[^{}\s]*\}|\$\([^()\s]*\)|[^\s;\"'<>,:()={}$|&`]"
+_PATH = re.compile(rf"(?:{_WORD})*\.cu(?![\w.*?\[])", re.IGNORECASE)
+_IN_MAKE = re.compile(rf"(?:{_WORD})*\.cu(?![\w.*?\[])|(?:{_WORD})*\.cu(?=\.(?:o|obj|lo|d)\b)", re.IGNORECASE)
+_FORMATTED = re.compile(rf"(?:\{{[^{{}}]*\}}|{_WORD})*\.cu(?![\w.*?\[])", re.IGNORECASE)
+_GLOB = re.compile(rf"(?:{_WORD})*\.(?:c\*|cu[*?\[]|c[?])(?![\w.])")
+"""Objects are named after their sources, `a.cu.o`: rules and lists of them follow together."""
 
 
 class SourceName(BuildRule):
     """Source that is renamed
 
     The port calls `a.cu` `a.hip`: clang, hipcc and CMake take the language from the suffix. Build files name the
-    sources as the ported tree has them. A file that the tree does not have keeps its name and is reported.
+    sources as the ported tree has them, also by patterns, in f-strings, and by the end of their names
+    (`endswith("_cuda.cu")`). A file that the tree does not have keeps its name and is reported. So is, as work by
+    hand, a word that stands for files which do not all get the same suffix, and a pattern such as `*.cu*`, which
+    matches a source no longer: the build would find none of them.
     """
 
     code = "K110"
-    kinds = frozenset({Kind.CMAKE, Kind.MAKE, Kind.SHELL, Kind.PYTHON, Kind.COMMANDS})
+    kinds = frozenset({Kind.CMAKE, Kind.MAKE, Kind.SHELL, Kind.PYTHON, Kind.COMMANDS, Kind.SETTINGS})
     hazards = ("makefile-nvcc",)
     examples = (
         fixes("add_library(t a.cu src/b.cu c.cpp)", "add_library(t a.hip src/b.hip c.cpp)", path="CMakeLists.txt"),
         fixes("file(GLOB S ${D}/*.cu)", "file(GLOB S ${D}/*.hip)", path="CMakeLists.txt"),
+        fixes('if(e STREQUAL ".cu")\nendif()', 'if(e STREQUAL ".hip")\nendif()', path="CMakeLists.txt"),
+        fixes(
+            'list(FILTER S INCLUDE REGEX "\\\\.cu$")', 'list(FILTER S INCLUDE REGEX "\\\\.hip$")', path="CMakeLists.txt"
+        ),
+        reports('file(GLOB S "src/*.c*")', path="CMakeLists.txt"),
         fixes("%.o: %.cu\n\tcp $< $@", "%.o: %.hip\n\tcp $< $@", path="Makefile"),
+        fixes("O = $(S:.cu=.o)\n%.cu.o: %.cu", "O = $(S:.hip=.o)\n%.hip.o: %.hip", path="Makefile"),
+        fixes("O = $(S:.cu=.o)\n.cu.o:\n\tcp $< $@", "O = $(S:.hip=.o)\n.hip.o:\n\tcp $< $@", path="Makefile"),
+        fixes("all: a.cu.o", "all: a.hip.o", path="Makefile"),
+        clean("O = $(S:.cuda=.o)", path="Makefile"),
         fixes("S = ['a.cu', 'c.cpp']", "S = ['a.hip', 'c.cpp']", path="setup.py"),
+        fixes('s = f"src/{name}.cu"', 's = f"src/{name}.hip"', path="setup.py"),
+        fixes("s = [p for p in g if p.endswith('b.cu')]", "s = [p for p in g if p.endswith('b.hip')]", path="setup.py"),
+        fixes("recursive-include src *.h *.cu", "recursive-include src *.h *.hip", path="MANIFEST.in"),
+        fixes('package-data = ["src/*.cu"]', 'package-data = ["src/*.hip"]', path="pyproject.toml"),
+        reports("d = {'package_data': ['src/*.cu*']}", path="setup.py"),
         clean("# a.cu\nadd_library(t a.cuh)", path="CMakeLists.txt"),
+        clean("s = f'{name}.cuh'; # a.cu", path="setup.py"),
+        clean("# *.cu\ninclude *.cuh", path="MANIFEST.in"),
     )
 
     def find(self, unit: BuildUnit) -> Iterator[Finding]:
         """Yields findings; changes nothing."""
+        if not unit.sources.renamed:
+            return
         for start, text in _texts(unit):
-            for match in _PATH.finditer(text):
-                first, last = start + match.start(), start + match.end()
-                new = unit.sources.new_name(unit.folder, match[0])
-                if new is not None and new != match[0]:
-                    yield self.replaced(unit, first, last, new)
-                elif unit.sources.renamed and unit.sources.is_missing(unit.folder, match[0]):
-                    message = f"{match[0]} is not in this tree: its name stays"
-                    yield self.finding(unit, first, last, message, Effort.REVIEW)
+            for match in (_IN_MAKE if unit.kind is Kind.MAKE else _PATH).finditer(text):
+                yield from self._word(unit, start + match.start(), match[0])
+            yield from self._globs(unit, start, text)
+        if unit.kind is Kind.PYTHON:
+            from porter.buildfiles.python import formatted
+
+            for start, text in formatted(unit):
+                for match in _FORMATTED.finditer(text):
+                    yield from self._word(unit, start + match.start(), match[0])
+
+    def _word(self, unit: BuildUnit, start: int, word: str) -> Iterator[Finding]:
+        end = start + len(word)
+        new = unit.sources.new_name(unit.folder, word)
+        if new is not None:
+            yield self.replaced(unit, start, end, new)
+        elif unit.sources.breaks(unit.folder, word):
+            message = f"{word} stands for files that the port renames in different ways: the build does not find them"
+            yield self.finding(unit, start, end, message, Effort.MANUAL)
+        elif unit.sources.is_missing(unit.folder, word):
+            yield self.finding(unit, start, end, f"{word} is not in this tree: its name stays", Effort.REVIEW)
+
+    def _globs(self, unit: BuildUnit, start: int, text: str) -> Iterator[Finding]:
+        for match in _GLOB.finditer(text):
+            if unit.sources.lost(match[0]):
+                suffix = match[0].rpartition(".")[0] + ".hip"
+                message = f"{match[0]} matches sources that the port calls .hip: add {suffix}, or the build lacks them"
+                yield self.finding(unit, start + match.start(), start + match.end(), message, Effort.MANUAL)
 
 
 def _texts(unit: BuildUnit) -> Iterator[tuple[int, str]]:
@@ -55,5 +99,7 @@ def _texts(unit: BuildUnit) -> Iterator[tuple[int, str]]:
         from porter.buildfiles.python import strings
 
         yield from ((string.inner, unit.text[string.inner : string.inner_end]) for string in strings(unit))
+    elif unit.kind is Kind.SETTINGS:
+        yield from ((match.start(), match[0]) for match in re.finditer(r"^[^#;\n]*", unit.text, re.MULTILINE))
     else:
         yield 0, unit.text

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.model import Effort, Finding
-from porter.rule import Rule, clean, reports
-from porter.unit import Unit
+from porter.cpp.brackets import template_end
+from porter.cpp.statements import parse_expression
+from porter.engine.rule import Effort, Finding, Rule, Unit, clean, reports
 from porter.warp.bodies import bodies_of
-from porter.warp.syntax import parse_expression
-from porter.written import template_end
 
 _CLUSTERS = frozenset({"this_cluster", "cluster_group", "map_shared_rank", "query_shared_rank"})
 _GRIDS = frozenset({"this_multi_grid", "multi_grid_group"})

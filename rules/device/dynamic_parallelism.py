@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.model import Effort, Finding
-from porter.rule import Rule, clean, reports
-from porter.unit import Unit
-from porter.written import words
+from porter.cpp.brackets import words
+from porter.engine.rule import Effort, Finding, Rule, Unit, clean, reports
 
 _LAUNCHES = "<<<"
 _RUNTIME = words(
@@ -30,6 +28,7 @@ class DynamicParallelism(Rule):
     """
 
     code = "D013"
+    text = "<<<"
     hazards = ("dynamic-parallelism",)
     examples = (
         reports("__global__ void child() {}\n__global__ void parent() { child<<<1, 32>>>(); }"),

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.model import Edit, Effort, Finding, Span
-from porter.rule import Rule, clean, fixes, reports
-from porter.unit import Unit
+from porter.engine.rule import Edit, Effort, Finding, Rule, Span, Unit, clean, fixes, reports
 
 _DROPPED = {
     "__grid_constant__": "kernel parameters are read-only memory on AMD GPUs anyway",

@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from porter.conditionals import Group, find_groups, group_at, knows_hip
-from porter.model import Edit, Effort, Finding, Span
-from porter.operators import Operator, find_operators
-from porter.rule import Rule, clean, fixes, reports
-from porter.unit import Unit
+from porter.cpp.conditionals import Group, find_groups, group_at, knows_hip
+from porter.cpp.operators import Operator, find_operators
+from porter.engine.rule import Edit, Effort, Finding, Rule, Span, Unit, clean, fixes, reports
 
 _VECTOR = re.compile(r"(?:u?(?:char|short|int|long|longlong)|float|double)([1234])")
 _MEMBERS = "xyzw"
@@ -29,6 +27,7 @@ class OwnVectorOperator(Rule):
     """
 
     code = "D002"
+    text = _VECTOR.pattern
     triggers = frozenset({"operator"})
     hazards = ("vector-operators-ambiguous",)
     examples = (

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.kernels import DeviceFunction
-from porter.model import Edit, Effort, Finding, Span
-from porter.rule import Rule, clean, fixes
-from porter.unit import Unit
+from porter.cpp.kernels import DeviceFunction
+from porter.engine.rule import Edit, Effort, Finding, Rule, Span, Unit, clean, fixes
 
 _WIDE = frozenset({"float", "double", "unsigned long long", "unsigned long long int"})
 _HIP_OVERLOADS = {

@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from porter.model import Effort, Finding
-from porter.rule import Rule, clean, reports
-from porter.unit import Unit
+from porter.engine.rule import Effort, Finding, Rule, Unit, clean, reports
 
 _DIMENSIONS = ("1D", "2D", "3D", "1DLayered", "2DLayered")
 _TEXTURES = (*(f"tex{d}{form}" for d in _DIMENSIONS for form in ("", "Lod", "Grad")), "tex1Dfetch", "tex2Dgather")

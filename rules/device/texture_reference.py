@@ -6,10 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from porter.lex import IDENTIFIER
-from porter.model import Edit, Effort, Finding, Span
-from porter.rule import Rule, clean, fixes, reports
-from porter.unit import Unit
+from porter.cpp.lex import IDENTIFIER
+from porter.engine.rule import Edit, Effort, Finding, Rule, Span, Unit, clean, fixes, reports
 
 _SUPPORT = "porter/texture_reference.hpp"
 _MACROS = {"texture": "PORTER_TEXTURE_REFERENCE", "surface": "PORTER_SURFACE_REFERENCE"}

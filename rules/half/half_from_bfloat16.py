@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.model import Effort, Finding
-from porter.rule import Rule, clean, reports
-from porter.unit import Unit
+from porter.cpp.brackets import closing, template_end
+from porter.engine.rule import Effort, Finding, Rule, Unit, clean, reports
 from porter.warp.bodies import Function, bodies_of
-from porter.written import closing, template_end
 
 _HALF = frozenset({"half", "__half"})
 _BFLOAT16 = frozenset({"nv_bfloat16", "__nv_bfloat16"})

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.model import Edit, Effort, Finding
-from porter.rule import Rule, clean, fixes
-from porter.unit import Unit
-from porter.warp.asm import KEYWORDS
-from porter.warp.asm_macros import statements
-from porter.warp.foreign import is_foreign, slug
-from porter.warp.ptx import Unknown, opcodes
-from porter.warp.ptx_table import translate
+from porter.cpp.asm import KEYWORDS
+from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes
+from porter.warp.ptx.asm_macros import statements
+from porter.warp.ptx.foreign import is_foreign, slug
+from porter.warp.ptx.table import translate
+from porter.warp.ptx.template import Unknown, opcodes
 
 
 class TranslatedPtx(Rule):
@@ -19,13 +17,16 @@ class TranslatedPtx(Rule):
 
     PTX does not assemble for gfx942, and an `"r"` constraint lets the mistake through until the assembler runs. The
     statement becomes C++ with the same meaning: special registers of the warp count 32 lanes, instructions without an
-    operator become small functions of `porter/ptx.hpp`, cache hints are dropped, orders and scopes become
-    `__hip_atomic_*`. `cp.async` becomes a copy through registers, which is done where it stands: right, but it does not
+    operator become small functions of `porter/ptx.hpp`. Loads and stores keep their cache operator (`.cg`, `.cv`,
+    `.wt`), `volatile`, order and scope in `porter/ptx_memory.hpp`; those of an `asm volatile` are neither moved nor
+    dropped, so that a loop that waits for a flag reads it each time. Hints on speed alone are dropped. `cp.async`
+    becomes a copy through registers, which is done where it stands: right, but it does not
     overlap with computing any more. `mma.sync` and `ldmatrix` become functions of `porter/mma.hpp`, for warps of 32
     lanes. Statements of several instructions get a scope of their own. Macros that stand for a piece of the template or
     for a constraint are looked up, in headers too; with several definitions those that can be translated must agree.
     Additions and products with a rounding mode (`mul.rn.f32`) are never fused, as in PTX. Carries (`add.cc`, `addc`)
-    stay within their statement.
+    stay within their statement. Outputs without an early clobber that are written before the last input is read are
+    said: the original may give both one register.
     """
 
     code = "P101"
@@ -57,7 +58,8 @@ class TranslatedPtx(Rule):
         fixes(
             r'__device__ int f(const int *p) { int v; asm volatile("ld.global.nc.L1::no_allocate.s32 %0, [%1];" '
             r': "=r"(v) : "l"(p)); return v; }',
-            r"__device__ int f(const int *p) { int v; v = *(int const *)(p); return v; }",
+            r"__device__ int f(const int *p) { int v; v = porter::ptx::ld<porter::ptx::weak>((int const *)(p)); "
+            r"return v; }",
         ),
         fixes(
             r'__device__ long long t() { long long c; asm volatile("mov.u64 %0, %%clock64;" : "=l"(c)); return c; }',
@@ -78,8 +80,8 @@ class TranslatedPtx(Rule):
         fixes(
             r'__device__ float f(unsigned a) { float x; asm volatile("ld.shared.f32 %0, [%1+8];" '
             r': "=f"(x) : "r"(a)); return x; }',
-            r"__device__ float f(unsigned a) { float x; x = *(float const *)((char *)"
-            r"porter::cvta_shared_to_generic(a) + 8); return x; }",
+            r"__device__ float f(unsigned a) { float x; x = porter::ptx::ld<porter::ptx::kept>("
+            r"(float const *)((char *)porter::cvta_shared_to_generic(a) + 8)); return x; }",
         ),
         fixes(
             r'__device__ void f(unsigned *d, unsigned a) { asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16\n" '
@@ -92,7 +94,19 @@ class TranslatedPtx(Rule):
             r'__device__ void f(float4 *p, float a, float b, int c) { if (c) asm volatile("st.global.v2.f32 [%0], '
             r'{%1, %2};" :: "l"(p), "f"(a), "f"(b)); }',
             r"__device__ void f(float4 *p, float a, float b, int c) { if (c) "
-            r"{ ((float *)(p))[0] = a; ((float *)(p))[1] = b; } }",
+            r"porter::ptx::st<porter::ptx::kept>((float *)(p), a, b); }",
+        ),
+        fixes(
+            r'__device__ int seen(int *p) { int v; asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(v) : "l"(p)); '
+            r"return v; }",
+            r"__device__ int seen(int *p) { int v; v = porter::ptx::ld<porter::ptx::cg>((unsigned const *)(p)); "
+            r"return v; }",
+        ),
+        fixes(
+            r'__device__ int2 pair(int2 *p) { int2 v; asm volatile("ld.acquire.gpu.v2.s32 {%0, %1}, [%2];" '
+            r': "=r"(v.x), "=r"(v.y) : "l"(p) : "memory"); return v; }',
+            r"__device__ int2 pair(int2 *p) { int2 v; { auto const porter_v = porter::ptx::ld<"
+            r"porter::ptx::acquire_gpu, 2>((int const *)(p)); v.x = porter_v.x[0]; v.y = porter_v.x[1]; } return v; }",
         ),
         fixes(
             r'__device__ float f(float a, float b) { float x; asm("mul.rn.f32 %0, %1, %2;" : "=f"(x) : "f"(a), "f"(b));'
@@ -103,14 +117,25 @@ class TranslatedPtx(Rule):
             '#ifdef __LP64__\n#define P "l"\n#else\n#define P "r"\n#endif\n#define LD "ld.global.cs"\n'
             '__device__ int f(const int *p) { int v; asm(LD ".u32 %0, [%1];" : "=r"(v) : P(p)); return v; }',
             '#ifdef __LP64__\n#define P "l"\n#else\n#define P "r"\n#endif\n#define LD "ld.global.cs"\n'
-            "__device__ int f(const int *p) { int v; v = *(unsigned const *)(p); return v; }",
+            "__device__ int f(const int *p) { int v; v = porter::ptx::ld<porter::ptx::cs>((unsigned const *)(p)); "
+            "return v; }",
         ),
         fixes(
             '#if NEW\n#define HINT(n) ".L2::" #n "B"\n#else\n#define HINT(n)\n#endif\n'
             "__device__ int f(const int *p, const int *q) { int v; "
             'asm("ld.global" HINT(128) ".s32 %0, [%1];" : "=r"(v) : "l"(p) "l"(q)); return v; }',
             '#if NEW\n#define HINT(n) ".L2::" #n "B"\n#else\n#define HINT(n)\n#endif\n'
-            "__device__ int f(const int *p, const int *q) { int v; v = *(int const *)(p); return v; }",
+            "__device__ int f(const int *p, const int *q) { int v; "
+            "v = porter::ptx::ld<porter::ptx::weak>((int const *)(p)); return v; }",
+        ),
+        fixes(
+            '__device__ int f(int a, int b) { int d; asm("add.s32 %0, %1, 1; mul.lo.s32 %0, %0, %2;" '
+            ': "=r"(d) : "r"(a), "r"(b)); return d; }',
+            "__device__ int f(int a, int b) { int d; { unsigned ptx0 = 0; "
+            "unsigned const ptx1 = static_cast<unsigned>(a); "
+            "unsigned const ptx2 = static_cast<unsigned>(b); ptx0 = static_cast<int>(ptx1) + 1; "
+            "ptx0 = static_cast<int>(ptx0) * static_cast<int>(ptx2); d = ptx0; } return d; }",
+            effort=Effort.REVIEW,
         ),
         clean(
             '#define IN(x) "r"(x)\n__device__ int f(int a, int b) { int d; '

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.model import Effort, Finding
-from porter.rule import Rule, clean, reports
-from porter.unit import Unit
-from porter.warp.asm import KEYWORDS
-from porter.warp.asm_macros import statements
-from porter.warp.foreign import advice, is_foreign
-from porter.warp.ptx import Unknown, opcodes
-from porter.warp.ptx_table import translate
+from porter.cpp.asm import KEYWORDS
+from porter.engine.rule import Effort, Finding, Rule, Unit, clean, reports
+from porter.warp.ptx.asm_macros import statements
+from porter.warp.ptx.foreign import advice, is_foreign
+from porter.warp.ptx.table import translate
+from porter.warp.ptx.template import Unknown, opcodes
 
 
 class UntranslatedPtx(Rule):

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.launches import configuration_end
-from porter.model import Edit, Effort, Finding, Span
-from porter.rule import Rule, clean, fixes
-from porter.unit import Unit
-from porter.written import closing, split_commas
+from porter.cpp.brackets import closing, split_commas
+from porter.cpp.launches import configuration_end
+from porter.engine.rule import Edit, Effort, Finding, Rule, Span, Unit, clean, fixes
 
 
 class BracedLaunch(Rule):
@@ -19,6 +17,7 @@ class BracedLaunch(Rule):
     """
 
     code = "L011"
+    text = "<<<"
     examples = (
         fixes(
             "__global__ void k(int a) {}\nvoid f(int n) { k<<<n, {32, 8, 1}>>>(3); }",

@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from porter.lex import Tokens
-from porter.model import Edit, Effort, Finding
-from porter.rule import Rule, clean, fixes
-from porter.unit import Unit
-from porter.written import template_end, template_start
+from porter.cpp.brackets import template_end, template_start
+from porter.cpp.lex import Tokens
+from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes
 
 _PLACE = re.compile(r">\s*::\s*([A-Za-z_]\w*)\s*<")
 _NO_ARGUMENT = frozenset({";", "{", "}", "&&", "||", "="})
@@ -26,6 +24,7 @@ class DependentTemplate(Rule):
     """
 
     code = "L013"
+    text = _PLACE.pattern
     triggers = frozenset({"template"})
     hazards = ("two-phase-lookup",)
     examples = (
@@ -53,7 +52,7 @@ class DependentTemplate(Rule):
         tokens = unit.tokens
         for match in _PLACE.finditer(unit.source.text):
             index = tokens.at(match.start(1))
-            if tokens.starts[index] != match.start(1) or not _is_call(tokens, index):
+            if tokens.starts[index : index + 1] != [match.start(1)] or not _is_call(tokens, index):
                 continue
             if _closes_arguments(tokens, index - 2) and _in_function(tokens, index):
                 span = unit.span(index)
@@ -63,7 +62,7 @@ class DependentTemplate(Rule):
 
 def _is_call(tokens: Tokens, name: int) -> bool:
     """Whether `< arguments > (` follows a name."""
-    if tokens.texts[name + 1] != "<":
+    if tokens.texts[name + 1 : name + 2] != ["<"]:
         return False
     end = template_end(tokens, name + 1, min(name + _MOST_TOKENS, len(tokens)))
     return end is not None and tokens.texts[end : end + 1] == ["("] and _are_arguments(tokens, name + 2, end - 1)

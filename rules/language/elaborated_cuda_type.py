@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.model import Edit, Effort, Finding
-from porter.rule import Rule, clean, fixes
-from porter.unit import Unit
-from porter.written import words
+from porter.cpp.brackets import words
+from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes
 
 _KEYWORDS = ("struct", "enum", "union", "class")
 _SCALARS = ("char", "short", "int", "long", "longlong", "float", "double")

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.model import Edit, Effort, Finding
-from porter.rule import Rule, clean, fixes
-from porter.unit import Unit
+from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes
 
 
 class SizedExternShared(Rule):
@@ -17,6 +15,7 @@ class SizedExternShared(Rule):
     """
 
     code = "L012"
+    triggers = frozenset({"__shared__"})
     examples = (
         fixes(
             "__global__ void k() { extern __shared__ float s[32][32]; s[0][0] = 1; }",

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.lex import IDENTIFIER, Tokens
-from porter.model import Edit, Effort, Finding, Span
-from porter.rule import Rule, clean, fixes
-from porter.unit import Unit
+from porter.cpp.lex import IDENTIFIER, Tokens
+from porter.engine.rule import Edit, Effort, Finding, Rule, Span, Unit, clean, fixes
 
 _LONGEST = 200
 _OPENS, _CLOSES = frozenset("([{"), frozenset(")]}")
@@ -21,6 +19,7 @@ class SpacedLaunch(Rule):
     """
 
     code = "L010"
+    text = r"<<(?:\s|\\|//[^\n]*|/\*(?s:.)*?\*/)+<"
     hazards = ("hipify-launch-text",)
     examples = (
         fixes(

@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from porter.model import Edit, Effort, Finding, Span
-from porter.rule import Rule, clean, fixes, reports
-from porter.unit import Unit
+from porter.engine.rule import Edit, Effort, Finding, Rule, Span, Unit, clean, fixes, reports
 
 _CALLS = frozenset(f"cublasGemm{kind}Ex{width}" for kind in ("", "Batched", "StridedBatched") for width in ("", "_64"))
 _COMPUTE_TYPES = {

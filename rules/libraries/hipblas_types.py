@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.model import Effort, Finding, Span
-from porter.rule import Rule, clean, fixes
-from porter.unit import Unit
+from porter.engine.rule import Effort, Finding, Rule, Span, Unit, clean, fixes
 
 _HEADERS = frozenset({"cublas.h", "cublas_v2.h", "cublas_api.h", "cublasXt.h"})
 _ANSWERED = frozenset(

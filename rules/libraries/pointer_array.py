@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from porter.model import Edit, Effort, Finding, Span
-from porter.rule import Rule, clean, fixes
-from porter.unit import Unit
+from porter.engine.rule import Edit, Effort, Finding, Rule, Span, Unit, clean, fixes
 
 _CALLS = frozenset({"cublasGemmBatchedEx", "cublasGemmBatchedEx_64"})
 _ARRAYS = (7, 10)

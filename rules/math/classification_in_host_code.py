@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.model import Effort, Finding
-from porter.rule import Rule, clean, fixes
-from porter.unit import Unit
+from porter.engine.rule import Effort, Finding, Rule, Unit, clean, fixes
 
 _FUNCTIONS = frozenset(
     {

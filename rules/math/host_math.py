@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.model import Edit, Effort, Finding
-from porter.rule import Rule, clean, fixes, reports
-from porter.unit import Unit
+from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes, reports
 
 _SUPPORT = "porter/host_math.hpp"
 _SUPPLIED = frozenset(

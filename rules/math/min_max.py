@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.model import Edit, Effort, Finding
-from porter.rule import Rule, clean, fixes
-from porter.unit import Unit
+from porter.cpp.operand_types import operand_type
+from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes
 
 _SUPPORT = "porter/minmax.hpp"
 _INTEGERS = frozenset(f"{sign}{size}" for sign in ("", "unsigned ") for size in ("int", "long", "long long"))
@@ -90,6 +89,8 @@ def _is_call(unit: Unit, index: int) -> bool:
 def _is_harmless(unit: Unit, index: int) -> bool:
     """Whether HIP takes the same overload, or one with the same value, or the name is not CUDA's at all."""
     offset = unit.tokens.starts[index]
+    if _is_plainly_harmless(unit, index):
+        return True
     semantics = unit.semantics
     if semantics is None:
         return True
@@ -102,3 +103,15 @@ def _is_harmless(unit: Unit, index: int) -> bool:
     if unit.is_for_host(offset):
         return first in _SMALL | {"int"} and second in _SMALL | {"int"}
     return first == second
+
+
+def _is_plainly_harmless(unit: Unit, index: int) -> bool:
+    """Whether the arguments' own words show that they have one type, whosever the function is: most calls do."""
+    tokens, offset = unit.tokens, unit.tokens.starts[index]
+    spans = [span for span, _ in unit.device_spans if span.start <= offset < span.end]
+    if not spans:
+        return False
+    begin = tokens.at(max(spans).start)
+    stretches = [(tokens.at(span.start), tokens.at(span.end)) for span in unit.arguments(index)]
+    first, second = (operand_type(tokens, start, end, begin) for start, end in stretches)
+    return first is not None and first == second and (first == "int" or not unit.is_for_host(offset))

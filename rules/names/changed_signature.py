@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.model import Effort, Finding
-from porter.rule import Rule, answered_names, clean, reports
-from porter.unit import Unit
+from porter.engine.rule import Effort, Finding, Rule, Unit, answered_names, clean, reports
 
 
 class ChangedSignature(Rule):
@@ -18,6 +16,7 @@ class ChangedSignature(Rule):
     """
 
     code = "A003"
+    by_names = True
     examples = (
         reports("void f() { cudaStreamUpdateCaptureDependencies(0, 0, 0, 0); }", effort=Effort.REVIEW),
         clean("void f(int **p) { cudaMalloc(p, 4); }"),

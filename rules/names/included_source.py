@@ -6,10 +6,8 @@ import posixpath
 from collections.abc import Iterator
 from dataclasses import replace
 
-from porter.lex import Include
-from porter.model import Edit, Effort, Finding, Span
-from porter.rule import Example, Rule, clean, fixes, reports
-from porter.unit import Unit
+from porter.cpp.lex import Include
+from porter.engine.rule import Dialect, Edit, Effort, Example, Finding, Rule, Span, Unit, clean, fixes, reports
 
 
 def _where(example: Example, **renamed: str) -> Example:
@@ -24,6 +22,8 @@ class IncludedSource(Rule):
     """
 
     code = "A013"
+    dialect = Dialect.BOTH
+    text = r"\.[cC][uU]"
     examples = (
         _where(fixes('#include "kernels.cu"', '#include "kernels.hip"'), **{"kernels.cu": "kernels.hip"}),
         _where(

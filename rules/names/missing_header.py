@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.model import Effort, Finding, Span
-from porter.rule import Rule, clean, reports
-from porter.unit import Unit
+from porter.engine.rule import Dialect, Effort, Finding, Rule, Span, Unit, clean, reports
 
 
 class MissingHeader(Rule):
@@ -17,6 +15,8 @@ class MissingHeader(Rule):
     """
 
     code = "A011"
+    dialect = Dialect.BOTH
+    by_names = True
     examples = (
         reports("#include <cublasXt.h>", path="a.h"),
         reports("#include <cutlass/numeric_types.h>", path="a.h"),

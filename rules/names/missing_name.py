@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.model import Finding
-from porter.rule import Rule, answered_names, clean, reports
-from porter.unit import Unit
+from porter.engine.rule import Dialect, Finding, Rule, Unit, answered_names, clean, reports
 
 
 class MissingName(Rule):
@@ -17,6 +15,8 @@ class MissingName(Rule):
     """
 
     code = "A002"
+    dialect = Dialect.BOTH
+    by_names = True
     examples = (
         reports("void f(cudaExternalMemory_t m) { cublasXtHandle_t h; cublasXtCreate(&h); }"),
         clean("void f(int **p) { cudaMalloc(p, 4); }"),

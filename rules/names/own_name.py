@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.model import Effort, Finding
-from porter.rule import Rule, clean, reports
-from porter.unit import Unit
+from porter.engine.rule import Effort, Finding, Rule, Unit, clean, reports
 
 
 class OwnName(Rule):
@@ -19,6 +17,7 @@ class OwnName(Rule):
     """
 
     code = "A006"
+    by_names = True
     examples = (
         reports(
             "#define __any_sync(mask, p) my_any(p)\n__device__ bool f(int p) { return __any_sync(~0u, p); }",

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from porter.conditionals import find_groups, group_at
-from porter.lex import Include
-from porter.model import Edit, Effort, Finding, Span
-from porter.rule import Rule, clean, fixes
-from porter.support import FOLDER
-from porter.unit import Unit
+from porter.cpp.conditionals import find_groups, group_at
+from porter.cpp.lex import Include
+from porter.engine.rule import Dialect, Edit, Effort, Finding, Rule, Span, Unit, clean, fixes
+from porter.engine.support import FOLDER
 
 
 class RenamedHeader(Rule):
@@ -22,6 +20,8 @@ class RenamedHeader(Rule):
     """
 
     code = "A010"
+    dialect = Dialect.BOTH
+    by_names = True
     examples = (
         fixes("#include <cuda_runtime.h>", "#include <hip/hip_runtime.h>", path="a.h"),
         fixes('#include "cuda_fp16.h"', '#include "hip/hip_fp16.h"', path="a.h"),

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.model import Effort, Finding
-from porter.renames import replacement
-from porter.rule import Rule, clean, fixes
-from porter.unit import Unit
+from porter.engine.renames import replacement
+from porter.engine.rule import Dialect, Effort, Finding, Rule, Unit, clean, fixes
 
 
 class RenamedName(Rule):
@@ -20,6 +18,8 @@ class RenamedName(Rule):
     """
 
     code = "A001"
+    dialect = Dialect.BOTH
+    by_names = True
     examples = (
         fixes("void f(int **p) { cudaMalloc(p, 4); }", "void f(int **p) { hipMalloc(p, 4); }"),
         fixes(
@@ -29,6 +29,12 @@ class RenamedName(Rule):
         fixes("using Sum = cub::BlockReduce<int, 128>;", "using Sum = hipcub::BlockReduce<int, 128>;"),
         fixes("namespace my_cub = cub;", "namespace my_cub = hipcub;"),
         clean("struct Pool { void *cudaMalloc(int); }; void f(Pool &p) { p.cudaMalloc(4); }"),
+        fixes("void f(cudaStream_t s);", "void f(hipStream_t s);", path="a.hip"),
+        fixes(
+            "using namespace cub;\nhipError_t Debug(hipError_t e);",
+            "using namespace hipcub;\nhipError_t Debug(hipError_t e);",
+            path="a.hip",
+        ),
         clean('const char *s = "cudaMalloc failed"; // cudaMalloc'),
         clean("namespace mine { void cudaFree(int); } void f() { mine::cudaFree(1); }"),
     )
@@ -39,6 +45,8 @@ class RenamedName(Rule):
             row = use.row
             if use.support is not None or row is None or row.hip is None or row.hip == use.name:
                 continue
+            if use.first == use.last and "::" in use.name and unit.dialects.is_hip(unit.tokens.starts[use.first]):
+                continue  # brought in by `using namespace`: in HIP code the namespace is HIP's
             edits = replacement(unit.tokens, use, row.hip)
             if edits:
                 span = unit.span(use.first, use.last)

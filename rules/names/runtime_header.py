@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.model import Effort, Finding, Span
-from porter.rule import Rule, clean, fixes
-from porter.unit import Unit
+from porter.engine.rule import Effort, Finding, Rule, Span, Unit, clean, fixes
 
 _RUNTIME = "hip/hip_runtime.h"
 
@@ -19,6 +17,7 @@ class RuntimeHeader(Rule):
     """
 
     code = "A012"
+    by_names = True
     examples = (
         fixes("__global__ void k() {}", "__global__ void k() {}"),
         clean("#include <hip/hip_runtime.h>\n__global__ void k() {}"),

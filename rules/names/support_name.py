@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.model import Effort, Finding
-from porter.renames import replacement
-from porter.rule import Rule, clean, fixes
-from porter.unit import Unit
-from porter.warp import generation
+from porter.engine.renames import replacement
+from porter.engine.rule import Effort, Finding, Rule, Unit, clean, fixes
+from porter.warp.ptx import generation
 
 
 class SupportName(Rule):
@@ -24,6 +22,7 @@ class SupportName(Rule):
     """
 
     code = "A004"
+    by_names = True
     examples = (
         fixes(
             "__device__ int sum(int v) { return v + __shfl_xor_sync(0xffffffff, v, 1); }",

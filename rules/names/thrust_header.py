@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.headers import headers_of, include_names
-from porter.model import Effort, Finding
-from porter.renames import namespace_aliases
-from porter.rule import Rule, clean, fixes
-from porter.unit import Unit
+from porter.cpp.headers import headers_of, include_names
+from porter.engine.renames import namespace_aliases
+from porter.engine.rule import Effort, Finding, Rule, Unit, clean, fixes
 
 DECLARES = {
     "adjacent_difference": "adjacent_difference",

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.model import Effort, Finding
-from porter.rule import Rule, clean, fixes
-from porter.unit import Unit
+from porter.engine.rule import Effort, Finding, Rule, Unit, clean, fixes
 
 _HEADERS = {
     "fp16": ("hip/hip_fp16.h", frozenset({"cuda_fp16.h", "cuda_fp16.hpp"})),
@@ -38,6 +36,11 @@ _BRINGS = {
 }
 """CUDA header -> tables of the headers that it includes and that its counterpart in ROCm does not."""
 _TEMPLATES = ("cub/", "thrust/")
+_RUNTIME_HEADERS = frozenset({"cuda_runtime.h", "hip/hip_runtime.h", "cuda_runtime_api.h", "math_constants.h"})
+_FLOAT_HEADERS = frozenset({"float.h", "cfloat"})
+_FLOAT_LIMITS = frozenset(
+    f"{kind}_{what}" for kind in ("FLT", "DBL") for what in ("MAX", "MIN", "EPSILON", "DIG", "MANT_DIG")
+)
 
 
 class TransitiveHeader(Rule):
@@ -49,6 +52,7 @@ class TransitiveHeader(Rule):
     """
 
     code = "A014"
+    by_names = True
     examples = (
         fixes("#include <cublas_v2.h>\n__nv_bfloat16 *p;", "#include <cublas_v2.h>\n__nv_bfloat16 *p;", path="a.h"),
         fixes("#include <cub/cub.cuh>\n__half *p;", "#include <cub/cub.cuh>\n__half *p;", path="a.h"),
@@ -57,6 +61,11 @@ class TransitiveHeader(Rule):
             "#include <ATen/cuda/CUDAContext.h>\n__nv_bfloat16 *p;",
             path="a.cpp",
         ),
+        fixes("#include <cuda_runtime.h>\nfloat f = FLT_MAX;", "#include <cuda_runtime.h>\nfloat f = FLT_MAX;"),
+        fixes("float f = FLT_MAX;", "float f = FLT_MAX;"),
+        clean("float f = FLT_MAX;", path="a.cpp"),
+        clean("#include <cuda_runtime.h>\n#include <cfloat>\nfloat f = FLT_MAX;"),
+        clean("#include <cuda_runtime.h>\n#define FLT_MAX 1.0f\n"),
         clean("#include <cublas_v2.h>\n#include <cuda_bf16.h>\n__nv_bfloat16 *p;", path="a.h"),
         clean("#include <cuda_runtime.h>\n__nv_bfloat16 *p;", path="a.h"),
         clean("#include <cublas_v2.h>\ncublasHandle_t h;", path="a.h"),
@@ -70,6 +79,7 @@ class TransitiveHeader(Rule):
             for table in _brought(name)
             if not unit.included & {_HEADERS[table][0], *_HEADERS[table][1]}
         }
+        yield from _limits(self, unit)
         if not missing:
             return
         for name, indices in unit.tokens.names.items():
@@ -82,6 +92,19 @@ class TransitiveHeader(Rule):
                 header = _HEADERS[row.library][0]
                 message = f"{name} came with another CUDA header; <{header}> is included"
                 yield self.finding(unit, unit.span(index), message, Effort.NONE, includes=(f"<{header}>",))
+
+
+def _limits(rule: Rule, unit: Unit) -> Iterator[Finding]:
+    """`FLT_MAX`: CUDA's runtime, which nvcc includes by itself, includes <float.h>."""
+    brought = unit.source.path.lower().endswith(".cu") or not unit.included.isdisjoint(_RUNTIME_HEADERS)
+    if not brought or not unit.included.isdisjoint(_FLOAT_HEADERS):
+        return
+    for name in sorted(_FLOAT_LIMITS & unit.identifiers):
+        index = next((i for i in unit.tokens.names[name] if unit.is_free(i) and not unit.declares(i)), None)
+        if index is not None and name not in unit.declared:
+            message = f"{name} came with CUDA's runtime header; <float.h> is included"
+            yield rule.finding(unit, unit.span(index), message, Effort.NONE, includes=("<float.h>",))
+            return
 
 
 def _brought(include: str) -> frozenset[str]:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.model import Effort, Finding
-from porter.renames import unknown_members, unknown_names
-from porter.rule import Rule, clean, reports
-from porter.unit import Unit
+from porter.engine.renames import unknown_members, unknown_names
+from porter.engine.rule import Effort, Finding, Rule, Unit, clean, reports
 
 
 class UnknownName(Rule):
@@ -20,6 +18,7 @@ class UnknownName(Rule):
     """
 
     code = "A005"
+    by_names = True
     examples = (
         reports("void f() { cudaFrobnicateAsync(0); }", effort=Effort.REVIEW),
         reports("__device__ float f(unsigned short x) { return __internal_bfloat162float(x); }"),
@@ -29,6 +28,7 @@ class UnknownName(Rule):
         clean("#ifdef MINE\nauto p = thrust::hip::par.on(s);\n#endif"),
         clean("namespace cub { struct Mine; } using M = cub::Mine;"),
         clean("void f() { at::cuda::frobnicate(); cuda::getCurrentStream(); }"),
+        clean("void f() { cudaSafeCall(g()); CUDA_KERNEL_ASSERT(a > b); }\n#ifndef CUDA_DISABLER\n#endif"),
         clean("void cudaHelper(int); void f() { cudaHelper(1); }"),
         clean("void f(int **p) { cudaMalloc(p, 4); int cutoff = 3; }"),
     )

@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from porter.lex import Directive, Include
-from porter.model import Edit, Effort, Finding, Settings
-from porter.rule import Example, Rule, clean, fixes, reports
-from porter.unit import Unit
+from porter.cpp.lex import Directive, Include
+from porter.engine.rule import Edit, Effort, Example, Finding, Rule, Settings, Unit, clean, fixes, reports
 
 _WRAPPED = frozenset({"CUB_WRAPPED_NAMESPACE", "THRUST_CUB_WRAPPED_NAMESPACE"})
 _PREFIX = "CUB_NS_PREFIX"

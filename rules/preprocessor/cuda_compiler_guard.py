@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.conditionals import find_groups, group_at, knows_hip
-from porter.model import Edit, Effort, Finding
-from porter.rule import Rule, clean, fixes, reports
-from porter.unit import Unit
+from porter.cpp.conditionals import find_groups, group_at, knows_hip
+from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes, reports
 
 _MACROS = ("__CUDACC__", "__NVCC__")
 _CONDITIONS = frozenset({"if", "ifdef", "ifndef", "elif", "elifdef", "elifndef"})

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.model import Edit, Effort, Finding
-from porter.rule import Rule, clean, fixes
-from porter.unit import Unit
+from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes
 
 _DEFAULTS = {
     "cudaGraphInstantiateWithFlags": (3, ("0",)),
@@ -16,6 +14,7 @@ _DEFAULTS = {
     "cudaMemcpyFromSymbolAsync": (5, ("0", "cudaMemcpyDeviceToHost")),
     "cudaMemcpyToSymbolAsync": (5, ("0", "cudaMemcpyHostToDevice")),
     "cudaSignalExternalSemaphoresAsync": (4, ("0",)),
+    "cudaStreamWaitEvent": (3, ("0",)),
     "cudaWaitExternalSemaphoresAsync": (4, ("0",)),
 }
 """The number of arguments that HIP wants, and CUDA's defaults for the last of them."""
@@ -51,6 +50,11 @@ class DefaultArgument(Rule):
             "void f(void **p) { cudaLaunchCooperativeKernel(k, grid, block, p); }",
             "void f(void **p) { cudaLaunchCooperativeKernel(k, grid, block, p, 0, 0); }",
         ),
+        fixes(
+            "void f(cudaStream_t s) { cudaStreamWaitEvent(s, made()); }",
+            "void f(cudaStream_t s) { cudaStreamWaitEvent(s, made(), 0); }",
+        ),
+        clean("void f(cudaStream_t s) { cudaStreamWaitEvent(s, e, flags); }"),
         clean("void f(float *p) { cudaMemcpyToSymbolAsync(c, p, 16, 0, cudaMemcpyHostToDevice); }"),
         clean("void f(cudaArray_t a) { cudaMalloc3DArray(&a, &d, extent, cudaArrayLayered); }"),
         clean("void f() { pool.cudaMalloc3DArray(&a, &d, extent); }"),

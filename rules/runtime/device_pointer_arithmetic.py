@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.lex import IDENTIFIER, Tokens
-from porter.model import Edit, Effort, Finding, Span
-from porter.rule import Rule, clean, fixes, reports
-from porter.unit import Unit
+from porter.cpp.lex import IDENTIFIER, Tokens
+from porter.engine.rule import Edit, Effort, Finding, Rule, Span, Unit, clean, fixes, reports
 
 _TYPES = ("CUdeviceptr", "CUdeviceptr_v1", "CUdeviceptr_v2")
 _INTEGER_ONLY = frozenset({"%", "&", "|", "^", ">>", "<<", "++", "--", "/", "%=", "&=", "|="})

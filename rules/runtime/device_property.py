@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from porter.model import Edit, Effort, Finding
-from porter.rule import Rule, clean, fixes, reports
-from porter.unit import Unit
+from porter.cpp.postfix import chain_start
+from porter.cpp.printing import is_printed
+from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes, reports
 from porter.warp.device_properties import is_device_property
-from porter.warp.postfix import chain_start
-from porter.warp.printing import is_printed
 
 _STRUCT = "cudaDeviceProp"
 _CAPABILITY = ("major", "minor")

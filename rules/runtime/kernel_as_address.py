@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.model import Edit, Effort, Finding, Span
-from porter.rule import Rule, clean, fixes
-from porter.unit import Unit
-from porter.written import template_end
+from porter.cpp.brackets import template_end
+from porter.engine.rule import Edit, Effort, Finding, Rule, Span, Unit, clean, fixes
 
 _KERNEL_ARGUMENT = {
     "cudaFuncGetAttributes": 1,

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.model import Effort, Finding
-from porter.rule import Rule, clean, reports
-from porter.runtime_source import RuntimeSource, runtime_sources
-from porter.unit import Unit
+from porter.cpp.runtime_strings import RuntimeSource, runtime_sources
+from porter.engine.rule import Effort, Finding, Rule, Unit, clean, reports
 
 _USED = 'void f(nvrtcProgram *p) { nvrtcCreateProgram(p, source, "k.cu", 0, nullptr, nullptr); }'
 
@@ -25,6 +23,7 @@ class KernelInString(Rule):
     """
 
     code = "R014"
+    text = "__(?:global|device)__"
     hazards = ("nvrtc-builtin-headers",)
     examples = (
         reports('void f() { out << "extern \\"C\\" __global__ void k(float *x) { x[threadIdx.x] *= 2; }"; }'),

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.model import Effort, Finding
-from porter.rule import Rule, clean, reports
-from porter.unit import Unit
+from porter.engine.rule import Effort, Finding, Rule, Unit, clean, reports
 
 _MERGED = (
     frozenset({"CUresult", "cudaError_t", "cudaError"}),

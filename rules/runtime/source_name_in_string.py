@@ -7,11 +7,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from porter.lex import STRING
-from porter.literals import Literal, read_literal
-from porter.model import Edit, Effort, Finding
-from porter.rule import Example, Rule, clean, fixes, reports
-from porter.unit import Unit
+from porter.cpp.lex import STRING
+from porter.cpp.literals import Literal, read_literal
+from porter.engine.rule import Dialect, Edit, Effort, Example, Finding, Rule, Unit, clean, fixes, reports
 
 _NAME = re.compile(r"(?:\.{1,2}/|/)*((?:[\w.+-]+/)*[\w.+-]+\.cu)", re.IGNORECASE)
 _ROLES = frozenset({"asm", "__asm__", "extern", "line", "pragma"})
@@ -30,6 +28,8 @@ class SourceNameInString(Rule):
     """
 
     code = "R019"
+    dialect = Dialect.BOTH
+    text = r"\.[cC][uU]"
     examples = (
         _where(
             fixes('auto text = read_file("scale.cu");', 'auto text = read_file("scale.hip");', effort=Effort.REVIEW),

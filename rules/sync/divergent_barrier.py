@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.model import Effort, Finding
-from porter.rule import Rule, clean, reports
-from porter.unit import Unit
-from porter.warp.barriers import nested_barriers
-from porter.warp.bodies import bodies_of
+from porter.cpp.nodes import Node
+from porter.engine.rule import Effort, Finding, Rule, Unit, clean, reports
+from porter.warp.bodies import bodies_in_sight, mentions_in_sight
 from porter.warp.collectives import BARRIERS
-from porter.warp.events import Branch, Event
-from porter.warp.flows import flow_of
-from porter.warp.spread import Spread
-from porter.warp.tree import Node
+from porter.warp.flow.barriers import nested_barriers
+from porter.warp.flow.events import Branch, Event
+from porter.warp.flow.spread import Spread
+from porter.warp.flow.unit_walks import flow_of
 
 
 class DivergentBarrier(Rule):
@@ -81,9 +79,13 @@ class DivergentBarrier(Rule):
         ),
     )
 
+    def applies(self, unit: Unit) -> bool:
+        """Whether there is such an operation, be it in a helper of a header."""
+        return mentions_in_sight(unit, self.triggers)
+
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per branch that holds barriers."""
-        bodies = bodies_of(unit)
+        bodies = bodies_in_sight(unit)
         for function in nested_barriers(bodies):
             seen: set[int] = set()
             exits: set[int] = set()

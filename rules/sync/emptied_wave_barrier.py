@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.model import Edit, Effort, Finding
-from porter.rule import Rule, clean, fixes
-from porter.unit import Unit
+from porter.cpp.constants import Macro
+from porter.engine.rule import Dialect, Edit, Effort, Finding, Rule, Unit, clean, fixes
 from porter.warp.bodies import bodies_of
-from porter.warp.constants import Macro
 
 
 class EmptiedWaveBarrier(Rule):
@@ -20,6 +18,7 @@ class EmptiedWaveBarrier(Rule):
     """
 
     code = "S104"
+    dialect = Dialect.BOTH
     triggers = frozenset({"__syncwarp"})
     hazards = ("syncwarp-dropped-to-nothing",)
     examples = (

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.model import Effort, Finding
-from porter.rule import Rule, clean, reports
-from porter.unit import Unit
+from porter.cpp.nodes import Node, calls
+from porter.engine.rule import Effort, Finding, Rule, Unit, clean, reports
 from porter.warp.bodies import bodies_of
-from porter.warp.tree import Node, calls
 
 _FENCES = frozenset({"__threadfence", "__threadfence_system"})
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.model import Edit, Effort, Finding
-from porter.rule import Rule, clean, fixes
-from porter.unit import Unit
+from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes
 from porter.warp.bodies import Function, bodies_of
-from porter.warp.lockstep import Gap, Lockstep
-from porter.warp.lockstep_hints import candidates
+from porter.warp.flow.lockstep import Gap, Lockstep, lockstep_functions
+from porter.warp.flow.lockstep_hints import candidates
+from porter.warp.flow.plain_pointers import plain_pointers
 
 _BARRIER = "porter::syncwarp();"
 _HEADER = "porter/warp32.hpp"
@@ -21,11 +20,14 @@ class MissingWaveBarrier(Rule):
     `if (tid < 32) { s[tid] += s[tid + 16]; s[tid] += s[tid + 8]; }` relies on the lanes of a warp running in lockstep.
     A wavefront does run in lockstep, but the compiler for gfx942 sees one thread at a time: it reads everything up
     front and writes once at the end, with or without `volatile` on part of the accesses, and the sums are wrong. A
-    wave barrier (`porter::syncwarp()`, no instruction) between the steps keeps their order. `volatile` on a pointer
-    parameter is then no longer needed and goes: on gfx942 it turns each access into a slow flat access.
+    wave barrier (`porter::syncwarp()`, no instruction) between the steps keeps their order, also between calls of a
+    helper that is handed a warp's part of shared memory; a helper with a pointer gets one at both ends, since its next
+    call is the next step. `volatile` on a pointer parameter is then no longer needed and goes, or is cast away where
+    callers out of sight may have volatile pointers: on gfx942 it turns each access into a slow flat access.
     """
 
     code = "S101"
+    text = "(?i:global|device)"
     triggers = frozenset({"__shared__", "volatile"})
     hazards = ("warp-synchronous-no-volatile", "volatile-shared-becomes-flat")
     examples = (
@@ -61,15 +63,42 @@ class MissingWaveBarrier(Rule):
         ),
         fixes(
             """
-            __device__ void warpReduce(volatile int *s, int tid) {
-              for (int o = 32; o > 0; o >>= 1) s[tid] += s[tid + o];
+            __device__ void f(volatile int *s, int t) {
+              for (int o = 32; o > 0; o >>= 1) s[t] += s[t + o];
             }
             """,
             """
-            __device__ void warpReduce(int *s, int tid) {
-              for (int o = 32; o > 0; o >>= 1) { s[tid] += s[tid + o]; porter::syncwarp(); }
+            __device__ void f(volatile int *porter_s, int t) { int *s = const_cast<int *>(porter_s); porter::syncwarp();
+              for (int o = 32; o > 0; o >>= 1) { s[t] += s[t + o]; porter::syncwarp(); }
             }
             """,
+        ),
+        fixes(
+            """
+            template <class T, class Op> __device__ void f(volatile T *s, T &v, int t, int d, const Op &g) {
+              T r = s[t + d];
+              s[t] = v = g(v, r);
+            }
+            __device__ void all(int *s, int v, int t) { f(s, v, t, 16, Plus()); f(s, v, t, 8, Plus()); }
+            """,
+            """
+            template <class T, class Op> __device__ void f(T *s, T &v, int t, int d, const Op &g) { porter::syncwarp();
+              T r = s[t + d]; porter::syncwarp();
+              s[t] = v = g(v, r);
+            porter::syncwarp(); }
+            __device__ void all(int *s, int v, int t) { f(s, v, t, 16, Plus()); f(s, v, t, 8, Plus()); }
+            """,
+        ),
+        clean("__device__ void step(volatile int *s, int t, int d) { s[t] += s[t + d]; }"),
+        clean(
+            """
+            __global__ void k(int *out) {
+              __shared__ int s[64];
+              fill(s, 32);
+              __syncthreads();
+              use(s, out);
+            }
+            """
         ),
         clean(
             """
@@ -112,21 +141,35 @@ class MissingWaveBarrier(Rule):
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per function: its barriers belong together."""
         bodies = bodies_of(unit)
-        for function in candidates(bodies):
-            gaps = Lockstep(bodies, function).find()
+        for function, given in lockstep_functions(bodies, candidates(bodies)).items():
+            walk = Lockstep(bodies, function, given)
+            gaps = walk.find()
             if gaps:
-                yield self._finding(unit, function, gaps)
+                yield self._finding(unit, function, walk, gaps)
 
-    def _finding(self, unit: Unit, function: Function, gaps: tuple[Gap, ...]) -> Finding:
+    def _finding(self, unit: Unit, function: Function, walk: Lockstep, gaps: tuple[Gap, ...]) -> Finding:
         edits = tuple(edit for gap in gaps for edit in _edits(unit, gap))
-        edits += _plain_pointers(unit, function, gaps)
+        count = len(gaps)
+        if any(gap.base in function.parameters for gap in gaps):
+            pointers, declared = plain_pointers(unit, function, walk, gaps)
+            ends = _ends(unit, function, walk, declared)
+            edits += (*ends, *pointers)
+            count += len(ends)
         first = gaps[0].statement
         bases = ", ".join(sorted({gap.base for gap in gaps}))
         message = (
             f"lanes of a warp exchange {bases} without a barrier; the compiler reorders that on gfx942: "
-            f"{len(gaps)} wave barrier{'s' if len(gaps) > 1 else ''} added [warp-synchronous-no-volatile]"
+            f"{count} wave barrier{'s' if count > 1 else ''} added [warp-synchronous-no-volatile]"
         )
         return self.finding(unit, unit.span(first.first, first.last), message, Effort.NONE, edits, (_HEADER,))
+
+
+def _ends(unit: Unit, function: Function, walk: Lockstep, declared: str) -> tuple[Edit, ...]:
+    """A helper's first access after what its caller did, and its last before what the caller does next."""
+    start, end = unit.tokens.end(function.head.body or 0), unit.tokens.starts[function.head.end - 1]
+    returns = bool(function.body.kids) and function.body.kids[-1].kind == "return"
+    after = (Edit(end, end, f"{_BARRIER} "),) if walk.open and not returns else ()
+    return (Edit(start, start, f"{declared} {_BARRIER}"), *after)
 
 
 def _edits(unit: Unit, gap: Gap) -> tuple[Edit, ...]:
@@ -135,27 +178,3 @@ def _edits(unit: Unit, gap: Gap) -> tuple[Edit, ...]:
     if not gap.alone:
         return (Edit(end, end, f" {_BARRIER}"),)
     return (Edit(start, start, "{ "), Edit(end, end, f" {_BARRIER} }}"))
-
-
-def _plain_pointers(unit: Unit, function: Function, gaps: tuple[Gap, ...]) -> tuple[Edit, ...]:
-    """Takes `volatile` off the pointers whose every exchange now has a barrier."""
-    bodies = bodies_of(unit)
-    strict = Lockstep(bodies, function, strict=True).find()
-    if {gap.statement.last for gap in strict} != {gap.statement.last for gap in gaps}:
-        return ()
-    tokens = unit.tokens
-    names = {gap.base for gap in gaps}
-    found: list[Edit] = []
-    for index in tokens.names.get("volatile", ()):
-        if function.head.opening < index < function.head.closing and _declares(unit, index) in names:
-            start = tokens.starts[index]
-            found.append(Edit(start, tokens.starts[index + 1], ""))
-    return tuple(found)
-
-
-def _declares(unit: Unit, index: int) -> str:
-    """The parameter that a `volatile` qualifies."""
-    texts = unit.tokens.texts
-    while index < len(texts) and texts[index] not in (",", ")"):
-        index += 1
-    return texts[index - 1]

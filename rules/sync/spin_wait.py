@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.model import Edit, Effort, Finding
-from porter.rule import Rule, clean, fixes, reports
-from porter.unit import Unit
+from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes, reports
 from porter.warp.bodies import bodies_of
-from porter.warp.spin import Spin, Spins, Waits
-from porter.warp.spread import Spread
+from porter.warp.flow.spin import Spin, Spins, Waits
+from porter.warp.flow.spread import Spread
 
 _WORDS = frozenset({"while", "do", "for", "goto"})
 _SIGNS = frozenset(
@@ -48,6 +46,7 @@ class SpinWait(Rule):
     """
 
     code = "S102"
+    text = "(?i:global|device)"
     triggers = _SIGNS
     hazards = ("intrawarp-spinlock", "interblock-spin", "memory-model-relaxed-plain", "warp-id-roles-32")
     examples = (

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from porter.lex import IDENTIFIER, NUMBER
-from porter.model import Effort, Finding
-from porter.rule import Rule, clean, reports
-from porter.unit import Unit
-from porter.written import split_commas, template_end
+from porter.cpp.brackets import split_commas, template_end
+from porter.cpp.lex import IDENTIFIER, NUMBER
+from porter.engine.rule import Effort, Finding, Rule, Unit, clean, reports
 
 _SLUG = "[wmma-fragment-layout]"
 _COUNTS = frozenset({"num_elements", "num_storage_elements"})
@@ -117,7 +115,7 @@ def _fragments(unit: Unit) -> dict[str, _Fragment]:
         if after is None:
             continue
         arguments = [tokens.texts[first:last] for first, last in split_commas(tokens, index + 2, after - 1)]
-        if len(arguments) < 5:
+        if len(arguments) < 5 or not all(arguments[:5]):
             continue
         fragment = _Fragment(arguments[0][-1], arguments[4][-1] if len(arguments[4]) != 2 else " ".join(arguments[4]))
         name = _alias(unit, index, after)
@@ -156,7 +154,7 @@ def _declared(unit: Unit, index: int) -> Iterator[str]:
         index += 1
         while index < len(tokens) and tokens.texts[index] in ("[", ")"):
             index = tokens.partner.get(index, index) + 1 if tokens.texts[index] == "[" else index + 1
-        if index + 1 >= len(tokens) or tokens.texts[index] != ",":
+        if index + 2 >= len(tokens) or tokens.texts[index] != ",":
             return
         index += 1
         if tokens.kinds[index + 1] == IDENTIFIER or tokens.texts[index + 1] in ("::", "<"):

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.model import Edit, Effort, Finding
-from porter.rule import Rule, clean, fixes
-from porter.unit import Unit
+from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes
 
 _HEADER = "porter/wmma.hpp"
 _NOTE = (
@@ -15,7 +13,7 @@ _NOTE = (
 )
 _USES = ("matrix_a", "matrix_b", "accumulator", "precision::tf32")
 _LAYOUTS = ("row_major", "col_major", "layout_t", "mem_row_major", "mem_col_major")
-_FUNCTIONS = ("fill_fragment", "load_matrix_sync", "mma_sync", "store_matrix_sync")
+_FUNCTIONS = ("fill_fragment", "load_matrix_sync", "mma_sync", "store_matrix_sync", "__float_to_tf32")
 _MEMBERS = ("fragment", "helper_traits", *_USES, *_LAYOUTS, *_FUNCTIONS)
 
 

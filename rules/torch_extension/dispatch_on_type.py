@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.model import Edit, Effort, Finding
-from porter.rule import Rule, clean, fixes
-from porter.unit import Unit
+from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes
 
 _MACRO = "AT_DISPATCH_"
 _TYPE = (".", "type", "(", ")")
@@ -21,6 +19,7 @@ class DispatchOnType(Rule):
     """
 
     code = "T004"
+    text = _MACRO
     examples = (
         fixes(
             'void f(at::Tensor x) { AT_DISPATCH_FLOATING_TYPES(x.type(), "f", ([&] { g<scalar_t>(); })); }',

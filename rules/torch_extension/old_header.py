@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.conditionals import Group, find_groups, group_at
-from porter.model import Edit, Effort, Finding, Span
-from porter.rule import Rule, clean, fixes, reports
-from porter.unit import Unit
+from porter.cpp.conditionals import Group, find_groups, group_at
+from porter.engine.rule import Edit, Effort, Finding, Rule, Span, Unit, clean, fixes, reports
 
 _MOVED = {
     "THC/THCAtomics.cuh": "ATen/cuda/Atomic.cuh",
@@ -26,6 +24,7 @@ class OldTorchHeader(Rule):
     """
 
     code = "T003"
+    text = "THC/"
     examples = (
         fixes("#include <THC/THCAtomics.cuh>", "#include <ATen/cuda/Atomic.cuh>"),
         reports("#include <THC/THC.h>"),

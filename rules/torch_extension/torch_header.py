@@ -5,9 +5,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator
 
-from porter.model import Edit, Effort, Finding, Settings, Span
-from porter.rule import Example, Rule, clean, todo
-from porter.unit import Unit
+from porter.engine.rule import Edit, Effort, Example, Finding, Rule, Settings, Span, Unit, clean, todo
 
 _FOLDERS = (
     "ATen/cuda/",
@@ -31,6 +29,7 @@ class TorchHeader(Rule):
     """
 
     code = "T001"
+    text = "cuda/"
     hazards = ("hipify-v2-namespaces",)
     examples = (
         Example(

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.lex import Tokens
-from porter.model import Edit, Effort, Finding
-from porter.rule import Rule, clean, fixes
-from porter.unit import Unit
-from porter.warp.postfix import chain_start
-from porter.written import split_commas, template_end
+from porter.cpp.brackets import split_commas, template_end
+from porter.cpp.lex import Tokens
+from porter.cpp.postfix import chain_start
+from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes
 
 _PLACES = {
     "WarpReduce": (1, ()),

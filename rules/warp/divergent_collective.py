@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.model import Effort, Finding
-from porter.rule import Rule, clean, reports
-from porter.unit import Unit
-from porter.warp.bodies import Bodies, bodies_of
+from porter.cpp.nodes import Node
+from porter.engine.rule import Effort, Finding, Rule, Unit, clean, reports
+from porter.warp.bodies import Bodies, bodies_in_sight, mentions_in_sight
 from porter.warp.collectives import COLLECTIVES, EXCHANGES, TILES
-from porter.warp.events import Branch, Event
-from porter.warp.flows import flows, names_all_lanes
-from porter.warp.spread import Spread
-from porter.warp.tree import Node
+from porter.warp.flow.events import Branch, Event
+from porter.warp.flow.spread import Spread
+from porter.warp.flow.unit_walks import flows, names_all_lanes
 
 
 class DivergentCollective(Rule):
@@ -34,6 +32,13 @@ class DivergentCollective(Rule):
     }
     hazards = ("ballot-in-divergent-code", "shfl-inactive-source", "intrawarp-spinlock")
     examples = (
+        reports(
+            """
+            __global__ void k(float *x, int padded) {
+              for (int i = threadIdx.x; i < padded; i += blockDim.x) x[i] += __shfl_xor_sync(0xffffffff, x[i], 1);
+            }
+            """
+        ),
         reports(
             """
             __global__ void halves(int *out) {
@@ -244,9 +249,13 @@ class DivergentCollective(Rule):
         ),
     )
 
+    def applies(self, unit: Unit) -> bool:
+        """Whether there is such an operation, be it in a helper of a header."""
+        return mentions_in_sight(unit, self.triggers)
+
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per operation."""
-        bodies = bodies_of(unit)
+        bodies = bodies_in_sight(unit)
         for flow in flows(bodies):
             seen: set[int] = set()
             for event in flow.events:
@@ -302,9 +311,10 @@ def _parting(bodies: Bodies, event: Event) -> Branch | Node | None:
         return next((b for b in event.branches if event.full and b.both_sync and b.spread is Spread.LANE), None)
     if event.collective is not None and event.collective.mask is None:
         return None
-    if not names_all_lanes(bodies, event) and not event.neighbours:
+    parting: Branch | Node | None
+    parting = next((branch for branch in reversed(event.branches) if branch.spread is Spread.LANE), None)
+    if parting is None and not event.neighbours:
+        parting = next((left for left in event.exits if left.kind == "jump"), None)
+    if parting is None or not (event.neighbours or names_all_lanes(bodies, event)):
         return None
-    branch = next((branch for branch in reversed(event.branches) if branch.spread is Spread.LANE), None)
-    if branch is not None or event.neighbours:
-        return branch
-    return next((left for left in event.exits if left.kind == "jump"), None)
+    return parting

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.model import Effort, Finding
-from porter.rule import Rule, clean, reports
-from porter.unit import Unit
-from porter.warp.bodies import bodies_of
+from porter.cpp.nodes import Node
+from porter.engine.rule import Effort, Finding, Rule, Unit, clean, reports
+from porter.warp.bodies import bodies_in_sight, mentions_in_sight
 from porter.warp.collectives import COLLECTIVES, EXCHANGES, TILES
-from porter.warp.events import Event
-from porter.warp.flows import flows, names_all_lanes
-from porter.warp.tree import Node
+from porter.warp.flow.events import Event
+from porter.warp.flow.unit_walks import flows, names_all_lanes
 
 
 class EarlyExitBeforeCollective(Rule):
@@ -101,9 +99,13 @@ class EarlyExitBeforeCollective(Rule):
         ),
     )
 
+    def applies(self, unit: Unit) -> bool:
+        """Whether there is such an operation, be it in a helper of a header."""
+        return mentions_in_sight(unit, self.triggers)
+
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per exit, at the first operation after it that names the lanes that left."""
-        bodies = bodies_of(unit)
+        bodies = bodies_in_sight(unit)
         for flow in flows(bodies):
             seen: set[int] = set()
             for event in flow.events:

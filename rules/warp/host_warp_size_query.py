@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.model import Edit, Effort, Finding, Span
-from porter.rule import Rule, clean, fixes
-from porter.unit import Unit
+from porter.cpp.postfix import chain_start
+from porter.cpp.printing import is_printed
+from porter.engine.rule import Edit, Effort, Finding, Rule, Span, Unit, clean, fixes
 from porter.warp.device_properties import is_device_property
-from porter.warp.postfix import chain_start
-from porter.warp.printing import is_printed
 
 _ATTRIBUTES = {
     "cudaDevAttrWarpSize": frozenset({"cudaDeviceGetAttribute"}),

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.edits import apply
-from porter.lex import lex
-from porter.model import Edit, Effort, Finding, Span
-from porter.rule import Rule, clean, fixes, reports
-from porter.unit import Unit
+from porter.cpp.constants import Constants, looks_like_warp_size
+from porter.cpp.lex import lex
+from porter.cpp.nodes import Node, unwrapped
+from porter.cpp.statements import parse_expression
+from porter.engine.edits import apply
+from porter.engine.rule import Edit, Effort, Finding, Rule, Span, Unit, clean, fixes, reports
 from porter.warp.bodies import bodies_of
-from porter.warp.constants import Constants, looks_like_warp_size
 from porter.warp.native.plan import outcome
-from porter.warp.syntax import parse_expression
-from porter.warp.tree import Node, unwrapped
 
 _HELPER = "porter::waves_per_simd"
 
@@ -63,7 +61,12 @@ class LaunchBoundsBlocks(Rule):
                     "[log2-warp-constants]"
                 )
                 yield self.finding(unit, unit.span(index, unit.tokens.partner[index + 1]), message, Effort.NONE)
-            if len(texts) < 2 or texts[1].startswith(_HELPER) or self._is_zero(unit, arguments[1].start):
+            if (
+                len(texts) < 2
+                or not texts[1].strip()
+                or texts[1].startswith(_HELPER)
+                or self._is_zero(unit, arguments[1].start)
+            ):
                 continue
             last = arguments[-1]
             new = f"{_HELPER}({texts[0]}, {texts[1]})"

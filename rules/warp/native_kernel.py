@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.model import Effort, Finding, Settings, Span
-from porter.rule import Example, Rule, clean
-from porter.unit import Unit
+from porter.engine.rule import Effort, Example, Finding, Rule, Settings, Span, Unit, clean
 from porter.warp.collectives import COLLECTIVES, EXCHANGES
 from porter.warp.native.plan import Kept, Widened, outcome
 from porter.warp.native.view import view_of

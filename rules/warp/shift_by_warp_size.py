@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from porter.model import Edit, Effort, Finding
-from porter.rule import Rule, clean, fixes, reports
-from porter.unit import Unit
+from porter.cpp.constants import WARP, looks_like_warp_size
+from porter.cpp.nodes import Node, unwrapped
+from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes, reports
 from porter.warp.bodies import Bodies, Function, bodies_of
-from porter.warp.constants import WARP, looks_like_warp_size
-from porter.warp.flows import flow_of
-from porter.warp.spread import by_name
-from porter.warp.tree import Node, unwrapped
+from porter.warp.flow.spread import by_name
+from porter.warp.flow.unit_walks import flow_of
 
 _SIGN = re.compile(r"(?:<<|>>)=?\s*\(?\s*(?:[\w:]+\s*[-+]|\(\s*[\w:]+\s*[-+])")
 _FUNCTIONS = {"<<": "porter::shift_left", ">>": "porter::shift_right"}
@@ -29,6 +27,7 @@ class ShiftByWarpSize(Rule):
     """
 
     code = "W112"
+    text = _SIGN.pattern
     hazards = ("mask-shift-one-int",)
     examples = (
         fixes(

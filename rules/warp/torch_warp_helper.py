@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.model import Edit, Effort, Finding
-from porter.rule import Rule, clean, fixes
-from porter.unit import Unit
-from porter.warp.postfix import chain_start
+from porter.cpp.postfix import chain_start
+from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes
 
 _FREE = frozenset(
     {"WARP_SHFL", "WARP_SHFL_XOR", "WARP_SHFL_UP", "WARP_SHFL_DOWN", "WARP_BALLOT", "WARP_SYNC", "ACTIVE_MASK"}

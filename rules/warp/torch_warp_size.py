@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.model import Edit, Effort, Finding
-from porter.rule import Rule, clean, fixes, reports
-from porter.unit import Unit
-from porter.warp.postfix import chain_start
+from porter.cpp.postfix import chain_start
+from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes, reports
 
 
 class TorchWarpSize(Rule):

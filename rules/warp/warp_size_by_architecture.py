@@ -6,15 +6,13 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from porter.lex import Directive
-from porter.model import Effort, Finding, Span
-from porter.rule import Rule, clean, reports
-from porter.unit import Unit
+from porter.cpp.constants import looks_like_warp_size
+from porter.cpp.lex import Directive
+from porter.cpp.nodes import EMPTY
+from porter.cpp.statements import parse_expression
+from porter.engine.rule import Dialect, Effort, Finding, Rule, Span, Unit, clean, reports
 from porter.warp.bodies import bodies_of
-from porter.warp.conditionals import Choice, chains, choices
-from porter.warp.constants import looks_like_warp_size
-from porter.warp.syntax import parse_expression
-from porter.warp.tree import EMPTY
+from porter.warp.branch_constants import Choice, chains, choices
 
 _DEVICE_ONLY = re.compile(
     r"__CUDA_ARCH__|PORTER_CUDA_ARCH|__HIP_DEVICE_COMPILE__|__gfx\w+|__GFX\w+|__AMDGCN\w*|__AMDGPU\w*"
@@ -33,6 +31,8 @@ class WarpSizeByArchitecture(Rule):
     """
 
     code = "W107"
+    dialect = Dialect.BOTH
+    text = f"{_DEVICE_ONLY.pattern}|{_PLATFORM.pattern[3:-3]}"
     hazards = ("warp-size-macro-fallback-32", "gfx-macro-host-pass", "use-rocm-vs-hipcc")
     examples = (
         reports("#if defined(__GFX9__)\n#define WARP_SIZE 64\n#else\n#define WARP_SIZE 32\n#endif"),
@@ -81,6 +81,10 @@ class WarpSizeByArchitecture(Rule):
             """
         ),
         clean("#ifndef WARP_SIZE\n#define WARP_SIZE 32\n#endif"),
+        clean(
+            "#ifdef USE_ROCM\nconstexpr int kWarpSize = 64;\n#else\nconstexpr int kWarpSize = 32;\n#endif", path="a.hip"
+        ),
+        reports("#if defined(__GFX9__)\n#define WARP_SIZE 64\n#else\n#define WARP_SIZE 32\n#endif", path="a.hip"),
         clean(
             """
             #ifdef __CUDA_ARCH__
@@ -141,18 +145,25 @@ class WarpSizeByArchitecture(Rule):
         name = choice.name
         values = sorted({value for _, value in choice.values})
         is_width = set(values) >= _WIDTHS and _is_width(name)
-        if _DEVICE_ONLY.search(condition) and (is_width or self._used_by_host(unit, choice)):
+        is_seen = is_width and not self._is_amds_own(unit, choice)
+        if _DEVICE_ONLY.search(condition) and (is_seen or self._used_by_host(unit, choice)):
             listed = " or ".join(map(str, values))
             return (
                 f"{name} is {listed} by '{condition}', which holds while device code is compiled and never for the "
                 "host: both must agree [warp-size-macro-fallback-32]"
             )
-        if is_width and _PLATFORM.search(condition):
+        if is_width and _PLATFORM.search(condition) and unit.dialects.file is not Dialect.HIP:
             return (
                 f"{name} is 64 under '{condition}', the ported kernels keep warps of 32 lanes: make it 32 there too, "
                 "or port its kernels to 64 lanes as a whole [warp-size-macro-fallback-32]"
             )
         return ""
+
+    @staticmethod
+    def _is_amds_own(unit: Unit, choice: Choice) -> bool:
+        """Whether HIP code makes the choice inside of a function for the device, where no host looks."""
+        places = [unit.tokens.starts[constant.place] for constant, _ in choice.values]
+        return unit.dialects.file is Dialect.HIP and all(unit.kernel_at(place) for place in places)
 
     @staticmethod
     def _used_by_host(unit: Unit, choice: Choice) -> bool:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.lex import IDENTIFIER, Tokens
-from porter.model import Effort, Finding
-from porter.rule import Rule, clean, reports
-from porter.unit import Unit
-from porter.warp.constants import looks_like_warp_size
+from porter.cpp.constants import looks_like_warp_size
+from porter.cpp.lex import IDENTIFIER, Tokens
+from porter.engine.rule import Effort, Finding, Rule, Unit, clean, reports
 
 _CALLS = frozenset({"fwrite", "fread"})
 _MEMBERS = frozenset({"write", "read"})
@@ -29,6 +27,7 @@ class WarpSizeInFileFormat(Rule):
     """
 
     code = "W108"
+    text = "(?i:warp|wave|lane)"
     triggers = frozenset({"fwrite", "fread", "ofstream", "ifstream", "fstream"})
     hazards = ("log2-warp-constants",)
     examples = (

@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from porter.model import Edit, Effort, Finding, Span
-from porter.rule import Rule, clean, fixes
-from porter.unit import Unit
+from porter.cpp.brackets import split_commas, template_end
+from porter.cpp.postfix import chain_start
+from porter.cpp.statements import parse_expression
+from porter.engine.rule import Edit, Effort, Finding, Rule, Span, Unit, clean, fixes
 from porter.warp.bodies import bodies_of
-from porter.warp.postfix import chain_start
-from porter.warp.syntax import parse_expression
-from porter.written import split_commas, template_end
 
 _CLASSES = {"BlockLoad": "BLOCK_LOAD", "BlockStore": "BLOCK_STORE"}
 _ROOTS = frozenset({"cub", "hipcub"})

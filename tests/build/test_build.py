@@ -20,10 +20,10 @@ from porter.validation.toolchain.hipcc import Hipcc, find_hipcc, supports
 from porter.validation.toolchain.invoke import invoke
 from porter.validation.toolchain.rocm_headers import LIBRARIES, fetched
 
-from porter.caching import cache_folder
-from porter.port import Request, port_to
+from porter.project.port import Request, port_to
 from porter.report import schemas
 from porter.settings import load_choices
+from porter.system.cache import cache_folder
 from tests.cli.command import porter
 
 pytestmark = pytest.mark.slow

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 from porter.validation.build.includes import Headers
-from porter.validation.build.torch_use import setup_macros, uses_torch
+from porter.validation.build.setup_script import setup_macros
+from porter.validation.build.torch_use import uses_torch
 from porter.validation.toolchain.clang import find_clang
 from porter.validation.toolchain.result import Missing
 from porter.validation.toolchain.torch_headers import STAND_INS, TorchHeaders, find_torch_headers

@@ -5,28 +5,22 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from porter.system.needs import need
 from tests.cli.command import porter
+from tests.outside import needs, nvcc_that_links, place
 
 SAMPLES = Path(__file__).resolve().parents[2] / "samples"
 LIBRARIES = Path("/usr/lib/x86_64-linux-gnu")
-CLANG, NEW_CLANG = shutil.which("clang++-15"), shutil.which("clang++-19")
+CLANG, NEW_CLANG = (path if isinstance(path := place(name), str) else None for name in ("clang++ of hipcc", "clang++"))
 HIP_CMAKE = LIBRARIES / "cmake" / "hip-lang" / "hip-lang-config.cmake"
 
-needs_cmake = pytest.mark.skipif(
-    shutil.which("cmake") is None or CLANG is None or not HIP_CMAKE.is_file(),
-    reason="needs cmake, clang 15 and the distribution's HIP (libamdhip64-dev)",
-)
-needs_hipcc = pytest.mark.skipif(
-    shutil.which("hipcc") is None or shutil.which("make") is None, reason="needs hipcc and make"
-)
-needs_nvcc = pytest.mark.skipif(
-    shutil.which("nvcc") is None or shutil.which("cmake") is None, reason="needs nvcc and cmake"
+needs_hip_cmake = pytest.mark.skipif(
+    not HIP_CMAKE.is_file(), reason=f"no CMake files of HIP's ({need('HIP runtime').remedy})"
 )
 pytestmark = pytest.mark.slow
 
@@ -73,7 +67,8 @@ def configured(folder: Path, rocm: Path, style: str) -> Path:
     return folder / "build"
 
 
-@needs_cmake
+@needs("cmake", "clang++ of hipcc")
+@needs_hip_cmake
 @pytest.mark.parametrize(
     ("sample", "programs", "style"),
     [
@@ -101,7 +96,7 @@ def test_cmake_builds_for_amd(tmp_path: Path, rocm: Path, sample: str, programs:
         run(Path(entry["directory"]), NEW_CLANG, *(word for word in flags if not re.match(r"--rocm-device", word)))
 
 
-@needs_hipcc
+@needs("hipcc", "make")
 @pytest.mark.parametrize("style", ["renamed", "dual"])
 def test_make_builds_for_amd(tmp_path: Path, style: str) -> None:
     folder = ported(tmp_path, "spmv_csr", style)
@@ -109,16 +104,16 @@ def test_make_builds_for_amd(tmp_path: Path, style: str) -> None:
     assert b"gfx90a" in (folder / "build" / "spmv").read_bytes()
 
 
-@needs_nvcc
+@needs("nvcc", "cmake")
 def test_cmake_of_a_dual_tree_builds_with_nvcc(tmp_path: Path) -> None:
     folder = ported(tmp_path, "image_filters", "dual")
-    run(folder, "cmake", "-S", ".", "-B", "build", "-DCMAKE_CUDA_ARCHITECTURES=80")
+    run(folder, "cmake", "-S", ".", "-B", "build", "-DCMAKE_CUDA_ARCHITECTURES=80", CUDACXX=nvcc_that_links(tmp_path))
     run(folder, "cmake", "--build", "build")
     assert (folder / "build" / "apps" / "filters_check").is_file()
 
 
-@needs_nvcc
+@needs("nvcc", "make")
 def test_make_of_a_dual_tree_builds_with_nvcc(tmp_path: Path) -> None:
     folder = ported(tmp_path, "spmv_csr", "dual")
-    run(folder, "make")
+    run(folder, "make", PATH=f"{Path(nvcc_that_links(tmp_path)).parent}:{os.environ['PATH']}")
     assert (folder / "build" / "spmv").is_file()

@@ -12,9 +12,9 @@ from porter.buildfiles.mentions import kind_of_build
 from porter.buildfiles.registry import build_rules
 from porter.buildfiles.sources import Sources
 from porter.buildfiles.unit import BuildRule, BuildUnit
+from porter.engine.registry import all_rules
+from porter.engine.rule import Example
 from porter.model import Effort, Settings
-from porter.registry import all_rules
-from porter.rule import Example
 from porter.source import SourceFile
 
 SOURCES = Sources({"a.cu": "a.hip", "src/b.cu": "src/b.hip"}, frozenset({"a.cu", "src/b.cu", "c.cpp"}))

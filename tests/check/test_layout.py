@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from porter.check.fail_on import FailOn
 from porter.check.store import Store
-from porter.lex import lex
+from porter.cpp.lex import lex
 from tests.check.repositories import REDUCE, SPIN, TEXTURE, checked, commit, git, repository
 
 HOST = """\

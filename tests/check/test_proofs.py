@@ -10,9 +10,9 @@ import pytest
 
 from porter.check.proofs import Touched, build_touched, python_files, validate_touched
 from porter.check.result import Step
-from porter.includes import include_graph
-from porter.prescan import scan
-from porter.project import is_code
+from porter.cpp.include_graph import include_graph
+from porter.cpp.prescan import scan
+from porter.project.discovery import is_code
 from porter.settings import Choices
 from tests.check.repositories import REDUCE, write
 
@@ -51,7 +51,7 @@ def project(tmp_path: Path) -> Path:
 
 def chosen(monkeypatch: pytest.MonkeyPatch, root: Path, files: set[str] | None) -> list[str]:
     """Names of the cases that would run."""
-    from porter.validation import run as module
+    from porter.validation.run import plan as module
 
     ran: list[str] = []
 

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import pytest
 
+from porter.cpp.prescan import scan
+from porter.engine.support import load_support
+from porter.engine.unit import Unit
 from porter.model import Settings
 from porter.names.table import load_names
-from porter.prescan import scan
 from porter.source import SourceFile
-from porter.support import load_support
-from porter.unit import Unit
 
 
 @pytest.mark.parametrize(
     ("line", "declared"),
     [
-        ("cudaError_t cudaFree(void *p);", {"cudaFree"}),
+        ("cudaError_t cudaFree(void *p);", set()),  # a stand-in for builds without CUDA: renamed with its uses
+        ('extern "C" {\ncudaError_t cudaFree(void *p);\n}', set()),
+        ("namespace mine {\ncudaError_t cudaFree(void *p);\n}", {"cudaFree"}),
+        ("struct Pool {\n  cudaError_t cudaFree(void *p);\n};", {"cudaFree"}),
+        ("#define cudaFree hipFree", {"cudaFree"}),
+        ("#define cudaFree free", set()),
+        ("struct cudaArray;", set()),
         ("std::map<int, int> warpSize;", {"warpSize"}),
-        ("static int *const cudaFree = f;", {"cudaFree"}),
+        ("static int *const cudaFree = f;", set()),
         ("  __FILE__, __LINE__, cudaGetErrorString(error));", set()),
         ("  CUSPARSE_INDEX_32I,   CUSPARSE_INDEX_64I,", set()),
         ("return cudaFree(p);", set()),
@@ -25,8 +31,8 @@ from porter.unit import Unit
         ("  explicit operator cudaEvent_t() const;", set()),
         ("typedef struct CUstream_st *cudaStream_t;", set()),
         ("using cudaStream_t = CUstream_st *;", set()),
-        ("using cudaStream_t = void *;", {"cudaStream_t"}),
-        ("typedef void *cudaStream_t;", {"cudaStream_t"}),
+        ("using cudaStream_t = void *;", set()),
+        ("typedef void *cudaStream_t;", set()),
         ("typedef cudaError_t (CUDART_CB *cudaLaunch_f)(int);", set()),
     ],
 )
@@ -38,16 +44,18 @@ def test_prescan(line: str, declared: set[str]) -> None:
 @pytest.mark.parametrize(
     ("text", "own"),
     [
-        ("int cudaFree(void *);", True),
+        ("int cudaFree(void *);", False),
+        ("struct Pool { int cudaFree(void *); };", True),
+        ("#define cudaFree(p) hipFree(p)", True),
         ("void f() {\n#ifdef GPU\n  cudaFree(p);\n#endif\n}", False),
         ("void f() {\n#pragma unroll\n  cudaFree(p);\n}", False),
-        ("#define cudaFree free", True),
+        ("#define cudaFree free", False),
         ("#define FREE cudaFree(p)", False),
         ("void f() { g(); CUERR\n  cudaFree(p); CUERR }", False),
-        ("BOOL cudaFree(void *);", True),
+        ("struct Pool { BOOL cudaFree(void *); };", True),
         ("#ifdef __JETBRAINS_IDE__\nint cudaFree(void *);\n#endif", False),
         ("#define FREE_BOTH \\\n  cudaFree(p); \\\n  cudaFree(q)", False),
-        ("#define DECLARE int cudaFree(void *);", True),
+        ("#define DECLARE int cudaFree(void *);", False),
     ],
 )
 def test_own_names_of_a_file(text: str, own: bool) -> None:

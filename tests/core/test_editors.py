@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from porter.editors import editor_spans
-from porter.prescan import scan
+from porter.cpp.editors import editor_spans
+from porter.cpp.prescan import scan
 
 NEAR_MISSES = [
     "#ifdef __INTELLISENSE__X\nx\n#endif\n",

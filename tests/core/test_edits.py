@@ -7,7 +7,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from porter import edits
+from porter.engine import edits
 from porter.model import Edit, Effort, Finding, Span
 
 

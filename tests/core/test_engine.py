@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from porter.engine import Context, port
+from porter.engine.file import Context, port
+from porter.engine.registry import all_rules
+from porter.engine.rule import Rule
+from porter.engine.support import load_support
+from porter.engine.unit import Unit
 from porter.model import Edit, Effort, Finding, Settings
 from porter.names.table import NameRow, NameTable
-from porter.registry import all_rules
-from porter.rule import Rule
 from porter.source import SourceFile
-from porter.support import load_support
-from porter.unit import Unit
 
 NAMES = NameTable(
     {

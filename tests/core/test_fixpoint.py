@@ -6,15 +6,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from porter.context import build_context
-from porter.edits import Accepted
-from porter.engine import port
-from porter.fixpoint import is_settled
+from porter.engine.context import build_context
+from porter.engine.edits import Accepted
+from porter.engine.file import port
+from porter.engine.fixpoint import is_settled
+from porter.engine.rule import Rule
+from porter.engine.unit import Unit
 from porter.model import Edit, Effort, Finding, PortedFile
-from porter.rule import Rule
 from porter.settings import Choices
 from porter.source import SourceFile
-from porter.unit import Unit
 from tests.core.test_engine import Wrap, context
 
 

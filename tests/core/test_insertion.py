@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from porter.edits import apply
-from porter.insertion import include_edit
-from porter.lex import lex
+from porter.cpp.lex import lex
+from porter.engine.edits import apply
+from porter.engine.insertion import include_edit
 from porter.source import SourceFile
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from porter.lex import lex
+from porter.cpp.lex import lex
 
 
 def words(text: str) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -10,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from porter.edits import apply
-from porter.lex import lex
-from porter.literals import Literal, literal_groups, read_literal
+from porter.cpp.lex import lex
+from porter.cpp.literals import Literal, literal_groups, read_literal
+from porter.engine.edits import apply
 from porter.model import Edit
+from tests.outside import require
 
 SPELLED = [
     r'"a\n\t\\\"\x41\101\0b" "second" R"(raw\n "quoted")" "\?"',
@@ -35,9 +35,7 @@ def literal(text: str) -> Literal:
 
 @pytest.mark.parametrize("spelled", SPELLED)
 def test_a_compiler_reads_the_same(spelled: str, tmp_path: Path) -> None:
-    compiler = shutil.which("g++") or shutil.which("clang++")
-    if compiler is None:
-        pytest.skip("no C++ compiler for the host")
+    compiler = require("C++ compiler")
     source = tmp_path / "a.cpp"
     source.write_text(f"#include <cstdio>\nint main() {{ fwrite({spelled}, 1, sizeof({spelled}) - 1, stdout); }}\n")
     subprocess.run([compiler, "-std=c++17", source, "-o", tmp_path / "a"], check=True)

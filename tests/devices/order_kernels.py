@@ -39,6 +39,29 @@ template <bool FENCE> __device__ void count(int* out) {
   } }
 K counted(int* out) { count<true>(out); }
 K counted_unfenced(int* out) { count<false>(out); }
+K same_value(int* out) {  // every wave stores what the others do, and may read it
+  __shared__ int s[64];
+  s[threadIdx.x % 64] = threadIdx.x % 64;
+  int mine = *(volatile int*)&s[threadIdx.x % 64];
+  __syncthreads();
+  if (threadIdx.x == 4) out[blockIdx.x] = s[4] + mine - 4; }
+K other_value(int* out) {
+  __shared__ int s[64];
+  s[threadIdx.x % 64] = threadIdx.x / 128;
+  __syncthreads();
+  if (threadIdx.x == 0) out[blockIdx.x] = s[0]; }
+K same_then_other(int* out) {
+  __shared__ int s[64];
+  s[threadIdx.x % 64] = 1;
+  *(volatile int*)&s[threadIdx.x % 64] = threadIdx.x / 64;
+  __syncthreads();
+  if (threadIdx.x == 0) out[blockIdx.x] = s[0]; }
+K same_value_read(int* out) {  // a wave that wrote nothing reads
+  __shared__ int s[64];
+  if (threadIdx.x < 64) s[threadIdx.x] = 0;
+  __syncthreads();
+  if (threadIdx.x < 128) s[threadIdx.x % 64] = 4;
+  if (threadIdx.x >= 192) out[blockIdx.x] = s[threadIdx.x % 64]; }
 K volatile_without(int* out) {
   __shared__ volatile int s[256];
   s[threadIdx.x] = 2; s[threadIdx.x ^ 64] += 1;
@@ -90,7 +113,8 @@ K increment(int* out, int* a) { if (threadIdx.x == 0) out[0] += 1; }
 K in_place(int* out, int* a) { out[I] = out[(I + 1) % N] + 1; }
 """
 
-LOCAL_SILENT = ("locked", "volatile_unlock", "flag", "counted")
+LOCAL_SILENT = ("locked", "volatile_unlock", "flag", "counted", "same_value")
+LOCAL_RACES = ("one_side", "two_locks", "other_value", "same_value_read")
 GLOBAL_SILENT = ("apart", "same_value", "atomics", "in_block", "bytes", "last_block", "last_block_one_fence", "locked")
 GLOBAL_RACES = (
     "last_block_unfenced", "two_locks", "one_side", "neighbour", "no_barrier", "set_and_add", "increment", "in_place",

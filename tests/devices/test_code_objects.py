@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -13,6 +12,8 @@ from porter.validation.devices.gfx942 import Device, Module
 from porter.validation.toolchain.clang import Missing, find_clang
 from porter.validation.toolchain.headers import include_options
 from test_kernels import CALLS, SUM
+
+from tests.outside import require
 
 CODE = (
     CALLS
@@ -38,8 +39,8 @@ def build(folder: Path, *options: str) -> Path:
     clang = find_clang()
     if isinstance(clang, Missing):
         pytest.skip(clang.reason)
-    if not (shutil.which("ld.lld") or shutil.which("ld.lld" + Path(clang.path).name.removeprefix("clang++"))):
-        pytest.skip("no ld.lld of this clang's version")
+    require("ld.lld")
+    require("clang-offload-bundler")
     source, target = folder / "code.hip", folder / "code.o"
     source.write_text(CODE)
     command = [clang.path, "-x", "hip", "-std=c++17", "-O3", "-g", f"--rocm-device-lib-path={clang.bitcode}",
@@ -85,9 +86,7 @@ def test_a_fat_object_file(device: Device, tmp_path: Path) -> None:
 
 def test_a_stripped_code_object(device: Device, tmp_path: Path) -> None:
     bundle = build(tmp_path, "--offload-arch=gfx942", "--cuda-device-only", "--no-gpu-bundle-output")
-    strip = next((path for v in ("-19", "-18", "-17", "-20", "") if (path := shutil.which("llvm-strip" + v))), None)
-    if strip is None:
-        pytest.skip("no llvm-strip")
+    strip = require("llvm-strip")
     subprocess.run([strip, str(bundle)], check=True)
     check(device, bundle, "assembly line")
 

@@ -9,7 +9,7 @@ from porter.validation.devices.core.result import Fault, FaultKind, Outcome, Ran
 from porter.validation.devices.gfx942 import Module
 
 from tests.devices.conftest import Compile
-from tests.devices.order_kernels import GLOBAL, GLOBAL_RACES, GLOBAL_SILENT, LOCAL, LOCAL_SILENT
+from tests.devices.order_kernels import GLOBAL, GLOBAL_RACES, GLOBAL_SILENT, LOCAL, LOCAL_RACES, LOCAL_SILENT
 
 SCHEDULES = (None, 2)
 
@@ -43,7 +43,7 @@ def test_waves_in_order(local: Module, kernel: str, schedule: int | None) -> Non
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
-@pytest.mark.parametrize("kernel", ["one_side", "two_locks"])
+@pytest.mark.parametrize("kernel", LOCAL_RACES)
 def test_waves_out_of_order(local: Module, kernel: str, schedule: int | None) -> None:
     done = run_local(local, kernel, schedule)
     assert isinstance(done, Fault) and done.kind is FaultKind.RACE, done

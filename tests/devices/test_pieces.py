@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -57,11 +60,18 @@ def test_a_long_block_stands_alone_and_nothing_is_lost() -> None:
 
 @pytest.mark.parametrize("schedule", [None, 5])
 def test_pieces_change_no_result(compile_hip: Compile, monkeypatch: pytest.MonkeyPatch, schedule: int | None) -> None:
+    check_pieces(lambda: compile_hip(CODE), translate, monkeypatch, schedule)
+
+
+def check_pieces(
+    compiled: Callable[[], Any], translate: ModuleType, monkeypatch: pytest.MonkeyPatch, schedule: int | None
+) -> None:
+    """A device computes and counts the same with a piece for each block as with long ones."""
     values = np.random.default_rng(3).integers(1, 1 << 20, 256).astype(np.int32)
     outputs = []
     for least, most in ((1, 1), (600, 2000)):
         monkeypatch.setattr(translate, "assemble", functools.partial(pieces.assemble, least=least, most=most))
-        done = compile_hip(CODE).launch(
+        done = compiled().launch(
             "walk", 2, 256, [np.zeros(256, np.int32), values, 4], options=Options(schedule=schedule, races=True)
         )
         assert isinstance(done, Ran), done

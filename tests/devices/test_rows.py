@@ -29,6 +29,9 @@ EDGES_64 = [0, 1, 0x8000000000000000, 0x3FF0000000000000, 0xBFF0000000000000, 0x
 
 # Results that the pseudocode gives only in real numbers: relative error allowed (units in the last place).
 APPROXIMATE = ("v_exp", "v_log", "v_rcp", "v_rsq", "v_sqrt")
+# The hardware's transcendentals of f32 neither take nor give denormals, which the pseudocode does not say.
+FLUSHING = ("v_exp_f32", "v_log_f32", "v_rcp_f32", "v_rcp_iflag_f32", "v_rsq_f32", "v_sqrt_f32", "v_exp_legacy_f32",
+            "v_log_legacy_f32")  # fmt: skip
 # Where the pseudocode cannot be the model, and what is the model instead.
 NO_PSEUDOCODE = {
     "v_rndne_f16": "isEven of a value beyond 2**53; test_models.py",
@@ -43,6 +46,7 @@ NO_PSEUDOCODE = {
         ("v_fract_f16", "v_fract_f32", "v_fract_f64"), "gives 1.0 below zero; LLVM relies on < 1; test_models.py"
     ),
     **dict.fromkeys(("v_sin_f16", "v_sin_f32", "v_cos_f16", "v_cos_f32"), "multiplies by 2 pi in f32; test_models.py"),
+    "v_mqsad_pk_u16_u8": "calls v_msad_u8, which is no expression there; test_forms.py",
     "v_ldexp_f16": "2.0 ** x in f16 overflows before the product; test_models.py",
 }
 
@@ -100,6 +104,11 @@ def operands(rng: np.random.Generator, count: int) -> NDArray[np.uint64]:
     values = np.where(kinds == 2, normal32, values)
     values = np.where(kinds == 3, normal64, values)
     return np.where(kinds == 4, rng.integers(0, 70, count).astype(np.uint64), values)
+
+
+def flushed(bits: int) -> int:
+    """An f32 pattern with a zero for a denormal."""
+    return bits & ~0x7FFFFF if not bits & 0x7F800000 else bits
 
 
 def is_wide(kind: str) -> bool:
@@ -175,6 +184,7 @@ def expected(
         "SIMM32": pcode.integer(0x40490FDB, 32, "b"),
         "WAVE_MODE": pcode.integer(1, 1),
         "SDWA_SRC0_SEL": pcode.integer(0, 3),
+        "WORD1": pcode.integer(1, 2),
         "ROUND_MODE": pcode.integer(0, 2),
         "ROUND_NEAREST_EVEN": pcode.integer(0, 2),
         "ROUND_TOWARD_ZERO": pcode.integer(3, 2),
@@ -183,6 +193,8 @@ def expected(
     }
     if subject.row.mnemonic.startswith("v_div_scale"):  # what is not scaled is passed on
         state["D0"] = pcode.integer(sources[0], 64, "b")
+    if subject.row.mnemonic in FLUSHING:
+        sources = [flushed(bits) for bits in sources]
     position = 0
     for kind, bits in zip(subject.row.sources, sources, strict=False):
         if kind in ("lanes", "vcc"):
@@ -200,6 +212,8 @@ def same(name: str, kind: str, got: int, want: int) -> bool:
     """Equal bits; any NaN for a NaN; a few units in the last place where the model is a real number."""
     width = 64 if is_wide(kind) else 16 if kind.rstrip("kh") in ("f16", "u16", "i16") else 32
     got, want = got & ((1 << width) - 1), want & ((1 << width) - 1)
+    if name in FLUSHING:
+        want = flushed(want)
     if got == want:
         return True
     if kind.rstrip("kh")[0] != "f":
@@ -235,6 +249,8 @@ def _is_overruled(mnemonic: str, first: int, in_vcc: bool) -> bool:
     if mnemonic in ("v_div_fixup_f32", "v_div_fixup_f64"):
         width = int(mnemonic[-2:])
         return bool(np.isnan(pcode.from_bits(first & ((1 << width) - 1), width)))
+    if mnemonic == "v_cmp_class_f32" and first & 0x7FC00000 == 0x7F800000:
+        return True  # a signalling NaN is quiet once the model has made a double of it; test_models.py
     return in_vcc and mnemonic.startswith("v_div_fmas")
 
 
@@ -272,8 +288,9 @@ def compare(row: Row, machine: pcode.Machine, got: int, mask: int, lane: int, pa
     if row.results[0] == "lanes":
         want = d0.bits >> lane & 1
         return "" if mask >> lane & 1 == want else f"bit {mask >> lane & 1}, pseudocode {want}"
-    kind = "f16" if row.mnemonic == "v_pk_fmac_f16" else row.results[0].replace("h16", "f16")
-    if packed or row.mnemonic == "v_pk_fmac_f16":
+    halves_of_f16 = row.mnemonic in ("v_pk_fmac_f16", "v_cvt_pkrtz_f16_f32")
+    kind = "f16" if halves_of_f16 else row.results[0].replace("h16", "f16")
+    if packed or halves_of_f16:
         halves = [(0, 32), (32, 32)] if kind == "f32" else [(0, 16), (16, 16)]
         for low, width in halves:
             if not same(row.mnemonic, kind, got >> low & ((1 << width) - 1), d0.bits >> low & ((1 << width) - 1)):

@@ -9,11 +9,11 @@ from porter.rules.torch_extension.hipified_mark import MARK
 
 from porter.dual.headers import collect, generated, pack
 from porter.dual.transform import GUARD, transform
-from porter.edits import apply
-from porter.engine import port
+from porter.engine.edits import apply
+from porter.engine.file import port
+from porter.engine.registry import all_rules
+from porter.engine.rule import Example
 from porter.model import Edit
-from porter.registry import all_rules
-from porter.rule import Example
 from porter.source import SourceFile
 from tests.rules.test_examples import context
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-import shutil
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from porter.validation.device import BuildFailed, Loaded, Program
 from porter.validation.devices import cuda
 from porter.validation.devices.core.result import NotRun
+from porter.validation.devices.device import BuildFailed, Loaded, Program
 from porter.validation.devices.real import RealKernel
 from porter.validation.harness.build import why_not
+
+from tests.outside import require
 
 FAKE = Path(__file__).parent / "fake"
 WRAPPER = """#!{python}
@@ -40,10 +41,9 @@ Compile = Callable[..., RealKernel]
 @pytest.fixture(scope="session")
 def fake_nvcc(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wrapper; one for all tests, so that each source is compiled once."""
-    gxx = shutil.which("g++")
-    reason = why_not()
-    if gxx is None or reason is not None:
-        pytest.skip(reason or "no g++")
+    gxx = require("g++")
+    if (reason := why_not()) is not None:
+        pytest.skip(reason)
     wrapper = tmp_path_factory.mktemp("fake") / "nvcc"
     wrapper.write_text(WRAPPER.format(python=sys.executable, fake=FAKE, gxx=gxx))
     wrapper.chmod(0o755)

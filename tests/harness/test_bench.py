@@ -7,12 +7,12 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from porter.validation.bench import BenchRequest, bench
-from porter.validation.bench_report import bench_json, bench_text
 from porter.validation.devices import cuda, presence, registry
 from porter.validation.harness.messages import Properties
-from porter.validation.timing import Ceilings, achieved, ceilings, spread
-from porter.validation.verdict import Status
+from porter.validation.run.bench import BenchRequest, bench
+from porter.validation.verdict.bench_report import bench_json, bench_text
+from porter.validation.verdict.outcome import Status
+from porter.validation.verdict.timing import Ceilings, achieved, ceilings, spread
 
 from porter.report import schemas
 from tests.cli.command import porter

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from porter.validation.device import Launch, Program
 from porter.validation.devices.core.result import Ran
+from porter.validation.devices.device import Launch, Program
 from porter.validation.harness.cutout import cut_out, kind_of
 
 from tests.harness.conftest import Compile

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from porter.validation.device import Launch
+from porter.validation.cases.sampling import Sampling
 from porter.validation.devices.core.image import ImageArgument
 from porter.validation.devices.core.result import NotRun, Ran
-from porter.validation.sampling import Sampling
+from porter.validation.devices.device import Launch
 
 from tests.harness.conftest import Compile
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from porter.validation.device import Launch, TimedOut
 from porter.validation.devices.core.result import Fault, FaultKind, NotRun, Ran
-from porter.validation.timing import Measured, achieved, ceilings, spread
+from porter.validation.devices.device import Launch, TimedOut
+from porter.validation.verdict.timing import Measured, achieved, ceilings, spread
 
 from tests.harness.conftest import Compile
 

@@ -6,22 +6,22 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from porter.validation.case import Case
-from porter.validation.casefile import load_cases
-from porter.validation.device import BuildFailed, Launch, Program
+from porter.validation.cases.case import Case
+from porter.validation.cases.file import load_cases
+from porter.validation.cases.runtime_text import kernel_file
 from porter.validation.devices import cuda, hip, presence
 from porter.validation.devices.core.result import NotRun, Ran
+from porter.validation.devices.device import BuildFailed, Launch, Program
 from porter.validation.devices.real import RealKernel
 from porter.validation.harness.build import why_not
-from porter.validation.text import kernel_file
 from porter.validation.toolchain.hipcc import find_hipcc, supports
 from porter.validation.toolchain.nvcc import find_nvcc
 from porter.validation.toolchain.result import Missing
 from porter.validation.toolchain.rocm_headers import fetched
 
-from porter.caching import cache_folder
-from porter.port import Request, port_to
+from porter.project.port import Request, port_to
 from porter.settings import load_choices
+from porter.system.cache import cache_folder
 
 pytestmark = pytest.mark.slow
 

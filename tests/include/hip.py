@@ -6,14 +6,17 @@ import functools
 import importlib.util
 import os
 import re
-import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from porter.validation.toolchain.clang import find_compiler
+from porter.validation.toolchain.result import Missing
 from porter.validation.toolchain.rocm_headers import fetched
+
+from porter.system.programs import on_this_machine
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -41,29 +44,15 @@ class HipTree:
         return ((self.include or Path("/usr/include")) / header).exists()
 
 
-@functools.cache
-def clang() -> str | None:
-    """A clang of LLVM 17 or newer that knows AMDGPU."""
-    for name in (os.environ.get("PORTER_CLANG"), *(f"clang++-{v}" for v in range(21, 16, -1)), "clang++"):
-        path = shutil.which(name) if name else None
-        if path and _major(path) >= 17 and "amdgcn" in _output(path, "--print-targets"):
-            return path
-    return None
+def clang() -> str | Missing:
+    """A clang that knows AMDGPU."""
+    found = find_compiler()
+    return found if isinstance(found, Missing) else found[0]
 
 
-def _output(*command: str) -> str:
-    return subprocess.run(command, capture_output=True, text=True, check=False).stdout
-
-
-def _major(path: str) -> int:
-    found = re.search(r"version (\d+)", _output(path, "--version"))
-    return int(found[1]) if found else 0
-
-
-@functools.cache
 def old_clang() -> str | None:
     """A clang of the time of HIP 5.2, which knows no gfx942."""
-    return next((path for v in (15, 16) if (path := shutil.which(f"clang++-{v}"))), None)
+    return on_this_machine("clang++ of hipcc")
 
 
 @functools.cache
@@ -96,8 +85,8 @@ def _version(include: Path) -> str:
 def require_clang() -> str:
     """The compiler, or a skip that says what is missing."""
     path = clang()
-    if path is None:
-        pytest.skip("no clang of LLVM 17 or newer with the AMDGPU target on PATH (PORTER_CLANG names one)")
+    if isinstance(path, Missing):
+        pytest.skip(path.reason)
     return path
 
 

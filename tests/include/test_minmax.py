@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests.include import hip
+from tests.outside import nvcc_that_links
 
 TYPES = {
     "bool": ("true",),
@@ -69,9 +69,7 @@ def _output(command: list[str], program: Path) -> list[str]:
 
 
 def test_as_nvcc_resolves_them(tmp_path: Path) -> None:
-    nvcc = shutil.which("nvcc")
-    if nvcc is None:
-        pytest.skip("no nvcc on PATH: CUDA's own overloads are not at hand")
+    nvcc = nvcc_that_links(tmp_path)
     cuda, cuda_program = tmp_path / "cuda.cu", tmp_path / "cuda"
     cuda.write_text(_program("", ""), "utf-8")
     ours, our_program = tmp_path / "ours.hip", tmp_path / "ours"

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from porter.cli import app
-from porter.support import header_names, load_support
+from porter.engine.support import header_names, load_support
 from tests.include import hip
 
 MIXED = """

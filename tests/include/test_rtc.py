@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import shlex
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from porter.support import closure, contents, header_names
+from porter.engine.support import closure, contents, header_names
+from porter.system.needs import need
 from tests.include import hip
+from tests.outside import require
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -59,7 +60,7 @@ TEXTS = sorted(
 
 
 def _built(source: str, folder: Path, *flags: str) -> Path:
-    compiler = shutil.which("g++") or hip.require_clang()
+    compiler = require("C++ compiler")
     tree = hip.require_tree("hip/hiprtc.h")
     for name, data in contents({"porter/rtc.hpp", "porter/driver.hpp", *header_names()}).items():
         (folder / name).parent.mkdir(exist_ok=True)
@@ -70,7 +71,7 @@ def _built(source: str, folder: Path, *flags: str) -> Path:
     command = [compiler, "-std=c++11", *warnings, *platform, folder / "a.cpp", "-o", folder / "a", *flags]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if "cannot find -lamdhip64" in done.stderr:
-        pytest.skip("no HIP runtime to link with")
+        pytest.skip(f"no HIP runtime to link with ({need('HIP runtime').remedy})")
     assert done.returncode == 0, done.stderr
     return folder / "a"
 

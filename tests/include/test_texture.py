@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from porter.validation.cases.sampling import Sampling
 from porter.validation.devices.core.image import ImageArgument
 from porter.validation.devices.core.result import Fault, FaultKind, NotRun, Ran
 from porter.validation.devices.gfx942.texture import LAYOUT
 from porter.validation.devices.ptx import open_device
-from porter.validation.sampling import Sampling
 from porter.validation.toolchain.nvcc import ptx as compile_ptx
 from porter.validation.toolchain.result import Assembled
 
-from porter.port import Request, port_to
+from porter.project.port import Request, port_to
 from porter.settings import Choices
 from tests.include import hip, texture_model, virtual
 

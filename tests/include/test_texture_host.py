@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import struct
 import subprocess
 from collections.abc import Mapping
@@ -10,13 +9,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from porter.validation.cases.sampling import Sampling
 from porter.validation.devices.core.image import ImageArgument
 from porter.validation.devices.core.result import Ran
 from porter.validation.devices.gfx942 import Module
 from porter.validation.devices.gfx942.texture import LAYOUT, describe
-from porter.validation.sampling import Sampling
 
 from tests.include import hip, virtual
+from tests.outside import require
 
 ADDRESS = 4096
 
@@ -24,10 +24,8 @@ ADDRESS = 4096
 @pytest.fixture(scope="module")
 def said(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, list[str]]:
     """What the program prints, by the first word of its lines."""
-    compiler = shutil.which("g++") or shutil.which("clang++")
+    compiler = require("C++ compiler")
     tree = hip.require_tree("hip/hip_runtime_api.h")
-    if compiler is None:
-        pytest.skip("no host compiler")
     program = tmp_path_factory.mktemp("runtime") / "program"
     source = Path(__file__).parent / "snippets" / "texture_runtime.cpp"
     flags = ("-std=c++17", "-Wall", "-Wextra", "-Werror", "-D__HIP_PLATFORM_AMD__", "-I", str(hip.HEADERS), *tree.flags)

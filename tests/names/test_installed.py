@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import shutil
 from pathlib import Path
 
 import pytest
 from clang import cindex
-from porter.validation.toolchain.rocm_headers import fetched
+from porter.validation.toolchain.headers import find_headers
+from porter.validation.toolchain.nvcc import Nvcc, find_nvcc
 
 from porter.names.derive.cudaside import joined
 from porter.names.derive.harvest import harvest, headers_below
@@ -19,13 +19,24 @@ from porter.names.derive.reader import read_declarations
 from porter.names.derive.sources import Source, cuda_harvests, hip_side
 from porter.names.derive.vocabulary import vocabulary
 from porter.names.table import load_names, version_key
+from porter.system.needs import need
+from tests.outside import needs, require
 
-CUDA = Path(os.environ.get("CUDA_HOME", "/usr/local/cuda")) / "include"
-ROCM = Path(os.environ.get("ROCM_PATH", "/opt/rocm")) / "include"
-_PLACES = filter(None, (ROCM, fetched(), Path("/usr/include")))
-HIP = next((root for root in _PLACES if (root / "hip" / "hip_runtime_api.h").is_file()), None)
 
-needs_cuda = pytest.mark.skipif(not (CUDA / "cuda_runtime_api.h").is_file(), reason=f"no CUDA headers in {CUDA}")
+def _cuda() -> Path:
+    """The headers of the toolkit that is installed, or of NVIDIA's wheels."""
+    toolkit = Path(os.environ.get("CUDA_HOME", "/usr/local/cuda")) / "include"
+    nvcc = find_nvcc()
+    return nvcc.include_dirs[0] if isinstance(nvcc, Nvcc) and nvcc.include_dirs else toolkit
+
+
+CUDA = _cuda()
+_FOUND = find_headers()
+HIP = _FOUND if isinstance(_FOUND, Path) else None
+
+needs_cuda = pytest.mark.skipif(
+    not (CUDA / "cuda_runtime_api.h").is_file(), reason=f"no CUDA headers in {CUDA}: {need('nvcc').remedy}"
+)
 needs_hip = pytest.mark.skipif(HIP is None, reason="no HIP headers in $ROCM_PATH, /opt/rocm or /usr, none fetched")
 
 
@@ -170,10 +181,10 @@ def test_deriving_again_gives_the_shipped_names() -> None:
 
 
 @needs_hip
-@pytest.mark.skipif(shutil.which("clang++-19") is None and shutil.which("clang++") is None, reason="no clang++")
+@needs("clang++")
 def test_preprocessed_device_headers() -> None:
     """Functions that HIP's macros declare are found."""
     assert HIP is not None
-    clang = shutil.which("clang++-19") or shutil.which("clang++") or ""
+    clang = require("clang++")
     names = {d.name for text in preprocessed(clang, HIP) for d in read_declarations(text, "hip/hip_runtime.h")}
     assert {"make_float4", "__sinf", "atomicAdd", "threadIdx", "__half", "__float2half"} <= names

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from porter.parse import Parsed, ParseRequest, parse
-from porter.parsing.includes import close_over, find_translation_unit
+from porter.cpp.clang.reached_headers import close_over, find_translation_unit
+from porter.cpp.clang.view import Parsed, ParseRequest, parse
 
 
 def write(folder: Path, **files: str) -> None:

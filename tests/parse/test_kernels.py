@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from porter.kernels import DeviceFunction, find_device_functions, find_kernels
-from porter.lex import lex
+from porter.cpp.kernels import DeviceFunction, find_device_functions, find_kernels
+from porter.cpp.lex import lex
 from porter.model import Kernel
 from porter.source import SourceFile
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from porter.kernels import find_kernels, find_launches
-from porter.lex import lex
+from porter.cpp.kernels import find_kernels, find_launches
+from porter.cpp.lex import lex
 from porter.model import Launch
 from porter.source import SourceFile
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from porter.parse import Parsed, ParseRequest, parse
+from porter.cpp.clang.view import Parsed, ParseRequest, parse
 from tests.parse.test_mutations import mutated
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from porter.kernels import find_device_functions, find_kernels, find_launches
-from porter.lex import lex
+from porter.cpp.kernels import find_device_functions, find_kernels, find_launches
+from porter.cpp.lex import lex
 from porter.source import SourceFile
 
 SEED = rb"""#include <cuda_runtime.h>

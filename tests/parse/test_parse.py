@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from porter.parse import Parsed, ParseFailed, ParseRequest, parse
+from porter.cpp.clang.view import Parsed, ParseFailed, ParseRequest, parse
 
 REDUCE = """
 #include <cuda_runtime.h>

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from clang import cindex
 
-from porter.parse import Parsed, ParseRequest, parse
-from porter.parsing import cache, clang, stubs
+from porter.cpp.clang import libclang as clang
+from porter.cpp.clang import stubs
+from porter.cpp.clang.view import Parsed, ParseRequest, parse
 
 CACHED = (stubs._stub_folder, stubs._pch)
 
@@ -39,7 +41,7 @@ def test_precompiled_stubs_are_made_once(fresh: None, tmp_path: Path, monkeypatc
     stubs.prepare()
     (folder,) = (tmp_path / "cache").iterdir()
     made = {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}
-    assert set(made) == {"stubs", "cuda-host.pch", "cuda-device.pch"}
+    assert {name for name in made if not name.endswith(".sha256")} == {"stubs", "cuda-host.pch", "cuda-device.pch"}
     for function in CACHED:
         function.cache_clear()
     stubs.prepare()
@@ -62,22 +64,38 @@ def test_a_broken_precompiled_header_is_replaced(fresh: None, tmp_path: Path, mo
 def test_without_a_place_to_write_the_stubs_are_included_as_they_are(
     fresh: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stubs, "private_folder", lambda name: None)
-    monkeypatch.setattr(stubs, "build_pch", lambda *_: False)
+    def full(name: str) -> Path:
+        raise OSError(errno.ENOSPC, "no room")
+
+    monkeypatch.setattr(stubs, "kept_folder", full)
     assert "-include" in stubs.flags("cuda", "host")
+    assert not list(Path(stubs._installed()).parent.glob("*.pch")), "nothing is written where porter is installed"
     result = parse(ParseRequest("/nowhere/k.cu", b"__global__ void k(cudaStream_t s) {}"))
     assert isinstance(result, Parsed)
     assert result.kernels[0].typed
 
 
-def test_a_cache_that_others_can_write_is_not_trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    tmp_path.chmod(0o777)
+@pytest.mark.parametrize("damage", ["stub", "precompiled", "sum", "all"])
+def test_damaged_stubs_are_made_again(
+    fresh: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: str
+) -> None:
+    """What they say decides what is ported, so no answer may come from a damaged one."""
     monkeypatch.setenv("PORTER_CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path / "temporary"))
-    (tmp_path / "temporary").mkdir()
-    folder = cache.private_folder("stubs-x")
-    assert folder is not None
-    assert folder.parent.parent == tmp_path / "temporary"
+    stubs.prepare()
+    (folder,) = tmp_path.iterdir()
+    for path in [path for path in folder.rglob("*") if path.is_file()]:
+        name = {".h": "stub", ".pch": "precompiled", ".sha256": "sum"}.get(path.suffix)
+        if damage in (name, "all"):
+            data = path.read_bytes()
+            path.write_bytes(data[: len(data) // 2] + b" " + data[len(data) // 2 + 1 :])
+    for function in CACHED:
+        function.cache_clear()
+    assert "-include-pch" in stubs.flags("cuda", "host")
+    sound = stubs._stub_files("cuda")
+    assert all((folder / "stubs" / name).read_bytes() == data for name, data in sound.items())
+    result = parse(ParseRequest("/nowhere/k.cu", b"__global__ void k(cudaStream_t s) {}"))
+    assert isinstance(result, Parsed)
+    assert result.kernels[0].typed
 
 
 def test_libclang_is_the_pinned_major_version() -> None:

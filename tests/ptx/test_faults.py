@@ -25,6 +25,20 @@ K padded(int* out) {  // reads what nobody wrote, and uses none of it
   __shared__ int s[64]; if (threadIdx.x < 40) s[threadIdx.x] = threadIdx.x; __syncthreads();
   int v = s[threadIdx.x]; v = threadIdx.x < 40 ? v : -1;
   out[threadIdx.x] = v; }
+K shuffled(int* out, int by) {  // asks lanes that take no part; only what they hold is undefined
+  if (threadIdx.x < 16) {
+    int v; unsigned in_range;
+    asm volatile("{.reg .pred p; shfl.sync.down.b32 %0|p, %2, %3, 31, 0xffff; selp.u32 %1, 1, 0, p;}"
+                 : "=r"(v), "=r"(in_range) : "r"(threadIdx.x), "r"(by));
+    out[threadIdx.x] = in_range ? 5 : 6;
+    if (by < 0) out[threadIdx.x] = v;
+  } }
+K shuffled_by(int* out) {
+  __shared__ int s[32];
+  int v; unsigned in_range;
+  asm volatile("{.reg .pred p; shfl.sync.down.b32 %0|p, %2, %3, 31, -1; selp.u32 %1, 1, 0, p;}"
+               : "=r"(v), "=r"(in_range) : "r"(threadIdx.x), "r"(s[threadIdx.x]));
+  out[threadIdx.x] = in_range; }
 K as_address(int* out) { __shared__ int s[32]; out[s[threadIdx.x]] = 1; }
 K as_branch(int* out) { __shared__ int s[32]; if (s[threadIdx.x] > 3) out[0] = 1; }
 K race(int* out) { __shared__ int s[64]; s[threadIdx.x] = 1;
@@ -124,6 +138,13 @@ def test_what_nobody_wrote_may_be_read(module: Module) -> None:
     done = module.launch("padded", 1, 64, [ints(64)])
     assert isinstance(done, Ran), str(done)
     np.testing.assert_array_equal(done.output(0), [i if i < 40 else -1 for i in range(64)])
+
+
+def test_the_range_of_a_shuffle_is_known(module: Module) -> None:
+    done = module.launch("shuffled", 1, 32, [ints(32), 18])
+    assert isinstance(done, Ran), str(done)
+    assert list(done.output(0)[:16]) == [5] * 14 + [6] * 2
+    assert fault(module, "shuffled_by", [ints(32)]).kind == FaultKind.UNINITIALISED
 
 
 def test_races(module: Module) -> None:

@@ -8,7 +8,7 @@ from porter.validation.devices.core.launch import Options
 from porter.validation.devices.core.result import Fault, FaultKind, Outcome, Ran
 from porter.validation.devices.ptx import Module
 
-from tests.devices.order_kernels import GLOBAL, GLOBAL_RACES, GLOBAL_SILENT, LOCAL, LOCAL_SILENT
+from tests.devices.order_kernels import GLOBAL, GLOBAL_RACES, GLOBAL_SILENT, LOCAL, LOCAL_RACES, LOCAL_SILENT
 from tests.ptx.conftest import CompileCuda
 
 SCHEDULES = (None, 2)
@@ -45,7 +45,7 @@ def test_waves_in_order(local: Module, kernel: str, schedule: int | None) -> Non
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
-@pytest.mark.parametrize("kernel", ["one_side", "two_locks", "counted_unfenced", "volatile_without"])
+@pytest.mark.parametrize("kernel", [*LOCAL_RACES, "same_then_other", "counted_unfenced", "volatile_without"])
 def test_waves_out_of_order(local: Module, kernel: str, schedule: int | None) -> None:
     done = run_local(local, kernel, schedule)
     assert isinstance(done, Fault) and done.kind is FaultKind.RACE, done

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from porter.port import Request, port_to
+from porter.project.port import Request, port_to
 from porter.report.as_json import report_json
 from porter.settings import Choices
 from tests.tree.trees import make_tree
@@ -85,7 +85,9 @@ def built() -> dict[str, Any]:
     units.append({"path": "plain.hip", "target": "gfx942", "status": "failed", "diagnostics": [own]})
     kernels = [
         kernel_build("block_sum(float const*, float*, int)", "reduce/sum.cu"),
-        kernel_build("locked", "reduce/sum.cu", vgprs=256, agprs=256, waves_per_simd=1, scratch_bytes=64),
+        kernel_build(
+            "locked", "reduce/sum.cu", vgprs=256, agprs=256, waves_per_simd=1, scratch_bytes=64, vgpr_spills=12
+        ),
     ]
     return {"schema": "porter-build-1", "units": units, "kernels": kernels}
 

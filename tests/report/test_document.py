@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from porter.model import Effort
-from porter.records import BuildUse, Entry, FileRecord, Status, from_line, to_line
+from porter.project.records import BuildUse, Entry, FileRecord, Status, from_line, to_line
 from porter.report.document import Counts, Header, Report, build_report
 
 HEADER = Header("1.0", "scan", "src", None, {})

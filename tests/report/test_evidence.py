@@ -8,8 +8,7 @@ from typing import Any
 from porter.validation.build import model as building
 from porter.validation.build.occupancy import Use, find_target, occupancy
 from porter.validation.build.report import build_json
-from porter.validation.report import report_json
-from porter.validation.verdict import (
+from porter.validation.verdict.outcome import (
     CaseResult,
     Evidence,
     OutputResult,
@@ -18,6 +17,7 @@ from porter.validation.verdict import (
     Status,
     ValidateReport,
 )
+from porter.validation.verdict.report import report_json
 
 from porter.report.gap.evidence import (
     Paths,

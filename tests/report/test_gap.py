@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import csv
+import io
 import json
 import re
 import zlib
@@ -16,12 +18,13 @@ import pytest
 from porter.errors import Unusable
 from porter.report.gap.as_markdown import MOST_CHARACTERS, markdown
 from porter.report.gap.assemble import gap_report
+from porter.report.gap.history import past_runs
 from porter.report.gap.inputs import Inputs, read_inputs
 from porter.report.gap.model import GapReport, State
 from porter.report.gap.page import chart_library
-from porter.report.gap.write import written
+from porter.report.gap.write import Wish, wished, written
 from tests.cli.command import porter
-from tests.report.gap_documents import BIDI, NASTY_PATH, built, ported, validated
+from tests.report.gap_documents import BIDI, NASTY_PATH, built, case, kernel_build, ported, validated
 
 
 @pytest.fixture(scope="module")
@@ -133,7 +136,7 @@ def test_the_page_is_one_file(elements: Elements) -> None:
     for _, attributes in elements.tags:
         assert not [name for name in attributes if name.startswith("on") and name != "onsubmit"]
         assert attributes.get("src") is None
-        assert (attributes.get("href") or "#").startswith("#")
+        assert (attributes.get("href") or "#").startswith(("#", "vscode://file/"))
     policy = next(a["content"] for tag, a in elements.tags if a.get("http-equiv") == "Content-Security-Policy")
     assert policy is not None
     assert policy.startswith("default-src 'none'")
@@ -194,3 +197,72 @@ def test_the_command_chooses_the_format_by_the_name(folder: Path) -> None:
     shown = porter("report", *documents, folder=folder)
     assert shown.code == 0
     assert "1 of 5 kernels have nothing left to do" in shown.stdout
+
+
+def test_the_first_screen_says_what_was_not_run(inputs: Inputs) -> None:
+    text = written(inputs, "text")
+    assert text.index("Nothing was run on an AMD GPU") < text.index("do next")
+    assert "2 of 3 files do not build" in text
+
+
+def test_a_unit_without_kernels_that_fails_is_in_every_form(inputs: Inputs) -> None:
+    unit = {"path": "host.cpp", "target": "gfx942", "status": "failed", "reason": "the compiler refuses it"}
+    error = {"severity": "error", "message": "no member named 'warp'", "path": "host.cpp", "line": 7}
+    build = {**inputs.builds[0], "units": [*inputs.builds[0]["units"], {**unit, "diagnostics": [error]}]}
+    changed = replace(inputs, builds=(build,))
+    for form in ("text", "markdown", "html", "actions"):
+        assert "no member named" in written(changed, form), form
+
+
+def test_actions_are_ranked_and_have_a_place_an_effort_and_its_basis(inputs: Inputs) -> None:
+    rows = list(csv.DictReader(io.StringIO(written(inputs, "actions"))))
+    kinds = [row["kind"] for row in rows]
+    assert kinds == sorted(kinds, key=["tool", "unit", "wrong", "manual", "run", "case", "todo", "review"].index)
+    assert all(row["path"] and row["owner"] and int(row["minutes"]) > 0 and row["basis"] for row in rows)
+    assert {row["path"] for row in rows if row["kind"] == "case"} >= {"plain.cu", "texture/look.cu"}
+
+
+def test_csv_has_every_kernel_and_no_formula(inputs: Inputs) -> None:
+    rows = list(csv.DictReader(io.StringIO(written(inputs, "csv"))))
+    assert {row["kernel"] for row in rows} == {"block_sum", "locked", "look_up", "nasty", "scale"}
+    changed = {**inputs.report, "kernels": [{**inputs.report["kernels"][0], "qualified": "=cmd()"}]}
+    assert "\n'=cmd()," in written(replace(inputs, report=changed), "csv")
+
+
+def test_an_instance_that_was_not_run_is_not_agreed_on(inputs: Inputs) -> None:
+    """Registers of `<double>` beside the run of `<float>` prove nothing of `<double>`."""
+    report = {**inputs.report, "kernels": [dict(k) for k in inputs.report["kernels"] if k["name"] == "block_sum"]}
+    builds = [kernel_build(f"void block_sum<{kind}>(T*)", "reduce/sum.cu") for kind in ("float", "double")]
+    one = {**case("block_sum", "reduce/sum.cu"), "kernel": "block_sum<float>"}
+    both = [one, {**one, "kernel": "block_sum<double>"}]
+    states = []
+    for cases in ([one], both):
+        documents = replace(
+            inputs,
+            report=report,
+            builds=({"schema": "porter-build-1", "units": [], "kernels": builds},),
+            validations=({"schema": "porter-validate/1", "cases": cases},),
+        )
+        states.append(gap_report(documents, {}).kernels[0].state)
+    assert states == [State.PARTLY, State.PROVEN]
+
+
+def test_the_history_grows_by_what_changed(inputs: Inputs, tmp_path: Path) -> None:
+    file = tmp_path / "history.jsonl"
+    wish = Wish("text", history=file)
+    wished(inputs, wish)
+    wished(inputs, wish)
+    assert len(file.read_text().splitlines()) == 1
+    wished(replace(inputs, validations=()), wish)
+    assert len(past_runs(file)) == 2
+    file.write_text("{}\n")
+    with pytest.raises(Unusable, match=r"history\.jsonl:1"):
+        wished(inputs, wish)
+
+
+def test_places_link_to_the_host(inputs: Inputs) -> None:
+    page = wished(inputs, Wish("html", link="https://host.example/p/blob/{commit}", editor=False))
+    assert 'href="https://host.example/p/blob/HEAD/plain.cu#L2"' in page
+    assert "vscode://" not in re.sub(r"<script>.*", "", page, flags=re.DOTALL)
+    with pytest.raises(Unusable, match="https"):
+        wished(inputs, Wish("html", link="javascript:alert(1)"))

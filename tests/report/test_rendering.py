@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from porter.records import Entry, FileRecord, Status, readable
+from porter.project.records import Entry, FileRecord, Status, readable
 from porter.report.as_json import report_json
 from porter.report.document import Header, Report, build_report
 from porter.report.markdown import cell, report_markdown

@@ -7,14 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from porter.context import parser_for
-from porter.engine import Context, port
+from porter.engine.context import parser_for
+from porter.engine.file import Context, port
+from porter.engine.registry import all_rules
+from porter.engine.rule import Example, Rule
+from porter.engine.support import load_support
+from porter.engine.trace import Trace
 from porter.model import Effort, Finding, PortedFile
 from porter.names.table import load_names
-from porter.registry import all_rules
-from porter.rule import Example, Rule
 from porter.source import SourceFile
-from porter.support import load_support
 
 PARSER = parser_for(Path("/nonexistent"), (), ())
 CASES = [
@@ -28,12 +29,33 @@ def context(example: Example, rules: tuple[Rule, ...]) -> Context:
     """A run over one example: the same parser a user gets."""
     settings = example.settings
     names = load_names(settings.rocm, dict(settings.custom_names))
-    return Context(settings, names, load_support(settings.rocm), rules, renamed=dict(example.renamed), parse=PARSER)
+    support = load_support(settings.rocm)
+    trace = Trace(rules, names, support)
+    return Context(settings, names, support, rules, renamed=dict(example.renamed), parse=PARSER, trace=trace)
 
 
 def ported(example: Example, rules: tuple[Rule, ...]) -> PortedFile:
     """The example through the engine."""
     return port(SourceFile(example.path, example.before.encode()), context(example, rules), example.path)
+
+
+@pytest.mark.parametrize(("rule", "example"), [case for case in CASES if case.values[1].effort is not None])
+def test_no_example_is_taken_for_a_file_without_cuda(rule: Rule, example: Example) -> None:
+    """As a header, whose name alone does not make it worth a look."""
+    trace = context(example, (rule,)).trace
+    header = SourceFile("example.h", example.before.encode())
+    assert trace is not None
+    assert trace.concerns(header) or (rule.code == "A012" and example.path.endswith(".cu"))
+
+
+def test_a_file_without_a_trace_of_cuda_is_not_looked_at() -> None:
+    """Nor one that has common words of C++ alone."""
+    text = b"template <class T> struct P { T operator+(T b) const; T x; };\n#include <vector>\n"
+    trace = context(CASES[0].values[1], all_rules()).trace
+    assert trace is not None
+    assert not trace.concerns(SourceFile("p.hpp", text))
+    assert trace.concerns(SourceFile("p.hpp", text + b"#include <cuda_runtime.h>\n"))
+    assert trace.concerns(SourceFile("p.hpp", text + b"void f() { cudaMalloc(0, 0); }\n"))
 
 
 def body(result: PortedFile) -> str:

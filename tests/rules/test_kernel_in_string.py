@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from porter.engine import Context, port
+from porter.engine.file import Context, port
+from porter.engine.registry import all_rules
+from porter.engine.support import load_support
 from porter.model import Effort, PortedFile, Settings
 from porter.names.table import load_names
-from porter.registry import all_rules
 from porter.source import SourceFile
-from porter.support import load_support
 from tests.cli.command import porter
 
 KERNEL = """

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from porter.dual.transform import transform
-from porter.engine import Context, port
+from porter.engine.file import Context, port
+from porter.engine.registry import all_rules
+from porter.engine.support import load_support
 from porter.model import PortedFile, Settings
 from porter.names.table import load_names
-from porter.registry import all_rules
 from porter.source import SourceFile
-from porter.support import load_support
 
 RUNTIME = "#include <hip/hip_runtime.h>\n"
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sysconfig
 from functools import cache
@@ -13,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.outside import needs, require
 from tests.samples.loading import NAMES, SAMPLES
 
-NVCC = shutil.which("nvcc")
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(NVCC is None, reason="nvcc is not on the PATH")]
+pytestmark = [pytest.mark.slow, needs("nvcc")]
 
 HEADERS = {
     "cublas_curand": ("cublas_v2.h", "curand.h"),
@@ -37,15 +36,24 @@ def _includes() -> list[str]:
 
 
 def _nvcc(source: Path, output: Path, *flags: str) -> subprocess.CompletedProcess[str]:
-    assert NVCC is not None
-    command = [NVCC, "-c", "-arch=sm_80", "-Xcompiler", "-Wall", *_includes(), *flags, "-o", str(output), str(source)]
+    command = [
+        require("nvcc"),
+        "-c",
+        "-arch=sm_80",
+        "-Xcompiler",
+        "-Wall",
+        *_includes(),
+        *flags,
+        "-o",
+        str(output),
+        str(source),
+    ]
     return subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
 
 
 @cache
 def _missing(header: str) -> bool:
-    assert NVCC is not None
-    command = [NVCC, "-E", "-x", "cu", *_includes(), "-"]
+    command = [require("nvcc"), "-E", "-x", "cu", *_includes(), "-"]
     probe = subprocess.run(command, input=f"#include <{header}>\n", capture_output=True, text=True, check=False)
     return probe.returncode != 0
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
-from porter.validation.device import Program
+from porter.validation.devices.device import Program
 from porter.validation.toolchain.clang import Assembled, Missing, assemble, find_clang
 from porter.validation.toolchain.entry import demangle, entry_symbol, entry_unit, find_symbol
-from porter.validation.toolchain.nvcc import find_nvcc, ptx
+from porter.validation.toolchain.nvcc import ptx
+
+from tests.outside import require
 
 SOURCE = """#include <cstdint>
 namespace a {
@@ -51,8 +53,7 @@ def _unit(tmp_path: Path, kernel: str, suffix: str) -> Path:
 @pytest.mark.slow
 @pytest.mark.parametrize("kernel", WANTED)
 def test_nvcc_points_to_it(tmp_path: Path, kernel: str) -> None:
-    if isinstance(find_nvcc(), Missing):
-        pytest.skip("no nvcc")
+    require("nvcc")
     made = ptx(_unit(tmp_path, kernel, ".cu"))
     assert isinstance(made, Assembled), made
     _check(entry_symbol(made.text), kernel)
@@ -62,8 +63,9 @@ def test_nvcc_points_to_it(tmp_path: Path, kernel: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("kernel", WANTED)
 def test_clang_points_to_it(tmp_path: Path, kernel: str) -> None:
-    if isinstance(find_clang(), Missing):
-        pytest.skip("no clang for gfx942")
+    found = find_clang()
+    if isinstance(found, Missing):
+        pytest.skip(found.reason)
     made = assemble(_unit(tmp_path, kernel, ".hip"))
     assert isinstance(made, Assembled), made
     _check(entry_symbol(made.text), kernel)
@@ -92,11 +94,7 @@ def test_an_ambiguous_name_is_nothing() -> None:
 
 
 def test_demangle_agrees_with_binutils() -> None:
-    tool = shutil.which("c++filt")
-    if tool is None:
-        pytest.skip("no c++filt")
-    import subprocess
-
+    tool = require("c++filt")
     for symbol in WANTED.values():
         shown = subprocess.run([tool, symbol], capture_output=True, text=True, check=True).stdout.strip()
         assert demangle(symbol) == shown

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import site
 import sys
 from pathlib import Path
 
 import pytest
-from porter.validation.toolchain import nvcc as module
 from porter.validation.toolchain.nvcc import Nvcc, find_nvcc, ptx, targets
 from porter.validation.toolchain.result import Assembled, CompileFailed, Missing
+
+from tests.outside import require
 
 FAKE = """#!/bin/sh
 case "$1" in
@@ -17,6 +19,7 @@ case "$1" in
 *) exit 1 ;;
 esac
 """
+GXX = "#!/bin/sh\necho 'g++ 12.2.0'\n"
 
 
 def _install(path: Path, text: str = FAKE) -> Path:
@@ -47,8 +50,9 @@ def test_a_broken_one_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     broken = _install(tmp_path / "nvcc-dir/nvcc", "#!/bin/sh\necho 'license expired'; exit 2\n")
     monkeypatch.setenv("PORTER_NVCC", str(broken))
     monkeypatch.setenv("CUDA_HOME", str(tmp_path / "none"))
-    monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(module, "_wheel_roots", list)
+    monkeypatch.setenv("PATH", str(_install(tmp_path / "bin/g++", GXX).parent))
+    monkeypatch.setattr(sys, "path", [])
+    monkeypatch.setattr(site, "getsitepackages", list)
     found = find_nvcc()
     if isinstance(found, Missing):
         assert "license expired" in found.reason and str(tmp_path / "none") in found.reason
@@ -61,16 +65,17 @@ def test_installed_by_pip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, layou
     found = _install(tmp_path / "site/nvidia" / layout)
     include = tmp_path / "site/nvidia/cuda_runtime/include"
     include.mkdir(parents=True)
-    monkeypatch.setenv("PATH", str(tmp_path))
+    _install(tmp_path / "bin/g++", GXX)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     monkeypatch.setattr(sys, "path", [str(tmp_path / "site")])
+    monkeypatch.setattr(site, "getsitepackages", list)
     nvcc = find_nvcc()
     assert isinstance(nvcc, Nvcc) and nvcc.path == str(found) and include in nvcc.include_dirs
 
 
 @pytest.mark.slow
 def test_ptx_of_a_kernel_is_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    if isinstance(find_nvcc(), Missing):
-        pytest.skip("no nvcc")
+    require("nvcc")
     monkeypatch.setenv("PORTER_CACHE_DIR", str(tmp_path / "cache"))
     source = tmp_path / "k.cu"
     source.write_text("__global__ void k(float* out) { out[threadIdx.x] = VALUE; }\n")
@@ -83,8 +88,7 @@ def test_ptx_of_a_kernel_is_made_once(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_a_missing_header_is_remembered_until_it_comes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
-    if isinstance(find_nvcc(), Missing):
-        pytest.skip("no nvcc")
+    require("nvcc")
     monkeypatch.setenv("PORTER_CACHE_DIR", str(tmp_path / "cache"))
     source = tmp_path / "k.cu"
     source.write_text('#include "lost.h"\n__global__ void k(int* out) { *out = VALUE; }\n')

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 from porter.validation.toolchain import headers, rocm_headers
-from porter.validation.toolchain.folders import whole
 from porter.validation.toolchain.rocm_headers import LIBRARIES, PUBLISHED, Published, fetch, fetched
 
 from porter.errors import Unusable
+from porter.system.folders import whole
 
 FOLDER = "wide/rocm/include/"
 FILES = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -13,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from porter.validation.toolchain.store import DEPFILE, RECORD, Made, Recipe, make, prerequisites, probing, prune
 
-GXX = shutil.which("g++")
-pytestmark = pytest.mark.skipif(GXX is None, reason="g++ is not on the PATH")
+from tests.outside import needs, require
+
+pytestmark = needs("g++")
 
 
 @pytest.fixture
@@ -26,11 +26,9 @@ def build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Made
     (tmp_path / "a.h").write_text("#define VALUE 1\n")
 
     def compile_it(*options: str, seconds: float = 60) -> Made:
-        assert GXX is not None
-
         def command(folder: Path) -> tuple[str, ...]:
             files = ("-MD", "-MF", str(folder / DEPFILE), "-o", str(folder / "a.o"))
-            return (GXX or "", "-c", str(source), *options, *files)
+            return (require("g++"), "-c", str(source), *options, *files)
 
         return make(Recipe("g++", command, (source,), ("*.o",)), seconds)
 
@@ -161,7 +159,7 @@ def test_prerequisites_as_gcc_writes_them(tmp_path: Path) -> None:
     (folder / "x.h").write_text("")
     source = tmp_path / "a.cpp"
     source.write_text('#include "x.h"\n')
-    subprocess.run([GXX or "", "-M", f"-I{folder}", "-MF", str(tmp_path / "d"), str(source)], check=True)
+    subprocess.run([require("g++"), "-M", f"-I{folder}", "-MF", str(tmp_path / "d"), str(source)], check=True)
     found = prerequisites((tmp_path / "d").read_text())
     assert (found[0], found[-1]) == (str(source), str(folder / "x.h"))
 
@@ -179,7 +177,7 @@ def refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Mad
 
     def compile_it() -> Made:
         def command(folder: Path, *more: str) -> tuple[str, ...]:
-            return (GXX or "", "-c", f"-I{tmp_path / 'late'}", str(source), *more)
+            return (require("g++"), "-c", f"-I{tmp_path / 'late'}", str(source), *more)
 
         def whole(folder: Path) -> tuple[str, ...]:
             return command(folder, "-MD", "-MF", str(folder / DEPFILE), "-o", str(folder / "a.o"))

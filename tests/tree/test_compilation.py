@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from porter.compilation import Flags, database_flags, flags_of
-from porter.includes import include_graph
-from porter.prescan import Scan
+from porter.cpp.include_graph import include_graph
+from porter.cpp.prescan import Scan
+from porter.project.compilation import Flags, database_flags, flags_of
 from tests.tree.trees import make_tree, port
 
 SOURCE = """#include <cuda_runtime.h>

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from porter import engine
+from porter.engine import file as engine
 from porter.errors import Interrupted, Unusable
-from porter.manifest import NAME, read_manifest
 from porter.model import PortedFile
+from porter.project.manifest import NAME, read_manifest
 from porter.source import SourceFile
 from tests.tree.trees import KERNEL, PORTED_KERNEL, codes, listing, make_tree, port
 
@@ -113,6 +113,20 @@ def test_an_interrupt_keeps_what_is_done(tmp_path: Path, monkeypatch: pytest.Mon
     assert answer.run.reused == len(manifest.files) < 12
     assert len(listing(out)) == 13
     assert codes(answer) == []
+
+
+def test_a_run_that_was_killed_at_once_is_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it left, if only the beginning of a manifest, is known as porter's."""
+    source = make_tree(tmp_path / "src", {"deep/er/a.cu": KERNEL})
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / ".porter-tmp-12345").write_bytes(b"{")
+    assert codes(port(source, out)) == []
+    once = listing(out)
+    assert not any("porter-tmp" in name for name in once)
+    (out / NAME).unlink()
+    with pytest.raises(Unusable, match="not written by porter"):
+        port(source, out)
 
 
 def test_a_full_disk_is_an_error_with_the_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from porter.includes import include_graph
-from porter.prescan import Scan
-from porter.reuse import declared_names, file_keys
+from porter.cpp.include_graph import include_graph
+from porter.cpp.prescan import Scan
+from porter.project.reuse import declared_names, file_keys
 
 
 def graph_of(**includes: tuple[str, ...]) -> dict[str, Scan]:
@@ -80,11 +80,11 @@ def test_keys_change_with_what_a_file_depends_on() -> None:
     digests = dict.fromkeys(scans, "same")
 
     def changed_by(path: str) -> list[str]:
-        before = file_keys("k", digests, graph, {})
-        after = file_keys("k", {**digests, path: "other"}, graph, {})
+        before = file_keys("k", digests, graph, {}, {})
+        after = file_keys("k", {**digests, path: "other"}, graph, {}, {})
         return [name for name in before if before[name] != after[name]]
 
     assert changed_by("b.h") == ["a.cu", "b.h", "c.cu"]
     assert changed_by("a.cu") == ["a.cu", "b.h"]
     assert changed_by("d.cu") == ["d.cu"]
-    assert file_keys("another", digests, graph, {})["d.cu"] != file_keys("k", digests, graph, {})["d.cu"]
+    assert file_keys("another", digests, graph, {}, {})["d.cu"] != file_keys("k", digests, graph, {}, {})["d.cu"]

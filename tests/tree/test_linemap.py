@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from porter.linemap import line_shifts, source_line
-from porter.manifest import read_manifest
-from porter.port import Request, port_to
+from porter.project.linemap import line_shifts, source_line
+from porter.project.manifest import read_manifest
+from porter.project.port import Request, port_to
 from porter.settings import load_choices
 
 SAMPLES = Path(__file__).parents[2] / "samples"

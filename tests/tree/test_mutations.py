@@ -10,9 +10,9 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from porter import edits as editing
-from porter.context import build_context, parser_for
-from porter.engine import Context, port
+from porter.engine import edits as editing
+from porter.engine.context import build_context, parser_for
+from porter.engine.file import Context, port
 from porter.model import PortedFile
 from porter.settings import Choices
 from porter.source import SourceFile

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from porter.naming import choose_names, support_path
-from porter.project import Entry, Kind, Project, is_code
+from porter.project.discovery import Entry, Kind, Project, is_code
+from porter.project.naming import choose_names, support_path
 
 
 def names(*paths: str, **links: str) -> dict[str, str]:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from porter.manifest import NAME
+from porter.engine.support import contents, header_bytes, header_names
 from porter.model import Settings
-from porter.support import contents, header_bytes, header_names
+from porter.project.manifest import NAME
 from tests.tree.trees import KERNEL, PORTED_KERNEL, codes, listing, make_tree, port
 
 SHUFFLE = "__global__ void k(float *x) { x[0] = __shfl_xor_sync(0xffffffff, x[0], 1); }\n"
@@ -152,7 +152,7 @@ def test_a_changed_header_is_seen_by_its_includers(tmp_path: Path) -> None:
     out = tmp_path / "out"
     port(source, out)
     assert b"hipFree(p)" in (out / "a.hip").read_bytes()
-    (source / "shim.h").write_text("namespace mine { struct A {}; }\ninline int cudaFree(int *p) { return *p; }\n")
+    (source / "shim.h").write_text("#define cudaFree hip_free_of_ours\n")
     answer = port(source, out)
     assert b"cudaFree(p)" in (out / "a.hip").read_bytes()
     assert answer.run.reused == 1
@@ -317,7 +317,7 @@ def test_a_single_file_knows_its_headers(tmp_path: Path) -> None:
         tmp_path / "src",
         {
             "a.cu": '#include "inc/shim.h"\nint g(int *p) { return cudaFree(p); }\n',
-            "inc/shim.h": "int cudaFree(int *);",
+            "inc/shim.h": "#define cudaFree hip_free_of_ours\n",
         },
     )
     port(source / "a.cu", tmp_path / "a.hip")
@@ -347,3 +347,24 @@ def test_ignored_and_custom_names(tmp_path: Path) -> None:
     answer = port(source, tmp_path / "out", engine=engine, ignore_names=ignored)
     assert (tmp_path / "out" / "a.h").read_text() == text.replace("MY_STREAM s", "MY_HIP_STREAM s")
     assert codes(answer) == []
+
+
+def test_a_port_keeps_its_lanes_when_it_is_ported_again(tmp_path: Path) -> None:
+    """The names are HIP's now, and the code still counts by 32 beside 64 columns, which V106 took for a slip."""
+    both = (
+        b"__global__ void k(float *x) { int column = threadIdx.x & 63, warp = threadIdx.x >> 5; x[column] = warp; }\n"
+    )
+    port(make_tree(tmp_path / "src", {"a.cu": both}), tmp_path / "out")
+    port(tmp_path / "out", tmp_path / "again")
+    assert (tmp_path / "again" / "a.hip").read_bytes() == (tmp_path / "out" / "a.hip").read_bytes()
+    assert b"threadIdx.x >> 5" in (tmp_path / "again" / "a.hip").read_bytes()
+
+
+def test_a_port_of_hip_stays_hip_when_it_is_ported_again(tmp_path: Path) -> None:
+    hip = (
+        b"#include <hip/hip_runtime.h>\n__global__ void k(unsigned long long *x) { *x = __ballot(threadIdx.x & 1); }\n"
+    )
+    port(make_tree(tmp_path / "src", {"a.hip": hip, "b.cu": KERNEL}), tmp_path / "out")
+    port(tmp_path / "out", tmp_path / "again")
+    assert (tmp_path / "again" / "a.hip").read_bytes() == hip
+    assert (tmp_path / "again" / "b.hip").read_bytes() == (tmp_path / "out" / "b.hip").read_bytes()

@@ -8,54 +8,68 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from porter.prescan import scan
+from porter.cpp.prescan import scan
 
 DECLARATIONS = {
-    "macro": b"#define cudaX 1",
-    "after a byte order mark": b"\xef\xbb\xbf#define cudaX 1",
-    "macro with blanks": b" #  define cudaX(a) a",
-    "function": b"int cudaX(int a);",
-    "definition": b"static inline cudaError_t cudaX (void)\n{\n}",
-    "type on the line before": b"__device__ double\ncudaX(double *a, double b)\n{",
-    "pointer": b"const char *cudaX(int);",
-    "template": b"template <typename T> __device__ T cudaX(T a) {",
-    "extern C": b'extern "C" void cudaX(void);',
-    "struct": b"struct cudaX {",
-    "class on two lines": b"class cudaX\n{",
-    "aligned": b"struct __align__(16) cudaX {",
-    "typedef": b"typedef unsigned long cudaX;",
-    "typedef of struct": b"typedef struct { int a; } x;\ntypedef struct foo {\n} cudaX;",
-    "using": b"using cudaX = int;",
-    "variable": b"static const int cudaX = 3;",
-    "member": b"struct A {\n  int cudaX;\n};",
-    "array": b"float cudaX[3];",
-    "enum": b"enum cudaX : int {",
-    "enumerator": b"enum E { a, cudaX = 3, b };",
-    "first enumerator": b"typedef enum\n{ cudaX } E;",
+    "macro": b"#define shimX 1",
+    "after a byte order mark": b"\xef\xbb\xbf#define shimX 1",
+    "macro with blanks": b" #  define shimX(a) a",
+    "function": b"int shimX(int a);",
+    "definition": b"static inline cudaError_t shimX (void)\n{\n}",
+    "type on the line before": b"__device__ double\nshimX(double *a, double b)\n{",
+    "pointer": b"const char *shimX(int);",
+    "template": b"template <typename T> __device__ T shimX(T a) {",
+    "extern C": b'extern "C" void shimX(void);',
+    "struct": b"struct shimX {",
+    "class on two lines": b"class shimX\n{",
+    "aligned": b"struct __align__(16) shimX {",
+    "typedef": b"typedef unsigned long shimX;",
+    "typedef of struct": b"typedef struct { int a; } x;\ntypedef struct foo {\n} shimX;",
+    "using": b"using shimX = int;",
+    "variable": b"static const int shimX = 3;",
+    "member": b"struct A {\n  int shimX;\n};",
+    "array": b"float shimX[3];",
+    "enum": b"enum shimX : int {",
+    "enumerator": b"enum E { a, shimX = 3, b };",
+    "first enumerator": b"typedef enum\n{ shimX } E;",
 }
 USES = {
-    "call": b"  cudaX(1);",
-    "returned": b"  return cudaX(1);",
-    "else": b"  else cudaX(1);",
-    "member call": b"  a.cudaX(1);",
-    "line comment": b"// int cudaX(int);",
-    "block comment": b"/* text\n   int cudaX(int);\n*/",
-    "argument": b"  int a = f(cudaX);",
-    "case": b"case cudaX:",
-    "namespace": b"using namespace cudaX;",
+    "call": b"  shimX(1);",
+    "returned": b"  return shimX(1);",
+    "else": b"  else shimX(1);",
+    "member call": b"  a.shimX(1);",
+    "line comment": b"// int shimX(int);",
+    "block comment": b"/* text\n   int shimX(int);\n*/",
+    "argument": b"  int a = f(shimX);",
+    "case": b"case shimX:",
+    "namespace": b"using namespace shimX;",
 }
 
 
 @pytest.mark.parametrize("text", DECLARATIONS.values(), ids=DECLARATIONS.keys())
 def test_declarations_are_found(text: bytes) -> None:
     """Whatever declares a name counts."""
-    assert scan(text + b"\n", lambda name: name == "cudaX").declared == ("cudaX",)
+    assert scan(text + b"\n", lambda name: name == "shimX").declared == ("shimX",)
+
+
+AT_FILE_SCOPE = [name for name in DECLARATIONS if name not in ("typedef of struct", "member")]
+
+
+@pytest.mark.parametrize("name", [name for name in AT_FILE_SCOPE if "enumerator" not in name])
+def test_a_name_built_like_those_of_the_runtime_is_cudas_own_at_file_scope(name: str) -> None:
+    """A stand-in for builds without CUDA is renamed with its uses; within something else the name is the project's."""
+    text = DECLARATIONS[name].replace(b"shimX", b"cudaX") + b"\n"
+    wanted = lambda found: found == "cudaX"  # noqa: E731
+    assert scan(text, wanted).declared == ()
+    assert scan(b'extern "C" {\nint a;\n}\n' + text, wanted).declared == ()
+    if b"define" not in text:
+        assert scan(b"namespace mine {\n" + text + b"}\n", wanted).declared == ("cudaX",)
 
 
 @pytest.mark.parametrize("text", USES.values(), ids=USES.keys())
 def test_uses_are_not_declarations(text: bytes) -> None:
     """A use of CUDA's own name does not make it the project's."""
-    assert scan(text + b"\n", lambda name: name == "cudaX").declared == ()
+    assert scan(text + b"\n", lambda name: name == "shimX").declared == ()
 
 
 def test_includes_are_listed_in_order() -> None:
@@ -71,7 +85,7 @@ def test_any_bytes_are_fine(pieces: list[bytes]) -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", [b"a<", b"a<a ", b"F(1,2)\n", b"enum ", b"template<a> ", b"typedef a \n", b"/*cudaX\n", b"struct __a__("]
+    "piece", [b"a<", b"a<a ", b"F(1,2)\n", b"enum ", b"template<a> ", b"typedef a \n", b"/*shimX\n", b"struct __a__("]
 )
 def test_time_grows_with_the_size_alone(piece: bytes) -> None:
     """Four times the text takes nowhere near sixteen times the time."""

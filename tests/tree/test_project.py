@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from porter.errors import Unusable
-from porter.project import Kind, Project, discover
+from porter.project.discovery import Kind, Project, discover
 from porter.settings import Choices, Handling, load_choices
 from tests.tree.trees import make_tree
 

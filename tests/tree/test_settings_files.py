@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from porter.buildfiles.mentions import kind_of_build, mention
-from porter.notices import BUILD_SETTINGS
+from porter.engine.notices import BUILD_SETTINGS
 
 
 @pytest.mark.parametrize(

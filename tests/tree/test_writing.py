@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from porter.errors import Unusable
-from porter.writing import Placed, content_at, content_of, place, place_link, sha256, write_atomically
+from porter.project.writing import Placed, content_at, content_of, place, place_link, sha256, write_atomically
 
 
 def test_place_writes_keeps_and_replaces(tmp_path: Path) -> None:

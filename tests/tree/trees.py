@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from porter.port import Answer, Request, port_to
+from porter.project.port import Answer, Request, port_to
 from porter.settings import Choices
 
 KERNEL = b"""#include <cuda_runtime.h>

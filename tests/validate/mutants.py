@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-PACKAGE = "porter.validation"
-MODULES = ("tolerance", "compare", "verdict")
+PACKAGE = "porter.validation.verdict"
+MODULES = ("tolerance", "compare", "outcome")
 """In the order of their imports."""
 CHECKS = "tests.validate.test_compare"
 _SLOW = ("test_sums_in_float32_pass_and_sums_in_half_do_not", "test_poison_is_told_from_results")

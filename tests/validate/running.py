@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from porter.validation.devices.registry import why_not
-from porter.validation.run import Outcome, Request, validate
-from porter.validation.verdict import CaseResult
+from porter.validation.run.plan import Outcome, Request, validate
+from porter.validation.verdict.outcome import CaseResult
 
 
 def devices() -> tuple[str, ...]:

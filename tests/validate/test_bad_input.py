@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from porter.validation.devices.registry import why_not
-from porter.validation.report import report_text
-from porter.validation.verdict import CaseResult, ValidateReport
+from porter.validation.verdict.outcome import CaseResult, ValidateReport
+from porter.validation.verdict.report import report_text
 
 from tests.validate.running import by_name, run
 
@@ -104,7 +104,7 @@ def test_references_that_fail(tmp_path: Path) -> None:
 
 
 def test_a_reference_that_hangs_or_dies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("porter.validation.check._GRACE", 0.0)
+    monkeypatch.setattr("porter.validation.run.case._GRACE", 0.0)
     cases = (_case("hangs", reference="hangs"), _case("dies", reference="dies"), _case("after"))
     results, report = _run(tmp_path, *cases, launch_seconds=1.0)
     assert results["after"].status.value == "passed"
@@ -138,7 +138,8 @@ def _fake_compiler(folder: Path, body: str) -> str:
     path = folder / "clang++"
     path.write_text(
         "#!/bin/sh\n"
-        'case "$*" in *--print-targets*) echo "amdgcn"; exit;; *--version*) echo "fake 19"; exit;; esac\n' + body
+        'case "$*" in *--print-targets*) echo "amdgcn"; exit;; *--version*) echo "clang version 19.1"; exit;; esac\n'
+        + body
     )
     path.chmod(0o755)
     return str(path)

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from porter.validation.case import Case, CaseError
-from porter.validation.casefile import load_cases
-from porter.validation.expression import BadExpression, Expression
-from porter.validation.inputs import Trial, fill, shape_of
-from porter.validation.run import Request, validate
-from porter.validation.shorthand import expand, split
+from porter.validation.cases.case import Case, CaseError
+from porter.validation.cases.expression import BadExpression, Expression
+from porter.validation.cases.file import load_cases
+from porter.validation.cases.inputs import Trial, fill, shape_of
+from porter.validation.cases.shorthand import expand, split
+from porter.validation.run.plan import Request, validate
 
 GOOD = """\
 schema = "porter-case/1"

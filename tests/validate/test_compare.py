@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from porter.validation import dtypes, tolerance
-from porter.validation.compare import BINS, compare, errors_of, same_bits, sorted_written, ulps_apart
-from porter.validation.verdict import Status, judge, judge_runs, worst
+from porter.validation.cases import dtypes
+from porter.validation.verdict import tolerance
+from porter.validation.verdict.compare import BINS, compare, errors_of, same_bits, sorted_written, ulps_apart
+from porter.validation.verdict.outcome import Status, judge, judge_runs, worst
 
 Array = NDArray[Any]
 F32 = "float32"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from porter.validation.toolchain.invoke import invoke, module_command
 
-from porter.scratch import lasting_folder, own_temporary_folder
+from porter.system.scratch import lasting_folder, own_temporary_folder
 
 
 def test_a_package_of_the_user_does_not_hide_ours(tmp_path: Path) -> None:
@@ -20,8 +20,10 @@ def test_a_package_of_the_user_does_not_hide_ours(tmp_path: Path) -> None:
     (tmp_path / "helper.py").write_text("")
     done = invoke(module_command("porter.validation.devices.presence", "cuda"), 60, tmp_path)
     assert "the wrong one" not in done.output and done.code in (0, 1)
-    words = list(module_command("porter.validation.worker"))
-    words[2] = words[2].split("runpy.run_module")[0] + "import numpy, porter.validation.worker, helper; print('ours')"
+    words = list(module_command("porter.validation.run.worker"))
+    words[2] = (
+        words[2].split("runpy.run_module")[0] + "import numpy, porter.validation.run.worker, helper; print('ours')"
+    )
     assert invoke(words, 60, tmp_path).output == "ours\n"
 
 

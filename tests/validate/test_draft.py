@@ -6,9 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from porter.validation.case import CaseError
-from porter.validation.casefile import load_cases
-from porter.validation.draft import draft
+from porter.validation.cases.case import CaseError
+from porter.validation.cases.file import load_cases
+from porter.validation.draft.init import draft
 
 from tests.cli.command import porter
 from tests.samples.loading import NAMES, SAMPLES, kernels, sources

@@ -6,13 +6,13 @@ import re
 from pathlib import Path
 
 import pytest
-from porter.validation.case import Case
-from porter.validation.casefile import load_cases
-from porter.validation.draft import draft
-from porter.validation.draft_declarations import without_comments
-from porter.validation.draft_expression import Unknown, over
-from porter.validation.draft_host import Host
-from porter.validation.expression import Expression
+from porter.validation.cases.case import Case
+from porter.validation.cases.expression import Expression
+from porter.validation.cases.file import load_cases
+from porter.validation.draft.declarations import without_comments
+from porter.validation.draft.expression import Unknown, over
+from porter.validation.draft.host import Host
+from porter.validation.draft.init import draft
 
 HOST = """
 #define TILE 16

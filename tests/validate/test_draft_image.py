@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from porter.validation.caseargs import TODO, read_argument
-from porter.validation.draft import draft
-from porter.validation.draft_image import image_line
-from porter.validation.shorthand import expand
+from porter.validation.cases.argument_rows import TODO, read_argument
+from porter.validation.cases.shorthand import expand
+from porter.validation.draft.image import image_line
+from porter.validation.draft.init import draft
 
 from tests.samples.loading import SAMPLES
 

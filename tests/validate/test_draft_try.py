@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 from porter.validation.devices import registry
-from porter.validation.draft import draft
-from porter.validation.draft_try import text_of, try_sizes
-from porter.validation.porting import in_hip
-from porter.validation.verdict import Status
+from porter.validation.draft.init import draft
+from porter.validation.draft.trying import text_of, try_sizes
+from porter.validation.run.porting import in_hip
+from porter.validation.verdict.outcome import Status
 
 from tests.cli.command import porter
 

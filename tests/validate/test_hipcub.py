@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from porter.validation.toolchain.headers import find_headers
-from porter.validation.verdict import Status
+from porter.validation.verdict.outcome import Status
 
 from tests.samples.loading import SAMPLES
 from tests.validate.running import by_name, run

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from porter.validation.verdict import Status
+from porter.validation.devices.registry import why_not
+from porter.validation.verdict.outcome import Status
 
 from tests.validate.running import by_name, devices, run, write_case
 
@@ -58,7 +59,7 @@ arguments = ["in in: uint32[n * 4]", "out out: uint32[blocks * threads * 12]", "
 @pytest.mark.slow
 def test_copies_and_accesses_by_offset(tmp_path: Path) -> None:
     if "ptx" not in devices():
-        pytest.skip("the original needs nvcc")
+        pytest.skip(str(why_not("ptx")))
     result = by_name(run(write_case(tmp_path, "staged", CASE, SOURCE)))["staged"]
     assert result.status is Status.PASSED, [side.reason for side in result.sides] + [p.reason for p in result.pairs]
     assert [pair.agreement for pair in result.pairs] == ["bitwise"]

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from porter.validation.devices import registry
-from porter.validation.moving import largest
+from porter.validation.verdict.moving import largest
 
 from tests.validate.running import by_name, run, write_case
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import warnings
 
 import pytest
-from porter.validation import compare, tolerance, verdict
+from porter.validation.verdict import compare, tolerance
+from porter.validation.verdict import outcome as verdict
 
 from tests.validate.mutants import MODULES, is_killed, mutants
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from porter.validation.devices.registry import why_not
-from porter.validation.verdict import CaseResult, Status
+from porter.validation.verdict.outcome import CaseResult, Status
 
 from tests.validate.running import by_name, run
 

@@ -63,3 +63,12 @@ def test_a_file_with_a_mistake_is_an_error(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace("block = 64", "blokc = 64", 1))
     done = _pytest(tmp_path, "--porter-cases")
     assert done.returncode and "k.case.toml:8: unknown key 'blokc'" in done.stdout
+
+
+def test_a_package_whose_extension_is_not_built_is_not_imported(tmp_path: Path) -> None:
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "__init__.py").write_text("from package import _extension\n")
+    _write(tmp_path / "package", 33)
+    done = _pytest(tmp_path, "--porter-cases", "--collect-only")
+    assert "left_out" in done.stdout, done.stdout + done.stderr
+    assert "_extension" not in done.stdout

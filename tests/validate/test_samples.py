@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from porter.validation.casefile import find_case_files, load_cases
+from porter.validation.cases.file import find_case_files, load_cases
 from porter.validation.devices.registry import DEFAULT, why_not
-from porter.validation.report import report_json
-from porter.validation.run import Outcome
-from porter.validation.verdict import CaseResult, Status
+from porter.validation.run.plan import Outcome
+from porter.validation.verdict.outcome import CaseResult, Status
+from porter.validation.verdict.report import report_json
 
 from porter.report.schemas import load
 from tests.samples.loading import NAMES, SAMPLES, kernels
@@ -83,7 +83,7 @@ def test_the_report_keeps_its_schema(outcome: Outcome) -> None:
 @pytest.mark.slow
 def test_original_and_port_agree(results: Mapping[str, CaseResult]) -> None:
     if "ptx" not in devices():
-        pytest.skip("the original needs nvcc")
+        pytest.skip(str(why_not("ptx")))
     compared = [p for case in results.values() for p in case.pairs if "original" in p.against]
     assert len(compared) >= 70
     assert sum(pair.agreement == "bitwise" for pair in compared) >= 50

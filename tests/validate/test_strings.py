@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from porter.validation.case import CaseError
-from porter.validation.casefile import load_cases
-from porter.validation.draft import draft
-from porter.validation.text import kernel_file
-from porter.validation.verdict import Status
+from porter.validation.cases.case import CaseError
+from porter.validation.cases.file import load_cases
+from porter.validation.cases.runtime_text import kernel_file
+from porter.validation.devices.registry import why_not
+from porter.validation.draft.init import draft
+from porter.validation.verdict.outcome import Status
 
 from tests.validate.running import by_name, devices, run, write_case
 
@@ -69,7 +70,7 @@ def test_a_plain_string_of_pieces(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_fault_names_the_line_of_the_file(tmp_path: Path) -> None:
     if "ptx" not in devices():
-        pytest.skip("no nvcc")
+        pytest.skip(str(why_not("ptx")))
     outcome = run(write_case(tmp_path, "k", "string = true\n" + SIZES, RAW))
     original = by_name(outcome)["k"].sides[0]
     assert original.status is Status.FAULT and "k.cu:5" in original.reason, original.reason

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from porter.validation.verdict import Status
+from porter.validation.devices.registry import why_not
+from porter.validation.verdict.outcome import Status
 
 from tests.validate.running import by_name, devices, run, write_case
 
@@ -131,7 +132,7 @@ arguments = [
 )
 def test_ported_products(tmp_path: Path, kernel: str, case: str, source: str, agreement: str) -> None:
     if "ptx" not in devices():
-        pytest.skip("the original needs nvcc")
+        pytest.skip(str(why_not("ptx")))
     result = by_name(run(write_case(tmp_path, kernel, case, source)))[kernel]
     assert result.status is Status.PASSED, [side.reason for side in result.sides] + [p.reason for p in result.pairs]
     assert all(not agreement or pair.agreement == agreement for pair in result.pairs)

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from porter.validation.caseargs import read_argument
-from porter.validation.sampling import Sampling
-from porter.validation.shorthand import expand
+from porter.validation.cases.argument_rows import read_argument
+from porter.validation.cases.sampling import Sampling
+from porter.validation.cases.shorthand import expand
 
 from tests.validate.running import by_name, run
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from porter.validation.casefile import load_cases
-from porter.validation.draft import draft
-from porter.validation.draft_torch import View, view_in
+from porter.validation.cases.file import load_cases
+from porter.validation.cases.views import view_of
+from porter.validation.draft.init import draft
+from porter.validation.draft.torch import View, view_in
 from porter.validation.toolchain.result import Missing
 from porter.validation.toolchain.torch_headers import find_torch_headers
-from porter.validation.verdict import Status
-from porter.validation.views import view_of
+from porter.validation.verdict.outcome import Status
 
 from tests.validate.running import by_name, run
 

@@ -15,13 +15,13 @@ from porter.validation.devices.core.result import NotRun, Ran
 from porter.validation.devices.gfx942 import Module, open_device
 from porter.validation.toolchain.clang import Assembled, Missing, assemble_text
 
-from porter.engine import Context, port
+from porter.engine.file import Context, port
+from porter.engine.registry import all_rules
+from porter.engine.support import header_bytes, load_support
+from porter.engine.unit import Unit
 from porter.model import PortedFile, Settings
 from porter.names.table import load_names
-from porter.registry import all_rules
 from porter.source import SourceFile
-from porter.support import header_bytes, load_support
-from porter.unit import Unit
 from tests.fixtures.warp import Argument, Fixture
 
 Array = npt.NDArray[Any]

@@ -1,15 +1,13 @@
-"""The warp fixtures through all rules: every hazard found, most fixed, nothing said of safe code, values classified."""
+"""The warp fixtures through all rules: every hazard found, most fixed, nothing said of safe code."""
 
 from __future__ import annotations
 
 import pytest
 
-from porter.edits import overlaps
+from porter.engine.edits import overlaps
 from porter.model import Edit, Effort, Finding
 from porter.source import SourceFile
-from porter.warp.classify import classify
 from porter.warp.native.plan import outcome
-from porter.warp.roles import Classified, Role
 from tests.fixtures.warp import Fixture, Hazard, load
 from tests.warp import execution
 
@@ -101,39 +99,3 @@ def test_kept_kernels_are_as_in_preserving_mode(name: str) -> None:
     fixture = FIXTURES[name]
     if fixture.native == "preserve":
         assert execution.ported(fixture, "native").data == execution.ported(fixture, "preserve").data
-
-
-def _classified(fixture: Fixture, line: int, text: str) -> list[Classified]:
-    source = _source(fixture)
-    start = source.line_start(line) + source.line_text(line).index(text)
-    end = start + len(text)
-    return [c for c in classify(execution.unit(fixture)) if c.span.start < end and start < c.span.end]
-
-
-def test_values_are_classified() -> None:
-    """What the classifier says of a value is right, or it says that it cannot tell."""
-    wrong: list[str] = []
-    undecided = total = 0
-    for fixture in FIXTURES.values():
-        for value in fixture.values:
-            total += 1
-            found = _classified(fixture, value.line, value.text)
-            roles = {item.role.value for item in found} or {Role.UNRELATED.value}
-            if value.kind in roles:
-                continue
-            if Role.UNDECIDED.value in roles:
-                undecided += 1
-            else:
-                wrong.append(f"{fixture.name}:{value.line} {value.text}: {roles} for {value.kind}")
-    assert not wrong, "\n".join(wrong)
-    assert undecided <= 0.02 * total, f"{undecided} of {total}"
-
-
-def test_no_width_is_taken_for_data() -> None:
-    """A width that feeds a warp operation is never called data, a tile or unrelated."""
-    for fixture in FIXTURES.values():
-        for value in fixture.values:
-            if value.kind != "hardware-width":
-                continue
-            found = _classified(fixture, value.line, value.text)
-            assert not found or {item.role for item in found} & {Role.HARDWARE, Role.UNDECIDED}, (fixture.name, value)

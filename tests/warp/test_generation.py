@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from porter.engine.support import load_support
+from porter.engine.unit import Unit
 from porter.model import Settings
 from porter.names.table import load_names
 from porter.source import SourceFile
-from porter.support import load_support
-from porter.unit import Unit
-from porter.warp.generation import NAME, sole_code
+from porter.warp.ptx.generation import NAME, sole_code
 
 MMA = (
     'asm("mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 {%0,%1}, {%2,%3}, {%4}, {%5,%6};" : "=r"(d), "=r"(d) '

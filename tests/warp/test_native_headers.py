@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from porter.engine import port
-from porter.headers import header_reader
-from porter.port import Request, preview
+from porter.cpp.headers import header_reader
+from porter.engine.file import port
+from porter.project.port import Request, preview
 from porter.settings import Choices, with_overrides
 from porter.source import SourceFile
 from tests.warp import execution, shapes

@@ -6,10 +6,10 @@ import re
 
 import pytest
 
-from porter.engine import port
+from porter.engine.file import port
 from porter.source import SourceFile
 from porter.warp.bodies import bodies_of
-from porter.warp.geometry import block_shape, launches_of, product
+from porter.warp.flow.geometry import block_shape, launches_of, product
 from porter.warp.native.plan import outcome
 from tests.fixtures.warp import Fixture, load
 from tests.warp import execution, shapes

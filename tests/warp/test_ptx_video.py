@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from porter.validation.devices.core.result import Ran
 
-from porter.engine import port
+from porter.engine.file import port
 from porter.source import SourceFile
 from tests.warp import execution
 

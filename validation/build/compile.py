@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from porter.validation.build.model import How
-from porter.validation.build.torch_use import setup_macros, torch_of
+from porter.validation.build.setup_script import setup_macros
+from porter.validation.build.torch_use import torch_of
 from porter.validation.toolchain.clang import Clang, lacks_wrapping_atomics, libraries, prelude
 from porter.validation.toolchain.headers import include_options
 from porter.validation.toolchain.hipcc import ENVIRONMENT, Hipcc
@@ -91,7 +92,7 @@ def compile_unit(tool: Tool, source: Path, target: str, options: tuple[str, ...]
         return _with_hipcc(tool.hipcc, source, target, options, seconds)
     if tool.clang is not None:
         return _with_clang(tool.clang, source, target, options, seconds)
-    raise ValueError("syntax is checked by porter.parsing")
+    raise ValueError("syntax is checked by porter.cpp.clang")
 
 
 def _with_hipcc(hipcc: Hipcc, source: Path, target: str, options: tuple[str, ...], seconds: float) -> Compiled:

@@ -9,6 +9,8 @@ import re
 from collections import defaultdict
 from pathlib import Path
 
+from porter.system.reading import read_regular
+
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*(?:include|include_next|import)[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)', re.MULTILINE)
 _SYSTEM = (Path("/usr/include"), Path("/usr/local/include"), Path("/usr/include/x86_64-linux-gnu"))
 _VENDORED = frozenset(
@@ -83,7 +85,7 @@ def _is_system(name: str) -> bool:
 @functools.lru_cache(maxsize=4096)
 def _read(path: str, stamp: tuple[int, int]) -> tuple[tuple[bool, str], ...]:
     del stamp
-    data = Path(path).read_bytes()
+    data = read_regular(path)
     found = [(bool(m[1]), (m[1] or m[2]).decode("utf-8", "replace")) for m in _INCLUDE.finditer(data)]
     return tuple(dict.fromkeys(found))
 

@@ -12,13 +12,14 @@ from typing import TypeVar
 
 from porter.validation.build.includes import shared_folders
 from porter.validation.build.model import Block
-from porter.validation.expression import BadExpression, Expression
+from porter.validation.cases.expression import BadExpression, Expression
 
-from porter.kernels import find_kernels, find_launches
-from porter.launches import base_name
-from porter.lex import Tokens, lex
+from porter.cpp.kernels import find_kernels, find_launches
+from porter.cpp.launches import base_name
+from porter.cpp.lex import Tokens, lex
 from porter.model import Launch
 from porter.source import SourceFile
+from porter.system.reading import read_regular
 
 LARGEST_BLOCK = 1024
 
@@ -165,7 +166,7 @@ def read_sources(root: Path, paths: Iterable[str]) -> Sources:
     sources = Sources(root)
     for path in paths:
         try:
-            data = (root / path).read_bytes()
+            data = read_regular(root / path)
         except OSError:
             continue
         source = SourceFile(path, data)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import posixpath
 import re
-import shutil
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from porter.validation.build.includes import shared_folders
 from porter.validation.build.model import ProgramBuild, Status
 from porter.validation.toolchain.hipcc import ENVIRONMENT, Hipcc
+from porter.validation.toolchain.programs import find
+from porter.validation.toolchain.result import Missing
 from porter.validation.toolchain.store import Made, Recipe, identity, make
 
 _MAIN = re.compile(rb"^[ \t]*(?:static[ \t]+)?(?:int|auto|signed)[ \t\r\n]+main[ \t\r\n]*\(", re.MULTILINE)
@@ -71,39 +72,42 @@ def _includes(text: bytes, head: bytes) -> bool:
 
 def link(hipcc: Hipcc, program: Program, objects: Mapping[str, Path], target: str, seconds: float) -> ProgramBuild:
     """Link the objects of one program, and of the others what it lacks."""
-    made = _linked(hipcc, program, objects, target, seconds)
+    files = tuple(objects[unit] for unit in program.units)
+    others = tuple(objects[unit] for unit in program.others if unit in objects)
+    archive = _archive(others, seconds) if others else None
+
+    def linked(libraries: Iterable[str]) -> Made:
+        def command(folder: Path) -> tuple[str, ...]:
+            named = (*files, *([archive] if isinstance(archive, Path) else []), *(f"-l{name}" for name in libraries))
+            return (hipcc.path, f"--offload-arch={target}", *map(str, named), "-o", str(folder / "program"))
+
+        inputs = (*files, *others)
+        recipe = Recipe(hipcc.identity, command, inputs, ("program",), None, ENVIRONMENT, has_depfile=False)
+        return make(recipe, seconds)
+
+    made = linked(program.libraries)
     done, absent = made.invocation, _NO_LIBRARY.findall(made.invocation.output)
     if absent and not done.ok:  # another one may have its functions, as libamdhip64 those of an old hiprtc
         rest = tuple(name for name in program.libraries if name not in absent)
-        without = _linked(hipcc, replace(program, libraries=rest), objects, target, seconds).invocation
+        without = linked(rest).invocation
         done = without if without.ok else done
     if done.ok:
         return ProgramBuild(program.main, program.units, target, Status.BUILT, None, done.command)
+    if isinstance(archive, Missing) and "undefined" in done.output:
+        why = f"units beside it may have what it lacks, but there is {archive.reason}"
+        return ProgramBuild(program.main, program.units, target, Status.NOT_RUN, why, done.command, done.said)
     status = Status.TIMED_OUT if done.stopped and "no end" in done.stopped else Status.FAILED
     said = f"lib{absent[0]} is not installed" if absent else done.stopped or _first_error(done.output)
     status = Status.NOT_RUN if absent else status
     return ProgramBuild(program.main, program.units, target, status, said, done.command, done.said)
 
 
-def _linked(hipcc: Hipcc, program: Program, objects: Mapping[str, Path], target: str, seconds: float) -> Made:
-    files = tuple(objects[unit] for unit in program.units)
-    others = tuple(objects[unit] for unit in program.others if unit in objects)
-    archive = _archive(others, seconds) if others else None
-
-    def command(folder: Path) -> tuple[str, ...]:
-        named = [*map(str, files), *([str(archive)] if archive else []), *(f"-l{name}" for name in program.libraries)]
-        return (hipcc.path, f"--offload-arch={target}", *named, "-o", str(folder / "program"))
-
-    inputs = (*files, *others)
-    recipe = Recipe(hipcc.identity, command, inputs, ("program",), None, ENVIRONMENT, has_depfile=False)
-    return make(recipe, seconds)
-
-
-def _archive(objects: tuple[Path, ...], seconds: float) -> Path | None:
-    """A thin archive, from which a linker takes what it needs; without `ar`, nothing."""
-    path = shutil.which("ar") or shutil.which("llvm-ar")
-    if path is None:
-        return None
+def _archive(objects: tuple[Path, ...], seconds: float) -> Path | Missing | None:
+    """A thin archive, from which a linker takes what it needs; None when it cannot be made."""
+    found = find("ar")
+    if isinstance(found, Missing):
+        return found
+    path = found.path
 
     def command(folder: Path) -> tuple[str, ...]:
         return (path, "rcsT", str(folder / _OTHERS), *map(str, objects))

@@ -109,9 +109,9 @@ def _limits(
     limits = [name for name in ("vgprs", "sgprs", "lds") if fits[name] == blocks < by_slots]
     if blocks == fits["blocks"] < by_slots:
         limits.append("blocks")
-    if blocks * waves_per_block < min(registers.values()) * target.simds and not {"lds", "blocks"} & set(limits):
+    fewest = min(registers.values())
+    if blocks * waves_per_block < fewest * target.simds and not {"lds", "blocks"} & set(limits):
         limits.append("block")
     if not limits:  # both: whole blocks fill as many slots as the registers allow, and not all
-        fewest = min(registers.values())
         limits = [*(name for name, waves in registers.items() if waves == fewest), "block"]
     return tuple(limits)

@@ -9,9 +9,9 @@ from pathlib import Path, PurePosixPath
 from porter.validation.build.diagnostics import Raw
 from porter.validation.build.model import Diagnostic, Place, Related
 
-from porter.linemap import source_line
-from porter.manifest import Manifest
-from porter.records import FileRecord
+from porter.project.linemap import source_line
+from porter.project.manifest import Manifest
+from porter.project.records import FileRecord
 
 _MOST = 3
 

@@ -48,6 +48,6 @@ def check_syntax(source: Path, target: str, options: tuple[str, ...], seconds: f
         *("-x", "hip", "-nogpulib", "-D__HIP_PLATFORM_AMD__", f"--offload-arch={target}"),
         *("-resource-dir", str(_resource_folder()), *include_options(headers), *common_options(source, options)),
     )
-    program = (sys.executable, "-m", "porter.parsing.syntax", str(source), *shared)
+    program = (sys.executable, "-m", "porter.cpp.clang.syntax_check", str(source), *shared)
     passes = ("--cuda-device-only", "--cuda-host-only")
     return Compiled(tuple(invoke((*program, side), seconds, Path(sys.prefix)) for side in passes), "", None, False, ())

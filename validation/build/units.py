@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 import os
 import re
 import shlex
@@ -15,9 +14,10 @@ from typing import Any
 from porter.validation.build.includes import Headers
 
 from porter.errors import Unusable
-from porter.manifest import NAME as MANIFEST
-from porter.manifest import Manifest, read_manifest
-from porter.records import Status
+from porter.project.manifest import NAME as MANIFEST
+from porter.project.manifest import Manifest, read_manifest
+from porter.project.records import Status
+from porter.system.reading import read_json, read_regular
 
 GPU = (".hip", ".cu")
 CXX = (".cpp", ".cc", ".cxx", ".c++", ".C")
@@ -126,7 +126,7 @@ def _chosen(root: Path, path: Path, manifest: Manifest | None, code: tuple[str, 
 
 def _has_gpu_code(path: Path) -> bool:
     try:
-        return _GPU_CODE.search(path.read_bytes()) is not None
+        return _GPU_CODE.search(read_regular(path)) is not None
     except OSError:
         return False
 
@@ -143,7 +143,7 @@ def _implied(root: Path, path: str, manifest: Manifest | None, headers: Headers)
 @functools.lru_cache(maxsize=8)
 def _settings(root: Path) -> dict[str, Any]:
     """The settings that the port was made with."""
-    found = json.loads((root / MANIFEST).read_bytes()).get("settings", {})
+    found = read_json(root / MANIFEST).get("settings", {})
     return found if isinstance(found, dict) else {}
 
 
@@ -152,7 +152,7 @@ def _description(root: Path, given: Path | None) -> tuple[list[Any] | None, str]
         if not given and not path.is_file():
             continue
         try:
-            entries = json.loads(path.read_bytes())
+            entries = read_json(path)
         except OSError as error:
             raise Unusable(f"{path}: {error.strerror}") from None
         except ValueError as error:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from porter.validation.device import BuildFailed, Loaded, Program
 from porter.validation.devices.core.result import NotRun
+from porter.validation.devices.device import BuildFailed, Loaded, Program
 from porter.validation.devices.presence import find_gpu
 from porter.validation.devices.real import compile_real
 from porter.validation.harness.build import why_not

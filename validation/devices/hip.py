@@ -5,17 +5,18 @@ from __future__ import annotations
 import functools
 import os
 import re
-import shutil
 from dataclasses import dataclass
 
-from porter.validation.device import BuildFailed, Loaded, Program
 from porter.validation.devices.core.result import NotRun
+from porter.validation.devices.device import BuildFailed, Loaded, Program
 from porter.validation.devices.presence import find_gpu
 from porter.validation.devices.real import compile_real
 from porter.validation.harness.build import why_not
 from porter.validation.toolchain.hipcc import find_hipcc, supports
 from porter.validation.toolchain.invoke import invoke
 from porter.validation.toolchain.result import Missing
+
+from porter.system.programs import on_this_machine
 
 _PREFERRED = ("gfx942", "gfx90a")
 _LISTED = re.compile(r"^\s*(?:Name:\s*)?(gfx[0-9a-f]+(?::[a-z]+[+-])*)\s*$", re.MULTILINE)
@@ -48,8 +49,8 @@ class Hip:
 @functools.cache
 def _detected() -> str | None:
     """The first GPU that ROCm's own tools list."""
-    for tool in ("rocm_agent_enumerator", "rocminfo", "/opt/rocm/bin/rocm_agent_enumerator", "/opt/rocm/bin/rocminfo"):
-        path = shutil.which(tool)
+    for tool in ("rocm_agent_enumerator", "rocminfo"):
+        path = on_this_machine(tool)
         found = _LISTED.findall(invoke((path,), 30).output) if path else []
         gpus = [name for name in found if name != "gfx000"]
         if gpus:

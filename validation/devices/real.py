@@ -6,15 +6,15 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from porter.validation.device import BuildFailed, Launch, LaunchOutcome, Loaded, Program, TimedOut
 from porter.validation.devices.core.result import Counters, Fault, FaultKind, NotRun, Place, Ran
+from porter.validation.devices.device import BuildFailed, Launch, LaunchOutcome, Loaded, Program, TimedOut
 from porter.validation.harness import messages
 from porter.validation.harness.build import Harness, build
 from porter.validation.harness.child import Child, Died, Late
 from porter.validation.harness.cutout import kind_of, units_of, with_torch
 from porter.validation.harness.render import Unit
-from porter.validation.timing import Measured
 from porter.validation.toolchain.result import CompileFailed, Missing
+from porter.validation.verdict.timing import Measured
 
 _CODE = re.compile(r"\((\d+)\):")
 _FAULTS = {

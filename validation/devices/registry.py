@@ -6,7 +6,7 @@ import functools
 import importlib
 from collections.abc import Callable
 
-from porter.validation.device import Device
+from porter.validation.devices.device import Device
 
 _MAKERS = {
     "ptx": "porter.validation.devices.virtual:ptx",

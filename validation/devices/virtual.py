@@ -1,26 +1,25 @@
-"""The virtual devices behind the protocol of `porter.validation.device`: source in, outcome out."""
+"""The virtual devices behind the protocol of `porter.validation.devices.device`: source in, outcome out."""
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
 import functools
-import hashlib
-import os
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from porter.validation.device import BuildFailed, Launch, LaunchOutcome, Loaded, Program
-from porter.validation.devices.core.launch import Options
-from porter.validation.devices.core.result import Array, NotRun, Place, Ran
+import numpy as np
+from porter.validation.devices.core.launch import Caches, Options, Sample
+from porter.validation.devices.core.result import Array, Left, NotRun, Place, Ran
+from porter.validation.devices.device import BuildFailed, Launch, LaunchOutcome, Loaded, Program
+from porter.validation.devices.scopes import names_block_scope, narrow_in_ir, narrow_in_ptx
 from porter.validation.toolchain.entry import demangle, entry_symbol, entry_unit, find_symbol
 from porter.validation.toolchain.result import Assembled, CompileFailed, Missing
 from porter.validation.toolchain.store import mark_used
 
-from porter.caching import cache_folder
+from porter.system.cache import cache_folder, kept_text
 
 _LANE_STEPS_PER_SECOND = 2_000_000
 """A cautious figure for how fast a wave runs, to make an instruction budget of a time limit."""
@@ -48,6 +47,8 @@ class Backend:
     does_not_show: tuple[str, ...]
     alignment: str = "dword"
     """What an access must be aligned to."""
+    narrow: Callable[[Path, Program, float, str, str], frozenset[str]] = lambda *_: frozenset()
+    """Unit, program, seconds, assembly text, kernel: atomics on global memory that are for a block alone."""
 
 
 @dataclass
@@ -123,7 +124,8 @@ class VirtualDevice:
         translated = module.translate(symbol)
         if isinstance(translated, NotRun):
             return translated
-        return VirtualKernel(made.command, module, symbol, state, self.backend.alignment)
+        narrow = self.backend.narrow(unit, program, seconds, made.text, symbol)
+        return VirtualKernel(made.command, module, symbol, state, self.backend.alignment, narrow=narrow)
 
     def _load(self, device: Any, text: str) -> tuple[Any, tuple[tuple[int, bytes], ...]]:
         """The module, and its variables as they are before any launch."""
@@ -189,6 +191,8 @@ class VirtualKernel:
     alignment: str
     notes: tuple[str, ...] = ()
     """What is odd about how it was compiled."""
+    narrow: frozenset[str] = frozenset()
+    """Atomic operations on global memory that are for a block alone."""
 
     def launch(self, launch: Launch, seconds: float) -> LaunchOutcome:
         """Run it. The limit becomes an instruction budget per wave; the process around it has the clock."""
@@ -199,9 +203,21 @@ class VirtualKernel:
         outcome = self._run(launch, seconds, (argument, offset, size))
         return outcome.writer if isinstance(outcome, Ran) else None
 
-    def _run(self, launch: Launch, seconds: float, watch: tuple[int, int, int] | None) -> LaunchOutcome:
+    def profile(self, launch: Launch, seconds: float, caches: Caches, sample: Sample | None) -> LaunchOutcome:
+        """Run it, all or some of its blocks, with every counter on and no check for races or unwritten values."""
+        launch = replace(launch, races=False, initialised=False, schedule=None)
+        return self._run(launch, seconds, None, caches, sample)
+
+    def _run(
+        self,
+        launch: Launch,
+        seconds: float,
+        watch: tuple[int, int, int] | None,
+        caches: Caches | None = None,
+        sample: Sample | None = None,
+    ) -> LaunchOutcome:
         memory = self.module.device.memory
-        for address, content in self.state:
+        for address, content in () if launch.again else self.state:
             memory.write(address, content)
         for name, value in launch.constants:
             found = self._variable(name)
@@ -219,11 +235,28 @@ class VirtualKernel:
             alignment=self.alignment,
             budget=max(1_000_000, int(seconds * _LANE_STEPS_PER_SECOND)),
             watch=watch,
+            rounding=launch.rounding,
+            count_memory=caches is not None,
+            caches=caches,
+            sample=sample,
         )
         outcome: LaunchOutcome = self.module.launch(
             self.symbol, launch.grid, launch.block, launch.arguments, launch.shared, options
         )
-        return outcome
+        return replace(outcome, left=self._left()) if isinstance(outcome, Ran) else outcome
+
+    def _left(self) -> tuple[Left, ...]:
+        """What the module's variables hold now."""
+        memory = self.module.device.memory
+        symbols = {self.module.symbols[symbol]: (name, symbol) for name, symbol in self._variables.items()}
+        found: list[Left] = []
+        for address, old in self.state:
+            if address not in symbols or len(old) > _LARGE_VARIABLE:
+                continue
+            name, symbol = symbols[address]
+            now = memory.read(address, len(old))
+            found.append(Left(name, now, now != old, _kind(self.module, symbol, now)))
+        return tuple(found)
 
     @functools.cached_property
     def _variables(self) -> dict[str, str]:
@@ -242,6 +275,17 @@ class VirtualKernel:
         return result
 
 
+_LARGE_VARIABLE = 1 << 20
+"""Bytes beyond which a variable is not looked at after a launch."""
+
+
+def _kind(module: Any, symbol: str, content: bytes) -> str | None:
+    """The numpy type of a variable's elements, where the assembly names it; addresses are no values."""
+    kind: str | None = getattr(module, "variable_types", {}).get(symbol)
+    is_address = kind in ("uint64", "int64") and bool((np.frombuffer(content, np.uint64) >> np.uint64(32)).any())
+    return None if is_address else kind
+
+
 def _unit(program: Program, suffix: str) -> Path:
     """The file that includes the source and instantiates the kernel."""
     text = entry_unit(program, _names(program))
@@ -250,15 +294,8 @@ def _unit(program: Program, suffix: str) -> Path:
 
 def keep_unit(content: bytes, name: str) -> Path:
     """A file in the cache; the same content is the same file."""
-    folder = cache_folder() / "units" / hashlib.sha256(content).hexdigest()[:32]
-    path = folder / name
-    if not path.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        handle, made = tempfile.mkstemp(dir=folder)
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        Path(made).replace(path)
-    mark_used(folder)
+    path = kept_text("units", content, name)
+    mark_used(path.parent)
     return path
 
 
@@ -291,6 +328,17 @@ def _assemble_amd(
     return assemble(unit, architecture, ("-Wno-everything", *_flags(program)), seconds)
 
 
+def _narrow_amd(
+    architecture: str, unit: Path, program: Program, seconds: float, text: str, kernel: str
+) -> frozenset[str]:
+    if not names_block_scope(program):
+        return frozenset()
+    from porter.validation.toolchain.clang import assemble
+
+    made = assemble(unit, architecture, ("-Wno-everything", *_flags(program)), seconds, ir=True)
+    return narrow_in_ir(made.text, kernel) if isinstance(made, Assembled) else frozenset()
+
+
 def _missing_clang(architecture: str) -> str | None:
     from porter.validation.toolchain.clang import find_clang
 
@@ -313,7 +361,9 @@ def _amd(architecture: str) -> VirtualDevice:
     )
     assemble = functools.partial(_assemble_amd, architecture)
     missing = functools.partial(_missing_clang, architecture)
-    return VirtualDevice(Backend(architecture, "hip", 64, ".hip", assemble, _open_amd, missing, shows_not))
+    narrow = functools.partial(_narrow_amd, architecture)
+    backend = Backend(architecture, "hip", 64, ".hip", assemble, _open_amd, missing, shows_not, narrow=narrow)
+    return VirtualDevice(backend)
 
 
 def gfx942() -> VirtualDevice:
@@ -354,5 +404,8 @@ def ptx() -> VirtualDevice:
         "the order of summation inside matrix instructions",
         "time",
     )
-    backend = Backend("ptx", "cuda", 32, ".cu", _assemble_ptx, _open_ptx, _missing_nvcc, shows_not, "natural")
+    backend = Backend(
+        "ptx", "cuda", 32, ".cu", _assemble_ptx, _open_ptx, _missing_nvcc, shows_not, "natural",
+        lambda unit, program, seconds, text, kernel: narrow_in_ptx(text),
+    )  # fmt: skip
     return VirtualDevice(backend)

@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import functools
-import hashlib
-import os
-import shutil
-import sysconfig
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from porter.validation.device import Program
+from porter.validation.devices.device import Program
 from porter.validation.harness.render import Unit, render, template_folder
 from porter.validation.toolchain.hipcc import ENVIRONMENT, Hipcc, find_hipcc
-from porter.validation.toolchain.invoke import invoke
 from porter.validation.toolchain.nvcc import Nvcc, find_nvcc
+from porter.validation.toolchain.programs import find
+from porter.validation.toolchain.python_headers import python_headers
 from porter.validation.toolchain.result import CompileFailed, Missing
-from porter.validation.toolchain.store import DEPFILE, Made, Recipe, identity, make, probing, roots
+from porter.validation.toolchain.store import DEPFILE, Made, Recipe, identity, make, probing
 
-from porter.caching import cache_folder
-from porter.support import include_folder
+from porter.engine.support import include_folder
+from porter.system.cache import cache_folder, kept_text
 
 MODULE = "porter_harness_module"
 _OBJECT, _LIBRARY = "side.o", f"{MODULE}.so"
-_HOST = ("c++", "g++", "clang++", "clang++-19")
 
 
 @dataclass(frozen=True)
@@ -39,14 +35,8 @@ class Harness:
 
 @functools.cache
 def _host_compiler() -> tuple[str, str] | Missing:
-    names = (os.environ.get("CXX"), *_HOST)
-    for name in names:
-        path = shutil.which(name) if name else None
-        if path is not None:
-            shown = invoke((path, "--version"), 20)
-            if shown.ok:
-                return path, shown.output.splitlines()[0]
-    return Missing(f"no C++ compiler for the Python side of the harness: {', '.join(_HOST)} (or set CXX)")
+    found = find("C++ compiler")
+    return found if isinstance(found, Missing) else (found.path, found.said.splitlines()[0])
 
 
 @functools.cache
@@ -58,22 +48,15 @@ def _pybind11() -> Path | Missing:
     return Path(pybind11.get_include())
 
 
-def _python_headers() -> Path | Missing:
-    folder = Path(sysconfig.get_paths()["include"])
-    if (folder / "Python.h").is_file():
-        return folder
-    return Missing(f"no Python headers in {folder}: install python3-dev")
-
-
 def why_not() -> str | None:
     """None, or what the Python side of a harness lacks here."""
-    found = (_host_compiler(), _pybind11(), _python_headers())
+    found = (_host_compiler(), _pybind11(), python_headers())
     return next((one.reason for one in found if isinstance(one, Missing)), None)
 
 
 def build(unit: Unit, architecture: str, seconds: float) -> Harness | CompileFailed | Missing:
     """The module around one kernel; every step is kept by content."""
-    host, headers, python = _host_compiler(), _pybind11(), _python_headers()
+    host, headers, python = _host_compiler(), _pybind11(), python_headers()
     for found in (host, headers, python):
         if isinstance(found, Missing):
             return found
@@ -155,6 +138,12 @@ def _quiet(language: str) -> tuple[str, ...]:
     return ("-w",) if language == "cuda" else ("-Wno-everything",)
 
 
+def _runtime(nvcc: Nvcc) -> str:
+    """Which of its runtime libraries there is to link to: older wheels have the shared one alone."""
+    static = not nvcc.library_dirs or any((folder / "libcudart_static.a").is_file() for folder in nvcc.library_dirs)
+    return "static" if static else "shared"
+
+
 def _linked(program: Program, binding: Path, side: Path, architecture: str, seconds: float) -> Made | Missing:
     start: tuple[str, ...]
     if program.language == "cuda":
@@ -162,7 +151,7 @@ def _linked(program: Program, binding: Path, side: Path, architecture: str, seco
         if isinstance(nvcc, Missing):
             return nvcc
         folders = tuple(f"-L{folder}" for folder in nvcc.library_dirs)
-        start = (nvcc.path, f"-arch={architecture}", "-shared", "-cudart", "shared" if nvcc.library_dirs else "static")
+        start = (nvcc.path, f"-arch={architecture}", "-shared", "-cudart", _runtime(nvcc))
         tool, environment = identity(nvcc.path, f"nvcc {nvcc.version}"), {}
     else:
         hipcc = find_hipcc()
@@ -181,17 +170,7 @@ def _source(unit: Unit) -> Path:
     """The rendered unit as a file; the same text is the same file."""
     text = render(unit)
     suffix = ".cu" if unit.program.language == "cuda" else ".hip"
-    name = hashlib.sha256(text.encode()).hexdigest()[:32]
-    for root in roots():
-        path = root / "harness" / name / f"{unit.program.source.stem}{suffix}"
-        if path.is_file():
-            return path
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            handle, made = tempfile.mkstemp(dir=path.parent)
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-            return Path(made).replace(path)
-        except OSError:
-            continue
-    raise OSError(f"neither {cache_folder()} nor {tempfile.gettempdir()} can be written")
+    try:
+        return kept_text("harness", text.encode(), f"{unit.program.source.stem}{suffix}")
+    except OSError:
+        raise OSError(f"neither {cache_folder()} nor {tempfile.gettempdir()} can be written") from None

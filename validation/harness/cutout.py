@@ -8,15 +8,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from porter.validation.build.torch_use import torch_of
-from porter.validation.device import Program
+from porter.validation.devices.device import Program
 from porter.validation.harness.items import Item, items
 from porter.validation.toolchain.nvcc import find_nvcc
 from porter.validation.toolchain.result import Missing
 from porter.validation.toolchain.torch_headers import TorchHeaders
 
-from porter.launches import base_name
-from porter.lex import Include, Tokens, lex
-from porter.support import FOLDER, include_folder
+from porter.cpp.launches import base_name
+from porter.cpp.lex import Include, Tokens, lex
+from porter.engine.support import FOLDER, include_folder
+from porter.system.reading import is_regular, read_regular
 
 _FRAMEWORKS = frozenset({"torch", "ATen", "c10", "caffe2", "pybind11", "tensorflow", "jaxlib"})
 _TORCH_NAME = re.compile(r"(?:at|c10|torch)$|(?:C10|AT|TORCH|WARP)_|gpuAtomic")
@@ -110,7 +111,7 @@ def _torch_headers(source: _File, needed: frozenset[Item], program: Program) -> 
 
 def _read(path: Path, folders: tuple[Path, ...], seen: set[Path]) -> _File:
     seen.add(path)
-    text = path.read_bytes().decode("latin-1")
+    text = read_regular(path).decode("latin-1")
     tokens = lex(text)
     local: dict[int, _File] = {}
     for include in tokens.includes:
@@ -134,7 +135,7 @@ def _find(path: Path, include: Include, folders: tuple[Path, ...]) -> Path | Non
     near: tuple[Path, ...] = () if include.angled else (path.parent,)
     for folder in (*near, *folders):
         found: Path = (folder / include.name).resolve()
-        if found.is_file():
+        if is_regular(found):
             return found
     return None
 
@@ -223,4 +224,4 @@ def _is_known(include: Include, known: tuple[Path, ...]) -> bool:
     """Whether the machine has the header, and it is no framework's."""
     if include.name.partition("/")[0] in _FRAMEWORKS:
         return False
-    return any((folder / include.name).is_file() for folder in known)
+    return any(is_regular(folder / include.name) for folder in known)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from porter.lex import IDENTIFIER, STRING, Tokens
-from porter.written import template_end, words
+from porter.cpp.brackets import template_end, words
+from porter.cpp.lex import IDENTIFIER, STRING, Tokens
 
 _ATTRIBUTES = words(
     "__launch_bounds__ __attribute__ __declspec alignas __align__ decltype noexcept __cluster_dims__ explicit"

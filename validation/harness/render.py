@@ -8,7 +8,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from porter.validation.device import Program
+from porter.validation.devices.device import Program
+
+from porter.system.reading import read_regular
 
 _FOLDER = "templates"
 _IMAGES = re.compile(r"(?i)(texture|surface)_?object")
@@ -52,7 +54,7 @@ def render(unit: Unit) -> str:
     program = unit.program
     path = str(program.source.absolute()).replace("\\", "\\\\").replace('"', '\\"')
     is_cuda = program.language == "cuda"
-    code = unit.code if unit.code is not None else program.source.read_text("latin-1")
+    code = unit.code if unit.code is not None else read_regular(program.source).decode("latin-1")
     text: str = _template().render(  # type: ignore[attr-defined]
         kind=unit.kind,
         kernel=program.kernel,

@@ -6,10 +6,8 @@ A kernel that faults or hangs takes this process down, and nothing else.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import importlib.util
 import os
-import signal
 import struct
 import sys
 import time
@@ -19,6 +17,8 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+from porter.validation.cases.sampling import ADDRESS, MEMORY
+from porter.validation.cases.views import ViewArgument
 from porter.validation.devices.core.image import ImageArgument
 from porter.validation.harness.messages import (
     GUARD,
@@ -34,8 +34,8 @@ from porter.validation.harness.messages import (
     Timed,
     TimeRequest,
 )
-from porter.validation.sampling import ADDRESS, MEMORY
-from porter.validation.views import ViewArgument
+
+from porter.system.limits import die_with
 
 _FLOATS = {2: "e", 4: "f", 8: "d"}
 _MODULE = "porter_harness_module"
@@ -270,15 +270,9 @@ def _answer(session: Session, request: Any) -> Any:
         return Refused(str(error) or type(error).__name__)
 
 
-def _end_with_parent() -> None:
-    """A kernel that hangs must not outlive the process that waits for it, however that one ends."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
-
-
 def main() -> None:
     """The connection is an inherited file descriptor; stdout is the kernel's (printf)."""
-    _end_with_parent()
+    die_with(os.getppid())  # a kernel that hangs must not outlive the process that waits for it
     serve(Connection(int(sys.argv[1])))
 
 

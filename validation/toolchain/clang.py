@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import os
 import shutil
-import subprocess
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from porter.validation.toolchain.folders import whole
 from porter.validation.toolchain.headers import find_headers, include_options, rocm_roots
+from porter.validation.toolchain.invoke import invoke
+from porter.validation.toolchain.programs import Program, find
 from porter.validation.toolchain.result import Assembled, CompileFailed, Missing
 from porter.validation.toolchain.store import DEPFILE, Recipe, identity, make, probing, roots
+
+from porter.system.cache import kept_text
+from porter.system.folders import is_whole, whole
+from porter.system.needs import need
 
 __all__ = [
     "Assembled",
@@ -26,12 +28,13 @@ __all__ = [
     "find_clang",
 ]
 
-CANDIDATES = ("clang++-20", "clang++-19", "clang++-18", "clang++-17", "clang++")
+_SECONDS = 20
 BITCODE = ("amdgcn/bitcode", "lib/x86_64-linux-gnu/amdgcn/bitcode", "lib/amdgcn/bitcode")
 # Device libraries older than gfx942 serve it under the name of the generation they know.
 STAND_INS = {"942": ("940",), "941": ("940",)}
 OLD_HIP, OLD_LIBRARIES = (Path(__file__).with_name(name) for name in ("old_hip.h", "old_libraries.h"))
-_CLOCK = b"__ockl_steadyctr_u64"
+_NEWER = {"ockl.bc": b"__ockl_steadyctr_u64", "ocml.bc": b"__ocml_cvtrtz_f32_f64"}
+"""By device library: a function of those that HIP's newer headers call (old_libraries.h has them all)."""
 
 
 @dataclass(frozen=True)
@@ -46,27 +49,25 @@ class Clang:
 
 def find_compiler() -> tuple[str, str] | Missing:
     """Path and version of a clang++ with the AMDGPU backend."""
-    names = (os.environ.get("PORTER_CLANG"), *CANDIDATES, "/opt/rocm/llvm/bin/clang++")
-    seen: list[str] = []
-    for name in names:
-        path = shutil.which(name) if name else None
-        if path is None:
-            continue
-        targets = subprocess.run([path, "--print-targets"], capture_output=True, text=True, check=False)
-        version = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout
-        if "amdgcn" in targets.stdout:
-            return path, version.splitlines()[0]
-        seen.append(path)
-    if seen:
-        return Missing(f"{', '.join(seen)}: no AMDGPU backend")
-    return Missing("no clang++ on PATH (17 or newer, with the AMDGPU backend; or set PORTER_CLANG)")
+    found = find("clang++", _no_backend)
+    return found if isinstance(found, Missing) else (found.path, found.said.splitlines()[0])
+
+
+def _no_backend(found: Program) -> str | None:
+    return None if _knows_amdgpu(found) else "no AMDGPU backend"
+
+
+@functools.cache
+def _knows_amdgpu(found: Program) -> bool:
+    return "amdgcn" in invoke((found.path, "--print-targets"), _SECONDS).output
 
 
 def _isa(architecture: str) -> str:
     return architecture.split(":")[0].removeprefix("gfx")
 
 
-def _find_bitcode(architecture: str) -> Path | Missing:
+def find_bitcode(architecture: str) -> Path | Missing:
+    """The folder of the device libraries for an architecture, copied where these are too old to name it."""
     for root in rocm_roots():
         for place in BITCODE:
             folder = root / place
@@ -75,7 +76,7 @@ def _find_bitcode(architecture: str) -> Path | Missing:
             if (folder / f"oclc_isa_version_{_isa(architecture)}.bc").exists():
                 return folder
             return _private_copy(folder, architecture)
-    return Missing("no ROCm device libraries (ocml.bc): install rocm-device-libs or set ROCM_PATH")
+    return Missing(f"no ROCm device libraries (ocml.bc): {need('device libraries').remedy}")
 
 
 def _private_copy(folder: Path, architecture: str) -> Path | Missing:
@@ -92,7 +93,7 @@ def _private_copy(folder: Path, architecture: str) -> Path | Missing:
     for root in roots():
         target = root / "bitcode" / key
         try:
-            if not target.exists():
+            if not is_whole(target):
                 _copy((*((path, path.name) for path in files), (found[0], wanted)), target)
             return target
         except OSError as error:
@@ -112,7 +113,7 @@ def find_clang(architecture: str = "gfx942") -> Clang | Missing:
     compiler = find_compiler()
     if isinstance(compiler, Missing):
         return compiler
-    bitcode = _find_bitcode(architecture)
+    bitcode = find_bitcode(architecture)
     if isinstance(bitcode, Missing):
         return bitcode
     headers = find_headers()
@@ -132,10 +133,10 @@ def lacks_wrapping_atomics(clang: Clang) -> bool:
 
 
 @functools.cache
-def _lacks_clock(clang: Clang) -> bool:
-    """Whether HIP's headers are newer than the device libraries: wall_clock64 calls what these do not have."""
-    declared = _CLOCK in _bytes(clang.headers / "hip/amd_detail/amd_device_functions.h")
-    return declared and _CLOCK not in _bytes(clang.bitcode / "ockl.bc")
+def _lacks_functions(clang: Clang) -> bool:
+    """Whether HIP's headers are newer than the device libraries: they call what these do not have."""
+    called = _bytes(clang.headers / "hip/amd_detail/amd_device_functions.h")
+    return any(name in called and name not in _bytes(clang.bitcode / file) for file, name in _NEWER.items())
 
 
 def _bytes(path: Path) -> bytes:
@@ -147,7 +148,7 @@ def _bytes(path: Path) -> bytes:
 
 def prelude(clang: Clang) -> tuple[str, ...]:
     """Options for headers that do not go with the compiler or the device libraries: what is missing comes from us."""
-    files = (OLD_HIP if lacks_wrapping_atomics(clang) else None, OLD_LIBRARIES if _lacks_clock(clang) else None)
+    files = (OLD_HIP if lacks_wrapping_atomics(clang) else None, OLD_LIBRARIES if _lacks_functions(clang) else None)
     return tuple(word for path in files if path is not None for word in ("-include", str(path)))
 
 
@@ -170,12 +171,14 @@ def assemble(
     options: tuple[str, ...] = (),
     seconds: float = 300.0,
     clang: Clang | None = None,
+    ir: bool = False,
 ) -> Assembled | CompileFailed | Missing:
-    """Compile the device pass of one file, from the cache when nothing it reads has changed."""
+    """Compile the device pass of one file, from the cache when nothing it reads has changed; `ir`: to LLVM's IR."""
     found = clang or find_clang(architecture)
     if isinstance(found, Missing):
         return found
     source = source.absolute()
+    options = (*options, "-emit-llvm") if ir else options
 
     def command(folder: Path) -> tuple[str, ...]:
         depfile = ("-MD", "-MF", str(folder / DEPFILE))
@@ -199,17 +202,7 @@ def assemble_text(
     code: str, architecture: str = "gfx942", options: tuple[str, ...] = (), name: str = "kernel.hip"
 ) -> Assembled | CompileFailed | Missing:
     """Compile a self-contained piece of HIP; the same text is the same file, so it is compiled once."""
-    key = hashlib.sha256(code.encode()).hexdigest()[:32]
-    reason = ""
-    for root in roots():
-        source = root / "assembly" / key / name
-        try:
-            if not source.is_file() or source.read_text("utf-8") != code:
-                source.parent.mkdir(parents=True, exist_ok=True)
-                with tempfile.NamedTemporaryFile("w", dir=source.parent, delete=False, encoding="utf-8") as file:
-                    file.write(code)
-                Path(file.name).replace(source)
-            return assemble(source, architecture, options)
-        except OSError as error:
-            reason = f"{error.filename or source}: {error.strerror}"
-    return CompileFailed((), reason)
+    try:
+        return assemble(kept_text("assembly", code.encode(), name), architecture, options)
+    except OSError as error:
+        return CompileFailed((), f"{error.filename}: {error.strerror}")

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from porter.validation.device import Program
+    from porter.validation.devices.device import Program
 
 MARKER = "porter_entry"
 _INSTANTIATED = """

@@ -8,7 +8,26 @@ from pathlib import Path
 from porter.validation.toolchain.result import Missing
 from porter.validation.toolchain.rocm_headers import fetched
 
+from porter.errors import Unusable
+from porter.system.needs import need
+
 _SYSTEM = Path("/usr/include")
+GIVEN = "PORTER_ROCM_HEADERS"
+"""The variable behind `--rocm-headers`: worker processes inherit it."""
+NEWER = (
+    "Newer headers than these are in no package of the index: with a container of ROCm's, "
+    "`docker run --rm -v DIR:/to rocm/dev-ubuntu-24.04 cp -rL /opt/rocm/include /to`, "
+    "then `--rocm-headers DIR/include`, or that variable: PORTER_ROCM_HEADERS."
+)
+
+
+def use_headers(folder: Path | None) -> None:
+    """Take HIP's headers, and those of the libraries, from a folder; Unusable where it holds none."""
+    if folder is None:
+        return
+    if not (folder / "hip" / "hip_runtime.h").is_file():
+        raise Unusable(f"--rocm-headers {folder}: no hip/hip_runtime.h there; give the `include` folder of a ROCm")
+    os.environ[GIVEN] = str(folder.resolve())
 
 
 def rocm_roots() -> list[Path]:
@@ -18,12 +37,13 @@ def rocm_roots() -> list[Path]:
 
 
 def find_headers() -> Path | Missing:
-    """The folder that holds `hip/hip_runtime.h`: an installed ROCm's, the fetched ones, the distribution's."""
+    """The folder of `hip/hip_runtime.h`: the one given, an installed ROCm's, the fetched one, the distribution's."""
     *own, system = (root / "include" for root in rocm_roots())
-    for folder in (*own, fetched(), system):
+    given = Path(os.environ[GIVEN]) if os.environ.get(GIVEN) else None
+    for folder in (given, *own, fetched(), system):
         if folder is not None and (folder / "hip/hip_runtime.h").exists():
             return folder
-    return Missing("no HIP headers (hip/hip_runtime.h): `porter headers`, or install libamdhip64-dev or set ROCM_PATH")
+    return Missing(f"no HIP headers (hip/hip_runtime.h): {need('HIP headers').remedy}")
 
 
 def include_options(headers: Path) -> tuple[str, ...]:

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import functools
-import os
 import re
-import shutil
-import site
-import sys
 import tempfile
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from porter.validation.toolchain.headers import library_options
 from porter.validation.toolchain.invoke import first_line, invoke
+from porter.validation.toolchain.programs import Program, find
 from porter.validation.toolchain.result import Missing
 from porter.validation.toolchain.store import identity
 
 ENVIRONMENT = {"HIP_PLATFORM": "amd"}
 """Where nvcc is on the PATH too, hipcc would compile for NVIDIA."""
-_VERSION = re.compile(r"HIP version:\s*([\d.]+)")
 _CLANG = re.compile(r"clang version ([\d.]+)")
 _ERROR = re.compile(r"error: (.*)")
 _SECONDS = 30
@@ -47,45 +42,21 @@ class Hipcc:
         return library_options(self.path)
 
 
-def _candidates() -> Iterator[tuple[str, Path]]:
-    if os.environ.get("PORTER_HIPCC"):
-        yield "PORTER_HIPCC", Path(os.environ["PORTER_HIPCC"])
-    for name in ("ROCM_PATH", "HIP_PATH"):
-        if os.environ.get(name):
-            yield name, Path(os.environ[name]) / "bin" / "hipcc"
-    on_path = shutil.which("hipcc")
-    if on_path:
-        yield "PATH", Path(on_path)
-    yield "/opt/rocm", Path("/opt/rocm/bin/hipcc")
-    for folder in dict.fromkeys([*site.getsitepackages(), site.getusersitepackages(), *sys.path]):
-        for found in sorted(Path(folder or ".").glob("_rocm_sdk_*/bin/hipcc")):
-            yield "pip", found
-
-
-@functools.cache
-def _examine(path: str, stamp: tuple[int, int]) -> Hipcc | Missing:
-    del stamp
-    shown = invoke((path, "--version"), _SECONDS, environment=ENVIRONMENT)
-    version, clang = _VERSION.search(shown.output), _CLANG.search(shown.output)
-    if not shown.ok or version is None or clang is None:
-        return Missing(f"{path} --version: {first_line(shown.said) or f'exit status {shown.code}'}")
-    return Hipcc(path, version[1], clang[1])
-
-
 def find_hipcc() -> Hipcc | Missing:
-    """$PORTER_HIPCC, $ROCM_PATH, $HIP_PATH, PATH, /opt/rocm, pip's packages; or why there is none."""
-    reasons: list[str] = []
-    for origin, path in _candidates():
-        if not path.exists():
-            if origin != "/opt/rocm":
-                reasons.append(f"{origin}: no {path}")
-            continue
-        status = path.stat()
-        found = _examine(str(path), (status.st_mtime_ns, status.st_size))
-        if isinstance(found, Hipcc):
-            return found
-        reasons.append(found.reason)
-    return Missing("no hipcc: " + ("; ".join(reasons) or "not on PATH, not below ROCM_PATH, HIP_PATH or /opt/rocm"))
+    """$PORTER_HIPCC, $ROCM_PATH, $HIP_PATH, PATH, pip's packages, /opt/rocm; or why there is none."""
+    found = find("hipcc", _no_clang, ENVIRONMENT)
+    if isinstance(found, Missing):
+        return found
+    return Hipcc(found.path, found.version, _clang(found) or "")
+
+
+def _clang(found: Program) -> str | None:
+    clang = _CLANG.search(found.said)
+    return clang[1] if clang else None
+
+
+def _no_clang(found: Program) -> str | None:
+    return None if _clang(found) else f"it names no clang: {first_line(found.said)}"
 
 
 @functools.cache

@@ -5,18 +5,17 @@ from __future__ import annotations
 import functools
 import os
 import re
-import shutil
-import site
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from porter.validation.toolchain.invoke import Invocation, first_line, invoke
+from porter.validation.toolchain.invoke import Invocation, invoke
+from porter.validation.toolchain.programs import find
 from porter.validation.toolchain.result import Assembled, CompileFailed, Missing
 from porter.validation.toolchain.store import DEPFILE, Made, Recipe, identity, make, probing
 
-_RELEASE = re.compile(r"release (\d+\.\d+), V([\d.]+)")
+from porter.system.programs import package_folders
+
 _ARCHITECTURE = re.compile(r"^(?:compute|sm)_\d+[a-z]?$", re.MULTILINE)
 _SECONDS = 20
 
@@ -33,63 +32,23 @@ class Nvcc:
     library_dirs: tuple[Path, ...] = ()
 
 
-def _wheel_roots() -> list[Path]:
-    """`nvidia/` folders of this Python's packages."""
-    folders = dict.fromkeys([*site.getsitepackages(), site.getusersitepackages(), *sys.path])
-    return [root for folder in folders if (root := Path(folder or ".") / "nvidia").is_dir()]
-
-
-def _candidates() -> Iterator[tuple[str, Path]]:
-    """Where it came from, and the file."""
-    if os.environ.get("PORTER_NVCC"):
-        yield "PORTER_NVCC", Path(os.environ["PORTER_NVCC"])
-    for name in ("CUDA_HOME", "CUDA_PATH"):
-        if os.environ.get(name):
-            yield name, Path(os.environ[name]) / "bin" / "nvcc"
-    on_path = shutil.which("nvcc")
-    if on_path:
-        yield "PATH", Path(on_path)
-    for root in _wheel_roots():
-        for found in sorted((*root.glob("cu[0-9]*/bin/nvcc"), *root.glob("cuda_nvcc/bin/nvcc"))):
-            yield "pip", found
-    yield "/usr/local/cuda", Path("/usr/local/cuda/bin/nvcc")
-
-
 def _wheel_folders(found: Path, kind: str) -> tuple[Path, ...]:
     """Sibling `include` or `lib` folders of an nvcc that was installed by pip."""
-    for root in _wheel_roots():
-        if root in found.parents:
-            return tuple(sorted(path for path in root.glob(f"*/{kind}") if path.is_dir()))
-    return ()
-
-
-@functools.cache
-def _examine(path: str, stamp: tuple[int, int]) -> str | Missing:
-    del stamp
-    shown = invoke((path, "--version"), _SECONDS)
-    release = _RELEASE.search(shown.output)
-    if not shown.ok or release is None:
-        return Missing(f"{path} --version: {first_line(shown.said) or f'exit status {shown.code}'}")
-    return release[2]
+    roots = (folder / "nvidia" for folder in package_folders() if folder / "nvidia" in found.parents)
+    return tuple(dict.fromkeys(path for root in roots for path in sorted(root.glob(f"*/{kind}")) if path.is_dir()))
 
 
 def find_nvcc() -> Nvcc | Missing:
     """$PORTER_NVCC, $CUDA_HOME, $CUDA_PATH, PATH, pip's packages, /usr/local/cuda; or why there is none."""
-    reasons: list[str] = []
-    for origin, path in _candidates():
-        if not path.exists():
-            if origin not in ("/usr/local/cuda",):
-                reasons.append(f"{origin}: no {path}")
-            continue
-        status = path.stat()
-        version = _examine(str(path), (status.st_mtime_ns, status.st_size))
-        if isinstance(version, str):
-            pip = origin == "pip"
-            include = _wheel_folders(path, "include") if pip else ()
-            return Nvcc(str(path), version, include, _wheel_folders(path, "lib") if pip else ())
-        reasons.append(version.reason)
-    why = "; ".join(reasons) or "not on PATH, not below CUDA_HOME or CUDA_PATH, not installed by pip"
-    return Missing(f"no nvcc: {why}")
+    found = find("nvcc")
+    if isinstance(found, Missing):
+        return found
+    host = find("g++")
+    if isinstance(host, Missing) and not os.environ.get("NVCC_CCBIN") and sys.platform != "win32":
+        return Missing(f"{found.path} needs a host compiler: {host.reason}")
+    path, is_pip = Path(found.path), found.origin == "pip"
+    include = _wheel_folders(path, "include") if is_pip else ()
+    return Nvcc(found.path, found.version, include, _wheel_folders(path, "lib") if is_pip else ())
 
 
 @functools.cache

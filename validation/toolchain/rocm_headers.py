@@ -21,11 +21,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from porter.validation.toolchain.folders import whole
 from porter.validation.toolchain.invoke import invoke
 
-from porter.caching import cache_folder
 from porter.errors import Unusable
+from porter.system.cache import cache_folder
+from porter.system.folders import is_whole, whole
 
 
 @dataclass(frozen=True)
@@ -71,8 +71,13 @@ _PIP_SECONDS = 1800.0
 
 def fetched() -> Path | None:
     """The include folder that `fetch` made, if it did; `libraries`, beside it, is without HIP itself."""
-    folders = (root / "rocm-headers" / PUBLISHED.rocm / "include" for root in _homes())
-    return next((folder for folder in folders if folder.is_dir()), None)
+    folders = (root / "rocm-headers" / PUBLISHED.rocm for root in _homes())
+    return next((folder / "include" for folder in folders if _is_there(folder)), None)
+
+
+@functools.cache
+def _is_there(folder: Path) -> bool:
+    return (folder / "include").is_dir() and is_whole(folder)
 
 
 def _homes() -> Iterator[Path]:
@@ -85,8 +90,9 @@ def _homes() -> Iterator[Path]:
 def fetch(wheel: Path | None = None, published: Published = PUBLISHED) -> Path:
     """Get the headers, from a wheel that is at hand or from the index that pip is set up for; return their folder."""
     target = next(_homes()) / "rocm-headers" / published.rocm
-    if (target / "include").is_dir():
+    if (target / "include").is_dir() and is_whole(target):
         return target / "include"
+    _is_there.cache_clear()
     ways = (functools.partial(_local, wheel),) if wheel is not None else (_parts, _downloaded)
     reasons: list[str] = []
     for way in ways:

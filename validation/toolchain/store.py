@@ -19,11 +19,11 @@ from typing import NamedTuple
 
 from porter.validation.toolchain.invoke import Invocation, invoke
 
-from porter.caching import cache_folder
+from porter.system.cache import cache_folder, is_ours, temporary_root
 
 DEPFILE = "inputs.d"
 """Where a command writes its dependency file (`-MD -MF`), inside its folder."""
-RECORD = "porter-build-2.json"
+RECORD = "porter-build-3.json"
 MOST = 4 << 30
 """Bytes that all that is kept may take."""
 DAY = 86_400.0
@@ -31,7 +31,7 @@ _IN_USE = 3600.0
 """Seconds for which nothing is removed, as a run may need it still."""
 _ENTRIES = (
     *("builds/*/*", "host/*", "ports/*", "units/*", "harness/*", "assembly/*"),
-    *("bitcode/*", "torch-headers/*", "names-*", "stubs-*"),
+    *("bitcode/*", "torch-headers/*", "names-*", "names/*", "stubs-*"),
 )
 _VARIANTS = 8
 _SETTLED = 2.0
@@ -141,14 +141,6 @@ def identity(path: str, version: str) -> str:
     return f"{version} {path} {status.st_size} {status.st_mtime_ns}"
 
 
-@functools.cache
-def temporary_root() -> Path:
-    """A folder of this process, for what cannot be kept."""
-    made = Path(tempfile.mkdtemp(prefix="porter-"))
-    atexit.register(shutil.rmtree, made, ignore_errors=True)
-    return made
-
-
 def roots() -> Iterator[Path]:
     """Where generated files go: the cache, and only if that cannot be written a folder that ends with this process."""
     yield cache_folder()
@@ -199,7 +191,12 @@ def _run(recipe: Recipe, shelf: Path, folder: Path, seconds: float, note: str | 
         if note is not None or read is None or (read.absent and invocation.ok) or not _is_settled(invocation):
             return _unkept(shelf, folder, invocation, note)
         absent = list(map(str, read.absent))
-        record = {"inputs": _stamps(read.files, began), "absent": absent, "invocation": asdict(invocation)}
+        record = {
+            "inputs": _stamps(read.files, began),
+            "absent": absent,
+            "products": _products(folder),
+            "invocation": asdict(invocation),
+        }
         (folder / RECORD).write_text(json.dumps(record), "utf-8", "surrogateescape")
         target = shelf / f"{time.time_ns():x}"
         folder.rename(target)
@@ -324,6 +321,12 @@ def _read_digest(path: str) -> str:
     return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
 
+def _products(folder: Path) -> dict[str, str]:
+    """Digests of all that a recipe left, but for the record."""
+    found = (path for path in sorted(folder.rglob("*")) if path.is_file() and path.name != RECORD)
+    return {path.relative_to(folder).as_posix(): _read_digest(str(path)) for path in found}
+
+
 def _find(shelf: Path) -> Made | None:
     """What an earlier run made, if every input is as it was then."""
     try:
@@ -334,6 +337,9 @@ def _find(shelf: Path) -> Made | None:
         try:
             record = json.loads((folder / RECORD).read_text("utf-8", "surrogateescape"))
             given = record["invocation"]
+            if not is_ours(folder) or record["products"] != _products(folder):
+                _remove(folder)  # damaged
+                continue
             if all(map(_is_same, record["inputs"])) and not any(map(os.path.exists, record["absent"])):
                 mark_used(folder)
                 return Made(folder, Invocation(**{**given, "command": tuple(given["command"])}), True)

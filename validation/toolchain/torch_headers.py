@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from porter.validation.toolchain.folders import whole
 from porter.validation.toolchain.result import Missing
 from porter.validation.toolchain.rocm_headers import LIBRARIES
 from porter.validation.toolchain.store import roots
+
+from porter.system.folders import is_whole, whole
 
 STAND_INS = Path(__file__).parent / "stand_ins"
 """Headers of our own with the few types of ROCm's libraries that PyTorch's headers name."""
@@ -150,7 +151,7 @@ def _converted(package: Path, version: str) -> Path | Missing:
     for root in roots():
         target = root / "torch-headers" / key
         try:
-            if not target.is_dir():
+            if not is_whole(target):
                 _write(package, target)
             return target
         except (OSError, ImportError, AttributeError) as error:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.check.formats.escaping import plain
 from porter.check.formats.text import reasons
 from porter.check.result import Checked, CheckResult, State
+from porter.report.escaping import plain
 
 
 def render(result: CheckResult) -> str:

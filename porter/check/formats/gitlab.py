@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from porter.check.formats.escaping import fingerprints, plain
 from porter.check.result import Checked, CheckResult, State
+from porter.report.escaping import fingerprints, plain
 
 _SEVERITIES = {"manual": "major", "review": "minor", "none": "info"}
 

@@ -1,13 +1,13 @@
-"""The result as JUnit XML: one test case per file that is clean, one per finding of the others."""
+"""The result as JUnit XML: one test case per finding, and one for all files that have none."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from xml.etree import ElementTree
 
-from porter.check.formats.escaping import fingerprints, plain, xml_text
 from porter.check.formats.text import line_of, reasons
 from porter.check.result import Checked, CheckResult, State
+from porter.report.escaping import fingerprints, plain, xml_text
 
 _SKIPPED = {
     State.PRESENT: "in the base already",
@@ -22,7 +22,8 @@ def render(result: CheckResult) -> str:
     by_path: defaultdict[str, list[Checked]] = defaultdict(list)
     for finding, _ in fingerprints(result.findings):
         by_path[finding.path].append(finding)
-    cases = [_clean(path) for path in result.looked_at if path not in by_path]
+    clean = [path for path in result.looked_at if path not in by_path]
+    cases = [_clean(len(clean))] if clean else []
     cases += [_case(finding, number) for path in sorted(by_path) for number, finding in enumerate(by_path[path], 1)]
     cases += [_failed("baseline", entry.described(), "nothing like it is there any more") for entry in result.stale]
     for proof in result.proofs:
@@ -49,8 +50,9 @@ def _element(tag: str, **attributes: str) -> ElementTree.Element:
     return ElementTree.Element(tag, {name: xml_text(plain(value)) for name, value in attributes.items()})
 
 
-def _clean(path: str) -> ElementTree.Element:
-    return _element("testcase", classname=path, name="no findings", time="0")
+def _clean(files: int) -> ElementTree.Element:
+    name = f"{files} files without findings" if files > 1 else "1 file without findings"
+    return _element("testcase", classname="porter.check", name=name, time="0")
 
 
 def _case(finding: Checked, number: int) -> ElementTree.Element:

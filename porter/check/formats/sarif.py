@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from porter.check.fixes import Replacement
-from porter.check.formats.escaping import fingerprints, plain, uri
 from porter.check.formats.text import reasons
-from porter.check.result import HAZARD_GROUPS, Checked, CheckResult, RuleInfo, State
+from porter.check.result import HAZARD_GROUPS, Checked, CheckResult, State
+from porter.engine.knowledge import RuleInfo
+from porter.report.escaping import fingerprints, plain, uri
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _LEVELS = {"manual": "error", "review": "warning", "none": "note"}

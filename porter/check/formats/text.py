@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.check.formats.escaping import plain
 from porter.check.result import Checked, CheckResult, State, Step, counted
+from porter.report.escaping import plain
 
 
 def render(result: CheckResult) -> str:

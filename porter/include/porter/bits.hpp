@@ -22,6 +22,19 @@ PORTER_BOTH int popcll(unsigned long long x) { return __builtin_popcountll(x); }
 PORTER_BOTH int ffs(int x) { return __builtin_ffs(x); }
 PORTER_BOTH int ffsll(long long x) { return __builtin_ffsll(x); }
 
+// Averages and sums of differences without overflow in between; HIP's lose the carry.
+PORTER_BOTH unsigned uhadd(unsigned a, unsigned b) { return (a & b) + ((a ^ b) >> 1); }
+PORTER_BOTH unsigned urhadd(unsigned a, unsigned b) { return (a | b) - ((a ^ b) >> 1); }
+PORTER_BOTH int rhadd(int a, int b) { return (a | b) - ((a ^ b) >> 1); }
+PORTER_BOTH unsigned sad(int a, int b, unsigned sum) {
+  unsigned const up = static_cast<unsigned>(a) - static_cast<unsigned>(b);
+  return sum + (a > b ? up : 0u - up);
+}
+
+PORTER_BOTH unsigned short bswap16(unsigned short x) { return __builtin_bswap16(x); }
+PORTER_BOTH unsigned bswap32(unsigned x) { return __builtin_bswap32(x); }
+PORTER_BOTH unsigned long long bswap64(unsigned long long x) { return __builtin_bswap64(x); }
+
 PORTER_BOTH unsigned umul24(unsigned a, unsigned b) { return (a & 0xffffffu) * (b & 0xffffffu); }
 
 // Shifts with the counts of PTX: all bits or more leave nothing but the sign. AMD's hardware takes a count modulo

@@ -6,6 +6,11 @@
 
 namespace porter {
 
+typedef unsigned cuuint32_t;
+typedef unsigned long long cuuint64_t;
+
+enum { sharedmem_carveout_default = -1, sharedmem_carveout_max_l1 = 0, sharedmem_carveout_max_shared = 100 };
+
 inline hipError_t hipDrvGetErrorString(hipError_t error, const char **text) {
   if (text == nullptr) return hipErrorInvalidValue;
   *text = ::hipGetErrorString(error);

@@ -110,6 +110,25 @@ template <class T> PORTER_BOTH T fused(T a, T b, T c) {
 template <> PORTER_BOTH __half fused<__half>(__half a, __half b, __half c) { return __hfma(a, b, c); }
 #endif
 
+enum class Whole { nearest, zero, down, up };
+PORTER_BOTH float whole(float x, Whole how) {
+  return how == Whole::nearest ? __builtin_rintf(x)
+         : how == Whole::zero  ? __builtin_truncf(x)
+         : how == Whole::down  ? __builtin_floorf(x)
+                               : __builtin_ceilf(x);
+}
+/// As PTX converts: out of range the nearest end, NaN 0, of 64 bits the highest bit alone.
+template <class To, class From> PORTER_BOTH To integer(From from, Whole how) {
+  constexpr bool is_signed = To(-1) < To(0);
+  constexpr unsigned bits = 8u * sizeof(To);
+  constexpr To lowest = is_signed ? static_cast<To>(static_cast<To>(1) << (bits - 1)) : To(0);
+  constexpr To highest = static_cast<To>(~lowest);
+  float const x = whole(wide(from), how), end = __builtin_ldexpf(1.0f, static_cast<int>(bits) - is_signed);
+  if (is_nan(x)) return bits == 64 ? static_cast<To>(static_cast<To>(1) << (bits - 1)) : To(0);
+  if (x >= end) return highest;
+  return x < (is_signed ? -end : 0.0f) ? lowest : static_cast<To>(x);
+}
+
 // Operations on one element. Sums and products of two 16-bit numbers in float are rounded once more without harm.
 struct HalfAdd {
   template <class T> PORTER_BOTH T operator()(T a, T b) const {
@@ -374,6 +393,29 @@ PORTER_BF16_CONVERSIONS(ru)
 #undef PORTER_BF16_CONVERSIONS
 
 #endif  // bf16
+
+// Conversions to integers. HIP's truncate, whatever the name says, and wrap where CUDA's saturate.
+#define PORTER_TO_INTEGER(name, type)                                                                                  \
+  PORTER_BOTH type half2##name##_rn(__half x) { return detail::integer<type>(x, detail::Whole::nearest); }             \
+  PORTER_BOTH type half2##name##_rz(__half x) { return detail::integer<type>(x, detail::Whole::zero); }                \
+  PORTER_BOTH type half2##name##_rd(__half x) { return detail::integer<type>(x, detail::Whole::down); }                \
+  PORTER_BOTH type half2##name##_ru(__half x) { return detail::integer<type>(x, detail::Whole::up); }
+PORTER_TO_INTEGER(short, short)
+PORTER_TO_INTEGER(ushort, unsigned short)
+PORTER_TO_INTEGER(int, int)
+PORTER_TO_INTEGER(uint, unsigned)
+PORTER_TO_INTEGER(ll, long long)
+PORTER_TO_INTEGER(ull, unsigned long long)
+#undef PORTER_TO_INTEGER
+/// The average of two integers, which HIP's is not; of 16-bit floats it is the sum.
+PORTER_BOTH int hadd(int a, int b) { return (a & b) + ((a ^ b) >> 1); }
+template <bool other> struct Sum;
+template <> struct Sum<true> {
+  template <class A, class B> static __device__ auto of(A a, B b) -> decltype(__hadd(a, b)) { return __hadd(a, b); }
+};
+template <class A, class B> __device__ inline auto hadd(A a, B b) -> decltype(Sum<!__is_integral(A)>::of(a, b)) {
+  return Sum<!__is_integral(A)>::of(a, b);
+}
 
 }  // namespace porter
 

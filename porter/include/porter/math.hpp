@@ -284,6 +284,26 @@ PORTER_DIRECTED(rz, zero)
 #else
 #define PORTER_ROUNDED(x) (x)
 #endif
+// Integers and doubles as shorter floating-point numbers, rounded in a direction.
+namespace detail {
+template <Rounding mode, class To, class From> PORTER_BOTH To floating(From x) {
+  To const nearest = static_cast<To>(x);
+  To const end = static_cast<To>(From(-1) < From(0) ? 0x1p63 : 0x1p64);
+  bool const above = nearest >= end || static_cast<From>(nearest) > x;
+  bool const below = !above && static_cast<From>(nearest) < x;
+  return directed<mode>(nearest, above ? -1.0 : below ? 1.0 : 0.0);
+}
+}  // namespace detail
+#define PORTER_FLOATING(suffix, mode)                                                                                  \
+  template <class To, class From> PORTER_BOTH To floating_##suffix(From x) {                                           \
+    return detail::floating<detail::Rounding::mode, To>(x);                                                            \
+  }                                                                                                                    \
+  PORTER_BOTH float double2float_##suffix(double x) { return detail::narrowed<detail::Rounding::mode>(x, 0.0); }
+PORTER_FLOATING(rd, down)
+PORTER_FLOATING(ru, up)
+PORTER_FLOATING(rz, zero)
+#undef PORTER_FLOATING
+
 PORTER_BOTH float fadd_rn(float a, float b) { PORTER_UNFUSED return PORTER_ROUNDED(a + b); }
 PORTER_BOTH float fsub_rn(float a, float b) { PORTER_UNFUSED return PORTER_ROUNDED(a - b); }
 PORTER_BOTH float fmul_rn(float a, float b) { PORTER_UNFUSED return PORTER_ROUNDED(a * b); }

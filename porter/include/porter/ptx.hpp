@@ -55,6 +55,15 @@ PORTER_PTX s32 bfe(s32 a, u32 start, u32 length) {
   u32 const known = start > 31u ? 0u : 32u - start < length ? shr(~0u, start) & low : low;
   return static_cast<s32>((field & known) | (sign ? ~known : 0u));
 }
+PORTER_PTX s64 bfe(s64 a, u32 start, u32 length) {
+  start &= 255u, length &= 255u;
+  if (length == 0u) return 0;
+  u32 const last = start + length - 1u < 63u ? start + length - 1u : 63u;
+  u64 const sign = static_cast<u64>(a) >> last & 1u, low = length >= 64u ? ~0ull : (1ull << length) - 1u;
+  u64 const field = shr(static_cast<u64>(a), start) & low;
+  u64 const known = start > 63u ? 0u : 64u - start < length ? shr(~0ull, start) & low : low;
+  return static_cast<s64>((field & known) | (sign ? ~known : 0u));
+}
 PORTER_PTX u32 bfi(u32 field, u32 into, u32 start, u32 length) {
   start &= 255u, length &= 255u;
   u32 const mask = shl(length >= 32u ? ~0u : (1u << length) - 1u, start);
@@ -77,6 +86,66 @@ PORTER_PTX u32 prmt(u32 a, u32 b, u32 selectors) {
   }
   return result;
 }
+/// The modes of prmt: the low bits of the third operand say which bytes.
+PORTER_PTX u32 selected_bytes(u64 bytes, u32 first, u32 second, u32 third, u32 fourth) {
+  return static_cast<u32>((bytes >> 8u * first & 255u) | (bytes >> 8u * second & 255u) << 8 |
+                          (bytes >> 8u * third & 255u) << 16 | (bytes >> 8u * fourth & 255u) << 24);
+}
+PORTER_PTX u32 prmt_f4e(u32 a, u32 b, u32 c) {
+  c &= 3u;
+  return selected_bytes(static_cast<u64>(b) << 32 | a, c, c + 1u, c + 2u, c + 3u);
+}
+PORTER_PTX u32 prmt_b4e(u32 a, u32 b, u32 c) {
+  c &= 3u;
+  return selected_bytes(static_cast<u64>(b) << 32 | a, c, (c + 7u) & 7u, (c + 6u) & 7u, (c + 5u) & 7u);
+}
+PORTER_PTX u32 prmt_rc8(u32 a, u32, u32 c) { return selected_bytes(a, c & 3u, c & 3u, c & 3u, c & 3u); }
+PORTER_PTX u32 prmt_ecl(u32 a, u32, u32 c) {
+  c &= 3u;
+  return selected_bytes(a, c, c > 1u ? c : 1u, c > 2u ? c : 2u, 3u);
+}
+PORTER_PTX u32 prmt_ecr(u32 a, u32, u32 c) {
+  c &= 3u;
+  return selected_bytes(a, 0u, c < 1u ? c : 1u, c < 2u ? c : 2u, c);
+}
+PORTER_PTX u32 prmt_rc16(u32 a, u32, u32 c) {
+  c = 2u * (c & 1u);
+  return selected_bytes(a, c, c + 1u, c, c + 1u);
+}
+/// The highest bit that is not the sign's; all ones if there is none.
+PORTER_PTX u32 bfind(u32 a) { return a ? 31u - static_cast<u32>(__builtin_clz(a)) : ~0u; }
+PORTER_PTX u32 bfind(u64 a) { return a ? 63u - static_cast<u32>(__builtin_clzll(a)) : ~0u; }
+PORTER_PTX u32 bfind(s32 a) { return bfind(static_cast<u32>(a < 0 ? ~a : a)); }
+PORTER_PTX u32 bfind(s64 a) { return bfind(static_cast<u64>(a < 0 ? ~a : a)); }
+template <class T> PORTER_PTX u32 bfind_shiftamt(T a) {
+  u32 const place = bfind(a);
+  return place == ~0u ? place : 8u * sizeof(T) - 1u - place;
+}
+template <class T> PORTER_PTX T sad(T a, T b, T c) {
+  u64 const up = static_cast<u64>(a) - static_cast<u64>(b);
+  return static_cast<T>(static_cast<u64>(c) + (a < b ? 0u - up : up));
+}
+PORTER_PTX u32 mul24_lo(u32 a, u32 b) { return (a & 0xffffffu) * (b & 0xffffffu); }
+PORTER_PTX s32 mul24_lo(s32 a, s32 b) { return static_cast<s32>(static_cast<u32>(a << 8 >> 8) * static_cast<u32>(b << 8 >> 8)); }
+PORTER_PTX u32 mul24_hi(u32 a, u32 b) { return static_cast<u32>(static_cast<u64>(a & 0xffffffu) * (b & 0xffffffu) >> 16); }
+PORTER_PTX s32 mul24_hi(s32 a, s32 b) { return static_cast<s32>(static_cast<s64>(a << 8 >> 8) * (b << 8 >> 8) >> 16); }
+PORTER_PTX u32 bmsk_clamp(u32 a, u32 b) {
+  u32 const mask = b >= 32u ? ~0u : (1u << b) - 1u;
+  return shl(mask, a);
+}
+PORTER_PTX u32 bmsk_wrap(u32 a, u32 b) { return ((1u << (b & 31u)) - 1u) << (a & 31u); }
+PORTER_PTX u32 szext_clamp(u32 a, u32 n) { return n >= 32u ? a : a & ((1u << n) - 1u); }
+PORTER_PTX u32 szext_wrap(u32 a, u32 n) { return szext_clamp(a, n & 31u); }
+PORTER_PTX s32 szext_clamp(s32 a, u32 n) {
+  return n == 0u ? 0 : n >= 32u ? a : static_cast<s32>(static_cast<u32>(a) << (32u - n)) >> (32u - n);
+}
+PORTER_PTX s32 szext_wrap(s32 a, u32 n) { return szext_clamp(a, n & 31u); }
+template <class T> PORTER_PTX bool is_finite(T a) { return __builtin_isfinite(a); }
+template <class T> PORTER_PTX bool is_infinite(T a) { return __builtin_isinf(a); }
+template <class T> PORTER_PTX bool is_number(T a) { return !__builtin_isnan(a); }
+template <class T> PORTER_PTX bool is_notanumber(T a) { return __builtin_isnan(a); }
+template <class T> PORTER_PTX bool is_normal(T a) { return __builtin_isnormal(a); }
+template <class T> PORTER_PTX bool is_subnormal(T a) { return __builtin_isfinite(a) && a != 0 && !__builtin_isnormal(a); }
 template <unsigned Table> PORTER_PTX u32 lop3(u32 a, u32 b, u32 c) {
   u32 result = 0u;
   if (Table & 0x01u) result |= ~a & ~b & ~c;
@@ -155,6 +224,52 @@ template <class A, class B> PORTER_PTX A dot4(u32 a, u32 b, A sum, B) {
     sum += static_cast<A>(static_cast<B>(a >> (8 * i))) * static_cast<A>(static_cast<B>(b >> (8 * i)));
   return sum;
 }
+template <class A, class B> PORTER_PTX s32 mixed_dot4(u32 a, u32 b, s32 sum) {
+#pragma unroll
+  for (int i = 0; i < 4; ++i) sum += static_cast<s32>(static_cast<A>(a >> (8 * i))) * static_cast<B>(b >> (8 * i));
+  return sum;
+}
+PORTER_PTX s32 dp4a_u32_s32(u32 a, u32 b, s32 c) { return mixed_dot4<unsigned char, signed char>(a, b, c); }
+PORTER_PTX s32 dp4a_s32_u32(u32 a, u32 b, s32 c) { return mixed_dot4<signed char, unsigned char>(a, b, c); }
+template <class A, class B> PORTER_PTX u32 dp2a(u32 a, u32 b, u32 c) {
+  s32 const low = static_cast<s32>(static_cast<A>(a)) * static_cast<B>(b);
+  s32 const high = static_cast<s32>(static_cast<A>(a >> 16)) * static_cast<B>(b >> 8);
+  return c + static_cast<u32>(low) + static_cast<u32>(high);
+}
+
+// Video instructions on halves and bytes: parts that are signed or not, each one or saturated or summed up.
+template <int Bits, bool Signed> struct lane_of_word {
+  static PORTER_PTX s64 part(u32 word, int i) {
+    u32 const value = word >> (Bits * i) & ((1u << Bits) - 1u);
+    return Signed && value >> (Bits - 1) ? static_cast<s64>(value) - (1ll << Bits) : static_cast<s64>(value);
+  }
+  static PORTER_PTX s64 clamp(s64 a) {
+    return Signed ? within(a, -(1ll << (Bits - 1)), (1ll << (Bits - 1)) - 1) : within(a, 0, (1ll << Bits) - 1);
+  }
+  static constexpr int bits = Bits;
+};
+using u8 = lane_of_word<8, false>;
+using s8 = lane_of_word<8, true>;
+using u16 = lane_of_word<16, false>;
+using s16 = lane_of_word<16, true>;
+struct do_vadd { PORTER_PTX s64 operator()(s64 a, s64 b) const { return a + b; } };
+struct do_vsub { PORTER_PTX s64 operator()(s64 a, s64 b) const { return a - b; } };
+struct do_vavrg { PORTER_PTX s64 operator()(s64 a, s64 b) const { return (a + b + (a + b >= 0 ? 1 : 0)) >> 1; } };
+struct do_vabsdiff { PORTER_PTX s64 operator()(s64 a, s64 b) const { return vabsdiff(a, b); } };
+struct do_vmin { PORTER_PTX s64 operator()(s64 a, s64 b) const { return vmin(a, b); } };
+struct do_vmax { PORTER_PTX s64 operator()(s64 a, s64 b) const { return vmax(a, b); } };
+template <class To, class A, class B, bool Saturate, bool Add, class Op> PORTER_PTX u32 video_lanes(u32 a, u32 b, u32 c, Op op) {
+  u32 result = Add ? c : 0u, mask = (1u << To::bits) - 1u;
+#pragma unroll
+  for (int i = 0; i < 32 / To::bits; ++i) {
+    s64 value = op(A::part(a, i), B::part(b, i));
+    if (Saturate) value = To::clamp(value);
+    if (Add) result += static_cast<u32>(value);
+    else result |= (static_cast<u32>(value) & mask) << (To::bits * i);
+  }
+  return result;
+}
+
 PORTER_PTX u32 dp4a_u32(u32 a, u32 b, u32 c) { return dot4(a, b, c, static_cast<unsigned char>(0)); }
 PORTER_PTX s32 dp4a_s32(u32 a, u32 b, s32 c) { return dot4(a, b, c, static_cast<signed char>(0)); }
 
@@ -242,6 +357,18 @@ PORTER_PTX unsigned short mul_bf16(unsigned short a, unsigned short b) {
 PORTER_PTX unsigned short fma_bf16(unsigned short a, unsigned short b, unsigned short c) {
   return bf16_from_f32(fmaf(f32_from_bf16(a), f32_from_bf16(b), f32_from_bf16(c)));
 }
+/// Of a number and a NaN the number; -0 is below 0.
+template <bool larger> PORTER_PTX unsigned short extreme_bf16(unsigned short a, unsigned short b) {
+  float const x = f32_from_bf16(a), y = f32_from_bf16(b);
+  if (x != x) return y != y ? static_cast<unsigned short>(0x7fff) : b;
+  if (y != y) return a;
+  if (x == y) return larger ? (a & b) : (a | b);
+  return (x < y) != larger ? a : b;
+}
+PORTER_PTX unsigned short min_bf16(unsigned short a, unsigned short b) { return extreme_bf16<false>(a, b); }
+PORTER_PTX unsigned short max_bf16(unsigned short a, unsigned short b) { return extreme_bf16<true>(a, b); }
+PORTER_PTX u32 min_bf16x2(u32 a, u32 b) { return both_halves(a, b, min_bf16); }
+PORTER_PTX u32 max_bf16x2(u32 a, u32 b) { return both_halves(a, b, max_bf16); }
 PORTER_PTX u32 add_bf16x2(u32 a, u32 b) { return both_halves(a, b, add_bf16); }
 PORTER_PTX u32 sub_bf16x2(u32 a, u32 b) { return both_halves(a, b, sub_bf16); }
 PORTER_PTX u32 mul_bf16x2(u32 a, u32 b) { return both_halves(a, b, mul_bf16); }
@@ -253,11 +380,29 @@ PORTER_PTX u32 ex2_f16x2(u32 a) {
 PORTER_PTX u32 tanh_f16x2(u32 a) {
   return static_cast<u32>(tanh_f16(static_cast<unsigned short>(a >> 16))) << 16 | tanh_f16(static_cast<unsigned short>(a));
 }
-template <class T> PORTER_PTX T saturated(int a) {
-  int const low = T(-1) < T(0) ? -(1 << (8 * sizeof(T) - 1)) : 0;
-  int const high = T(-1) < T(0) ? (1 << (8 * sizeof(T) - 1)) - 1 : (1 << (8 * sizeof(T))) - 1;
-  return static_cast<T>(a < low ? low : a > high ? high : a);
+/// Between integers: the nearest that the type has.
+template <class To, class From> PORTER_PTX To saturated(From a) {
+  constexpr bool to_signed = To(-1) < To(0), from_signed = From(-1) < From(0);
+  constexpr To lowest = to_signed ? static_cast<To>(u64(1) << (8 * sizeof(To) - 1)) : To(0);
+  constexpr To highest = static_cast<To>(~lowest);
+  if (from_signed && a < From(0)) {
+    if (!to_signed) return To(0);
+    return static_cast<s64>(a) < static_cast<s64>(lowest) ? lowest : static_cast<To>(a);
+  }
+  return static_cast<u64>(a) > static_cast<u64>(highest) ? highest : static_cast<To>(a);
 }
+/// A whole number in floating point: saturated, NaN 0, or the highest bit alone of 64 bits and of 32 from a double.
+template <class To, class From> PORTER_PTX To to_integer(From x) {
+  constexpr bool is_signed = To(-1) < To(0);
+  constexpr int bits = 8 * static_cast<int>(sizeof(To));
+  constexpr To top = static_cast<To>(u64(1) << (bits - 1)), lowest = is_signed ? top : To(0);
+  From const end = static_cast<From>(is_signed ? 0x1p63 : 0x1p64) / static_cast<From>(bits == 64 ? 1.0 : 0x1p64 / (1ull << bits));
+  if (x != x) return sizeof(To) == 8 || (sizeof(From) == 8 && sizeof(To) == 4) ? top : To(0);
+  if (x >= end) return static_cast<To>(~lowest);
+  return x < (is_signed ? -end : From(0)) ? lowest : static_cast<To>(x);
+}
+/// `.sat` of floating-point numbers: to [0, 1], NaN 0.
+template <class T> PORTER_PTX T within_one(T a) { return a > T(0) ? (a < T(1) ? a : T(1)) : T(0); }
 /// Rounds to TF32's ten bits of mantissa, ties away from zero.
 PORTER_PTX u32 tf32_from_f32(float a) {
   u32 const word = bits<u32>(a);

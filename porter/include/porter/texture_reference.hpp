@@ -215,6 +215,10 @@ PORTER_SURFACE_FUNCTION(surf2DLayered, (int x, int y, int layer), (x, y, layer))
 #undef PORTER_REFERENCE_FUNCTION
 #undef PORTER_LIST
 
+template <texture_descriptor* descriptor, class T, int kind = hipTextureType1D,
+          hipTextureReadMode read = hipReadModeElementType>
+using texture_with_defaults = texture_variable<T, kind, read, descriptor>;
+
 }  // namespace porter
 
 // The variable itself is the device's where the device's code is made: both sides name it.
@@ -223,11 +227,9 @@ PORTER_SURFACE_FUNCTION(surf2DLayered, (int x, int y, int layer), (x, y, layer))
 #else
 #define PORTER_TEXTURE_SIDE static
 #endif
-#define PORTER_TEXTURE_OF(name, T, kind, read, ...) \
-  PORTER_TEXTURE_SIDE porter::texture_variable<T, kind, read, &porter_texture_##name> name
 #define PORTER_TEXTURE_REFERENCE(name, ...)                             \
   static __constant__ porter::texture_descriptor porter_texture_##name; \
-  PORTER_TEXTURE_OF(name, __VA_ARGS__, hipTextureType1D, hipReadModeElementType, 0)
+  PORTER_TEXTURE_SIDE porter::texture_with_defaults<&porter_texture_##name, __VA_ARGS__> name
 #define PORTER_SURFACE_REFERENCE(name, ...)                             \
   static __constant__ porter::texture_descriptor porter_texture_##name; \
   PORTER_TEXTURE_SIDE porter::surface_variable<&porter_texture_##name> name

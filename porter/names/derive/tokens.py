@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from porter.lex import Directive, Tokens, lex
+from porter.cpp.lex import Directive, Tokens, lex
 
 _SUFFIX = re.compile(r"(?<=[0-9a-fA-F])[uUlL]+$")
 

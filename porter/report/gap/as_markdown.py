@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from porter.check.formats.escaping import plain
+from porter.report.escaping import plain
 from porter.report.gap.as_text import evidence, headline, work_left
 from porter.report.gap.model import DONE, GapReport
 from porter.report.markdown import cell
@@ -26,12 +26,22 @@ def markdown(report: GapReport) -> str:
 def _lines(report: GapReport, most: int) -> Iterator[str]:
     yield f"## Porting gaps of {_cell(report.source)}"
     yield ""
-    yield _cell(headline(report))
+    yield f"**{_cell(report.ran)}** {_cell(headline(report))}"
+    yield ""
+    made = (report.made.date, f"commit {report.made.commit}" if report.made.commit else "", *report.made.tools)
+    yield _cell(" · ".join(text for text in made if text))
     yield ""
     states = [f"**{count:,}** {state.label}" for state, count in report.states.items() if count]
     if states:
         yield " · ".join(states)
         yield ""
+    actions: list[tuple[str, ...]] = [
+        (one.what, f"{one.path}:{one.line}" if one.path else "", one.effort, str(one.kernels or ""), one.basis)
+        for one in report.actions
+    ]
+    yield from _table("Do next", ("what", "where", "effort", "kernels", "estimated from"), actions, most)
+    failed = [(unit.source, f"{unit.path}:{unit.line}", unit.message) for unit in report.failed]
+    yield from _table("Files that do not build", ("file", "where", "first error"), failed, most)
     work = [work for work in report.work if work.places]
     rows: list[tuple[str, ...]]
     rows = [(w.rule.code, w.rule.title or w.rule.name, f"{w.manual:,}", f"{w.review:,}", f"{w.files:,}") for w in work]

@@ -4,18 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.check.formats.escaping import plain
+from porter.report.escaping import plain
 from porter.report.gap.model import DONE, GapReport, Kernel, State
 from porter.report.text import table
 
 _KERNELS_SHOWN = 40
+_ACTIONS_SHOWN = 10
+_FAILED_SHOWN = 20
 _WORK_SHOWN = 20
 _FOLDERS_SHOWN = 30
 
 
 def text(report: GapReport) -> str:
     """The whole report."""
-    parts = [_summary(report), _work(report), _folders(report), _kernels(report), _runs(report), report.missing]
+    parts = [
+        _summary(report),
+        _next(report),
+        _failed(report),
+        _work(report),
+        _folders(report),
+        _kernels(report),
+        _runs(report),
+        report.missing,
+    ]
     return "\n\n".join("\n".join(map(plain, lines)) for part in parts if (lines := list(part))) + "\n"
 
 
@@ -25,7 +36,7 @@ def headline(report: GapReport) -> str:
     if not total:
         return "There are no kernels in this project."
     proven = report.states[State.PROVEN]
-    tail = f", {proven:,} of them proven by a run" if proven else ""
+    tail = f", {proven:,} of them agree on virtual devices" if proven else ""
     return f"{report.done:,} of {total:,} kernels have nothing left to do{tail}."
 
 
@@ -51,10 +62,31 @@ def evidence(kernel: Kernel) -> str:
 def _summary(report: GapReport) -> Iterator[str]:
     goal = f" -> {report.output}" if report.output else ""
     yield f"porter {report.porter} report {report.source}{goal}"
+    yield f"  {' · '.join(text for text in (report.made.date, report.made.commit, *report.made.tools) if text)}"
+    yield f"  {report.ran}"
     yield f"  {headline(report)}"
     for state, count in report.states.items():
         if count:
             yield f"  {count:7,}  {state.label}"
+
+
+def _next(report: GapReport) -> Iterator[str]:
+    if not report.actions:
+        return
+    total = len(report.actions)
+    yield f"do next{_of(_ACTIONS_SHOWN, total)}: about {report.effort} for all, by the estimates of each kind"
+    for rank, one in enumerate(report.actions[:_ACTIONS_SHOWN], 1):
+        yield f"{rank:3}. {plain(one.what)}"
+        where = f"{plain(one.path)}:{one.line}  " if one.path else ""
+        kernels = f"; {one.kernels:,} kernel{'s' * (one.kernels != 1)} wait" if one.kernels else ""
+        yield f"     {where}{one.effort}: {one.basis}{kernels}"
+
+
+def _failed(report: GapReport) -> Iterator[str]:
+    if report.failed:
+        yield f"{len(report.failed):,} of {report.units:,} files do not build" + _of(_FAILED_SHOWN, len(report.failed))
+        for unit in report.failed[:_FAILED_SHOWN]:
+            yield f"  {plain(unit.source)} for {unit.target}: {plain(unit.path)}:{unit.line}: {plain(unit.message)}"
 
 
 def _work(report: GapReport) -> Iterator[str]:

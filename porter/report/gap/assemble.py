@@ -7,30 +7,39 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from porter.check.knowledge import rule_infos
 from porter.check.result import HAZARD_GROUPS
+from porter.engine.knowledge import rule_infos
+from porter.report.gap.actions import actions_of
 from porter.report.gap.evidence import (
     Paths,
     builds_by_kernel,
     cases_by_kernel,
     errors_by_source,
+    failed_units,
     plain_name,
     sources_with,
+    tools_of,
 )
 from porter.report.gap.inputs import Document, Inputs
-from porter.report.gap.model import Build, Case, Folder, GapReport, Kernel, Place, Rule, State, Work
+from porter.report.gap.instances import all_run, instances_of
+from porter.report.gap.model import Build, Case, Folder, GapReport, Instance, Kernel, Made, Place, Rule, State, Work
 
 _PASSED = frozenset({"passed", "pass", "ok"})
 _SAYS_NOTHING = frozenset({"not-run", "skipped"})
 
 
-def gap_report(inputs: Inputs, last_lines: Mapping[tuple[str, int], int]) -> GapReport:
-    """The whole report; `last_lines` gives the end of the kernels whose source is at hand, by path and first line."""
+def gap_report(
+    inputs: Inputs, last_lines: Mapping[tuple[str, int], int], made: tuple[str, str] = ("", "")
+) -> GapReport:
+    """The whole report; `last_lines` gives the end of the kernels whose source is at hand, by path and first line;
+    `made` is the date and the commit of the source."""
     report = inputs.report
     rules = _rules()
     places = [_place(finding) for finding in report.get("findings", ())]
     kernels = _kernels(inputs, places, last_lines)
     settings = report.get("settings") or {}
+    work = _work(places, kernels, rules)
+    failed = failed_units(inputs.builds, _paths(report), Counter(kernel.path for kernel in kernels))
     return GapReport(
         porter=str(report.get("porter", "")),
         source=str(report.get("source", "")),
@@ -40,12 +49,17 @@ def gap_report(inputs: Inputs, last_lines: Mapping[tuple[str, int], int]) -> Gap
         totals=report.get("totals") or {},
         kernels=kernels,
         folders=_folders(report, kernels),
-        work=_work(places, kernels, rules),
+        work=work,
         gaps=tuple(report.get("gaps", ())),
         files=tuple(report.get("files", ())),
         rules={place.code: rules[place.code] for place in places if place.code in rules},
         devices=_devices(kernels),
         open_questions=tuple(dict.fromkeys(text for k in kernels for case in k.cases for text in case.does_not_show)),
+        actions=actions_of(kernels, work, failed, built=bool(inputs.builds), ran=bool(inputs.validations)),
+        failed=failed,
+        units=sum(len(document.get("units", ())) for document in inputs.builds),
+        made=Made(*made, tools_of(inputs.builds, inputs.validations)),
+        history=(),
         missing=_missing(inputs, kernels),
         notes=(*report.get("notes", ()), *(f"not understood: {text}" for text in inputs.unknown)),
     )
@@ -72,10 +86,14 @@ def _place(finding: Mapping[str, Any]) -> Place:
     )
 
 
-def _kernels(inputs: Inputs, places: Sequence[Place], last_lines: Mapping[tuple[str, int], int]) -> tuple[Kernel, ...]:
-    files = inputs.report.get("files", ())
+def _paths(report: Document) -> Paths:
+    files = report.get("files", ())
     outputs = {file["output"]: file["path"] for file in files if file.get("output")}
-    paths = Paths((file["path"] for file in files), outputs)
+    return Paths((file["path"] for file in files), outputs)
+
+
+def _kernels(inputs: Inputs, places: Sequence[Place], last_lines: Mapping[tuple[str, int], int]) -> tuple[Kernel, ...]:
+    paths = _paths(inputs.report)
     builds = builds_by_kernel(inputs.builds, paths)
     cases = cases_by_kernel(inputs.validations, paths)
     errors = errors_by_source(inputs.builds, paths)
@@ -91,7 +109,8 @@ def _kernels(inputs: Inputs, places: Sequence[Place], last_lines: Mapping[tuple[
         made, checked = builds.get(key, []), cases.get(key, [])
         live = [place for place in own if place.suppressed is None]
         hazards = [place for place in live if _is_hazard(place.code)]
-        state = _state(kernel["left"], made, checked, kernel["path"] in failed, kernel["path"] in built)
+        instances = instances_of(made, checked)
+        state = _state(kernel["left"], made, checked, instances, kernel["path"] in failed, kernel["path"] in built)
         found.append(
             Kernel(
                 anchor=f"k{number}",
@@ -111,6 +130,7 @@ def _kernels(inputs: Inputs, places: Sequence[Place], last_lines: Mapping[tuple[
                     f"line {x['line']}: <<<{x['grid']}, {x['block']}>>>" for x in kernel.get("launches", ())
                 ),
                 places=tuple(own),
+                instances=instances,
                 builds=tuple(made),
                 cases=tuple(checked),
                 errors=tuple(
@@ -123,16 +143,19 @@ def _kernels(inputs: Inputs, places: Sequence[Place], last_lines: Mapping[tuple[
     return tuple(sorted(found, key=lambda one: (rank[one.state], -one.effort, one.path, one.line)))
 
 
-def _launch(launch: Mapping[str, Any]) -> str:
-    return f"line {launch['line']}: <<<{launch['grid']}, {launch['block']}>>>"
-
-
 def _is_hazard(code: str) -> bool:
     info = rule_infos().get(code)
     return info is not None and info.group in HAZARD_GROUPS
 
 
-def _state(left: str, builds: Sequence[Build], cases: Sequence[Case], failed: bool, built: bool) -> State:
+def _state(
+    left: str,
+    builds: Sequence[Build],
+    cases: Sequence[Case],
+    instances: Sequence[Instance],
+    failed: bool,
+    built: bool,
+) -> State:
     said = {case.status for case in cases} - _SAYS_NOTHING
     if said - _PASSED - {"build-failed"}:
         return State.WRONG
@@ -143,7 +166,7 @@ def _state(left: str, builds: Sequence[Build], cases: Sequence[Case], failed: bo
     if left == "review":
         return State.REVIEW
     if said:
-        return State.PROVEN
+        return State.PROVEN if all_run(instances) else State.PARTLY
     return State.BUILT if builds or built else State.PORTED
 
 
@@ -213,7 +236,7 @@ def _missing(inputs: Inputs, kernels: Sequence[Kernel]) -> tuple[str, ...]:
     if not inputs.builds:
         told.append("Nothing was built: registers, LDS and occupancy are unknown. Add the JSON of `porter build`.")
     if not inputs.validations:
-        told.append("Nothing was run: no result is proven. Add the JSON of `porter validate`.")
+        told.append("Nothing was run: no result is known. Add the JSON of `porter validate`.")
     else:
         bare = sum(not kernel.cases for kernel in kernels)
         if bare:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from porter.check.formats.escaping import plain
+from porter.report.escaping import plain
 from porter.report.gap.model import GapReport, State
 
 _WORK_SHOWN = 12
 _FOLDERS_SHOWN = 14
+_FEWEST = 3
+"""Bars or points below which a plot says nothing that the text does not."""
+_CROWD = 300
+"""Points above which they are counted in squares."""
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 
 
 def overview_charts(report: GapReport) -> list[dict[str, Any]]:
     """Title, what it says in words, and specification of each chart that there is data for."""
-    charts = (_work(report), _folders(report), _occupancy(report), _accuracy(report))
+    charts = (_trend(report), _work(report), _folders(report), _occupancy(report), _accuracy(report))
     return [chart for chart in charts if chart is not None]
 
 
@@ -33,9 +37,51 @@ def _chart(name: str, title: str, words: str, **spec: Any) -> dict[str, Any]:
     }
 
 
+def _trend(report: GapReport) -> dict[str, Any] | None:
+    """Kernels by state over the runs that the history holds."""
+    if len(report.history) < _FEWEST:
+        return None
+    present = [state for state in State if any(one.states.get(state.value) for one in report.history)]
+    values = [
+        {
+            "run": number,
+            "date": one.date,
+            "commit": one.commit,
+            "state": state.label,
+            "rank": rank,
+            "kernels": one.states.get(state.value, 0),
+        }
+        for number, one in enumerate(report.history, 1)
+        for rank, state in enumerate(present)
+    ]
+    return _chart(
+        "trend",
+        "How it went",
+        f"Kernels by state in {len(report.history):,} runs, from {report.history[0].date} on.",
+        data={"values": values},
+        height=220,
+        mark={"type": "bar"},
+        encoding={
+            "x": {"field": "run", "type": "ordinal", "title": "run", "axis": {"labelAngle": 0}},
+            "y": {"field": "kernels", "type": "quantitative", "title": "kernels", "axis": {"tickMinStep": 1}},
+            "color": {
+                "field": "state",
+                "type": "nominal",
+                "scale": {
+                    "domain": [state.label for state in present],
+                    "range": [f"--{state.value}" for state in present],
+                },
+                "legend": {"title": None, "orient": "top"},
+            },
+            "order": {"field": "rank"},
+            "tooltip": [{"field": name} for name in ("date", "commit", "state", "kernels")],
+        },
+    )
+
+
 def _work(report: GapReport) -> dict[str, Any] | None:
     left = [work for work in report.work if work.manual or work.review][:_WORK_SHOWN]
-    if not left:
+    if len(left) < _FEWEST:
         return None
     values = [
         {"work": f"{work.rule.code} {work.rule.name}", "effort": effort, "places": count, "what": work.rule.title}
@@ -70,7 +116,7 @@ def _work(report: GapReport) -> dict[str, Any] | None:
 
 def _folders(report: GapReport) -> dict[str, Any] | None:
     folders = sorted((f for f in report.folders if f.kernels), key=lambda folder: -folder.kernels)[:_FOLDERS_SHOWN]
-    if len(folders) < 2:
+    if len(folders) < _FEWEST or len({state for folder in folders for state in folder.states}) < 2:
         return None
     values = [
         {"folder": plain(folder.path), "state": state.label, "kernels": folder.states[state], "rank": rank}
@@ -105,6 +151,7 @@ def _folders(report: GapReport) -> dict[str, Any] | None:
 
 
 def _occupancy(report: GapReport) -> dict[str, Any] | None:
+    """Nothing where every kernel needs the same: the table says that."""
     values = [
         {
             "kernel": plain(build.name or kernel.name),
@@ -112,41 +159,62 @@ def _occupancy(report: GapReport) -> dict[str, Any] | None:
             "waves": build.waves_per_simd,
             "target": build.target,
             "limit": build.limited_by or "none",
-            "scratch": "spills to scratch" if build.scratch_bytes else "no scratch",
+            "spills": "spills registers" if build.spills else "no spills",
             "href": f"#{kernel.anchor}",
         }
         for kernel in report.kernels
         for build in kernel.builds
         if build.waves_per_simd is not None and build.vgprs is not None
     ]
-    if not values:
+    if len({value["registers"] for value in values}) < _FEWEST or len({value["waves"] for value in values}) < 2:
         return None
     low = sum(value["waves"] <= 2 for value in values if isinstance(value["waves"], (int, float)))
+    words = (
+        f"{len(values):,} compiled kernels: vector registers against wavefronts per SIMD; {low:,} have room for two"
+        " wavefronts or fewer."
+    )
+    registers = {"field": "registers", "type": "quantitative", "title": "vector registers per lane (VGPR + AGPR)"}
+    waves = {"field": "waves", "type": "quantitative", "title": "wavefronts per SIMD", "axis": {"tickMinStep": 1}}
+    if len(values) > _CROWD:
+        count = {"aggregate": "count", "type": "quantitative", "title": "kernels", "scale": {"type": "log"}}
+        return _chart(
+            "occupancy",
+            "Registers and occupancy",
+            words,
+            data={"values": values},
+            height=260,
+            mark={"type": "rect"},
+            encoding={
+                "x": {**registers, "bin": {"step": 16}},
+                "y": {"field": "waves", "type": "ordinal", "title": "wavefronts per SIMD", "sort": "descending"},
+                "color": {**count, "scale": {"type": "log", "range": ["--hover", "--built"]}},
+                "tooltip": [{"field": "registers", "bin": {"step": 16}}, {"field": "waves"}, {"aggregate": "count"}],
+            },
+        )
     return _chart(
         "occupancy",
         "Registers and occupancy",
-        f"{len(values):,} compiled kernels: vector registers against wavefronts per SIMD; {low:,} have room for two"
-        " wavefronts or fewer.",
+        words,
         data={"values": values},
         height=260,
         mark={"type": "circle", "size": 60, "opacity": 0.75},
         encoding={
-            "x": {"field": "registers", "type": "quantitative", "title": "vector registers per lane (VGPR + AGPR)"},
-            "y": {"field": "waves", "type": "quantitative", "title": "wavefronts per SIMD", "axis": {"tickMinStep": 1}},
+            "x": registers,
+            "y": waves,
             "color": {
-                "field": "scratch",
+                "field": "spills",
                 "type": "nominal",
-                "scale": {"domain": ["no scratch", "spills to scratch"], "range": ["--built", "--wrong"]},
+                "scale": {"domain": ["no spills", "spills registers"], "range": ["--built", "--wrong"]},
                 "legend": {"title": None, "orient": "top"},
             },
             "href": {"field": "href"},
-            "tooltip": [{"field": name} for name in ("kernel", "registers", "waves", "limit", "target", "scratch")],
+            "tooltip": [{"field": name} for name in ("kernel", "registers", "waves", "limit", "target", "spills")],
         },
     )
 
 
 def _accuracy(report: GapReport) -> dict[str, Any] | None:
-    """Error of the port against that of the original: on the line both are as accurate."""
+    """Error of the port against that of the original; nothing where all points are on the line of the same."""
     values: list[dict[str, Any]] = []
     for kernel in report.kernels:
         for case in kernel.cases:
@@ -169,7 +237,7 @@ def _accuracy(report: GapReport) -> dict[str, Any] | None:
                             "href": f"#{kernel.anchor}",
                         }
                     )
-    if not values:
+    if len(values) < _FEWEST or all(0.9 <= value["port"] / value["original"] <= 1.1 for value in values):
         return None
     edges = [min(min(v["original"], v["port"]) for v in values), max(max(v["original"], v["port"]) for v in values)]
     worse = sum(value["worse"] == "less accurate" for value in values)

@@ -8,7 +8,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from porter.report.gap.model import Build, Case, Output, Pair, Run
+from porter.report.gap.instances import arguments_of
+from porter.report.gap.model import Build, Case, FailedUnit, Output, Pair, Run
 
 Key = tuple[str, str]
 """Path of the source and name of the kernel, without template arguments and namespaces."""
@@ -76,6 +77,7 @@ def _build(facts: Mapping[str, Any]) -> Build:
         waves_per_simd=facts.get("waves_per_simd"),
         limited_by=", ".join(limited) if isinstance(limited, list) else str(limited),
         notes=notes,
+        spills=int(facts.get("vgpr_spills") or 0) + int(facts.get("sgpr_spills") or 0),
     )
 
 
@@ -87,6 +89,44 @@ def sources_with(documents: Iterable[Mapping[str, Any]], paths: Paths, status: s
         for unit in document.get("units", ())
         if unit.get("status") == status
     )
+
+
+def failed_units(
+    documents: Iterable[Mapping[str, Any]], paths: Paths, kernels: Mapping[str, int]
+) -> tuple[FailedUnit, ...]:
+    """Units that did not come out, those without kernels too; `kernels` is how many each source holds."""
+    return tuple(
+        _failed(unit, paths, kernels)
+        for document in documents
+        for unit in document.get("units", ())
+        if unit.get("status") not in ("built", "checked", None)
+    )
+
+
+def _failed(unit: Mapping[str, Any], paths: Paths, kernels: Mapping[str, int]) -> FailedUnit:
+    source = paths.find(unit.get("path"))
+    errors = [one for one in unit.get("diagnostics", ()) if one.get("severity") == "error"]
+    first: Mapping[str, Any] = errors[0] if errors else {}
+    return FailedUnit(
+        source=source,
+        target=str(unit.get("target") or ""),
+        refused=unit.get("status") == "failed",
+        message=str(first.get("message") or unit.get("reason") or unit.get("status")),
+        path=paths.find(first.get("source") or first.get("path") or unit.get("path")),
+        line=int(first.get("source_line") or first.get("line") or 1),
+        hint=str(first.get("hint") or ""),
+        kernels=kernels.get(source, 0),
+    )
+
+
+def tools_of(builds: Iterable[Mapping[str, Any]], validations: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Compilers, headers and packages as the documents name them."""
+    found = [
+        f"{one['target']}: {one['tool']}" for document in builds for one in document.get("targets", ()) if one["tool"]
+    ]
+    for document in validations:
+        found += [f"{name} {version}" for name, version in (document.get("versions") or {}).items()]
+    return tuple(dict.fromkeys(text for text in found if not text.startswith("porter ")))
 
 
 def errors_by_source(documents: Iterable[Mapping[str, Any]], paths: Paths) -> dict[str, list[tuple[str | None, str]]]:
@@ -124,6 +164,7 @@ def _case(case: Mapping[str, Any]) -> Case:
         pairs=tuple(map(_pair, case.get("devices") or ())),
         does_not_show=tuple(dict.fromkeys(str(text) for side in sides for text in side.get("does_not_show") or ())),
         command=_command(case.get("repeat")),
+        instance=arguments_of(str(case.get("kernel", ""))),
     )
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping
+import contextlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from jinja2 import UndefinedError
+
 from porter.errors import Unusable
+from porter.system.reading import parsed_json
 
 Document = Mapping[str, Any]
 KINDS = ("report", "build", "validate", "check")
@@ -53,6 +56,16 @@ def read_inputs(paths: Iterable[Path], folder: Path) -> Inputs:
     )
 
 
+@contextlib.contextmanager
+def as_written_by_porter(paths: Sequence[Path]) -> Iterator[None]:
+    """Unusable where documents turn out to have another shape than their schemas say."""
+    try:
+        yield
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError, UndefinedError) as error:
+        named = ", ".join(map(str, paths))
+        raise Unusable(f"{named}: not as porter writes it ({type(error).__name__}: {error})") from error
+
+
 def kind_of(document: Document) -> str | None:
     """`report`, `build`, `validate` or `check`: the schema's name without its version."""
     schema = document.get("schema")
@@ -64,7 +77,7 @@ def kind_of(document: Document) -> str | None:
 
 def _read(path: Path) -> Document:
     try:
-        document = json.loads(path.read_bytes())
+        document = parsed_json(path.read_bytes())
     except OSError as error:
         raise Unusable(f"{path}: {error.strerror}") from None
     except ValueError as error:

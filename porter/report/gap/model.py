@@ -7,6 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from porter.report.gap.effort import in_words
+
+REAL_DEVICES = frozenset({"cuda", "hip"})
+
 
 class State(str, enum.Enum):
     """How far a kernel has come, what is worst first."""
@@ -17,6 +21,7 @@ class State(str, enum.Enum):
     REVIEW = "review"
     PORTED = "ported"
     BUILT = "built"
+    PARTLY = "partly"
     PROVEN = "proven"
 
     @property
@@ -37,9 +42,16 @@ _LABELS = {
     State.REVIEW: ("to review", "rewritten; a person should look at some places"),
     State.PORTED: ("ported", "nothing is left to do; not built and not run yet"),
     State.BUILT: ("builds", "nothing is left to do, and it builds; not run yet"),
-    State.PROVEN: ("proven", "the port was run and agrees with its reference"),
+    State.PARTLY: (
+        "agrees in part",
+        "some instances of the template were run and agree with their reference; others were built and never run",
+    ),
+    State.PROVEN: (
+        "agrees on virtual devices",
+        "the port was run on a model of the GPU, and agrees with the original or a reference; never on an AMD GPU",
+    ),
 }
-DONE = frozenset({State.PORTED, State.BUILT, State.PROVEN})
+DONE = frozenset({State.PORTED, State.BUILT, State.PARTLY, State.PROVEN})
 
 
 class Rule(NamedTuple):
@@ -80,6 +92,8 @@ class Build(NamedTuple):
     waves_per_simd: float | None
     limited_by: str
     notes: tuple[str, ...]
+    spills: int = 0
+    """Registers that were spilled: scratch alone can be an array of the kernel's own."""
 
 
 class Output(NamedTuple):
@@ -128,6 +142,8 @@ class Case(NamedTuple):
     pairs: tuple[Pair, ...]
     does_not_show: tuple[str, ...]
     command: str
+    instance: str = ""
+    """The template arguments that were run, such as `<float, 4>`."""
 
     @property
     def max_ulps(self) -> str | None:
@@ -137,6 +153,79 @@ class Case(NamedTuple):
             for output in run.outputs if run.side.startswith("port") else ():
                 last = max(last, *(n for n, count in enumerate(output.ulps) if count), -1)
         return ULP_CLASSES[min(last, len(ULP_CLASSES) - 1)] if last >= 0 else None
+
+
+class Instance(NamedTuple):
+    """One instance of a kernel's template."""
+
+    arguments: str
+    built: bool
+    verdict: str
+    """`passed`, another status of its cases, or nothing where it was not run."""
+
+
+class FailedUnit(NamedTuple):
+    """A translation unit that did not come out."""
+
+    source: str
+    target: str
+    refused: bool
+    """Whether the compiler refused the code; else something is missing on the machine."""
+    message: str
+    """The first error, or the reason."""
+    path: str
+    """Where the first error is."""
+    line: int
+    hint: str
+    kernels: int
+
+
+@dataclass(frozen=True)
+class Action:
+    """One thing to do."""
+
+    kind: str
+    """`tool`, `unit`, `wrong`, `manual`, `run`, `case`, `todo` or `review`."""
+    what: str
+    code: str
+    path: str
+    line: int
+    owner: str
+    """The file that has to be edited, or has most of the places."""
+    kernels: int
+    """That it stands in the way of."""
+    places: int
+    minutes: int
+    basis: str
+    hint: str = ""
+    command: str = ""
+    anchor: str = ""
+    files: tuple[str, ...] = ()
+
+    @property
+    def effort(self) -> str:
+        """In words."""
+        return in_words(self.minutes)
+
+
+class Past(NamedTuple):
+    """What an earlier run came to."""
+
+    date: str
+    commit: str
+    states: Mapping[str, int]
+    manual: int
+    review: int
+    failed: int
+
+
+class Made(NamedTuple):
+    """When, from what and with what the report was made."""
+
+    date: str
+    commit: str
+    tools: tuple[str, ...]
+    """Compilers, headers and packages, with their versions."""
 
 
 @dataclass(frozen=True)
@@ -163,6 +252,8 @@ class Kernel:
     cases: tuple[Case, ...]
     errors: tuple[str, ...] = ()
     """What the compiler refuses, in the kernel or outside of all."""
+    instances: tuple[Instance, ...] = ()
+    """Of a template: what was built and what was run."""
 
     @property
     def effort(self) -> int:
@@ -216,6 +307,13 @@ class GapReport:
     """Side, device, lanes, runs, of which passed."""
     open_questions: tuple[str, ...]
     """What the runs do not show."""
+    actions: tuple[Action, ...]
+    failed: tuple[FailedUnit, ...]
+    units: int
+    """That were built, or tried."""
+    made: Made
+    history: tuple[Past, ...]
+    """Earlier runs and this one, oldest first; empty where no file of them was given."""
     missing: tuple[str, ...]
     """Evidence that there is none of, and what would make it."""
     notes: tuple[str, ...]
@@ -227,6 +325,31 @@ class GapReport:
         for kernel in self.kernels:
             counts[kernel.state] += 1
         return counts
+
+    @property
+    def ran(self) -> str:
+        """What was run and what was not, in a sentence or two."""
+        real = sorted({device for _, device, *_ in self.devices if device in REAL_DEVICES})
+        virtual = sorted({device for _, device, *_ in self.devices if device not in REAL_DEVICES})
+        cases = sum(len(kernel.cases) for kernel in self.kernels)
+        if not self.devices:
+            built = f"{self.units - len(self.failed):,} of {self.units:,} files were compiled" if self.units else ""
+            return f"{built + '; n' if built else 'N'}othing was run, on no device."
+        told = f"{cases:,} cases were run on {' and '.join([*real, *virtual])}"
+        if "hip" in real:
+            return f"{told}; hip is an AMD GPU."
+        models = "models of the GPUs on the CPU, which execute compiled code" if virtual else "an NVIDIA GPU"
+        return f"{told}: {models}. Nothing was run on an AMD GPU, and no time was measured."
+
+    @property
+    def minutes(self) -> int:
+        """Of all actions."""
+        return sum(action.minutes for action in self.actions)
+
+    @property
+    def effort(self) -> str:
+        """Of all actions, in words."""
+        return in_words(self.minutes)
 
     @property
     def done(self) -> int:

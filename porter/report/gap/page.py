@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib.metadata
 import importlib.resources
@@ -10,23 +11,26 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import quote
 
-from porter.check.formats.escaping import plain
-from porter.parsing.cache import private_folder
+from porter.errors import Unusable
+from porter.report.escaping import plain
 from porter.report.gap.charts import overview_charts
 from porter.report.gap.model import ULP_CLASSES, Build, Case, GapReport, Kernel, Place, State
-from porter.writing import content_of, write_atomically
+from porter.system.cache import keep, kept, kept_folder
 
 _PLACES_SHOWN = 200
 _ERRORS_SHOWN = 20
+_ACTIONS_SHOWN, _ACTIONS_MOST = 8, 300
+_FAILED_SHOWN = 200
 _ROWS_SHOWN = 300
 """Of the table, until more are asked for: a browser lays out thousands of rows slowly. All of them are searched."""
 _BREAK = re.compile(r"\n *")
 """Line breaks of the template; texts have none, as `plain` takes them out."""
 
 
-def page(report: GapReport, files: Mapping[str, str]) -> str:
-    """The whole page; `files` are the packed sources."""
+def page(report: GapReport, files: Mapping[str, str], *, root: str | None = None, link: str | None = None) -> str:
+    """The whole page; `files` are the packed sources, `root` their folder for an editor, `link` a file at its host."""
     from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
 
@@ -44,12 +48,19 @@ def page(report: GapReport, files: Mapping[str, str]) -> str:
         numbers=numbers,
         places_shown=_PLACES_SHOWN,
         rows_shown=_ROWS_SHOWN,
+        actions_shown=_ACTIONS_SHOWN,
+        actions_most=_ACTIONS_MOST,
+        failed_shown=_FAILED_SHOWN,
+        root=root,
+        link=link,
+        editor_link=lambda path, line: f"vscode://file{quote(f'{root}/{path}')}:{line or 1}",
+        host_link=lambda path, line: _host(link or "", report.made.commit, path, line),
         best=_best_build,
         verdict=_verdict,
         style=Markup(_asset("page.css")),
         script=Markup(_asset("page.js")),
         library=Markup(library) if library is not None else None,
-        data=Markup(_embedded(_data(report))),
+        data=Markup(_embedded({**_data(report), "root": root, "link": _template(link), "commit": report.made.commit})),
         kernels=Markup(_embedded([_kernel(kernel, numbers) for kernel in report.kernels])),
         places=Markup(_embedded(_places(report, numbers))),
         files=Markup(_embedded([files[path] for path in sorted(files)])),
@@ -63,15 +74,15 @@ def chart_library() -> str | None:
         import vl_convert
     except ImportError:
         return None
-    folder = private_folder("report")
     version = importlib.metadata.version("vl-convert-python")
-    kept = folder / f"vega-lite-{version}.js" if folder is not None else None
-    if kept is not None and kept.is_file():
-        return kept.read_text("utf-8")
+    path = kept_folder("report") / f"vega-lite-{version}.js"
+    known = kept(path)
+    if known is not None:
+        return known.decode("utf-8")
     bundle: str = vl_convert.javascript_bundle("window.porterEmbed = vegaEmbed;")
     bundle = bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--")
-    if kept is not None:
-        write_atomically(kept, content_of(bundle.encode()), 0o600)
+    with contextlib.suppress(OSError):  # without room for it, it is bundled again
+        keep(path, bundle.encode())
     return bundle
 
 
@@ -83,6 +94,20 @@ def _embedded(value: Any) -> str:
     """JSON that cannot end the script element it stands in."""
     text = json.dumps(value, separators=(",", ":"))
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def _template(link: str | None) -> str | None:
+    """An address with `{path}` and `{line}`; the page is a program, so that no other scheme than these is taken."""
+    if link is None:
+        return None
+    if not link.startswith(("https://", "http://")):
+        raise Unusable(f"--link {link}: write an address that begins with https://")
+    return link if "{path}" in link else link.rstrip("/") + "/{path}#L{line}"
+
+
+def _host(link: str, commit: str, path: str, line: int) -> str:
+    text = (_template(link) or "").replace("{commit}", commit or "HEAD")
+    return text.replace("{path}", quote(path)).replace("{line}", str(line or 1))
 
 
 def _data(report: GapReport) -> dict[str, Any]:
@@ -120,6 +145,7 @@ def _kernel(kernel: Kernel, numbers: Mapping[str, int]) -> dict[str, Any]:
         "places": [_place(place) for place in kernel.places],
         "builds": [_build(build) for build in kernel.builds],
         "cases": [_case(case) for case in kernel.cases],
+        "instances": [list(one) for one in kernel.instances],
         "errors": list(kernel.errors[:_ERRORS_SHOWN]),
         "more": max(0, len(kernel.errors) - _ERRORS_SHOWN),
     }

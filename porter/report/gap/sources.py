@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from porter.linemap import line_shifts
+from porter.project.linemap import line_shifts
+from porter.system.reading import read_regular
 
 _LARGEST = 2 << 20
 _LONGEST_LINE = 2000
@@ -43,8 +44,8 @@ def read_text(root: Path | None, path: str | None) -> str | None:
     try:
         if not place.resolve().is_relative_to(root.resolve()) or place.stat().st_size > _LARGEST:
             return None
-        return place.read_bytes().decode("utf-8", "replace")
-    except OSError:
+        return read_regular(place).decode("utf-8", "replace")
+    except (OSError, ValueError):
         return None
 
 

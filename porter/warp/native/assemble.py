@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from porter import edits as editing
-from porter.conditionals import Group, find_groups
+from porter.cpp.conditionals import Group, find_groups
+from porter.cpp.scopes import ANONYMOUS, Scope, find_scopes
+from porter.engine import edits as editing
 from porter.model import Edit
-from porter.scopes import ANONYMOUS, Scope, find_scopes
 from porter.warp.bodies import Function
 from porter.warp.native.view import View
 

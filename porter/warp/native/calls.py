@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from porter.lex import STRING, Tokens
+from porter.cpp.brackets import words
+from porter.cpp.constants import WARP
+from porter.cpp.lex import STRING, Tokens
+from porter.cpp.nodes import Node, calls, spelled, unwrapped
 from porter.warp.bodies import Function
 from porter.warp.collectives import BARRIERS, Collective, argument, collective
-from porter.warp.constants import WARP
 from porter.warp.native.expressions import Expressions, is_full_mask
 from porter.warp.native.kinds import PER_THREAD, THREADS, Kind, Undecided, joined, placed
 from porter.warp.native.operations import atomic_operation, functors, of_whole, operation, written_variable
 from porter.warp.native.state import Scope
-from porter.warp.tree import Node, calls, spelled, unwrapped
-from porter.written import words
 
 if TYPE_CHECKING:
     from porter.warp.native.statements import Statements

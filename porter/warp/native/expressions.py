@@ -6,12 +6,12 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from porter.warp.constants import WARP
+from porter.cpp.constants import WARP
+from porter.cpp.nodes import Node, names, spelled, unwrapped
+from porter.cpp.statements import parse_expression
 from porter.warp.native.kinds import PER_THREAD, THREADS, Kind, Undecided, combined, joined, placed
 from porter.warp.native.literals import long_one, widened
 from porter.warp.native.state import Plan, Scope
-from porter.warp.syntax import parse_expression
-from porter.warp.tree import Node, names, spelled, unwrapped
 
 if TYPE_CHECKING:
     from porter.warp.native.calls import Calls

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 
-from porter.warp.tree import Node
+from porter.cpp.nodes import Node
 
 
 class Kind(enum.Enum):

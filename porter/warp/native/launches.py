@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter import edits as editing
-from porter.launches import find_launches
-from porter.lex import IDENTIFIER, NUMBER, Tokens, lex
+from porter.cpp.brackets import split_commas, written
+from porter.cpp.constants import WARP, Constants, value_end
+from porter.cpp.launches import find_launches
+from porter.cpp.lex import IDENTIFIER, NUMBER, Tokens, lex
+from porter.cpp.nodes import names, unwrapped
+from porter.cpp.postfix import chain_start
+from porter.cpp.statements import parse_expression
+from porter.engine import edits as editing
 from porter.model import Edit, Launch
 from porter.source import SourceFile
 from porter.warp.bodies import Bodies, Function
-from porter.warp.constants import WARP, Constants, value_end
-from porter.warp.geometry import block_shape, block_threads, grid_blocks, product
+from porter.warp.flow.geometry import block_shape, block_threads, grid_blocks, product
 from porter.warp.native.expressions import WIDTH_NAME
 from porter.warp.native.kinds import Undecided
 from porter.warp.native.state import Plan, Shape
-from porter.warp.postfix import chain_start
-from porter.warp.syntax import parse_expression
-from porter.warp.tree import names, unwrapped
-from porter.written import split_commas, written
 
 _WAVE = 2 * WARP
 _LARGEST_BLOCK = 1024

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from porter.cpp.nodes import Node, calls, unwrapped
 from porter.warp.bodies import Bodies, Function
 from porter.warp.collectives import collective
 from porter.warp.native.state import Scope
-from porter.warp.tree import Node, calls, unwrapped
 
 if TYPE_CHECKING:
     from porter.warp.native.calls import Calls

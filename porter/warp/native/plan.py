@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import cast
 
-from porter.launches import launched_kernels
+from porter.cpp.launches import launched_kernels
+from porter.cpp.nodes import Node
+from porter.engine.unit import Unit
 from porter.model import Edit, Launch
-from porter.unit import Unit
 from porter.warp.bodies import Function, bodies_of
 from porter.warp.collectives import EXCHANGES
 from porter.warp.native.assemble import Attempt, assemble
@@ -17,7 +18,6 @@ from porter.warp.native.launches import TROUBLE, part_shape, settle, shape_of
 from porter.warp.native.state import Plan, Scope, Shape
 from porter.warp.native.statements import Statements
 from porter.warp.native.view import View, view_of
-from porter.warp.tree import Node
 
 
 @dataclass(frozen=True)

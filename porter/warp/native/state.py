@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from porter.edits import apply
+from porter.cpp.nodes import Node
+from porter.engine.edits import apply
 from porter.model import Edit
 from porter.warp.bodies import Bodies, Function
 from porter.warp.native.kinds import Kind, Undecided
-from porter.warp.tree import Node
 
 
 @dataclass

@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from porter.lex import IDENTIFIER
+from porter.cpp.constants import WARP
+from porter.cpp.lex import IDENTIFIER
+from porter.cpp.nodes import EMPTY, Node, calls, names, unwrapped
 from porter.warp.collectives import collective
-from porter.warp.constants import WARP
 from porter.warp.native.calls import LANES, Calls, is_plain_assembly
 from porter.warp.native.expressions import Expressions, is_full_mask
 from porter.warp.native.kinds import THREADS, Kind, Undecided, joined
 from porter.warp.native.literals import widened
 from porter.warp.native.operations import operation, tree_operation
 from porter.warp.native.state import Plan, Scope, Shared
-from porter.warp.tree import EMPTY, Node, calls, names, unwrapped
 
 K = Kind
 _CHOOSES = frozenset({"if", "ifdef", "ifndef"})

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import cast
 
-from porter.headers import headers_of
-from porter.launches import find_launches
-from porter.lex import Tokens, lex
+from porter.cpp.constants import Constants
+from porter.cpp.headers import headers_of
+from porter.cpp.launches import find_launches
+from porter.cpp.lex import Tokens, lex
+from porter.engine.unit import Unit
 from porter.model import Launch
 from porter.source import SourceFile
-from porter.unit import Unit
 from porter.warp.bodies import Bodies, Function, bodies_of
-from porter.warp.constants import Constants
 
 HEADERS = (".cuh", ".h", ".hpp", ".hh", ".hxx", ".inl")
 _MOST = 80

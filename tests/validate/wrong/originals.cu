@@ -29,3 +29,64 @@ __global__ void scaled(const float* a, float* out, int n) {
 __global__ void any_port(const float* a, float* out, int n) {
   if (threadIdx.x < n) out[threadIdx.x] = 2.0f * a[threadIdx.x];
 }
+
+#include <cuda_fp16.h>
+
+__device__ unsigned finished;
+__device__ int total_of_all;
+
+__global__ void sum_by_last_block(const int* a, int* partial, int* out, int n) {
+  __shared__ bool is_last;
+  if (threadIdx.x == 0) {
+    int sum = 0;
+    for (int i = blockIdx.x; i < n; i += gridDim.x) sum += a[i];
+    partial[blockIdx.x] = sum;
+    __threadfence();
+    is_last = atomicAdd(&finished, 1) == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (is_last && threadIdx.x == 0) {
+    int sum = 0;
+    for (int b = 0; b < gridDim.x; ++b) sum += partial[b];
+    out[0] = sum;
+    finished = 0;
+  }
+}
+
+__global__ void ticket(const int* a, int* partial, int* out, int n) {
+  __shared__ bool is_last;
+  if (threadIdx.x == 0) {
+    int sum = 0;
+    for (int i = blockIdx.x; i < n; i += gridDim.x) sum += a[i];
+    partial[blockIdx.x] = sum;
+    __threadfence();
+    is_last = atomicAdd(&finished, 1) == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (is_last && threadIdx.x == 0) {
+    int sum = 0;
+    for (int b = 0; b < gridDim.x; ++b) sum += partial[b];
+    out[0] = sum;
+    finished = 0;
+  }
+}
+
+__global__ void into_a_variable(const int* a, int* out, int n) {
+  if (threadIdx.x < n) atomicAdd(&total_of_all, a[threadIdx.x] % 100);
+  if (threadIdx.x < n) out[threadIdx.x] = a[threadIdx.x];
+}
+
+__global__ void counted(const int* a, int* out, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) atomicAdd(&out[a[i] & 7], 1);
+}
+
+__global__ void to_half(const float* a, __half* out, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = __float2half_rn(a[i] * 1.7f);
+}
+
+__global__ void multiply_add(const __half* a, const __half* b, const __half* c, __half* out, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = __float2half(__half2float(a[i]) * __half2float(b[i]) + __half2float(c[i]));
+}

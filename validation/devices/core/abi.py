@@ -27,14 +27,35 @@ class FaultRecord(c.Structure):
         ("bytes", c.c_uint64),
         ("other_lane", c.c_uint64),
         ("other_block", c.c_uint32 * 3),
-        ("spare", c.c_uint32),
+        ("plain", c.c_uint32),
     )
 
 
 class SiteCount(c.Structure):
     """Traffic of one memory instruction."""
 
-    _fields_ = tuple((name, c.c_uint64) for name in ("requests", "lanes", "lines", "bytes", "conflicts"))
+    _fields_ = tuple(
+        (name, c.c_uint64)
+        for name in (
+            *("requests", "lanes", "lines", "bytes", "conflicts"),
+            *("accesses", "l2_requests", "l2_misses", "last_misses"),
+        )
+    )
+
+
+class CacheShape(c.Structure):
+    """Numbers, sets and ways of the caches."""
+
+    _fields_ = tuple(
+        (name, c.c_uint32)
+        for name in ("xcds", "cus_per_xcd", "l1_sets", "l1_ways", "l2_sets", "l2_ways", "last_sets", "last_ways")
+    )
+
+
+class CacheTotals(c.Structure):
+    """Writes that no instruction asked for when they came."""
+
+    _fields_ = (("written_back", c.c_uint64), ("memory_writes", c.c_uint64))
 
 
 class SegmentCount(c.Structure):
@@ -104,11 +125,16 @@ class Launch(c.Structure):
         ("hazard", FaultRecord),
         ("global_hazard", FaultRecord),
         ("no_fence", FaultRecord),
+        ("cache_shape", c.POINTER(CacheShape)),
+        ("cache_totals", CacheTotals),
+        ("block_limit", c.c_uint64),
+        ("block_stride", c.c_uint64),
     )
 
 
 CHECK_RACES, COUNT_MEMORY, COOPERATIVE, CHECK_POISON, INTERLEAVE, ALLOW_EXITED = 1, 2, 4, 8, 16, 32
-WATCH, CHECK_GLOBAL = 64, 128
+WATCH, CHECK_GLOBAL, COUNT_CACHES = 64, 128, 4096
+ROUND_UP, ROUND_DOWN = 256, 512
 LIVE, FREED, READ_ONLY, HEAP = 0, 1, 2, 3
 ALIGNMENTS = {"none": 0, "dword": 1, "natural": 2}
 NOBODY = 0xFFFFFFFF

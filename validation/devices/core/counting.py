@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from porter.validation.devices.core import abi
-from porter.validation.devices.core.result import Counters, MemorySite, Site
+from porter.validation.devices.core.result import Counters, Executed, MemorySite, Site
 
 
 class CountedSite(Protocol):
@@ -24,6 +24,8 @@ class CountedSite(Protocol):
     def operations(self) -> int: ...
     @property
     def bytes(self) -> int: ...
+    @property
+    def doubt(self) -> str: ...
 
 
 def count(
@@ -35,14 +37,21 @@ def count(
     instructions: dict[str, int] = {}
     moved: dict[str, int] = {}
     divergent: dict[str, int] = {}
+    uncertain: dict[str, int] = {}
     vector = lane = operations = 0
     memory: list[MemorySite] = []
+    executed: list[Executed] = []
     for index, site in enumerate(sites):
         times = runs[site.segment]
+        if launch.flags & abi.COUNT_CACHES:
+            executed.append(_executed(site, times, active[site.segment], launch.sites[index]))
         if not times:
             continue
         instructions[site.kind] = instructions.get(site.kind, 0) + times
         operations += times * site.operations
+        if site.doubt:
+            name = f"{site.doubt}: {site.site.text.split()[0]}"
+            uncertain[name] = uncertain.get(name, 0) + times
         if site.kind != "scalar":
             vector += times
             lane += active[site.segment]
@@ -57,5 +66,16 @@ def count(
             memory.append(MemorySite(site.site, site.space, *numbers))
     return Counters(
         instructions, lane, vector, sum(divergent.values()), operations, tuple(memory), lanes, moved, divergent,
-        dict(resources),
+        dict(resources), uncertain, tuple(executed), *_writes(launch),
     )  # fmt: skip
+
+
+def _writes(launch: abi.Launch) -> tuple[int, int]:
+    totals = launch.cache_totals
+    return totals.written_back, totals.memory_writes
+
+
+def _executed(site: CountedSite, runs: int, lanes: int, seen: abi.SiteCount) -> Executed:
+    numbers = (seen.requests, seen.lanes, seen.bytes, seen.conflicts)
+    cached = (seen.accesses, seen.l2_requests, seen.l2_misses, seen.last_misses)
+    return Executed(site.site, site.segment, site.space, runs, lanes, *numbers, *cached)

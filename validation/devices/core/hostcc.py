@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import os
 import platform
 import re
-import shutil
 import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from porter.caching import cache_folder
+from porter.validation.toolchain.programs import find
+from porter.validation.toolchain.result import Missing
+
+from porter.system.cache import keep, kept, kept_folder
+from porter.system.reading import read_regular
 
 FLAGS = ("-std=gnu11", "-march=native", "-fPIC", "-shared", "-ffp-contract=off", "-fno-math-errno", "-w")
-CANDIDATES = ("clang-20", "clang-19", "clang-18", "clang-17", "clang", "gcc", "cc")
 
 
 @dataclass(frozen=True)
@@ -48,17 +49,10 @@ class HostBuildFailed:
 
 
 @functools.cache
-def find_host_compiler(wanted: str | None = None) -> HostCompiler | None:
-    """$PORTER_HOST_CC, else clang (it builds our loops fastest), else gcc or cc; None when there is none."""
-    names = (wanted,) if wanted else (os.environ.get("PORTER_HOST_CC"), *CANDIDATES)
-    for name in names:
-        path = shutil.which(name) if name else None
-        if path is None:
-            continue
-        shown = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
-        if shown.returncode == 0:
-            return HostCompiler(path, shown.stdout.splitlines()[0])
-    return None
+def find_host_compiler() -> HostCompiler | Missing:
+    """$PORTER_HOST_CC, else clang (it builds our loops fastest), else gcc or cc."""
+    found = find("C compiler")
+    return found if isinstance(found, Missing) else HostCompiler(found.path, found.said.splitlines()[0])
 
 
 @functools.cache
@@ -89,10 +83,9 @@ def build(
 ) -> Path | HostBuildFailed:
     """A shared library of the C text, from the cache when it was built before."""
     key = fingerprint(compiler.version, _processor(), source, headers_of(include), *compiler.flags, *extra)
-    target = cache_folder() / "host" / f"{key}.so"
-    if target.exists():
+    target = kept_folder("host") / f"{key}.so"
+    if kept(target) is not None:
         return target
-    target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent) as folder:
         code = Path(folder) / "code.c"
         code.write_text(source)
@@ -102,5 +95,5 @@ def build(
         run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
         if run.returncode:
             return HostBuildFailed(command, run.stderr[-8000:])
-        made.replace(target)
+        keep(target, read_regular(made))
     return target

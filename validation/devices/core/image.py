@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from porter.validation.cases.sampling import Sampling
 from porter.validation.devices.core import abi
 from porter.validation.devices.core.launch import Bound, bind
 from porter.validation.devices.core.memory import Argument, Memory
 from porter.validation.devices.core.result import Array
-from porter.validation.sampling import Sampling
 
 FORMATS = ("f4", "f2", "u1", "i1", "u2", "i2", "u4", "i4")
 """Element types of texels, as numpy writes them."""

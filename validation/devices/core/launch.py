@@ -7,10 +7,11 @@ import functools
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from porter.validation.cases.views import ViewArgument
 from porter.validation.devices.core import abi
 from porter.validation.devices.core.counting import count
 from porter.validation.devices.core.hostcc import HostBuildFailed, HostCompiler, build
@@ -26,10 +27,31 @@ from porter.validation.devices.core.result import (
     Ran,
     Site,
 )
-from porter.validation.views import ViewArgument
 
 CORE = Path(__file__).parent
 Dim = int | tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Caches:
+    """Numbers of the caches of a GPU, and their sets and ways; lines have 128 bytes."""
+
+    xcds: int
+    cus_per_xcd: int
+    l1_sets: int
+    l1_ways: int
+    l2_sets: int
+    l2_ways: int
+    last_sets: int
+    last_ways: int
+
+
+@dataclass(frozen=True)
+class Sample:
+    """So many blocks: the first chunk of neighbours out of every `stride` chunks."""
+
+    blocks: int
+    stride: int
 
 
 @dataclass(frozen=True)
@@ -57,6 +79,12 @@ class Options:
     """Instructions after which another wave gets its turn."""
     watch: tuple[int, int, int] | None = None
     """Argument, offset and number of bytes whose last writer is wanted; one host thread then."""
+    rounding: str = "nearest"
+    """`up` or `down`: how operations round that would round to nearest, to see what rounding makes of a result."""
+    caches: Caches | None = None
+    """Follow addresses through caches of this shape; one host thread then."""
+    sample: Sample | None = None
+    """Run only some of the blocks; the arrays are then not what the kernel computes."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +98,8 @@ class SiteKind:
     operations: int = 0
     bytes: int = 0
     """Moved per lane; for scalar loads, per wave."""
+    doubt: str = ""
+    """In which way its result may differ from the hardware's."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +135,7 @@ class Image:
 @functools.cache
 def runtime(compiler: HostCompiler, lanes: int, device: Path) -> ctypes.CDLL | HostBuildFailed:
     """runtime.c and the *.c files of the device's folder as one library, loaded so that kernels find it."""
-    files = (CORE / "runtime.c", CORE / "services.c", CORE / "order.c", *sorted(device.glob("*.c")))
+    files = (CORE / "runtime.c", CORE / "services.c", CORE / "order.c", CORE / "caches.c", *sorted(device.glob("*.c")))
     text = "\n".join(path.read_text() for path in files)
     built = build(compiler, text, ("-O3", f"-DLANES={lanes}"), (CORE, device))
     if isinstance(built, HostBuildFailed):
@@ -178,7 +208,7 @@ def bind(memory: Memory, arguments: Sequence[Argument]) -> Bound:
 
 def host_threads(options: Options) -> int:
     """How many host threads a launch gets."""
-    if options.cooperative or options.watch is not None or options.global_races:
+    if options.cooperative or options.watch is not None or options.global_races or options.caches is not None:
         return 1
     if options.threads is not None:
         return max(options.threads, 1)
@@ -197,6 +227,8 @@ def _flags(options: Options) -> int:
         | abi.ALLOW_EXITED * options.allow_exited
         | abi.WATCH * (options.watch is not None)
         | abi.CHECK_GLOBAL * options.global_races
+        | {"nearest": 0, "up": abi.ROUND_UP, "down": abi.ROUND_DOWN}[options.rounding]
+        | abi.COUNT_CACHES * (options.caches is not None)
     )
 
 
@@ -250,6 +282,10 @@ def execute(
     if watched is not None and options.watch is not None:
         launch.watch_base = watched[0] + options.watch[1]
         launch.watch_end = launch.watch_base + options.watch[2]
+    if options.caches is not None:
+        launch.cache_shape = ctypes.pointer(abi.CacheShape(*astuple(options.caches)))
+    if options.sample is not None:
+        launch.block_limit, launch.block_stride = options.sample.blocks, options.sample.stride
     if image.uses_heap:
         memory.heap.refused = 0
         launch.heap = ctypes.pointer(memory.heap)
@@ -273,6 +309,7 @@ def execute(
         cpu_seconds,
         spoken.printed,
         writer,
+        str(_fault(launch.global_hazard, image, memory)) if launch.global_hazard.plain else None,
     )
 
 

@@ -14,6 +14,38 @@
 enum { WAVES = 32, MANY_WAVES = 63, LAST_FENCE = 0xffff };
 #define MANY_BLOCKS UINT32_MAX
 
+/* ---- entries by address --------------------------------------------------------------------------------- */
+
+typedef struct Table {
+    void *entries; /* open addressing; each begins with its address, 0: free */
+    uint32_t count, capacity;
+} Table;
+
+static void *entry_at(Table *table, size_t size, uint64_t address, uint32_t first, int make) {
+    if (make && 2 * (table->count + 1) > table->capacity) {
+        Table grown = {.capacity = table->capacity ? 2 * table->capacity : first};
+        grown.entries = calloc(grown.capacity, size);
+        if (!grown.entries) return NULL;
+        for (uint32_t i = 0; i < table->capacity; i++) {
+            const uint64_t *old = (const uint64_t *)((const char *)table->entries + i * size);
+            if (*old) memcpy(entry_at(&grown, size, *old, first, 1), old, size);
+        }
+        free(table->entries);
+        *table = grown;
+    }
+    if (!table->capacity) return NULL;
+    uint32_t at = (uint32_t)(address * 0x9e3779b97f4a7c15ull >> 32);
+    for (;; at++) {
+        uint64_t *entry = (uint64_t *)((char *)table->entries + (at & (table->capacity - 1)) * size);
+        if (*entry == address) return entry;
+        if (*entry) continue;
+        if (!make) return NULL;
+        table->count++;
+        *entry = address;
+        return entry;
+    }
+}
+
 /* ---- words that order waves of a block ------------------------------------------------------------------ */
 
 enum { STRICT, LOOSE, LAYERS };
@@ -25,9 +57,9 @@ typedef struct Word {
 } Word;
 
 typedef struct Order {
-    uint32_t epoch, count, capacity;
+    uint32_t epoch;
     uint32_t known[LAYERS][WAVES][WAVES], fenced[WAVES][WAVES], time[WAVES];
-    Word *words; /* open addressing; address 0: free */
+    Table words;
 } Order;
 
 static Order *order_of(Block *block, int make) {
@@ -38,42 +70,22 @@ static Order *order_of(Block *block, int make) {
     }
     if (o && o->epoch != block->epoch) {
         if (!make) return NULL;
-        Word *words = o->words;
-        uint32_t capacity = o->capacity;
+        Table words = o->words;
         memset(o, 0, sizeof *o);
-        if (words) memset(words, 0, capacity * sizeof *words);
-        o->words = words;
-        o->capacity = capacity;
+        if (words.entries) memset(words.entries, 0, words.capacity * sizeof(Word));
+        o->words.entries = words.entries;
+        o->words.capacity = words.capacity;
         o->epoch = block->epoch;
     }
     return o;
 }
 
 static Word *word_at(Order *o, uint64_t address, int make) {
-    if (make && 2 * (o->count + 1) > o->capacity) {
-        Word *old = o->words;
-        uint32_t before = o->capacity, capacity = before ? 2 * before : 16;
-        Word *words = calloc(capacity, sizeof *words);
-        if (!words) return NULL;
-        o->words = words;
-        o->capacity = capacity;
-        o->count = 0;
-        for (uint32_t i = 0; i < before; i++)
-            if (old[i].address) *word_at(o, old[i].address, 1) = old[i];
-        free(old);
-    }
-    if (!o->capacity) return NULL;
-    uint32_t at = (uint32_t)(address * 0x9e3779b97f4a7c15ull >> 40) & (o->capacity - 1);
-    while (o->words[at].address && o->words[at].address != address) at = (at + 1) & (o->capacity - 1);
-    if (o->words[at].address) return &o->words[at];
-    if (!make) return NULL;
-    o->count++;
-    o->words[at].address = address;
-    return &o->words[at];
+    return entry_at(&o->words, sizeof(Word), address, 16, make);
 }
 
 void core_order_free(Block *block) {
-    if (block->order) free(block->order->words);
+    if (block->order) free(block->order->words.entries);
     free(block->order);
     free(block->read_times);
     block->order = NULL;
@@ -159,7 +171,7 @@ typedef struct Flag { /* a word of global memory that blocks publish by: the las
 typedef struct Suspect { /* a conflict that is none if the memory stays the same */
     Wave *wave;
     uint64_t address;
-    uint32_t before, site, lane, lanes;
+    uint32_t before, site, lane, plain;
     Access with;
 } Suspect;
 
@@ -169,8 +181,8 @@ enum { SUSPECTS = 64 };
 typedef struct Races {
     Cell **cells; /* by allocation */
     History **blocks;
-    Flag *flags;
-    uint32_t flag_count, flag_capacity, suspects;
+    Table flags;
+    uint32_t suspects;
     uint64_t clock, shadowed;
     Suspect suspect[SUSPECTS];
 } Races;
@@ -207,7 +219,7 @@ void core_races_end(Races *r, const Launch *launch) {
     }
     free(r->cells);
     free(r->blocks);
-    free(r->flags);
+    free(r->flags.entries);
     free(r);
 }
 
@@ -217,26 +229,7 @@ static History *history(Races *r, uint32_t block) {
 }
 
 static Flag *flag_at(Races *r, uint64_t address, int make) {
-    if (make && 2 * (r->flag_count + 1) > r->flag_capacity) {
-        Flag *old = r->flags;
-        uint32_t before = r->flag_capacity, capacity = before ? 2 * before : 64;
-        Flag *flags = calloc(capacity, sizeof *flags);
-        if (!flags) return NULL;
-        r->flags = flags;
-        r->flag_capacity = capacity;
-        r->flag_count = 0;
-        for (uint32_t i = 0; i < before; i++)
-            if (old[i].address) *flag_at(r, old[i].address, 1) = old[i];
-        free(old);
-    }
-    if (!r->flag_capacity) return NULL;
-    uint32_t at = (uint32_t)(address * 0x9e3779b97f4a7c15ull >> 32) & (r->flag_capacity - 1);
-    while (r->flags[at].address && r->flags[at].address != address) at = (at + 1) & (r->flag_capacity - 1);
-    if (r->flags[at].address) return &r->flags[at];
-    if (!make) return NULL;
-    r->flag_count++;
-    r->flags[at].address = address;
-    return &r->flags[at];
+    return entry_at(&r->flags, sizeof(Flag), address, 64, make);
 }
 
 void core_fence(Wave *w, int device) {
@@ -297,11 +290,19 @@ static int ordered(const Wave *w, const Races *r, const History *h, const Access
     return a->fence == LAST_FENCE || (other && a->fence < other->published && other->times[a->fence] <= h->acquired);
 }
 
+/* The first one is told, unless one between plain accesses comes later. */
+static int is_news(const Launch *launch, uint32_t plain) {
+    return launch->global_hazard.kind == FAULT_NONE || (plain && !launch->global_hazard.plain);
+}
+
 static void tell(const Suspect *s) {
     const Launch *launch = s->wave->launch;
     FaultRecord *into = &s->wave->launch->global_hazard;
+    if (!is_news(launch, s->plain)) return;
+    into->kind = FAULT_NONE;
     core_note(into, s->wave, FAULT_GLOBAL_RACE, s->site, s->lane, s->address, 4);
     uint32_t other = s->with.block == MANY_BLOCKS ? UINT32_MAX : s->with.block - 1;
+    into->plain = s->plain;
     into->other_site = s->with.site;
     into->other_wave = s->with.wave == MANY_WAVES || other == UINT32_MAX ? UINT32_MAX : s->with.wave;
     into->other_block[0] = other == UINT32_MAX ? other : other % launch->grid[0];
@@ -309,20 +310,21 @@ static void tell(const Suspect *s) {
     into->other_block[2] = other / launch->grid[0] / launch->grid[1];
 }
 
-void core_settle(Wave *w) {
+int core_settle(Wave *w) {
     Races *r = w->worker->races;
-    for (uint32_t i = 0; i < r->suspects; i++) {
+    w->worker->suspicious = 0;
+    for (uint32_t i = 0; r && i < r->suspects; i++) {
         uint32_t now;
         memcpy(&now, (const void *)r->suspect[i].address, 4);
-        if (now != r->suspect[i].before && w->launch->global_hazard.kind == FAULT_NONE) tell(&r->suspect[i]);
+        if (now != r->suspect[i].before) tell(&r->suspect[i]);
     }
-    r->suspects = 0;
-    w->worker->suspicious = 0;
+    if (r) r->suspects = 0;
+    return core_settle_shared(w);
 }
 
 static void suspect(Wave *w, Races *r, uint32_t site, uint32_t lane, uint64_t address, const Access *with, int write) {
-    Suspect s = {w, address, 0, site, lane, 0, *with};
-    if (w->launch->global_hazard.kind != FAULT_NONE) return;
+    Suspect s = {w, address, 0, site, lane, !w->manner && !with->strong, *with};
+    if (!is_news(w->launch, s.plain)) return;
     if (!write) {
         tell(&s);
         return;
@@ -407,7 +409,7 @@ void core_global_races(Wave *w, uint32_t site, uint64_t active, const uint64_t *
     if (!strong) return;
     if (w->block->wave_count > 1)
         for (uint64_t left = active; left; left &= left - 1)
-            if (write || (w->block->order && w->block->order->count)) order_word(w, address[__builtin_ctzll(left)], write);
+            if (write || (w->block->order && w->block->order->words.count)) order_word(w, address[__builtin_ctzll(left)], write);
     if (write)
         for (uint64_t left = active; left; left &= left - 1) release(r, h, me, address[__builtin_ctzll(left)]);
 }

@@ -15,6 +15,9 @@ _CONVERSION = re.compile(
 _SIZES = {b"hh": 4, b"h": 4, b"": 4, b"l": 8, b"ll": 8, b"j": 8, b"z": 8, b"t": 8, b"L": 8, b"q": 8}
 
 
+_WIDEST = 1 << 16
+
+
 class Arguments(Protocol):
     """Where the values come from, in the order of the conversions."""
 
@@ -47,7 +50,12 @@ def _signed(word: int, size: int) -> int:
 
 
 def _number(given: bytes | None, arguments: Arguments) -> bytes:
-    return str(_signed(arguments.word(4) & 0xFFFFFFFF, 4)).encode() if given == b"*" else given or b""
+    """A width or precision, no wider than anybody means."""
+    if not given:
+        return b""
+    if given != b"*":
+        return b"%d" % (min(int(given), _WIDEST) if len(given) < 10 else _WIDEST)
+    return b"%d" % max(-_WIDEST, min(_WIDEST, _signed(arguments.word(4) & 0xFFFFFFFF, 4)))
 
 
 def _convert(match: re.Match[bytes], arguments: Arguments) -> bytes:

@@ -182,6 +182,33 @@ class MemorySite:
 
 
 @dataclass(frozen=True)
+class Executed:
+    """One instruction of the program, in its order: how often it ran, and what its accesses met on their way."""
+
+    site: Site
+    segment: int
+    """Instructions of one segment follow each other under one EXEC."""
+    space: str | None
+    runs: int
+    """Waves that ran it, times."""
+    lanes: int
+    """Lanes switched on in these runs, added up."""
+    requests: int = 0
+    request_lanes: int = 0
+    bytes: int = 0
+    conflicts: int = 0
+    """LDS: extra passes."""
+    accesses: int = 0
+    """Lookups of the L1."""
+    l2_requests: int = 0
+    """Reads of 128 bytes that the L1 did not have, or writes of 64 bytes."""
+    l2_misses: int = 0
+    """Reads of 128 bytes that the L2 did not have."""
+    last_misses: int = 0
+    """Of these, what the last-level cache did not have either."""
+
+
+@dataclass(frozen=True)
 class Counters:
     """Evidence about speed; no time is invented from it."""
 
@@ -199,6 +226,15 @@ class Counters:
     """Branches that split a wave, by source line."""
     resources: dict[str, int] = field(default_factory=dict)
     """Of the compiled kernel: registers, spills, LDS and scratch per thread, as the compiler states them."""
+    uncertain: dict[str, int] = field(default_factory=dict)
+    """Runs of instructions whose results may differ from the hardware's: `approximate`, `order unknown` or `undecided`,
+    and the mnemonic. All others are exact."""
+    executed: tuple[Executed, ...] = ()
+    """With `caches` only: every instruction of the program."""
+    written_back: int = 0
+    """With `caches` only: pieces of 64 bytes that the L2s wrote."""
+    memory_writes: int = 0
+    """Of these, what left the last-level cache before the kernel's end."""
 
     @property
     def active_lanes(self) -> float | None:
@@ -232,8 +268,22 @@ class Counters:
             "matrix_operations": self.matrix_operations,
             "bytes_moved": dict(self.bytes_moved),
             "resources": dict(self.resources),
+            "uncertain": dict(self.uncertain),
             "memory": sites,
         }
+
+
+@dataclass(frozen=True)
+class Left:
+    """A variable of the module after a launch."""
+
+    name: str
+    """As C++ has it."""
+    content: bytes
+    changed: bool
+    """By the launch."""
+    kind: str | None = None
+    """Of its elements, as numpy names types, where that is known and they hold no addresses."""
 
 
 @dataclass(frozen=True)
@@ -250,6 +300,10 @@ class Ran:
     """What the kernel's printf calls wrote, in the order they were made."""
     writer: Place | None = None
     """Who wrote the watched bytes last."""
+    unordered: str | None = None
+    """With `global_races`: two accesses to global memory, neither atomic nor volatile, that nothing orders."""
+    left: tuple[Left, ...] = ()
+    """The module's variables after the launch, where somebody asked for them."""
 
     def output(self, index: int) -> Array:
         """The array passed as argument `index`, as the kernel left it."""

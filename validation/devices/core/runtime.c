@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "runtime.h"
 
+#include <fenv.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -187,6 +188,7 @@ int core_global(Wave *w, uint32_t site, uint64_t active, uint64_t *address, uint
     }
     if (w->launch->flags & COUNT_MEMORY)
         count_access(w, site, active, bytes, count_lines(active, address, bytes, low, high), 0);
+    if (UNLIKELY(w->launch->flags & COUNT_CACHES)) core_caches_access(w, site, active, address, bytes, write);
     if (UNLIKELY(write && w->launch->flags & WATCH)) watch(w, site, active, address, bytes);
     if (UNLIKELY(w->launch->flags & CHECK_GLOBAL)) core_global_races(w, site, active, address, bytes, write);
     return 0;
@@ -294,44 +296,89 @@ static uint32_t unknown_reader(Wave *w, uint32_t site, uint32_t lane, uint64_t b
     return UINT32_MAX;
 }
 
+/* The same value written again is no race: whether it is, is seen when the store is done. A lane is doubted once. */
+static int doubt(Wave *w, uint32_t site, uint32_t lane, uint64_t offset, uint32_t bytes, uint32_t other,
+                 uint32_t other_site, uint16_t other_lane) {
+    Worker *worker = w->worker;
+    Doubt *last = worker->doubts ? &worker->doubt[worker->doubts - 1] : NULL;
+    if (last && last->lane == lane) {
+        if (last->other != w->index || other == w->index) return 0;
+        worker->doubts--; /* a race counts for more than a hazard within the wave */
+    }
+    Doubt d = {offset, site, lane, bytes, other, other_site & SITE_BITS, other_lane, {0}};
+    memcpy(d.before, w->block->shared + offset, bytes);
+    worker->doubt[worker->doubts++] = d;
+    worker->suspicious = 1;
+    return 0;
+}
+
+int core_settle_shared(Wave *w) {
+    Worker *worker = w->worker;
+    uint32_t count = worker->doubts;
+    worker->doubts = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const Doubt *d = &worker->doubt[i];
+        if (!memcmp(d->before, w->block->shared + d->offset, d->bytes)) continue;
+        if (d->other != w->index) {
+            core_fault_pair(w, FAULT_RACE, d->site, d->lane, d->offset, d->bytes, d->other, d->other_site);
+            return 1;
+        }
+        const Touch with = {.lane = d->other_lane};
+        note_hazard(w, d->site, d->lane, d->offset, d->bytes, &with, d->other_site);
+    }
+    return 0;
+}
+
+static int collides(Wave *w, uint32_t site, uint32_t lane, uint64_t offset, uint32_t bytes, int plain_store,
+                    uint32_t other, uint32_t other_site) {
+    if (plain_store) return doubt(w, site, lane, offset, bytes, other, other_site, LANES);
+    core_fault_pair(w, FAULT_RACE, site, lane, offset, bytes, other, other_site & SITE_BITS);
+    return 1;
+}
+
 static int races(Wave *w, uint32_t site, uint32_t lane, uint64_t offset, uint32_t bytes, int write, int atomic,
                  int signal) {
     Block *block = w->block;
     uint16_t me = (uint16_t)(w->index + 1);
     const uint32_t now = core_time(w);
     /* machine code does not show what may stand before a volatile: a fence within a block is no instruction */
-    const int unclear = LANES == 64 && w->manner & MANNER_STRONG;
+    const int unclear = LANES == 64 && w->manner & MANNER_STRONG, plain_store = write && !atomic && bytes <= sizeof w->worker->doubt[0].before;
+    const uint32_t bit = 1u << (w->index & 31);
     for (uint64_t i = offset; i < offset + bytes; i++) {
         Shadow *s = &block->shadow[i];
-        int written = s->write_epoch == block->epoch && s->writer != me;
+        int current = s->write_epoch == block->epoch, doubtful = 0;
+        int written = current && (write ? s->writers & ~bit : !(s->writers & bit));
+        uint32_t writer = s->writer != me || !written ? s->writer - 1u : (uint32_t)__builtin_ctz(s->writers & ~bit);
         int read = s->read_epoch == block->epoch && s->reader != me;
         if (written && !(signal && s->write_site & BY_SIGNAL) &&
-            !follows(w, site, lane, offset, bytes, s->writer - 1u, s->write_time, s->write_site & SITE_BITS) &&
+            !follows(w, site, lane, offset, bytes, writer, s->write_time, s->write_site & SITE_BITS) &&
             !(unclear && s->write_site & BY_ATOMIC) &&
             !(unclear && s->write_site & BY_SIGNAL &&
-              unfenced(w, site, lane, offset, bytes, s->writer - 1u, s->write_site & SITE_BITS))) {
-            core_fault_pair(w, FAULT_RACE, site, lane, offset, bytes, s->writer - 1u, s->write_site & SITE_BITS);
-            return 1;
+              unfenced(w, site, lane, offset, bytes, writer, s->write_site & SITE_BITS))) {
+            if (collides(w, site, lane, offset, bytes, plain_store, writer, s->write_site)) return 1;
+            doubtful = 1;
         }
         int alone = write && read && !atomic && !(signal && s->read_site & BY_SIGNAL);
         uint32_t other = alone ? unknown_reader(w, site, lane, i, s) : UINT32_MAX;
         if (other != UINT32_MAX && !(unclear && s->read_site & BY_SIGNAL &&
                                      unfenced(w, site, lane, offset, bytes, w->index, s->read_site & SITE_BITS))) {
             if (other == UINT32_MAX - 1) other = UINT32_MAX;
-            core_fault_pair(w, FAULT_RACE, site, lane, offset, bytes, other, s->read_site & SITE_BITS);
-            return 1;
+            if (collides(w, site, lane, offset, bytes, plain_store, other, s->read_site)) return 1;
         }
         const Meetings *m = w->meetings;
-        int mine = m && s->write_epoch == block->epoch && s->writer == me;
+        int mine = m && current && s->writer == me;
         int seen = m && s->read_epoch == block->epoch && s->reader == me;
-        if (mine && apart(m, lane, &s->written) && !(atomic && s->write_site & BY_ATOMIC))
-            note_hazard(w, site, lane, offset, bytes, &s->written, s->write_site);
-        if (write && seen && apart(m, lane, &s->read) && !atomic)
-            note_hazard(w, site, lane, offset, bytes, &s->read, s->read_site);
+        if (mine && apart(m, lane, &s->written) && !(atomic && s->write_site & BY_ATOMIC)) {
+            if (plain_store) doubt(w, site, lane, offset, bytes, w->index, s->write_site, s->written.lane);
+            else note_hazard(w, site, lane, offset, bytes, &s->written, s->write_site);
+        }
+        if (plain_store && seen && apart(m, lane, &s->read))
+            doubt(w, site, lane, offset, bytes, w->index, s->read_site, s->read.lane);
         if (m && write) s->written = (Touch){m->all, m->access, time_of(m, lane), (uint16_t)lane};
         if (m && !write && !(seen && apart(m, lane, &s->read)))
             s->read = (Touch){m->all, m->access, time_of(m, lane), (uint16_t)lane};
         if (write) {
+            s->writers = (doubtful ? s->writers : 0) | bit;
             s->write_epoch = block->epoch;
             s->writer = me;
             s->write_site = site | (signal || unclear ? BY_SIGNAL : 0) | (atomic ? BY_ATOMIC : 0);
@@ -372,6 +419,37 @@ static uint32_t count_conflicts(uint64_t active, const uint64_t *offset, uint32_
         extra += worst ? worst - 1 : 0;
     }
     return extra;
+}
+
+/* The lanes that would read a byte of LDS that nobody wrote; a byte of state for each, 1 when it was written. */
+static uint64_t unwritten_lanes(const uint8_t *state, const uint64_t *address, uint32_t bytes) {
+    uint32_t bad[LANES] ALIGNED;
+    uint64_t found = 0;
+    if (bytes % 4) {
+        for (uint32_t lane = 0; lane < LANES; lane++)
+            for (uint32_t i = 0; i < bytes; i++) found |= (uint64_t)!state[address[lane] + i] << lane;
+        return found;
+    }
+    for (uint32_t part = 0; part < bytes; part += 4) {
+        for (int lane = 0; lane < LANES; lane++) {
+            uint32_t word;
+            memcpy(&word, state + address[lane] + part, 4);
+            bad[lane] = word == 0x01010101u ? 0 : ~0u;
+        }
+        found |= pack_mask(bad);
+    }
+    return found;
+}
+
+static void note_written(uint8_t *state, uint64_t active, const uint64_t *address, uint32_t bytes) {
+    static const uint8_t ones[16] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+    for (uint64_t left = active; left; left &= left - 1) {
+        uint8_t *at = state + address[__builtin_ctzll(left)];
+        if (bytes == 4) memcpy(at, ones, 4);
+        else if (bytes == 8) memcpy(at, ones, 8);
+        else if (bytes == 16) memcpy(at, ones, 16);
+        else memset(at, 1, bytes);
+    }
 }
 
 int core_shared(Wave *w, uint32_t site, uint64_t active, uint64_t *address, uint32_t bytes, uint32_t align, int write,
@@ -421,14 +499,9 @@ int core_shared(Wave *w, uint32_t site, uint64_t active, uint64_t *address, uint
     }
     if (launch->flags & CHECK_POISON) {
         uint64_t bad = 0;
-        for (uint32_t lane = 0; lane < LANES; lane++) {
-            uint8_t *state = block->initialised + address[lane];
-            if (!write || atomic)
-                for (uint32_t i = 0; i < bytes; i++) bad |= (uint64_t)!state[i] << lane;
-            else if (active >> lane & 1)
-                memset(state, 1, bytes);
-        }
-        if (poisoned) *poisoned = bad & active;
+        if (!write || atomic) bad = unwritten_lanes(block->initialised, address, bytes) & active;
+        else note_written(block->initialised, active, address, bytes);
+        if (poisoned) *poisoned = bad;
     } else if (poisoned) {
         *poisoned = 0;
     }
@@ -466,6 +539,10 @@ static Wave *wave_at(const Block *block, uint32_t index) {
 static uint32_t block_threads(const Launch *launch) { return launch->block[0] * launch->block[1] * launch->block[2]; }
 static uint64_t block_total(const Launch *launch) {
     return (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
+}
+
+static uint64_t blocks_to_run(const Launch *launch) {
+    return launch->block_limit ? launch->block_limit : block_total(launch);
 }
 
 static size_t rounded(size_t bytes) { return (bytes + 63) / 64 * 64; }
@@ -644,6 +721,13 @@ static int block_pass(Block *block) {
     return !failed(block->worker->launch);
 }
 
+enum { CHUNK = 64 };
+
+/* Of a sample neighbours stay neighbours: chunks of blocks, evenly over the grid. */
+static uint64_t sampled(const Launch *launch, uint64_t i) {
+    return launch->block_limit ? i / CHUNK * CHUNK * launch->block_stride + i % CHUNK : i;
+}
+
 static uint64_t shuffled(const Launch *launch, uint64_t i, uint64_t total) {
     if (!(launch->flags & INTERLEAVE) || launch->flags & COOPERATIVE) return i;
     uint64_t stride = launch->seed % total | 1; /* a permutation when coprime to the total */
@@ -667,7 +751,7 @@ static int run_resident(Worker *worker, Block *blocks, uint32_t resident, uint64
     for (uint32_t i = 0; i < resident; i++) {
         uint64_t mine = __atomic_fetch_add(next, 1, __ATOMIC_RELAXED);
         if (mine >= total) break;
-        block_start(&blocks[i], shuffled(launch, mine, total));
+        block_start(&blocks[i], sampled(launch, shuffled(launch, mine, total)));
         alive++;
     }
     uint32_t running = alive;
@@ -680,7 +764,7 @@ static int run_resident(Worker *worker, Block *blocks, uint32_t resident, uint64
             if (!block_pass(block)) return 0;
             if (!block->live_waves) {
                 uint64_t mine = __atomic_fetch_add(next, 1, __ATOMIC_RELAXED);
-                if (mine < total) block_start(block, shuffled(launch, mine, total));
+                if (mine < total) block_start(block, sampled(launch, shuffled(launch, mine, total)));
             }
             running += block->live_waves != 0;
             at_grid_barrier += at_grid(block);
@@ -708,7 +792,7 @@ typedef struct Task {
 static void *work(void *argument) {
     Task *task = argument;
     Launch *launch = task->worker.launch;
-    uint64_t total = block_total(launch);
+    uint64_t total = blocks_to_run(launch);
     uint32_t resident = launch->resident < total ? launch->resident : (uint32_t)total;
     Block *blocks = calloc(resident, sizeof *blocks);
     task->out_of_memory = !blocks;
@@ -729,6 +813,8 @@ static int task_allocate(Task *task, Launch *launch, uint64_t *next, uint32_t in
     worker->segments = calloc(launch->segment_count + 1, sizeof *worker->segments);
     worker->divergence = calloc(launch->site_count + 1, sizeof *worker->divergence);
     if (launch->flags & CHECK_GLOBAL && !index) worker->races = core_races_start(launch);
+    if (launch->flags & COUNT_CACHES) worker->caches = core_caches_start(launch->cache_shape);
+    if (launch->flags & COUNT_CACHES && !worker->caches) return 1;
     return !worker->hit || !worker->sites || !worker->segments || !worker->divergence;
 }
 
@@ -748,24 +834,27 @@ static void task_merge(Task *task) {
     free(worker->segments);
     free(worker->divergence);
     core_races_end(worker->races, launch);
+    core_caches_end(worker->caches, &launch->cache_totals);
 }
 
 /* 0: ran, or a fault is recorded in the launch; 1: no memory on the host. */
 int core_run(Launch *launch) {
-    uint64_t next = 0, total = block_total(launch);
+    uint64_t next = 0, total = blocks_to_run(launch);
     uint32_t threads = launch->threads < total ? launch->threads : (uint32_t)total;
-    int status = 0;
+    int status = 0, rounding = fegetround();
     if (!threads) return 0;
     Task *tasks = calloc(threads, sizeof *tasks);
     if (!tasks) return 1;
     for (uint32_t i = 0; i < threads; i++) status |= task_allocate(&tasks[i], launch, &next, i);
     uint32_t started = 0;
+    if (launch->flags & (ROUND_UP | ROUND_DOWN)) fesetround(launch->flags & ROUND_UP ? FE_UPWARD : FE_DOWNWARD);
     if (!status) {
         for (uint32_t i = 1; i < threads; i++, started++)
             if (pthread_create(&tasks[i].thread, NULL, work, &tasks[i])) break;
         work(&tasks[0]);
         for (uint32_t i = 1; i <= started; i++) pthread_join(tasks[i].thread, NULL);
     }
+    fesetround(rounding);
     for (uint32_t i = 0; i < threads; i++) {
         status |= tasks[i].out_of_memory;
         task_merge(&tasks[i]);

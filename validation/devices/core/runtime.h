@@ -39,10 +39,14 @@
 #define core_order_shared CORE_JOIN(core_order_shared, LANES)
 #define core_order_free CORE_JOIN(core_order_free, LANES)
 #define core_races_start CORE_JOIN(core_races_start, LANES)
+#define core_caches_start CORE_JOIN(core_caches_start, LANES)
+#define core_caches_end CORE_JOIN(core_caches_end, LANES)
+#define core_caches_access CORE_JOIN(core_caches_access, LANES)
 #define core_races_forget CORE_JOIN(core_races_forget, LANES)
 #define core_races_end CORE_JOIN(core_races_end, LANES)
 #define core_global_races CORE_JOIN(core_global_races, LANES)
 #define core_settle CORE_JOIN(core_settle, LANES)
+#define core_settle_shared CORE_JOIN(core_settle_shared, LANES)
 
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
@@ -80,7 +84,7 @@ enum FaultKind {
 
 enum AllocationState { ALLOCATION_LIVE, ALLOCATION_FREED, ALLOCATION_READ_ONLY, ALLOCATION_HEAP };
 
-enum LaunchFlag { CHECK_RACES = 1, COUNT_MEMORY = 2, COOPERATIVE = 4, CHECK_POISON = 8, INTERLEAVE = 16, ALLOW_EXITED = 32, WATCH = 64, CHECK_GLOBAL = 128 };
+enum LaunchFlag { CHECK_RACES = 1, COUNT_MEMORY = 2, COOPERATIVE = 4, CHECK_POISON = 8, INTERLEAVE = 16, ALLOW_EXITED = 32, WATCH = 64, CHECK_GLOBAL = 128, ROUND_UP = 256, ROUND_DOWN = 512, COUNT_CACHES = 4096 };
 
 enum Alignment { ALIGN_NONE, ALIGN_DWORD, ALIGN_NATURAL };
 
@@ -97,12 +101,21 @@ typedef struct FaultRecord {
     uint32_t block[3], allocation;
     uint64_t address, bytes;
     uint64_t other_lane; /* of the same wave; LANES: not known */
-    uint32_t other_block[3], spare; /* of a race in global memory; UINT32_MAX: several */
+    uint32_t other_block[3], plain; /* of a race in global memory; UINT32_MAX: several. Neither is atomic or volatile */
 } FaultRecord;
 
 typedef struct SiteCount { /* memory instructions only */
     uint64_t requests, lanes, lines, bytes, conflicts;
+    uint64_t accesses, l2_requests, l2_misses, last_misses; /* with COUNT_CACHES: of 128 bytes; writes to the L2 of 64 */
 } SiteCount;
+
+typedef struct CacheShape { /* lines have 128 bytes */
+    uint32_t xcds, cus_per_xcd, l1_sets, l1_ways, l2_sets, l2_ways, last_sets, last_ways;
+} CacheShape;
+
+typedef struct CacheTotals { /* pieces of 64 bytes: from an L2 to the last level, from there to memory */
+    uint64_t written_back, memory_writes;
+} CacheTotals;
 
 typedef struct SegmentCount { /* a run of instructions under one EXEC */
     uint64_t runs, lanes;
@@ -142,6 +155,9 @@ typedef struct Launch {
     FaultRecord hazard; /* the first race within a wave */
     FaultRecord global_hazard; /* the first race in global memory */
     FaultRecord no_fence; /* the first order without a fence */
+    const CacheShape *cache_shape; /* with COUNT_CACHES */
+    CacheTotals cache_totals;
+    uint64_t block_limit, block_stride; /* a sample: so many blocks, the first of every so many chunks; 0: all */
 } Launch;
 
 /* ---- not seen by Python ------------------------------------------------------------------------- */
@@ -155,11 +171,18 @@ typedef struct Touch { /* a lane's access, as the lanes of its own wave have to 
 } Touch;
 
 typedef struct Shadow { /* LDS race detector, one per byte */
-    uint32_t write_epoch, read_epoch, write_site, read_site, readers; /* a bit per wave */
+    uint32_t write_epoch, read_epoch, write_site, read_site, readers, writers; /* a bit per wave */
     uint32_t write_time;
     uint16_t writer, reader;
     Touch written, read;
 } Shadow;
+
+typedef struct Doubt { /* a store to LDS that is no race if it leaves the bytes as they are */
+    uint64_t offset;
+    uint32_t site, lane, bytes, other, other_site; /* the other wave; the same one: other_lane tells */
+    uint16_t other_lane;
+    uint8_t before[16];
+} Doubt;
 
 typedef struct Worker { /* one per host thread */
     Launch *launch;
@@ -169,7 +192,10 @@ typedef struct Worker { /* one per host thread */
     uint64_t *divergence;
     uint64_t random;
     struct Races *races; /* with CHECK_GLOBAL */
+    struct Caches *caches; /* with COUNT_CACHES */
     uint32_t suspicious;  /* after a store: core_settle */
+    uint32_t doubts;      /* of the store at hand, one a lane */
+    Doubt doubt[LANES];
 } Worker;
 
 enum { NAMED_BARRIERS = 16 };
@@ -230,11 +256,16 @@ int core_knows(const Wave *, uint32_t other, uint32_t time);
 int core_signals(const Wave *, uint64_t offset, int write);
 void core_order_shared(Wave *, uint64_t active, const uint64_t *offset, int write);
 void core_order_free(Block *);
+typedef struct Caches Caches;
+Caches *core_caches_start(const CacheShape *);
+void core_caches_end(Caches *, CacheTotals *); /* null: nobody wants to know */
+void core_caches_access(Wave *, uint32_t site, uint64_t active, const uint64_t *address, uint32_t bytes, int write);
 struct Races *core_races_start(const Launch *);
 void core_races_forget(struct Races *, const Launch *);
 void core_races_end(struct Races *, const Launch *);
 void core_global_races(Wave *, uint32_t site, uint64_t active, const uint64_t *address, uint32_t bytes, int write);
-void core_settle(Wave *);
+int core_settle(Wave *); /* nonzero when it was a race in LDS */
+int core_settle_shared(Wave *);
 void core_note(FaultRecord *, const Wave *, enum FaultKind, uint32_t site, uint32_t lane, uint64_t address, uint64_t bytes);
 const Allocation *core_find(const Launch *, uint64_t address);
 

@@ -272,7 +272,7 @@ int gfx_store_at(Lanes *w, uint32_t site, int space, int width, uint64_t *addres
     if (poison) memcpy(plain, address, sizeof plain);
     if (resolve(w, site, space, address, bytes, width_align[width], 1, 0, &bad)) return 1;
     write_lanes(w, width, address, row);
-    if (UNLIKELY(w->core.worker->suspicious)) core_settle(&w->core);
+    if (UNLIKELY(w->core.worker->suspicious) && core_settle(&w->core)) return 1;
     for (uint64_t left = poison; left; left &= left - 1) /* LDS keeps the poison of what is stored */
         memset(w->core.block->initialised + (uint32_t)plain[__builtin_ctzll(left)], 0, bytes);
     return 0;
@@ -305,6 +305,7 @@ static uint64_t combine32(int op, uint32_t old, uint32_t data, uint32_t other) {
     case AT_FADD: return f32_bits(bits_f32(old) + bits_f32(data));
     case AT_FMIN: return f32_bits(min_f32(bits_f32(old), bits_f32(data)));
     case AT_FMAX: return f32_bits(max_f32(bits_f32(old), bits_f32(data)));
+    case AT_WRAP: return old >= data ? old - data : old + other;
     case AT_PK_F16:
         return f16_pattern(f16_value(old) + f16_value(data)) | f16_pattern(f16_value(old >> 16) + f16_value(data >> 16)) << 16;
     case AT_PK_BF16:
@@ -333,15 +334,30 @@ static uint64_t combine64(int op, uint64_t old, uint64_t data, uint64_t other) {
     case AT_FADD: return f64_bits(bits_f64(old) + bits_f64(data));
     case AT_FMIN: return f64_bits(min_f64(bits_f64(old), bits_f64(data)));
     case AT_FMAX: return f64_bits(max_f64(bits_f64(old), bits_f64(data)));
+    case AT_CONDXCHG: { /* each half on its own, where its highest bit is set; the bit is not stored */
+        uint64_t low = data >> 31 & 1 ? data & 0x7fffffff : old & 0xffffffff;
+        uint64_t high = data >> 63 ? data >> 32 & 0x7fffffff : old >> 32;
+        return low | high << 32;
+    }
     default: return old;
     }
 }
 
 /* For cmpswap `data` is the new value and `other` what memory is compared with. */
+static uint32_t next32(int op, uint32_t old, uint32_t data, uint32_t other) {
+    if (op == AT_CMPSWAP) return old == other ? data : old;
+    if (op == AT_FCMPSWAP) return bits_f32(old) == bits_f32(other) ? data : old;
+    return (uint32_t)combine32(op, old, data, other);
+}
+static uint64_t next64(int op, uint64_t old, uint64_t data, uint64_t other) {
+    if (op == AT_CMPSWAP) return old == other ? data : old;
+    if (op == AT_FCMPSWAP) return bits_f64(old) == bits_f64(other) ? data : old;
+    return combine64(op, old, data, other);
+}
 static uint32_t atomic32(uint64_t at, int op, uint32_t data, uint32_t other, int shared) {
     uint32_t *p = (uint32_t *)at, old = __atomic_load_n(p, __ATOMIC_SEQ_CST);
     for (;;) {
-        uint32_t next = op == AT_CMPSWAP ? (old == other ? data : old) : (uint32_t)combine32(op, old, data, other);
+        uint32_t next = next32(op, old, data, other);
         if (shared) return *p = next, old;
         if (__atomic_compare_exchange_n(p, &old, next, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) return old;
     }
@@ -349,7 +365,7 @@ static uint32_t atomic32(uint64_t at, int op, uint32_t data, uint32_t other, int
 static uint64_t atomic64(uint64_t at, int op, uint64_t data, uint64_t other, int shared) {
     uint64_t *p = (uint64_t *)at, old = __atomic_load_n(p, __ATOMIC_SEQ_CST);
     for (;;) {
-        uint64_t next = op == AT_CMPSWAP ? (old == other ? data : old) : combine64(op, old, data, other);
+        uint64_t next = next64(op, old, data, other);
         if (shared) return *p = next, old;
         if (__atomic_compare_exchange_n(p, &old, next, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) return old;
     }
@@ -359,7 +375,7 @@ static uint64_t atomic64(uint64_t at, int op, uint64_t data, uint64_t other, int
 int gfx_atomic_at(Lanes *w, uint32_t site, int space, int op, int wide, uint64_t *address, uint32_t data,
                      uint32_t other, int32_t result) {
     uint64_t bad;
-    uint32_t words = wide ? 2 : 1, two = op == AT_CMPSWAP || op == AT_MSKOR;
+    uint32_t words = wide ? 2 : 1, two = op == AT_CMPSWAP || op == AT_FCMPSWAP || op == AT_MSKOR || op == AT_WRAP;
     if (!w->exec) return 0;
     show_mask(w);
     if (space == SPACE_FLAT) return split_flat(w, site, op, address, data, (int)(other << 1) | wide, result, atomic_part);
@@ -367,7 +383,8 @@ int gfx_atomic_at(Lanes *w, uint32_t site, int space, int op, int wide, uint64_t
     if (gfx_poison(w, site, poison_of(w, data, words) | (two ? poison_of(w, other, words) : 0))) return 1;
     uint32_t align = 4 * words;
     w->core.manner = MANNER_ATOMIC | MANNER_FENCED | (result >= 0 ? MANNER_RETURNS : 0) |
-                     (op == AT_SWAP || op == AT_CMPSWAP ? MANNER_SWAPS : 0) | (op == AT_CMPSWAP ? MANNER_COMPARES : 0);
+                     (op == AT_SWAP || op == AT_CMPSWAP || op == AT_FCMPSWAP ? MANNER_SWAPS : 0) |
+                     (op == AT_CMPSWAP || op == AT_FCMPSWAP ? MANNER_COMPARES : 0);
     if (resolve(w, site, space, address, 4 * words, align, 1, 1, &bad)) return 1;
     w->core.manner = 0;
     int plain = space == SPACE_SHARED || w->core.launch->threads == 1;
@@ -411,6 +428,9 @@ static int addresses(Lanes *w, uint32_t site, Address at, uint64_t *address) {
     case ADDRESS_PAIR:
         for (int l = 0; l < 64; l++) address[l] = (low[l] | (uint64_t)high[l] << 32) + base;
         return gfx_poison(w, site, poison_of(w, at.row, 2));
+    case ADDRESS_THREADS:
+        for (uint32_t l = 0; l < 64; l++) address[l] = base + 4 * l;
+        return 0;
     case ADDRESS_WRAPPED:
         for (int l = 0; l < 64; l++) address[l] = low[l] + (uint32_t)base;
         return gfx_poison(w, site, poison_of(w, at.row, 1));
@@ -480,6 +500,64 @@ int gfx_atomic(Lanes *w, uint32_t site, int space, int op, int wide, Address at,
     uint64_t address[64] ALIGNED;
     if (!w->exec) return 0;
     return addresses(w, site, at, address) || gfx_atomic_at(w, site, space, op, wide, address, data, other, result);
+}
+
+/* WRXCHG2 and its kin: both addresses are taken before anything is written */
+int gfx_exchange_pair(Lanes *w, uint32_t site, int wide, Address first, Address second, uint32_t data, uint32_t other,
+                      uint32_t result) {
+    uint64_t one[64] ALIGNED, two[64] ALIGNED;
+    if (!w->exec) return 0;
+    if (addresses(w, site, first, one) || addresses(w, site, second, two)) return 1;
+    return gfx_atomic_at(w, site, SPACE_SHARED, AT_SWAP, wide, one, data, 0, (int32_t)result) ||
+           gfx_atomic_at(w, site, SPACE_SHARED, AT_SWAP, wide, two, other, 0, (int32_t)result + 1 + wide);
+}
+
+/* DS_APPEND and DS_CONSUME: a counter in LDS moves by the number of lanes that are on; all get what it was */
+int gfx_append(Lanes *w, uint32_t site, uint32_t offset, int consume, uint32_t row) {
+    uint64_t address[64] ALIGNED, bad;
+    uint32_t count = (uint32_t)__builtin_popcountll(w->exec), old;
+    if (!w->exec) return 0;
+    for (int l = 0; l < 64; l++) address[l] = (w->m0 & 0xffff) + offset;
+    w->core.manner = MANNER_ATOMIC | MANNER_FENCED | MANNER_RETURNS;
+    if (core_shared(&w->core, site, w->exec & -w->exec, address, 4, 4, 1, 1, &bad)) return 1;
+    w->core.manner = 0;
+    uint32_t *counter = (uint32_t *)address[first_lane(w->exec)];
+    old = *counter;
+    *counter = consume ? old - count : old + count;
+    show_mask(w);
+    for (int l = 0; l < 64; l++) row_of(w, row)[l] = w->mask[l] ? old : row_of(w, row)[l];
+    poison_rows(w, row, 1, bad ? UINT64_MAX : 0);
+    return 0;
+}
+
+int gfx_scalar_store(Lanes *w, uint32_t site, uint64_t address, uint32_t words, uint32_t from) {
+    address &= ~3ull;
+    for (uint32_t k = 0; k < words; k++)
+        if (w->core.row_poison && w->s_poison[from + k]) return gfx_poison(w, site, w->core.live);
+    if (core_scalar(&w->core, site, address, 4 * words, 1)) return 1;
+    memcpy((void *)address, &w->s[from], 4 * words);
+    return 0;
+}
+
+int gfx_scalar_atomic(Lanes *w, uint32_t site, int op, int wide, uint64_t address, uint32_t data, int returns) {
+    uint32_t words = wide ? 2 : 1, other = data + words, two = op == AT_CMPSWAP;
+    address &= ~3ull;
+    for (uint32_t k = 0; w->core.row_poison && k < words * (1 + two); k++)
+        if (w->s_poison[data + k]) return gfx_poison(w, site, w->core.live);
+    w->core.manner = MANNER_ATOMIC | MANNER_FENCED | (returns ? MANNER_RETURNS : 0) | (two ? MANNER_SWAPS | MANNER_COMPARES : 0);
+    if (core_scalar(&w->core, site, address, 4 * words, 1)) return 1;
+    w->core.manner = 0;
+    if (address & (4 * words - 1)) {
+        core_fault(&w->core, FAULT_MISALIGNED, site, (uint32_t)first_lane(w->core.live), address, 4 * words);
+        return 1;
+    }
+    uint64_t value = S(data), second = two ? S(other) : 0;
+    if (wide) value = S64(data), second = two ? S64(other) : 0;
+    uint64_t old = wide ? atomic64(address, op, value, second, 0) : atomic32(address, op, (uint32_t)value, (uint32_t)second, 0);
+    if (!returns) return 0;
+    S(data) = (uint32_t)old;
+    if (wide) S(data + 1) = (uint32_t)(old >> 32);
+    return 0;
 }
 
 int gfx_scalar_load(Lanes *w, uint32_t site, uint64_t address, uint32_t words, uint32_t into) {

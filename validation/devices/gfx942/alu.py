@@ -132,7 +132,7 @@ def dpp_control(instruction: Instruction) -> int:
 def _emit_dpp(writer: Writer, instruction: Instruction, operands: list[Operand]) -> None:
     """DPP: source 0 comes from another lane; a loop of its own, under the lanes DPP leaves on."""
     row = vector.ROWS.get(instruction.mnemonic)
-    if row is None or "lanes" in row.results or is_wide(row.sources[0]):
+    if row is None:
         raise Unsupported("DPP on this instruction", instruction)
     source = operands[len(row.results)]
     if not source.is_vector:
@@ -149,9 +149,13 @@ def _emit_dpp(writer: Writer, instruction: Instruction, operands: list[Operand])
         f"const uint64_t dp_on = gfx_dpp(w, {control}, V({register}), dp);",
         "expand_mask(dp_on, dp_mask);",
     ]
+    poison = f"P({register})"
+    if is_wide(row.sources[0]):
+        group.hoisted.append(f"uint32_t dp_high[64] ALIGNED; gfx_dpp(w, {control}, V({register + 1}), dp_high);")
+        poison += f" | P({register + 1})"
     if writer.poison:
         group.hoisted += [
-            f"uint32_t dp_p[64] ALIGNED; expand_mask(P({register}), dp_p);",
+            f"uint32_t dp_p[64] ALIGNED; expand_mask({poison}, dp_p);",
             f"gfx_dpp(w, {control}, dp_p, dp_p); const uint64_t dp_bad = pack_mask(dp_p);",
         ]
     group.mask, group.active = "dp_mask", "dp_on"
@@ -220,7 +224,8 @@ class _Lanewise:
         halves = any(k in _HALF_KINDS for k in self.row.sources) or self.row.results[0].rstrip("kh") in _HALF_KINDS
         if any(self.op_sel) and not halves:
             raise Unsupported("op_sel on a 32-bit instruction", self.instruction)
-        if form == "sdwa" and any(is_wide(k) for k in (*self.row.sources, *self.row.results)):
+        wide = [k for k in (*self.row.sources, *self.row.results) if is_wide(k)]
+        if form == "sdwa" and wide and not self.instruction.mnemonic.startswith("v_cvt_pk_f32_"):
             raise Unsupported("SDWA on a 64-bit instruction", self.instruction)
         if names & {"mul", "div"} and self.row.results[0].rstrip("kh") not in _FLOATS:
             raise Unsupported("output modifier on an integer", self.instruction)
@@ -235,7 +240,7 @@ class _Lanewise:
 
     def _source_bits(self, place: int, operand: Operand, kind: str) -> str:
         if place == 0 and self.instruction.form == "dpp":
-            return modified("dp[l]", kind, operand)
+            return modified("(dp[l] | (uint64_t)dp_high[l] << 32)" if is_wide(kind) else "dp[l]", kind, operand)
         word = self.reader.bits(operand, kind)
         if self.instruction.form == "sdwa" and place < 2:
             selection = self.instruction.modifier(f"src{place}_sel") or "DWORD"
@@ -267,25 +272,30 @@ class _Lanewise:
     def _expression(self, position: int, kind: str) -> str:
         expression = self.row.expressions[position]
         plain = kind.rstrip("kh")
-        if plain == "h16" and {"clamp", "mul", "div"} & {name for name, _ in self.instruction.modifiers}:
-            raise Unsupported("output modifier on a selection of f16", self.instruction)
-        if position == 0 and self.instruction.modifier("clamp") is not None:
-            if plain in _FLOATS:
-                return self._omod(expression, plain, clamp=True)
-            saturating = vector.SATURATING.get(self.instruction.mnemonic)
-            if saturating is None:
-                raise Unsupported("clamp on an integer instruction", self.instruction)
-            return saturating
-        return self._omod(expression, plain, clamp=False) if position == 0 else expression
+        if position:
+            return expression
+        if plain in _FLOATS:
+            return self._output_modified(expression, plain)
+        if self.instruction.modifier("clamp") is None or vector.IN_RANGE.match(self.instruction.mnemonic):
+            return expression
+        saturating = vector.SATURATING.get(self.instruction.mnemonic)
+        if saturating is None:
+            raise Unsupported("clamp on an integer instruction", self.instruction)
+        return saturating
 
-    def _omod(self, expression: str, kind: str, clamp: bool) -> str:
-        for name, factor in (("mul", self.instruction.modifier("mul")), ("div", self.instruction.modifier("div"))):
+    def _output_modified(self, expression: str, kind: str) -> str:
+        """OMOD, which the hardware ignores in IEEE mode and where denormals are results; then clamp."""
+        if kind == "h16":
+            if self.instruction.modifier("clamp") is None and not self.writer.scales_results(kind):
+                return expression
+            return f"f16_pattern({self._output_modified(f'f16_value({expression})', 'f16')})"
+        for name in ("mul", "div") if self.writer.scales_results(kind) else ():
+            factor = self.instruction.modifier(name)
             if factor is not None:
                 expression = f"({expression}) {'*' if name == 'mul' else '/'} {factor}.0f"
-        if clamp:
-            function = "clamp_f64" if kind == "f64" else "clamp_f32"
-            expression = f"{function}({expression})"
-        return expression
+        if self.instruction.modifier("clamp") is None:
+            return expression
+        return f"{'clamp_f64' if kind == 'f64' else 'clamp_f32'}({expression})"
 
     def _store(self, operand: Operand, kind: str, value: str) -> list[str]:
         group = self.writer.group
@@ -470,11 +480,13 @@ class _Packed(_Lanewise):
             if negate:
                 if kind not in _FLOATS:
                     raise Unsupported("neg on a packed integer", self.instruction)
-                word = f"({word} ^ {'0x8000u' if kind == 'f16' else '0x80000000u'})"
+                word = f"({word} ^ {'0x80000000u' if kind == 'f32' else '0x8000u'})"
             lines.append(f"const {_C_TYPES[kind]} {name} = IN_{kind}({word});")
         if self.instruction.modifier("clamp") is not None:
-            if kind in ("f16", "f32"):
-                expression = f"clamp_f32({expression})"
+            if kind in _FLOATS:
+                expression = self._output_modified(expression, kind)
+            elif vector.IN_RANGE.match(self.instruction.mnemonic):
+                pass
             elif self.instruction.mnemonic in vector.SATURATING:
                 expression = vector.SATURATING[self.instruction.mnemonic]
             else:

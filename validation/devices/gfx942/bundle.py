@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import io
-import shutil
 import struct
-import subprocess
-import tempfile
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,8 +13,6 @@ from elftools.elf.elffile import ELFFile
 
 _PLAIN, _COMPRESSED, _ELF = b"__CLANG_OFFLOAD_BUNDLE__", b"CCOB", b"\x7fELF"
 _AMDGPU = 224  # e_machine
-_BUNDLERS = ("clang-offload-bundler-20", "clang-offload-bundler-19", "clang-offload-bundler-18",
-             "clang-offload-bundler-17", "clang-offload-bundler")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -46,32 +42,34 @@ def _entries(data: bytes, at: int) -> tuple[list[CodeObject], int]:
     return found, end
 
 
-def _uncompressed(data: bytes) -> list[CodeObject]:
-    """A compressed bundle, taken apart by clang's own tool."""
-    tool = next((path for name in _BUNDLERS if (path := shutil.which(name))), None)
-    if tool is None:
-        raise NoCodeObject("a compressed offload bundle, and no clang-offload-bundler to open it")
-    with tempfile.TemporaryDirectory() as folder:
-        packed = Path(folder) / "packed"
-        packed.write_bytes(data)
-        listed = subprocess.run([tool, "--list", "--type=o", f"--input={packed}"], capture_output=True, text=True,
-                                check=False)  # fmt: skip
-        if listed.returncode:
-            raise NoCodeObject(f"{tool}: {listed.stderr.strip()}")
-        found: list[CodeObject] = []
-        for name in listed.stdout.split():
-            if not name.startswith("hip"):
-                continue
-            out = Path(folder) / "object"
-            command = [tool, "--unbundle", "--type=o", f"--input={packed}", f"--targets={name}", f"--output={out}"]
-            run = subprocess.run(command, capture_output=True, text=True, check=False)
-            if run.returncode:
-                raise NoCodeObject(f"{tool}: {run.stderr.strip()}")
-            found.append(CodeObject(name.partition("-")[2], out.read_bytes()))
-        return found
+_HEADS = {1: ("<IQ", None), 2: ("<IIQ", 0), 3: ("<QQQ", 0)}
+"""By version of a compressed bundle: what follows magic, version and method; where in it the whole size stands."""
+_ZLIB, _ZSTD = 0, 1
 
 
-def _in_bundles(data: bytes) -> list[CodeObject]:
+def _uncompressed(data: bytes, at: int) -> tuple[bytes, int]:
+    """The plain bundle in a compressed one, and how long that is (at least)."""
+    version, method = struct.unpack_from("<HH", data, at + 4)
+    if version not in _HEADS or method not in (_ZLIB, _ZSTD):
+        raise NoCodeObject(f"a compressed offload bundle of version {version}, method {method}: not known")
+    form, place = _HEADS[version]
+    head = struct.unpack_from(form, data, at + 8)
+    start, size = at + 8 + struct.calcsize(form), None if place is None else head[place]
+    content = data[start : at + size if size else len(data)]
+    try:
+        if method == _ZLIB:
+            return zlib.decompressobj().decompress(content), size or len(_COMPRESSED)
+        import zstandard
+
+        return zstandard.ZstdDecompressor().decompressobj().decompress(content), size or len(_COMPRESSED)
+    except (zlib.error, ValueError, RuntimeError) as error:
+        raise NoCodeObject(f"a compressed offload bundle cannot be opened: {error}") from error
+    except ImportError as error:
+        raise NoCodeObject("a compressed offload bundle: pip install zstandard") from error
+
+
+def in_bundles(data: bytes) -> list[CodeObject]:
+    """Every code object of the bundles in some bytes."""
     found: list[CodeObject] = []
     at = 0
     while True:
@@ -83,18 +81,30 @@ def _in_bundles(data: bytes) -> list[CodeObject]:
             more, end = _entries(data, at)
             at = max(end, at + 1)
         else:
-            version, _ = struct.unpack_from("<HH", data, at + 4)
-            size = struct.unpack_from("<I" if version == 2 else "<Q", data, at + 8)[0] if version >= 2 else None
-            more = _uncompressed(data[at : at + size] if size else data[at:])
-            at += size or len(_COMPRESSED)
+            plain, size = _uncompressed(data, at)
+            more = in_bundles(plain)
+            at += size
         found += more
+
+
+def _bare(data: bytes) -> list[CodeObject]:
+    """Code objects that lie in a library without a bundle around them: ELF files for AMDGPU."""
+    found: list[CodeObject] = []
+    at = data.find(_ELF, 1)
+    while at >= 0:
+        if len(data) >= at + 64 and data[at + 4] == 2 and struct.unpack_from("<H", data, at + 18)[0] == _AMDGPU:
+            (sections,) = struct.unpack_from("<Q", data, at + 40)
+            each, count = struct.unpack_from("<HH", data, at + 58)
+            found.append(CodeObject("", data[at : at + sections + each * count]))
+        at = data.find(_ELF, at + 4)
+    return found
 
 
 def code_objects(path: Path) -> tuple[CodeObject, ...]:
     """Every code object in a file: .co, .hsaco, bundle, object file, library or program."""
     data = path.read_bytes()
     if not data.startswith(_ELF):
-        found = _in_bundles(data)
+        found = in_bundles(data)
         if not found:
             raise NoCodeObject(f"{path}: neither an ELF file nor an offload bundle")
         return tuple(found)
@@ -103,9 +113,10 @@ def code_objects(path: Path) -> tuple[CodeObject, ...]:
         if elf.header.e_machine in (_AMDGPU, "EM_AMDGPU"):
             return (CodeObject("", data),)
         section = elf.get_section_by_name(".hip_fatbin")
-        found = _in_bundles(section.data()) if section is not None else []
+        found = in_bundles(section.data()) if section is not None else []
+        found = found or _bare(data)
     except ELFError as error:
         raise NoCodeObject(f"{path}: {error}") from error
     if not found:
-        raise NoCodeObject(f"{path}: no GPU code in it (no .hip_fatbin section with a code object)")
+        raise NoCodeObject(f"{path}: no GPU code in it (neither a bundle in .hip_fatbin nor a code object)")
     return tuple(found)

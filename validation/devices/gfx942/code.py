@@ -65,15 +65,30 @@ class Registers:
         return operand.index + offset + (self.vgprs if operand.kind == "a" else 0)
 
 
+@dataclass(frozen=True)
+class Mode:
+    """What a kernel's descriptor says of floating point, and whether the kernel changes it."""
+
+    changes: bool = False
+    ieee: bool = True
+    denormals_32: int = 3
+    denormals_16_64: int = 3
+
+
 class Writer:
     """Collects C lines; keeps one group open and moves scalar work in front of it where that changes nothing."""
 
-    def __init__(self, registers: Registers, poison: bool, dynamic_mode: bool = False) -> None:
+    def __init__(self, registers: Registers, poison: bool, mode: Mode = Mode()) -> None:
         self.registers = registers
         self.poison = poison
-        self.dynamic_mode = dynamic_mode
+        self.mode = mode
+        self.dynamic_mode = mode.changes
         self.lines: list[str] = []
         self.group = Group()
+
+    def scales_results(self, kind: str) -> bool:
+        """Whether OMOD does anything for results of this type."""
+        return not self.mode.ieee and not (self.mode.denormals_32 if kind == "f32" else self.mode.denormals_16_64) & 2
 
     def flush(self) -> None:
         """Write the open group."""
@@ -103,7 +118,7 @@ class Writer:
         out.append("}")
         if group.rounding is not None:
             out.append("gfx_round(0);")
-        out += [f"S64({i}) = pack_mask(qo{i}) & w->exec;" for i in group.masks_out]
+        out += [f"S64({i}) = pack_mask(qo{i}) & {group.active};" for i in group.masks_out]
         out += group.poison
         out.append("}")
         self.lines += out

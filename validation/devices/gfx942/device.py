@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -24,6 +25,7 @@ from porter.validation.devices.gfx942.printed import spoken
 from porter.validation.devices.gfx942.text import KernelInfo, Program, Unreadable, read
 from porter.validation.devices.gfx942.texture import describe
 from porter.validation.devices.gfx942.translate import Translation, Translator
+from porter.validation.toolchain.result import Missing
 
 FOLDER = Path(__file__).parent
 LANES = 64
@@ -61,6 +63,9 @@ class Module(ModuleBase[tuple[str, ...]]):
         memory, info = self.device.memory, self.program.kernels[kernel]
         bound = bind_with_images(memory, args, describe)
         places = self._service_places(image)
+        if any(parameter.kind == "hidden_multigrid_sync_arg" for parameter in info.parameters):
+            places["grids"] = memory.allocate(48, "the only grid", abi.LIVE).base
+            memory.write(places["grids"], _one_grid(dim3(grid), dim3(block)))
         blob = _argument_segment(info, bound.values, dim3(grid), dim3(block), shared, places)
         segment = memory.allocate(len(blob) + 64, "kernel arguments", abi.READ_ONLY)  # loads may be widened
         memory.write(segment.base, blob)
@@ -106,7 +111,7 @@ class Module(ModuleBase[tuple[str, ...]]):
         missing = [s for s in translation.symbols if s.startswith(("data ", "got ")) and not self._has(s)]
         if missing:
             return NotRun(f"undefined symbol {missing[0].split()[1]}")
-        flags = (f"-O{self.device.level}", "-DLANES=64", *_haste(self.device.compiler, translation))
+        flags = (f"-O{self.device.level}", "-DLANES=64", *haste(self.device.compiler, translation))
         built = build(self.device.compiler, translation.source, flags, (CORE, FOLDER))
         if isinstance(built, HostBuildFailed):
             return NotRun(f"the host compiler rejected the translation: {built.output}")
@@ -135,7 +140,8 @@ class Device:
     @staticmethod
     def available() -> str | None:
         """None, or the reason why there is no such device here."""
-        return None if find_host_compiler() else "no C compiler (clang, gcc or cc) on this machine"
+        found = find_host_compiler()
+        return found.reason if isinstance(found, Missing) else None
 
     @functools.cached_property
     def allocator_books(self) -> int:
@@ -205,10 +211,10 @@ class Device:
         return symbols
 
 
-def open_device(host_compiler: str | None = None) -> Device | NotRun:
+def open_device() -> Device | NotRun:
     """The device, or why it cannot be had."""
-    compiler = find_host_compiler(host_compiler)
-    return Device(compiler) if compiler else NotRun(Device.available() or f"no host compiler {host_compiler}")
+    compiler = find_host_compiler()
+    return NotRun(compiler.reason) if isinstance(compiler, Missing) else Device(compiler)
 
 
 def _is_ours(target: str) -> bool:
@@ -220,7 +226,7 @@ def _target(program: Program) -> str:
     return next((name for name in TARGETS if f"-{name}" in program.target), TARGETS[0])
 
 
-def _haste(compiler: HostCompiler, translation: Translation) -> tuple[str, ...]:
+def haste(compiler: HostCompiler, translation: Translation) -> tuple[str, ...]:
     """Large kernels (mostly library code for printf and assert) do without the passes that take longest."""
     if not compiler.is_clang or len(translation.sites) < LARGE:
         return ()
@@ -273,6 +279,8 @@ def _hidden(
         return 0x00010000 if name == "shared_base" else 0x00020000
     if name in ("hostcall_buffer", "heap_v1"):
         return places.get(HOSTCALL_BUFFER if name == "hostcall_buffer" else "heap", 0)
+    if name == "multigrid_sync_arg":
+        return places.get("grids", 0)
     return shared if name == "dynamic_lds_size" else 0
 
 
@@ -295,6 +303,12 @@ def _argument_segment(
             number = _hidden(parameter.kind, grid, block, shared, places)
             blob[parameter.offset : parameter.offset + parameter.size] = number.to_bytes(parameter.size, "little")
     return bytes(blob)
+
+
+def _one_grid(grid: tuple[int, int, int], block: tuple[int, int, int]) -> bytes:
+    """What newer runtimes hand to `grid.sync()`: this grid, number 0, is the only one."""
+    blocks, threads = math.prod(grid), math.prod(grid) * math.prod(block)
+    return struct.pack("<QIIQQIII", 0, 0, 1, 0, threads, 0, 0, blocks)
 
 
 def _dispatch_packet(

@@ -26,6 +26,10 @@ class MemoryEmitter(Emitter):
             at = self._flat_address(space, instruction, operands[1:])
             row = self._row(operands[0], instruction)
             self._call(f"gfx_load(w, {index}, {enum}, {memory.LOADS[what]}, {at}, {row})")
+        elif action == "load" and what.removeprefix("lds_") in memory.LDS_LOADS:
+            at = self._flat_address(space, instruction, operands)
+            self._call(f"gfx_load(w, {index}, {enum}, {memory.LDS_LOADS[what[4:]]}, {at}, {self.spare})")
+            self._to_lds(index, instruction)
         elif action == "store" and what in memory.STORES:
             at = self._flat_address(space, instruction, [operands[0], *operands[2:]])
             row = self._row(operands[1], instruction)
@@ -36,6 +40,11 @@ class MemoryEmitter(Emitter):
             raise Unsupported("unknown instruction", instruction)
         if is_strong:
             self.writer.emit("w->core.manner = 0;")
+
+    def _to_lds(self, index: int, instruction: Instruction) -> None:
+        """What a load to LDS brought: a dword for each lane, in order of lanes, from M0 and the offset on (9.1.9)."""
+        base = f"(w->m0 & 0xffff) + {int(instruction.modifier('offset') or '0', 0)}"
+        self._call(f"gfx_store(w, {index}, SPACE_SHARED, W_32, (Address){{ADDRESS_THREADS, 0, {base}}}, {self.spare})")
 
     def _flat_atomic(
         self, index: int, space: str, what: str, instruction: Instruction, operands: list[Operand]
@@ -80,9 +89,16 @@ class MemoryEmitter(Emitter):
         return f"(Address){{{'ADDRESS_PAIR' if wide else 'ADDRESS_ROW'}, {row}, {uniform}}}"
 
     def _buffer(self, index: int, instruction: Instruction, operands: list[Operand]) -> None:
-        """MUBUF without format conversion and without LDS: buffer_load_, buffer_store_, buffer_atomic_."""
+        """MUBUF without format conversion: buffer_load_, buffer_store_, buffer_atomic_."""
         action, _, what = instruction.mnemonic.removeprefix("buffer_").partition("_")
-        allow_only(instruction, "offset", "offen", "idxen", "sc0", "sc1", "nt", "glc", "slc")
+        allow_only(instruction, "offset", "offen", "idxen", "sc0", "sc1", "nt", "glc", "slc", "lds")
+        if instruction.modifier("lds") is not None:
+            if action != "load" or what not in memory.LDS_LOADS or len(operands) != 3:
+                raise Unsupported("modifier 'lds' on this instruction", instruction)
+            at = self._buffer_address(instruction, operands)
+            self._call(f"gfx_buffer(w, {index}, 0, {memory.LOADS[what]}, {at}, {self.spare})")
+            self._to_lds(index, instruction)
+            return
         if len(operands) != 4:
             raise Unsupported(f"{len(operands)} operands of a buffer instruction", instruction)
         at = self._buffer_address(instruction, operands[1:])
@@ -131,6 +147,17 @@ class MemoryEmitter(Emitter):
         elif name.startswith("write_") and name[6:] in memory.DS_STORES:
             at, row = self._ds_address(operands[0], instruction), self._row(operands[1], instruction)
             self._call(f"gfx_store({shared}, {memory.DS_STORES[name[6:]]}, {at}, {row})")
+        elif name in ("append", "consume"):
+            offset = int(instruction.modifier("offset") or "0", 0)
+            row = self._row(operands[0], instruction)
+            self._call(f"gfx_append(w, {index}, {offset}, {int(name == 'consume')}, {row})")
+        elif name in ("read_addtid_b32", "write_addtid_b32"):
+            base = f"(w->m0 & 0xffff) + {int(instruction.modifier('offset') or '0', 0)}"
+            call = "gfx_load" if name.startswith("read") else "gfx_store"
+            row = self._row(operands[0], instruction)
+            self._call(f"{call}({shared}, W_32, (Address){{ADDRESS_THREADS, 0, {base}}}, {row})")
+        elif name.startswith("wrxchg2"):
+            self._ds_exchange_pair(index, instruction, operands, name)
         elif name in memory.DS_ATOMICS:
             self._ds_atomic(index, instruction, operands, name)
         elif name in ("gws_barrier", "gws_sema_br"):
@@ -149,14 +176,29 @@ class MemoryEmitter(Emitter):
             offset = int(instruction.modifier("offset") or "0", 0)
         return f"(Address){{ADDRESS_WRAPPED, {self._row(address, instruction)}, {offset}}}"
 
-    def _ds_pair(self, index: int, instruction: Instruction, operands: list[Operand], name: str) -> None:
-        """READ2, WRITE2 and their ST64 forms: two accesses, offsets in elements (or 64 elements)."""
-        size = 8 if name.endswith("b64") else 4
-        stride = size * (64 if "st64" in name else 1)
-        width = "W_64" if size == 8 else "W_32"
+    def _two_addresses(self, address: Operand, instruction: Instruction) -> list[str]:
+        """Of READ2 and its kin: offsets in elements (or 64 elements)."""
+        name = instruction.mnemonic
+        stride = (8 if name.endswith("b64") else 4) * (64 if "st64" in name else 1)
         offsets = [int(instruction.modifier(f"offset{k}") or "0", 0) * stride for k in (0, 1)]
+        return [self._ds_address(address, instruction, offset) for offset in offsets]
+
+    def _ds_exchange_pair(self, index: int, instruction: Instruction, operands: list[Operand], name: str) -> None:
+        """WRXCHG2 and its ST64 form: two exchanges."""
+        to, address, first, second = operands
+        result, other = self._row(to, instruction), self._row(second, instruction)
+        if result < other + second.count and other < result + to.count:
+            raise Unsupported("a result that is a source as well", instruction)
+        places = ", ".join(self._two_addresses(address, instruction))
+        data = self._row(first, instruction)
+        wide = int(name.endswith("b64"))
+        self._call(f"gfx_exchange_pair(w, {index}, {wide}, {places}, {data}, {other}, {result})")
+
+    def _ds_pair(self, index: int, instruction: Instruction, operands: list[Operand], name: str) -> None:
+        """READ2, WRITE2 and their ST64 forms: two accesses."""
+        width = "W_64" if name.endswith("b64") else "W_32"
         address = operands[1] if name.startswith("read2") else operands[0]
-        first, second = (self._ds_address(address, instruction, offset) for offset in offsets)
+        first, second = self._two_addresses(address, instruction)
         if name.startswith("read2"):
             row = self._row(operands[0], instruction)
             self._call(f"gfx_load_pair(w, {index}, {width}, {first}, {second}, {row})")
@@ -171,7 +213,7 @@ class MemoryEmitter(Emitter):
         result = self._row(operands[0], instruction) if returns else -1
         data = self._row(rest[1], instruction)
         other = self._row(rest[2], instruction) if len(rest) > 2 else 0
-        if op.name == "AT_CMPSWAP":  # DS compares with its first data operand, FLAT with its second
+        if op.name in ("AT_CMPSWAP", "AT_FCMPSWAP"):  # DS compares with its first data operand, FLAT with its second
             data, other = other, data
         at = self._ds_address(rest[0], instruction)
         self._call(f"gfx_atomic(w, {index}, SPACE_SHARED, {op.name}, {int(op.wide)}, {at}, {data}, {other}, {result})")

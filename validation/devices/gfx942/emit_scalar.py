@@ -145,7 +145,7 @@ class ScalarEmitter(Emitter):
         self._new_segment()
 
     def _target(self, instruction: Instruction) -> int:
-        name = instruction.operands[0]
+        name = instruction.operands[-1]
         if name not in self.linear.labels:
             raise Unsupported(f"jump to unknown label {name}", instruction)
         return self.linear.labels[name]
@@ -158,12 +158,8 @@ class ScalarEmitter(Emitter):
             self.writer.emit(*self._poison_fault("PS64(106) & w->exec", index))
         self.writer.emit(f"if ({condition}) goto B{self._target(instruction)};")
 
-    def _scalar_load(self, index: int, instruction: Instruction, operands: list[Operand]) -> None:
-        words = memory.SCALAR_LOADS[instruction.mnemonic]
-        to, base, offset = operands
-        extra = [n for n, _ in instruction.modifiers if n not in ("offset", "glc")]
-        if extra or to.kind != "s" or to.count != words:
-            raise Unsupported("form of scalar load", instruction)
+    def _scalar_address(self, base: Operand, offset: Operand, instruction: Instruction) -> str:
+        """C for the address of a scalar access."""
         parts = [f"S64({base.index})", str(int(instruction.modifier("offset") or "0", 0))]
         if offset.is_constant:
             parts.append(str(offset.value))
@@ -171,10 +167,34 @@ class ScalarEmitter(Emitter):
             parts.append(f"S({offset.index})")
         else:
             raise Unsupported("offset of scalar load", instruction)
+        return " + ".join(parts)
+
+    def _scalar_load(self, index: int, instruction: Instruction, operands: list[Operand]) -> None:
+        words = memory.SCALAR_LOADS[instruction.mnemonic]
+        to, base, offset = operands
+        extra = [n for n, _ in instruction.modifiers if n not in ("offset", "glc")]
+        if extra or to.kind != "s" or to.count != words:
+            raise Unsupported("form of scalar load", instruction)
+        at = self._scalar_address(base, offset, instruction)
         lines = self._poison_fault(f"(uint64_t)(PS64({base.index}) != 0)", index)
-        lines.append(f"if (gfx_scalar_load(w, {index}, {' + '.join(parts)}, {words}, {to.index})) return FAULTED;")
+        lines.append(f"if (gfx_scalar_load(w, {index}, {at}, {words}, {to.index})) return FAULTED;")
         reads = {base.index, base.index + 1} | scalar_indices(offset, 1)
         self.writer.emit_scalar(lines, reads, {to.index + k for k in range(words)})
+
+    def _scalar_store(self, index: int, instruction: Instruction, operands: list[Operand]) -> None:
+        """S_STORE and S_ATOMIC; an atomic gives the old value back with glc."""
+        data, base, offset = operands
+        extra = [n for n, _ in instruction.modifiers if n not in ("offset", "glc", "nv")]
+        if extra or data.kind != "s" or base.kind != "s":
+            raise Unsupported("form of scalar store", instruction)
+        at = self._scalar_address(base, offset, instruction)
+        self.writer.emit(*self._poison_fault(f"(uint64_t)(PS64({base.index}) != 0)", index))
+        if (words := memory.SCALAR_STORES.get(instruction.mnemonic)) is not None:
+            self._call(f"gfx_scalar_store(w, {index}, {at}, {words}, {data.index})")
+            return
+        op = memory.SCALAR_ATOMICS[instruction.mnemonic]
+        returns = int(instruction.modifier("glc") is not None)
+        self._call(f"gfx_scalar_atomic(w, {index}, {op.name}, {int(op.wide)}, {at}, {data.index}, {returns})")
 
     def _scalar_buffer_load(self, index: int, instruction: Instruction, operands: list[Operand]) -> None:
         words = memory.SCALAR_BUFFER_LOADS[instruction.mnemonic]
@@ -205,10 +225,35 @@ class ScalarEmitter(Emitter):
             raise Unsupported("message", instruction)
         self._call(f"gfx_interrupt(w, {index}, SYMBOL({self._symbol(HOSTCALL_BUFFER)}))")
 
+    def _move_relative(self, index: int, instruction: Instruction, operands: list[Operand]) -> None:
+        """S_MOVRELS, S_MOVRELD: a register number with M0 added (12.3)."""
+        words = 2 if instruction.mnemonic.endswith("b64") else 1
+        to, source = operands
+        if to.kind != "s" or source.kind != "s":
+            raise Unsupported("operands of a relative move", instruction)
+        moved, fixed = (source, to) if "movrels" in instruction.mnemonic else (to, source)
+        lines = [
+            "{",
+            f"const uint32_t at = {moved.index} + w->m0, still = {fixed.index};",
+            f"if (at > {102 - words}) return core_fault(&w->core, FAULT_UNSUPPORTED, {index}, 0, at, 0);",
+        ]
+        pair = ("still", "at") if moved is source else ("at", "still")
+        for name in ("s", "s_poison"):
+            lines.append(f"memmove(&w->{name}[{pair[0]}], &w->{name}[{pair[1]}], {4 * words});")
+        self.writer.emit(*lines, "}")
+
+    _do_s_movrels_b32 = _do_s_movrels_b64 = _do_s_movreld_b32 = _do_s_movreld_b64 = _move_relative
+
     def _do_s_getpc_b64(self, index: int, instruction: Instruction, operands: list[Operand]) -> None:
         target = self._scalar_target(operands[0], instruction, wide=True)
         poison = [f"PS64({operands[0].index}) = 0;"] if self.poison else []
         self.writer.emit(f"{target} = {self._place(index, after=True)};", *poison)
+
+    def _do_s_call_b64(self, index: int, instruction: Instruction, operands: list[Operand]) -> None:
+        target = self._scalar_target(operands[0], instruction, wide=True)
+        poison = [f"PS64({operands[0].index}) = 0;"] if self.poison else []
+        self.writer.emit(f"{target} = {self._place(index, after=True)};", *poison)
+        self.writer.emit(f"goto B{self._target(instruction)};")
 
     def _do_s_setpc_b64(self, index: int, instruction: Instruction, operands: list[Operand]) -> None:
         self._jump_to(index, self._scalar_value(operands[0], "u64", instruction))

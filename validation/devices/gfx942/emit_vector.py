@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from porter.validation.devices.gfx942 import alu, matrix, scalar
 from porter.validation.devices.gfx942.code import GROUP_LIMIT, Unsupported
 from porter.validation.devices.gfx942.emit_scalar import ScalarEmitter
@@ -14,7 +16,7 @@ class VectorEmitter(ScalarEmitter):
 
     def _vector(self, instruction: Instruction, operands: list[Operand]) -> None:
         if self.relative is not None:
-            self._relative_move(instruction, operands)
+            self._relative(instruction, operands)
             return
         if any(o.kind == "symbol" for o in operands):
             operands = [self._symbol_constant(o, instruction) for o in operands]
@@ -49,40 +51,50 @@ class VectorEmitter(ScalarEmitter):
     def _matrix(self, instruction: Instruction, operands: list[Operand]) -> None:
         self.writer.emit(*matrix.lines(instruction, operands, self.registers))
 
-    def _relative_move(self, instruction: Instruction, operands: list[Operand]) -> None:
-        """v_mov_b32 with M0 added to register numbers (S_SET_GPR_IDX_ON, 12.5)."""
-        mode = self.relative or 0
-        to, source = operands
-        if mode & ~9 or not to.is_vector or instruction.form in ("sdwa", "dpp"):
+    def _relative(self, instruction: Instruction, operands: list[Operand]) -> None:
+        """Register numbers with M0 added (S_SET_GPR_IDX_ON, 12.5): by way of spare rows."""
+        row = alu.row_for(instruction)
+        if row is None or instruction.form in ("sdwa", "dpp"):
             raise Unsupported("this use of s_set_gpr_idx_on", instruction)
-        into = f"{self.registers.row(to)} + {'(w->m0 & 255)' if mode & 8 else '0'}"
-        lines = ["{", f"const uint32_t into = {into};"]
-        if source.is_vector:
-            lines.append(
-                f"const uint32_t from = {self.registers.row(source)} + {'(w->m0 & 255)' if mode & 1 else '0'};"
-            )
-            value, bad = "w->v[from][l]", "P(from)"
-        else:
-            lines.append("const uint32_t from = 0;")
-            value, bad = self._scalar_value(source, "u32", instruction), "0ull"
-        lines += [
-            "if (into >= ROWS || from >= ROWS)",
-            f"return core_fault(&w->core, FAULT_UNSUPPORTED, {len(self.sites) - 1}, 0, into, 0);",
-            "show_mask(w);",
-            f"for (int l = 0; l < 64; l++) w->v[into][l] = w->mask[l] ? {value} : w->v[into][l];",
-        ]
-        if self.poison:
-            lines.append(f"P(into) = (P(into) & ~w->exec) | ({bad} & w->exec);")
-        self.writer.emit(*lines, "}")
+        count = len(row.results)
+        moved, back = list(operands), list[str]()
+        for place, operand in enumerate(operands):
+            bit = 8 if place == 0 else 0 if place < count else 1 << (place - count)
+            if operand.kind != "v" or not (self.relative or 0) & bit:
+                continue
+            spare = self.spare + 2 * min(place, 3)
+            moved[place] = replace(operand, index=spare)
+            self.writer.emit(*self._copied(spare, operand, False))
+            back += self._copied(spare, operand, True) if place == 0 else []
+        alu.emit(self.writer, instruction, moved)
+        self.writer.emit(*back)
+
+    def _copied(self, spare: int, operand: Operand, back: bool) -> list[str]:
+        """C that copies rows at M0 beyond an operand to spare ones, or back."""
+        lines = ["{", f"const uint32_t at = {self.registers.row(operand)} + (w->m0 & 255);",
+                 f"if (at + {operand.count} > {self.registers.vgprs})",
+                 f"return core_fault(&w->core, FAULT_UNSUPPORTED, {len(self.sites) - 1}, 0, at, 0);"]  # fmt: skip
+        for k in range(operand.count):
+            pair = (f"at + {k}", f"{spare + k}") if back else (f"{spare + k}", f"at + {k}")
+            lines.append(f"memcpy(V({pair[0]}), V({pair[1]}), sizeof V(0));")
+            lines += [f"P({pair[0]}) = P({pair[1]});"] if self.poison else []
+        return [*lines, "}"]
 
     def _do_s_set_gpr_idx_on(self, index: int, instruction: Instruction, operands: list[Operand]) -> None:
         source, mode = instruction.operands
-        names = {"SRC0": 1, "SRC1": 2, "SRC2": 4, "DST": 8}
-        inner = mode.replace("gpr_idx(", "").rstrip(")")
-        bits = sum(names[n.strip()] for n in inner.split(",") if n.strip()) if "gpr_idx" in mode else int(mode, 0)
+        self.relative = _index_mode(mode)
         value = self._scalar_value(parse(source), "u32", instruction)
-        self.writer.emit(f"w->m0 = (w->m0 & ~0xffu) | ({value} & 0xff) | {bits} << 12;")
-        self.relative = bits
+        self.writer.emit(f"w->m0 = (w->m0 & ~0xffu) | ({value} & 0xff) | {self.relative} << 12;")
+
+    def _do_s_set_gpr_idx_mode(self, index: int, instruction: Instruction, operands: list[Operand]) -> None:
+        if self.relative is None:
+            raise Unsupported("s_set_gpr_idx_mode outside a region", instruction)
+        self.relative = _index_mode(instruction.operands[0])
+        self.writer.emit(f"w->m0 = (w->m0 & ~0xf000u) | {self.relative} << 12;")
+
+    def _do_s_set_gpr_idx_idx(self, index: int, instruction: Instruction, operands: list[Operand]) -> None:
+        value = self._scalar_value(parse(instruction.operands[0]), "u32", instruction)
+        self.writer.emit(f"w->m0 = (w->m0 & ~0xffu) | ({value} & 0xff);")
 
     def _do_s_set_gpr_idx_off(self, index: int, instruction: Instruction, operands: list[Operand]) -> None:
         self.relative = None
@@ -129,6 +141,13 @@ class VectorEmitter(ScalarEmitter):
         if self.poison:
             self.writer.emit(f"{{ const uint64_t x = P({a}), y = P({b}), on = w->exec;",
                              f"P({a}) = (x & ~on) | (y & on); P({b}) = (y & ~on) | (x & on); }}")  # fmt: skip
+
+
+def _index_mode(mode: str) -> int:
+    """The bits of gpr_idx(SRC0,DST) or of a number."""
+    names = {"SRC0": 1, "SRC1": 2, "SRC2": 4, "DST": 8}
+    inner = mode.replace("gpr_idx(", "").rstrip(")")
+    return sum(names[n.strip()] for n in inner.split(",") if n.strip()) if "gpr_idx" in mode else int(mode, 0)
 
 
 _SPARE = 100  # an SGPR pair no compiled kernel uses: SGPR 100 and 101

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from porter.validation.devices.core.launch import SiteKind
-from porter.validation.devices.gfx942.code import Registers, Unsupported, Writer, is_wide, scalar_word
+from porter.validation.devices.gfx942.code import Mode, Registers, Unsupported, Writer, is_wide, scalar_word
 from porter.validation.devices.gfx942.layout import IMAGE, Linear, code_address, resolve
 from porter.validation.devices.gfx942.operands import Operand, constant_bits
 from porter.validation.devices.gfx942.text import Instruction, KernelInfo, Program
@@ -20,10 +20,17 @@ class Emitter:
         self.linear = Linear(program, kernel.name)
         vgprs = max(kernel.vgprs - kernel.agprs, self._highest("v"), 2)
         agprs = max(kernel.agprs, self._highest("a"))
-        self.registers = Registers(vgprs, vgprs + agprs)
+        self.spare = vgprs + agprs  # a row that no operand names, for what goes through a register on its way
+        self.registers = Registers(vgprs, self.spare + max(map(_spare_rows, self.linear.items), default=0))
         rounds = kernel.directives.get("float_round_mode_32", 0) or kernel.directives.get("float_round_mode_16_64", 0)
         self.dynamic_mode = bool(rounds) or any(i.mnemonic.startswith("s_setreg") for i in self.linear.items)
-        self.writer = Writer(self.registers, poison, self.dynamic_mode)
+        named = kernel.directives.get
+        self.writer = Writer(
+            self.registers,
+            poison,
+            Mode(self.dynamic_mode, bool(named("ieee_mode", 1)), named("float_denorm_mode_32", 3),
+                 named("float_denorm_mode_16_64", 3)),
+        )  # fmt: skip
         self.poison = poison
         self.sites: list[SiteKind] = []
         self.segment = -1
@@ -125,6 +132,12 @@ class Emitter:
         if not operand.is_vector:
             raise Unsupported(f"operand {operand.text!r} where a vector register is needed", instruction)
         return self.registers.row(operand)
+
+
+def _spare_rows(instruction: Instruction) -> int:
+    if instruction.mnemonic == "s_set_gpr_idx_on":  # a result and three sources, two rows each
+        return 8
+    return int("_lds_" in instruction.mnemonic or instruction.modifier("lds") is not None)
 
 
 def allow_only(instruction: Instruction, *allowed: str) -> None:

@@ -113,7 +113,7 @@ static inline uint32_t ffbl_b32(uint32_t a) { return a ? (uint32_t)__builtin_ctz
 static inline uint32_t ffbh_i32(uint32_t a) { return ffbh_u32((int32_t)a < 0 ? ~a : a); }
 static inline uint32_t below_lo(int lane) { return lane >= 32 ? 0xffffffffu : (1u << (lane & 31)) - 1; }
 static inline uint32_t below_hi(int lane) { return lane >= 32 ? (1u << (lane & 31)) - 1 : 0; }
-static inline int32_t sat_i16(int32_t a) { return a > 32767 ? 32767 : a < -32768 ? -32768 : a; }
+static inline int32_t sat_i16(int64_t a) { return a > 32767 ? 32767 : a < -32768 ? -32768 : (int32_t)a; }
 static inline uint32_t add_sat_u32(uint32_t a, uint32_t b) { return a + b < a ? 0xffffffffu : a + b; }
 static inline uint32_t sub_sat_u32(uint32_t a, uint32_t b) { return a < b ? 0 : a - b; }
 static inline int32_t sat_i32(int64_t a) { return a > INT32_MAX ? INT32_MAX : a < INT32_MIN ? INT32_MIN : (int32_t)a; }
@@ -124,6 +124,8 @@ static inline int mad_overflows_i64(int32_t a, int32_t b, int64_t c) { /* bit 64
     int64_t p = (int64_t)a * b, s = (int64_t)((uint64_t)p + (uint64_t)c);
     return ((s ^ ((p ^ s) & (c ^ s))) >> 63) & 1;
 }
+static inline uint32_t sat_u32(int64_t a) { return a < 0 ? 0 : a > UINT32_MAX ? UINT32_MAX : (uint32_t)a; }
+static inline uint32_t sat_u16(uint64_t a) { return a > 65535 ? 65535 : (uint32_t)a; }
 static inline uint32_t byte_of(uint32_t a, int i) { return a >> 8 * i & 255; }
 static inline uint32_t gap(uint32_t a, uint32_t b) { return a > b ? a - b : b - a; }
 static inline uint32_t sad_u8(uint32_t a, uint32_t b, uint32_t c) {
@@ -134,6 +136,19 @@ static inline uint32_t masked_gap(uint32_t a, uint32_t b) { return b ? gap(a, b)
 static inline uint32_t msad_u8(uint32_t a, uint32_t b, uint32_t c) {
     return masked_gap(byte_of(a, 0), byte_of(b, 0)) + masked_gap(byte_of(a, 1), byte_of(b, 1)) +
            masked_gap(byte_of(a, 2), byte_of(b, 2)) + masked_gap(byte_of(a, 3), byte_of(b, 3)) + c;
+}
+/* four sums of four differences each, at bytes 0, 1, 2 and 3 of a */
+#define FOUR_SUMS(one) (((uint64_t)(one(0) & 0xffff)) | (uint64_t)(one(1) & 0xffff) << 16 | \
+                        (uint64_t)(one(2) & 0xffff) << 32 | (uint64_t)(one(3) & 0xffff) << 48)
+static inline uint64_t qsad_pk(uint64_t a, uint32_t b, uint64_t c) {
+#define ONE(i) sad_u8((uint32_t)(a >> 8 * i), b, (uint32_t)(c >> 16 * i) & 0xffff)
+    return FOUR_SUMS(ONE);
+#undef ONE
+}
+static inline uint64_t mqsad_pk(uint64_t a, uint32_t b, uint64_t c) {
+#define ONE(i) msad_u8((uint32_t)(a >> 8 * i), b, (uint32_t)(c >> 16 * i) & 0xffff)
+    return FOUR_SUMS(ONE);
+#undef ONE
 }
 static inline uint32_t sad_u16(uint32_t a, uint32_t b, uint32_t c) {
     return gap(a & 0xffff, b & 0xffff) + gap(a >> 16, b >> 16) + c;
@@ -235,6 +250,8 @@ static inline uint32_t fnuz_pattern(float a, int mantissa, int bias) {
 }
 static inline uint32_t fp8_from_f32(float a) { return fnuz_pattern(a, 3, 8); }
 static inline uint32_t bf8_from_f32(float a) { return fnuz_pattern(a, 2, 16); }
+
+static inline uint64_t pair_of(float low, float high) { return f32_bits(low) | (uint64_t)f32_bits(high) << 32; }
 
 /* ---- floating point ------------------------------------------------------------------------------- */
 
@@ -445,17 +462,33 @@ static inline int div_scale_flag_f64(double b, double c) {
     return b == 0 || c == 0 ? 0 : flag;
 }
 
+/* s + error, rounded to odd: a later rounding to fewer bits is then right */
+static inline double round_to_odd(double s, double error) {
+    uint64_t bits = f64_bits(s);
+    int inward = (error < 0) != (s < 0);
+    uint64_t odd = (inward ? bits - 1 : bits) | 1;
+    int exact = !(error != 0) || !(fabs(s) < INFINITY) || error != error;
+    return exact ? s : bits_f64(odd);
+}
 /* Undoes what V_DIV_SCALE did, in the direction that the quotient c tells; the ISA document has one fixed factor, with
- * which no quotient that needs it comes out right. */
+ * which no quotient that needs it comes out right. A sum that loses bits again is kept odd, so that it is rounded
+ * once. */
 static inline float div_fmas_f32(float a, float b, float c, int scaled) {
-    if (!scaled) return fmaf(a, b, c);
-    return (float)ldexp_f64(fma((double)a, (double)b, (double)c), biased_f32(c) > 127 ? 64 : -64);
+    double p = (double)a * b, s = p + c, t = s - p;
+    double odd = round_to_odd(s, (p - (s - t)) + (c - t));
+    return scaled ? (float)(odd * (biased_f32(c) > 127 ? 0x1p64 : 0x1p-64)) : fmaf(a, b, c);
 }
 static inline double div_fmas_f64(double a, double b, double c, int scaled) {
-    return scaled ? ldexp_f64(fma(a, b, c), biased_f64(c) > 1023 ? 128 : -128) : fma(a, b, c);
+    double r = fma(a, b, c), p = a * b, low = fma(a, b, -p), s = p + c, t = s - p;
+    double error = (s - r) + (((p - (s - t)) + (c - t)) + low);
+    double scale = biased_f64(c) > 1023 ? 0x1p128 : 0x1p-128, result = r * scale;
+    return scaled ? fabs(result) < 0x1p-1022 ? round_to_odd(r, error) * scale : result : r;
 }
 
-/* Transcendentals, in double and rounded once: the hardware's last bits are not shown by this device. */
+/* Transcendentals, in double and rounded once: the hardware's last bits are not shown by this device. Those of f32 take
+ * and give no denormals, whatever MODE says. */
+static inline float no_denormal(float x) { return fabsf(x) < 0x1p-126f ? copysignf(0.0f, x) : x; }
+static inline float rsq_f32(float a) { return (float)(1.0 / sqrt((double)a)); }
 static inline float exp2_f32(float a) {
     double x = a < -200.0f ? -200.0 : a > 200.0f ? 200.0 : (double)a;
     double n = __builtin_roundeven(x), r = (x - n) * 0x1.62e42fefa39efp-1;
@@ -485,21 +518,34 @@ static inline double sin_turn(double x) { /* sin(2 pi x) for |x| <= 1/4 */
 static inline float sin_f32(float a) {
     double x = (double)a - __builtin_roundeven((double)a);
     double folded = x > 0.25 ? 0.5 - x : x < -0.25 ? -0.5 - x : x;
-    return (float)sin_turn(folded);
+    float r = a == 0 ? a : (float)sin_turn(folded);
+    return fabsf(a) == INFINITY ? bits_f32(0xffc00000) : a != a ? a : r;
 }
 static inline float cos_f32(float a) {
     double x = fabs((double)a - __builtin_roundeven((double)a));
-    return (float)sin_turn(0.25 - x);
+    float r = (float)sin_turn(0.25 - x);
+    return fabsf(a) == INFINITY ? bits_f32(0xffc00000) : a != a ? a : r;
 }
 
-/* s + error, rounded to odd: a later rounding to fewer bits is then right */
-static inline double round_to_odd(double s, double error) {
-    uint64_t bits = f64_bits(s);
-    int inward = (error < 0) != (s < 0);
-    uint64_t odd = (inward ? bits - 1 : bits) | 1;
-    int exact = !(error != 0) || !(fabs(s) < INFINITY) || error != error;
-    return exact ? s : bits_f64(odd);
+/* Cube maps: the face that a direction meets (0 to 5: +x -x +y -y +z -z), and the place on it. */
+static inline float cube_face(float x, float y, float z) {
+    int by_z = fabsf(z) >= fabsf(x) && fabsf(z) >= fabsf(y), by_y = fabsf(y) >= fabsf(x);
+    return by_z ? 4.0f + (z < 0) : by_y ? 2.0f + (y < 0) : 0.0f + (x < 0);
 }
+static inline float cube_axis(float x, float y, float z) {
+    float face = cube_face(x, y, z);
+    return face >= 4 ? z : face >= 2 ? y : x;
+}
+static inline float cube_s(float x, float y, float z) {
+    float face = cube_face(x, y, z);
+    return face == 5 ? -x : face >= 2 ? x : face == 1 ? z : -z;
+}
+static inline float cube_t(float x, float y, float z) {
+    float face = cube_face(x, y, z);
+    return face == 3 ? -z : face == 2 ? z : -y;
+}
+
+
 static inline float float_to_odd(double s) {
     float f = (float)s;
     uint32_t bits = f32_bits(f);

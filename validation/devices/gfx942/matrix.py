@@ -112,6 +112,7 @@ def lines(instruction: Instruction, operands: list[Operand], registers: Register
             raise Unsupported(f"operand {operand.text!r} where {words} vector registers are needed", instruction)
     if not (c.is_constant or (c.is_vector and c.count == row.result_words)):
         raise Unsupported(f"accumulator {c.text!r}", instruction)
+    _refuse_broadcasts(row, instruction)
     constant = constant_bits(c, row.result) if c.is_constant else 0
     shape = f"{row.m}, {row.n}, {row.k}, {row.blocks}, {_TYPES[row.a]}, {_TYPES[row.b]}, {_TYPES[row.result]}"
     source_c = -1 if c.is_constant else registers.row(c)
@@ -120,6 +121,16 @@ def lines(instruction: Instruction, operands: list[Operand], registers: Register
         f"{{ const MatrixShape shape = {{ {shape}, {_modifiers(instruction)} }};",
         f"gfx_matrix(w, &shape, {rows}); }}",
     ]
+
+
+def _refuse_broadcasts(row: MatrixRow, instruction: Instruction) -> None:
+    """CBSZ and BLGP choose blocks and lanes of 32-bit, f16, bf16 and i8 sources only (7.2); BLGP negates for f64."""
+    numbers = [int(instruction.modifier(name) or "0", 0) for name in ("cbsz", "abid", "blgp")]
+    if row.result == "f64":
+        numbers[2] = 0
+    fixed = row.result == "f64" or row.a in ("xf32", "fp8", "bf8")
+    if (fixed and any(numbers)) or 1 << numbers[0] > row.blocks or numbers[1] >= 1 << numbers[0]:
+        raise Unsupported("cbsz, abid or blgp on this instruction", instruction)
 
 
 def _modifiers(instruction: Instruction) -> str:

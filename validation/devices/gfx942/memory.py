@@ -142,11 +142,14 @@ def _ds_atomics() -> dict[str, AtomicOp]:
             for name, op in bits.items():
                 rows[f"{name}{prefix}_b{width}"] = AtomicOp(op, wide, words)
             rows[f"cmpst{prefix}_b{width}"] = AtomicOp("AT_CMPSWAP", wide, 2 * words)
+            rows[f"cmpst{prefix}_f{width}"] = AtomicOp("AT_FCMPSWAP", wide, 2 * words)
             rows[f"mskor{prefix}_b{width}"] = AtomicOp("AT_MSKOR", wide, 2 * words)
             rows[f"add{prefix}_f{width}"] = AtomicOp("AT_FADD", wide, words)
             rows[f"min{prefix}_f{width}"] = AtomicOp("AT_FMIN", wide, words)
             rows[f"max{prefix}_f{width}"] = AtomicOp("AT_FMAX", wide, words)
         rows[f"wrxchg_rtn_b{width}"] = AtomicOp("AT_SWAP", wide, words)
+    rows["wrap_rtn_b32"] = AtomicOp("AT_WRAP", False, 2)
+    rows["condxchg32_rtn_b64"] = AtomicOp("AT_CONDXCHG", True, 2)
     for prefix in ("", "_rtn"):
         rows[f"pk_add{prefix}_f16"] = AtomicOp("AT_PK_F16", False, 1)
         rows[f"pk_add{prefix}_bf16"] = AtomicOp("AT_PK_BF16", False, 1)
@@ -156,13 +159,21 @@ def _ds_atomics() -> dict[str, AtomicOp]:
 DS_ATOMICS = _ds_atomics()  # after ds_
 SCALAR_LOADS = {"s_load_dword": 1, "s_load_dwordx2": 2, "s_load_dwordx4": 4, "s_load_dwordx8": 8, "s_load_dwordx16": 16}
 
+SCALAR_STORES = {"s_store_dword": 1, "s_store_dwordx2": 2, "s_store_dwordx4": 4}
+SCALAR_ATOMICS = {f"s_atomic_{name}": op for name, op in ATOMICS.items() if "f" not in name.partition("_")[2]}
+LDS_LOADS = {  # after global_load_lds_ and scratch_load_lds_: a dword for every lane
+    name: LOADS[name] for name in ("ubyte", "sbyte", "ushort", "sshort", "dword")
+}
+
 SCALAR_BUFFER_LOADS = {name.replace("s_load", "s_buffer_load"): words for name, words in SCALAR_LOADS.items()}
 
 
 def bytes_moved(mnemonic: str) -> int:
     """Bytes a memory instruction moves per lane (scalar loads: per wave)."""
     if mnemonic.startswith("s_"):
-        return 4 * (SCALAR_LOADS.get(mnemonic) or SCALAR_BUFFER_LOADS.get(mnemonic, 0))
+        if mnemonic in SCALAR_ATOMICS:
+            return 8 if SCALAR_ATOMICS[mnemonic].wide else 4
+        return 4 * ((SCALAR_LOADS | SCALAR_STORES).get(mnemonic) or SCALAR_BUFFER_LOADS.get(mnemonic, 0))
     if mnemonic.startswith("ds_"):
         return _ds_bytes(mnemonic[3:])
     space, _, rest = mnemonic.partition("_")
@@ -171,6 +182,7 @@ def bytes_moved(mnemonic: str) -> int:
         return 0
     if action == "atomic" and what in ATOMICS:
         return 8 if ATOMICS[what].wide else 4
+    what = what.removeprefix("lds_")
     widths = LOADS if action == "load" else STORES if action == "store" else {}
     return BYTES[widths[what]] if what in widths else 0
 
@@ -178,6 +190,10 @@ def bytes_moved(mnemonic: str) -> int:
 def _ds_bytes(name: str) -> int:
     if name in DS_ATOMICS:
         return 8 if DS_ATOMICS[name].wide else 4
+    if name in ("append", "consume") or name.endswith("_addtid_b32"):
+        return 4
+    if name.startswith("wrxchg2"):
+        return 2 * int(name[-2:]) // 8
     if name.startswith(("read2", "write2")):
         return 2 * int(name[-2:]) // 8
     action, _, what = name.partition("_")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import re
-import shutil
 import struct
 import subprocess
 import tempfile
@@ -13,7 +12,7 @@ from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
 from elftools.elf.relocation import RelocationSection
-from elftools.elf.sections import Section, SymbolTableSection
+from elftools.elf.sections import SymbolTableSection
 from porter.validation.devices.gfx942.layout import reached_addresses
 from porter.validation.devices.gfx942.lines import SYSTEM
 from porter.validation.devices.gfx942.text import (
@@ -28,8 +27,9 @@ from porter.validation.devices.gfx942.text import (
     parse_instruction,
     parse_metadata,
 )
+from porter.validation.toolchain.programs import find
+from porter.validation.toolchain.result import Missing
 
-_VERSIONS = ("-20", "-19", "-18", "-17", "")
 _SHF_WRITE, _SHF_ALLOC, _SHF_EXECINSTR = 1, 2, 4
 _RELATIVE64, _ABS64 = 13, 3
 _LINE = re.compile(r"^\s+(?P<text>\S.*?)\s*// (?P<address>[0-9A-F]{12,16}):")
@@ -37,10 +37,10 @@ _SOURCE = re.compile(r"^; (?P<file>.+):(?P<line>\d+)$")
 
 
 def _tool(name: str) -> str:
-    for version in _VERSIONS:
-        if path := shutil.which(name + version) or shutil.which(f"/opt/rocm/llvm/bin/{name}"):
-            return path
-    raise Unreadable(f"no {name} (17 or newer) to read the code object with", 0)
+    found = find(name)
+    if isinstance(found, Missing):
+        raise Unreadable(f"the code object cannot be read: {found.reason}", 0)
+    return found.path
 
 
 def _run(*command: str) -> str:
@@ -53,44 +53,72 @@ def _run(*command: str) -> str:
 def _disassembled(listing: str) -> dict[int, Instruction]:
     """Instructions by address; those from system headers are charged to the line before."""
     found: dict[int, Instruction] = {}
+    seen: dict[str, Instruction] = {}
     file, source_line = None, 0
     for number, line in enumerate(listing.splitlines(), 1):
         if match := _SOURCE.match(line):
             if not SYSTEM.search(match["file"]):
                 file, source_line = match["file"], int(match["line"])
         elif match := _LINE.match(line):
-            made = parse_instruction(match["text"], number, file, source_line)
-            found[int(match["address"], 16)] = replace(made, address=int(match["address"], 16))
+            address = int(match["address"], 16)
+            made = seen.get(match["text"])
+            if made is None:
+                made = seen.setdefault(match["text"], parse_instruction(match["text"], number))
+            found[address] = replace(made, line=number, file=file, source_line=source_line, address=address)
         elif line.endswith(">:"):
             file, source_line = None, 0
     return found
 
 
-def _symbols(elf: ELFFile, kind: str) -> dict[str, tuple[int, int]]:
-    """Name -> address and size of the defined symbols of a type."""
-    found: dict[str, tuple[int, int]] = {}
+Symbols = dict[str, dict[str, tuple[int, int]]]
+
+
+def _symbols(elf: ELFFile) -> Symbols:
+    """By type, then by name: address and size of the defined symbols."""
+    found: Symbols = {"STT_FUNC": {}, "STT_OBJECT": {}, "STT_NOTYPE": {}}
     for section in elf.iter_sections():
         if not isinstance(section, SymbolTableSection):
             continue
         for symbol in section.iter_symbols():
-            if symbol["st_info"]["type"] == kind and symbol["st_shndx"] != "SHN_UNDEF":
-                found[symbol.name] = (symbol["st_value"], symbol["st_size"])
+            kind = found.get(symbol["st_info"]["type"])
+            if kind is not None and symbol["st_shndx"] != "SHN_UNDEF":
+                kind[symbol.name] = (symbol["st_value"], symbol["st_size"])
     return found
 
 
-def _branch_target(instruction: Instruction) -> int | None:
+def _branch_target(instruction: Instruction, labels: dict[str, int]) -> int | None:
+    """The address; an operand that is no number is one of the file's symbols."""
     name = instruction.mnemonic
     if not name.startswith(("s_cbranch", "s_branch")):
         return None
-    words = int(instruction.operands[0].split()[0], 0)
+    operand = instruction.operands[0].split()[0]
+    try:
+        words = int(operand, 0)
+    except ValueError:
+        if operand not in labels:
+            raise Unreadable(f"jump to unknown label: {instruction.text}", instruction.line) from None
+        return labels[operand]
     return instruction.address + 4 + 4 * (words - 0x10000 if words & 0x8000 else words)
 
 
+def _starts(instructions: dict[int, Instruction], named: dict[str, tuple[int, int]]) -> dict[int, str]:
+    """Functions by address: of several names the one with a size; labels inside functions are none."""
+    found: dict[int, str] = {}
+    spans = [(address, address + size) for address, size in named.values() if size]
+    for name, (address, size) in sorted(named.items(), key=lambda item: item[1][1]):
+        if address in instructions and (size or not any(low < address < high for low, high in spans)):
+            found[address] = name
+    return found
+
+
 def _functions(
-    instructions: dict[int, Instruction], named: dict[str, tuple[int, int]], pointed_at: set[int]
+    instructions: dict[int, Instruction],
+    named: dict[str, tuple[int, int]],
+    pointed_at: set[int],
+    labels: dict[str, int],
 ) -> dict[str, Function]:
     """Functions from the symbols, and from what is called without having one (stripped files)."""
-    starts = {address: name for name, (address, _) in named.items() if address in instructions}
+    starts = _starts(instructions, named)
     inside = [(address, address + size) for address, size in named.values()]
     reached = {
         address
@@ -98,7 +126,7 @@ def _functions(
         if address in instructions and not any(low < address < high for low, high in inside)
     }
     starts |= {address: f"function at {address:#x}" for address in reached - set(starts)}
-    targets = {t for i in instructions.values() if (t := _branch_target(i)) is not None}
+    targets = {t for i in instructions.values() if (t := _branch_target(i, labels)) is not None}
     found: dict[str, Function] = {}
     current: Function | None = None
     for address, item in sorted(instructions.items()):
@@ -108,12 +136,15 @@ def _functions(
             continue
         if address in targets:
             current.items.append(Label(f"at_{address:x}"))
-        target = _branch_target(item)
+        target = _branch_target(item, labels)
         if target is not None:
             if target not in instructions:
                 raise Unreadable(f"branch out of the code: {item.text}", item.line)
             item = replace(item, operands=(f"at_{target:x}",))
         current.items.append(item)
+    for name, (address, _) in named.items():  # other names of the same code
+        if name not in found and (same := found.get(starts.get(address, ""))) is not None:
+            found[name] = replace(same, name=name)
     return found
 
 
@@ -138,14 +169,6 @@ def _directives(descriptor: bytes, gfx90a: bool) -> dict[str, int]:
         "user_sgpr_kernarg_preload_offset": _bits(preload, 7, 9),
     }
     return found
-
-
-def _section_at(elf: ELFFile, address: int) -> Section:
-    for section in elf.iter_sections():
-        start = section["sh_addr"]
-        if section["sh_flags"] & _SHF_ALLOC and start <= address < start + section["sh_size"]:
-            return section
-    raise Unreadable(f"nothing is loaded at {address:#x}", 0)
 
 
 def _pointers(elf: ELFFile) -> dict[int, int]:
@@ -177,17 +200,20 @@ def _sections(elf: ELFFile) -> tuple[tuple[int, bytes, str, bool], ...]:
     return tuple(sorted(found))
 
 
-def _kernels(elf: ELFFile, metadata: Metadata, program: Program) -> None:
-    objects = _symbols(elf, "STT_OBJECT")
+def _bytes_at(image: CodeImage, address: int, count: int) -> bytes:
+    for start, data, _, _ in image.sections:
+        if start <= address < start + len(data):
+            return data[address - start : address - start + count]
+    raise Unreadable(f"nothing is loaded at {address:#x}", 0)
+
+
+def _kernels(objects: dict[str, tuple[int, int]], metadata: Metadata, program: Program, image: CodeImage) -> None:
     listed = metadata.get("amdhsa.kernels")
     for entry in listed if isinstance(listed, list) else []:
         name, descriptor = str(entry[".name"]), str(entry[".symbol"])
         if descriptor not in objects:
             continue
-        address = objects[descriptor][0]
-        section = _section_at(elf, address)
-        offset = address - section["sh_addr"]
-        found = _directives(section.data()[offset : offset + 64], "gfx90a" in program.target)
+        found = _directives(_bytes_at(image, objects[descriptor][0], 64), "gfx90a" in program.target)
         program.kernels[name] = kernel_info(entry, {name: found})
 
 
@@ -205,9 +231,12 @@ def read_object(content: bytes) -> Program:
     metadata = parse_metadata(lines[start:end])
     instructions = _disassembled(listing)
     pointers = _pointers(elf)
-    data = {name: place for name, place in _symbols(elf, "STT_OBJECT").items() if not name.endswith(".kd")}
+    symbols = _symbols(elf)
+    objects, functions = symbols["STT_OBJECT"], symbols["STT_FUNC"]
+    data = {name: place for name, place in objects.items() if not name.endswith(".kd")}
     program = Program(target=str(metadata.get("amdhsa.target", "")))
-    program.functions = _functions(instructions, _symbols(elf, "STT_FUNC"), set(pointers.values()))
+    labels = {name: address for name, (address, _) in (functions | symbols["STT_NOTYPE"]).items()}
+    program.functions = _functions(instructions, functions, set(pointers.values()), labels)
     program.image = CodeImage(_sections(elf), data, pointers)
-    _kernels(elf, metadata, program)
+    _kernels(objects, metadata, program, program.image)
     return program

@@ -39,7 +39,7 @@ _FLOAT = re.compile(r"^-?(\d+\.\d*|\d*\.\d+)([eE][+-]?\d+)?$|^-?\d+[eE][+-]?\d+$
 _SYMBOL = re.compile(
     r"^([A-Za-z_.$][\w.$]*)(?:@(rel32|gotpcrel32|abs32)(?:@(lo|hi))?)?(?:\s*([+-])\s*(\d+|0x[0-9a-fA-F]+))?$"
 )
-_INVERSE_TWO_PI = {"f32": 0x3E22F983, "f64": 0x3FC45F306DC9C882, "f16": 0x3118}
+_INVERSE_TWO_PI = {"f32": 0x3E22F983, "f64": 0x3FC45F306DC9C882, "f16": 0x3118, "h16": 0x3118}
 
 
 class BadOperand(Exception):
@@ -91,7 +91,9 @@ def parse(text: str) -> Operand:
         else:
             break
     plain = _parse_plain(body, text)
-    return replace(plain, text=text, negate=negate, absolute=absolute, sign_extend=sign)
+    return replace(
+        plain, text=plain.text if plain.kind == "float" else text, negate=negate, absolute=absolute, sign_extend=sign
+    )
 
 
 def _parse_plain(body: str, text: str) -> Operand:
@@ -106,7 +108,7 @@ def _parse_plain(body: str, text: str) -> Operand:
     if _INTEGER.match(body):
         return Operand("int", text, value=int(body, 0))
     if _FLOAT.match(body):
-        return Operand("float", text)
+        return Operand("float", body)
     if match := re.match(r"^\[(?:s\d+,?\s*)+\]$", body):
         first = int(re.findall(r"\d+", body)[0])
         return Operand("s", text, first, body.count("s"))
@@ -134,14 +136,14 @@ def constant_bits(operand: Operand, kind: str) -> int:
 
 
 def _float_bits(text: str, kind: str) -> int:
-    body = re.sub(r"^[^\d.-]+|[|)]+$", "", text)
+    body = text
     if body.lstrip("-").startswith("0.1591549"):
         bits = _INVERSE_TWO_PI.get(kind, _INVERSE_TWO_PI["f32"])
-        sign = {"f64": 63, "f16": 15}.get(kind, 31)
+        sign = {"f64": 63, "f16": 15, "h16": 15}.get(kind, 31)
         return bits | (1 << sign if body.startswith("-") else 0)
     value = float(body)
     if kind in ("f64", "b64", "u64", "i64"):
         return int(struct.unpack("<Q", struct.pack("<d", value))[0])
-    if kind in ("f16", "u16", "i16"):
+    if kind in ("f16", "h16"):  # 16-bit integers take the pattern of f32, as far as they are wide
         return int(struct.unpack("<H", struct.pack("<e", value))[0])
     return int(struct.unpack("<I", struct.pack("<f", value))[0])

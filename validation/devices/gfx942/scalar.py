@@ -154,7 +154,16 @@ BRANCHES = {  # 12.5 SOPP: condition, and whether it can tell a divergent branch
 }
 NO_EFFECT = {  # 12.5 SOPP and others: scheduling, caches, hints
     *("s_nop", "s_waitcnt", "s_sleep", "s_setprio", "s_sethalt", "s_inst_prefetch", "s_icache_inv", "s_dcache_inv"),
-    *("s_dcache_wb", "s_dcache_inv_vol", "s_dcache_wb_vol", "s_waitcnt_depctr", "s_incperflevel", "s_decperflevel"),
+    *(
+        "s_dcache_wb",
+        "v_clrexcp",
+        "s_wakeup",
+        "s_dcache_inv_vol",
+        "s_dcache_wb_vol",
+        "s_waitcnt_depctr",
+        "s_incperflevel",
+        "s_decperflevel",
+    ),
     *("s_ttracedata", "buffer_inv", "buffer_wbl2", "buffer_wbinvl1", "buffer_wbinvl1_vol", "v_nop", "s_waitcnt_vscnt"),
     *("s_waitcnt_lgkmcnt", "s_waitcnt_vmcnt", "s_waitcnt_expcnt", "s_version", "s_code_end", "ds_nop", "buffer_invl2"),
 }

@@ -130,7 +130,7 @@ _BARE = {
     *("row_mirror", "row_half_mirror"),
 }
 _MODIFIER = re.compile(r"^([a-z_0-9]+):(.*)$", re.S)
-_NO_MODIFIERS = ("s_waitcnt", "s_branch", "s_cbranch", "s_sendmsg", "s_setreg", "s_getreg")
+_NO_MODIFIERS = ("s_set_gpr_idx", "s_waitcnt", "s_branch", "s_cbranch", "s_sendmsg", "s_setreg", "s_getreg")
 
 
 def strip_comment(line: str) -> str:

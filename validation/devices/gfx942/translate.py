@@ -14,6 +14,7 @@ from porter.validation.devices.gfx942.code import Unsupported
 from porter.validation.devices.gfx942.emit_entry import EntryEmitter
 from porter.validation.devices.gfx942.emit_memory import MemoryEmitter
 from porter.validation.devices.gfx942.emit_vector import VectorEmitter
+from porter.validation.devices.gfx942.exactness import doubt_of
 from porter.validation.devices.gfx942.layout import HOSTCALL_BUFFER, IMAGE, code_address
 from porter.validation.devices.gfx942.operands import BadOperand, Operand, parse
 from porter.validation.devices.gfx942.text import Instruction
@@ -56,7 +57,7 @@ class Translator(VectorEmitter, MemoryEmitter, EntryEmitter):
         starts = set(self.linear.entries.values())
         for index, instruction in enumerate(self.linear.items):
             name = instruction.mnemonic
-            if name in scalar.BRANCHES:
+            if name in scalar.BRANCHES or name == "s_call_b64":
                 starts.add(self._target(instruction))
                 starts.add(index + 1)
             elif name in ("s_barrier", "s_swappc_b64", "s_setpc_b64", "s_endpgm", "s_call_b64") or "gws" in name:
@@ -102,7 +103,8 @@ class Translator(VectorEmitter, MemoryEmitter, EntryEmitter):
         kind, space, operations = self._classify(instruction)
         site = Site(instruction.text, instruction.line, instruction.file, instruction.source_line)
         moved = memory.bytes_moved(instruction.mnemonic)
-        self.sites.append(SiteKind(site, kind, self.segment, space, operations, moved))
+        doubt = doubt_of(instruction.mnemonic, instruction.form)
+        self.sites.append(SiteKind(site, kind, self.segment, space, operations, moved, doubt))
         try:
             operands = [parse(text) for text in self._plain_operands(instruction)]
             self._dispatch(index, instruction, operands)
@@ -144,8 +146,8 @@ class Translator(VectorEmitter, MemoryEmitter, EntryEmitter):
             self.writer.emit("core_fence(&w->core, 1);")
         if name in scalar.NO_EFFECT:
             return
-        if self.relative is not None and name not in ("s_set_gpr_idx_off", "v_mov_b32", "s_set_gpr_idx_on"):
-            raise Unsupported("only v_mov_b32 is known under s_set_gpr_idx_on", instruction)
+        if self.relative is not None and name.startswith("v_") and alu.row_for(instruction) is None:
+            raise Unsupported("this use of s_set_gpr_idx_on", instruction)
         if name in matrix.ROWS:
             self._matrix(instruction, operands)
         elif alu.row_for(instruction) is not None:
@@ -158,6 +160,8 @@ class Translator(VectorEmitter, MemoryEmitter, EntryEmitter):
             self._branch(index, instruction)
         elif name in memory.SCALAR_LOADS:
             self._scalar_load(index, instruction, operands)
+        elif name in memory.SCALAR_STORES or name in memory.SCALAR_ATOMICS:
+            self._scalar_store(index, instruction, operands)
         elif name in memory.SCALAR_BUFFER_LOADS:
             self._scalar_buffer_load(index, instruction, operands)
         elif name.startswith(("global_", "flat_", "scratch_")):

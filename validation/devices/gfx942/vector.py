@@ -6,6 +6,8 @@ Helpers that are more than an operator are in lanes.h.
 
 from __future__ import annotations
 
+import re
+
 from porter.validation.devices.gfx942.rows import Row, family, table
 
 ROWS: dict[str, Row] = {
@@ -52,6 +54,7 @@ ROWS: dict[str, Row] = {
         v_sub_f16          f16 = f16 f16             : a - b
         v_subrev_f16       f16 = f16 f16             : b - a
         v_mul_f16          f16 = f16 f16             : a * b
+        v_mac_f16          f16 = f16 f16             : (float)(_Float16)(a * b) + d
         v_fmac_f16         f16 = f16 f16             : fma_f16(a, b, d)
         v_add_u16          u16 = u16 u16             : a + b
         v_sub_u16          u16 = u16 u16             : a - b
@@ -113,14 +116,14 @@ ROWS: dict[str, Row] = {
         v_ceil_f32         f32 = f32                 : ceilf(a)
         v_rndne_f32        f32 = f32                 : __builtin_roundevenf(a)
         v_floor_f32        f32 = f32                 : floorf(a)
-        v_exp_f32          f32 = f32                 : exp2_f32(a)
-        v_log_f32          f32 = f32                 : log2_f32(a)
-        v_rcp_f32          f32 = f32                 : 1.0f / a
-        v_rcp_iflag_f32    f32 = f32                 : 1.0f / a
-        v_rsq_f32          f32 = f32                 : (float)(1.0 / sqrt((double)a))
+        v_exp_f32          f32 = f32                 : no_denormal(exp2_f32(no_denormal(a)))
+        v_log_f32          f32 = f32                 : log2_f32(no_denormal(a))
+        v_rcp_f32          f32 = f32                 : no_denormal(1.0f / no_denormal(a))
+        v_rcp_iflag_f32    f32 = f32                 : no_denormal(1.0f / no_denormal(a))
+        v_rsq_f32          f32 = f32                 : rsq_f32(no_denormal(a))
         v_rcp_f64          f64 = f64                 : 1.0 / a
         v_rsq_f64          f64 = f64                 : 1.0 / sqrt(a)
-        v_sqrt_f32         f32 = f32                 : sqrtf(a)
+        v_sqrt_f32         f32 = f32                 : sqrtf(no_denormal(a))
         v_sqrt_f64         f64 = f64                 : sqrt(a)
         v_sin_f32          f32 = f32                 : sin_f32(a)
         v_cos_f32          f32 = f32                 : cos_f32(a)
@@ -152,13 +155,15 @@ ROWS: dict[str, Row] = {
         v_fract_f16        f16 = f16                 : fract_f16(a)
         v_sin_f16          f16 = f16                 : sin_f32(a)
         v_cos_f16          f16 = f16                 : cos_f32(a)
-        v_exp_legacy_f32   f32 = f32                 : exp2_f32(a)
-        v_log_legacy_f32   f32 = f32                 : log2_f32(a)
+        v_exp_legacy_f32   f32 = f32                 : no_denormal(exp2_f32(no_denormal(a)))
+        v_log_legacy_f32   f32 = f32                 : log2_f32(no_denormal(a))
         v_cvt_norm_i16_f16 i16 = f16                 : norm_i16(a)
         v_cvt_norm_u16_f16 u16 = f16                 : norm_u16(a)
         v_sat_pk_u8_i16    u16 = u32                 : sat_pk_u8_i16(a)
         v_cvt_f32_fp8      f32 = u8                  : f32_from_fp8(a)
         v_cvt_f32_bf8      f32 = u8                  : f32_from_bf8(a)
+        v_cvt_pk_f32_fp8   u64 = u16                 : pair_of(f32_from_fp8(a & 255), f32_from_fp8(a >> 8))
+        v_cvt_pk_f32_bf8   u64 = u16                 : pair_of(f32_from_bf8(a & 255), f32_from_bf8(a >> 8))
         """,
     ),
     **table(
@@ -173,6 +178,10 @@ ROWS: dict[str, Row] = {
         v_bfi_b32          u32 = u32 u32 u32         : (a & b) | (~a & c)
         v_fma_f32          f32 = f32 f32 f32         : fmaf(a, b, c)
         v_fma_f64          f64 = f64 f64 f64         : fma(a, b, c)
+        v_cubeid_f32       f32 = f32 f32 f32         : cube_face(a, b, c)
+        v_cubesc_f32       f32 = f32 f32 f32         : cube_s(a, b, c)
+        v_cubetc_f32       f32 = f32 f32 f32         : cube_t(a, b, c)
+        v_cubema_f32       f32 = f32 f32 f32         : 2.0f * cube_axis(a, b, c)
         v_lerp_u8          u32 = u32 u32 u32         : lerp_u8(a, b, c)
         v_alignbit_b32     u32 = u32 u32 u32         : (((uint64_t)a << 32) | b) >> (c & 31)
         v_alignbyte_b32    u32 = u32 u32 u32         : (((uint64_t)a << 32) | b) >> (8 * (c & 3))
@@ -190,6 +199,8 @@ ROWS: dict[str, Row] = {
         v_sad_u16          u32 = u32 u32 u32         : sad_u16(a, b, c)
         v_sad_u32          u32 = u32 u32 u32         : (a > b ? a - b : b - a) + c
         v_msad_u8          u32 = u32 u32 u32         : msad_u8(a, b, c)
+        v_qsad_pk_u16_u8   u64 = u64 u32 u64         : qsad_pk(a, b, c)
+        v_mqsad_pk_u16_u8  u64 = u64 u32 u64         : mqsad_pk(a, b, c)
         v_cvt_pk_u8_f32    u32 = f32 u32 u32         : cvt_pk_u8_f32(a, b, c)
         v_div_fixup_f32    f32 = f32 f32 f32         : div_fixup_f32(a, b, c)
         v_div_fixup_f64    f64 = f64 f64 f64         : div_fixup_f64(a, b, c)
@@ -257,7 +268,7 @@ ROWS: dict[str, Row] = {
         v_sub_i32          i32 = u32 u32             : a - b
         v_add_i16          i16k = u16 u16            : a + b
         v_sub_i16          i16k = u16 u16            : a - b
-        v_pack_b32_f16     u32 = u16 u16             : a | (uint32_t)b << 16
+        v_pack_b32_f16     u32 = h16 h16             : a | (uint32_t)b << 16
         v_mul_legacy_f32   f32 = f32 f32             : a == 0 || b == 0 ? 0.0f : a * b
         v_cvt_pk_fp8_f32   u16k = f32 f32            : fp8_from_f32(a) | fp8_from_f32(b) << 8
         v_cvt_pk_bf8_f32   u16k = f32 f32            : bf8_from_f32(a) | bf8_from_f32(b) << 8
@@ -374,4 +385,26 @@ SATURATING = {
     "v_pk_sub_u16": "a > b ? a - b : 0",
     "v_pk_add_i16": "sat_i16(a + b)",
     "v_pk_sub_i16": "sat_i16(a - b)",
+    "v_pk_mad_u16": "sat_u16((uint64_t)a * b + c)",
+    "v_pk_mad_i16": "sat_i16((int64_t)a * b + c)",
+    "v_add_co_u32": "add_sat_u32(a, b)",
+    "v_sub_co_u32": "sub_sat_u32(a, b)",
+    "v_subrev_co_u32": "sub_sat_u32(b, a)",
+    "v_addc_co_u32": "sat_u32((int64_t)a + b + c)",
+    "v_subb_co_u32": "sat_u32((int64_t)a - b - c)",
+    "v_subbrev_co_u32": "sat_u32((int64_t)b - a - c)",
+    "v_mad_u16": "sat_u16((uint64_t)a * b + c)",
+    "v_mad_i16": "sat_i16((int64_t)a * b + c)",
+    "v_mad_u32_u16": "sat_u32((int64_t)((uint64_t)a * b + c))",
+    "v_mad_i32_i16": "sat_i32((int64_t)a * b + (int32_t)c)",
+    "v_sad_u8": "sat_u32((int64_t)sad_u8(a, b, 0) + c)",
+    "v_sad_u16": "sat_u32((int64_t)sad_u16(a, b, 0) + c)",
+    "v_sad_hi_u8": "sat_u32(((int64_t)sad_u8(a, b, 0) << 16) + c)",
+    "v_sad_u32": "sat_u32((int64_t)(a > b ? a - b : b - a) + c)",
+    "v_msad_u8": "sat_u32((int64_t)msad_u8(a, b, 0) + c)",
 }
+
+# Integer results that are in range whatever clamp says.
+IN_RANGE = re.compile(
+    r"v_(pk_)?(min|max|med)\w*_[iu](8|16|32)$|v_cvt_\w*[iu](8|16|32)_f(16|32|64)$|v_cvt_norm_\w+|v_cvt_pk_u8_f32$"
+)

@@ -45,11 +45,11 @@ enum Width { W_U8, W_I8, W_U16, W_I16, W_32, W_64, W_96, W_128, W_U8_LO, W_U8_HI
 
 enum Atomic {
     AT_SWAP, AT_CMPSWAP, AT_ADD, AT_SUB, AT_RSUB, AT_SMIN, AT_UMIN, AT_SMAX, AT_UMAX, AT_AND, AT_OR, AT_XOR, AT_INC,
-    AT_DEC, AT_MSKOR, AT_FADD, AT_FMIN, AT_FMAX, AT_PK_F16, AT_PK_BF16
+    AT_DEC, AT_MSKOR, AT_FADD, AT_FMIN, AT_FMAX, AT_PK_F16, AT_PK_BF16, AT_FCMPSWAP, AT_WRAP, AT_CONDXCHG
 };
 
 /* Where the lanes' addresses come from: a base for all, plus a register (pair) of each lane. */
-enum AddressMode { ADDRESS_UNIFORM, ADDRESS_ROW, ADDRESS_PAIR, ADDRESS_WRAPPED /* sum in 32 bits: LDS */ };
+enum AddressMode { ADDRESS_UNIFORM, ADDRESS_ROW, ADDRESS_PAIR, ADDRESS_WRAPPED /* sum in 32 bits: LDS */, ADDRESS_THREADS /* a dword each */ };
 typedef struct Address {
     uint32_t mode, row;
     uint64_t base;
@@ -61,6 +61,11 @@ int gfx_load_pair(Lanes *w, uint32_t site, int width, Address first, Address sec
 int gfx_store(Lanes *w, uint32_t site, int space, int width, Address at, uint32_t row);
 int gfx_atomic(Lanes *w, uint32_t site, int space, int op, int wide, Address at, uint32_t data, uint32_t other,
                int32_t result);
+int gfx_exchange_pair(Lanes *w, uint32_t site, int wide, Address first, Address second, uint32_t data, uint32_t other,
+                      uint32_t result);
+int gfx_append(Lanes *w, uint32_t site, uint32_t offset, int consume, uint32_t row);
+int gfx_scalar_store(Lanes *w, uint32_t site, uint64_t address, uint32_t words, uint32_t from);
+int gfx_scalar_atomic(Lanes *w, uint32_t site, int op, int wide, uint64_t address, uint32_t data, int returns);
 int gfx_scalar_load(Lanes *w, uint32_t site, uint64_t address, uint32_t words, uint32_t into);
 void gfx_permute(Lanes *w, int backward, uint32_t address, uint32_t data, uint32_t offset, uint32_t into);
 void gfx_swizzle(Lanes *w, uint32_t data, uint32_t offset, uint32_t into);

@@ -218,12 +218,13 @@ int ptx_store(Warp *w, uint32_t site, uint32_t active, int space, uint64_t *addr
         memcpy(copy, address, sizeof copy);
         if (core_global(&w->core, site, s.global, copy, total, total, 1)) return 1;
         write_rows(s.global, copy, bytes, count, from, wide);
-        if (UNLIKELY(w->core.worker->suspicious)) core_settle(&w->core);
+        if (UNLIKELY(w->core.worker->suspicious) && core_settle(&w->core)) return 1;
     }
     if (s.shared) {
         memcpy(copy, address, sizeof copy);
         if (core_shared(&w->core, site, s.shared, copy, total, total, 1, 0, NULL)) return 1;
         write_rows(s.shared, copy, bytes, count, from, wide);
+        if (UNLIKELY(w->core.worker->suspicious) && core_settle(&w->core)) return 1;
         if (UNLIKELY(bad & s.shared)) unwritten(w, bad & s.shared, address, total);
     }
     if (s.local) {
@@ -343,7 +344,7 @@ int ptx_copy(Warp *w, uint32_t site, uint32_t active, uint64_t *to, uint64_t *fr
     memcpy(target, to, sizeof target);
     if (core_shared(&w->core, site, active, target, bytes, bytes, 1, 0, NULL)) return 1;
     EACH(left, l, active) memcpy((void *)target[l], data[l], bytes);
-    return 0;
+    return UNLIKELY(w->core.worker->suspicious) ? core_settle(&w->core) : 0;
 }
 
 /* Bytes at a generic address of one lane. */

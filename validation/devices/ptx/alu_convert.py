@@ -7,7 +7,7 @@ from porter.validation.devices.ptx.code import typed
 from porter.validation.devices.ptx.lane import Lane
 from porter.validation.devices.ptx.model import WIDTHS
 
-_TO_INTEGRAL = {"rni": "rint", "rzi": "trunc", "rmi": "floor", "rpi": "ceil"}
+_TO_INTEGRAL = {"rni": "__builtin_roundeven", "rzi": "trunc", "rmi": "floor", "rpi": "ceil"}
 _SMALL = ("f16", "bf16")
 _PAIRS = {"f16x2": "f16", "bf16x2": "bf16"}
 _TINY = ("e4m3x2", "e5m2x2")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from porter.validation.cases.sampling import Sampling
 from porter.validation.devices.core import abi
 from porter.validation.devices.core.hostcc import HostBuildFailed, HostCompiler, build, find_host_compiler
 from porter.validation.devices.core.image import ImageArgument, bind_with_images, place_image
@@ -20,7 +21,7 @@ from porter.validation.devices.ptx.printed import spoken
 from porter.validation.devices.ptx.read import read
 from porter.validation.devices.ptx.texture import Texture, describe
 from porter.validation.devices.ptx.translate import Translation, Translator
-from porter.validation.sampling import Sampling
+from porter.validation.toolchain.result import Missing
 
 FOLDER = Path(__file__).parent
 LANES = 32
@@ -28,6 +29,11 @@ MAX_SHARED = 227 * 1024
 MAX_THREADS = 1024
 SHARED_APERTURE = 0x0001000000000000
 CODE_BASE = 0x0003000000000000
+
+
+_TYPES = {"u8": "uint8", "s8": "int8", "u16": "uint16", "s16": "int16", "u32": "uint32", "s32": "int32",
+          "u64": "uint64", "s64": "int64", "f32": "float32", "f64": "float64"}  # fmt: skip
+"""What numpy calls the types that PTX names; `.b8` may be anything."""
 
 
 @dataclass
@@ -43,6 +49,12 @@ class Module(ModuleBase[Translation]):
     def kernels(self) -> tuple[str, ...]:
         """Names of the kernels, mangled as in the source's object code."""
         return tuple(self.program.kernels)
+
+    @property
+    def variable_types(self) -> dict[str, str]:
+        """By symbol: the numpy type of a variable's elements, where PTX names one."""
+        found = {name: _TYPES.get(variable.type) for name, variable in self.program.variables.items()}
+        return {name: kind for name, kind in found.items() if kind is not None}
 
     def _run(
         self,
@@ -117,7 +129,8 @@ class Device:
     @staticmethod
     def available() -> str | None:
         """None, or the reason why there is no such device here."""
-        return None if find_host_compiler() else "no C compiler (clang, gcc or cc) on this machine"
+        found = find_host_compiler()
+        return found.reason if isinstance(found, Missing) else None
 
     def compile(self, ptx: str) -> Module | NotRun:
         """Load one PTX module."""
@@ -171,10 +184,10 @@ class Device:
         return symbols
 
 
-def open_device(host_compiler: str | None = None) -> Device | NotRun:
+def open_device() -> Device | NotRun:
     """The device, or why it cannot be had."""
-    compiler = find_host_compiler(host_compiler)
-    return Device(compiler) if compiler else NotRun(Device.available() or f"no host compiler {host_compiler}")
+    compiler = find_host_compiler()
+    return NotRun(compiler.reason) if isinstance(compiler, Missing) else Device(compiler)
 
 
 def _refused(function: Function, translation: Translation, block: Dim, shared: int) -> NotRun | None:

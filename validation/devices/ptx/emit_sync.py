@@ -76,8 +76,13 @@ class SyncEmitter(MemoryEmitter):
             value = self.lane_value(operand, bits, instruction)
             out.append(f"w->x.{field}[l] = m[l] ? {value} : w->x.{field}[l];")
         out.append("}")
-        bad = self.bad_of([name for name in reads(instruction) if name not in self.unit.constants]) or "0"
-        out.append(f"e = ptx_sync(&w->x, {index}, {pc}, {kind}, {bad});")
+        names = [name for name in reads(instruction) if name not in self.unit.constants]
+        held, chosen = set(names), set[str]()
+        if instruction.base == "shfl":
+            held, chosen = set(registers(sources[0])), {r for o in (*sources[1:], members) for r in registers(o)}
+        bad = self.bad_of([name for name in names if name in held]) or "0"
+        choice = self.bad_of([name for name in names if name in chosen]) or "0"
+        out.append(f"e = ptx_sync(&w->x, {index}, {pc}, {kind}, {bad}, {choice});")
         out.append("if (e != GO) goto moved; }")
         self.emit(*out)
 
@@ -96,10 +101,12 @@ class SyncEmitter(MemoryEmitter):
         if out:
             self.emit("{ show_mask(&w->x); const uint32_t *const m = w->x.mask;",
                       "for (int l = 0; l < LANES; l++) {", *out, "} }")  # fmt: skip
-        for target in targets:
+        for k, target in enumerate(targets):
             slot = self.bad_slot(target.text) if target.kind == "reg" else None
+            # whether the source of a shuffle is in range does not hang on what that lane holds
+            bad = "choice_bad" if k == 1 and instruction.base == "shfl" else "result_bad"
             if slot:
-                self.emit(f"{slot} = ({slot} & ~w->x.active) | (w->x.result_bad & w->x.active);")
+                self.emit(f"{slot} = ({slot} & ~w->x.active) | (w->x.{bad} & w->x.active);")
 
     def emit_barrier(self, instruction: Instruction, pc: int, following: int) -> None:
         """bar.sync, barrier.sync, bar.red; all threads of the block."""

@@ -55,7 +55,10 @@ class Emitter:
         """Number the instruction for faults and counters."""
         file, line = source_of(self.program, instruction)
         place = Site(instruction.text, instruction.line, file, line)
-        self.sites.append(SiteKind(place, kind, max(self.segment, 0), space, operations))
+        doubt = "approximate" if "approx" in instruction.modifiers else ""
+        if instruction.base in ("mma", "wmma") and operations:
+            doubt = "order unknown"
+        self.sites.append(SiteKind(place, kind, max(self.segment, 0), space, operations, doubt=doubt))
         return len(self.sites) - 1
 
     def emit(self, *lines: str) -> None:

@@ -251,7 +251,7 @@ static inline int64_t nan_s64(double x) { return x != x ? INT64_MIN : f64_s64(x)
 static inline double pow2(int n) { return f64((uint64_t)(uint32_t)(n + 1023) << 52); }
 static inline float ex2_approx(float a) {
     double x = a < -200.0f ? -200.0 : a > 200.0f ? 200.0 : (double)a;
-    double n = rint(x), r = (x - n) * 0x1.62e42fefa39efp-1;
+    double n = __builtin_roundeven(x), r = (x - n) * 0x1.62e42fefa39efp-1;
     double p = 1.0 + r * (1.0 + r * (1.0 / 2 + r * (1.0 / 6 + r * (1.0 / 24 + r * (1.0 / 120 + r * (1.0 / 720 +
                r * (1.0 / 5040 + r * (1.0 / 40320 + r * (1.0 / 362880 + r * (1.0 / 3628800))))))))));
     float y = (float)(p * pow2((int)n));
@@ -276,18 +276,18 @@ static inline double sin_turn(double x) { /* sin(2 pi x) for |x| <= 1/4 */
            t * (1.0 / 6227020800.0 - t * (1.0 / 1307674368000.0 - t * (1.0 / 355687428096000.0)))))))));
 }
 static inline float sin_approx(float a) {
-    double turns = (double)a * 0x1.45f306dc9c883p-3, x = turns - rint(turns);
+    double turns = (double)a * 0x1.45f306dc9c883p-3, x = turns - __builtin_roundeven(turns);
     double folded = x > 0.25 ? 0.5 - x : x < -0.25 ? -0.5 - x : x;
     float r = (float)sin_turn(folded);
     return a == 0 ? a : fabsf(a) < INFINITY ? r : NAN32;
 }
 static inline float cos_approx(float a) {
-    double turns = (double)a * 0x1.45f306dc9c883p-3, x = fabs(turns - rint(turns));
+    double turns = (double)a * 0x1.45f306dc9c883p-3, x = fabs(turns - __builtin_roundeven(turns));
     float r = (float)sin_turn(0.25 - x);
     return fabsf(a) < INFINITY ? r : NAN32;
 }
 static inline float tanh_approx(float a) {
-    double x = fabs((double)a) > 20 ? 20 : fabs((double)a), n = rint(x * 2.8853900817779268), r = x * 2 - n * 0x1.62e42fefa39efp-1;
+    double x = fabs((double)a) > 20 ? 20 : fabs((double)a), n = __builtin_roundeven(x * 2.8853900817779268), r = x * 2 - n * 0x1.62e42fefa39efp-1;
     double p = 1.0 + r * (1.0 + r * (1.0 / 2 + r * (1.0 / 6 + r * (1.0 / 24 + r * (1.0 / 120 + r * (1.0 / 720 +
                r * (1.0 / 5040 + r * (1.0 / 40320 + r * (1.0 / 362880))))))))), e = p * pow2((int)n);
     return a != a ? NAN32 : copysignf((float)((e - 1) / (e + 1)), a);
@@ -345,7 +345,7 @@ static inline uint32_t to_tiny(float a, int mantissa, int bias, uint32_t largest
     float size = fabsf(a);
     int exponent = (int)(u32(size) >> 23) - 127, lowest = 1 - bias;
     int scale = (exponent < lowest ? lowest : exponent) - mantissa;
-    float steps = rintf(size * f32((uint32_t)(127 - (scale > 120 ? 120 : scale)) << 23));
+    float steps = __builtin_roundevenf(size * f32((uint32_t)(127 - (scale > 120 ? 120 : scale)) << 23));
     uint32_t code = exponent > 64 ? largest : (uint32_t)steps + ((uint32_t)(exponent < lowest ? 0 : exponent - lowest) << mantissa);
     return a != a ? nan : (code > largest ? largest : code) | sign;
 }

@@ -222,7 +222,7 @@ static void shuffle(Warp *w, uint32_t kind, uint32_t group) {
         int present = group >> from & 1;
         w->result[l] = present ? w->a[from] : w->a[l];
         w->result_true = inside ? w->result_true | bit : w->result_true & ~bit;
-        if (!present || w->deposit_bad >> from & 1) w->result_bad |= bit;
+        if (!present || w->deposit_bad >> from & 1 || w->choice_bad & bit) w->result_bad |= bit;
     }
 }
 
@@ -346,10 +346,11 @@ static int named_apart(const Warp *w, uint32_t lanes) { /* lanes that are named 
     return (first & w->alive) != lanes;
 }
 
-int ptx_sync(Warp *w, uint32_t site, uint32_t pc, uint32_t kind, uint32_t bad) {
+int ptx_sync(Warp *w, uint32_t site, uint32_t pc, uint32_t kind, uint32_t bad, uint32_t choice_bad) {
     uint32_t ready = w->active & w->results, fresh = w->active & ~ready;
     if (fresh) {
         w->deposit_bad = (w->deposit_bad & ~fresh) | (bad & fresh);
+        w->choice_bad = (w->choice_bad & ~fresh) | (choice_bad & fresh);
         for (uint32_t left = fresh; left; left &= left - 1) {
             uint32_t l = (uint32_t)__builtin_ctz(left);
             w->kind[l] = kind;

@@ -37,6 +37,7 @@ typedef struct Warp {
     int64_t limit; /* quantum at which a turn given to a waiting path ends */
     uint32_t frame, depth, base, frames_used; /* base: of the function's own local memory */
     uint32_t results, result_bad, deposit_bad, result_true; /* by lane */
+    uint32_t choice_bad; /* by lane: what says which lane a shuffle reads */
     uint32_t parity, brought, true_lanes;
     uint64_t barrier_value[2];
     uint32_t mask[LANES] ALIGNED;
@@ -74,7 +75,7 @@ enum SyncKind {
     SYNC_MATCH_ANY, SYNC_MATCH_ALL, SYNC_ADD, SYNC_MIN_U, SYNC_MAX_U, SYNC_MIN_S, SYNC_MAX_S, SYNC_AND, SYNC_OR,
     SYNC_XOR, SYNC_ELECT
 };
-int ptx_sync(Warp *w, uint32_t site, uint32_t pc, uint32_t kind, uint32_t bad);
+int ptx_sync(Warp *w, uint32_t site, uint32_t pc, uint32_t kind, uint32_t bad, uint32_t choice_bad);
 int ptx_aligned(Warp *w, uint32_t site, uint32_t pc);
 
 enum BarrierReduction { BARRIER_PLAIN, BARRIER_AND, BARRIER_OR, BARRIER_POPC };

@@ -133,20 +133,46 @@
       count += fits;
     }
     reveal();
+    remember(words, states);
     status.textContent = count === rows.length ? rows.length.toLocaleString("en") + " kernels" : count.toLocaleString("en") + " of " + rows.length.toLocaleString("en") + " kernels";
   }
-  function sort(button) {
+  /* What is searched, filtered and sorted stands in the address, so that a view can be sent to somebody. */
+  let sorted = "";
+  function remember(words, states) {
+    const said = new URLSearchParams();
+    if (words.length) said.set("q", words.join(" "));
+    if (states.size) said.set("state", [...states].join(","));
+    if (hazardous.checked) said.set("hazards", "1");
+    if (sorted) said.set("sort", sorted);
+    const text = said.toString();
+    if (detail.hidden && (text || location.hash.startsWith("#kernels?"))) history.replaceState(null, "", text ? "#kernels?" + text : "#kernels");
+    address = text ? "#kernels?" + text : "#kernels";
+  }
+  let address = "#kernels";
+  function recall(text) {
+    const said = new URLSearchParams(text);
+    const states = new Set((said.get("state") || "").split(","));
+    search.value = said.get("q") || "";
+    for (const box of boxes) box.checked = states.has(box.value);
+    hazardous.checked = said.get("hazards") === "1";
+    const [key, order] = (said.get("sort") || "").split(":");
+    const button = key && [...table.tHead.querySelectorAll("button")].find((one) => one.dataset.key === key);
+    if (button) { sort(button, order === "descending" ? "descending" : "ascending"); }
+    filter();
+  }
+  function sort(button, wanted) {
     const head = button.closest("th");
     const first = button.dataset.key === "name" || button.dataset.key === "state" || button.dataset.key === "verdict" || button.dataset.key === "waves" ? "ascending" : "descending";
     const other = first === "ascending" ? "descending" : "ascending";
-    const order = head.getAttribute("aria-sort") === first ? other : first;
+    const order = wanted || (head.getAttribute("aria-sort") === first ? other : first);
+    sorted = button.dataset.key + ":" + order;
     for (const cell of table.tHead.rows[0].cells) cell.setAttribute("aria-sort", cell === head ? order : "none");
     const sign = order === "ascending" ? 1 : -1;
     const value = values[button.dataset.key];
     const keyed = rows.map((row) => [value(row), row]);
     keyed.sort((a, b) => (a[0] < b[0] ? -sign : a[0] > b[0] ? sign : a[1].number - b[1].number));
     table.tBodies[0].append(...keyed.map((pair) => pair[1]));
-    reveal();
+    if (!wanted) filter(); else reveal();
   }
   if (table) {
     let waiting = 0;
@@ -176,7 +202,28 @@
       while (s < source) found.push([s++, null]);
       while (p < stop) found.push([null, p++]);
     }
+    return paired(found, file);
+  }
+  /* A changed line beside lines that only one side has: it belongs to the one that is most like it. */
+  function paired(found, file) {
+    for (let i = 0; i < found.length; i++) {
+      const [s, p] = found[i];
+      if (s === null || p === null || file.old[s - 1] === file.new[p - 1]) continue;
+      let end = i + 1;
+      while (end < found.length && found[end][0] === null && end - i < 40) end++;
+      let best = i, most = likeness(file.old[s - 1], file.new[p - 1]);
+      for (let j = i + 1; j < end; j++) { const like = likeness(file.old[s - 1], file.new[found[j][1] - 1]); if (like > most) { best = j; most = like; } }
+      if (best !== i) { found[i] = [null, p]; found[best] = [s, found[best][1]]; }
+      i = end - 1;
+    }
     return found;
+  }
+  /* Share of tokens in common; blanks do not count. */
+  function likeness(a, b) {
+    const own = new Set(a.match(/\w+|[^\s\w]/g) || []), theirs = new Set(b.match(/\w+|[^\s\w]/g) || []);
+    let both = 0;
+    for (const token of own) both += theirs.has(token);
+    return both / (own.size + theirs.size - both || 1);
   }
   const WORDS = /(\/\/.*|\/\*.*?(?:\*\/|$))|("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|(^\s*#\s*\w+)|\b(__\w+__|template|typename|const|constexpr|static|inline|void|int|unsigned|float|double|bool|char|long|short|auto|if|else|for|while|do|return|struct|class|namespace|using|extern|volatile|switch|case|break|continue|sizeof|true|false|nullptr|half|size_t|u?int\d+_t)\b|\b([A-Za-z_]\w*)(?=\s*(?:\(|<<<))/g;
   const CLASSES = ["c-c", "c-s", "c-p", "c-k", "c-f"];
@@ -192,13 +239,41 @@
     nodes.push(...shown(text.slice(place)));
     return nodes;
   }
+  /* Tokens that the other side has not got, in their order, are marked: the longest common sequence of tokens stays plain. */
+  const TOKENS = /[A-Za-z_]\w*|\d[\w.']*|\s+|<<<|>>>|::|->|./gs;
+  const MOST_TOKENS = 400;
   function changedPart(text, other) {
+    const own = text.match(TOKENS) || [], theirs = other.match(TOKENS) || [];
     let start = 0, end = 0;
-    const most = Math.min(text.length, other.length);
-    while (start < most && text[start] === other[start]) start++;
-    while (end < most - start && text[text.length - 1 - end] === other[other.length - 1 - end]) end++;
-    const middle = text.slice(start, text.length - end);
-    return [...highlighted(text.slice(0, start)), middle ? el("em", {}, ...highlighted(middle)) : null, ...highlighted(text.slice(text.length - end))].filter((node) => node !== null);
+    const most = Math.min(own.length, theirs.length);
+    while (start < most && own[start] === theirs[start]) start++;
+    while (end < most - start && own[own.length - 1 - end] === theirs[theirs.length - 1 - end]) end++;
+    const a = own.slice(start, own.length - end), b = theirs.slice(start, theirs.length - end);
+    const kept = a.length <= MOST_TOKENS && b.length <= MOST_TOKENS ? common(a, b) : new Array(a.length).fill(false);
+    const nodes = [], marks = [...own.map((_, i) => i < start || i >= own.length - end || kept[i - start])];
+    for (let i = 0; i < own.length; ) {
+      let j = i;
+      while (j < own.length && marks[j] === marks[i]) j++;
+      const part = own.slice(i, j).join("");
+      nodes.push(...(marks[i] ? highlighted(part) : [el("em", {}, ...highlighted(part))]));
+      i = j;
+    }
+    return nodes;
+  }
+  function common(a, b) {
+    const width = b.length + 1, lengths = new Uint16Array((a.length + 1) * width), kept = new Array(a.length).fill(false);
+    for (let i = a.length - 1; i >= 0; i--) for (let j = b.length - 1; j >= 0; j--)
+      lengths[i * width + j] = a[i] === b[j] ? lengths[(i + 1) * width + j + 1] + 1 : Math.max(lengths[(i + 1) * width + j], lengths[i * width + j + 1]);
+    for (let i = 0, j = 0; i < a.length && j < b.length; )
+      if (a[i] === b[j]) { kept[i] = true; i++; j++; } else if (lengths[(i + 1) * width + j] >= lengths[i * width + j + 1]) i++; else j++;
+    return kept;
+  }
+  function outside(path, at) {
+    const part = (text) => text.split("/").map(encodeURIComponent).join("/");
+    const nodes = [];
+    if (DATA.root) nodes.push(el("a", { class: "out", href: "vscode://file" + part(DATA.root + "/" + path) + ":" + at, "aria-label": "Open " + visible(path) + ":" + at + " in VS Code" }, "edit"));
+    if (DATA.link) nodes.push(el("a", { class: "out", rel: "noreferrer", href: DATA.link.replaceAll("{commit}", DATA.commit || "HEAD").replaceAll("{path}", part(path)).replaceAll("{line}", at) }, "host"));
+    return nodes;
   }
   const WEIGHT = { manual: 2, review: 1, none: 0 };
   const MARK = { manual: "here", review: "here soft", none: "here fine" };
@@ -223,6 +298,7 @@
     const sides = el("div", { class: file.new ? "sides" : "sides one" },
       el("div", { class: "side", tabindex: "0", role: "region", "aria-label": "Original" }, el("h3", {}, "Original: ", el("bdi", {}, visible(path))), old),
       file.new ? el("div", { class: "side", tabindex: "0", role: "region", "aria-label": "Port" }, el("h3", {}, "Port: ", el("bdi", {}, visible(file.output || path))), ported) : null);
+    requestAnimationFrame(() => { for (const side of sides.children) side.classList.toggle("more-right", side.scrollWidth > side.clientWidth + 1); });
     return el("div", { class: "code" }, sides);
   }
   function line(target, number, text, differs, other, kind, mark) {
@@ -259,6 +335,13 @@
   function facts(rows) {
     return el("dl", { class: "cards" }, ...rows.filter(Boolean).map(([name, value, extra]) => el("div", {}, el("dt", {}, name), el("dd", {}, value, extra ? el("small", {}, " " + extra) : null))));
   }
+  function instances(kernel) {
+    const built = kernel.instances.filter((one) => one[1]);
+    if (built.length < 2 && !(built.length && kernel.cases.length)) return null;
+    const ran = built.filter((one) => one[2]).length;
+    return el("div", {}, el("p", {}, ran + " of " + built.length + " compiled instances were run; what is said of one does not hold for another."),
+      el("ul", { class: "said" }, ...kernel.instances.map(([name, made, verdict]) => el("li", {}, el("span", { class: verdict ? tone(verdict) : "quiet" }, verdict ? verdict.replaceAll("-", " ") : "not run"), el("span", {}, el("code", {}, visible(name)), made ? "" : el("span", { class: "quiet" }, " (run; its name is not among those compiled)"))))));
+  }
   const bytes = (n) => (n >= 1024 ? (n / 1024).toLocaleString("en", { maximumFractionDigits: 1 }) + " KiB" : n + " B");
   function builds(kernel) {
     const nodes = [];
@@ -267,7 +350,7 @@
       nodes.push(facts([
         build.vgprs !== null && ["VGPRs", String(build.vgprs), build.agprs ? "+ " + build.agprs + " AGPRs" : ""],
         build.sgprs !== null && ["SGPRs", String(build.sgprs)], build.lds_bytes !== null && ["LDS per block", bytes(build.lds_bytes)],
-        build.scratch_bytes !== null && ["Scratch per lane", bytes(build.scratch_bytes), build.scratch_bytes ? "registers spill" : ""],
+        build.scratch_bytes !== null && ["Scratch per lane", bytes(build.scratch_bytes), build.spills ? build.spills + " registers spilled" : build.scratch_bytes ? "no register spilled: arrays of its own" : ""],
         build.waves_per_simd !== null && ["Waves per SIMD", String(build.waves_per_simd), build.limited_by ? "limited by " + build.limited_by : ""],
       ]));
       for (const note of build.notes) nodes.push(el("p", { class: "quiet" }, visible(note)));
@@ -349,7 +432,7 @@
   }
   function crumbs(anchor) {
     const before = visibleNeighbour(anchor, -1), after = visibleNeighbour(anchor, 1);
-    return el("nav", { class: "crumbs", "aria-label": "Kernels" }, el("a", { class: "plain", href: "#kernels" }, "\u2190 All kernels"), before ? el("a", { class: "plain", href: before }, "Previous") : null, after ? el("a", { class: "plain", href: after }, "Next") : null);
+    return el("nav", { class: "crumbs", "aria-label": "Kernels" }, el("a", { class: "plain", href: address }, "\u2190 All kernels"), before ? el("a", { class: "plain", href: before }, "Previous") : null, after ? el("a", { class: "plain", href: after }, "Next") : null);
   }
   async function showKernel(kernel) {
     const [label, meaning] = DATA.states[kernel.state];
@@ -357,7 +440,7 @@
     const head = el("h1", { tabindex: "-1" }, el("bdi", {}, visible(kernel.name)));
     const left = [count(manual, "by hand"), count(review, "to review"), count(rewritten, "rewritten")].filter(Boolean).join(", ") || "nothing to do";
     const parts = [crumbs(kernel.id), head,
-      el("p", { class: "signature" }, el("bdi", {}, visible(kernel.path)), ":" + kernel.line, kernel.signature ? " (" + visible(kernel.signature) + ")" : ""),
+      el("p", { class: "signature" }, el("bdi", {}, visible(kernel.path)), ":" + kernel.line, ...outside(kernel.path, kernel.line), kernel.signature ? " (" + visible(kernel.signature) + ")" : ""),
       el("p", { class: "lead" }, el("span", { class: "badge" }, el("i", { class: "dot s-" + kernel.state }), el("strong", {}, label)), ": " + meaning + ". Places: " + left + "."),
       kernel.through.length ? el("p", {}, "Work is also left in what it calls: ", el("code", {}, visible(kernel.through.join(", "))), ".") : null];
     if (kernel.places.length) parts.push(el("h2", {}, "Findings"), findings(kernel.places));
@@ -365,6 +448,8 @@
     const holder = el("div", {}, el("p", { class: "quiet" }, "Unpacking ..."));
     parts.push(holder);
     if (kernel.launches.length) parts.push(el("p", { class: "quiet" }, "Launched at ", el("code", {}, visible(kernel.launches.join("; ")))));
+    const told = instances(kernel);
+    if (told) parts.push(el("h2", {}, "Instances"), told);
     parts.push(el("h2", {}, "Build"), ...(kernel.errors.length ? [el("ul", { class: "errors" }, ...kernel.errors.map((text) => el("li", {}, el("code", {}, visible(text)))), kernel.more ? el("li", { class: "quiet" }, "... and " + kernel.more + " more") : null)] : []), ...(kernel.builds.length ? builds(kernel) : kernel.errors.length ? [] : [el("p", { class: "quiet" }, "Not built: registers, LDS and occupancy are unknown.")]));
     parts.push(el("h2", {}, "Runs"), ...(kernel.cases.length ? cases(kernel) : [el("p", { class: "quiet" }, "Not run: there is no case for this kernel, so nothing is known about its results.")]));
     detail.replaceChildren(...parts.filter(Boolean));
@@ -383,7 +468,7 @@
   }
   async function showFile(number, at) {
     const file = part("places")[number - 1];
-    const head = el("h1", { tabindex: "-1" }, el("bdi", {}, visible(file.path)));
+    const head = el("h1", { tabindex: "-1" }, el("bdi", {}, visible(file.path)), ...outside(file.path, at || 1));
     const holder = el("div", {});
     detail.replaceChildren(crumbs(""), head, holder, el("h2", {}, "Findings"), findings(file.places));
     document.title = visible(file.path) + ": porting gaps";
@@ -397,14 +482,20 @@
   const title = document.title;
   async function route() {
     const hash = location.hash.slice(1);
+    if (table && hash.startsWith("kernels?") && location.hash !== address) recall(hash.slice(8));
     const kernel = /^k\d+$/.test(hash) ? part("kernels-data").find((one) => one.id === hash) : null;
     const file = /^f(\d+)(?::(\d+))?$/.exec(hash);
     if (!kernel && !(file && part("places")[file[1] - 1])) {
+      const returning = overview.hidden;
       detail.hidden = true;
       overview.hidden = false;
       detail.replaceChildren();
       document.title = title;
-      if (hash === "kernels" || kept) { const back = kept; kept = 0; if (back) scrollTo({ top: back, behavior: "instant" }); }
+      const back = kept;
+      kept = 0;
+      const section = hash && document.getElementById(hash.split("?")[0]);
+      if (returning && back && (!section || hash.startsWith("kernels"))) scrollTo({ top: back, behavior: "instant" });
+      else if (section && (returning || hash.startsWith("kernels?"))) section.scrollIntoView({ behavior: "instant" });
       redraw();
       return;
     }
@@ -418,7 +509,7 @@
   addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement?.tagName || "") && document.activeElement.type !== "checkbox";
-    if (event.key === "Escape") { if (!detail.hidden) location.hash = "kernels"; else if (typing && search.value) { search.value = ""; filter(); } return; }
+    if (event.key === "Escape") { if (!detail.hidden) location.hash = address; else if (typing && search.value) { search.value = ""; filter(); } return; }
     if (typing) return;
     if (event.key === "/" && search && detail.hidden) { event.preventDefault(); search.focus(); }
     if ((event.key === "n" || event.key === "p") && !detail.hidden) { const next = visibleNeighbour(location.hash.slice(1), event.key === "n" ? 1 : -1); if (next) location.hash = next; }

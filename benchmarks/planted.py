@@ -1,0 +1,177 @@
+"""Bugs planted in right ports, by class, and whether `porter validate` rejects them: `python -m benchmarks.planted`.
+
+Every sample is ported; one place at a time of a kernel or device function of the port is made wrong, and the sample's
+own cases check the result. A mutant that does not compile does not count. Prints a table by class and the survivors.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import json
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+SAMPLES = Path(__file__).parents[1] / "samples"
+_SKIPPED = {"cublas_curand", "nccl_allreduce", "nvrtc_string", "torch_extension"}
+"""No kernels with a case, or none in a file of their own."""
+_BODY = re.compile(r"\b__(?:global|device)__\b[^;{}]*\{")
+_TRUNCATED = r"__float2half_rz(\1)"
+Change = tuple[str, str]
+CLASSES: dict[str, tuple[Change, ...]] = {
+    "barrier removed": ((r"__syncthreads\(\);", r";"), (r"(?:block|cta)\.sync\(\);", r";")),
+    "warp barrier removed": ((r"porter::\w*syncwarp\([^;()]*\);", r";"),),
+    "fence removed": ((r"__threadfence(?:_block)?\(\);", r";"),),
+    "32 lanes taken for 64": (
+        (r"% (?:32|kWarp\w*)\b", r"% 64"),
+        (r"/ (?:32|kWarp\w*)\b", r"/ 64"),
+        (r"& 31\b", r"& 63"),
+        (r">> 5\b", r">> 6"),
+    ),
+    "shuffle of the whole wavefront": ((r"porter::shfl_(\w+)_sync\((?:[^,()]|\([^()]*\))*, ", r"__shfl_\1("),),
+    "shuffle one lane off": ((r"(porter::shfl_\w+\([^;]*?), (\w+)\)", r"\1, \2 + 1)"),),
+    "half of the mask": ((r"0xffffffffu?", r"0xffffu"),),
+    "one element too many": ((r"(\bi|\bindex|\bx|\brow|\bcol|\bk) < (\w+)", r"\1 <= \2"),),
+    "one element short": ((r"(\bi|\bindex|\bx|\brow|\bcol|\bk) < (\w+)", r"\1 + 1 < \2"),),
+    "atomic made plain": ((r"atomicAdd\(&?([^,;]+), ([^;]+)\);", r"*(&(\1)) += \2;"),),
+    "scope narrowed": (
+        (
+            r"atomicAdd\(([^,;]+), ([^;]+)\)",
+            r"__hip_atomic_fetch_add(\1, \2, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_WORKGROUP)",
+        ),
+    ),
+    "sign or operator": ((r" \+= ", r" -= "), (r" \* ", r" + "), (r"fmaxf\(", r"fminf("), (r" \+ ", r" - ")),
+    "start value": ((r"= 0\.0f;", r"= 1.0f;"), (r"= 0;", r"= 1;"), (r"= 0u;", r"= 1u;")),
+    "wrong axis": ((r"threadIdx\.x", r"threadIdx.y"), (r"blockIdx\.y", r"blockIdx.x")),
+    "stride": ((r"\+= blockDim\.x", r"+= blockDim.x + 1"), (r"\+= 32\b", r"+= 64"), (r">>= 1", r">>= 2")),
+    "accuracy": ((r"\bdouble\b", r"float"), (r"(expf|rsqrtf|sqrtf|logf)\(", r"\1(1.0005f * "), (r"1e-5f", r"1e-3f")),
+    "half truncated": ((r"__float2half(?:_rn)?\(([^;]+?)\);", _TRUNCATED + ";"),),
+    "result not stored": ((r"(\bout|\boutput|\by|\bdst)\[([^\]]+)\] = ", r"if (threadIdx.x != 5) \1[\2] = "),),
+    "shared index": ((r"(\bshared|\btile|\bpartial|\bscratch|\bs)\[(\w+)\]", r"\1[\2 ^ 1]"),),
+}
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A port with one place made wrong."""
+
+    sample: Path
+    file: str
+    name: str
+    line: int
+    before: str
+    after: str
+    text: str
+
+
+def bodies(text: str) -> Iterator[tuple[int, int]]:
+    """Where functions for the device are."""
+    for match in _BODY.finditer(text):
+        depth, at = 1, match.end()
+        while depth and at < len(text):
+            depth += {"{": 1, "}": -1}.get(text[at], 0)
+            at += 1
+        yield match.end(), at
+
+
+def mutants(sample: Path, file: str, text: str, chosen: random.Random, most: int) -> Iterator[Mutant]:
+    """At most so many of each class."""
+    spans = list(bodies(text))
+    for name, changes in CLASSES.items():
+        found = []
+        for pattern, replacement in changes:
+            for match in re.finditer(pattern, text):
+                if any(a <= match.start() and match.end() <= b for a, b in spans):
+                    found.append((match.start(), match.end(), match.expand(replacement)))
+        for start, end, new in chosen.sample(found, min(most, len(found))):
+            line = text.count("\n", 0, start) + 1
+            changed = text[:start] + new + text[end:]
+            lines = text.splitlines()[line - 1].strip(), changed.splitlines()[line - 1].strip()
+            yield Mutant(sample, file, name, line, *lines, changed)
+
+
+def planted(folder: Path, chosen: random.Random, most: int) -> list[Mutant]:
+    """The mutants of all samples."""
+    made: list[Mutant] = []
+    for sample in sorted(p for p in SAMPLES.iterdir() if p.is_dir() and p.name not in _SKIPPED):
+        port = folder / sample.name
+        porter("port", str(sample), "-o", str(port))
+        for file in sorted(port.glob("*.hip")):
+            made += mutants(sample, file.name, file.read_text("utf-8"), chosen, most)
+    return made
+
+
+def porter(*words: str) -> subprocess.CompletedProcess[str]:
+    """One command."""
+    command = (sys.executable, "-c", "from porter.cli import main; main()", *words)
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def verdict(mutant: Mutant, ports: Path) -> str:
+    """`passed`, or why the worst of the sample's cases did not."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder) / "sample"
+        shutil.copytree(mutant.sample, root)
+        for made in (ports / mutant.sample.name).rglob("*"):
+            place = root / made.relative_to(ports / mutant.sample.name)
+            if made.is_file() and not place.exists():
+                place.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(made, place)
+        (root / mutant.file).write_text(mutant.text, "utf-8")
+        for case in root.glob("*.case.toml"):
+            text = case.read_text("utf-8")
+            case.write_text(text.replace("\n[[case]]", f'port = "{mutant.file}"\n\n[[case]]', 1), "utf-8")
+        done = porter("validate", str(root), "--jobs", "1", "--format", "json")
+        try:
+            cases = json.loads(done.stdout)["cases"]
+        except (ValueError, KeyError):
+            return f"not judged: {done.stderr.strip()[:100]}"
+        found = collections.Counter(case["status"] for case in cases)
+        wrong = [status for status in found if status not in ("passed", "not-run")]
+        if "build-failed" in found:
+            return "build-failed"
+        return wrong[0] if wrong else "passed" if found["passed"] else "not-run"
+
+
+def main(judge: Callable[[Mutant, Path], str] = verdict) -> None:
+    """Prints the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--most", type=int, default=1, help="of each class in each file")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--limit", type=int, default=10**6)
+    parser.add_argument("--jobs", type=int, default=2)
+    options = parser.parse_args()
+    chosen = random.Random(options.seed)
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(options.jobs) as pool:
+        made = planted(Path(folder), chosen, options.most)
+        chosen.shuffle(made)
+        made = made[: options.limit]
+        found = []
+        for status in pool.map(lambda mutant: judge(mutant, Path(folder)), made):
+            found.append(status)
+            print(f"{len(found)} of {len(made)}: {made[len(found) - 1].name}: {status}", file=sys.stderr, flush=True)
+    rows = [
+        (mutant, status)
+        for mutant, status in zip(made, found, strict=True)
+        if status not in ("build-failed", "not-run")
+    ]
+    for name in CLASSES:
+        mine = [status for mutant, status in rows if mutant.name == name]
+        print(f"{name}: {sum(status != 'passed' for status in mine)} of {len(mine)} rejected")
+    print(f"together: {sum(status != 'passed' for _, status in rows)} of {len(rows)} rejected")
+    for mutant, status in rows:
+        if status == "passed" or status.startswith("not judged"):
+            print(f"{mutant.sample.name}/{mutant.file}:{mutant.line}: {mutant.name}, {status}:")
+            print(f"  - {mutant.before}\n  + {mutant.after}")
+
+
+if __name__ == "__main__":
+    main()

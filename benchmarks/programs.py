@@ -1,0 +1,211 @@
+"""Programs of HeCBench, original and port, built and run without a GPU: how many end on both sides and agree.
+
+    python benchmarks/programs.py HECBENCH/src --set development --count 60 --output programs.json
+    python benchmarks/programs.py --show programs.json
+
+The programs `*-cuda`, sorted by name: every second one is for development, the others for judging. Each is copied,
+ported as `porter port` does, built with its own Makefile, its arguments cut down until they fit (sizes.py), run and
+compared. Nothing is written to HECBENCH. A run that was cut off goes on where it ended.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import re
+import shutil
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from porter.validation.programs.compare import Agreement, Compared, built, port_tree, settle
+from porter.validation.programs.draft import from_makefile
+from porter.validation.programs.launch import Options, run_program
+from porter.validation.programs.outcome import ProgramRun
+from porter.validation.programs.recipes import Program
+from porter.validation.programs.sides import CUDA, HIP
+from porter.validation.programs.sizes import choose
+
+LIBRARIES = re.compile(
+    r"#\s*include\s*[<\"](cublas|cusparse|cufft|curand(?!_kernel)|cusolver|cudnn|nccl|mpi\.h|cutensor|cublasLt|nvml|nvrtc)|"
+    r"-l(cublas|cusparse|cufft|curand|cusolver|cudnn|nccl|mpi|nvidia-ml|boost|gsl|png|jpeg|z\b)"
+)
+VERDICT = re.compile(r"\b(PASS|FAIL)", re.IGNORECASE)
+CODE = (".cu", ".cuh", ".h", ".hpp", ".cpp", ".c", ".cc")
+SIBLING = re.compile(r"\.\./([A-Za-z0-9_.-]+)")
+
+
+def main() -> None:
+    """See the module's text."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("source", type=Path, nargs="?", help="HeCBench's folder src")
+    parser.add_argument("--set", choices=("development", "judging"), default="development")
+    parser.add_argument("--count", type=int, default=0, help="so many, drawn by the seed; 0: all")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", action="append", help="this program (without -cuda); can be repeated")
+    parser.add_argument("--budget", type=float, default=1e9, help="lane-instructions of one run")
+    parser.add_argument("--seconds", type=float, default=4.0, help="processor time a run may take")
+    parser.add_argument("--limit", type=int, default=30, help="processor time of one run")
+    parser.add_argument("--minutes", type=float, default=0, help="start no program after so many")
+    parser.add_argument("--output", type=Path, default=Path("programs.json"))
+    parser.add_argument("--show", type=Path, help="print what a file of results says")
+    parser.add_argument("--keep", type=Path, help="leave sources and programs in this folder")
+    given = parser.parse_args()
+    if given.show:
+        print(summary(json.loads(given.show.read_text())))
+        return
+    names = given.only or draw(given.source, given.set, given.count, given.seed)
+    results: dict[str, Any] = json.loads(given.output.read_text()) if given.output.exists() else {}
+    start = time.monotonic()
+    for name in names:
+        if name in results and not given.only:
+            continue
+        if given.minutes and time.monotonic() - start > 60 * given.minutes:
+            break
+        results[name] = one(given.source, name, given)
+        row = results[name]
+        print(f"{row['verdict']:14} {name} {' '.join(row['arguments'])}: {row['reason']}"[:240], flush=True)
+        given.output.write_text(json.dumps(results, indent=1))
+    print(summary(results))
+
+
+def draw(source: Path, which: str, count: int, seed: int) -> list[str]:
+    """Names without -cuda."""
+    names = sorted(path.name.removesuffix("-cuda") for path in source.glob("*-cuda") if (path / "Makefile").exists())
+    names = names[0::2] if which == "development" else names[1::2]
+    if count:
+        random.Random(seed).shuffle(names)
+        names = names[:count]
+    return names
+
+
+def one(source: Path, name: str, given: argparse.Namespace) -> dict[str, Any]:
+    """Everything about one program, as plain values."""
+    start = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="porter-hecbench-") as temporary:
+        work = given.keep / name if given.keep else Path(temporary)
+        shutil.rmtree(work, ignore_errors=True)
+        facts = features(source / f"{name}-cuda")
+        compared, arguments, tried = attempt(source, name, work, given)
+    return {
+        **facts,
+        "verdict": compared.agreement.value,
+        "reason": compared.reason,
+        "side": compared.side,
+        "says": compared.says,
+        "arguments": list(arguments),
+        "tried": tried,
+        "original": _run(compared.original),
+        "port": _run(compared.port),
+        "seconds": round(time.monotonic() - start, 1),
+    }
+
+
+def features(folder: Path) -> dict[str, Any]:
+    """What the sources say: libraries, and whether the program has a verdict of its own."""
+    files = [path for path in folder.rglob("*") if path.is_file() and (path.suffix in CODE or path.name == "Makefile")]
+    text = "\n".join(path.read_text("utf-8", "replace") for path in files)
+    found = {(match[1] or match[2]).split(".")[0] for match in LIBRARIES.finditer(text)}
+    return {"libraries": sorted(found), "prints": bool(VERDICT.search(text))}
+
+
+def attempt(source: Path, name: str, work: Path, given: argparse.Namespace) -> tuple[Compared, Sequence[str], int]:
+    """Copy, port, build, choose arguments, run, compare."""
+    original, port = work / "original", work / "port"
+    folder = f"{name}-cuda"
+    copy_with_siblings(source, folder, original)
+    drafted = from_makefile(original / folder / "Makefile", original)
+    if drafted is None:
+        return Compared(name, Agreement.NOT_RUN, "no program in the Makefile's target run", "original"), (), 0
+    port_tree(original, port)
+    failed = built(name, CUDA, original / folder, (drafted.build,))
+    if failed is not None:
+        return failed, drafted.run[1:], 0
+    options = Options(seconds=240, cpu_seconds=given.limit)
+
+    def run_with(arguments: Sequence[str]) -> ProgramRun:
+        return run_program((drafted.run[0], *arguments), options, original / folder, keep=True)
+
+    sized = choose(drafted.run[1:], run_with, int(given.budget), given.seconds)
+    if sized.run.verdict.value == "no-launch":  # perhaps it wants peers
+        options = replace(options, devices=2)
+        sized = choose(drafted.run[1:], run_with, int(given.budget), given.seconds)
+    if sized.run.verdict.value not in ("passed", "failed"):
+        agreement = Agreement(sized.run.verdict.value)
+        reason = f"original: {sized.run.reason}"
+        return Compared(name, agreement, reason, "original", sized.run), sized.arguments, sized.tried
+    link_siblings(source, original, port)
+    failed = built(name, HIP, port / folder, (drafted.build,))
+    if failed is not None:
+        return failed, sized.arguments, sized.tried
+    program = Program(name, (drafted.run[0], *sized.arguments), folder)
+    second = run_program(program.run, options, port / folder, keep=True)
+    return settle(program, sized.run, second, original, port, options), sized.arguments, sized.tried
+
+
+def copy_with_siblings(source: Path, folder: str, target: Path) -> None:
+    """The program's folder, and those beside it that its files name: CUDA's copied, data linked."""
+    wanted, seen = [folder], set[str]()
+    target.mkdir(parents=True)
+    while wanted:
+        name = wanted.pop()
+        if name in seen or not (source / name).is_dir():
+            continue
+        seen.add(name)
+        if name.endswith("-cuda"):
+            shutil.copytree(source / name, target / name, symlinks=True)
+            for path in (source / name).rglob("*"):
+                if path.is_file() and (path.suffix in CODE or path.name == "Makefile"):
+                    wanted += SIBLING.findall(path.read_text("utf-8", "replace"))
+        else:
+            (target / name).symlink_to((source / name).absolute())
+
+
+def link_siblings(source: Path, original: Path, port: Path) -> None:
+    """The same links beside the port."""
+    for path in original.iterdir():
+        if path.is_symlink() and not (port / path.name).exists():
+            (port / path.name).symlink_to((source / path.name).absolute())
+
+
+def _run(run: ProgramRun | None) -> dict[str, Any] | None:
+    if run is None:
+        return None
+    account = run.account
+    return {
+        "verdict": run.verdict.value,
+        "reason": run.reason,
+        "code": run.code,
+        "launches": account.launches,
+        "lane_instructions": account.lane_instructions,
+        "seconds": round(run.seconds, 2),
+        "cpu_seconds": round(run.cpu_seconds, 2),
+    }
+
+
+def summary(results: dict[str, Any]) -> str:
+    """How many of what, over all, and over those that have a verdict of their own and need no library."""
+    lines: list[str] = []
+    plain = {name: row for name, row in results.items() if row["prints"] and not row["libraries"]}
+    for what, rows in (("all", results), ("with a verdict, without libraries", plain)):
+        counts = Counter(row["verdict"] for row in rows.values())
+        agree = counts["agree"]
+        share = 100 * agree / len(rows) if rows else 0.0
+        lines.append(f"{what}: {agree} of {len(rows)} agree ({share:.0f} %); {dict(counts.most_common())}")
+    silent = [n for n, row in results.items() if row["verdict"] == "agree" and not row["original"]["launches"]]
+    failing = [n for n, row in results.items() if row["verdict"] == "agree" and row["says"] == "fail"]
+    lines.append(f"agree without a launch: {len(silent)}; agree that they fail: {', '.join(failing) or 'none'}")
+    for name, row in sorted(results.items(), key=lambda item: item[1]["verdict"]):
+        if row["verdict"] != "agree":
+            lines.append(f"  {row['verdict']:13} {name}: {row['reason']}"[:200])
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,102 @@
+"""Tools for assistants (Model Context Protocol): the commands with their JSON; `porter mcp`.
+
+Each tool is a process of its own: nothing that it prints gets into the protocol, and nothing it does ends the server.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from porter.commands.border import DONE, WORK_LEFT
+
+if TYPE_CHECKING:
+    from mcp.server.fastmcp import FastMCP
+
+_MOST = 200
+"""Findings in one answer: more would not be read."""
+_SECONDS = 3600
+ABOUT = (
+    "porter ports CUDA code to HIP for AMD MI300X and runs original and port on virtual devices, without a GPU. "
+    "Scan or port first; what is left by hand has `explain`; after an edit of the port, build, then validate: an edit "
+    "counts as right only when validate says `passed`."
+)
+
+
+def server() -> FastMCP:
+    """The server, with one tool per command."""
+    from mcp.server.fastmcp import FastMCP
+
+    made = FastMCP("porter", instructions=ABOUT)
+    for tool in (scan, explain, port, build, draft_cases, validate):
+        made.tool()(tool)
+    return made
+
+
+def scan(source: str) -> dict[str, Any]:
+    """What a port of a CUDA file or folder would rewrite and what it would leave; writes nothing."""
+    return _short(_document("scan", source))
+
+
+def explain(what: str) -> str:
+    """Why a finding (a code such as W102) is one and what to do, or what becomes of a CUDA name by ROCm version."""
+    return _said("explain", "--", *what.split())
+
+
+def port(source: str, output: str) -> dict[str, Any]:
+    """Port a file or folder to HIP into another folder; the source is not changed."""
+    return _short(_document("port", source, "--output", output))
+
+
+def build(port: str, target: str = "gfx942") -> dict[str, Any]:
+    """Compile a ported tree: what does not build and why, and registers, LDS and occupancy per kernel."""
+    document = _document("build", port, "--target", target)
+    for unit in document["units"]:
+        unit.pop("command", None)
+    return document
+
+
+def draft_cases(source: str) -> str:
+    """A case file (TOML) for the kernels of a CUDA file; what is marked TODO has to be filled in before validating."""
+    return _said("cases", "init", source, "--stdout")
+
+
+def validate(cases: str, port: str | None = None) -> dict[str, Any]:
+    """Run originals and ports of a case file or folder on the virtual devices, and compare what they compute."""
+    document = _document("validate", cases, *(("--port", port) if port else ()))
+    for case in document["cases"]:
+        for side in case["sides"]:
+            side.pop("counters", None)
+            side.pop("command", None)
+    return document
+
+
+def _document(command: str, path: str, *options: str) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(_said(command, *options, "--format", "json", "--", path))
+    return document
+
+
+def _said(*words: str) -> str:
+    """What a command prints; ValueError with its message where it could not do its work."""
+    command = [sys.executable, "-m", "porter", "--quiet", *words]
+    done = subprocess.run(
+        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_SECONDS, check=False, cwd=Path.cwd()
+    )
+    if done.returncode not in (DONE, WORK_LEFT):
+        raise ValueError(done.stderr.strip() or f"porter {words[0]} ended with {done.returncode}")
+    return done.stdout
+
+
+def _short(document: dict[str, Any]) -> dict[str, Any]:
+    """The report, of its findings those that leave work."""
+    left = [finding for finding in document["findings"] if finding["effort"] != "none"]
+    order = sorted(left, key=lambda finding: finding["effort"] != "manual")
+    kernels = [
+        {name: kernel[name] for name in ("path", "qualified", "line", "left", "manual", "review")}
+        for kernel in document["kernels"]
+    ]
+    kept = {name: document[name] for name in ("porter", "command", "source", "output", "totals", "gaps")}
+    return {**kept, "kernels": kernels, "findings": order[:_MOST], "findings_left_out": max(0, len(order) - _MOST)}

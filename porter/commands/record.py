@@ -1,0 +1,37 @@
+"""`porter record`: options and exit codes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from porter.commands.border import DONE, WORK_LEFT, guarded
+from porter.commands.said import next_step, say
+from porter.errors import Unusable
+
+
+def record_command(
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="-- COMMAND [ARG]...", help="What builds the project.")
+    ] = None,
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where the compilations go.")] = Path(
+        "compile_commands.json"
+    ),
+) -> None:
+    """Run a build and write down what it compiles; `porter port` and `porter build` then use its folders and macros."""
+
+    @guarded
+    def run() -> int:
+        from porter.project.recording import record
+
+        if not words:
+            raise Unusable("say what builds the project: porter record -- make")
+        code, count = record(tuple(words), output)
+        say(f"{output}: {count:,} compilations" + (f"; the build ended with {code}" if code else ""))
+        if count:
+            next_step("porter", "port", ".", "-o", "OUT")
+        return DONE if code == 0 and count else WORK_LEFT
+
+    raise typer.Exit(run())

@@ -1,0 +1,98 @@
+"""`porter run`: options and exit codes."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from porter.commands.border import guarded
+from porter.errors import Unusable
+from porter.report.render import DataFormat
+
+
+def run_command(
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="-- PROGRAM [ARG]...", help="What to run.", show_default=False)
+    ] = None,
+    compare: Annotated[
+        bool, typer.Option("--compare", help="Build and run the programs of porter.toml on both sides, and compare.")
+    ] = False,
+    source: Annotated[
+        Path, typer.Option("--source", metavar="DIR", help="With --compare: the original project.")
+    ] = Path(),
+    program: Annotated[
+        list[str] | None, typer.Option("--program", metavar="NAME", help="With --compare: only this one. Repeatable.")
+    ] = None,
+    timeout: Annotated[float | None, typer.Option(metavar="SECONDS", min=0.1, help="Limit of one run.")] = None,
+    budget: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Lane-instructions after which a run is too long; 0: no limit.")
+    ] = 0,
+    races: Annotated[bool, typer.Option("--races", help="Look for data races; one host thread.")] = False,
+    uninitialised: Annotated[
+        bool, typer.Option("--uninitialised", help="Follow values that nothing wrote until they reach a result.")
+    ] = False,
+    schedule: Annotated[
+        int, typer.Option(metavar="SEED", min=0, help="Interleave waves and blocks at random; 0: in order.")
+    ] = 0,
+    delay: Annotated[
+        int,
+        typer.Option(metavar="SEED", min=0, help="Delay asynchronous work until something waits; 0: do it at once."),
+    ] = 0,
+    go_on: Annotated[
+        bool, typer.Option("--go-on", help="After a fault, give the program an error instead of ending it.")
+    ] = False,
+    devices: Annotated[int, typer.Option(metavar="N", min=1, max=64, help="GPUs that the program sees.")] = 1,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where the JSON goes; default: stdout.")
+    ] = None,
+    form: Annotated[DataFormat, typer.Option("--format", help="Text (to stderr) or JSON.")] = DataFormat.TEXT,
+) -> None:
+    """Run a CUDA or HIP program on the virtual device that fits it; no GPU is needed."""
+
+    @guarded
+    def run() -> int:
+        from porter.report.render import dump
+        from porter.validation.programs.launch import Options, run_program
+        from porter.validation.programs.show import run_json, run_text
+
+        options = Options(
+            seconds=timeout,
+            budget=budget,
+            races=races,
+            uninitialised=uninitialised,
+            schedule=schedule,
+            go_on=go_on,
+            delay=delay,
+            devices=devices,
+        )
+        if compare:
+            if words:
+                raise Unusable("--compare takes its programs from porter.toml, not from the command line")
+            from porter.validation.programs.compare import compare_project
+            from porter.validation.programs.show_compared import compared_json, compared_text
+
+            report = compare_project(source, tuple(program or ()), options)
+            text = dump(compared_json(report)) if form is DataFormat.JSON else compared_text(report)
+            _write(text, output)
+            return report.exit_code
+        if not words:
+            raise Unusable("say what to run: porter run -- ./program arguments")
+        done = run_program(words, options)
+        if form is DataFormat.JSON:
+            _write(dump(run_json(done)), output)
+        else:
+            sys.stdout.flush()
+            sys.stderr.write(run_text(done))
+        return done.exit_code
+
+    raise typer.Exit(run())
+
+
+def _write(text: str, output: Path | None) -> None:
+    if output is None:
+        sys.stdout.write(text)
+    else:
+        output.write_text(text, "utf-8")

@@ -1,0 +1,202 @@
+"""Reads an inline assembly statement: template, operands, clobbers; macros that stand for strings are looked up."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from porter.cpp.lex import STRING, Tokens
+from porter.model import Span
+
+KEYWORDS = ("asm", "__asm__", "__asm")
+_QUALIFIERS = frozenset({"volatile", "__volatile__", "__volatile", "goto", "inline"})
+_ESCAPE = re.compile(r"\\(\r?\n|.)", re.DOTALL)
+_ESCAPES = {"n": "\n", "t": "\t", "r": "", '"': '"', "\\": "\\", "'": "'"}
+_MOST_READINGS = 8
+_PIECE = re.compile(r'"(?:[^"\\\n]|\\.)*"|#[ \t]*(\w+)')
+_STRING_MACRO = re.compile(
+    r"^[ \t]*#[ \t]*define[ \t]+(\w+)(?:\(([\w, \t]*)\))?"
+    r'((?:[ \t]*(?:"(?:[^"\\\n]|\\.)*"|#[ \t]*\w+))*)[ \t]*(?:/[/*].*)?\r?$',
+    re.MULTILINE,
+)
+_LITERAL = re.compile(r'(?:u8|[uUL])?(R)?"(?P<body>.*)"', re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class StringMacro:
+    """A macro whose body is string literals and `#parameter`: pieces of text and, where it has none, a parameter."""
+
+    parameters: tuple[str, ...] | None
+    pieces: tuple[tuple[str, str], ...]
+
+    def text(self, arguments: tuple[str, ...]) -> str:
+        """What it says, without quotes."""
+        values = dict(zip(self.parameters or (), arguments, strict=True))
+        return "".join(values.get(parameter, "") if parameter else text for text, parameter in self.pieces)
+
+
+Macros = Mapping[str, tuple[StringMacro, ...]]
+"""Macros that stand for strings, each with all of its definitions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """One operand: its constraint (`=r`), symbolic name, and the C++ expression as written."""
+
+    constraint: str
+    name: str
+    expression: str
+
+    @property
+    def letter(self) -> str:
+        """The register class: r, l, h, f, d or n."""
+        return self.constraint.strip("=+&% ")[:1]
+
+
+@dataclass(frozen=True, slots=True)
+class Assembly:
+    """One statement; `template` is None when it is no plain string; not `complete` when a macro writes operands.
+
+    Where macros of several definitions stand for strings in it, `others` are the further readings.
+    """
+
+    span: Span
+    place: int
+    template: str | None
+    outputs: tuple[Operand, ...]
+    inputs: tuple[Operand, ...]
+    others: tuple[Assembly, ...] = ()
+    complete: bool = True
+    volatile: bool = False
+    """Neither dropped nor moved: said so, or without outputs."""
+
+
+def assemblies(tokens: Tokens, macros: Macros | None = None) -> Iterator[Assembly]:
+    """All inline assembly statements of a file, in macros too."""
+    known = macros or {}
+    for index in sorted(i for keyword in KEYWORDS for i in tokens.names.get(keyword, ())):
+        found = _readings(tokens, index, known)
+        if found:
+            yield replace(found[0], others=tuple(found[1:]))
+
+
+def string_macros(text: str) -> dict[str, tuple[StringMacro, ...]]:
+    """The macros of a file that stand for strings, or for nothing."""
+    found: dict[str, tuple[StringMacro, ...]] = {}
+    for match in _STRING_MACRO.finditer(text):
+        names = None if match[2] is None else tuple(name.strip() for name in match[2].split(",") if name.strip())
+        pieces = tuple(("" if piece[1] else _content(piece[0]), piece[1] or "") for piece in _PIECE.finditer(match[3]))
+        if all(not parameter or parameter in (names or ()) for _, parameter in pieces):
+            found[match[1]] = tuple(dict.fromkeys((*found.get(match[1], ()), StringMacro(names, pieces))))
+    return found
+
+
+def _readings(tokens: Tokens, index: int, macros: Macros) -> list[Assembly]:
+    """The statement, once for each way to choose among the definitions of the macros in it."""
+    opened = index + 1
+    while opened < len(tokens) and tokens.texts[opened] in _QUALIFIERS:
+        opened += 1
+    closed = tokens.partner.get(opened, opened)
+    names = sorted({tokens.texts[place] for place in range(opened, closed)} & macros.keys())
+    choices = itertools.islice(itertools.product(*(macros[name] for name in names)), _MOST_READINGS)
+    found = (_statement(tokens, index, dict(zip(names, choice, strict=True))) for choice in choices)
+    return [assembly for assembly in found if assembly is not None]
+
+
+def _statement(tokens: Tokens, index: int, chosen: Mapping[str, StringMacro]) -> Assembly | None:
+    opened = index + 1
+    while opened < len(tokens) and tokens.texts[opened] in _QUALIFIERS:
+        opened += 1
+    closed = tokens.partner.get(opened)
+    if closed is None or tokens.texts[opened] != "(":
+        return None
+    parts = _split(tokens, opened + 1, closed)
+    last = closed + 1 if tokens.texts[closed + 1 : closed + 2] == [";"] else closed
+    outputs = _operands(tokens, *parts[1], chosen) if len(parts) > 1 else ()
+    inputs = _operands(tokens, *parts[2], chosen) if len(parts) > 2 else ()
+    span = Span(tokens.starts[index], tokens.end(last))
+    template = _template(tokens, *parts[0], chosen)
+    if outputs is None or inputs is None:
+        return Assembly(span, index, template, (), (), complete=False)
+    volatile = not outputs or any("volatile" in text for text in tokens.texts[index + 1 : opened])
+    return Assembly(span, index, template, outputs, inputs, volatile=volatile)
+
+
+def _split(tokens: Tokens, first: int, last: int) -> list[tuple[int, int]]:
+    """The parts between the colons; `::` is two colons."""
+    parts: list[tuple[int, int]] = []
+    begin = index = first
+    while index < last:
+        text = tokens.texts[index]
+        if text in ("(", "[", "{"):
+            index = tokens.partner.get(index, index)
+        elif text in (":", "::"):
+            parts.append((begin, index))
+            if text == "::":
+                parts.append((index, index))
+            begin = index + 1
+        index += 1
+    parts.append((begin, last))
+    return parts
+
+
+def _template(tokens: Tokens, first: int, last: int, chosen: Mapping[str, StringMacro]) -> str | None:
+    pieces: list[str] = []
+    index = first
+    while index < last:
+        piece = _string(tokens, index, chosen)
+        if piece is None:
+            macro, closed = chosen.get(tokens.texts[index]), tokens.partner.get(index + 1)
+            if macro is None or macro.parameters is None or closed is None or tokens.texts[index + 1] != "(":
+                return None
+            arguments = tokens.text[tokens.end(index + 1) : tokens.starts[closed]].split(",")
+            if len(arguments) != len(macro.parameters):
+                return None
+            piece, index = macro.text(tuple(argument.strip() for argument in arguments)), closed
+        pieces.append(piece)
+        index += 1
+    return "".join(pieces) if pieces else None
+
+
+def _string(tokens: Tokens, index: int, chosen: Mapping[str, StringMacro]) -> str | None:
+    """What a token says if it is a string literal or stands for one."""
+    if tokens.kinds[index] == STRING:
+        return _content(tokens.texts[index])
+    macro = chosen.get(tokens.texts[index])
+    return macro.text(()) if macro is not None and macro.parameters is None else None
+
+
+def _content(literal: str) -> str:
+    match = _LITERAL.fullmatch(literal)
+    if match is None:
+        return ""
+    body = match["body"]
+    if match[1]:
+        return body.partition("(")[2].rpartition(")")[0]
+    return _ESCAPE.sub(lambda m: _ESCAPES.get(m[1], "" if m[1].strip() == "" else m[1]), body)
+
+
+def _operands(tokens: Tokens, first: int, last: int, chosen: Mapping[str, StringMacro]) -> tuple[Operand, ...] | None:
+    """`[name] "constraint"(expression), ...`; None when something else stands there: the numbers would be wrong."""
+    found: list[Operand] = []
+    index = first
+    while index < last:
+        name = ""
+        if tokens.texts[index] == "[" and index + 2 < last:
+            name = tokens.texts[index + 1]
+            index += 3
+        opened = index + 1
+        while opened < last and _string(tokens, opened, chosen) is not None:
+            opened += 1
+        parts = [_string(tokens, place, chosen) for place in range(index, opened)]
+        if None in parts or opened >= last or tokens.texts[opened] != "(":
+            return None
+        closed = tokens.partner.get(opened, last)
+        between = closed + 1 < last and tokens.texts[closed + 1] == ","
+        expression = tokens.text[tokens.end(opened) : tokens.starts[closed]] if closed < last else ""
+        constraint = "".join(part or "" for part in parts)
+        found.append(Operand(constraint, name, " ".join(expression.replace("\\\n", " ").split())))
+        index = closed + 1 + between  # nvcc does not miss a comma
+    return tuple(found)

@@ -1,0 +1,139 @@
+"""Pieces of C++ as written: argument lists, template argument lists, names, over the tokens of a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from porter.cpp.lex import IDENTIFIER, Tokens
+
+_OPENING = frozenset("([{")
+_CLOSING = frozenset(")]}")
+_ANGLES = {"<": 1, ">": -1, ">>": -2, ">>>": -3}
+_NEVER_IN_TEMPLATES = frozenset({";", "{", "}"})
+_NEVER_IN_TEMPLATE_ARGUMENTS = _NEVER_IN_TEMPLATES | {"||", "<<<", "=", "+=", "++", "--"}
+_LONGEST_TEMPLATE_ARGUMENTS = 300
+
+
+def words(text: str) -> frozenset[str]:
+    """The blank-separated words of a text."""
+    return frozenset(text.split())
+
+
+def written(tokens: Tokens, first: int, last: int) -> str:
+    """The tokens [first, last) with comments and line splices gone and each stretch of blanks one blank."""
+    if first >= last:
+        return ""
+    parts = [tokens.texts[first]]
+    end = tokens.end(first)
+    for index in range(first + 1, last):
+        start = tokens.starts[index]
+        if start > end and not _glued(tokens, end, start):
+            parts.append(" ")
+        parts.append(tokens.texts[index])
+        end = tokens.end(index)
+    return "".join(parts)
+
+
+def _glued(tokens: Tokens, start: int, end: int) -> bool:
+    """Whether a gap between two tokens is nothing but the backslash of a line splice."""
+    return tokens.text[start:end] in ("\\\n", "\\\r\n")
+
+
+def closing(tokens: Tokens, index: int, last: int) -> int | None:
+    """The partner of an opening bracket, if it comes before `last`."""
+    partner = tokens.partner.get(index)
+    return partner if partner is not None and index < partner < last else None
+
+
+def template_end(tokens: Tokens, index: int, last: int, *, parameters: bool = False) -> int | None:
+    """Index after the `>` that closes the `<` at `index`; None when it is a comparison."""
+    never = _NEVER_IN_TEMPLATES if parameters else _NEVER_IN_TEMPLATE_ARGUMENTS
+    depth = 0
+    limit = min(last, index + _LONGEST_TEMPLATE_ARGUMENTS)
+    while index < limit:
+        text = tokens.texts[index]
+        if text in _OPENING:
+            partner = closing(tokens, index, limit)
+            if partner is None:
+                return None
+            index = partner
+        elif text in _ANGLES:
+            depth += _ANGLES[text]
+            if depth <= 0:
+                return index + 1 if depth == 0 else None
+        elif text in _CLOSING or text in never:
+            return None
+        index += 1
+    return None
+
+
+def template_start(tokens: Tokens, index: int, first: int, *, parameters: bool = False) -> int | None:
+    """Index of the `<` that the last `>` of the token at `index` closes, not before `first`."""
+    never = _NEVER_IN_TEMPLATES if parameters else _NEVER_IN_TEMPLATE_ARGUMENTS
+    depth = 0
+    limit = max(first, index - _LONGEST_TEMPLATE_ARGUMENTS)
+    while index >= limit:
+        text = tokens.texts[index]
+        if text in _CLOSING:
+            partner = tokens.partner.get(index)
+            if partner is None or partner < limit:
+                return None
+            index = partner
+        elif text in _ANGLES:
+            depth -= _ANGLES[text]
+            if depth <= 0:
+                return index if depth == 0 else None
+        elif text in _OPENING or text in never:
+            return None
+        index -= 1
+    return None
+
+
+def split_commas(tokens: Tokens, first: int, last: int) -> list[tuple[int, int]]:
+    """The comma-separated stretches of [first, last); commas inside brackets and template arguments stay."""
+    stretches: list[tuple[int, int]] = []
+    begin = index = first
+    while index < last:
+        text = tokens.texts[index]
+        if text == ",":
+            stretches.append((begin, index))
+            begin = index + 1
+        elif text in _OPENING:
+            index = closing(tokens, index, last) or index
+        elif text == "<" and index > first and tokens.kinds[index - 1] == IDENTIFIER:
+            after = template_end(tokens, index, last)
+            if after is not None and _follows_template(tokens, after, last):
+                index = after - 1
+        index += 1
+    if begin < last or stretches:
+        stretches.append((begin, last))
+    return stretches
+
+
+def _follows_template(tokens: Tokens, index: int, last: int) -> bool:
+    """Whether what stands after a `>` lets it close template arguments rather than compare."""
+    if index >= last:
+        return True
+    text = tokens.texts[index]
+    return text in ("(", "{", "::", ",", ")", "*", "&", "&&", "...", ">", "=") or (tokens.kinds[index] == IDENTIFIER)
+
+
+def argument_texts(tokens: Tokens, opening: int, last: int) -> list[str]:
+    """The arguments of the bracket at `opening`, as written."""
+    partner = closing(tokens, opening, last)
+    if partner is None:
+        return []
+    return [written(tokens, first, end) for first, end in split_commas(tokens, opening + 1, partner)]
+
+
+def code_runs(tokens: Tokens) -> Iterator[tuple[int, int]]:
+    """Token ranges to be read on their own: the code between directives, and each directive."""
+    begin = 0
+    for directive in tokens.directives:
+        if begin < directive.first:
+            yield begin, directive.first
+        if directive.first < directive.last:
+            yield directive.first, directive.last
+        begin = directive.last
+    if begin < len(tokens):
+        yield begin, len(tokens)

@@ -1,0 +1,130 @@
+"""The compilation passes over one file, each parsed without function bodies first and with them on demand."""
+
+from __future__ import annotations
+
+import functools
+import importlib.resources
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from porter.cpp.clang import libclang as clang
+from porter.cpp.clang import stubs
+from porter.model import Span
+
+_RUNTIME = rb"(?:Malloc|Memcpy|Free|LaunchKernel|Error_t|Stream_t|Event_t|Success|DeviceSynchronize|GetLastError)"
+_HIP = re.compile(rb"[<\"](?:hip|hipcub|rocprim|rocrand|hiprand|hipblas|rocblas|rocwmma)[/.]|\bhip" + _RUNTIME)
+_CUDA = re.compile(rb"[<\"](?:cuda|cub|cublas|curand|cufft|cusparse|mma)[\w/]*[.>]|\bcuda" + _RUNTIME)
+_SUPPORT = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"((?:\.\./)*)(porter/[\w./-]+)"', re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Input:
+    """What clang is given."""
+
+    path: str
+    main: str
+    """The file that clang compiles: `path`, or one that includes it."""
+    files: Mapping[str, bytes]
+    options: tuple[str, ...]
+    language: str
+    header_bytes: int = 0
+    """Size of the local headers."""
+
+
+_LARGE_HEADERS = 300_000
+
+
+class Pass:
+    """One side, host or device, of one file."""
+
+    def __init__(self, given: Input, side: str) -> None:
+        self.given = given
+        self.side = side
+
+    @functools.cached_property
+    def declarations(self) -> clang.TranslationUnit | None:
+        """The file without function bodies."""
+        return self._parse(clang.Depth.DECLARATIONS)
+
+    @functools.cached_property
+    def bodies(self) -> clang.TranslationUnit | None:
+        """The whole file."""
+        return self._parse(self._depth)
+
+    @functools.cached_property
+    def corrected(self) -> clang.TranslationUnit | None:
+        """The whole file, three times as slow: clang keeps calls with an unknown argument only when it looks for what
+        was meant."""
+        return self._parse(self._depth, "-fspell-checking")
+
+    @property
+    def _depth(self) -> clang.Depth:
+        return clang.Depth.OWN_BODIES if self._headers_are_large else clang.Depth.ALL
+
+    @functools.cached_property
+    def error_offsets(self) -> list[int]:
+        """Where clang met errors in this very file, sorted."""
+        unit = self.bodies
+        found = () if unit is None else unit.diagnostics()
+        return sorted(diagnostic.offset for diagnostic in found if diagnostic.path == self.given.path)
+
+    @property
+    def _headers_are_large(self) -> bool:
+        """Whether a preamble is worth its cost; clang makes none for a file that is not on disk."""
+        given = self.given
+        return given.header_bytes > _LARGE_HEADERS and given.path == given.main and Path(given.main).is_file()
+
+    @functools.cached_property
+    def skipped(self) -> tuple[Span, ...]:
+        """Byte ranges of the file that the preprocessor skipped in this pass."""
+        unit = self.declarations
+        if unit is None:
+            return ()
+        text = self.given.files[self.given.path]
+        return tuple(filter(None, (_between_directives(text, span) for span in unit.skipped())))
+
+    def is_active(self, offset: int) -> bool:
+        """Whether this pass compiles an offset."""
+        return not any(span.start <= offset < span.end for span in self.skipped)
+
+    def _parse(self, depth: clang.Depth, *more: str) -> clang.TranslationUnit | None:
+        given = self.given
+        flags = (*stubs.flags(given.language, self.side), *given.options, *more)
+        return clang.parse(given.main, flags, dict(given.files), depth, given.path)
+
+
+def _between_directives(text: bytes, span: Span) -> Span | None:
+    """The lines after the `#if` that starts a skipped range and before the directive that ends it."""
+    start = text.find(b"\n", span.start) + 1
+    end = text.rfind(b"\n", start, span.end) + 1
+    return Span(start, end) if 0 < start < end else None
+
+
+def language_of(path: str, *texts: bytes) -> str:
+    """`hip` for what uses more of HIP than of CUDA: a port, also one with a few CUDA names left."""
+    if path.endswith(".hip"):
+        return "hip"
+    uses_hip = sum(len(_HIP.findall(text)) for text in texts if b"hip" in text)
+    return "hip" if uses_hip and uses_hip > sum(len(_CUDA.findall(text)) for text in texts) else "cuda"
+
+
+def support_files(path: str, data: bytes) -> dict[str, bytes]:
+    """Our own headers that a ported file includes, where the ported tree will have them."""
+    found: dict[str, bytes] = {}
+    for match in _SUPPORT.finditer(data):
+        name = os.fsdecode(match.group(2))
+        folder = os.path.normpath(Path(path).parent / os.fsdecode(match.group(1)))
+        place = str(Path(folder) / name)
+        text = _support_header(name)
+        if text is not None and not Path(place).exists():
+            found[place] = text
+    return found
+
+
+@functools.cache
+def _support_header(name: str) -> bytes | None:
+    resource = importlib.resources.files("porter") / "include" / name
+    return resource.read_bytes() if resource.is_file() else None

@@ -1,0 +1,88 @@
+"""The `#if ... #elif ... #else ... #endif` groups of a file, nested, as written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from porter.cpp.lex import Directive, Tokens
+from porter.model import Span
+
+_OPENS = frozenset({"if", "ifdef", "ifndef"})
+_CONTINUES = frozenset({"elif", "elifdef", "elifndef", "else"})
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One conditional: its directives from `#if` to `#endif`, and the group around it."""
+
+    directives: tuple[Directive, ...]
+    parent: Group | None
+
+    @property
+    def span(self) -> Span:
+        """From the first character of `#if` to the end of `#endif`."""
+        return Span(self.directives[0].start, self.directives[-1].end)
+
+    def names(self, tokens: Tokens) -> frozenset[str]:
+        """Identifiers in the conditions of all branches."""
+        return frozenset(
+            tokens.texts[index] for directive in self.directives for index in range(directive.first, directive.last)
+        )
+
+    def around(self) -> Iterator[Group]:
+        """This group and those that it lies in."""
+        group: Group | None = self
+        while group is not None:
+            yield group
+            group = group.parent
+
+
+def find_groups(tokens: Tokens) -> tuple[Group, ...]:
+    """Complete groups, inner ones before the group around them; unbalanced directives belong to none."""
+    open_groups: list[list[Directive]] = []
+    closed: list[tuple[int, list[Directive]]] = []
+    for directive in tokens.directives:
+        if directive.name in _OPENS:
+            open_groups.append([directive])
+        elif directive.name in _CONTINUES and open_groups:
+            open_groups[-1].append(directive)
+        elif directive.name == "endif" and open_groups:
+            group = open_groups.pop()
+            group.append(directive)
+            closed.append((len(open_groups), group))
+    return tuple(reversed(_linked(closed)))
+
+
+def _linked(closed: list[tuple[int, list[Directive]]]) -> list[Group]:
+    """Outer groups first, so that each knows its parent."""
+    groups: list[Group] = []
+    stack: list[tuple[int, Group]] = []
+    for depth, directives in reversed(closed):
+        while stack and stack[-1][0] >= depth:
+            stack.pop()
+        parent = next((group for _, group in reversed(stack) if _inside(directives[0], group)), None)
+        group = Group(tuple(directives), parent)
+        groups.append(group)
+        stack.append((depth, group))
+    return groups
+
+
+def _inside(directive: Directive, group: Group) -> bool:
+    return group.directives[0].start < directive.start < group.directives[-1].end
+
+
+def group_at(groups: tuple[Group, ...], offset: int) -> Group | None:
+    """The innermost group around an offset."""
+    return next((group for group in groups if group.span.start <= offset < group.span.end), None)
+
+
+_HIP_MACRO = re.compile(r"(?:^|_)HIP(?:$|_|CC)|ROCM|AMDGCN|__HCC__|__gfx|__GFX")
+
+
+def knows_hip(group: Group | None, tokens: Tokens) -> bool:
+    """Whether a condition here or further out asks for HIP, so that the project has made the choice itself."""
+    if group is None:
+        return False
+    return any(_HIP_MACRO.search(name) for outer in group.around() for name in outer.names(tokens))

@@ -1,0 +1,77 @@
+"""Whether a name is declared somewhere in a file, as its tokens tell."""
+
+from __future__ import annotations
+
+import bisect
+from typing import cast
+
+from porter.cpp.brackets import words
+from porter.cpp.lex import IDENTIFIER, Tokens
+
+_AFTER = frozenset(["=", ";", ",", ")", "[", "(", "{", ":"])
+_TAGS = words("struct class union enum namespace using")
+_NO_TYPE = words(
+    "return else do case goto new delete throw co_return sizeof typename typedef using namespace operator and or not "
+    "public private protected default"
+)
+
+
+def is_declared(tokens: Tokens, name: str) -> bool:
+    """Whether some token of a name declares it: a macro, type, function, variable, parameter, member or enumerator."""
+    return any(_declares(tokens, index) for index in tokens.names.get(name, ()))
+
+
+def _declares(tokens: Tokens, index: int) -> bool:
+    texts = tokens.texts
+    directive = tokens.directive_of(index)
+    if directive is not None:
+        return directive.name in ("define", "undef") and directive.first == index
+    if index == 0 or index + 1 >= len(tokens):
+        return False
+    before, after = texts[index - 1], texts[index + 1]
+    if before in _TAGS or (before == "}" and after in (";", ",")):
+        return True
+    if before in ("{", ",") and after in (",", "}", "=") and _in_enum(tokens, index):
+        return True
+    if before == "," and after in (";", ",", "=") and continues_declaration(tokens, index):
+        return True
+    if after not in _AFTER:
+        return False
+    if before.isupper() and after == "(":
+        return False  # `USE_STREAM check(...)`: a macro that brings its own semicolon
+    if before in ("*", "&", "&&"):
+        # `a * b(...)` is an expression, `T *b` a declaration: what stands before T tells
+        return texts[index - 2] not in _NO_TYPE and texts[index - 3 : index - 2] in _BEGINS
+    return before == ">" or (tokens.kinds[index - 1] == IDENTIFIER and before not in _NO_TYPE)
+
+
+def continues_declaration(tokens: Tokens, index: int) -> bool:
+    """Whether `T a, b` leads to a token, and no bracket is open before it."""
+    line = tokens.first_characters
+    begin = max(line.rfind(mark, 0, index) for mark in ";{}") + 1
+    texts, kinds = tokens.texts, tokens.kinds
+    plain = kinds[begin : begin + 2] == IDENTIFIER * 2 and not _NO_TYPE & {texts[begin], texts[begin + 1]}
+    return plain and "(" not in line[begin:index] and "[" not in line[begin:index]
+
+
+_BEGINS = tuple([text] for text in ("", ";", "{", "}", "(", ",", "const", "static", "extern", "inline", "::", ":"))
+
+
+def _in_enum(tokens: Tokens, index: int) -> bool:
+    enums = tokens.memo.get("enums")
+    if enums is None:
+        enums = tokens.memo["enums"] = _enums(tokens)
+    spans = cast("list[tuple[int, int]]", enums)
+    place = bisect.bisect_right(spans, (index, index)) - 1
+    return place >= 0 and spans[place][0] < index < spans[place][1]
+
+
+def _enums(tokens: Tokens) -> list[tuple[int, int]]:
+    """The braces of each list of enumerators."""
+    found: list[tuple[int, int]] = []
+    for index in tokens.names.get("enum", ()):
+        line = tokens.first_characters
+        opening, end = line.find("{", index), line.find(";", index)
+        if opening >= 0 and not 0 <= end < opening and opening in tokens.partner:
+            found.append((opening, tokens.partner[opening]))
+    return sorted(found)

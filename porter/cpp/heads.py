@@ -1,0 +1,286 @@
+"""Heads of `__global__` and `__device__` functions found in the tokens, whatever surrounds them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import cast
+
+from porter.cpp.brackets import closing, template_end, template_start, words
+from porter.cpp.lex import IDENTIFIER, NUMBER, Directive, Tokens
+
+TYPE_WORDS = words(
+    "void bool char short int long float double unsigned signed auto const volatile struct class enum "
+    "typename wchar_t char8_t char16_t char32_t __half half size_t"
+)
+_NOT_NAMES = TYPE_WORDS | words(
+    "operator template decltype alignas noexcept throw requires sizeof return if for while switch "
+    "__attribute__ __declspec __launch_bounds__ __cluster_dims__ __maxnreg__ __block_size__ __align__ "
+    "__global__ __device__ __host__ __shared__ __constant__ __managed__ __restrict__ static_assert "
+    "asm"
+)
+ATTRIBUTES_WITH_ARGUMENTS = words(
+    "__launch_bounds__ __cluster_dims__ __maxnreg__ __block_size__ __attribute__ __declspec alignas __align__"
+)
+PLAIN_ATTRIBUTES = words(
+    "static inline constexpr extern friend virtual __inline__ __forceinline__ __noinline__ __host__ "
+    "__device__ __grid_constant__ __cudart_builtin__"
+)
+_QUALIFIER = re.compile(r"_*[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*_*")
+"""`NVBIO_DEVICE`, `CUTLASS_HOST_DEVICE`: what another header makes `__device__`."""
+_STATEMENT_BORDERS = frozenset(";{}")
+_LONGEST_HEAD = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """Token indices of a function: [begin, end) is the declaration, [body, end) its braces if it has any."""
+
+    marker: int
+    begin: int
+    name_first: int
+    name_last: int
+    opening: int
+    closing: int
+    body: int | None
+    end: int
+    template: int | None
+    """Index of the `<` of the innermost `template <...>`."""
+    directive: Directive | None
+
+    @property
+    def is_definition(self) -> bool:
+        """Whether the function has a body here."""
+        return self.body is not None
+
+
+def find_heads(tokens: Tokens, marker: str) -> tuple[Head, ...]:
+    """Functions marked `__global__` or `__device__` (or a macro that means it), in the order of the file."""
+    known = tokens.memo.get(("heads", marker))
+    if known is None:
+        known = tokens.memo[("heads", marker)] = tuple(_heads(tokens, marker))
+    return cast("tuple[Head, ...]", known)
+
+
+def _heads(tokens: Tokens, marker: str) -> Iterator[Head]:
+    names = {marker, *_aliases(tokens, marker)}
+    if marker == "__device__":
+        names.update(name for name in tokens.names if "DEVICE" in name and _QUALIFIER.fullmatch(name))
+    seen = -1
+    for index in sorted(i for name in names for i in tokens.names.get(name, ())):
+        if index <= seen:
+            continue
+        head = _head(tokens, index)
+        if head is not None:
+            seen = head.closing
+            yield head
+
+
+def _aliases(tokens: Tokens, marker: str) -> set[str]:
+    """Object-like macros of this file whose body has the marker and no function of its own."""
+    found: set[str] = set()
+    for index in tokens.names.get(marker, ()):
+        directive = tokens.directive_of(index)
+        if directive is None or directive.name != "define" or _head(tokens, index) is not None:
+            continue
+        first = directive.first
+        if "(" not in tokens.texts[first + 1 : first + 2] or tokens.starts[first + 1] > tokens.end(first):
+            found.add(tokens.texts[first])
+    return found - {"__host__", "__device__", "__global__"}
+
+
+def _head(tokens: Tokens, marker: int) -> Head | None:
+    directive = tokens.directive_of(marker)
+    low, high = (directive.first, directive.last) if directive else (0, len(tokens))
+    found = _name(tokens, marker + 1, min(high, marker + _LONGEST_HEAD), directive)
+    if found is None:
+        return None
+    first, opening = found
+    closed = closing(tokens, opening, high)
+    if closed is None:
+        return None
+    begin, template, instantiation = _beginning(tokens, marker, low, directive)
+    if instantiation:
+        return None
+    body, end = _body(tokens, closed + 1, high, directive)
+    return Head(marker, begin, first, opening, opening, closed, body, end, template, directive)
+
+
+def _name(tokens: Tokens, index: int, high: int, directive: Directive | None) -> tuple[int, int] | None:
+    """First token of the function's name and the `(` of its parameters."""
+    texts, kinds = tokens.texts, tokens.kinds
+    while index < high:
+        index = _after_directives(tokens, index, directive)
+        if index >= high:
+            return None
+        text = texts[index]
+        if text in ("[", "<"):
+            past = closing(tokens, index, high) if text == "[" else template_end(tokens, index, high)
+            if past is None:
+                return None
+            index = past + (text == "[")
+            continue
+        if text in ("(", ")", ";", "{", "}", "=", ","):
+            return None
+        if text in ATTRIBUTES_WITH_ARGUMENTS or text in ("decltype", "noexcept"):
+            past = closing(tokens, index + 1, high) if index + 1 < high else None
+            index = index + 1 if past is None else past + 1
+            continue
+        if text == "operator":
+            return _operator(tokens, index, high)
+        if kinds[index] == IDENTIFIER and text not in _NOT_NAMES:
+            after = _after_name(tokens, index, high)
+            if after < high and texts[after] == "(":
+                past = closing(tokens, after, high)
+                if past is None:
+                    return None
+                follow = texts[past + 1] if past + 1 < high else ""
+                if follow == "(":
+                    return index, past + 1
+                if past + 1 < high and kinds[past + 1] == IDENTIFIER and follow not in _AFTER_PARAMETERS:
+                    index = past + 1
+                    continue
+                return index, after
+            index = after
+            continue
+        index += 1
+    return None
+
+
+_AFTER_PARAMETERS = frozenset({"const", "noexcept", "override", "final", "requires", "volatile", "throw", "try"})
+
+
+def _operator(tokens: Tokens, index: int, high: int) -> tuple[int, int] | None:
+    """The `(` of the parameters of `operator+`, `operator()` and conversion operators."""
+    first = index
+    index += 1
+    if index + 1 < high and tokens.texts[index] == "(" and tokens.texts[index + 1] == ")":
+        index += 2
+    while index < high and tokens.texts[index] != "(":
+        if tokens.texts[index] in _STATEMENT_BORDERS:
+            return None
+        index += 1
+    return (first, index) if index < high else None
+
+
+def _after_name(tokens: Tokens, index: int, high: int) -> int:
+    """Index after an identifier with what is pasted to it (`##`), its scopes and its template arguments."""
+    index += 1
+    while index < high:
+        text = tokens.texts[index]
+        if text in ("##", "::") and index + 1 < high:
+            index += 2
+        elif text == "<":
+            after = template_end(tokens, index, high)
+            if after is None:
+                return index
+            index = after
+        else:
+            return index
+    return index
+
+
+def _after_directives(tokens: Tokens, index: int, own: Directive | None) -> int:
+    """Skips preprocessor lines inside a declaration that is code."""
+    while own is None:
+        directive = tokens.directive_of(index)
+        if directive is None:
+            break
+        index = directive.last
+    return index
+
+
+def _beginning(tokens: Tokens, marker: int, low: int, directive: Directive | None) -> tuple[int, int | None, bool]:
+    """First token of a declaration, its innermost template list, and whether it only instantiates."""
+    texts = tokens.texts
+    index = marker
+    template: int | None = None
+    while index > low:
+        before = index - 1
+        text = texts[before]
+        if directive is None and tokens.directive_of(before) is not None:
+            break
+        if text in _STATEMENT_BORDERS:
+            break
+        if text in (">", ">>"):
+            start = template_start(tokens, before, low, parameters=True)
+            if start is None:
+                break
+            if start > low and texts[start - 1] == "template":
+                template = start if template is None else template
+                index = start - 1
+            else:
+                index = start
+            continue
+        if text in (")", "]"):
+            partner = tokens.partner.get(before)
+            if partner is None or partner < low:
+                break
+            index = partner
+            continue
+        if text == "template":
+            return before, None, True
+        if text == ":" or (text in ("(", "[", ",", "=") or tokens.kinds[before] == NUMBER):
+            break
+        index = before
+    if directive is not None and index == low and directive.name == "define":
+        index = min(marker, _macro_body(tokens, directive))
+    return index, template, False
+
+
+def _macro_body(tokens: Tokens, directive: Directive) -> int:
+    """Index of the first token of a macro's replacement."""
+    first = directive.first
+    opening = first + 1
+    if opening < directive.last and tokens.texts[opening] == "(" and tokens.starts[opening] == tokens.end(first):
+        partner = closing(tokens, opening, directive.last)
+        return opening if partner is None else partner + 1
+    return opening
+
+
+def _body(tokens: Tokens, index: int, high: int, directive: Directive | None) -> tuple[int | None, int]:
+    """The opening brace of the body, if there is one, and the index after the declaration."""
+    texts = tokens.texts
+    limit = min(high, index + _LONGEST_HEAD)
+    after_parameters = index
+    initialisers = False
+    while index < limit:
+        index = _after_directives(tokens, index, directive)
+        if index >= limit:
+            break
+        text = texts[index]
+        if text == ";":
+            return None, index + 1
+        if text == ":" and index == after_parameters:
+            initialisers = True
+        if text == "{" and not (initialisers and _initialises(tokens, index)):
+            closed = closing(tokens, index, high)
+            return index, _end_of_unbalanced(tokens, index, high) if closed is None else closed + 1
+        if text in ("(", "[", "{"):
+            closed = closing(tokens, index, limit)
+            if closed is None:
+                break
+            index = closed
+        elif text in (")", "}") or (text == "," and not initialisers):
+            break
+        index += 1
+    return None, after_parameters
+
+
+def _initialises(tokens: Tokens, index: int) -> bool:
+    """Whether a brace belongs to a member initialiser: `: x{3}`."""
+    return tokens.kinds[index - 1] == IDENTIFIER or tokens.texts[index - 1] == ">"
+
+
+def _end_of_unbalanced(tokens: Tokens, opening: int, high: int) -> int:
+    """Where a body ends whose brace has no partner: heads in `#if ... #else` share a body, or it is cut."""
+    for index in range(opening + 1, high):
+        text = tokens.texts[index]
+        if text == "__global__" or text == "}":
+            return index if text == "__global__" else index + 1
+        if text == "{":
+            closed = closing(tokens, index, high)
+            if closed is not None and tokens.texts[index - 1] == ")":
+                return closed + 1
+    return high

@@ -1,0 +1,120 @@
+"""Who includes whom in a project, as far as the names in #include lines tell."""
+
+from __future__ import annotations
+
+import posixpath
+from collections import Counter, defaultdict
+from collections.abc import Callable, Container, Iterable, Mapping
+from dataclasses import dataclass
+
+from porter.cpp.prescan import Scan
+
+_MOST_FOLDERS = 16
+_INCLUDE_FOLDERS = ("", "include", "inc", "src", "includes", "common")
+
+
+@dataclass(frozen=True, slots=True)
+class IncludeGraph:
+    """The project's files that each file includes, and the islands of files that see one another."""
+
+    edges: Mapping[str, tuple[str, ...]]
+    folders: Mapping[str, tuple[str, ...]]
+    """Folders that the names in a file's #include lines are relative to, where that is not the file's own."""
+    islands: tuple[tuple[str, ...], ...]
+
+    def reachable(self, path: str) -> tuple[str, ...]:
+        """All files that a file includes, directly or not, sorted; itself not among them."""
+        seen = {path}
+        waiting = [path]
+        while waiting:
+            fresh = [other for other in self.edges.get(waiting.pop(), ()) if other not in seen]
+            seen.update(fresh)
+            waiting += fresh
+        return tuple(sorted(seen - {path}))
+
+    def search_folders(self, path: str) -> tuple[str, ...]:
+        """What a build would have to pass with -I for a file, as far as it shows: the most used first."""
+        used = Counter(folder for one in (path, *self.reachable(path)) for folder in self.folders.get(one, ()))
+        return tuple(folder for folder, _ in sorted(used.items(), key=lambda item: (-item[1], item[0]))[:_MOST_FOLDERS])
+
+
+def may_be_found(path: str, name: str, known: Container[str]) -> bool:
+    """Whether a build would find a file of the project for a name in an #include line of another without being told.
+
+    That takes one in the file's own folder or, for each folder above it, in that folder or its usual include folders: a
+    `cuda.h` elsewhere in the repository is another program's.
+    """
+    folder = posixpath.dirname(path)
+    while True:
+        if any(posixpath.normpath(posixpath.join(folder, below, name)) in known for below in _INCLUDE_FOLDERS):
+            return True
+        if not folder:
+            return False
+        folder = posixpath.dirname(folder)
+
+
+def include_graph(
+    scans: Mapping[str, Scan], is_cuda_header: Callable[[str], bool] = lambda name: False
+) -> IncludeGraph:
+    """Resolves all includes; one that could be several files counts as all of them.
+
+    The name of a CUDA header means a file of the project only where a build would find that one.
+    """
+    by_name: defaultdict[str, list[str]] = defaultdict(list)
+    for path in scans:
+        by_name[posixpath.basename(path)].append(path)
+    edges: dict[str, tuple[str, ...]] = {}
+    folders: dict[str, tuple[str, ...]] = {}
+    for path, scan in scans.items():
+        found = [
+            (name, target)
+            for name in scan.includes
+            if not is_cuda_header(name) or may_be_found(path, name, scans)
+            for target in _resolve(path, name, scans, by_name)
+        ]
+        edges[path] = tuple(dict.fromkeys(target for _, target in found))
+        folders[path] = tuple(
+            dict.fromkeys(f for name, target in found if (f := _folder(path, name, target)) is not None)
+        )
+    return IncludeGraph(edges, folders, tuple(_islands(scans, edges)))
+
+
+def _folder(path: str, name: str, target: str) -> str | None:
+    """The folder that an include is relative to, unless it is that of the including file."""
+    tail = name.removeprefix("./")
+    if not target.endswith(tail) or posixpath.normpath(posixpath.join(posixpath.dirname(path), name)) == target:
+        return None
+    return target[: -len(tail)].rstrip("/")
+
+
+def _resolve(path: str, name: str, known: Mapping[str, Scan], by_name: Mapping[str, list[str]]) -> Iterable[str]:
+    """Beside the including file, below the root, else every file whose path ends like the name."""
+    for base in (posixpath.dirname(path), ""):
+        beside = posixpath.normpath(posixpath.join(base, name))
+        if beside in known:
+            return (beside,)
+    tail = name
+    while tail.startswith(("../", "./")):
+        tail = tail.partition("/")[2]
+    return [other for other in by_name.get(posixpath.basename(name), ()) if other.endswith("/" + tail)]
+
+
+def _islands(paths: Iterable[str], edges: Mapping[str, tuple[str, ...]]) -> Iterable[tuple[str, ...]]:
+    """Connected parts of the graph, whatever the direction of an include."""
+    neighbours: defaultdict[str, list[str]] = defaultdict(list)
+    for path, targets in edges.items():
+        for target in targets:
+            neighbours[path].append(target)
+            neighbours[target].append(path)
+    seen: set[str] = set()
+    for path in paths:
+        if path in seen:
+            continue
+        island = {path}
+        waiting = [path]
+        while waiting:
+            fresh = [other for other in neighbours[waiting.pop()] if other not in island]
+            island.update(fresh)
+            waiting += fresh
+        seen |= island
+        yield tuple(sorted(island))

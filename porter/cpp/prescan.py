@@ -1,0 +1,175 @@
+"""A quick look at the raw bytes of a file: what it includes, and which names it seems to declare."""
+
+from __future__ import annotations
+
+import bisect
+import re
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import NamedTuple
+
+from porter.cpp.editors import editor_spans, is_for_editor
+
+# Every repetition that could start again at each line is bounded: no input makes this quadratic.
+_KEYWORD = (
+    rb"(?:return|else|do|case|goto|throw|delete|new|using|co_return|co_yield|define|public|private|operator|typedef)\b"
+)
+_LINE = re.compile(
+    rb"""\n[ \t]*(?:
+      \#[ \t]*(?:define[ \t]+(\w+) | (?:include|include_next|import)[ \t]*[<"]([^>"\n]+)[>"])
+    | (?:typedef[ \t][^;{\n]{0,300}?[ \t*&](\w+)[ \t]*(?:\[[^\]\n]*\])?;)
+    | (?:using[ \t]+(\w+)[ \t]*=)
+    | (?:(?:typedef[ \t]+)?(?:struct|class|union|enum(?:[ \t]+class|[ \t]+struct)?)[ \t]+
+        (?:__\w+__[ \t]*(?:\([^)\n]*\)+)?[ \t]*|alignas\([^)\n]*\)[ \t]*)*(\w+)[ \t]*(?:final[ \t]*)?[:{\n\r])
+    | \}[ \t]*(\w+)[ \t]*[;,]
+    | (?:extern[ \t]*"C"[ \t]*)?(?:template[ \t]*<[^;{}\n]{0,300}>[ \t]*)?
+        (?:(?!KEYWORD)[A-Za-z_>][\w:<>,]*[ \t*&]+){0,11}
+        (?!KEYWORD)[A-Za-z_>][\w:<>,]*(?<!,)[ \t*&]+(\w+)[ \t]*[=;,(\[{]
+    | (\w+)[ \t]*\([^;{}]{0,2000}\)\s*\{
+    )""".replace(b"KEYWORD", _KEYWORD),
+    re.VERBOSE,
+)
+_OPAQUE = re.compile(rb"\bCU\w+_st\b")
+"""CUDA's own structs behind its handles: who declares a handle by them declares CUDA's."""
+_RUNTIME_NAME = re.compile(
+    rb"(?:cuda|cublas|cufft|curand|cusparse|cusolver|cudnn|nccl)[A-Z]\w*|cu[A-Z][a-z]\w*|CU[a-z]\w+"
+)
+_BRACES = re.compile(rb'extern\s{0,80}"C(?:\+\+)?"\s{0,80}\{|[{}]')
+_ENUM = re.compile(rb"\benum\b[^;{}()]{0,200}\{([^{}]*)\}")
+_ENUMERATOR = re.compile(rb"(?:^|,)\s*(\w+)")
+_COMMENT = re.compile(rb"/\*(?s:.)*?(?:\*/|\Z)")
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_DEFINE_GROUP, _INCLUDE_GROUP = 1, 2
+ATTRIBUTES = frozenset({"__launch_bounds__", "__cluster_dims__", "__block_size__", "__maxnreg__", "__align__"})
+"""What stands like a function's name after a type, `void __launch_bounds__(128) k()`, and declares nothing."""
+_FORWARD = re.compile(rb"[ \t]*(?:struct|class|union|enum)[ \t]+\w+[ \t]*;")
+"""`struct __half;` declares nothing of the project's: who only announces a type that CUDA has means CUDA's."""
+
+
+_IS_WORD = re.compile(rb"[\w$\x80-\xff]")
+_WORDS = bytes(code if _IS_WORD.match(bytes([code])) else ord(" ") for code in range(256))
+_INCLUDE = re.compile(rb"""\#[ \t]*(?:include|include_next|import)[ \t]*[<"]([^>"\n]+)[>"]""")
+
+
+def words_of(data: bytes) -> frozenset[bytes]:
+    """Every identifier, keyword and number of a file, those in comments and strings among them: a very quick look."""
+    return frozenset(data.translate(_WORDS).split())
+
+
+def include_names(data: bytes) -> list[str]:
+    """The names in #include lines, wherever they stand."""
+    return [name.decode("latin-1") for name in _INCLUDE.findall(data)]
+
+
+class Scan(NamedTuple):
+    """What the quick look found; names are only those that the caller asked about."""
+
+    includes: tuple[str, ...] = ()
+    declared: tuple[str, ...] = ()
+    vendor: tuple[str, ...] = ()
+    """What the file says of whose compiler it is for (porter.engine.dialect)."""
+
+
+NOTHING = Scan()
+
+
+def scan(
+    data: bytes, is_interesting: Callable[[str], bool], any_of: Callable[[frozenset[bytes]], bool] | None = None
+) -> Scan:
+    """Includes and declared names of one file, whatever its bytes are.
+
+    Lines that begin like a declaration at any depth count, so that members and shims are found; text in comments does
+    not, and neither does code for an editor alone. `any_of` says of all words of a file whether an interesting one may
+    be among them: where none is, only includes are looked for.
+    """
+    if any_of is not None and not any_of(words_of(data)):
+        return Scan(tuple(dict.fromkeys(include_names(data))))
+    text = b"\n" + data.removeprefix(_BYTE_ORDER_MARK)
+    for_editor = editor_spans(text)
+    includes: dict[str, None] = {}
+    declared: set[str] = set()
+    comments: list[int] | None = None
+    depths = _Depths(text)
+    for match in _LINE.finditer(text):
+        group = match.lastindex or 0
+        name = match[group].decode("latin-1")
+        if group == _INCLUDE_GROUP:
+            includes[name] = None
+        elif name not in declared and is_interesting(name) and _declares(text, match, name, depths):
+            comments = _comment_edges(text) if comments is None else comments
+            place = match.start(group)
+            if bisect.bisect_right(comments, place) % 2 == 0 and not is_for_editor(for_editor, place):
+                declared.add(name)
+    if b"enum" in text:
+        declared.update(name for name in _enumerators(text) if is_interesting(name))
+    return Scan(tuple(includes), tuple(sorted(declared)))
+
+
+class _Depths:
+    """How deep in braces a place is; those of `extern "C"` do not count. Read once, when it is first asked."""
+
+    def __init__(self, text: bytes) -> None:
+        self._text = text
+
+    @cached_property
+    def _edges(self) -> tuple[list[int], list[int]]:
+        places, depths, depth = [0], [0], 0
+        opened: list[bool] = []
+        for match in _BRACES.finditer(self._text):
+            if match[0] != b"}":
+                opened.append(match[0] == b"{")
+                depth += opened[-1]
+            elif opened:
+                depth -= opened.pop()
+            places.append(match.end())
+            depths.append(depth)
+        return places, depths
+
+    def at(self, place: int) -> int:
+        places, depths = self._edges
+        return depths[bisect.bisect_right(places, place) - 1]
+
+
+def _declares(text: bytes, match: re.Match[bytes], name: str, depths: _Depths) -> bool:
+    """Whether what looks like a declaration says that the project has such a thing itself."""
+    if name in ATTRIBUTES and match.lastindex != _DEFINE_GROUP:
+        return False
+    return not _is_handle(text, match) and not _is_cudas(text, match, depths)
+
+
+def is_runtime_name(name: str) -> bool:
+    """Whether a name is built like those of CUDA's host libraries, which nobody gives something else."""
+    return _RUNTIME_NAME.fullmatch(name.encode("utf-8", "replace")) is not None
+
+
+def _is_handle(text: bytes, match: re.Match[bytes]) -> bool:
+    """Whether a type is declared as CUDA does it: `using cudaStream_t = CUstream_st *;`"""
+    end = text.find(b"\n", match.end())
+    return _OPAQUE.search(text, match.start(), end if end >= 0 else len(text)) is not None
+
+
+def _is_cudas(text: bytes, match: re.Match[bytes], depths: _Depths) -> bool:
+    """Whether it is a forward declaration, or a stand-in for builds without CUDA.
+
+    Stand-ins have CUDA's name in no namespace, like CUDA's own: the declaration and all uses are renamed together, so
+    that both builds stay as they are. Macros that say what HIP has for a name are a port of the project's own.
+    """
+    if _FORWARD.match(text, match.start() + 1):
+        return True
+    if _RUNTIME_NAME.fullmatch(match[match.lastindex or 0]) is None:
+        return False
+    if match[1]:
+        end = text.find(b"\n", match.end())
+        return b"hip" not in text[match.end() : end if end >= 0 else len(text)].lower()
+    return not depths.at(match.start()) and not match[0].lstrip().startswith(b"}")
+
+
+def _comment_edges(text: bytes) -> list[int]:
+    """Begin and end of each block comment, flat and in order."""
+    return [edge for match in _COMMENT.finditer(text) for edge in match.span()]
+
+
+def _enumerators(text: bytes) -> Iterator[str]:
+    for body in _ENUM.findall(text):
+        for name in _ENUMERATOR.findall(body):
+            yield name.decode("latin-1")

@@ -1,0 +1,360 @@
+"""Parses the body of a function, a macro or an expression into a tree; what it cannot read becomes opaque."""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Iterator, Sequence
+
+from porter.cpp.brackets import words
+from porter.cpp.cursor import DEEPEST
+from porter.cpp.expressions import ENDS, ExpressionReader
+from porter.cpp.lex import IDENTIFIER, STRING, Directive, Tokens
+from porter.cpp.nodes import EMPTY, Node
+from porter.cpp.types import CONTROL, QUALIFIERS, TYPES
+
+_SKIPPED = words("using typedef static_assert namespace template public private friend")
+
+
+def parse_block(tokens: Tokens, opening: int, end: int) -> Node:
+    """The block whose `{` is at `opening`; `end` is the index after its `}`."""
+    reader = Reader(tokens, _code(tokens, opening, end))
+    return reader.block()
+
+
+def parse_expression(tokens: Tokens, first: int, last: int) -> Node:
+    """The expression in the tokens [first, last), commas included."""
+    reader = Reader(tokens, _code(tokens, first, last))
+    return reader.comma() if not reader.done else EMPTY
+
+
+def parse_statements(tokens: Tokens, first: int, last: int) -> Node:
+    """The statements in the tokens [first, last): a macro's replacement, a stretch of a body."""
+    reader = Reader(tokens, _code(tokens, first, last))
+    return reader.statements(first, max(first, last - 1))
+
+
+def _code(tokens: Tokens, first: int, last: int) -> Sequence[int]:
+    """The tokens of a stretch that are not in a preprocessor line of their own inside it."""
+    own = tokens.directive_of(first) if first < last else None
+    places: list[int] = []
+    index = first
+    for directive in _directives(tokens, first, last):
+        if directive == own:
+            continue
+        places.extend(range(index, min(directive.first, last)))
+        index = max(index, directive.last)
+    places.extend(range(index, last))
+    return places
+
+
+def _directives(tokens: Tokens, first: int, last: int) -> Iterator[Directive]:
+    """The preprocessor lines with tokens in [first, last)."""
+    place = bisect.bisect_left(tokens.directives, first, key=lambda d: d.last)
+    for directive in tokens.directives[place:]:
+        if directive.first >= last:
+            return
+        if directive.last > max(first, directive.first):
+            yield directive
+
+
+class Reader(ExpressionReader):
+    """Statements and declarations."""
+
+    def block(self) -> Node:
+        first = self.here
+        self.take("{")
+        inner = self.statements(first, first)
+        self.take("}")
+        return Node("block", first, self.before, kids=inner.kids)
+
+    def statements(self, first: int, last: int) -> Node:
+        kids: list[Node] = []
+        while not self.done and self.text != "}":
+            start = self.position
+            kids.append(self.statement())
+            if self.position == start:
+                self.position += 1
+        return Node("block", first, max(last, self.before), kids=tuple(kids))
+
+    def statement(self) -> Node:
+        if self.depth >= DEEPEST:
+            return self._deep_statement()
+        self.depth += 1
+        node = self._statement()
+        self.depth -= 1
+        return node
+
+    def _deep_statement(self) -> Node:
+        first = self.here
+        self._skip_too_deep()
+        self.take(";")
+        return self._made("opaque", first, ())
+
+    def _statement(self) -> Node:
+        text = self.text
+        first = self.here
+        if text == "{":
+            return self.block()
+        if text == ";":
+            self.position += 1
+            return Node("empty", first, first)
+        if text in CONTROL:
+            return self._control(text, first)
+        if text in _SKIPPED or self._is_type_definition():
+            return self._skip_statement(first)
+        if self.kind() == IDENTIFIER and self.peek() == ":" and self.peek(2) != ":":
+            self.position += 2
+            return Node("label", first, self.before, text)
+        if self._declares():
+            return self._declaration(first)
+        return self._expression_statement(first)
+
+    def _control(self, text: str, first: int) -> Node:
+        self.position += 1
+        if text == "if":
+            return self._if(first)
+        if text == "for":
+            return self._for(first)
+        if text == "while":
+            condition = self._parenthesised()
+            return self._made("while", first, (condition, self.statement()))
+        if text == "do":
+            return self._do(first)
+        if text == "switch":
+            condition = self._parenthesised()
+            return self._made("switch", first, (condition, self.statement()))
+        if text == "return":
+            returned = () if self.text == ";" else (self.comma(),)
+            return self._ended("return", first, returned)
+        if text in ("break", "continue", "goto"):
+            if text == "goto":
+                self.position += 1
+            return self._ended("jump", first, (), text)
+        if text == "case":
+            value = self.expression()
+            while not self.done and not self.take(":"):
+                self.position += 1
+            return self._made("label", first, (value,), text)
+        if text == "default":
+            self.take(":")
+            return self._made("label", first, (), text)
+        if text in ("asm", "__asm__", "__asm"):
+            return self._asm(first)
+        if text == "try":
+            return self.block()
+        if text == "catch":
+            self._parenthesised()
+            return self.block()
+        return self.statement() if not self.done else Node("empty", first, first)
+
+    def _made(self, kind: str, first: int, kids: tuple[Node, ...], text: str = "") -> Node:
+        return Node(kind, first, self.before, text, kids)
+
+    def _ended(self, kind: str, first: int, kids: tuple[Node, ...], text: str = "") -> Node:
+        self._to_semicolon()
+        return self._made(kind, first, kids, text)
+
+    def _if(self, first: int) -> Node:
+        self.take("constexpr")
+        condition = self._parenthesised()
+        then = self.statement()
+        if self.take("else"):
+            return self._made("if", first, (condition, then, self.statement()))
+        return self._made("if", first, (condition, then))
+
+    def _for(self, first: int) -> Node:
+        if not self.take("("):
+            return self._made("opaque", first, ())
+        colon = self._range_colon()
+        if colon is not None:
+            variable = self._range_variable(colon)
+            over = self.comma()
+            self.take(")")
+            return self._made("range", first, (variable, over, self.statement()))
+        start = self.statement() if not self.take(";") else EMPTY
+        condition = EMPTY if self.text == ";" else self.comma()
+        self.take(";")
+        step = EMPTY if self.text == ")" else self.comma()
+        self._to_closing()
+        return self._made("for", first, (start, condition, step, self.statement()))
+
+    def _range_colon(self) -> int | None:
+        depth = 0
+        for place in range(self.position, min(len(self.texts), self.position + 40)):
+            text = self.texts[place]
+            if text in "([{":
+                depth += 1
+            elif text in ")]}":
+                if depth == 0:
+                    return None
+                depth -= 1
+            elif text == ";" or (text == "?" and depth == 0):
+                return None
+            elif text == ":" and depth == 0:
+                return place
+        return None
+
+    def _range_variable(self, colon: int) -> Node:
+        name = colon - 1
+        node = Node("variable", self.places[name], self.places[name], self.texts[name])
+        self.position = colon + 1
+        return node
+
+    def _do(self, first: int) -> Node:
+        body = self.statement()
+        condition = EMPTY
+        if self.take("while"):
+            condition = self._parenthesised()
+        self.take(";")
+        return self._made("do", first, (body, condition))
+
+    def _asm(self, first: int) -> Node:
+        while self.kind() == IDENTIFIER:
+            self.position += 1
+        opened = self.position
+        self._skip_brackets()
+        kids = self._asm_operands(opened + 1, self.position - 1)
+        self.take(";")
+        return self._made("asm", first, kids)
+
+    def _asm_operands(self, low: int, high: int) -> tuple[Node, ...]:
+        """The expressions in the parentheses after each constraint."""
+        end = self.position
+        kids: list[Node] = []
+        self.position = low
+        while self.position < high:
+            if self.text == "(" and self.kind(-1) == STRING:
+                self.position += 1
+                kids.append(self.comma())
+                self._to_closing()
+            else:
+                self.position += 1
+        self.position = end
+        return tuple(kids)
+
+    def _skip_statement(self, first: int) -> Node:
+        while not self.done and self.text != ";":
+            if self.text in "([{":
+                self._skip_brackets()
+            elif self.text == "}":
+                break
+            else:
+                self.position += 1
+        self.take(";")
+        return self._made("opaque", first, ())
+
+    def _is_type_definition(self) -> bool:
+        if self.text not in ("struct", "class", "union", "enum"):
+            return False
+        place = self.position + 1
+        while place < len(self.texts) and self.texts[place] not in ("{", ";", "=", "("):
+            place += 1
+        return place < len(self.texts) and self.texts[place] == "{"
+
+    def _expression_statement(self, first: int) -> Node:
+        value = self.comma()
+        if self.take(";"):
+            return self._made("statement", first, (value,))
+        if value.kind == "call" and self.text == "{":
+            return self._made("macroloop", first, (value, self.block()))
+        if value.kind in ("call", "name") and not self.done and self.text not in ENDS:
+            return self._made("statement", first, (value,))
+        if not self.done and self.text not in ("}",):
+            self._to_semicolon()
+        return self._made("statement", first, (value,))
+
+    # Declarations
+
+    def _declares(self) -> bool:
+        """Whether the statement that starts here declares variables."""
+        text = self.text
+        if self.kind() != IDENTIFIER:
+            return False
+        if text in QUALIFIERS:
+            return True
+        place = self._past_type(self.position)
+        if place is None:
+            return False
+        while place < len(self.texts) and self.texts[place] in ("*", "&", "&&", "const", "volatile", "__restrict__"):
+            place += 1
+        if place >= len(self.texts) or self.kinds[place] != IDENTIFIER:
+            return text in TYPES and self.texts[place : place + 1] == ["["]
+        after = self.texts[place + 1] if place + 1 < len(self.texts) else ""
+        if text in TYPES:
+            return after not in ("::",)
+        return after in ("=", ";", ",", "[", "{", "(") and not (
+            after == "(" and self.texts[place - 1] in ("*", "&") and place - self.position == 2
+        )
+
+    def _declaration(self, first: int) -> Node:
+        start = self.position
+        place = start
+        while place < len(self.texts) and self.texts[place] in QUALIFIERS:
+            place += 1
+            if self.texts[place - 1] == "extern" and place < len(self.texts) and self.kinds[place] == STRING:
+                place += 1
+        past = self._past_type(place) if place < len(self.texts) else None
+        if past is None:
+            return self._skip_statement(first)
+        self.position = self._past_attributes(past)
+        written_type = " ".join(self.texts[start : self.position])
+        kids: list[Node] = []
+        while not self.done:
+            variable = self._declarator(written_type)
+            if variable is None:
+                break
+            kids.append(variable)
+            if not self.take(","):
+                break
+        if self.text != ")":
+            self._to_semicolon()
+        return self._made("declaration", first, tuple(kids), written_type)
+
+    def _declarator(self, written_type: str) -> Node | None:
+        pointer = ""
+        while self.text in ("*", "&", "&&", "const", "volatile", "__restrict__", "__restrict", "restrict", "("):
+            pointer += self.text if self.text in ("*", "&", "&&") else ""
+            self.position += 1
+        if self.kind() != IDENTIFIER:
+            return None
+        name, first = self.text, self.here
+        self.position += 1
+        while self.text == ")":
+            self.position += 1
+        dimensions: list[Node] = []
+        while self.text == "[":
+            self.position += 1
+            dimensions.append(EMPTY if self.text == "]" else self.expression())
+            self._to_bracket("]")
+        kids = list(dimensions)
+        if self.take("="):
+            kids.append(self.initialiser())
+        elif self.text in ("(", "{"):
+            kids.append(self._constructed())
+        elif self.take(":"):
+            self.expression()
+        return Node("variable", first, self.before, name, tuple(kids), written_type + pointer, len(dimensions))
+
+    def _constructed(self) -> Node:
+        """`T x(a, b)` and `T x{a, b}`: the single value, or a list of several."""
+        first = self.here
+        close = ")" if self.text == "(" else "}"
+        self.position += 1
+        kids = self._list(close)
+        return kids[0] if len(kids) == 1 else Node("list", first, self.before, kids=kids)
+
+    def _parenthesised(self) -> Node:
+        if not self.take("("):
+            return EMPTY
+        if self._declares():
+            first = self.here
+            node = self._declaration_in_condition(first)
+        else:
+            node = self.comma() if self.text != ")" else EMPTY
+            while self.take(";"):
+                node = self.comma()
+        self._to_closing()
+        return node
+
+    def _declaration_in_condition(self, first: int) -> Node:
+        return self._declaration(first)

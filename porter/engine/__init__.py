@@ -1,0 +1,1 @@
+"""One file: the unit that rules see, the rules, their edits, and passes to a fixed point."""

@@ -1,0 +1,161 @@
+"""What all files of a run share, built once per process; importing this is cheap, building it is not."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from porter import __version__
+from porter.settings import Choices
+
+if TYPE_CHECKING:
+    from porter.cpp.lex import Tokens
+    from porter.engine.file import Context
+    from porter.engine.support import SupportTable
+    from porter.engine.unit import Semantics
+    from porter.names.table import NameTable
+    from porter.source import SourceFile
+
+_KNOWLEDGE = frozenset({".py", ".toml", ".hpp", ".h"})
+
+
+def build_context(choices: Choices, paths: Iterable[str], renamed: Mapping[str, str]) -> Context:
+    """Rules, tables and parser for one project; `paths` are those of its C++ files."""
+    from porter.engine.file import Context
+    from porter.engine.registry import all_rules
+    from porter.engine.support import load_support
+    from porter.engine.trace import Trace
+    from porter.names.table import load_names
+
+    engine = choices.engine
+    ignored = dict.fromkeys(choices.ignore_names)
+    names = load_names(engine.rocm, {**{name: name for name in ignored}, **dict(engine.custom_names)})
+    rules = tuple(rule for rule in all_rules() if not engine.disabled & {rule.code, rule.name})
+    support = _without(load_support(engine.rocm), ignored)
+    return Context(
+        settings=engine,
+        names=names,
+        support=support,
+        rules=rules,
+        trace=Trace(rules, names, support),
+        headers=frozenset(path for path in paths if _shadows_cuda(path, names)),
+        renamed=renamed,
+    )
+
+
+def _without(table: SupportTable, ignored: Mapping[str, None]) -> SupportTable:
+    names = {name: row for name, row in table.names.items() if name not in ignored}
+    return replace(table, names=names) if ignored else table
+
+
+def parser_for(
+    root: Path, include_dirs: Iterable[str], defines: Iterable[str]
+) -> Callable[[SourceFile, Tokens], Semantics | None]:
+    """Clang's view of the files of a project, looking for headers in folders relative to its root."""
+    from porter.cpp.clang.view import Parsed, ParseRequest, parse
+
+    folders = tuple(str(root / folder) for folder in include_dirs)
+    macros = tuple(defines)
+
+    def semantics(source: SourceFile, tokens: Tokens) -> Semantics | None:
+        if not _is_utf8(source.path):
+            return None
+        request = ParseRequest(str(root / source.path), source.data, folders, macros, str(root))
+        parsed = parse(request, tokens)
+        return parsed if isinstance(parsed, Parsed) else None
+
+    return semantics
+
+
+def _is_utf8(path: str) -> bool:
+    """Whether libclang can be told the name."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _shadows_cuda(path: str, names: NameTable) -> bool:
+    """Whether some `#include` of a CUDA header could mean this file of the project."""
+    return any(names.header(tail) is not None or names.header_folder(tail) is not None for tail in _tails(path))
+
+
+def _tails(path: str) -> Iterator[str]:
+    """`a/b/c.h`, `b/c.h`, `c.h`."""
+    while path:
+        yield path
+        path = path.partition("/")[2]
+
+
+def interesting_names(context: Context) -> Callable[[str], bool]:
+    """Whether it matters that the project declares a name: CUDA has it too, or it looks as if."""
+    from porter.engine.renames import looks_like_cuda
+
+    names, support = context.names, context.support
+    custom = frozenset(old for old, _ in context.settings.custom_names)
+    triggers = frozenset().union(*(rule.triggers for rule in context.rules))
+
+    @functools.lru_cache(maxsize=1 << 16)
+    def interesting(name: str) -> bool:
+        if name in custom:
+            return False
+        return name in names or support.get(name) is not None or name in triggers or looks_like_cuda(name)
+
+    return interesting
+
+
+_KEYWORDS = frozenset({"asm", "__asm", "__asm__", "operator", "register", "template", "volatile"})
+"""Triggers that no file declares."""
+
+
+def interesting_words(context: Context) -> Callable[[frozenset[bytes]], bool]:
+    """Whether a name of which `interesting_names` says yes may be among some words."""
+    from porter.engine.renames import any_looks_like_cuda
+
+    triggers = frozenset().union(*(rule.triggers for rule in context.rules)) - _KEYWORDS
+    plain = {*context.names.plain, *context.support.names, *triggers}
+    known = frozenset(name.encode("latin-1") for name in plain if name.isidentifier())
+
+    def any_of(words: frozenset[bytes]) -> bool:
+        return not words.isdisjoint(known) or any_looks_like_cuda(b"\n".join(words).decode("latin-1"))
+
+    return any_of
+
+
+@functools.cache
+def knowledge_digest() -> str:
+    """Digest of porter's own code, rules, tables and headers: another one may port differently."""
+    import porter
+    from porter import rules
+
+    digest = hashlib.sha256(__version__.encode())
+    for base in (*porter.__path__, *rules.__path__):
+        for path in sorted(_files(Path(base))):
+            digest.update(str(path.relative_to(base)).encode() + b"\0")
+            digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for path in folder.iterdir():
+        if path.is_dir():
+            yield from _files(path)
+        elif path.suffix in _KNOWLEDGE:
+            yield path
+
+
+def run_key(
+    settings: Mapping[str, object],
+    paths: Iterable[str],
+    renamed: Mapping[str, str],
+    flags: Mapping[str, tuple[object, ...]] | None = None,
+) -> str:
+    """Digest of everything that the port of every file depends on."""
+    what = json.dumps([settings, sorted(paths), sorted(renamed.items()), sorted((flags or {}).items())])
+    return hashlib.sha256(f"{knowledge_digest()}\0{what}".encode()).hexdigest()

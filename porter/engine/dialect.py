@@ -1,0 +1,450 @@
+"""Whose meaning a line has: CUDA's with 32 lanes, HIP's with 64, or both; and whether a port compiles it at all."""
+
+from __future__ import annotations
+
+import bisect
+import enum
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from porter.cpp.conditionals import Group, find_groups, knows_hip
+from porter.cpp.lex import Directive, Tokens, lex
+from porter.cpp.preprocessor import ABSENT, PRESENT, UNKNOWN, Macro, holds
+from porter.model import Span
+
+
+class Dialect(str, enum.Enum):
+    """Whose code something is."""
+
+    CUDA = "cuda"
+    HIP = "hip"
+    BOTH = "both"
+    """Compiled for both vendors, or nothing tells: it is ported as CUDA's."""
+
+
+class Meaning(NamedTuple):
+    """What is known of a place."""
+
+    dialect: Dialect
+    lanes: frozenset[int]
+    """Lanes per wavefront of the GPUs that the place is compiled for, where it is HIP's: 64, 32 or both."""
+    compiled: bool
+    """Whether a port to gfx942 compiles it."""
+    in_device_pass: bool
+    """Whether it does so for the device."""
+    condition: str
+    """The `#if` that decides, as written; empty: the file as a whole."""
+
+
+class World(NamedTuple):
+    """One compiler that may see the file, in one of its passes."""
+
+    vendor: str
+    device: bool
+    lanes: int = 0
+    gfx: str = ""
+    arch: int = 0
+    """What `__CUDA_ARCH__` comes to."""
+
+
+_PLAIN = "c++"
+_WORLDS = (
+    World("nvidia", False),
+    World("nvidia", True),
+    World("none", False),
+    World("amd", False, 64),
+    World("amd", True, 64, "942"),
+    World("amd", True, 64, "9"),
+    World("amd", True, 32, "1"),
+    World("port", False, 64, _PLAIN),
+    World("port", False, 64),
+    World("port", True, 64, "942", 700),
+    World("port", True, 64, "942", 800),
+)
+"""The port is seen as porter makes it: `__CUDACC__` is `__HIPCC__`, and `__CUDA_ARCH__` 700 or, where needed, 800; its
+plain C++ files have a compiler that knows nothing of HIP, and the build's macros."""
+_ALL = (1 << len(_WORLDS)) - 1
+
+
+def _worlds(*vendors: str) -> int:
+    return sum(1 << number for number, world in enumerate(_WORLDS) if world.vendor in vendors)
+
+
+_NVIDIA, _AMD, _PORT, _NONE = _worlds("nvidia"), _worlds("amd"), _worlds("port"), _worlds("none")
+_PORT_DEVICE = sum(1 << n for n, world in enumerate(_WORLDS) if world.vendor == "port" and world.device)
+
+_AMD_BUILD = frozenset({"__HIP_PLATFORM_AMD__", "__HIP_PLATFORM_HCC__", "USE_ROCM"})
+_AMD_COMPILER = frozenset({"__HIPCC__", "__HIP__"})
+_AMD_DEVICE = frozenset({"__HIP_DEVICE_COMPILE__", "__AMDGCN__", "__AMDGPU__", "__AMD__"})
+_NVIDIA_ALWAYS = frozenset({"__CUDACC__", "__NVCC__", "__HIP_PLATFORM_NVIDIA__", "__HIP_PLATFORM_NVCC__"})
+_WAVEFRONT = frozenset({"__AMDGCN_WAVEFRONT_SIZE", "__AMDGCN_WAVEFRONT_SIZE__"})
+_GFX = re.compile(r"__gfx([0-9a-f]+)__")
+_FAMILY = re.compile(r"__GFX(\d+)__")
+_AMD_CHOICE = re.compile(
+    r"_*(?:[A-Z0-9]+_)*(?:USE|USES|USING|ENABLE|ENABLED|WITH|BUILD|IS|HAVE|HAS|PLATFORM|BACKEND|TARGET|FOR|ON)_*"
+    r"(?:[A-Z0-9]+_)*?(?:HIP|HIPCC|ROCM|AMD|AMDGPU|AMDGCN)_*|_*(?:[A-Z0-9]+_)?(?:HIP|ROCM|AMDGPU)_*"
+    r"|_*(?:[A-Z0-9]+_)*(?:HIP|ROCM)_(?:ENABLED?|BUILD|BACKEND|PLATFORM|SUPPORT|ON)_*",
+)
+"""A project's own switch for AMD builds, by its name."""
+_AMD_KIND = re.compile(
+    r"_*(?:\w*_)?(?:HIP|ROCM|ROCPRIM|AMDGPU|AMDGCN|HCC|MI\d{2,3}\w*|GFX\d+\w*|gfx\d+\w*|RDNA\w*|CDNA\w*)(?:_\w*)?"
+)
+"""A name that only says which AMD GPU or which ROCm: `HIP_VERSION`, `__HIP__MI300__`, `ROCPRIM_TARGET_RDNA3`."""
+_WAVE64 = re.compile(r"_*(?:\w+_)?(?:WAVE|WAVEFRONT|WARP)_?(?:SIZE_?)?64", re.IGNORECASE)
+_NEGATED = re.compile(r"(?:^|_)(?:NO|NOT|DISABLE\w*|WITHOUT|SKIP|AVOID)(?:_|$)")
+_GUARD = re.compile(r"(?:_H|_HPP|_HH|_HXX|_CUH|_INCLUDED|_GUARD)_*$", re.IGNORECASE)
+
+_HIP_HEADERS = re.compile(
+    r"(?:hip|hipcub|rocprim|rocthrust|rocwmma|rocblas|hipblas|hipblaslt|rocrand|hiprand|rocfft|hipfft|rocsparse|hipsparse"
+    r"|rocsolver|hipsolver|miopen|rccl|roctracer|rocprofiler|ck|ck_tile)/.+|hip_runtime\.h|rocprim\.hpp|hipcub\.hpp"
+)
+_CUDA_HEADERS = re.compile(
+    r"(?:cub|cuda/std|cooperative_groups)/.+|cuda\w*\.h|cu(?:blas|fft|rand|sparse|solver|dnn)\w*\.h"
+)
+_HIP_ONLY = re.compile(r"__builtin_amdgcn_\w+|__hip_atomic_\w+")
+_HIP_SUFFIXES = (".hip", ".hip.h", ".hip.hpp", ".hip.cpp")
+_CUDA_SUFFIXES = (".cu", ".cuh")
+
+
+@dataclass(frozen=True)
+class Dialects:
+    """Whose code each place of one file is."""
+
+    file: Dialect
+    regions: tuple[tuple[int, int, str], ...]
+    """Where each stretch begins, the worlds that may see it, and the condition that says so."""
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [start for start, _, _ in self.regions]
+
+    def at(self, offset: int) -> Meaning:
+        """What is known of an offset."""
+        _, worlds, condition = self.regions[bisect.bisect_right(self._starts, offset) - 1]
+        dialect = self._dialect(worlds)
+        lanes = frozenset(w.lanes for n, w in enumerate(_WORLDS) if worlds >> n & 1 and w.vendor == "amd" and w.device)
+        if dialect is Dialect.HIP and not lanes and worlds & _AMD:
+            lanes = frozenset({64})
+        decided = condition if dialect is not self.file or not worlds & _PORT_DEVICE else ""
+        return Meaning(dialect, lanes, bool(worlds & _PORT), bool(worlds & _PORT_DEVICE), decided)
+
+    def _dialect(self, worlds: int) -> Dialect:
+        if worlds & _AMD and not worlds & (_NVIDIA | _NONE):
+            return Dialect.HIP
+        if worlds & (_NVIDIA | _NONE) and not worlds & _AMD:
+            return Dialect.CUDA
+        return self.file
+
+    def is_hip(self, offset: int) -> bool:
+        """Whether the line is AMD's own: in a file or a branch that only HIP's compiler sees."""
+        return self.at(offset).dialect is Dialect.HIP
+
+    def is_for_64(self, offset: int) -> bool:
+        """Whether the line is AMD's own and compiled for GPUs with 64 lanes."""
+        meaning = self.at(offset)
+        return meaning.dialect is Dialect.HIP and 64 in meaning.lanes
+
+    @property
+    def leaves_all(self) -> bool:
+        """Whether no line of the file is CUDA's to port: the branches for NVIDIA in a HIP file stay as well."""
+        return self.file is Dialect.HIP
+
+    @cached_property
+    def has_hip(self) -> bool:
+        """Whether some line is AMD's own."""
+        return any(self._dialect(worlds) is Dialect.HIP for _, worlds, _ in self.regions)
+
+    def hip_spans(self, length: int) -> Iterator[Span]:
+        """The stretches that are AMD's own."""
+        edges = [*self._starts[1:], length]
+        for (start, worlds, _), end in zip(self.regions, edges, strict=True):
+            if self._dialect(worlds) is Dialect.HIP:
+                yield Span(start, end)
+
+
+def read_dialects(path: str, tokens: Tokens, given: Dialect | None = None, defines: Iterable[str] = ()) -> Dialects:
+    """Whose code each place of a file is; `given` is what the project says of the file as a whole."""
+    regions = tuple(_Regions(tokens, defines).found()) if _asks(tokens) else ((0, _ALL, ""),)
+    if given is not None:
+        return Dialects(given, regions)
+    return Dialects(own_dialect(path, evidence(path, tokens, regions)), regions)
+
+
+HIP_EVIDENCE, CUDA_EVIDENCE, GUARDED = "hip", "cuda", "amd-only "
+"""What `Scan.vendor` holds: the file would not compile for the other vendor; a header that only AMD's branches have."""
+
+
+def own_dialect(path: str, found: Iterable[str]) -> Dialect:
+    """What a file says of itself: its name first, then what it includes and uses where both vendors would see it."""
+    kinds = frozenset(found) & {HIP_EVIDENCE, CUDA_EVIDENCE}
+    if path.lower().endswith(_HIP_SUFFIXES) or kinds == {HIP_EVIDENCE}:
+        return Dialect.HIP
+    if CUDA_EVIDENCE in kinds or path.lower().endswith(_CUDA_SUFFIXES):
+        return Dialect.CUDA
+    return Dialect.BOTH
+
+
+def is_named_for_cuda(path: str) -> bool:
+    """Whether nvcc compiles a file because of its name."""
+    return path.lower().endswith(_CUDA_SUFFIXES)
+
+
+_MENTIONS_HIP = re.compile(rb"\bhip|HIP|ROC|roc[a-z]+/|\bck(?:_tile)?/|amdgcn")
+
+
+def quick_evidence(path: str, data: bytes, includes: Iterable[str]) -> tuple[str, ...]:
+    """`evidence` of a file that may not mention HIP at all, and then need not be read."""
+    if _MENTIONS_HIP.search(data) is not None:
+        return evidence(path, lex(data.decode("latin-1")))
+    return (CUDA_EVIDENCE,) if any(map(_CUDA_HEADERS.fullmatch, includes)) else ()
+
+
+def evidence(path: str, tokens: Tokens, regions: tuple[tuple[int, int, str], ...] | None = None) -> tuple[str, ...]:
+    """What stands in a file where the other vendor's compiler would fail on it, and what AMD's branches include."""
+    if path.lower().endswith(_HIP_SUFFIXES):
+        return (HIP_EVIDENCE,)
+    if regions is None:
+        regions = tuple(_Regions(tokens, ()).found()) if _asks(tokens) else ((0, _ALL, ""),)
+    dialects = Dialects(Dialect.BOTH, regions)
+    found: set[str] = set()
+    for include in tokens.includes:
+        dialect = dialects.at(include.start).dialect
+        if dialect is Dialect.HIP:
+            found.add(GUARDED + include.name)
+        elif dialect is Dialect.BOTH and _HIP_HEADERS.fullmatch(include.name):
+            found.add(HIP_EVIDENCE)
+        elif dialect is Dialect.BOTH and _CUDA_HEADERS.fullmatch(include.name):
+            found.add(CUDA_EVIDENCE)
+    for name, places in tokens.names.items():
+        if name.startswith("_") and _HIP_ONLY.fullmatch(name):
+            seen = (dialects.at(tokens.starts[i]).dialect for i in places if tokens.directive_of(i) is None)
+            if Dialect.BOTH in seen:
+                found.add(HIP_EVIDENCE)
+    return tuple(sorted(found))
+
+
+_ASKS = re.compile(
+    r"HIP|ROC|AMD|gfx|GFX|RDNA|CDNA|__CUDA_ARCH__|__HCC__|MI\d|PORTER_CUDA_ARCH|__CUDACC_|__NVCC__|WAVE|if\s+0\b"
+)
+
+
+def _asks(tokens: Tokens) -> bool:
+    """Whether any condition of the file can say something about the vendor."""
+    return any(
+        directive.name in _CONDITIONS and _ASKS.search(tokens.text, directive.start, directive.end)
+        for directive in tokens.directives
+    )
+
+
+_OPENS = frozenset({"if", "ifdef", "ifndef"})
+_CONTINUES = frozenset({"elif", "elifdef", "elifndef", "else"})
+_CONDITIONS = _OPENS | _CONTINUES
+
+
+@dataclass
+class _Frame:
+    """An open conditional: the worlds that may come in, and those that may still come to the next branch."""
+
+    outer: int
+    outer_text: str
+    left: int
+    opening: Directive
+
+
+class _Regions:
+    """One walk over the directives of a file, in all worlds at once."""
+
+    def __init__(self, tokens: Tokens, defines: Iterable[str]) -> None:
+        self._tokens = tokens
+        self._macros: dict[str, list[Macro | None]] = {}
+        self._groups: Mapping[int, Group] = {
+            directive.start: group for group in find_groups(tokens) for directive in group.directives
+        }
+        for define in defines:
+            self._given(define)
+
+    def _given(self, define: str) -> None:
+        name, _, value = define.partition("=")
+        number = int(value) if value.isdigit() else None if value else 1
+        row = self._row(name)
+        for place in range(len(_WORLDS)):
+            if _PORT >> place & 1:
+                row[place] = Macro(True, number)
+
+    def _row(self, name: str) -> list[Macro | None]:
+        return self._macros.setdefault(name, [None] * len(_WORLDS))
+
+    def found(self) -> Iterator[tuple[int, int, str]]:
+        """Stretches with the worlds that may see them."""
+        worlds, text = _ALL, ""
+        frames: list[_Frame] = []
+        yield 0, worlds, text
+        directives = self._tokens.directives
+        for number, directive in enumerate(directives):
+            if directive.name in _OPENS:
+                follower = directives[number + 1] if number + 1 < len(directives) else None
+                guard = self._is_guard(directive, follower)
+                yes, maybe = (worlds, worlds) if guard else self._reached(directive, worlds)
+                frames.append(_Frame(worlds, text, worlds & ~yes if not guard else worlds, directive))
+                worlds, text = self._entered(frames[-1], maybe, directive)
+            elif directive.name in _CONTINUES and frames:
+                frame = frames[-1]
+                yield directive.start, frame.outer, frame.outer_text
+                yes, maybe = self._reached(directive, frame.left)
+                worlds, text = self._entered(frame, maybe & frame.left, directive)
+                frame.left &= ~yes
+            elif directive.name == "endif" and frames:
+                frame = frames.pop()
+                worlds, text = frame.outer, frame.outer_text
+            else:
+                if directive.name in ("define", "undef") and directive.first < directive.last:
+                    self._define(directive, worlds)
+                continue
+            yield (directive.end if directive.name != "endif" else directive.start), worlds, text
+
+    def _entered(self, frame: _Frame, worlds: int, directive: Directive) -> tuple[int, str]:
+        """The worlds of a branch; a condition that says nothing about vendors is not what decides."""
+        if worlds == frame.outer:
+            return worlds, frame.outer_text
+        text = " ".join(self._tokens.text[directive.start : directive.end].split())
+        if directive.name == "else":
+            opened = " ".join(self._tokens.text[frame.opening.start : frame.opening.end].split())
+            text = f"#else of {opened}"
+        return worlds, text
+
+    def _is_guard(self, directive: Directive, follower: Directive | None) -> bool:
+        """Whether `#ifndef NAME` guards a header or gives a default: `#define NAME` follows."""
+        tokens = self._tokens
+        if directive.name == "if" or follower is None or follower.name != "define":
+            return False
+        if directive.name == "ifdef" or directive.first >= directive.last or follower.first >= follower.last:
+            return False
+        return tokens.texts[directive.first] == tokens.texts[follower.first]
+
+    def _reached(self, directive: Directive, worlds: int) -> tuple[int, int]:
+        """The worlds in which a condition is true, and those in which it can be."""
+        yes = maybe = 0
+        for number in range(len(_WORLDS)):
+            if not worlds >> number & 1:
+                continue
+            value = self._holds(directive, number)
+            yes |= (value is True) << number
+            maybe |= (value is not False) << number
+        return yes, maybe
+
+    def _holds(self, directive: Directive, world: int) -> bool | None:
+        tokens = self._tokens
+        if directive.name == "else":
+            return True
+        if directive.first >= directive.last:
+            return None
+        if directive.name in ("ifdef", "ifndef", "elifdef", "elifndef"):
+            known = self._lookup(tokens.texts[directive.first], world, directive).defined
+            if known is None:
+                return None
+            return known if directive.name.endswith("ifdef") else not known
+        return holds(tokens, directive.first, directive.last, lambda name: self._lookup(name, world, directive))
+
+    def _define(self, directive: Directive, worlds: int) -> None:
+        """What `#define` and `#undef` make of a macro in the worlds that see them."""
+        tokens = self._tokens
+        name = tokens.texts[directive.first]
+        if _known_by_compilers(name):
+            return
+        row = self._row(name)
+        for number in range(len(_WORLDS)):
+            if not worlds >> number & 1:
+                if row[number] is None and worlds & _AMD and not worlds & (_NVIDIA | _NONE):
+                    row[number] = ABSENT if not (_PORT >> number & 1) else None
+                continue
+            row[number] = self._defined(directive, number) if directive.name == "define" else ABSENT
+
+    def _defined(self, directive: Directive, world: int) -> Macro:
+        tokens = self._tokens
+        first = directive.first + 1
+        if first >= directive.last:
+            return PRESENT
+        if tokens.texts[first] == "(" and tokens.starts[first] == tokens.end(directive.first):
+            return PRESENT
+        value = holds(tokens, first, directive.last, lambda name: self._lookup(name, world, directive))
+        if directive.last - first == 1 and tokens.texts[first].isdigit():
+            return Macro(True, int(tokens.texts[first]))
+        return Macro(True, None if value is None else int(value))
+
+    def _lookup(self, name: str, number: int, directive: Directive) -> Macro:
+        row = self._macros.get(name)
+        known = row[number] if row is not None else None
+        if known is not None:
+            return known
+        world = _WORLDS[number]
+        found = _of_compilers(name, world)
+        if found is not None:
+            if world.vendor == "port" and name in ("__CUDACC__", "__NVCC__"):
+                own = knows_hip(self._groups.get(directive.start), self._tokens)
+                return ABSENT if own or world.gfx == _PLAIN else Macro(True, 1)
+            return found
+        return UNKNOWN if row is not None else _by_name(name, world)
+
+
+def _known_by_compilers(name: str) -> bool:
+    return any(_of_compilers(name, world) is not None for world in _WORLDS[:1])
+
+
+def _of_compilers(name: str, world: World) -> Macro | None:
+    """What a compiler defines by itself, or a build for AMD by common agreement."""
+    amd = world.vendor in ("amd", "port")
+    if name in _AMD_BUILD:
+        return Macro(True, 1) if amd else ABSENT
+    if name in _AMD_COMPILER:
+        return Macro(True, 1) if amd and world.gfx != _PLAIN else ABSENT
+    if name in _AMD_DEVICE:
+        return Macro(True, 1) if amd and world.device else ABSENT
+    if name in _NVIDIA_ALWAYS:
+        return Macro(True, None) if world.vendor == "nvidia" else ABSENT
+    if name in ("__CUDA_ARCH__", "PORTER_CUDA_ARCH", "PORTER_CUDA_ARCH_SOLE"):
+        if world.vendor == "port" and world.device:
+            return Macro(True, world.arch)
+        return PRESENT if world.vendor == "nvidia" and world.device else ABSENT
+    if name.startswith("__CUDACC_VER_"):
+        return {"nvidia": PRESENT, "port": UNKNOWN}.get(world.vendor, ABSENT)
+    if name in _WAVEFRONT:
+        return (Macro(True, world.lanes) if world.device else UNKNOWN) if amd else ABSENT
+    if (match := _GFX.fullmatch(name)) is not None:
+        return _target(match[1], world) if amd else ABSENT
+    if (match := _FAMILY.fullmatch(name)) is not None:
+        return _family(match[1], world) if amd else ABSENT
+    return None
+
+
+def _target(gfx: str, world: World) -> Macro:
+    if not world.device:
+        return ABSENT
+    if world.gfx == "942" or gfx == "942":
+        return PRESENT if world.gfx == gfx else ABSENT
+    return UNKNOWN if gfx.startswith(world.gfx) else ABSENT
+
+
+def _family(number: str, world: World) -> Macro:
+    if not world.device:
+        return ABSENT
+    if world.lanes == 64:
+        return Macro(True, 1) if number == "9" else ABSENT
+    return UNKNOWN if number != "9" else ABSENT
+
+
+def _by_name(name: str, world: World) -> Macro:
+    """What a macro of the project's own, defined nowhere in sight, promises by its name."""
+    if _WAVE64.fullmatch(name) and world.vendor == "amd" and world.device:
+        return Macro(True, 1) if world.lanes == 64 else ABSENT
+    if not _AMD_KIND.fullmatch(name) and not _AMD_CHOICE.fullmatch(name):
+        return UNKNOWN
+    if _GUARD.search(name) or _NEGATED.search(name):
+        return UNKNOWN
+    if world.vendor in ("nvidia", "none"):
+        return ABSENT
+    if world.vendor == "port":
+        return UNKNOWN
+    return Macro(True, 1) if _AMD_CHOICE.fullmatch(name) else UNKNOWN

@@ -1,0 +1,351 @@
+"""Ports one file: find, accept, apply, and again on the result until nothing changes."""
+
+from __future__ import annotations
+
+import traceback
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from porter.cpp.cursor import TOO_DEEP
+from porter.cpp.headers import Included
+from porter.cpp.lex import Tokens
+from porter.cpp.plain_types import typed_kernels
+from porter.cpp.runtime_strings import runtime_sources
+from porter.engine import edits as editing
+from porter.engine.dialect import Dialect
+from porter.engine.embedded import KERNEL_IN_STRING, Embedded, embed
+from porter.engine.fixpoint import is_settled
+from porter.engine.insertion import include_edit
+from porter.engine.own_lines import Lines
+from porter.engine.rule import Rule
+from porter.engine.support import FOLDER, SupportTable
+from porter.engine.suppress import Allowance, allowances, reason_for
+from porter.engine.trace import Trace
+from porter.engine.unit import Semantics, Unit
+from porter.model import Edit, Effort, Finding, Kernel, PortedFile, Settings, Span
+from porter.names.table import NameTable
+from porter.source import SourceFile
+
+MAX_PASSES = 6
+"""A file that still changes after so many passes is a bug of ours, and reported as one."""
+
+CONFLICT, NOT_CONVERGED, UNREADABLE, BAD_ALLOW, RULE_FAILED, NOT_PARSED, INACTIVE_BRANCH, DEEP = (
+    "E001",
+    "E002",
+    "E003",
+    "E004",
+    "E005",
+    "E006",
+    "E007",
+    "E009",
+)
+
+
+@dataclass(frozen=True)
+class Context:
+    """What all files of a run share."""
+
+    settings: Settings
+    names: NameTable
+    support: SupportTable
+    rules: tuple[Rule, ...]
+    declared: frozenset[str] = frozenset()
+    headers: frozenset[str] = frozenset()
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    parse: Callable[[SourceFile, Tokens], Semantics | None] | None = None
+    included_file: Included | None = None
+    dialect: Dialect | None = None
+    """What the project says of the file as a whole; None: its name and its text decide."""
+    defines: tuple[str, ...] = ()
+    trace: Trace | None = None
+    """Says which files need not be looked at; None: all are."""
+
+    def unit(self, source: SourceFile) -> Unit:
+        """A file as the rules of this run see it."""
+        return Unit(
+            source,
+            self.settings,
+            self.names,
+            self.support,
+            self.declared,
+            self.headers,
+            self.renamed,
+            self.parse,
+            self.included_file,
+            self.dialect,
+            self.defines,
+        )
+
+
+def port(source: SourceFile, context: Context, output: str, support_path: str = "") -> PortedFile:
+    """Ports one file to a fixed point.
+
+    `support_path` is prefixed to our support headers in #include lines (`../` per folder below the root).
+    """
+    if source.problem is not None:
+        return _unportable(source, output)
+    if context.trace is not None and not context.trace.concerns(source):
+        return PortedFile(source.path, output, source.data, False, (), lines=source.line_count)
+    first = context.unit(source)
+    lines = Lines(source, first.dialects)
+    context = replace(context, dialect=first.dialects.file, rules=lines.asked(context.rules))
+    unit = first
+    kept: list[Finding] = []
+    support: set[str] = set()
+    crashes: list[str] = []
+    notes: list[Finding] = []
+    lost: list[editing.Conflict] = []
+    passes = 0
+    data = source.data
+    trail: list[Sequence[Edit]] = []
+    while True:
+        passes += 1
+        embedded = _embedded(unit, context)
+        found, accepted, inserted = _one_pass(unit, embedded, context, support_path, crashes, support, lines, trail)
+        if not trail:
+            notes = [note for one in embedded for note in one.findings(_parser_notes(one.unit, ()))]
+            inside = tuple(kernel for one in embedded for kernel in one.kernels())
+        kept += _reported(found, accepted, trail, source)
+        if not trail:
+            lost += accepted.conflicts
+        if not accepted.edits and inserted is None:
+            break
+        if passes > MAX_PASSES:
+            kept.append(_not_converged(source, accepted))
+            break
+        support |= {i for f in accepted.findings for i in f.includes if i.startswith(FOLDER + "/")}
+        changes = [*accepted.edits, *([inserted] if inserted else [])]
+        trail.append(sorted(changes))
+        data = editing.apply(unit.source.text, changes).encode("latin-1")
+        if is_settled(unit, accepted, inserted, context.rules):
+            break
+        unit = context.unit(SourceFile(source.path, data))
+    kernels = (*_kernels(first), *inside)
+    kept += _unsettled(lost, kept)
+    kept = lines.compiled(kept)
+    kept += [*_parser_notes(first, kept), *notes, *_deep_notes(first)]
+    return PortedFile(
+        path=source.path,
+        output=output,
+        data=data,
+        changed=data != source.data,
+        findings=tuple(sorted(kept, key=_order)),
+        kernels=kernels,
+        lines=source.line_count,
+        passes=passes,
+        crashes=tuple(crashes),
+        support=tuple(sorted(support)),
+        edits=editing.compose(trail, len(source.text)),
+    )
+
+
+def _order(finding: Finding) -> tuple[int, int, str, str]:
+    return (finding.span.start, finding.span.end, finding.code, finding.message)
+
+
+def find(
+    unit: Unit,
+    rules: Iterable[Rule],
+    crashes: list[str] | None = None,
+    lines: Lines | None = None,
+    trail: Sequence[Sequence[Edit]] = (),
+) -> list[Finding]:
+    """All findings of the rules in one unit, suppressions marked; with `lines`, only where a rule is at home.
+
+    A rule that raises is left out for this file: the others must not suffer, and the finding says so. Tracebacks are
+    added to `crashes`.
+    """
+    findings: list[Finding] = []
+    for rule in rules:
+        try:
+            if rule.applies(unit):
+                found = rule.find(unit)
+                findings += found if lines is None else lines.kept(rule, found, trail)
+        except RecursionError:
+            message = f"rule {rule.code} was left out for this file"
+            findings.append(_engine_finding(unit.source, DEEP, "too-deep", message, Effort.REVIEW))
+        except MemoryError:
+            raise
+        except Exception as error:
+            findings.append(_rule_failed(unit, rule, error))
+            if crashes is not None:
+                crashes.append(traceback.format_exc())
+    findings = [editing.apart(finding, unit.source.text) if finding.edits else finding for finding in findings]
+    allowed = allowances(unit.source, unit.tokens)
+    if not allowed:
+        return findings
+    by_line: defaultdict[int, list[Allowance]] = defaultdict(list)
+    for allowance in allowed:
+        by_line[allowance.line].append(allowance)
+    marked = [_suppress(finding, reason_for(finding, by_line)) for finding in findings]
+    return marked + [_bad_allow(unit, allowance) for allowance in allowed if not allowance.reason]
+
+
+def _suppress(finding: Finding, reason: str | None) -> Finding:
+    return finding if reason is None else replace(finding, suppressed=reason, edits=(), includes=())
+
+
+def _embedded(unit: Unit, context: Context) -> tuple[Embedded, ...]:
+    """The kernels in strings of a file that are compiled at run time."""
+    if not any(rule.name == KERNEL_IN_STRING for rule in context.rules):
+        return ()
+    sources = runtime_sources(unit.tokens)
+    return tuple(embed(unit.source, source, context.unit) for source in sources if source.literal is not None)
+
+
+def _one_pass(
+    unit: Unit,
+    embedded: Iterable[Embedded],
+    context: Context,
+    support_path: str,
+    crashes: list[str],
+    support: set[str],
+    lines: Lines,
+    trail: Sequence[Sequence[Edit]],
+) -> tuple[list[Finding], editing.Accepted, Edit | None]:
+    found = find(unit, context.rules, crashes, lines, trail)
+    kept = {finding.span.start for finding in found if finding.rule == KERNEL_IN_STRING and finding.suppressed}
+    for one in embedded:
+        if one.start in kept:
+            continue
+        inside = find(one.unit, context.rules, crashes)
+        found += one.findings(inside)
+        support |= one.support(inside)
+    accepted = editing.accept(found)
+    wanted = _include_lines(unit, accepted.findings, support_path)
+    return found, accepted, include_edit(unit.source, unit.tokens, wanted)
+
+
+def _include_lines(unit: Unit, findings: Iterable[Finding], support_path: str) -> list[str]:
+    """The #include operands that accepted findings need and the file lacks: system headers first."""
+    wanted = sorted({include for finding in findings for include in finding.includes}, key=_include_key)
+    present = unit.included
+    lines: list[str] = []
+    for include in wanted:
+        name = include.strip("<>")
+        target = name if include.startswith("<") else support_path + name
+        if target not in present:
+            lines.append(include if include.startswith("<") else f'"{target}"')
+    return lines
+
+
+def _include_key(include: str) -> tuple[bool, str]:
+    return (not include.startswith("<"), include)
+
+
+def _reported(
+    found: Iterable[Finding], accepted: editing.Accepted, trail: Sequence[Sequence[Edit]], source: SourceFile
+) -> Iterable[Finding]:
+    """Findings of this pass that belong in the report: later passes add only what they rewrote."""
+    winners = set(map(id, accepted.findings))
+    losers = {id(conflict.loser) for conflict in accepted.conflicts}
+    for finding in found:
+        if trail and id(finding) not in winners:
+            continue
+        if id(finding) in losers:
+            continue
+        yield editing.mapped_back(finding, trail, source)
+
+
+def _kernels(unit: Unit) -> tuple[Kernel, ...]:
+    """The kernels with types; clang is asked where the types' own words do not tell, or macros make kernels."""
+    if not unit.kernels:
+        return ()
+    if "semantics" not in unit.__dict__ and not unit.program.makes_kernels:
+        typed = typed_kernels(unit.kernels, unit.declared)
+        if typed is not None:
+            known = {function.name: function.qualified for function in unit.device_functions}
+            return tuple(replace(k, callees=tuple(known.get(c, c) for c in k.callees)) for k in typed)
+    semantics = unit.semantics
+    return semantics.kernels if semantics is not None else unit.kernels
+
+
+def _unsettled(lost: Iterable[editing.Conflict], kept: Iterable[Finding]) -> list[Finding]:
+    """Conflicts of the first pass whose loser no later pass came back to, though not all its text was replaced."""
+    done = {(finding.code, finding.line) for finding in kept}
+    return [
+        replace(
+            loser,
+            code=CONFLICT,
+            rule="edit-conflict",
+            effort=Effort.REVIEW,
+            message=f"{loser.code} gave way to {winner.code} here: {loser.message}",
+            edits=(),
+            includes=(),
+        )
+        for winner, loser in ((conflict.winner, conflict.loser) for conflict in lost)
+        if (loser.code, loser.line) not in done and not _covers(winner, loser)
+    ]
+
+
+def _covers(winner: Finding, loser: Finding) -> bool:
+    """Whether all the text that the loser wanted to change is gone with the winner's edits."""
+    return all(any(w.start <= e.start and e.end <= w.end for w in winner.edits) for e in loser.edits)
+
+
+def _parser_notes(unit: Unit, findings: Iterable[Finding]) -> Iterable[Finding]:
+    """What clang did not see of a file that it was asked about: the port of that rests on the tokens alone."""
+    if unit.parse is None or "semantics" not in unit.__dict__:
+        return
+    semantics = unit.semantics
+    if semantics is None:
+        message = "clang could not parse the file: it was ported from its tokens alone"
+        yield _engine_finding(unit.source, NOT_PARSED, "not-parsed", message, Effort.REVIEW)
+        return
+    if semantics.own_errors:
+        message = f"clang reports {semantics.own_errors} errors outside function bodies; there the tokens alone decided"
+        yield _engine_finding(unit.source, NOT_PARSED, "not-parsed", message, Effort.NONE)
+    skipped = [f for f in findings if f.fixed and semantics.is_inactive(f.span.start)]
+    if skipped:
+        message = f"{len(skipped)} rewrites from here on are in branches that no pass compiles: only the tokens decided"
+        span = skipped[0].span
+        yield _engine_finding(unit.source, INACTIVE_BRANCH, "inactive-branch", message, Effort.NONE, span)
+
+
+def _deep_notes(unit: Unit) -> Iterable[Finding]:
+    """Where the reader of bodies gave up, if it did: rules see nothing of what is inside."""
+    offset = unit.tokens.memo.get(TOO_DEEP)
+    if isinstance(offset, int):
+        message = "from here on the code nests too deeply to be followed: names are renamed, no more"
+        yield _engine_finding(unit.source, DEEP, "too-deep", message, Effort.REVIEW, Span(offset, offset))
+
+
+def _unportable(source: SourceFile, output: str) -> PortedFile:
+    finding = _engine_finding(source, UNREADABLE, "unreadable-source", source.problem or "", Effort.MANUAL)
+    return PortedFile(source.path, output, source.data, False, (finding,), lines=source.line_count)
+
+
+def _engine_finding(
+    source: SourceFile, code: str, rule: str, message: str, effort: Effort, span: Span | None = None
+) -> Finding:
+    place = span or Span(0, 0)
+    line, column = source.position(place.start)
+    return Finding(code, rule, effort, source.path, line, column, message, place)
+
+
+def _rule_failed(unit: Unit, rule: Rule, error: Exception) -> Finding:
+    message = f"bug in porter: rule {rule.code} failed on this file and was left out: {type(error).__name__}: {error}"
+    return _engine_finding(unit.source, RULE_FAILED, "rule-failed", message, Effort.MANUAL)
+
+
+def _bad_allow(unit: Unit, allowance: Allowance) -> Finding:
+    return _engine_finding(
+        unit.source,
+        BAD_ALLOW,
+        "allow-without-reason",
+        "an allow comment needs a reason after the bracket; it suppresses nothing",
+        Effort.REVIEW,
+        allowance.span,
+    )
+
+
+def _not_converged(source: SourceFile, accepted: editing.Accepted) -> Finding:
+    codes = ", ".join(sorted({finding.code for finding in accepted.findings}))
+    return _engine_finding(
+        source,
+        NOT_CONVERGED,
+        "not-converged",
+        f"bug in porter: rules {codes} still change the file after {MAX_PASSES} passes",
+        Effort.MANUAL,
+    )

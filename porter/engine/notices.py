@@ -1,0 +1,251 @@
+"""Findings that no rule makes: about files, links, build files and the engine itself, each with its explanation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from porter.model import Effort
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A finding code that does not belong to a rule."""
+
+    code: str
+    name: str
+    title: str
+    explanation: str
+    effort: Effort
+
+
+def _notice(code: str, name: str, effort: Effort, title: str, explanation: str) -> Notice:
+    return Notice(code, name, title, " ".join(explanation.split()), effort)
+
+
+EDIT_CONFLICT = _notice(
+    "E001",
+    "edit-conflict",
+    Effort.REVIEW,
+    "Two rules wanted to change the same bytes",
+    """The rule that starts earlier (then the one that covers more) was applied. The other one found nothing more to do
+    in the new text, and is named here: look at the place whether what it asked for is done.""",
+)
+NOT_CONVERGED = _notice(
+    "E002",
+    "not-converged",
+    Effort.MANUAL,
+    "The file still changes after the last pass",
+    """A bug in porter: two rules undo each other. The file holds the result of the last pass; please report it with the
+    file.""",
+)
+UNREADABLE_SOURCE = _notice(
+    "E003",
+    "unreadable-source",
+    Effort.MANUAL,
+    "The file cannot be ported as C++ source",
+    """It is UTF-16 or contains NUL bytes. It was copied as it is. Convert it to UTF-8 and port again.""",
+)
+ALLOW_WITHOUT_REASON = _notice(
+    "E004",
+    "allow-without-reason",
+    Effort.REVIEW,
+    "An allow comment without a reason",
+    """`// porter: allow[CODE]` suppresses a finding only when a reason follows the bracket, so that the next reader
+    knows why.""",
+)
+RULE_FAILED = _notice(
+    "E005",
+    "rule-failed",
+    Effort.MANUAL,
+    "A rule failed on this file",
+    """A bug in porter: the rule raised an error and was left out for this file; all others ran. Please report it with
+    the file.""",
+)
+NOT_PARSED = _notice(
+    "E006",
+    "not-parsed",
+    Effort.REVIEW,
+    "Clang did not understand the file, or parts of it",
+    """Names and launches were ported from the tokens alone there, and questions about types had no answer. With the
+    folders of missing headers in `include_dirs` and macros of the build in `defines` (porter.toml) clang sees more.""",
+)
+INACTIVE_BRANCH = _notice(
+    "E007",
+    "inactive-branch",
+    Effort.NONE,
+    "Rewrites in branches of #if that no pass compiles",
+    """Neither the host nor the device pass sees this code with the macros given, so it was ported from its tokens.
+    Set `defines` in porter.toml if the project builds it.""",
+)
+NEVER_COMPILED = _notice(
+    "E008",
+    "never-compiled",
+    Effort.NONE,
+    "Code that the port never compiles",
+    """The branch is for NVIDIA where the project has one for AMD beside it, for GPUs that `__CUDA_ARCH__` of the port
+    does not stand for, or off. It was ported as far as it goes, and what is left in it is nobody's work: it is counted
+    here, once per file. Macros of the project's own that decide it can be given as `defines` in porter.toml.""",
+)
+TOO_DEEP = _notice(
+    "E009",
+    "too-deep",
+    Effort.REVIEW,
+    "Code that nests too deeply to be followed",
+    """Names are renamed there like everywhere, but what needs an understanding of the code, such as whether all lanes
+    reach a barrier, was not looked at. Compilers have such limits as well.""",
+)
+UNEXPLAINED_ERROR = _notice(
+    "E010",
+    "unexplained-error",
+    Effort.MANUAL,
+    "The port does not compile here, and no rule knows why",
+    """`porter port --verify` compiled what it could of the port, and the compiler stopped at a place where no finding
+    leaves work. It is a gap in porter, an error that the original has as well, or a macro of the build that was not
+    told (`defines` in porter.toml). Mend it by hand; please report what is a gap.""",
+)
+UNREADABLE = _notice(
+    "E101",
+    "unreadable-file",
+    Effort.MANUAL,
+    "A file or folder could not be read",
+    """It is missing from the ported tree. Give yourself the right to read it and run again; only what is missing will
+    be done.""",
+)
+VANISHED = _notice(
+    "E102",
+    "vanished-file",
+    Effort.MANUAL,
+    "A file went away while the tree was being ported",
+    """It was there when the folder was listed and gone when it was read. Run again when nothing else changes the
+    tree.""",
+)
+DANGLING_LINK = _notice(
+    "E103",
+    "dangling-link",
+    Effort.REVIEW,
+    "A link points to nothing",
+    """The link was kept as it is. If a source or header was meant to be there, it is missing from this tree.""",
+)
+OUTSIDE_LINK = _notice(
+    "E104",
+    "outside-link",
+    Effort.REVIEW,
+    "A link leads out of the tree",
+    """The link was kept and not followed: what it points to was not ported. Port that folder too, or copy the file
+    into the tree.""",
+)
+LINK_LOOP = _notice(
+    "E105",
+    "link-loop",
+    Effort.REVIEW,
+    "A link leads back to itself",
+    """The link was kept and not followed.""",
+)
+EDITED_OUTPUT = _notice(
+    "E106",
+    "edited-output",
+    Effort.MANUAL,
+    "The file in the output was edited by hand and kept",
+    """Its source or porter changed since, so the new port is not in the tree. Merge by hand (`porter port --diff`
+    shows the port), or run again with --force to overwrite the edited file.""",
+)
+STALE_OUTPUT = _notice(
+    "E107",
+    "stale-output",
+    Effort.REVIEW,
+    "The source of an edited output file is gone",
+    """The output was edited by hand, so it was not removed. Delete it if it is not needed any more.""",
+)
+SPECIAL_FILE = _notice(
+    "E108",
+    "special-file",
+    Effort.REVIEW,
+    "Neither file, folder nor link",
+    """A pipe, socket or device is not copied.""",
+)
+PARSER_CRASHED = _notice(
+    "E109",
+    "parser-crashed",
+    Effort.REVIEW,
+    "The C++ parser crashed on this file",
+    """The process that ported the file died, so the file was ported once more without clang: names the project shares
+    with CUDA and types of expressions could not be looked up. Review its changes.""",
+)
+FILE_FAILED = _notice(
+    "E110",
+    "file-failed",
+    Effort.MANUAL,
+    "porter failed on this file",
+    """A bug in porter. The file was copied as it is and everything else was done; the traceback is in the file that
+    the last line on stderr names.""",
+)
+PAST_LIMITS = _notice(
+    "E112",
+    "past-limits",
+    Effort.MANUAL,
+    "The file takes more time or memory than a file may",
+    """The file was copied as it is, and everything else was done. Source that people write takes a small part of the
+    limit: look whether the file is generated, or damaged.""",
+)
+TOO_LARGE = _notice(
+    "E113",
+    "too-large",
+    Effort.MANUAL,
+    "The file is too large to be ported",
+    """It names CUDA and was copied as it is. Split it, or leave it out with `exclude` when it is data.""",
+)
+RENAMED_APART = _notice(
+    "E111",
+    "renamed-apart",
+    Effort.NONE,
+    "The usual new name was taken",
+    """`a.cu` becomes `a.hip`; where that name (or one that differs only in case) is taken, it becomes `a.cu.hip`, so
+    that two sources never collapse into one.""",
+)
+
+_BUILD = """The file is copied as it is: it still calls the CUDA compiler, links CUDA's libraries and names the
+    sources before they were renamed (`.cu` is now `.hip`). CMake, Makefiles, shell scripts, Python builds and
+    compilation databases are converted (codes K...); their codes here are not used any more."""
+
+
+def _build(number: int, name: str, title: str, advice: str) -> Notice:
+    return _notice(f"E{200 + number}", name, Effort.MANUAL, title, f"{_BUILD} {advice}")
+
+
+def _retired(number: int, name: str, what: str, rules: str) -> Notice:
+    """A code that was given while such files were not converted; it stands for the kind of file only."""
+    explanation = f"No longer given: such files are converted, with findings of their own ({rules})."
+    return _notice(f"E{200 + number}", name, Effort.MANUAL, f"{what} (retired)", explanation)
+
+
+BUILD_CMAKE = _retired(1, "cmake-build", "CMake build", "K101 to K111, K190")
+BUILD_MAKE = _retired(2, "make-build", "Makefile", "K301 to K303")
+BUILD_PYTHON = _retired(3, "python-build", "Python build of a CUDA extension", "K201 to K205")
+BUILD_MESON = _build(
+    4,
+    "meson-build",
+    "Meson build is not converted",
+    "Meson has no HIP language: compile the `.hip` files with hipcc through `custom_target`, or set CXX to hipcc.",
+)
+BUILD_BAZEL = _build(5, "bazel-build", "Bazel build is not converted", "Use rules that call hipcc.")
+BUILD_SCRIPT = _retired(6, "script-build", "Script that calls the CUDA toolchain", "K301 to K303")
+BUILD_COMMANDS = _retired(7, "compilation-database", "Compilation database", "K401")
+BUILD_SETTINGS = _notice(
+    "E208",
+    "python-settings",
+    Effort.REVIEW,
+    "Settings of a Python project name CUDA",
+    """setup.cfg and pyproject.toml are copied. Change paths and libraries of the toolkit to ROCm's,
+    `CMAKE_CUDA_ARCHITECTURES` to `CMAKE_HIP_ARCHITECTURES`, `TORCH_CUDA_ARCH_LIST` to `PYTORCH_ROCM_ARCH`, and packages
+    built for CUDA to those for ROCm.""",
+)
+
+NOTICES: tuple[Notice, ...] = tuple(value for value in list(globals().values()) if isinstance(value, Notice))
+
+
+def notice_by_name(name: str) -> Notice | None:
+    """A notice by its code (`E101`) or its name (`unreadable-file`)."""
+    for notice in NOTICES:
+        if name.upper() == notice.code or name == notice.name:
+            return notice
+    return None

@@ -1,0 +1,237 @@
+"""Resolves the identifiers of a file against the name tables: which row each CUDA name stands for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from porter.cpp.lex import IDENTIFIER, Tokens
+from porter.engine.support import SupportRow
+from porter.model import Edit
+from porter.names.table import NameRow
+
+if TYPE_CHECKING:
+    from porter.engine.unit import Unit
+
+_CUDA_LIKE = re.compile(
+    r"cu(?:da|blas|blasLt|fft|rand|sparse|solver|dnn|pti|file|tensor)[A-Z]\w*"
+    r"|(?:nccl|nvrtc|nvml|nvtx|npp)[A-Z]\w*"
+    r"|cu(?:Mem|Ctx|Device|Module|Func|Launch|Stream|Event|Array|Tex|Graph|Link|Get|Init|Driver|Occupancy|Pointer)[A-Z0-9]?\w*"
+    r"|__(?:internal|nv|nvvm|cudart)_[a-z]\w*|CU_[A-Z0-9_]+|CU(?:DA|BLAS|FFT|RAND|SPARSE|SOLVER|DNN)_[A-Z0-9_]+"
+)
+
+
+_CUDA_LIKE_LINE = re.compile(f"^(?:{_CUDA_LIKE.pattern})$", re.MULTILINE)
+
+
+class Use(NamedTuple):
+    """One place where a CUDA name stands: tokens [first, last], and what the tables know of it."""
+
+    first: int
+    last: int
+    name: str
+    row: NameRow | None
+    support: SupportRow | None
+
+
+def looks_like_cuda(name: str) -> bool:
+    """Whether a name is built like those of CUDA's libraries, whether a table has it or not."""
+    return _CUDA_LIKE.fullmatch(name) is not None
+
+
+def any_looks_like_cuda(names: str) -> bool:
+    """Whether one of some names, one to a line, is built like those of CUDA's libraries."""
+    return _CUDA_LIKE_LINE.search(names) is not None
+
+
+def namespace_aliases(tokens: Tokens) -> dict[str, str]:
+    """`namespace cg = cooperative_groups;` -> {"cg": "cooperative_groups"}, as written in this file."""
+    texts = tokens.texts
+    aliases: dict[str, str] = {}
+    for index in tokens.names.get("namespace", ()):
+        if index + 3 < len(texts) and texts[index + 2] == "=":
+            end = index + 3
+            while end < len(texts) and texts[end] not in (";", "{", "}"):
+                end += 1
+            aliases[texts[index + 1]] = "".join(texts[index + 3 : end]).removeprefix("::")
+    return aliases
+
+
+def uses(unit: Unit) -> tuple[Use, ...]:
+    """Every CUDA name of a file that the tables have something to say about, in order of place."""
+    aliases = namespace_aliases(unit.tokens)
+    found = [*_plain(unit), *_qualified(unit, aliases), *_used(unit, aliases)]
+    covered = {index for use in found if use.last > use.first for index in range(use.first, use.last + 1)}
+    return tuple(sorted(use for use in found if use.last > use.first or use.first not in covered))
+
+
+def _plain(unit: Unit) -> Iterator[Use]:
+    for name in unit.known_names - unit.names.namespaces:
+        row, support = unit.names.get(name), unit.support.get(name)
+        if support is not None and support.types and support.types.isdisjoint(unit.tokens.names):
+            support = None
+        if support is not None and "::" in support.name and unit.source.path.endswith(".c"):
+            support = None
+        if row is None and support is None:
+            continue
+        for index in unit.occurrences(name):
+            if support is None or not support.call or unit.next_is(index, "("):
+                yield Use(index, index, name, row, support)
+
+
+def _qualified(unit: Unit, aliases: Mapping[str, str]) -> Iterator[Use]:
+    roots = unit.names.namespaces
+    for name in unit.tokens.names.keys() & (roots | aliases.keys()):
+        scope = aliases.get(name, name)
+        if scope.partition("::")[0] not in roots:
+            continue
+        for index in unit.tokens.names[name]:
+            if _is_alias_declared(unit.tokens, index):
+                continue
+            if unit.is_cuda(index) and (use := _chain(unit, index, scope)) is not None:
+                yield use
+
+
+def _is_alias_declared(tokens: Tokens, index: int) -> bool:
+    """Whether a name is the new one in `namespace NAME = ...;`, which files that include this one use."""
+    return tokens.texts[index - 1 : index + 2 : 2] == ["namespace", "="]
+
+
+def _used(unit: Unit, aliases: Mapping[str, str]) -> Iterator[Use]:
+    """Names that `using namespace` brings in, where more has to be said than that the namespace is renamed."""
+    for scope in _opened_namespaces(unit, aliases):
+        supplied = {name.rpartition("::")[2] for name in unit.support.names if name.startswith(scope + "::")}
+        for name in unit.tokens.names.keys() & (unit.names.members(scope) | supplied):
+            if name in unit.names:  # CUDA has it in no namespace too
+                continue
+            for index in unit.occurrences(name):
+                if not unit.next_in(index, _AFTER_MEMBER):
+                    continue
+                use = _chain(unit, index, f"{scope}::{name}")
+                if use is not None and (use.support is not None or use.row is None or not _same_member(use)):
+                    yield use
+
+
+_AFTER_MEMBER = frozenset({"(", "<", "::", "{"})
+
+
+def _same_member(use: Use) -> bool:
+    """Whether the name needs nothing once its namespace is renamed."""
+    row = use.row
+    return row is not None and row.hip is not None and not row.signature
+
+
+def _opened_namespaces(unit: Unit, aliases: Mapping[str, str]) -> tuple[str, ...]:
+    """The CUDA namespaces that this file opens with `using namespace`, in order."""
+    texts = unit.tokens.texts
+    opened: dict[str, None] = {}
+    for index in unit.tokens.names.get("namespace", ()):
+        if index == 0 or texts[index - 1] != "using":
+            continue
+        end = index + 1
+        while end < len(texts) and (texts[end] == "::" or unit.tokens.kinds[end] == IDENTIFIER):
+            end += 1
+        name = "".join(texts[index + 1 : end]).removeprefix("::")
+        head, separator, rest = name.partition("::")
+        scope = aliases.get(head, head) + separator + rest
+        if scope.partition("::")[0] in unit.names.namespaces:
+            opened[scope] = None
+    return tuple(opened)
+
+
+def _chain(unit: Unit, index: int, scope: str) -> Use | None:
+    """The longest table row that `scope::a::b` starting at a token matches."""
+    texts, kinds = unit.tokens.texts, unit.tokens.kinds
+    best: Use | None = None
+    qualified, last = scope, index
+    while True:
+        row, support = unit.names.get(qualified), unit.support.get(qualified)
+        if row is not None or support is not None:
+            best = Use(index, last, qualified, row, support)
+        if last + 2 >= len(texts) or texts[last + 1] != "::" or kinds[last + 2] != IDENTIFIER:
+            return best
+        last += 2
+        qualified = f"{qualified}::{texts[last]}"
+
+
+def replacement(tokens: Tokens, use: Use, new: str) -> tuple[Edit, ...]:
+    """Edits that write `new` over a use; of as many components, only those that differ are touched."""
+    parts = new.split("::")
+    old = [index for index in range(use.first, use.last + 1) if tokens.kinds[index] == IDENTIFIER]
+    if len(parts) == len(old):
+        return tuple(
+            Edit(tokens.starts[index], tokens.end(index), part)
+            for index, part in zip(old, parts, strict=True)
+            if tokens.texts[index] != part
+        )
+    return (Edit(tokens.starts[use.first], tokens.end(use.last), new),)
+
+
+def unknown_names(unit: Unit) -> Iterator[int]:
+    """Tokens that look like CUDA's names, and that neither the tables nor the project declare."""
+    names = unit.tokens.names
+    for name in _CUDA_LIKE_LINE.findall("\n".join(names)):
+        if name in unit.names or name in unit.support.names:
+            continue
+        if _WRAPPER.search(name) or name in unit.declared or unit.program.declares(name):
+            continue
+        yield from (index for index in names[name] if unit.is_cuda(index) and not _is_a_projects_macro(unit, index))
+
+
+_WRAPPER = re.compile(
+    r"(?:Safe_?Call|Err(?:or)?_?Ch(?:ec)?k|Check(?:Error|Call|Last\w*)?|Assert|Verify|Try|Throw|Raii)$", re.I
+)
+"""How projects call what they put around CUDA's functions; no name of CUDA's ends so."""
+
+
+def _is_a_projects_macro(unit: Unit, index: int) -> bool:
+    """Whether a name in capitals is asked for by `#if`, or called: CUDA's own are constants and structs."""
+    name = unit.tokens.texts[index]
+    if not name.isupper():
+        return False
+    directive = unit.tokens.directive_of(index)
+    return (directive is not None and directive.name != "define") or unit.next_is(index, "(")
+
+
+def unknown_members(unit: Unit) -> Iterator[int]:
+    """Tokens that name a member of one of CUDA's namespaces, where neither the tables nor the project have such."""
+    aliases = namespace_aliases(unit.tokens)
+    roots = unit.names.namespaces - {name.partition("::")[0] for name, _ in unit.settings.custom_names}
+    for name in unit.tokens.names.keys() & (roots | aliases.keys()):
+        scope = aliases.get(name, name)
+        root = scope.partition("::")[0]
+        if root not in roots or (root in _COMMON and not _includes_folder(unit, root)):
+            continue
+        for index in unit.tokens.names[name]:
+            member = _unknown_member(unit, index, scope)
+            if member is not None and unit.is_cuda(index) and not _declared_in_project(unit, member):
+                yield member
+
+
+_COMMON = frozenset({"cuda"})
+"""Namespaces that many projects have themselves: CUDA's is meant where a header of its folder is included."""
+
+
+def _includes_folder(unit: Unit, folder: str) -> bool:
+    return any(include.name.startswith(folder + "/") for include in unit.tokens.includes)
+
+
+def _unknown_member(unit: Unit, index: int, scope: str) -> int | None:
+    """The first component of `scope::a::b` starting at a token that is below a namespace and that no table has."""
+    texts, kinds = unit.tokens.texts, unit.tokens.kinds
+    qualified, last = scope, index
+    while last + 2 < len(texts) and texts[last + 1] == "::" and kinds[last + 2] == IDENTIFIER:
+        last += 2
+        qualified = f"{qualified}::{texts[last]}"
+        row = unit.names.get(qualified)
+        if unit.support.get(qualified) is not None or (row is not None and row.kind != "namespace"):
+            return None
+        if row is None and not unit.names.members(qualified):
+            return None if qualified in unit.names.counterparts else last
+    return None
+
+
+def _declared_in_project(unit: Unit, index: int) -> bool:
+    name = unit.tokens.texts[index]
+    return any(map(unit.declares, unit.tokens.names[name])) or unit.program.declares(name)

@@ -1,0 +1,68 @@
+"""Whether anything in a file can concern a rule: most files of most projects need not be lexed at all."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cached_property
+
+from porter.cpp.prescan import include_names, words_of
+from porter.engine.renames import any_looks_like_cuda
+from porter.engine.rule import Rule
+from porter.engine.support import SupportTable
+from porter.names.table import NameTable
+from porter.source import SourceFile
+
+_DEVICE_CODE = "__(?:global|device)__"
+"""Device code is always a reason to look: rules that ask for nothing else need no search of their own."""
+_ALLOWANCE = "porter:"
+
+
+class Trace:
+    """What the rules of one run look for, as words and patterns of a file's bytes."""
+
+    def __init__(self, rules: Iterable[Rule], names: NameTable, support: SupportTable) -> None:
+        self._names = names
+        self._support = support
+        self._rules = tuple(rules)
+
+    @cached_property
+    def _known(self) -> frozenset[bytes]:
+        """Words of which each alone is a reason to look."""
+        found = {"__global__", "__device__"}
+        found |= {name.partition("::")[0] for name in self._support.names} | self._names.active | self._names.namespaces
+        for rule in self._rules:
+            if not rule.text:
+                found |= {re.split(r"\W", trigger)[-1] for trigger in rule.triggers if "." not in trigger}
+        return frozenset(name.encode("latin-1", "replace") for name in found)
+
+    @cached_property
+    def _patterns(self) -> tuple[tuple[Rule, frozenset[bytes], re.Pattern[str]], ...]:
+        return tuple(
+            (rule, frozenset(name.encode("latin-1") for name in rule.triggers), re.compile(rule.text))
+            for rule in self._rules
+            if rule.text and rule.text != _DEVICE_CODE
+        )
+
+    @cached_property
+    def _always(self) -> bool:
+        """Whether a rule says nothing of what it looks for."""
+        return any(not (rule.triggers or rule.text or rule.by_names) for rule in self._rules)
+
+    def concerns(self, source: SourceFile) -> bool:
+        """Whether some rule could find something in a file; errs on the side of yes."""
+        if self._always or source.path.lower().endswith((".cu", ".cuh", ".hip")) or _ALLOWANCE in source.text:
+            return True
+        words = words_of(source.data)
+        if not words.isdisjoint(self._known) or any_looks_like_cuda(b"\n".join(words).decode("latin-1")):
+            return True
+        if any(map(self._is_header_of_interest, include_names(source.data))):
+            return True
+        return any(
+            (not triggers or not words.isdisjoint(triggers)) and pattern.search(source.text)
+            for _, triggers, pattern in self._patterns
+        )
+
+    def _is_header_of_interest(self, name: str) -> bool:
+        rules = (rule for rule in self._rules if name in rule.triggers)
+        return self._names.header(name) is not None or self._names.header_folder(name) is not None or any(rules)

@@ -1,0 +1,354 @@
+"""One source file as rules see it: tokens, names, kernels, and clang's view on demand."""
+
+from __future__ import annotations
+
+import bisect
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Protocol
+
+from porter.cpp.editors import editor_spans, is_for_editor
+from porter.cpp.headers import Included
+from porter.cpp.include_graph import may_be_found
+from porter.cpp.kernels import DeviceFunction, find_device_functions, find_kernels
+from porter.cpp.lex import Tokens
+from porter.cpp.prescan import ATTRIBUTES, is_runtime_name
+from porter.cpp.program import Program, tokens_of
+from porter.engine import renames
+from porter.engine.dialect import Dialect, Dialects, read_dialects
+from porter.engine.renames import Use
+from porter.engine.support import SupportTable
+from porter.model import Kernel, Settings, Span
+from porter.names.table import NameTable
+from porter.source import SourceFile
+
+
+class Declaration(Protocol):
+    """What clang says an identifier refers to."""
+
+    @property
+    def origin(self) -> str:
+        """`cuda`, `std` or `project`."""
+
+    @property
+    def kind(self) -> str:
+        """What was declared."""
+
+    @property
+    def name(self) -> str:
+        """Its qualified name."""
+
+    @property
+    def type(self) -> str:
+        """Its type as clang spells it."""
+
+
+class Semantics(Protocol):
+    """Clang's view of a file, as far as rules need it; `porter.cpp.clang.view.Parsed` is one."""
+
+    @property
+    def kernels(self) -> tuple[Kernel, ...]:
+        """Kernels with typed parameters."""
+
+    @property
+    def declared(self) -> frozenset[str]:
+        """Names that the project itself declares, as seen from this file."""
+
+    def is_inactive(self, offset: int) -> bool:
+        """Whether no pass compiles an offset."""
+
+    @property
+    def own_errors(self) -> int:
+        """Clang's errors in this very file, outside function bodies."""
+
+    def declaration_at(self, offset: int) -> Declaration | None:
+        """What the identifier at an offset refers to."""
+
+    def type_at(self, offset: int) -> str | None:
+        """Canonical type of the expression whose token starts at an offset."""
+
+    def call_argument_types(self, offset: int) -> tuple[str | None, ...] | None:
+        """Canonical argument types of the call whose callee starts at an offset."""
+
+
+_AFTER_DECLARATOR = frozenset(["=", ";", ",", ")", "[", "(", "{"])
+_AFTER_VARIABLE = frozenset(["=", ";", "["])
+_BUILTIN_TYPES = frozenset(["void", "bool", "char", "short", "int", "long", "float", "double", "signed", "unsigned"])
+_KEYWORDS = """
+    return else do case goto new delete throw co_return sizeof typename typedef using namespace struct class enum union
+    const volatile static extern inline constexpr register thread_local mutable virtual explicit friend operator and or
+    not defined template public private protected default noexcept
+    __device__ __host__ __global__ __constant__ __shared__ __managed__ __forceinline__ __noinline__ __restrict__
+    __inline__
+"""
+_NO_TYPE = frozenset(_KEYWORDS.split())
+_CLASS_KEYS = frozenset({"struct", "class", "union", "enum"})
+_UPPER_TYPES = frozenset({"BOOL", "BYTE", "DWORD", "FILE", "HANDLE", "HRESULT", "INT", "UINT", "VOID"})
+
+
+@dataclass
+class Unit:
+    """Lazy views of one file; nothing here changes the file."""
+
+    source: SourceFile
+    settings: Settings
+    names: NameTable
+    support: SupportTable
+    declared: frozenset[str] = frozenset()
+    """CUDA-like names that some file of the project declares itself (found by a lexical scan of all of them)."""
+    headers: frozenset[str] = frozenset()
+    """Paths of the project's own headers, relative to its root: an `#include` of one of them is the project's."""
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    """Sources of the project that get another name in the port, both relative to its root."""
+    parse: Callable[[SourceFile, Tokens], Semantics | None] | None = field(default=None, repr=False)
+    included_file: Included | None = field(default=None, repr=False)
+    """Reads the headers of the project that files include."""
+    dialect: Dialect | None = None
+    """What the project says of the file as a whole; None: its name and its text decide."""
+    defines: tuple[str, ...] = ()
+    """Macros of the project's build, `NAME` or `NAME=value`."""
+
+    @cached_property
+    def dialects(self) -> Dialects:
+        """Whose code each place is."""
+        return read_dialects(self.source.path, self.tokens, self.dialect, self.defines)
+
+    @cached_property
+    def tokens(self) -> Tokens:
+        """The file's tokens."""
+        return tokens_of(self.source)
+
+    @cached_property
+    def program(self) -> Program:
+        """The file with the project's headers that it includes."""
+        return Program(self.source, self.tokens, self.included_file)
+
+    @cached_property
+    def identifiers(self) -> frozenset[str]:
+        """Every identifier of the file."""
+        return frozenset(self.tokens.names)
+
+    @cached_property
+    def included(self) -> frozenset[str]:
+        """Names in the file's #include lines."""
+        return frozenset(include.name for include in self.tokens.includes)
+
+    @cached_property
+    def uses(self) -> tuple[Use, ...]:
+        """Every CUDA name that the tables have something to say about."""
+        return renames.uses(self)
+
+    @cached_property
+    def semantics(self) -> Semantics | None:
+        """Clang's view; None when there is no parser or it could not make anything of the file."""
+        return self.parse(self.source, self.tokens) if self.parse else None
+
+    @cached_property
+    def kernels(self) -> tuple[Kernel, ...]:
+        """The kernels of this file, from the tokens (no clang needed)."""
+        return find_kernels(self.tokens, self.source.path, self.source)
+
+    @cached_property
+    def device_functions(self) -> tuple[DeviceFunction, ...]:
+        """The `__device__` functions of this file that have a body, from the tokens."""
+        return find_device_functions(self.tokens, self.source)
+
+    @cached_property
+    def device_spans(self) -> tuple[tuple[Span, str], ...]:
+        """Byte ranges of kernels and device functions with their names, sorted."""
+        spans = [(kernel.span, kernel.qualified) for kernel in self.kernels]
+        spans += [(function.span, function.qualified) for function in self.device_functions]
+        return tuple(sorted(spans))
+
+    def kernel_at(self, offset: int) -> str | None:
+        """Name of the kernel or device function that contains an offset."""
+        spans = self.device_spans
+        place = bisect.bisect_right(spans, offset, key=lambda item: item[0].start) - 1
+        if place >= 0 and offset < spans[place][0].end:
+            return spans[place][1]
+        return None
+
+    def is_for_host(self, offset: int) -> bool:
+        """Whether the host's compiler sees the code there: outside kernels and functions for the device alone."""
+        function = next((f for f in self.device_functions if f.span.start <= offset < f.span.end), None)
+        if function is None:
+            return self.kernel_at(offset) is None
+        head = self.source.text[function.span.start : self.source.text.find("{", function.span.start)]
+        return "__host__" in head
+
+    def occurrences(self, name: str) -> Iterator[int]:
+        """Token indices where a name is CUDA's: not a member, not qualified by another scope, not the project's."""
+        for index in self.tokens.names.get(name, ()):
+            if self.is_cuda(index):
+                yield index
+
+    def is_cuda(self, index: int) -> bool:
+        """Whether the identifier at a token index can be CUDA's own name."""
+        name = self.tokens.texts[index]
+        if not self.is_free(index) or is_for_editor(self._for_editor, self.tokens.starts[index]):
+            return False
+        return not ((name in self.declared or name in self.own) and self._is_projects(index))
+
+    def is_free(self, index: int) -> bool:
+        """Whether the identifier at a token index is neither a member nor qualified by another scope."""
+        before = self.tokens.texts[index - 1] if index else ""
+        if before in (".", "->"):
+            return False
+        return not (before == "::" and index > 1 and self._is_scope(index - 2)) or self._is_enumerator(index)
+
+    def _is_enumerator(self, index: int) -> bool:
+        """Whether `cudaError::` or the like stands before a token: an enumerator of CUDA's, with its type."""
+        row, scope = self.names.get(self.tokens.texts[index]), self.names.get(self.tokens.texts[index - 2])
+        named = row is not None and row.kind == "enumerator" and scope is not None and scope.kind == "type"
+        return named and self.is_cuda(index - 2)
+
+    @cached_property
+    def own(self) -> frozenset[str]:
+        """CUDA-like names that this file itself seems to declare, as a variable, parameter, function or macro."""
+        return frozenset(
+            name
+            for name in self.known_names
+            if any(self.declares(index) and not self._is_stand_in(index) for index in self.tokens.names[name])
+        )
+
+    def _is_stand_in(self, index: int) -> bool:
+        """Whether a declaration is for builds without CUDA, in no namespace: it is renamed with its uses."""
+        tokens = self.tokens
+        if not is_runtime_name(tokens.texts[index]):
+            return False
+        directive = tokens.directive_of(index)
+        if directive is not None:
+            return "hip" not in tokens.text[directive.start : directive.end].lower()
+        before = self._openings[: bisect.bisect_left(self._openings, index)]
+        around = (opening for opening in before if tokens.partner.get(opening, -1) > index)
+        inside = any(tokens.texts[opening - 2 : opening - 1] != ["extern"] for opening in around)
+        return not inside and tokens.texts[index - 1] not in (",", "(")
+
+    @cached_property
+    def known_names(self) -> frozenset[str]:
+        """The file's identifiers about which the tables have something to say."""
+        supplied = self.support.names
+        return (self.names.active & self.identifiers) | {name for name in self.identifiers if name in supplied}
+
+    def declares(self, index: int) -> bool:
+        """Whether `type name =`, `type name(`, `#define name` or the like stands at a token that compilers see."""
+        tokens = self.tokens
+        if is_for_editor(self._for_editor, tokens.starts[index]):
+            return False
+        directive = tokens.directive_of(index)
+        if directive is not None and directive.first == index:
+            return directive.name in ("define", "undef")
+        if index == 0 or index + 1 >= len(tokens) or tokens.texts[index + 1] not in _AFTER_DECLARATOR:
+            return False
+        if tokens.directive_of(index - 1) is not directive:
+            return False
+        if directive is not None and directive.name == "define" and directive.first == index - 1:
+            return False  # the macro's name, and no type
+        if tokens.texts[index] in ATTRIBUTES:
+            return False
+        before = tokens.texts[index - 1]
+        if before in _CLASS_KEYS and tokens.texts[index + 1] == ";":
+            return False  # a forward declaration of CUDA's
+        if before in ("*", "&") and index > 1:
+            return tokens.texts[index - 2] in _BUILTIN_TYPES
+        if before.isupper() and before not in _UPPER_TYPES and tokens.texts[index + 1] == "(":
+            return False  # `CHECK_LAST_ERROR cudaFree(p);`: a macro that brings its own semicolon
+        return tokens.kinds[index - 1] == "i" and before not in _NO_TYPE
+
+    @cached_property
+    def _for_editor(self) -> tuple[tuple[int, int], ...]:
+        return editor_spans(self.source.data)
+
+    def _is_scope(self, index: int) -> bool:
+        """Whether the token before `::` names a scope (a global `::name` follows an operator or keyword)."""
+        tokens = self.tokens
+        return tokens.texts[index] == ">" or (
+            tokens.kinds[index] == "i" and tokens.texts[index] not in ("return", "else", "case", "new", "delete")
+        )
+
+    def _is_projects(self, index: int) -> bool:
+        """Asks clang about a name that the project declares somewhere; without an answer it is the project's."""
+        if self._is_local(index):
+            return True
+        semantics = self.semantics
+        if semantics is None:
+            return True
+        declaration = semantics.declaration_at(self.tokens.starts[index])
+        return declaration is None or declaration.origin != "cuda"
+
+    def _is_local(self, index: int) -> bool:
+        """Whether a variable declared before in a block around a token has its name: clang need not be asked."""
+        tokens = self.tokens
+        for place in tokens.names[tokens.texts[index]]:
+            if place > index:
+                return False
+            if self._declares_variable(place) and place <= index <= self._block_end(place):
+                return True
+        return False
+
+    def _declares_variable(self, index: int) -> bool:
+        return (
+            self.declares(index)
+            and self.tokens.directive_of(index) is None
+            and self.tokens.texts[index + 1] in _AFTER_VARIABLE
+        )
+
+    def _block_end(self, index: int) -> int:
+        """The brace that closes the innermost block around a token; -1 at the top level."""
+        tokens = self.tokens
+        for opening in reversed(self._openings[: bisect.bisect_left(self._openings, index)]):
+            closing = tokens.partner.get(opening, -1)
+            if closing > index:
+                return closing
+        return -1
+
+    @cached_property
+    def _openings(self) -> list[int]:
+        return [match.start() for match in re.finditer("{", self.tokens.first_characters)]
+
+    def is_project_header(self, name: str) -> bool:
+        """Whether `#include` of this name can mean a file of the project, found without a build's help."""
+        return may_be_found(self.source.path, name, self.headers)
+
+    def next_is(self, index: int, text: str) -> bool:
+        """Whether the token after `index` is `text`."""
+        texts = self.tokens.texts
+        return index + 1 < len(texts) and texts[index + 1] == text
+
+    def next_in(self, index: int, choices: frozenset[str]) -> bool:
+        """Whether the token after `index` is one of `choices`."""
+        texts = self.tokens.texts
+        return index + 1 < len(texts) and texts[index + 1] in choices
+
+    def arguments(self, index: int) -> list[Span]:
+        """Byte ranges of the arguments of the call whose callee is at `index` (white space trimmed)."""
+        tokens = self.tokens
+        opened = index + 1
+        if not self.next_is(index, "(") or opened not in tokens.partner:
+            return []
+        closed = tokens.partner[opened]
+        spans: list[Span] = []
+        first = position = opened + 1
+        while position <= closed:
+            text = tokens.texts[position]
+            if position == closed or text == ",":
+                if position > first:
+                    spans.append(Span(tokens.starts[first], tokens.end(position - 1)))
+                elif position != closed or spans:
+                    spans.append(Span(tokens.starts[position], tokens.starts[position]))
+                first = position + 1
+            elif text in "([{":
+                position = tokens.partner.get(position, position)
+            position += 1
+        return spans
+
+    def span(self, first: int, last: int | None = None) -> Span:
+        """Byte range of the tokens first..last (inclusive)."""
+        tokens = self.tokens
+        return Span(tokens.starts[first], tokens.end(first if last is None else last))
+
+    def slice(self, span: Span) -> str:
+        """The characters of a byte range."""
+        return self.source.text[span.start : span.end]

@@ -1,1 +1,0 @@
-"""Clang's view of one file: the parts behind `porter.parse`."""

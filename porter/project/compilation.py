@@ -1,0 +1,106 @@
+"""Include folders and macros that a compilation database in the tree gives each source."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from porter.cpp.include_graph import IncludeGraph
+from porter.system.paths import real_inside
+from porter.system.reading import parsed_json, read_regular
+
+_NAME = "compile_commands.json"
+_USUAL_FOLDERS = ("", "build", "out", "cmake-build-release", "cmake-build-debug")
+_LARGEST = 64 << 20
+_FOLDER_OPTIONS = ("-isystem", "-iquote", "-I", "--include-path=", "--include-path")
+_MACRO_OPTIONS = ("-D", "--define-macro=", "--define-macro")
+
+
+class Flags(NamedTuple):
+    """What a compiler is told: folders relative to the project's root, and macros."""
+
+    include_dirs: tuple[str, ...] = ()
+    defines: tuple[str, ...] = ()
+
+
+NO_FLAGS = Flags()
+
+
+def database_flags(root: Path, paths: Iterable[str]) -> dict[str, Flags]:
+    """Flags by source, from the first database there is: among the project's files, or in a usual build folder.
+
+    A database that cannot be read is none, and what lies outside of the project is left out.
+    """
+    listed = [os.path.dirname(path) for path in paths if path.rpartition("/")[2] == _NAME]  # noqa: PTH120
+    for folder in dict.fromkeys((*listed, *_USUAL_FOLDERS)):
+        entries = _entries(root, root / folder / _NAME)
+        if entries is not None:
+            return _by_source(os.path.realpath(root), entries)
+    return {}
+
+
+def _entries(root: Path, path: Path) -> list[Any] | None:
+    real = os.path.realpath(path)
+    if real_inside(os.path.realpath(root), real) is None:
+        return None
+    try:
+        document = parsed_json(read_regular(real, _LARGEST))
+    except (OSError, ValueError):
+        return None
+    return document if isinstance(document, list) else None
+
+
+def _by_source(root: str, entries: Iterable[Any]) -> dict[str, Flags]:
+    found: dict[str, Flags] = {}
+    for entry in entries:
+        if not isinstance(entry, dict):
+            continue
+        folder, name = entry.get("directory"), entry.get("file")
+        if not isinstance(folder, str) or not isinstance(name, str):
+            continue
+        base = os.path.join(root, folder)  # noqa: PTH118
+        path = real_inside(root, os.path.join(base, name))  # noqa: PTH118
+        if path is not None and path not in found:
+            found[path] = _flags(root, base, _words(entry))
+    return found
+
+
+def _words(entry: Mapping[str, Any]) -> list[str]:
+    """The command: a list of arguments, or a line for a shell."""
+    words = entry.get("arguments")
+    if isinstance(words, list):
+        return [word for word in words if isinstance(word, str)]
+    try:
+        return shlex.split(str(entry.get("command", "")))
+    except ValueError:
+        return []
+
+
+def _flags(root: str, base: str, words: list[str]) -> Flags:
+    folders = (real_inside(root, os.path.join(base, value)) for value in _values(words, _FOLDER_OPTIONS))  # noqa: PTH118
+    macros = (value for value in _values(words, _MACRO_OPTIONS) if value)
+    return Flags(tuple(dict.fromkeys(folder for folder in folders if folder is not None)), tuple(dict.fromkeys(macros)))
+
+
+def _values(words: list[str], options: tuple[str, ...]) -> Iterator[str]:
+    """The values of some options, joined to them or the next word."""
+    for index, word in enumerate(words):
+        for option in options:
+            if word == option:
+                yield from words[index + 1 : index + 2]
+                break
+            if word.startswith(option) and (option.endswith("=") or not option.startswith("--")):
+                yield word[len(option) :]
+                break
+
+
+def flags_of(sources: Mapping[str, Flags], graph: IncludeGraph) -> dict[str, Flags]:
+    """The flags of each source, and for a header those of the first source that includes it."""
+    found = dict(sources)
+    for source in sorted(sources):
+        for header in graph.reachable(source):
+            found.setdefault(header, sources[source])
+    return found

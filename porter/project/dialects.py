@@ -1,0 +1,170 @@
+"""Whose code each file of a project is: by the settings, by itself, by the build, by its includes, by the tree."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from porter.cpp.include_graph import IncludeGraph, include_graph
+from porter.cpp.prescan import Scan
+from porter.dual.headers import SHIMS
+from porter.engine.dialect import CUDA_EVIDENCE, GUARDED, HIP_EVIDENCE, Dialect, is_named_for_cuda, own_dialect
+from porter.errors import Unusable
+from porter.names.table import is_cuda_header
+from porter.project.discovery import Kind, Project, discover, matcher, settings_folder
+from porter.project.manifest import is_ours, read_manifest
+from porter.project.neighbours import looked_at
+from porter.settings import Choices
+
+_HIP_COMMAND = re.compile(r"\bhip_add_(?:executable|library)\s*\(([^()]*)\)", re.IGNORECASE)
+_HIP_PROPERTY = re.compile(
+    r"\bset_source_files_properties\s*\(([^()]*?)\bPROPERTIES\b[^()]*\bLANGUAGE\s+HIP\b[^()]*\)", re.IGNORECASE
+)
+_WORD = re.compile(r"[\w./+-]+\.\w+")
+_LARGEST_BUILD_FILE = 1 << 20
+
+
+@dataclass(frozen=True)
+class Told:
+    """What the tree around the sources says: we ported it, or its build compiles some as HIP."""
+
+    ported: bool = False
+    meant: Mapping[str, str] = field(default_factory=dict)
+    """Of a tree that we ported: whose code each file was before."""
+    listed: frozenset[str] = frozenset()
+
+
+def told_by(project: Project) -> Told:
+    """Reads the build files of a project."""
+    if project.single:
+        return Told()
+    ported = is_ours(project.root) and not (project.root / SHIMS).is_dir()  # there, sources keep CUDA's meaning
+    return Told(ported, _meant(project.root), _listed_for_hip(project))
+
+
+def _meant(root: Path) -> dict[str, str]:
+    try:
+        manifest = read_manifest(root)
+    except Unusable:
+        return {}
+    return {record.output: record.dialect for record in manifest.files.values()} if manifest is not None else {}
+
+
+def file_dialects(
+    choices: Choices, root: Path, told: Told, scans: Mapping[str, Scan], graph: IncludeGraph
+) -> dict[str, str]:
+    """Whose code each file is; `both`: undecided, or for both, and ported as CUDA's."""
+    given = _given(choices, root)
+    sure = {path: own for path, scan in scans.items() if (own := _sure(path, scan, told))}
+    alone = {
+        path: given(path) or sure.get(path) or _reached(path, scans, sure, graph) or _named(path) for path in scans
+    }
+    found = _by_users(alone, graph)
+    rest = Dialect.HIP if {one for one in found.values() if one is not None} == {Dialect.HIP} else Dialect.BOTH
+    return {path: (one or rest).value for path, one in found.items()}
+
+
+def dialect_of(root: Path, path: Path, choices: Choices) -> Dialect:
+    """Whose code one file of a project is."""
+    project = discover(root, choices)
+    scans = {
+        entry.path: looked_at(entry.path, (root / entry.path).read_bytes(), lambda name: False)
+        for entry in project.entries
+        if entry.kind is Kind.CODE
+    }
+    name = path.resolve().relative_to(root.resolve()).as_posix()
+    if name not in scans:
+        scans[name] = looked_at(name, path.read_bytes(), lambda name: False)
+    graph = include_graph(scans, is_cuda_header)
+    return Dialect(file_dialects(choices, root, told_by(project), scans, graph)[name])
+
+
+def _given(choices: Choices, root: Path) -> Callable[[str], Dialect | None]:
+    """What the settings say; the last glob that fits decides."""
+    folder = settings_folder(choices, root)
+    rows = [(matcher((glob,), root, folder), Dialect(name)) for glob, name in reversed(choices.dialect)]
+    return lambda path: next((dialect for fits, dialect in rows if fits(path)), None)
+
+
+def _sure(path: str, scan: Scan, told: Told) -> Dialect | None:
+    """What a file says of itself, or the build of it; what we ported means what it meant before."""
+    if told.ported:
+        return Dialect.BOTH if told.meant.get(path) in (Dialect.CUDA.value, Dialect.BOTH.value) else Dialect.HIP
+    if path in told.listed:
+        return Dialect.HIP
+    kinds = {HIP_EVIDENCE, CUDA_EVIDENCE} & set(scan.vendor)
+    if not kinds and is_named_for_cuda(path):
+        return None  # its name alone: what it includes may know better
+    own = own_dialect(path, scan.vendor)
+    return None if own is Dialect.BOTH else own
+
+
+def _named(path: str) -> Dialect | None:
+    return Dialect.CUDA if is_named_for_cuda(path) else None
+
+
+def _reached(path: str, scans: Mapping[str, Scan], sure: Mapping[str, Dialect], graph: IncludeGraph) -> Dialect | None:
+    """HIP where every compiler comes to a header that is HIP's, and to none that is CUDA's."""
+    seen, waiting = {path}, [path]
+    kinds: set[Dialect] = set()
+    while waiting:
+        current = waiting.pop()
+        guarded = tuple(one.removeprefix(GUARDED) for one in scans[current].vendor if one.startswith(GUARDED))
+        for target in graph.edges.get(current, ()):
+            if target in seen or any(target.endswith(name.removeprefix("./").lstrip("/.")) for name in guarded):
+                continue
+            seen.add(target)
+            waiting.append(target)
+            kinds |= {sure[target]} if target in sure else set()
+    return Dialect.HIP if kinds == {Dialect.HIP} else None
+
+
+def _by_users(found: Mapping[str, Dialect | None], graph: IncludeGraph) -> dict[str, Dialect | None]:
+    """A header that tells nothing is whose the files are that include it."""
+    users: defaultdict[str, list[str]] = defaultdict(list)
+    for path, targets in graph.edges.items():
+        for target in targets:
+            users[target].append(path)
+    result = dict(found)
+    waiting = [path for path in found if found[path] is None and users[path]]
+    for _ in range(8):
+        left: list[str] = []
+        for path in waiting:
+            kinds = {result.get(user) for user in users[path]}
+            if len(kinds) == 1 and not kinds & {None, Dialect.BOTH}:
+                result[path] = kinds.pop()
+            else:
+                left.append(path)
+        if len(left) == len(waiting):
+            break
+        waiting = left
+    return result
+
+
+def _listed_for_hip(project: Project) -> frozenset[str]:
+    """Sources that CMake compiles as HIP: `hip_add_library(...)`, or `LANGUAGE HIP` as a property."""
+    known = {entry.path for entry in project.entries if entry.kind is Kind.CODE}
+    found: set[str] = set()
+    for entry in project.entries:
+        if entry.kind is not Kind.BUILD or entry.size > _LARGEST_BUILD_FILE:
+            continue
+        if not entry.path.endswith(("CMakeLists.txt", ".cmake")):
+            continue
+        try:
+            text = (project.root / entry.path).read_text("utf-8", "replace")
+        except OSError:
+            continue
+        found |= set(_sources(entry.path, text, known))
+    return frozenset(found)
+
+
+def _sources(path: str, text: str, known: set[str]) -> Iterable[str]:
+    folder = path.rpartition("/")[0]
+    for pattern in (_HIP_COMMAND, _HIP_PROPERTY):
+        for match in pattern.finditer(text) if "hip" in text.lower() else ():
+            for word in _WORD.findall(match[1]):
+                beside = f"{folder}/{word}".lstrip("/")
+                yield from (one for one in (beside, word) if one in known)

@@ -1,0 +1,211 @@
+"""Discovers a repository: every entry below a folder, what kind it is, and whether it takes part."""
+
+from __future__ import annotations
+
+import enum
+import os
+import posixpath
+import stat
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from porter.buildfiles.mentions import kind_of_build
+from porter.errors import Unusable
+from porter.settings import Choices, Handling
+from porter.system import git
+
+_SOURCES = (".cu", ".hip", ".c", ".cc", ".cpp", ".cxx")
+_HEADERS = (".cuh", ".h", ".hh", ".hpp", ".hxx", ".inl", ".inc", ".ipp", ".tcc", ".tpp")
+CODE_SUFFIXES = frozenset((*_SOURCES, *_HEADERS))
+"""Files that the rules look at, whatever the case of their suffix."""
+
+
+class Kind(str, enum.Enum):
+    """What stands at a path, and what is done with it."""
+
+    CODE = "code"
+    BUILD = "build"
+    """A build file, by its name."""
+    OTHER = "other"
+    LINK = "link"
+    FOLDER = "folder"
+    SPECIAL = "special"
+    UNREADABLE = "unreadable"
+
+
+class Entry(NamedTuple):
+    """One path below the root, with `/` between its parts."""
+
+    path: str
+    kind: Kind
+    mode: int = 0o644
+    size: int = 0
+    target: str | None = None
+    """Of a link: what it says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A folder to port, or one file of a folder."""
+
+    root: Path
+    entries: tuple[Entry, ...]
+    single: bool = False
+    left_out: tuple[str, ...] = ()
+    """Ignored by git, omitted or vendored, and by their handling not in the ported tree."""
+    notes: tuple[str, ...] = ()
+
+
+def discover(source: Path, choices: Choices) -> Project:
+    """Lists a folder in a fixed order, or takes one file; nothing is read but folders."""
+    if source.is_dir():
+        return _folder(source, choices)
+    try:
+        status = source.stat()
+    except OSError as error:
+        raise Unusable(f"{source}: {error.strerror}") from None
+    if not stat.S_ISREG(status.st_mode):
+        raise Unusable(f"{source}: neither a file nor a folder")
+    if not is_code(source.name):
+        raise Unusable(f"{source}: not a C++ or CUDA file ({' '.join(sorted(CODE_SUFFIXES))})")
+    entry = Entry(source.name, Kind.CODE, stat.S_IMODE(status.st_mode), status.st_size)
+    return Project(source.parent, (entry,), single=True)
+
+
+def is_code(path: str) -> bool:
+    """Whether the name is that of a C, C++ or CUDA file."""
+    return posixpath.splitext(path)[1].lower() in CODE_SUFFIXES
+
+
+def _folder(root: Path, choices: Choices) -> Project:
+    hidden, notes = _ignored(root, choices)
+    role = _roles(choices, root, hidden)
+    entries: list[Entry] = []
+    left_out: list[str] = []
+    pending = [("", Handling.PORT)]
+    while pending:
+        folder, inherited = pending.pop()
+        below: list[tuple[str, Handling]] = []
+        for found in _listed(root, folder):
+            if found.path.rpartition("/")[2] == ".git":
+                continue
+            handling = role(found, inherited)
+            if handling is Handling.SKIP:
+                left_out.append(found.path)
+                continue
+            if found.kind is Kind.FOLDER:
+                below.append((found.path, handling))
+            elif found.kind in (Kind.CODE, Kind.BUILD) and handling is Handling.COPY:
+                found = found._replace(kind=Kind.OTHER)
+            entries.append(found)
+        pending += reversed(below)
+    entries.sort(key=lambda entry: os.fsencode(entry.path))
+    return Project(root, tuple(entries), left_out=tuple(sorted(left_out)), notes=notes)
+
+
+def _ignored(root: Path, choices: Choices) -> tuple[frozenset[str], tuple[str, ...]]:
+    if choices.gitignored is Handling.PORT or not git.in_work_tree(root):
+        return frozenset(), ()
+    hidden = git.ignored(root)
+    if hidden is None:
+        return frozenset(), ("git did not answer, so .gitignore was not honoured",)
+    return hidden, ()
+
+
+def omits(choices: Choices, root: Path, folder: str) -> bool:
+    """Whether the settings leave a folder, or one that it lies in, out of the tree."""
+    match = matcher(choices.omit, root, settings_folder(choices, root))
+    parts = folder.split("/")
+    return any(match("/".join(parts[: count + 1]) + "/") for count in range(len(parts)))
+
+
+def taking_part(choices: Choices, root: Path, paths: Iterable[str]) -> frozenset[str]:
+    """Those of some paths below the root, be they there or not, that the settings neither copy nor leave out."""
+    role = _roles(choices, root, frozenset())
+    folders: dict[str, Handling] = {"": Handling.PORT}
+
+    def of_folder(path: str) -> Handling:
+        if path not in folders:
+            above = of_folder(path.rpartition("/")[0])
+            folders[path] = above if above is Handling.SKIP else role(Entry(path, Kind.FOLDER), above)
+        return folders[path]
+
+    def of_file(path: str) -> Handling:
+        above = of_folder(path.rpartition("/")[0])
+        return above if above is Handling.SKIP else role(Entry(path, Kind.CODE), above)
+
+    return frozenset(path for path in paths if of_file(path) is Handling.PORT)
+
+
+def settings_folder(choices: Choices, root: Path) -> Path:
+    """The folder that globs are relative to: that of the settings file."""
+    return Path(choices.origin).absolute().parent if choices.origin else root.absolute()
+
+
+def _roles(choices: Choices, root: Path, hidden: frozenset[str]) -> Callable[[Entry, Handling], Handling]:
+    """Decides for each entry whether it is ported, copied or left out; `hidden` is what git ignores."""
+    base = settings_folder(choices, root)
+    omit = matcher(choices.omit, root, base)
+    exclude = matcher(choices.exclude, root, base)
+    include = matcher(choices.include, root, base)
+    vendored = frozenset(choices.vendored_folders)
+
+    def role(entry: Entry, inherited: Handling) -> Handling:
+        folder = entry.kind is Kind.FOLDER
+        path = entry.path + "/" * folder
+        if omit(path):
+            return Handling.SKIP
+        handling = inherited
+        if entry.path in hidden:
+            handling = choices.gitignored
+        elif folder and entry.path.rpartition("/")[2] in vendored and handling is Handling.PORT:
+            handling = choices.vendored
+        if handling is Handling.PORT and (exclude(path) or (choices.include and not folder and not include(path))):
+            return Handling.COPY
+        return handling
+
+    return role
+
+
+def matcher(globs: tuple[str, ...], root: Path, base: Path) -> Callable[[str], bool]:
+    """Matches paths below the root against gitignore-style globs relative to the settings file's folder."""
+    if not globs:
+        return lambda path: False
+    from pathspec import GitIgnoreSpec
+
+    spec = GitIgnoreSpec.from_lines(globs)
+    below = os.path.relpath(root.absolute(), base)
+    prefix = "" if below == "." or below.startswith("..") else below.replace(os.sep, "/") + "/"
+    return lambda path: spec.match_file(prefix + path)
+
+
+def _listed(root: Path, folder: str) -> Iterator[Entry]:
+    prefix = folder + "/" if folder else ""
+    try:
+        with os.scandir(root / folder) as listing:
+            children = sorted(listing, key=lambda child: os.fsencode(child.name))
+    except OSError as error:
+        if not folder:
+            raise Unusable(f"{root}: {error.strerror}") from None
+        yield Entry(folder, Kind.UNREADABLE)
+        return
+    for child in children:
+        yield _entry(child, prefix + child.name)
+
+
+def _entry(child: os.DirEntry[str], path: str) -> Entry:
+    try:
+        status = child.stat(follow_symlinks=False)
+        mode = stat.S_IMODE(status.st_mode)
+        if child.is_symlink():
+            return Entry(path, Kind.LINK, target=os.readlink(child.path))  # noqa: PTH115
+        if child.is_dir(follow_symlinks=False):
+            return Entry(path, Kind.FOLDER, mode)
+        if not child.is_file(follow_symlinks=False):
+            return Entry(path, Kind.SPECIAL)
+    except OSError:
+        return Entry(path, Kind.UNREADABLE)
+    kind = Kind.CODE if is_code(path) else Kind.BUILD if kind_of_build(path) is not None else Kind.OTHER
+    return Entry(path, kind, mode, status.st_size)

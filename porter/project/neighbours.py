@@ -1,0 +1,44 @@
+"""A quick look at a file, and at the project around a single one: the headers on disk that its includes reach."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Callable
+from pathlib import Path
+
+from porter.cpp.prescan import Scan, scan
+from porter.engine.dialect import quick_evidence
+from porter.project.discovery import is_code
+from porter.project.writing import sha256
+from porter.system.reading import is_regular, read_regular
+
+_MOST = 2000
+
+
+def looked_at(
+    path: str,
+    data: bytes,
+    interesting: Callable[[str], bool],
+    any_of: Callable[[frozenset[bytes]], bool] | None = None,
+) -> Scan:
+    """What a file includes and declares, and whose compiler it is for; `any_of` as `scan` has it."""
+    look = scan(data, interesting, any_of)
+    return look._replace(vendor=quick_evidence(path, data, look.includes))
+
+
+def neighbours(root: Path, path: str, interesting: Callable[[str], bool]) -> dict[str, tuple[str, Scan]]:
+    """Digest and quick look of each file that a file includes, directly or not, relative to the including file."""
+    found: dict[str, tuple[str, Scan]] = {}
+    waiting = [path]
+    while waiting and len(found) < _MOST:
+        current = waiting.pop()
+        try:
+            data = read_regular(root / current)
+        except OSError:
+            continue
+        look = looked_at(current, data, interesting)
+        found[current] = (sha256(data), look)
+        beside = (posixpath.normpath(posixpath.join(posixpath.dirname(current), name)) for name in look.includes)
+        waiting += [other for other in beside if is_code(other) and other not in found and is_regular(root / other)]
+    del found[path]
+    return found

@@ -1,0 +1,107 @@
+"""The output folder around the files: its folders, and outputs whose source is gone."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from porter.engine import notices
+from porter.errors import Unusable
+from porter.project.discovery import Kind, Project
+from porter.project.records import FileRecord, Status, notice_entry
+from porter.project.writing import content_at, is_temporary
+from porter.system.paths import place_inside
+
+_OWNER = stat.S_IRWXU
+
+
+def make_root(out: Path) -> None:
+    """Makes the output folder itself."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Unusable(f"{error.filename or out}: {error.strerror}") from None
+
+
+def make_folders(out: Path, project: Project) -> None:
+    """Makes the project's folders in the output; a link in their place is never written through."""
+    make_root(out)
+    try:
+        for entry in project.entries:
+            if entry.kind is Kind.FOLDER:
+                _make_folder(out / entry.path)
+    except OSError as error:
+        raise Unusable(f"{error.filename or out}: {error.strerror}") from None
+
+
+def _make_folder(path: Path) -> None:
+    try:
+        path.mkdir()
+    except FileExistsError:
+        if path.is_symlink() or not path.is_dir():
+            raise Unusable(f"{path}: stands where a folder of the source has to go") from None
+
+
+def remove_temporaries(out: Path, project: Project) -> None:
+    """Removes what a run that was killed left of files it was writing."""
+    for folder in (out, *(out / entry.path for entry in project.entries if entry.kind is Kind.FOLDER)):
+        for path in folder.iterdir():
+            if is_temporary(path.name) and not path.is_dir():
+                path.unlink()
+
+
+def set_folder_modes(out: Path, project: Project) -> None:
+    """Gives the folders the source's mode bits, the owner's always included so that the next run can write."""
+    for entry in project.entries:
+        if entry.kind is Kind.FOLDER:
+            path = out / entry.path
+            wanted = entry.mode | _OWNER
+            if stat.S_IMODE(path.stat().st_mode) != wanted:
+                path.chmod(wanted)
+
+
+def remove_stale(
+    out: Path, previous: Mapping[str, FileRecord], records: Mapping[str, FileRecord], project: Project
+) -> Iterator[FileRecord]:
+    """Removes outputs that no source stands for any more; yields records of those that were edited and stay."""
+    current = {record.output for record in records.values()}
+    unreadable = tuple(entry.path + "/" for entry in project.entries if entry.kind is Kind.UNREADABLE)
+    for path, record in previous.items():
+        if not record.output or record.output in current:
+            continue
+        if path.startswith(unreadable):
+            yield record
+        elif not _removed(place_inside(out, record.output), record):
+            message = f"{record.output}: its source {path} is gone, but the output was changed by hand and kept"
+            entries = (notice_entry(notices.STALE_OUTPUT, message),)
+            yield replace(record, status=Status.FAILED, edited=True, key="", entries=entries, kernels=())
+        else:
+            _remove_empty_folders(out, record.output, project)
+
+
+def _removed(path: Path, record: FileRecord) -> bool:
+    """Whether nothing of ours is left at a path."""
+    if path.is_symlink():
+        if os.readlink(path) != record.target:  # noqa: PTH115
+            return False
+        path.unlink()
+    elif path.is_file():
+        if content_at(path).sha256 != record.output_sha256:
+            return False
+        path.unlink()
+    return True
+
+
+def _remove_empty_folders(out: Path, output: str, project: Project) -> None:
+    """Removes the folders above a removed file that are empty and no longer in the source."""
+    wanted = {entry.path for entry in project.entries if entry.kind is Kind.FOLDER}
+    folder = output.rpartition("/")[0]
+    while folder and folder not in wanted:
+        try:
+            (out / folder).rmdir()
+        except OSError:
+            return
+        folder = folder.rpartition("/")[0]

@@ -1,0 +1,242 @@
+"""What is known about one file after a run: the line it gets in the manifest, and the way back."""
+
+from __future__ import annotations
+
+import enum
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from porter.cpp.prescan import NOTHING, Scan
+from porter.engine.notices import Notice
+from porter.model import Finding, Kernel, Launch
+from porter.project.linemap import Shifts
+
+
+class Status(str, enum.Enum):
+    """What was done with a file."""
+
+    PORTED = "ported"
+    UNCHANGED = "unchanged"
+    """Looked at by the rules, and nothing to change."""
+    COPIED = "copied"
+    LINK = "link"
+    FAILED = "failed"
+    """Not in the output, or not as it should be; a finding says why."""
+
+
+class Entry(NamedTuple):
+    """One finding as it is stored; the file's record has the path."""
+
+    line: int
+    column: int
+    code: str
+    effort: str
+    message: str
+    kernel: str | None = None
+    name: str = ""
+    """The source text at the place, when it is short: the name a gap is counted under."""
+    fixed: bool = False
+    suppressed: str | None = None
+
+
+class BuildUse(NamedTuple):
+    """The first place where a build file mentions CUDA, and the code of its kind."""
+
+    code: str
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class FileRecord:
+    """One file of the project."""
+
+    path: str
+    output: str
+    status: Status
+    key: str = ""
+    """Hash of everything the result depends on; empty: do it again next time."""
+    sha256: str = ""
+    output_sha256: str = ""
+    """Of what porter wrote, even where the user edited it since."""
+    mode: int = 0
+    lines: int = 0
+    target: str | None = None
+    edited: bool = False
+    """The output was edited by hand and kept."""
+    scan: Scan = NOTHING
+    build: BuildUse | None = None
+    support: tuple[str, ...] = ()
+    entries: tuple[Entry, ...] = ()
+    kernels: tuple[Mapping[str, Any], ...] = ()
+    """As the schema describes them."""
+    shifts: Shifts = ()
+    """Where the lines of the output drift from those of the source."""
+    dual: tuple[str, ...] = ()
+    """What the headers of a tree for both vendors have to supply for the file (porter.dual.headers)."""
+    dialect: str = ""
+    """Whose code it was (porter.engine.dialect): where the port is ported again, its names no longer tell."""
+
+
+_SHORT_NAME = 60
+_PLAIN = (
+    "key",
+    "sha256",
+    "output_sha256",
+    "mode",
+    "lines",
+    "target",
+    "edited",
+    "support",
+    "kernels",
+    "shifts",
+    "dual",
+    "dialect",
+)
+
+
+def to_json(record: FileRecord) -> dict[str, Any]:
+    """A record as plain JSON, what is empty left out."""
+    document: dict[str, Any] = {"path": record.path, "output": record.output, "status": record.status.value}
+    for name in _PLAIN:
+        value = getattr(record, name)
+        if value:
+            document[name] = value
+    if record.scan.includes:
+        document["includes"] = record.scan.includes
+    if record.scan.declared:
+        document["declares"] = record.scan.declared
+    if record.scan.vendor:
+        document["vendor"] = record.scan.vendor
+    if record.build:
+        document["build"] = record.build
+    if record.entries:
+        document["findings"] = record.entries
+    return document
+
+
+def from_json(document: Mapping[str, Any]) -> FileRecord:
+    """The record that `to_json` wrote; KeyError, TypeError or ValueError when it did not."""
+    build = document.get("build")
+    return FileRecord(
+        typed(document["path"], str),
+        typed(document["output"], str),
+        Status(document["status"]),
+        typed(document.get("key", ""), str),
+        typed(document.get("sha256", ""), str),
+        typed(document.get("output_sha256", ""), str),
+        typed(document.get("mode", 0), int) & 0o7777,
+        typed(document.get("lines", 0), int),
+        typed(document.get("target"), str, type(None)),
+        typed(document.get("edited", False), bool),
+        Scan(*(_strings(document.get(key, ())) for key in ("includes", "declares", "vendor"))),
+        BuildUse(*_row(build, _BUILD_TYPES)) if build else None,
+        _strings(document.get("support", ())),
+        tuple(Entry(*_row(row, _ENTRY_TYPES)) for row in document.get("findings", ())),
+        tuple(typed(kernel, dict) for kernel in document.get("kernels", ())),
+        tuple((typed(line, int), typed(shift, int)) for line, shift in document.get("shifts", ())),
+        _strings(document.get("dual", ())),
+        typed(document.get("dialect", ""), str),
+    )
+
+
+_TEXT, _MAYBE_TEXT = (str,), (str, type(None))
+_BUILD_TYPES = (_TEXT, (int,), (int,))
+_ENTRY_TYPES = ((int,), (int,), _TEXT, _TEXT, _TEXT, _MAYBE_TEXT, _TEXT, (bool,), _MAYBE_TEXT)
+
+
+def typed(value: Any, *types: type) -> Any:
+    """The value if it is of one of these types: what is read may have been written by anybody."""
+    if type(value) not in types:
+        raise TypeError(f"{value!r:.60} where {types[0].__name__} is expected")
+    return value
+
+
+def typed_table(value: Any) -> dict[str, str]:
+    """A table of texts."""
+    return {key: typed(text, str) for key, text in typed(value, dict).items()}
+
+
+def _strings(values: Any) -> tuple[str, ...]:
+    return tuple(typed(value, str) for value in typed(values, list, tuple))
+
+
+def _row(values: Any, types: tuple[tuple[type, ...], ...]) -> list[Any]:
+    return [typed(value, *kinds) for value, kinds in zip(typed(values, list), types, strict=True)]
+
+
+def to_line(record: FileRecord) -> str:
+    """A record as one line of JSON."""
+    return json.dumps(to_json(record), separators=(",", ":"))
+
+
+def from_line(line: str) -> FileRecord:
+    """The record of one line."""
+    return from_json(json.loads(line))
+
+
+def entry(finding: Finding, text: str) -> Entry:
+    """A finding in stored form; `text` is the file it was found in."""
+    start, end = finding.span
+    name = text[start:end] if 0 < end - start <= _SHORT_NAME else ""
+    return Entry(
+        finding.line,
+        finding.column,
+        finding.code,
+        finding.effort.value,
+        readable(finding.message),
+        readable(finding.kernel) if finding.kernel else None,
+        readable(name) if "\n" not in name else "",
+        finding.fixed,
+        finding.suppressed,
+    )
+
+
+def notice_entry(notice: Notice, message: str, line: int = 1, column: int = 1) -> Entry:
+    """A finding about a file as a whole."""
+    return Entry(line, column, notice.code, notice.effort.value, message)
+
+
+def readable(text: str) -> str:
+    """Text that was cut from the latin-1 view of a file, as the author wrote it if the file is UTF-8."""
+    if text.isascii():
+        return text
+    try:
+        return text.encode("latin-1").decode("utf-8")
+    except UnicodeError:
+        return text
+
+
+def kernel_json(kernel: Kernel, entries: Iterable[Entry]) -> dict[str, Any]:
+    """A kernel as the schema describes it, with what the findings of its file leave in it."""
+    qualified = readable(kernel.qualified)
+    inside = [one for one in entries if one.kernel == qualified and one.suppressed is None]
+    return {
+        "name": readable(kernel.name),
+        "qualified": qualified,
+        "line": kernel.line,
+        "span": list(kernel.span),
+        "parameters": [[readable(p.name), readable(p.type)] for p in kernel.parameters],
+        "template_parameters": [readable(text) for text in kernel.template_parameters],
+        "attributes": [readable(text) for text in kernel.attributes],
+        "launch_bounds": [readable(text) for text in kernel.launch_bounds],
+        "shared": [[readable(s.name), readable(s.type), s.dynamic, s.line] for s in kernel.shared],
+        "callees": [readable(name) for name in kernel.callees],
+        "launches": [_launch_json(launch) for launch in kernel.launches],
+        "typed": kernel.typed,
+        "rewritten": sum(one.fixed for one in inside),
+        "review": sum(one.effort == "review" for one in inside),
+        "manual": sum(one.effort == "manual" for one in inside),
+    }
+
+
+def _launch_json(launch: Launch) -> dict[str, Any]:
+    return {
+        "line": launch.line,
+        "grid": readable(launch.grid),
+        "block": readable(launch.block),
+        "shared": readable(launch.shared),
+        "stream": readable(launch.stream),
+    }

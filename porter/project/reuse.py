@@ -1,0 +1,108 @@
+"""What an earlier run has done already: by content, never by time stamps."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from porter.cpp.include_graph import IncludeGraph
+from porter.cpp.prescan import Scan
+from porter.project.discovery import Entry, Kind
+from porter.project.naming import Names
+from porter.project.plan import Plan
+from porter.project.records import FileRecord, Status
+from porter.project.writing import content_at, sha256
+from porter.system.reading import read_regular
+
+_LARGE = 64 << 20
+_KEPT = frozenset({Status.PORTED, Status.UNCHANGED, Status.COPIED})
+
+
+def intact_files(plan: Plan, names: Names, files: Mapping[str, Entry]) -> frozenset[str]:
+    """Files whose source is what the last run read, and whose output is there."""
+    out = plan.sink.root
+    if out is None or not plan.previous.files:
+        return frozenset()
+    root, target = os.fspath(plan.project.root), os.fspath(out)
+    return frozenset(
+        path
+        for path, entry in files.items()
+        if (record := plan.previous.files.get(path)) is not None
+        and _done(record, entry, names.output(path), target)
+        and _digest(f"{root}/{path}", entry.size) == record.sha256
+    )
+
+
+def _done(record: FileRecord, entry: Entry, output: str, out: str) -> bool:
+    return (
+        record.status in _KEPT
+        and not record.edited
+        and bool(record.key) == (entry.kind is Kind.CODE)
+        and record.mode == entry.mode
+        and record.output == output
+        and _is_file(f"{out}/{output}")
+    )
+
+
+def _is_file(path: str) -> bool:
+    """Strings and no Path: this is done for each file of a project that may not have changed at all."""
+    try:
+        return stat.S_ISREG(os.stat(path).st_mode)  # noqa: PTH116
+    except OSError:
+        return False
+
+
+def _digest(path: str, size: int) -> str | None:
+    try:
+        if size > _LARGE:
+            return content_at(Path(path)).sha256
+        return sha256(read_regular(path))
+    except OSError:
+        return None
+
+
+def file_keys(
+    run_key: str,
+    digests: Mapping[str, str | None],
+    graph: IncludeGraph,
+    declared: Mapping[str, tuple[str, ...]],
+    dialects: Mapping[str, str],
+) -> dict[str, str]:
+    """For each readable file a digest of what its port depends on.
+
+    That is the file, whose code it is, the project's names, and what it includes. A header is parsed through a file
+    that includes it, so it depends on its whole island.
+    """
+    headers = {target for targets in graph.edges.values() for target in targets}
+    islands: dict[str, str] = {}
+    for island in graph.islands:
+        if not headers.isdisjoint(island):
+            islands |= dict.fromkeys(headers.intersection(island), _digest_of(island, digests))
+    keys: dict[str, str] = {}
+    for path, digest in digests.items():
+        if digest is not None:
+            around = islands.get(path) or _digest_of(graph.reachable(path), digests)
+            what = json.dumps([run_key, path, digest, declared.get(path, ()), dialects.get(path), around])
+            keys[path] = sha256(what.encode())
+    return keys
+
+
+def _digest_of(paths: Iterable[str], digests: Mapping[str, str | None]) -> str:
+    return sha256(json.dumps([(path, digests.get(path)) for path in paths]).encode())
+
+
+def declared_names(graph: IncludeGraph, scans: Mapping[str, Scan]) -> dict[str, tuple[str, ...]]:
+    """For each file the CUDA-like names declared by a file that some translation unit shows together with it."""
+    included = {target for targets in graph.edges.values() for target in targets}
+    found: dict[str, set[str]] = {}
+    for path in sorted(scans, key=lambda path: path in included):
+        if path in included and path in found:
+            continue
+        together = (path, *graph.reachable(path))
+        names = {name for one in together for name in scans[one].declared}
+        for one in together:
+            found.setdefault(one, set()).update(names)
+    return {path: tuple(sorted(names)) for path, names in found.items()}

@@ -1,0 +1,196 @@
+"""Does one file: reads it, ports or copies it, writes the result, and records what happened."""
+
+from __future__ import annotations
+
+import mmap
+import re
+import traceback
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from porter.buildfiles.files import port_build
+from porter.cpp.headers import header_reader
+from porter.engine import file as engine
+from porter.engine import notices
+from porter.engine.context import parser_for
+from porter.engine.dialect import Dialect
+from porter.model import PortedFile
+from porter.project.linemap import line_shifts
+from porter.project.naming import support_path
+from porter.project.records import Entry, FileRecord, Status, entry, kernel_json, notice_entry
+from porter.project.task import Sink, Task
+from porter.project.writing import Content, Placed, content_at, content_of, place, sha256
+from porter.source import SourceFile
+from porter.system.limits import MEMORY, PROCESSOR_SECONDS
+from porter.system.reading import read_regular
+
+_SMALL = 4 << 20
+"""Larger files are not held in memory; no build file is as large."""
+
+LARGEST_SOURCE = 8 << 20
+"""Source that people write is far smaller; larger files are copied."""
+_CUDA = re.compile(rb"__global__|__device__|<<<|[cC][uU][dD][aA]|__shfl|\bcu[A-Z]")
+_DIED = "bug in porter: the process that ported this file died twice; the file was copied as it is"
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The record of a file, its new bytes when nobody wrote them, and the traceback of a failure of ours."""
+
+    record: FileRecord
+    data: bytes | None = None
+    crash: str | None = None
+
+
+def do_file(task: Task, root: Path, context: engine.Context, sink: Sink) -> Done:
+    """Ports or copies one file; what goes wrong with the file itself is a finding, not an exception."""
+    base = FileRecord(task.path, task.output, Status.FAILED, mode=task.mode, scan=task.scan, dialect=task.dialect or "")
+    try:
+        if task.is_build:
+            return _build(task, root, context, sink, base)
+        is_source = task.is_code and (root / task.path).stat().st_size <= LARGEST_SOURCE
+        return _code(task, root, context, sink, base) if is_source else Done(_copy(task, root, sink, base))
+    except MemoryError:
+        return Done(_copy(task._replace(is_code=False, key=""), root, sink, base, (_past(_MEMORY),)))
+    except FileNotFoundError:
+        return Done(_failed(base, notices.VANISHED, "the file was gone when it was to be read"))
+    except OSError as error:
+        return Done(_failed(base, notices.UNREADABLE, f"the file could not be read: {error.strerror}"))
+
+
+_MEMORY = f"the file takes more than {MEMORY >> 30} GiB of memory"
+_TIME = f"the file takes more than {PROCESSOR_SECONDS:g} s of processor time"
+
+
+def _past(what: str) -> Entry:
+    return notice_entry(notices.PAST_LIMITS, f"{what}; it was copied as it is")
+
+
+def _failed(base: FileRecord, notice: notices.Notice, message: str) -> FileRecord:
+    return replace(base, entries=(notice_entry(notice, message),))
+
+
+def _code(task: Task, root: Path, context: engine.Context, sink: Sink, base: FileRecord) -> Done:
+    data = read_regular(root / task.path)
+    source = SourceFile(task.path, data)
+    crash = None
+    try:
+        ported = engine.port(source, _own_context(context, task, root), task.output, support_path(task.output))
+    except MemoryError:
+        raise
+    except Exception:
+        crash = traceback.format_exc()
+        ported = PortedFile(task.path, task.output, data, False, (), lines=source.line_count)
+    needs: tuple[str, ...] = ()
+    if context.settings.style == "dual":
+        ported, needs = _for_both(source, ported, context)
+    entries = (*_own_entries(task, crash), *(entry(finding, source.text) for finding in ported.findings))
+    crash = crash or next(iter(ported.crashes), None)
+    record = replace(
+        base,
+        status=Status.PORTED if ported.changed or task.output != task.path else Status.UNCHANGED,
+        key=task.key if crash is None else "",
+        sha256=sha256(data),
+        lines=ported.lines,
+        support=ported.support,
+        dual=needs,
+        entries=entries,
+        kernels=tuple(kernel_json(kernel, entries) for kernel in ported.kernels),
+        shifts=line_shifts(data, ported.data) if ported.data is not data else (),
+    )
+    written = _written(record, task, content_of(ported.data), root, sink)
+    return Done(written, ported.data if sink.returns_data else None, crash)
+
+
+def _for_both(source: SourceFile, ported: PortedFile, context: engine.Context) -> tuple[PortedFile, tuple[str, ...]]:
+    """The file as a source for both vendors, and what the headers for AMD builds need for it."""
+    from porter.dual.headers import pack
+    from porter.dual.transform import transform
+
+    if not ported.edits:
+        return ported, ()
+    dual = transform(source.data, ported.edits)
+    device = source.path.lower().endswith((".cu", ".cuh"))
+    needs = pack(dual.macros, dual.headers, dual.includes, device=device)
+    inside = tuple(header for header in ported.support if header not in dual.includes)  # of texts compiled at run time
+    return replace(ported, data=dual.data, changed=dual.data != source.data, support=inside), needs
+
+
+def _own_context(context: engine.Context, task: Task, root: Path) -> engine.Context:
+    """The context of the run with what only this file needs."""
+    return replace(
+        context,
+        declared=context.declared | frozenset(task.declared),
+        parse=parser_for(root, task.include_dirs, task.defines) if task.with_clang else None,
+        included_file=header_reader(root, task.include_dirs),
+        dialect=Dialect(task.dialect) if task.dialect is not None else None,
+        defines=task.defines,
+    )
+
+
+def _own_entries(task: Task, crash: str | None) -> tuple[Entry, ...]:
+    found: list[Entry] = []
+    if crash is not None:
+        last = crash.strip().rpartition("\n")[2]
+        found.append(notice_entry(notices.FILE_FAILED, f"bug in porter: {last}; the file was copied as it is"))
+    if not task.with_clang:
+        how = "takes too long over" if task.out_of_time else "crashed on"
+        message = f"the C++ parser {how} this file; it was ported without it"
+        found.append(notice_entry(notices.PARSER_CRASHED, message))
+    if task.apart:
+        found.append(notice_entry(notices.RENAMED_APART, f"the port is {task.output}: the usual name is taken"))
+    return tuple(found)
+
+
+def _build(task: Task, root: Path, context: engine.Context, sink: Sink, base: FileRecord) -> Done:
+    """Converts a build file that mentions CUDA; any other is copied."""
+    source = root / task.path
+    if source.stat().st_size > _SMALL or not task.with_clang:
+        return Done(_copy(task, root, sink, base))
+    data = read_regular(source)
+    built = port_build(SourceFile(task.path, data), context)
+    record = replace(
+        base,
+        status=Status.COPIED if not built.findings else Status.UNCHANGED if built.data == data else Status.PORTED,
+        sha256=sha256(data),
+        build=built.mentioned,
+        entries=tuple(entry(finding, data.decode("latin-1")) for finding in built.findings),
+    )
+    written = _written(record, task, content_of(built.data), root, sink)
+    changed = sink.returns_data and built.data != data
+    return Done(written, built.data if changed else None, next(iter(built.crashes), None))
+
+
+def _copy(task: Task, root: Path, sink: Sink, base: FileRecord, entries: tuple[Entry, ...] = ()) -> FileRecord:
+    source = root / task.path
+    small = source.stat().st_size <= _SMALL
+    content: Content = content_of(read_regular(source)) if small else content_at(source)
+    if not task.with_clang:
+        entries = (_past(_TIME) if task.out_of_time else notice_entry(notices.FILE_FAILED, _DIED),)
+    elif task.is_code and _mentions_cuda(source):
+        message = f"the file has {content.size >> 20} MiB, more than the {LARGEST_SOURCE >> 20} MiB that are ported"
+        entries = (notice_entry(notices.TOO_LARGE, message),)
+    key = task.key if task.is_code and task.with_clang else ""
+    record = replace(base, status=Status.COPIED, key=key, sha256=content.sha256, entries=entries)
+    return _written(record, task, content, root, sink)
+
+
+def _mentions_cuda(path: Path) -> bool:
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        return _CUDA.search(data) is not None
+
+
+def _written(record: FileRecord, task: Task, content: Content, root: Path, sink: Sink) -> FileRecord:
+    """Puts the result where it belongs and completes the record."""
+    record = replace(record, output_sha256=content.sha256)
+    if sink.root is None:
+        return record
+    ours = record.sha256 if sink.in_place and task.output == task.path else task.ours
+    placed = place(sink.root / task.output, content, task.mode, ours, force=sink.force, sync=sink.in_place)
+    if placed is Placed.KEPT:
+        message = f"{task.output} in the output was changed by hand and kept; the new port is not there"
+        edited = notice_entry(notices.EDITED_OUTPUT, message)
+        return replace(record, key="", output_sha256=task.ours or "", edited=True, entries=(edited, *record.entries))
+    if sink.in_place and task.output != task.path:
+        (root / task.path).unlink()
+    return record

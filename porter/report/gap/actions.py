@@ -1,0 +1,178 @@
+"""What to do next, in order: what blocks most kernels for the least effort first, each action with its place."""
+
+from __future__ import annotations
+
+import shlex
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from porter.report.gap.effort import effort_class, minutes_of
+from porter.report.gap.model import Action, FailedUnit, Kernel, State, Work
+
+_ORDER = {"tool": 0, "unit": 1, "wrong": 2, "manual": 3, "run": 4, "case": 5, "todo": 5, "review": 6}
+"""Kinds of action: what keeps other things from being known comes before what can be done at any time."""
+
+
+def actions_of(
+    kernels: Sequence[Kernel], work: Sequence[Work], failed: Sequence[FailedUnit], *, built: bool, ran: bool
+) -> tuple[Action, ...]:
+    """All actions, the most useful ones first."""
+    found = [
+        *_units(failed),
+        *_wrong(kernels),
+        *_places(work),
+        *_runs(kernels, built=built, ran=ran),
+        *(_cases(kernels) if ran else ()),
+        *_todo(kernels),
+    ]
+    return tuple(sorted(found, key=_rank))
+
+
+def _rank(action: Action) -> tuple[int, float, str, int]:
+    """Within a kind, kernels per hour; where none depends on it, the shortest first."""
+    worth = action.kernels / action.minutes if action.kernels else -action.minutes / 1e6
+    return _ORDER[action.kind], -worth, action.path, action.line
+
+
+def _units(failed: Sequence[FailedUnit]) -> Iterator[Action]:
+    """One per cause: the same first message in many files is one thing to mend."""
+    by_cause: defaultdict[tuple[str, str], list[FailedUnit]] = defaultdict(list)
+    for unit in failed:
+        by_cause["unit" if unit.refused else "tool", unit.message].append(unit)
+    for (kind, message), units in by_cause.items():
+        first = units[0]
+        paths = tuple(dict.fromkeys(unit.source for unit in units))
+        many = f"{len(paths):,} files do not build" if len(paths) > 1 else "does not build"
+        told = effort_class(kind)
+        yield Action(
+            kind=kind,
+            what=f"{many}: {message}",
+            code="",
+            path=first.path,
+            line=first.line,
+            owner=first.path,
+            kernels=sum({unit.source: unit.kernels for unit in units}.values()),
+            places=len(paths),
+            minutes=told.first,
+            basis=told.why,
+            hint=first.hint,
+            command="porter build PORT",
+            files=paths,
+        )
+
+
+def _wrong(kernels: Sequence[Kernel]) -> Iterator[Action]:
+    told = effort_class("wrong")
+    for kernel in kernels:
+        if kernel.state is not State.WRONG:
+            continue
+        bad = next(case for case in kernel.cases if case.status not in ("passed", "not-run"))
+        yield Action(
+            kind="wrong",
+            what=f"{kernel.name}: {bad.status.replace('-', ' ')} in case {bad.name}",
+            code="",
+            path=kernel.path,
+            line=kernel.line,
+            owner=kernel.path,
+            kernels=1,
+            places=1,
+            minutes=told.first,
+            basis=told.why,
+            hint=bad.reason,
+            command=bad.command,
+            anchor=kernel.anchor,
+        )
+
+
+def _places(work: Sequence[Work]) -> Iterator[Action]:
+    """One per code and outcome; the owner is the file that has most of the places."""
+    for one in work:
+        for effort in ("manual", "review"):
+            places = [place for place in one.places if place.effort == effort]
+            if not places:
+                continue
+            counts: defaultdict[str, int] = defaultdict(int)
+            for place in places:
+                counts[place.path] += 1
+            owner = max(counts, key=lambda path: (counts[path], path))
+            first = next(place for place in places if place.path == owner)
+            told = effort_class(one.rule.code, review=effort == "review")
+            where = f" in {len(counts):,} files" if len(counts) > 1 else ""
+            number = f"{len(places):,} places{where}" if len(places) > 1 else "1 place"
+            yield Action(
+                kind=effort,
+                what=f"{one.rule.title or one.rule.name or one.rule.code}: {number}",
+                code=one.rule.code,
+                path=first.path,
+                line=first.line,
+                owner=owner,
+                kernels=len({(place.path, place.kernel) for place in places if place.kernel}),
+                places=len(places),
+                minutes=minutes_of(told, len(places)),
+                basis=f"{told.why}; {told.first} min for the first place, {told.each} for each further one",
+                hint=first.message,
+                command=f"porter explain {one.rule.code}",
+                files=tuple(counts),
+            )
+
+
+def _runs(kernels: Sequence[Kernel], *, built: bool, ran: bool) -> Iterator[Action]:
+    told = effort_class("run")
+    for there, what, command in (
+        (built, "Nothing was built yet: build the port", "porter build PORT --format json > build.json"),
+        (ran, "Nothing was run yet: draft cases and run them", "porter all SRC -o OUT"),
+    ):
+        if not there and kernels:
+            yield Action("run", what, "", "", 0, "", len(kernels), 1, told.first, told.why, command=command)
+
+
+def _cases(kernels: Sequence[Kernel]) -> Iterator[Action]:
+    """Kernels that nobody has described, by file: one draft serves the whole file."""
+    bare: defaultdict[str, list[Kernel]] = defaultdict(list)
+    for kernel in kernels:
+        if not kernel.cases:
+            bare[kernel.path].append(kernel)
+    told = effort_class("case")
+    for path, own in bare.items():
+        names = ", ".join(kernel.name for kernel in own[:3]) + (", ..." if len(own) > 3 else "")
+        yield Action(
+            kind="case",
+            what=f"{len(own):,} kernel{'s' * (len(own) != 1)} without a case: {names}",
+            code="",
+            path=path,
+            line=own[0].line,
+            owner=path,
+            kernels=len(own),
+            places=len(own),
+            minutes=minutes_of(told, len(own)),
+            basis=told.why,
+            command=shlex.join(("porter", "cases", "init", path, "--try")),
+            anchor=own[0].anchor if len(own) == 1 else "",
+        )
+
+
+def _todo(kernels: Sequence[Kernel]) -> Iterator[Action]:
+    """Cases that could not be run as they stand, by the reason."""
+    told = effort_class("todo")
+    by_reason: defaultdict[tuple[str, str], list[Kernel]] = defaultdict(list)
+    for kernel in kernels:
+        statuses = {case.status for case in kernel.cases}
+        if statuses == {"not-run"}:
+            by_reason[kernel.path, kernel.cases[0].reason].append(kernel)
+    for (path, reason), own in by_reason.items():
+        many = f"{len(own):,} kernels were" if len(own) > 1 else f"{own[0].name} was"
+        yield Action(
+            kind="todo",
+            what=f"{many} not run",
+            code="",
+            path=path,
+            line=own[0].line,
+            owner=own[0].cases[0].path or path,
+            kernels=len(own),
+            places=len(own),
+            minutes=minutes_of(told, len(own)),
+            basis=told.why,
+            hint=reason,
+            command=own[0].cases[0].command,
+            anchor=own[0].anchor,
+        )

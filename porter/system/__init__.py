@@ -1,0 +1,1 @@
+"""What lies outside: processes, git, folders, caches."""

@@ -1,0 +1,81 @@
+"""Folders that are there as a whole or not at all, and stay as they were made."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from porter.system.cache import is_ours
+from porter.system.reading import read_json, read_regular
+
+_SUMS = ".porter-sums.json"
+
+
+@contextlib.contextmanager
+def whole(target: Path) -> Iterator[Path]:
+    """A folder to fill, which becomes `target` at the end; who is first wins, and an error leaves nothing.
+
+    One that stands there and is not whole makes room.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    made = Path(tempfile.mkdtemp(dir=target.parent, prefix="making-"))
+    try:
+        yield made
+        (made / _SUMS).write_text(json.dumps(_sums(made)), "utf-8", "surrogateescape")
+        made.chmod(0o755)
+        if target.is_dir() and not is_whole(target):
+            _put_away(target)
+        _rename(made, target)
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+
+
+def _put_away(damaged: Path) -> None:
+    aside = Path(tempfile.mkdtemp(dir=damaged.parent, prefix="making-"))
+    with contextlib.suppress(OSError):  # another process was first
+        damaged.rename(aside / "damaged")
+    shutil.rmtree(aside, ignore_errors=True)
+
+
+def _rename(made: Path, target: Path) -> None:
+    try:
+        made.rename(target)
+    except OSError:
+        if not target.is_dir():
+            raise
+
+
+def is_whole(folder: Path) -> bool:
+    """Whether a folder holds what `whole` left in it: the same sizes and times, and where those differ the content."""
+    if not (folder.is_dir() and is_ours(folder)):
+        return False
+    if not os.path.lexists(folder / _SUMS):
+        return True  # of a porter that kept no sums
+    try:
+        sums = read_json(folder / _SUMS)
+        return all(_is_same(folder / name, *row) for name, row in sums.items())
+    except (OSError, ValueError, TypeError, AttributeError):
+        return False
+
+
+def _is_same(path: Path, size: int, time_ns: int, digest: str) -> bool:
+    status = os.stat(path)  # noqa: PTH116 - there are thousands
+    if status.st_size != size:
+        return False
+    return status.st_mtime_ns == time_ns or hashlib.sha256(read_regular(path)).hexdigest() == digest
+
+
+def _sums(folder: Path) -> Mapping[str, tuple[int, int, str]]:
+    found: dict[str, tuple[int, int, str]] = {}
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            status = path.stat()
+            digest = hashlib.sha256(read_regular(path)).hexdigest()
+            found[path.relative_to(folder).as_posix()] = (status.st_size, status.st_mtime_ns, digest)
+    return found

@@ -1,0 +1,92 @@
+"""Reads files of a tree that somebody else made: regular files only, and never without end."""
+
+from __future__ import annotations
+
+import ast
+import errno
+import json
+import os
+import stat
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+from porter.errors import Unusable
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:  # pragma: no cover
+    import tomli as tomllib
+
+LARGEST = 1 << 30
+"""No file that is held in memory is larger."""
+LARGEST_DOCUMENT = 256 << 20
+_PIECE = 1 << 16
+_HOW = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
+
+
+def opened(path: str | os.PathLike[str]) -> int:
+    """A descriptor of a regular file; OSError for anything else, which could block or never end."""
+    handle = os.open(path, _HOW | getattr(os, "O_CLOEXEC", 0))
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(errno.EINVAL, "not a regular file", os.fspath(path))
+    return handle
+
+
+def is_regular(path: Path) -> bool:
+    """Whether a name that somebody wrote is that of a regular file; one that can be no name is not."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def read_regular(path: str | os.PathLike[str], most: int = LARGEST) -> bytes:
+    """The bytes of a regular file; OSError for anything else and for more than `most` bytes."""
+    with os.fdopen(opened(path), "rb", buffering=0) as file:
+        wanted = min(os.fstat(file.fileno()).st_size, most) + 1
+        data = file.read(wanted)
+        if len(data) >= wanted:  # it grew, or its size is not told; less is the end of the file
+            while more := file.read(min(most + 1 - len(data), _PIECE)):
+                data += more
+    if len(data) > most:
+        raise OSError(errno.EFBIG, f"more than {most >> 20} MiB", os.fspath(path))
+    return data
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """A TOML document; Unusable says what is wrong with it."""
+    try:
+        document: dict[str, Any] = tomllib.loads(read_regular(path, LARGEST_DOCUMENT).decode("utf-8"))
+        return document
+    except OSError as error:
+        raise Unusable(f"{path}: {error.strerror}") from None
+    except RecursionError:
+        raise Unusable(f"{path}: nested too deeply") from None
+    except ValueError as error:
+        raise Unusable(f"{path}: {error}") from None
+
+
+def read_json(path: Path) -> Any:
+    """A JSON document of a tree; ValueError for what is none, however it fails, and OSError where it cannot be read."""
+    return parsed_json(read_regular(path, LARGEST_DOCUMENT))
+
+
+def parsed_python(text: bytes | str) -> ast.Module:
+    """A Python file as a tree; ValueError for what is none, however it fails, and no warnings about it."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(text)
+    except (SyntaxError, RecursionError, MemoryError) as error:  # MemoryError: too many brackets
+        raise ValueError(str(error)) from None
+
+
+def parsed_json(text: bytes | str) -> Any:
+    """The value of a JSON text; ValueError for what is none, one that nests too deeply included."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None

@@ -1,0 +1,134 @@
+"""The elements of shared memory that the statements of a function read and write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from porter.cpp.nodes import Node, names, stands_in, unwrapped
+from porter.warp.bodies import Bodies, Function
+from porter.warp.flow.linear import Linear, linear
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One read or write of an element of shared memory."""
+
+    base: str
+    outer: tuple[str, ...]
+    """The indices of the outer dimensions, as written."""
+    index: Node
+    sum: Linear
+    writes: bool
+    handed: str = ""
+    """The function or macro that is handed the array: which elements it touches is not known here."""
+    place: int = 0
+    """Which of its arguments that is."""
+
+
+class Accesses:
+    """Which names of a function mean shared memory, and what its statements do there."""
+
+    def __init__(self, bodies: Bodies, function: Function, given: frozenset[str] = frozenset()) -> None:
+        self._bodies = bodies
+        self.volatile = _volatile_pointers(function)
+        self.given = given
+        """Parameters through which a caller hands over shared memory of a warp."""
+        self.names = _shared_names(bodies, function, given) | self.volatile
+        indices = (index for name in self.names for index in bodies.tokens.names.get(name, ()))
+        self._places = sorted(index for index in indices if function.head.begin <= index < function.head.end)
+        self._known: dict[int, tuple[Access, ...]] = {}
+
+    def below(self, node: Node) -> tuple[Access, ...]:
+        """Reads and writes below a node of the function; an assignment's target is a write."""
+        known = self._known.get(id(node))
+        if known is None:
+            known = self._known[id(node)] = self._found(node) if stands_in(node, self._places) else ()
+        return known
+
+    def _found(self, node: Node) -> tuple[Access, ...]:
+        found: list[Access] = []
+        nodes = list(node.walk())
+        targets = {id(unwrapped(n.kids[0])): n.text for n in nodes if n.kind == "assign"}
+        for below in nodes:
+            if below.kind == "call":
+                found += self._handed(below)
+            access = self._access(below, id(below) in targets) if below.kind == "index" else None
+            if access is None:
+                continue
+            found.append(access)
+            if id(below) in targets and targets[id(below)] != "=":
+                found.append(Access(access.base, access.outer, access.index, access.sum, False))
+        return tuple(found)
+
+    def _handed(self, call: Node) -> Iterator[Access]:
+        """`step(s, t, 16)`: reads and writes of who knows which elements."""
+        name = call.callee.rpartition("::")[2]
+        if name in _NO_READERS or name.startswith(("atomic", "__")):
+            return
+        owner = call.callee.partition(".")[0]
+        if "." in call.callee and owner in self.names:
+            for writes in (False, True):
+                yield Access(owner, (), call, Linear({}, 0), writes, name.rpartition(".")[2], -1)
+        for place, argument in enumerate(call.arguments):
+            base = unwrapped(argument)
+            while base.kind == "binary" and base.text in ("+", "-"):
+                base = unwrapped(base.kids[0])
+            if base.kind == "name" and base.text in self.names:
+                for writes in (False, True):
+                    yield Access(base.text, (), argument, Linear({}, 0), writes, name or "?", place)
+
+    def _access(self, node: Node, writes: bool) -> Access | None:
+        outer: list[str] = []
+        base = node.kids[0]
+        while base.kind == "index":
+            outer.append(_text(self._bodies, base.kids[1]))
+            base = base.kids[0]
+        base = unwrapped(base)
+        if base.kind != "name" or base.text not in self.names:
+            return None
+        index = node.kids[1]
+        return Access(base.text, tuple(outer), index, linear(index, self._bodies), writes)
+
+
+_NO_READERS = frozenset({"sizeof", "memcpy", "memset", "printf", "assert"})
+
+
+def _volatile_pointers(function: Function) -> frozenset[str]:
+    """Volatile pointer parameters and variables; a kernel's own parameters point to global memory."""
+    found = {
+        variable.text
+        for node in function.declarations
+        if "volatile" in node.text.split()
+        for variable in node.kids
+        if "*" in variable.extra or "__shared__" in node.text
+    }
+    if not function.is_kernel:
+        found |= {n for n, t in function.parameter_types.items() if "volatile" in t and ("*" in t or "[" in t)}
+    return frozenset(found)
+
+
+def _shared_names(bodies: Bodies, function: Function, given: frozenset[str]) -> frozenset[str]:
+    """Variables in shared memory and pointers into it."""
+    found = set(given)
+    for node in function.declarations:
+        for variable in node.kids:
+            initial = variable.initial
+            is_shared = "__shared__" in node.text.split()
+            if initial is not None and "*" in variable.extra:
+                is_shared |= not found.isdisjoint(names(initial)) or "SharedMemory" in _text(bodies, initial)
+            if (
+                initial is not None and initial.kind == "list"
+            ):  # `Reducer r(s, lane)`, `Reducer r{s}`: keeps the pointer
+                is_shared |= any(kid.kind == "name" and kid.text in found for kid in map(unwrapped, initial.kids))
+            if is_shared:
+                found.add(variable.text)
+    tokens = bodies.tokens
+    for index in tokens.names.get("__shared__", ()):
+        if tokens.texts[index - 1 : index] == ["extern"]:
+            found |= set(tokens.texts[index + 1 : index + 8])
+    return frozenset(found)
+
+
+def _text(bodies: Bodies, node: Node) -> str:
+    return " ".join(bodies.tokens.texts[node.first : node.last + 1])

@@ -1,0 +1,208 @@
+"""What calls come to in a walk over a function: exchanges, barriers, macros, functions of the file."""
+
+from __future__ import annotations
+
+import functools
+import re
+
+from porter.cpp.constants import WARP
+from porter.cpp.nodes import Node, calls, spelled, unwrapped
+from porter.warp.bodies import Function
+from porter.warp.collectives import (
+    BARRIERS,
+    EXCHANGES,
+    FULL,
+    TILE_MEMBERS,
+    TILES,
+    Collective,
+    argument,
+    collective,
+)
+from porter.warp.flow.evaluation import DEEPEST, Evaluation
+from porter.warp.flow.events import Branch, Event, State
+from porter.warp.flow.spread import PER_LANE, PER_WARP, THREAD, UNIFORM, Spread, Value, by_name, join
+
+_ROUNDS_UP = re.compile(r"(?:round|align|pad)_?(?:ed)?_?(?:up|to)", re.IGNORECASE)
+"""Functions that round up, to whole warps as a rule."""
+_NEIGHBOURS = frozenset({"_up_sync", "_down_sync", "_xor_sync"})
+_UNIFORM_CALLS = frozenset({"__syncthreads_or", "__syncthreads_and", "__syncthreads_count"})
+_KEEPS_SPREAD = frozenset(
+    [
+        "min",
+        "max",
+        "abs",
+        "fmaxf",
+        "fminf",
+        "__ldg",
+        "__popc",
+        "__ffs",
+        "__clz",
+        "__ffsll",
+        "__popcll",
+        "ceil",
+        "floor",
+    ]
+)
+_LANE_CALLS = frozenset({"clock", "clock64", "__lane_id", "LaneId", "get_lane_id"})
+
+
+class CallEvaluation(Evaluation):
+    """Records the warp-wide and block-wide operations, and follows calls into the functions of the file."""
+
+    def _call(self, node: Node, state: State) -> Value:
+        callee = node.kids[0]
+        if callee.kind not in ("name", "member"):
+            self._value(callee, state)
+        arguments = tuple(self._value(kid, state) for kid in node.arguments)
+        for kid in node.arguments:
+            self._written_through(kid, arguments, state)
+        if callee.kind == "name" and callee.text in self.bodies.macro_bodies:
+            self._macro_exit(node, callee.text, arguments, state)
+        found = collective(node)
+        if found is not None:
+            return self._collective(node, found, arguments, state)
+        name = node.callee.rpartition("::")[2]
+        if name in self.lambdas:
+            self._record(Event("call", node, state.branches, state.exits, None, True, EXCHANGES))
+        if name in BARRIERS:
+            self._record(Event("barrier", node, state.branches, state.exits))
+            return UNIFORM
+        if callee.kind == "member" and callee.text in TILE_MEMBERS:
+            return self._tile(node, callee, arguments, state)
+        reaches = self.bodies.reach.get(name, frozenset())
+        if reaches:
+            full = self._recording and self._call_is_full(name, node)
+            self._record(Event("call", node, state.branches, state.exits, None, full, reaches))
+        self.calls.append((name, arguments))
+        return self._returned_by(name, arguments, state)
+
+    def _call_is_full(self, name: str, node: Node) -> bool:
+        """Whether a call hands the full mask on, by an argument, a default value or a macro's own text."""
+        passed = [self.bodies.constants.value(kid) for kid in node.arguments]
+        for function in self.bodies.by_name.get(name, ()):
+            passed += [self.bodies.constants.value(kid) for kid in function.defaults[len(node.arguments) :]]
+        if any(value is not None and value & FULL == FULL for value in passed):
+            return True
+        return any(
+            (mask := argument(call, found.mask)) is not None and (self.bodies.constants.value(mask) or 0) & FULL == FULL
+            for _, body in self.bodies.macro_bodies.get(name, ())
+            for call in calls(body)
+            if (found := collective(call)) is not None
+        )
+
+    def _written_through(self, argument_node: Node, passed: tuple[Value, ...], state: State) -> None:
+        """`f(&x, i)`: afterwards x differs between threads as much as what was passed."""
+        node = unwrapped(argument_node)
+        if node.kind != "unary" or node.text != "&":
+            return
+        name = node.kids[0].text
+        if node.kids[0].kind == "name" and name not in self.shared:
+            spread = max([state.values.get(name, UNIFORM).spread, *(value.spread for value in passed)])
+            state.values[name] = Value(spread)
+
+    def _collective(self, node: Node, found: Collective, arguments: tuple[Value, ...], state: State) -> Value:
+        mask = argument(node, found.mask)
+        full = mask is not None and not self._computed_mask(mask, state)
+        if found.kind == "sync" and mask is None:
+            full = True
+        near = found.kind == "shuffle" and found.name.rpartition("shfl")[2] in _NEIGHBOURS
+        active = mask is not None and mask.kind == "call" and (inner := collective(mask)) is not None
+        neighbours = near and active and inner is not None and inner.kind == "active"
+        reaches = frozenset({found.kind})
+        self._record(Event(found.kind, node, state.branches, state.exits, found, full, reaches, neighbours))
+        if found.uniform:
+            return PER_WARP
+        if found.kind == "shuffle" and "xor" not in found.name and "up" not in found.name:
+            lane = found.lane
+            broadcast = "down" not in found.name and lane is not None and lane < len(arguments)
+            if broadcast and arguments[lane or 0].spread is not Spread.LANE:
+                return PER_WARP
+        return PER_LANE
+
+    def _tile(self, node: Node, callee: Node, arguments: tuple[Value, ...], state: State) -> Value:
+        """A member function of a group: a barrier of the block, or an operation of a tile."""
+        kind = "tile" if callee.text != "sync" else "tilesync"
+        full = spelled(callee.kids[0]) in self._warp_tiles
+        self._record(Event(kind, node, state.branches, state.exits, None, full))
+        uniform = callee.text in ("any", "all", "ballot", "match_all")
+        if callee.text == "shfl" and len(arguments) > 1 and arguments[1].spread is not Spread.LANE:
+            uniform = True
+        return PER_WARP if uniform else PER_LANE
+
+    @functools.cached_property
+    def _warp_tiles(self) -> frozenset[str]:
+        """Variables and parameters that hold a tile of one whole warp."""
+        found = {name for name, text in self.function.parameter_types.items() if _is_warp_tile(text)}
+        if not TILES.isdisjoint(self.bodies.tokens.names):
+            for node in self.function.declarations:
+                is_tile = _is_warp_tile(node.text)
+                found |= {kid.text for kid in node.kids if is_tile or self._makes_warp_tile(kid.initial)}
+        return frozenset(found)
+
+    def _makes_warp_tile(self, node: Node | None) -> bool:
+        if node is None or node.kind != "call" or not node.callee.endswith("tiled_partition"):
+            return False
+        return [self.bodies.constants.value(kid) for kid in node.kids[0].kids] == [WARP]
+
+    def _returned_by(self, name: str, arguments: tuple[Value, ...], state: State) -> Value:
+        if name in _UNIFORM_CALLS:
+            return UNIFORM
+        if name in _KEEPS_SPREAD:
+            return join(*arguments) if arguments else UNIFORM
+        if name.startswith("atomic") or name in _LANE_CALLS:
+            return PER_LANE
+        if name.endswith("thread_rank"):
+            return THREAD
+        if (named := by_name(name)).role == "lane":
+            return named
+        functions = self.bodies.by_name.get(name, ())
+        if functions and self.depth < DEEPEST:
+            found = [self._summary(function, arguments) for function in functions]
+            return join(*found)
+        if name in self.bodies.macro_bodies and self.depth < DEEPEST:
+            return self._deeper(lambda: self._macro_call(name, arguments, state))
+        if "warp" in name.lower():
+            return PER_WARP
+        spread = max((a.spread for a in arguments), default=Spread.BLOCK)
+        return Value(spread, fixed=spread is Spread.BLOCK and _ROUNDS_UP.match(name) is not None)
+
+    def _macro_exit(self, node: Node, name: str, arguments: tuple[Value, ...], state: State) -> None:
+        """`RETURN_IF(i >= n)`: a macro whose text returns under a condition over its arguments."""
+        for macro, body in self.bodies.macro_bodies[name]:
+            for test in body.walk():
+                if test.kind != "if" or not any(below.kind == "return" for below in test.walk()):
+                    continue
+                bound = dict(state.values) | dict(zip(macro.parameters or (), arguments, strict=False))
+                inner = functools.partial(self._value, test.kids[0], State(bound))
+                branches = (Branch(test.kids[0], self._deeper(inner).spread, "if"), *state.branches)
+                if any(branch.spread is Spread.LANE for branch in branches):
+                    state.exits = (*state.exits, Node("return", node.first, node.last))
+                return
+
+    def _macro_call(self, name: str, arguments: tuple[Value, ...], state: State) -> Value:
+        found: list[Value] = []
+        for macro, body in self.bodies.macro_bodies[name]:
+            bound = dict(state.values)
+            bound.update(zip(macro.parameters or (), arguments, strict=False))
+            inner = State(bound, state.branches, state.exits, state.masks)
+            found += [self._value(kid.kids[0], inner) for kid in body.kids if kid.kind == "statement"]
+        return join(*found)
+
+    def _summary(self, function: Function, arguments: tuple[Value, ...]) -> Value:
+        key = ("summary", function.head.begin, arguments)
+        memo = self.bodies.memo
+        if key not in memo:
+            memo[key] = UNIFORM
+            bound = dict(zip(function.parameters, arguments, strict=False))
+            memo[key] = type(self)(self.bodies, function, bound, self.depth + 1, _recording=False).run().result
+        known = memo[key]
+        assert isinstance(known, Value)
+        return known
+
+    def _record(self, event: Event) -> None:
+        if self._recording:
+            self.events.append(event)
+
+
+def _is_warp_tile(written_type: str) -> bool:
+    return re.search(r"\bthread_block_tile\s*<\s*32\s*[,>]", written_type) is not None

@@ -1,0 +1,368 @@
+"""Finds shared memory that the lanes of a warp hand to each other with no barrier in between."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from porter.cpp.constants import WARP
+from porter.cpp.nodes import Node, calls, names, only, stands_in, unwrapped
+from porter.warp.bodies import Bodies, Function
+from porter.warp.collectives import BARRIERS, collective
+from porter.warp.flow.accesses import Access, Accesses
+from porter.warp.flow.linear import Linear, linear, stride
+from porter.warp.flow.spread import THREAD, UNIFORM, Value
+from porter.warp.flow.unit_walks import flow_of
+from porter.warp.flow.walk import Flow
+
+_FENCES = BARRIERS | {"__threadfence", "__threadfence_block", "__threadfence_system", "__syncwarp", "syncwarp", "sync"}
+_SYNCS = frozenset({"sync", "barrier"})
+_LARGEST_GUARD = 64
+
+Guards = tuple[Node, ...]
+"""Conditions that all hold where a statement stands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A place where a wave barrier is missing: after a statement; `alone` when it is not inside braces."""
+
+    statement: Node
+    alone: bool
+    base: str
+
+
+@dataclass
+class _Pending:
+    """What the lanes did to shared memory since the last barrier, and after which statement."""
+
+    accesses: list[tuple[Access, Node]] = field(default_factory=list)
+
+
+class Lockstep:
+    """One walk over one function; whether the guards of a place let only one warp by is asked when accesses meet."""
+
+    def __init__(
+        self, bodies: Bodies, function: Function, given: frozenset[str] = frozenset(), *, strict: bool = False
+    ) -> None:
+        self.strict = strict
+        """Whether any two accesses of which one writes conflict, whatever their indices."""
+        self.bodies = bodies
+        self.function = function
+        self.given = given
+        self.gaps: dict[int, Gap] = {}
+        self._shared = Accesses(bodies, function, given)
+        self.handed: set[tuple[str, int]] = set()
+        """Functions that are handed shared memory where lanes of one warp run, and as which argument."""
+        self.open = False
+        """Whether accesses through a parameter are left at the end, for the next call to conflict with."""
+        self._limiting: dict[int, tuple[Node, bool]] = {}
+
+    @cached_property
+    def values(self) -> Mapping[str, Value]:
+        """What is known of the variables; computed when two accesses have to be compared."""
+        return _values(self.bodies, self.function, bool(self._shared.given or self._shared.volatile))
+
+    @cached_property
+    def _fences(self) -> list[int]:
+        """The tokens that may name a barrier for the compiler, in order."""
+        tokens, reach = self.bodies.tokens, self.bodies.reach
+        named = (name for name in tokens.names if _names_fence(name) or not _SYNCS.isdisjoint(reach.get(name, ())))
+        return sorted(index for name in named for index in tokens.names[name])
+
+    @cached_property
+    def steps(self) -> frozenset[str]:
+        """Loop variables that start at a step within a warp."""
+        return _steps(self.bodies, self.function)
+
+    def find(self) -> tuple[Gap, ...]:
+        """All places where a barrier is missing, in the order of the text."""
+        if self._shared.names:
+            pending = _Pending()
+            self._block(self.function.body, (), pending)
+            self.open = any(access.base in self.function.parameters for access, _ in pending.accesses)
+        return tuple(gap for _, gap in sorted(self.gaps.items()))
+
+    def _block(self, node: Node, guards: Guards, pending: _Pending) -> None:
+        """The statements of a block one after the other."""
+        for statement in node.kids:
+            self._step(statement, guards, pending, alone=False)
+            if (stays := _condition_of_those_left(statement)) is not None:
+                guards = (*guards, stays)
+
+    def _step(self, statement: Node, guards: Guards, pending: _Pending, alone: bool) -> None:
+        """One statement against what came before it; afterwards it is what came before."""
+        self._meets(statement, guards, pending)
+        if statement.kind == "block":
+            self._block(statement, guards, pending)
+            return
+        if statement.kind == "if":
+            self._if(statement, guards, pending)
+            return
+        if statement.kind in ("for", "while", "do", "range", "macroloop"):
+            self._loop(statement, guards, pending)
+            return
+        if self._is_fence(statement):
+            pending.accesses.clear()
+            return
+        new = self._shared.below(statement)
+        self.handed |= {(a.handed, a.place) for a in new if a.handed and self._limited(a, guards)}
+        pending.accesses += [(access, statement) for access in new]
+
+    def _if(self, node: Node, guards: Guards, pending: _Pending) -> None:
+        inside = (*guards, node.kids[0])
+        before = list(pending.accesses)
+        after: list[tuple[Access, Node]] = []
+        fenced = True
+        for branch in node.kids[1:]:
+            inner = _Pending(list(before))
+            self._step(branch, inside, inner, alone=True)
+            fenced &= not any(item in inner.accesses for item in before) and bool(before)
+            after += [(access, node) for access, place in inner.accesses if (access, place) not in before]
+        if len(node.kids) < 3 or not fenced:
+            after = before + after
+        pending.accesses[:] = after
+
+    def _loop(self, node: Node, guards: Guards, pending: _Pending) -> None:
+        body = node.kids[0] if node.kind == "do" else node.kids[-1]
+        inner = _Pending(list(pending.accesses))
+        self._step(body, guards, inner, alone=True)
+        if inner.accesses:
+            self._around(body, guards, inner)
+        if any(gap.statement is _last(body) for gap in self.gaps.values()):
+            pending.accesses.clear()
+            return
+        known = [item for item in inner.accesses if item in pending.accesses]
+        pending.accesses[:] = [*known, *((a, node) for a, p in inner.accesses if (a, p) not in known)]
+
+    def _around(self, body: Node, guards: Guards, pending: _Pending) -> None:
+        """The end of a loop's body against the start of its next round."""
+        last = _last(body)
+        early = list(self._until_fence(body))
+        for access, _ in pending.accesses:
+            if any(self._conflict(access, other, guards) for other in early):
+                self._gap(last, body.kind != "block", access.base)
+                return
+
+    def _until_fence(self, node: Node) -> Iterator[Access]:
+        """The accesses of a loop's body up to its first barrier."""
+        statements = node.kids if node.kind == "block" else (node,)
+        for statement in statements:
+            if self._is_fence(statement):
+                return
+            yield from self._shared.below(statement)
+
+    def _meets(self, statement: Node, guards: Guards, pending: _Pending) -> None:
+        """Puts a barrier after the last statement whose accesses this one conflicts with."""
+        new = list(self._immediate(statement)) if pending.accesses else []
+        place: tuple[Access, Node] | None = None
+        for access, origin in pending.accesses:
+            if any(self._conflict(access, other, guards) for other in new):
+                place = (access, origin)
+        if place is not None:
+            self._gap(place[1], False, place[0].base)
+            pending.accesses.clear()
+
+    def _immediate(self, statement: Node) -> Iterator[Access]:
+        """The accesses of a statement itself: of a branch or loop, those of its condition."""
+        if statement.kind in ("if", "while", "switch"):
+            yield from self._shared.below(statement.kids[0])
+        elif statement.kind == "for":
+            yield from (access for kid in statement.kids[:2] for access in self._shared.below(kid))
+        elif statement.kind not in ("block", "do", "range", "macroloop") and not self._is_fence(statement):
+            yield from self._shared.below(statement)
+
+    def _gap(self, statement: Node, alone: bool, base: str) -> None:
+        self.gaps.setdefault(statement.last, Gap(statement, alone, base))
+
+    def _is_fence(self, statement: Node) -> bool:
+        """Whether a statement is, or surely comes to, a barrier for the compiler."""
+        if statement.kind == "asm":
+            return True
+        if statement.kind in ("if", "for", "while", "switch"):
+            return False
+        if not stands_in(statement, self._fences):
+            return False
+        for call in calls(statement):
+            found = collective(call)
+            name = call.callee.rpartition("::")[2]
+            if (found is not None and found.kind == "sync") or name.endswith(".sync") or _names_fence(name):
+                return True
+            if not _SYNCS.isdisjoint(self.bodies.reach.get(name, ())):
+                return True
+        return False
+
+    def _conflict(self, old: Access, new: Access, guards: Guards) -> bool:
+        """Whether one lane may read what another lane wrote, or write what another lane read."""
+        if old.base != new.base or old.writes == new.writes or old.outer != new.outer:
+            return False
+        if self.strict:
+            return True
+        if old.handed or new.handed:
+            return self._limited(old, guards)
+        difference = new.sum.minus(old.sum)
+        if difference.is_constant and difference.constant == 0:
+            return False
+        step = stride(old.sum if old.writes else new.sum, self.values)
+        if step is None:
+            return self._limited(old, guards)
+        if step == 0:
+            return False
+        if difference.is_constant:
+            apart = abs(difference.constant)
+            return apart >= abs(step) and (apart < WARP * abs(step) or self._limited(old, guards))
+        if self._moves_within_warp(difference) or self._flips_lane_bit(old, new) or self._flips_lane_bit(new, old):
+            return True
+        return self._limited(old, guards)
+
+    def _limited(self, access: Access, guards: Guards) -> bool:
+        """Whether only lanes of one warp come to an element: of another warp's nobody speaks without a barrier."""
+        if "warp" in self.function.name.lower() or access.base in self._shared.volatile or self._per_warp(access):
+            return True
+        if access.base in self._shared.given:
+            return True
+        return any(map(self._one_warp, guards))
+
+    def _per_warp(self, access: Access) -> bool:
+        """Whether each warp has a row of its own: `s[warp][lane]`, `s[warp * 32 + lane]`."""
+        found = (*access.outer, *access.sum.terms)
+        return any(self.values.get(name, UNIFORM).role == "warp" for name in found) or access.base in self._rows
+
+    @cached_property
+    def _rows(self) -> frozenset[str]:
+        """Pointers to a warp's own part, and objects that keep one: `float *mine = all + warp * 32`."""
+        found: set[str] = set()
+        for node in self.function.declarations:
+            for variable in node.kids:
+                first = variable.initial if variable.text in self._shared.names else None
+                if first is not None and (self._names_warp(first) or not found.isdisjoint(names(first))):
+                    found.add(variable.text)
+        return frozenset(found)
+
+    def _names_warp(self, node: Node) -> bool:
+        return any(below.kind in ("name", "binary") and self._term(below).role == "warp" for below in node.walk())
+
+    def _moves_within_warp(self, difference: Linear) -> bool:
+        """`s[i]` and `s[i + o]` in a loop that starts at 16."""
+        return not difference.constant and all(
+            term in self.steps and abs(factor) == 1 for term, factor in difference.terms.items()
+        )
+
+    def _flips_lane_bit(self, old: Access, new: Access) -> bool:
+        """`s[i]` and `s[i ^ 8]`."""
+        node = unwrapped(new.index)
+        if node.kind != "binary" or node.text != "^":
+            return False
+        flipped = self.bodies.constants.value(node.kids[1])
+        return flipped is not None and 0 < flipped < WARP and linear(node.kids[0], self.bodies) == old.sum
+
+    def _one_warp(self, condition: Node) -> bool:
+        """Whether a condition lets at most one warp by, or lanes of each: `tid < 32`, `warp == 0`, `lane < o`."""
+        known = self._limiting.get(id(condition))
+        if known is None:
+            known = self._limiting[id(condition)] = (condition, self._lets_one_warp_by(unwrapped(condition)))
+        return known[1]
+
+    def _lets_one_warp_by(self, condition: Node) -> bool:
+        if condition.kind != "binary":
+            return False
+        if condition.text in ("&&", "and"):
+            return any(self._one_warp(kid) for kid in condition.kids)
+        left, right = (self._term(kid) for kid in condition.kids)
+        if "lane" in (left.role, right.role):
+            return True
+        if condition.text in (">", ">="):
+            left, right = right, left
+        if condition.text in ("<", "<=", ">", ">="):
+            bound = right.constant
+            return left.role == "thread" and bound is not None and 0 < bound <= _LARGEST_GUARD
+        if condition.text == "==":
+            return "warp" in (left.role, right.role)
+        return False
+
+    def _term(self, node: Node) -> Value:
+        return Flow(self.bodies, self.function, self.values, _recording=False).evaluate(node, self.values)
+
+
+def lockstep_functions(bodies: Bodies, functions: Iterable[Function]) -> Mapping[Function, frozenset[str]]:
+    """The functions to look at, with the parameters that a caller among them hands a warp's shared memory through."""
+    found: dict[Function, frozenset[str]] = dict.fromkeys(functions, frozenset())
+    waiting = list(found)
+    while waiting:
+        function = waiting.pop()
+        walk = Lockstep(bodies, function, found[function])
+        walk.find()
+        for name, place in walk.handed:
+            for callee in bodies.by_name.get(name, ()):
+                given = found.get(callee, frozenset()) | frozenset(
+                    callee.parameters[place : place + 1] if place >= 0 else ()
+                )
+                if callee not in found or given != found[callee]:
+                    found[callee] = given
+                    waiting.append(callee)
+    return found
+
+
+def _names_fence(name: str) -> bool:
+    return name in _FENCES or "SYNC" in name or "BARRIER" in name.upper()
+
+
+def _values(bodies: Bodies, function: Function, exchanges: bool) -> Mapping[str, Value]:
+    """What is known of the variables; in a helper for exchanges, or that nobody calls, integers index by thread."""
+    values = flow_of(bodies, function).final
+    called = not exchanges and any(bodies.calls(caller, function.name) for caller in bodies.functions)
+    if function.is_kernel or called:
+        return values
+    guessed = {
+        name: THREAD
+        for name, written in function.parameter_types.items()
+        if values.get(name) == UNIFORM and written.removeprefix("const ") in _INTEGERS
+    }
+    return {**values, **guessed}
+
+
+_INTEGERS = frozenset({"int", "unsigned", "unsigned int", "uint", "size_t", "uint32_t", "int32_t"})
+
+
+def _steps(bodies: Bodies, function: Function) -> frozenset[str]:
+    """Loop variables that start at a step within a warp: 1, 2, 4, 8, 16 or 32."""
+    found: set[str] = set()
+    for node in function.body.walk():
+        if node.kind != "for":
+            continue
+        for below in node.kids[0].walk():
+            if below.kind == "variable" and below.initial is not None:
+                name, first = below.text, bodies.constants.value(below.initial)
+            elif below.kind == "assign":
+                name, first = unwrapped(below.kids[0]).text, bodies.constants.value(below.kids[1])
+            else:
+                continue
+            if first in _STEPS and _shifts(node.kids[2]):
+                found.add(name)
+    return frozenset(found)
+
+
+_STEPS = frozenset({1, 2, 4, 8, 16, 32})
+
+
+def _shifts(step: Node) -> bool:
+    return any(node.kind == "assign" and node.text in (">>=", "<<=", "/=", "*=") for node in step.walk())
+
+
+def _last(body: Node) -> Node:
+    """The last statement of a loop's body."""
+    return body.kids[-1] if body.kind == "block" and body.kids else body
+
+
+def _condition_of_those_left(statement: Node) -> Node | None:
+    """`tid < 32` after `if (tid >= 32) return;`: what holds for the threads that go on."""
+    if statement.kind != "if" or len(statement.kids) > 2:
+        return None
+    condition = unwrapped(statement.kids[0])
+    if only(statement.kids[1]).kind != "return" or condition.kind != "binary":
+        return None
+    opposite = {">=": "<", ">": "<=", "<=": ">", "<": ">=", "!=": "=="}.get(condition.text)
+    if opposite is None:
+        return None
+    return Node("binary", condition.first, condition.last, opposite, condition.kids)

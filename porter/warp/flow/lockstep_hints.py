@@ -1,0 +1,97 @@
+"""Looks at the tokens of functions for lanes that may hand values to each other without a barrier."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from porter.cpp.lex import IDENTIFIER, Tokens
+from porter.warp.bodies import Bodies, Function
+
+
+def candidates(bodies: Bodies) -> Iterator[Function]:
+    """Functions that may rely on lockstep: they know the warp's size or `volatile`, and touch shared memory twice."""
+    tokens = bodies.tokens
+    for function in bodies.functions:
+        inside = frozenset(tokens.texts[function.head.begin : function.head.end])
+        knows = "volatile" in inside or ("__shared__" in inside and _knows_width(inside))
+        if knows and (_exchanges(bodies, function) or _hands_on(bodies, function)):
+            yield function
+
+
+_HINTS = frozenset({"32", "31", "32u", "31u", "0x1f", "0x1F", "5", "64", "16"})
+
+
+def _knows_width(texts: frozenset[str]) -> bool:
+    return not _HINTS.isdisjoint(texts) or any("warp" in text.lower() or text == "WS" for text in texts)
+
+
+def _exchanges(bodies: Bodies, function: Function) -> bool:
+    """Whether, by the tokens alone, an element is written and another statement touches the array before a barrier."""
+    tokens = bodies.tokens
+    texts = tokens.texts
+    first, last = (function.head.body or function.head.begin) + 1, function.head.end
+    seen: dict[str, tuple[int, str]] = {}
+    statement = 0
+    for index in range(first, last):
+        text = texts[index]
+        if text == ";":
+            statement += 1
+        elif _stops(text):
+            seen.clear()
+        elif text == "[" and tokens.kinds[index - 1] == IDENTIFIER and index in tokens.partner:
+            base = texts[index - 1]
+            how = _access_kind(tokens, index)
+            before = seen.get(base)
+            if before is not None and before[0] != statement and (before[1] != how or how == "rw"):
+                return True
+            if how == "rw" and not _barrier_follows(tokens, index, last):
+                return True
+            seen[base] = (statement, how if before is None or before[0] != statement else _both(before[1], how))
+    return False
+
+
+def _hands_on(bodies: Bodies, function: Function) -> bool:
+    """Whether an array is the first argument of a call of a helper here, or of two calls with no barrier between."""
+    texts, kinds = bodies.tokens.texts, bodies.tokens.kinds
+    seen: set[str] = set()
+    for index in range((function.head.body or function.head.begin) + 1, function.head.end - 2):
+        text = texts[index]
+        if _stops(text):
+            seen.clear()
+        elif text == "(" and kinds[index - 1] == kinds[index + 1] == IDENTIFIER and texts[index + 2] in (",", "+", ")"):
+            name = texts[index + 1]
+            if name in seen or (
+                texts[index - 1] in bodies.by_name and not bodies.by_name[texts[index - 1]][0].has_barrier
+            ):
+                return True
+            seen.add(name)
+    return False
+
+
+def _stops(text: str) -> bool:
+    """Whether a name is a barrier's."""
+    return "sync" in text or "SYNC" in text or "barrier" in text.lower() or text.startswith("__threadfence")
+
+
+def _access_kind(tokens: Tokens, bracket: int) -> str:
+    """`w`, `r` or `rw` for the access whose index opens at a bracket; outer dimensions are skipped."""
+    after = tokens.partner[bracket] + 1
+    while tokens.texts[after : after + 1] == ["["] and after in tokens.partner:
+        after = tokens.partner[after] + 1
+    follow = tokens.texts[after] if after < len(tokens) else ""
+    if follow == "=":
+        return "w"
+    return "rw" if len(follow) > 1 and follow[-1] == "=" and follow not in ("==", "!=", "<=", ">=") else "r"
+
+
+def _both(one: str, two: str) -> str:
+    return one if one == two else "rw"
+
+
+def _barrier_follows(tokens: Tokens, index: int, last: int) -> bool:
+    """Whether the next statement after the one around a token is a barrier, closing braces skipped."""
+    while index < last and tokens.texts[index] != ";":
+        index += 1
+    while index < last and tokens.texts[index] in (";", "}"):
+        index += 1
+    return index < last and _stops(tokens.texts[index])

@@ -1,0 +1,113 @@
+"""The walks over the functions of a file, each with what its callers pass, and what they say of exchanges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import cast
+
+from porter.cpp.nodes import Node
+from porter.warp.bodies import Bodies, Function
+from porter.warp.collectives import EXCHANGES, TILES
+from porter.warp.flow.events import Event
+from porter.warp.flow.spread import PER_LANE, UNIFORM, Value, by_name, join
+from porter.warp.flow.walk import Flow
+
+_FULL_KINDS = EXCHANGES | {"call"}
+
+
+def names_all_lanes(bodies: Bodies, event: Event) -> bool:
+    """Whether an exchange between lanes counts on all of them: a full mask, or a shuffle without one."""
+    if event.kind == "call":
+        if event.reaches.isdisjoint(EXCHANGES):
+            return False
+        return event.full or any(f.head.begin in _full_functions(bodies) for f in _called(bodies, event.node))
+    if event.kind == "tile":
+        return event.full
+    if event.collective is None or event.kind not in EXCHANGES:
+        return False
+    return event.full or (event.collective.mask is None and event.kind == "shuffle")
+
+
+def _called(bodies: Bodies, call: Node) -> Iterator[Function]:
+    """The functions of this file that a call can mean, by its name and the number of its arguments."""
+    number = len(call.arguments)
+    for function in bodies.by_name.get(call.callee.rpartition("::")[2], ()):
+        if function.fewest <= number <= len(function.parameters):
+            yield function
+
+
+def _full_functions(bodies: Bodies) -> frozenset[int]:
+    """Functions, by where they begin, that come to an exchange with a full mask of their own."""
+    known = bodies.memo.get("full functions")
+    if known is None:
+        found: set[int] = set()
+        callers: dict[int, set[int]] = {}
+        for flow in (flow_of(bodies, function) for function in _concerned(bodies)):
+            here = flow.function.head.begin
+            for event in flow.events:
+                if event.full and event.kind in _FULL_KINDS and not event.reaches.isdisjoint(EXCHANGES):
+                    found.add(here)
+                if event.kind == "call":
+                    for function in _called(bodies, event.node):
+                        callers.setdefault(function.head.begin, set()).add(here)
+        todo = list(found)
+        while todo:
+            new = callers.get(todo.pop(), set()) - found
+            found |= new
+            todo += new
+        known = bodies.memo["full functions"] = frozenset(found)
+    return cast("frozenset[int]", known)
+
+
+def initial_values(function: Function, calls: Mapping[str, list[tuple[Value, ...]]]) -> dict[str, Value]:
+    """What a function's parameters hold: the same for the grid in a kernel, else what the calls in sight pass."""
+    if function.is_kernel:
+        return dict.fromkeys(function.parameters, UNIFORM)
+    known = calls.get(function.name)
+    if not known:
+        return {name: by_name(name) for name in function.parameters}
+    values: dict[str, Value] = {}
+    for place, name in enumerate(function.parameters):
+        passed = [arguments[place] for arguments in known if place < len(arguments)]
+        value = join(*passed) if passed else UNIFORM
+        values[name] = by_name(name) if value == PER_LANE and by_name(name).role == "thread" else value
+    return values
+
+
+def flows(bodies: Bodies) -> tuple[Flow, ...]:
+    """A walk over each function of the file that comes to a warp-wide operation, in order."""
+    known = bodies.memo.get("flows")
+    if known is None:
+        wanted = filter(bodies.is_own, _concerned(bodies))
+        known = bodies.memo["flows"] = tuple(flow_of(bodies, function) for function in wanted)
+    return cast("tuple[Flow, ...]", known)
+
+
+def _concerned(bodies: Bodies) -> Iterator[Function]:
+    marks = TILES | {"__syncwarp"}
+    for function in bodies.all_functions:
+        exchanges = not EXCHANGES.isdisjoint(bodies.reach.get(function.name, ()))
+        if exchanges or any(bodies.calls(function, mark) for mark in marks):
+            yield function
+
+
+def flow_of(bodies: Bodies, function: Function) -> Flow:
+    """The walk over a function, with what its callers in this file pass to it."""
+    key = ("flow", function.head.begin)
+    known = bodies.memo.get(key)
+    if known is None:
+        bodies.memo[key] = Flow(bodies, function, dict.fromkeys(function.parameters, UNIFORM))
+        passed = _passed(bodies, function)
+        known = bodies.memo[key] = Flow(bodies, function, initial_values(function, passed)).run()
+    return cast(Flow, known)
+
+
+def _passed(bodies: Bodies, function: Function) -> dict[str, list[tuple[Value, ...]]]:
+    """The arguments of all calls of a device function in this file."""
+    if function.is_kernel:
+        return {}
+    found: list[tuple[Value, ...]] = []
+    for caller in bodies.all_functions:
+        if caller != function and bodies.calls(caller, function.name):
+            found += [arguments for name, arguments in flow_of(bodies, caller).calls if name == function.name]
+    return {function.name: found}

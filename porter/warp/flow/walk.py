@@ -1,0 +1,263 @@
+"""Walks a function and records in which control flow each warp-wide and block-wide operation stands."""
+
+from __future__ import annotations
+
+import functools
+import re
+from dataclasses import dataclass, field
+
+from porter.cpp.constants import WARP
+from porter.cpp.lex import STRING
+from porter.cpp.nodes import EMPTY, Node, calls, names, only, stands_in, unwrapped
+from porter.warp.collectives import BARRIERS, EXCHANGES, argument, collective
+from porter.warp.flow.call_evaluation import CallEvaluation
+from porter.warp.flow.events import Branch, State
+from porter.warp.flow.spread import PER_LANE, PER_WARP, THREAD, UNIFORM, Spread, Value, join
+
+_BROADCAST = re.compile(r"shfl\.sync\.idx\.b32\s+[^,]+,[^,]+,\s*\d+\s*,|redux\.sync|vote\.sync\.(?:any|all|ballot)")
+"""Assembly that leaves the same in all lanes of a warp."""
+_PER_LANE_ASSEMBLY = re.compile(r"laneid|lanemask|%tid|shfl|match|elect|clock|globaltimer|ld\.|ldmatrix|mma|atom")
+
+
+@dataclass
+class Flow(CallEvaluation):
+    """One walk over one function."""
+
+    _barriers: dict[int, bool] = field(default_factory=dict)
+    """Whether a statement of this body comes to a barrier, by its identity."""
+
+    def run(self) -> Flow:
+        """Walks the body."""
+        state = State(dict(self.values))
+        self._statement(self.function.body, state)
+        self.final = state.values
+        return self
+
+    def _statement(self, node: Node, state: State) -> None:
+        handler = _STATEMENTS.get(node.kind)
+        if handler is not None:
+            handler(self, node, state)
+        elif node.kind not in ("empty", "opaque", "label"):
+            self._value(node, state)
+
+    def _block(self, node: Node, state: State) -> None:
+        for kid in node.kids:
+            self._statement(kid, state)
+
+    def _declaration(self, node: Node, state: State) -> None:
+        if "__shared__" in node.text:
+            self.shared |= {variable.text for variable in node.kids}
+            return
+        for variable in node.kids:
+            initial = variable.initial
+            value = self._value(initial, state) if initial is not None else UNIFORM
+            if "&" in variable.extra and initial is not None and not self.shared.isdisjoint(names(initial)):
+                self.shared.add(variable.text)
+                continue
+            if initial is not None and unwrapped(initial).kind == "lambda" and self._exchanges_all(initial, state):
+                self.lambdas.add(variable.text)
+            if "constexpr" in node.text.split() and value.spread is Spread.BLOCK and value.constant is None:
+                value = Value(fixed=True)
+            if initial is not None and not _is_constant(node.text):
+                value = Value(value.spread, value.role, None, value.fixed and value.constant is None)
+            state.values[variable.text] = value
+            if initial is not None:
+                self._remember_mask(variable.text, initial, state)
+
+    def _exchanges_all(self, node: Node, state: State) -> bool:
+        return any(
+            found.kind in EXCHANGES
+            and (mask := argument(call, found.mask)) is not None
+            and not self._computed_mask(mask, state)
+            for call in calls(node)
+            if (found := collective(call)) is not None
+        )
+
+    def _expression(self, node: Node, state: State) -> None:
+        for kid in node.kids:
+            self._value(kid, state)
+
+    def _if(self, node: Node, state: State) -> None:
+        if node.kids[0].kind == "declaration":
+            self._statement(node.kids[0], state)
+            condition = PER_LANE
+        else:
+            condition = self._value(node.kids[0], state)
+        both = len(node.kids) > 2 and all(self._has_barrier(kid) for kid in node.kids[1:])
+        both_sync = len(node.kids) > 2 and self._syncs and all(map(_has_sync, node.kids[1:]))
+        branch = Branch(node.kids[0], condition.spread, "if", both, both_sync)
+        then = self._branch(node.kids[1], state, branch)
+        other = self._branch(node.kids[2], state, branch) if len(node.kids) > 2 else None
+        self._merge(state, condition.spread, then, other)
+        if condition.spread is Spread.BLOCK and (rounded := self._rounded_up(node)):
+            state.values[rounded] = Value(fixed=True)
+
+    def _rounded_up(self, node: Node) -> str:
+        """`if (n % 32) n += 32 - n % 32;`: the name of what is a multiple of a warp afterwards."""
+        inside = only(node.kids[1])
+        assign = inside.kids[0] if inside.kind == "statement" and len(inside.kids) == 1 else inside
+        if len(node.kids) != 2 or assign.kind != "assign" or assign.text != "+=":
+            return ""
+        name, difference = unwrapped(assign.kids[0]).text, unwrapped(assign.kids[1])
+        if difference.kind != "binary" or difference.text != "-":
+            return ""
+        whole, rest = self.bodies.constants.value(difference.kids[0]), unwrapped(difference.kids[1])
+        aligned = whole is not None and whole > 0 and whole % WARP == 0
+        return name if aligned and rest.kind == "binary" and rest.text == "%" and name in names(rest) else ""
+
+    def _has_barrier(self, node: Node) -> bool:
+        known = self._barriers.get(id(node))
+        if known is None:
+            if not stands_in(node, self.bodies.barrier_places):
+                return False
+            name = node.callee.rpartition("::")[2] if node.kind == "call" else ""
+            known = name in BARRIERS or (name != "" and "barrier" in self.bodies.reach.get(name, ()))
+            known = known or any(map(self._has_barrier, node.kids))
+            self._barriers[id(node)] = known
+        return known
+
+    @functools.cached_property
+    def _syncs(self) -> bool:
+        return "__syncwarp" in self.function.called
+
+    def _branch(self, body: Node, state: State, branch: Branch) -> State:
+        inner = State(dict(state.values), (*state.branches, branch), state.exits, state.masks)
+        self._statement(body, inner)
+        return inner
+
+    def _merge(self, state: State, spread: Spread, then: State, other: State | None) -> None:
+        """Joins what the branches assigned; a choice made per lane spreads to what was chosen."""
+        known = state.values
+        after = other.values if other is not None else known
+        touched = {name for name, value in then.values.items() if value is not known.get(name)}
+        if other is not None:
+            touched |= {name for name, value in after.items() if value is not known.get(name)}
+        for name in touched:
+            before = known.get(name, UNIFORM)
+            one, two = then.values.get(name, before), after.get(name, before)
+            if one != two or one != before:
+                joined = join(one, two)
+                widest = max(joined.spread, spread)
+                kept = joined.role if widest is joined.spread else ""
+                state.values[name] = Value(widest, kept)
+        exits = [e for s in (then, other) if s is not None for e in s.exits if e not in state.exits]
+        state.exits = (*state.exits, *dict.fromkeys(exits))
+        state.masks |= then.masks | (other.masks if other is not None else frozenset())
+
+    def _loop(self, node: Node, state: State) -> None:
+        start, condition, step, body, first = _loop_parts(node)
+        if start is not EMPTY:
+            self._statement(start, state)
+        outer = state.exits
+        recording, self._recording = self._recording, False
+        for trial in range(2):
+            if trial == 1:
+                self._recording = recording
+            if not recording and trial == 1:
+                break
+            self._round(state, condition, step, body, first)
+        jumps = [e for e in state.exits if e not in outer and e.kind != "return"]
+        state.exits = tuple(e for e in state.exits if e not in jumps)
+
+    def _round(self, state: State, condition: Node, step: Node, body: Node, first: bool) -> None:
+        """One pass through a loop; `continue` takes lanes away until the pass ends."""
+        spread = Spread.BLOCK
+        if condition is not EMPTY and not first:
+            spread = self._value(condition, state).spread
+        branch = Branch(condition, spread if not first else self._value(condition, state).spread, "loop")
+        inner = self._branch(body, state, branch)
+        if step is not EMPTY:
+            self._value(step, inner)
+        if first and condition is not EMPTY:
+            self._value(condition, inner)
+        inner.exits = tuple(e for e in inner.exits if not (e.kind == "jump" and e.text == "continue"))
+        self._merge(state, Spread.BLOCK if branch.spread is Spread.BLOCK else branch.spread, inner, None)
+
+    def _range(self, node: Node, state: State) -> None:
+        state.values[node.kids[0].text] = self._value(node.kids[1], state)
+        self._loop(Node("while", node.first, node.last, kids=(EMPTY, node.kids[2])), state)
+
+    def _macro_loop(self, node: Node, state: State) -> None:
+        """`CUDA_KERNEL_LOOP(i, n) { ... }`: the first argument counts over the threads of the grid."""
+        call, body = node.kids
+        first = next(iter(call.arguments), None)
+        if first is not None and first.kind == "name":
+            state.values[first.text] = THREAD
+        inner = self._branch(body, state, Branch(call, Spread.LANE, "loop"))
+        self._merge(state, Spread.LANE, inner, None)
+
+    def _switch(self, node: Node, state: State) -> None:
+        condition = self._value(node.kids[0], state)
+        inner = self._branch(node.kids[1], state, Branch(node.kids[0], condition.spread, "if"))
+        inner.exits = tuple(e for e in inner.exits if not (e.kind == "jump" and e.text == "break"))
+        self._merge(state, condition.spread, inner, None)
+
+    def _exit(self, node: Node, state: State) -> None:
+        for kid in node.kids:
+            value = self._value(kid, state)
+            if node.kind == "return":
+                spread = max([value.spread, *(b.spread for b in state.branches)])
+                self.returned.append(value if spread is value.spread else Value(spread))
+        relevant = state.branches if node.kind == "return" else _inside_loop(state.branches)
+        if any(branch.spread is Spread.LANE for branch in relevant):
+            state.exits = (*state.exits, node)
+
+    def _asm(self, node: Node, state: State) -> None:
+        inputs = [self._value(kid, state) for kid in node.kids]
+        written = self._assembled(node, inputs)
+        for kid in node.kids:
+            name = unwrapped(kid)
+            if name.kind == "name" and name.text not in self.shared:
+                state.values[name.text] = written
+
+    def _assembled(self, node: Node, operands: list[Value]) -> Value:
+        """What assembly leaves in its outputs: the same for a warp when it is sent to all lanes from one."""
+        tokens = self.bodies.tokens
+        places = range(node.first, min(node.last + 1, len(tokens)))
+        text = " ".join(tokens.texts[place] for place in places if tokens.kinds[place] == STRING)
+        if _BROADCAST.search(text):
+            return PER_WARP
+        if _PER_LANE_ASSEMBLY.search(text) or not operands:
+            return PER_LANE
+        return Value(max(operand.spread for operand in operands)) if len(operands) > 1 else PER_LANE
+
+
+_STATEMENTS = {
+    "block": Flow._block,
+    "declaration": Flow._declaration,
+    "statement": Flow._expression,
+    "if": Flow._if,
+    "for": Flow._loop,
+    "while": Flow._loop,
+    "do": Flow._loop,
+    "range": Flow._range,
+    "macroloop": Flow._macro_loop,
+    "switch": Flow._switch,
+    "return": Flow._exit,
+    "jump": Flow._exit,
+    "asm": Flow._asm,
+}
+
+
+def _is_constant(written_type: str) -> bool:
+    return any(word in ("const", "constexpr") for word in written_type.split())
+
+
+def _has_sync(node: Node) -> bool:
+    return any(below.callee == "__syncwarp" for below in calls(node))
+
+
+def _inside_loop(branches: tuple[Branch, ...]) -> tuple[Branch, ...]:
+    """The branches inside the innermost loop: a `break` leaves that loop only."""
+    last = max((place for place, branch in enumerate(branches) if branch.kind == "loop"), default=-1)
+    return branches[last + 1 :]
+
+
+def _loop_parts(node: Node) -> tuple[Node, Node, Node, Node, bool]:
+    """Start, condition, step and body of a loop, and whether the body comes first."""
+    if node.kind == "for":
+        start, condition, step, body = node.kids
+        return start, condition, step, body, False
+    if node.kind == "do":
+        return EMPTY, node.kids[1], EMPTY, node.kids[0], True
+    return EMPTY, node.kids[0], EMPTY, node.kids[1], False

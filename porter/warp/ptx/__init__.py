@@ -1,0 +1,1 @@
+"""Inline PTX: read, and written as C++."""

@@ -1,0 +1,34 @@
+"""Additions and products of PTX that pass a carry on: add.cc, addc, sub.cc, subc, mad.cc, madc."""
+
+from __future__ import annotations
+
+import re
+
+from porter.warp.ptx.template import CARRY
+from porter.warp.ptx.writer import Writer, need, on
+
+_WIDE = {"u32": "u32", "s32": "u32", "b32": "u32", "u64": "u64", "s64": "u64"}
+
+
+@on(r"(add|sub)(c)?(\.cc)?(?<=c)\.([us](?:32|64))")
+def _sum(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
+    need(operands, 3, match[0])
+    kind = _WIDE[match[4]]
+    values = [writer.value(operand, kind) for operand in operands[1:]]
+    return writer.assign(operands[0], _with_carry(writer, match[1], match[2], match[3], values), kind)
+
+
+@on(r"(?!mad\.(?:lo|hi)\.[us])mad(c)?\.(lo|hi)(\.cc)?\.([us](?:32|64))")
+def _multiply_add(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
+    need(operands, 4, match[0])
+    kind = match[4]
+    a, b = (writer.value(operand, kind if match[2] == "hi" else _WIDE[kind]) for operand in operands[1:3])
+    name = {"u32": "__umulhi", "s32": "__mulhi", "u64": "__umul64hi", "s64": "__mul64hi"}[kind]
+    product = f"{name}({a}, {b})" if match[2] == "hi" else f"{a} * {b}"
+    values = [product, writer.value(operands[3], _WIDE[kind])]
+    return writer.assign(operands[0], _with_carry(writer, "add", match[1], match[3], values), _WIDE[kind])
+
+
+def _with_carry(writer: Writer, name: str, takes: str | None, gives: str | None, values: list[str]) -> str:
+    """`add_cc`, `addc` and `addc_cc` of ptx.hpp, with the carry as their last argument."""
+    return writer.helper(f"{name}{takes or ''}{'_cc' if gives else ''}", *values, CARRY)

@@ -1,0 +1,68 @@
+"""Inline assembly that is not PTX, and what to say about PTX that has no translation."""
+
+from __future__ import annotations
+
+import re
+
+from porter.cpp.asm import Assembly
+from porter.engine.unit import Unit
+from porter.warp.ptx.template import opcodes
+
+_AMD = re.compile(r"(?:[sv]_|ds_|global_|buffer_|flat_|scratch_)\w+.*")
+_PTX = re.compile(r"(?:[a-z][a-z0-9]*(?:\.[a-zA-Z0-9_:]+)+|exit|ret|trap|brkpt|\.reg.*)")
+ADVICE: tuple[tuple[str, str], ...] = (
+    (r"(?:mma|wmma|wgmma|tcgen05)\..*", "no translation of this form: use MFMA or hipBLASLt [ptx-mma-ldmatrix]"),
+    (r"(?:ldmatrix|stmatrix|movmatrix)\..*", "no translation of this form: read LDS by hand [ptx-mma-ldmatrix]"),
+    (r"cp\.async\.bulk.*|.*tensormap.*", "no tensor memory accelerator on gfx942: copy cooperatively [tma-tensor-map]"),
+    (r"cp\.async\..*", "no asynchronous copy on gfx942: load, store to LDS, wait at a barrier [cp-async]"),
+    (r"mbarrier\..*", "no mbarrier on gfx942: use a block barrier or a counter in LDS [mbarrier]"),
+    (r"(?:named barrier|bar|barrier).*", "one barrier per block: use that, or a counter in LDS [named-barriers]"),
+    (r"(?:red|atom)\..*(?:v[248]|f16x2|bf16x2).*", "no vector atomics: use scalar ones [ptx-vector-red-f16x2]"),
+    (r"cvt\..*", "this conversion is not translated: use the functions of the type's header [ptx-cvt-packed]"),
+    (r"(?:tex|tld4|suld|sust|sured|suq|txq|istypep)\..*", "textures are read in software here: use tex2D and its like"),
+    (r"(?:bra|brx|call|ret|exit)(?:\..*)?|.*:", "jumps in assembly are not followed: write the branch in C++"),
+    (r"(?:alloca|stacksave|stackrestore)\..*", "no stack in assembly here: declare an array"),
+    (r"(?:multimem|red\.async|st\.async|cp\.reduce)\..*", "not on gfx942: use plain accesses and atomics"),
+    (r"vote\..*", "votes without a mask are of CUDA before 9: use __ballot_sync and its kin"),
+    (r"mapa\..*|.*cluster.*", "no clusters on gfx942 [thread-block-cluster]"),
+)  # fmt: skip
+
+
+SLUGS: tuple[tuple[str, str], ...] = (
+    (r"(?:mma|ldmatrix|stmatrix|movmatrix)\..*", "ptx-mma-ldmatrix"),
+    (r"shfl.*", "ptx-shfl-predicate"),
+    (r"(?:ld|st|prefetch).*(?:acquire|release|relaxed|volatile).*|(?:red|atom)\..*", "ptx-red-atom-scopes"),
+    (r"ldu?\..*|st\..*|prefetchu?\..*|discard.*", "ptx-cache-loads"),
+    (r"cvt.*", "ptx-cvt-packed"),
+    (r"(?:bfe|bfi|prmt|lop3|shf|dp4a|mad|popc|clz|brev|bfind)\..*", "ptx-bfe-prmt-lop3"),
+    (r"mov\..*", "ptx-special-registers"),
+)
+
+
+def slug(found: tuple[str, ...]) -> str:
+    """The hazard that a translated statement belongs to."""
+    for opcode in found:
+        for pattern, name in SLUGS:
+            if re.fullmatch(pattern, opcode):
+                return name
+    return "ptx-r-constraint-late-error"
+
+
+def is_foreign(unit: Unit, assembly: Assembly) -> bool:
+    """Whether a statement is no PTX: a compiler barrier, AMD's assembly, or the host's."""
+    template = assembly.template
+    if template is None:
+        return unit.kernel_at(assembly.span.start) is None
+    found = opcodes(template)
+    if not found or all(_AMD.fullmatch(opcode) for opcode in found):
+        return True
+    return not any(_PTX.fullmatch(opcode) for opcode in found)
+
+
+def advice(reason: str, found: tuple[str, ...]) -> str:
+    """What to do about an instruction without a translation."""
+    for text in (reason, *found):
+        for pattern, words in ADVICE:
+            if re.fullmatch(pattern, text):
+                return words
+    return "no translation here: write it in C++ or with a builtin [ptx-constraint-letters]"

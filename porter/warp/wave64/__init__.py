@@ -1,0 +1,1 @@
+"""What HIP code says about its 64 lanes: masks, lane numbers, and what counts with 32 beside them."""

@@ -1,0 +1,84 @@
+"""The folder of `porter all`: where each step leaves what it made, and what of an earlier run still holds."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from porter import __version__
+from porter.errors import Unusable
+from porter.project.writing import content_of, write_atomically
+
+MARK = "porter-all.json"
+"""Says that the folder is one of `porter all`, and of which source."""
+
+
+@dataclass(frozen=True)
+class Folder:
+    """Paths below the output."""
+
+    root: Path
+
+    @property
+    def port(self) -> Path:
+        """The ported tree."""
+        return self.root / "port"
+
+    @property
+    def cases(self) -> Path:
+        """Drafted case files, as the sources lie."""
+        return self.root / "cases"
+
+    def document(self, step: str) -> Path:
+        """The JSON of a step."""
+        return self.root / f"{step}.json"
+
+    def write(self, name: str, text: str) -> Path:
+        """A file of the folder, whole or not at all."""
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, content_of(text.encode("utf-8", "backslashreplace")), 0o644)
+        return path
+
+    def write_json(self, name: str, document: Mapping[str, Any]) -> Path:
+        """The same as JSON."""
+        return self.write(name, json.dumps(document, indent=1) + "\n")
+
+    def read_json(self, name: str) -> dict[str, Any] | None:
+        """What an earlier run left; None where there is nothing that can be read."""
+        try:
+            document = json.loads((self.root / name).read_bytes())
+        except (OSError, ValueError):
+            return None
+        return document if isinstance(document, dict) else None
+
+
+def opened(source: Path, output: Path) -> Folder:
+    """The folder, made or gone on with; Unusable where it holds something else."""
+    folder = Folder(output)
+    if source.resolve() == output.resolve() or source.resolve().is_relative_to(output.resolve()):
+        raise Unusable(f"{output}: the output cannot be the source or around it")
+    known = folder.read_json(MARK)
+    if output.is_dir() and any(output.iterdir()) and known is None:
+        raise Unusable(f"{output}: holds something else; give an empty folder, or one of `porter all`")
+    if known is not None and known.get("source") != str(source.resolve()):
+        raise Unusable(f"{output}: is that of {known.get('source')}; give another folder")
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Unusable(f"{output}: {error.strerror}") from None
+    folder.write_json(MARK, {"porter": __version__, "source": str(source.resolve())})
+    return folder
+
+
+def digest(paths: Iterable[Path], *words: object) -> str:
+    """Of the content of files and of what else a step depends on."""
+    found = hashlib.sha256(repr((__version__, *words)).encode())
+    for path in sorted(paths):
+        found.update(str(path).encode("utf-8", "surrogateescape") + b"\0")
+        found.update(path.read_bytes() if path.is_file() else b"")
+    return found.hexdigest()[:32]

@@ -1,0 +1,155 @@
+"""V105: lanes counted by 32 beside operations on all 64."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from porter.cpp.nodes import Node
+from porter.engine.rule import Dialect, Edit, Effort, Finding, Rule, Unit, clean, fixes, reports
+from porter.warp.collectives import Collective, argument
+from porter.warp.wave64.steps import loops_of
+from porter.warp.wave64.uses import COUNTS
+from porter.warp.wave64.view import TRACE, WHOLE, View, views
+
+
+class HalfLaneBesideWholeWavefront(Rule):
+    """Lanes counted by 32 beside operations on all 64
+
+    A function that counts its lanes by 32 (`threadIdx.x & 31`, `threadIdx.x / 32`) works on two groups per wavefront.
+    `__shfl(v, 0)` without a width then gives both the value of the first group, a loop of `__shfl_down` from 32 mixes
+    them, and a bit of `__ballot` below the lane is one of the first group. A shuffle from a fixed lane gets the width
+    32; the rest is reported: count by 64, or take the half of the mask (`__ballot(p) >> (__lane_id() & 32)`).
+    """
+
+    code = "V105"
+    dialect = Dialect.HIP
+    text = TRACE
+    hazards = ("hardcoded-warp-32-lane-id", "shfl-src-lane-from-64", "warp-id-roles-32")
+    examples = (
+        fixes(
+            """
+            __global__ void rows(float *x) {
+              int row = threadIdx.x / 32;
+              float first = __shfl(x[threadIdx.x], 0);
+              x[threadIdx.x] = first * row;
+            }
+            """,
+            """
+            __global__ void rows(float *x) {
+              int row = threadIdx.x / 32;
+              float first = __shfl(x[threadIdx.x], 0, 32);
+              x[threadIdx.x] = first * row;
+            }
+            """,
+            effort=Effort.REVIEW,
+            path="a.hip",
+        ),
+        reports(
+            """
+            __global__ void ranks(const int *x, int *y) {
+              int lane = threadIdx.x & 31;
+              unsigned long long m = __ballot(x[threadIdx.x]);
+              y[threadIdx.x] = __popcll(m & ((1ull << lane) - 1));
+            }
+            """,
+            path="a.hip",
+        ),
+        reports(
+            """
+            __global__ void rows(float *x) {
+              float v = x[threadIdx.x];
+              for (int o = 32; o > 0; o >>= 1) v += __shfl_down(v, o);
+              if ((threadIdx.x & 31) == 0) x[threadIdx.x >> 5] = v;
+            }
+            """,
+            path="a.hip",
+        ),
+        clean(
+            """
+            __global__ void rows(float *x) {
+              float v = x[threadIdx.x];
+              for (int o = 16; o > 0; o >>= 1) v += __shfl_down(v, o);
+              if ((threadIdx.x & 31) == 0) x[threadIdx.x >> 5] = v;
+            }
+            """,
+            path="a.hip",
+        ),
+        clean(
+            """
+            __global__ void rows(float *x) {
+              int lane = threadIdx.x & 31;
+              unsigned m = (unsigned)(__ballot(x[threadIdx.x] > 0) >> (__lane_id() & 32));
+              x[threadIdx.x] = __popc(m & ((1u << lane) - 1)) + __shfl(x[threadIdx.x], 0, 32);
+            }
+            """,
+            path="a.hip",
+        ),
+        clean("__global__ void t(float *x) { x[threadIdx.x] += x[threadIdx.x & 31]; }", path="a.hip"),
+        clean("__global__ void rows(float *x) { x[threadIdx.x / 32] = __shfl(x[threadIdx.x], 0); }"),
+    )
+
+    def applies(self, unit: Unit) -> bool:
+        """Whether there are operations between lanes."""
+        return any("shfl" in name or "ballot" in name for name in unit.identifiers)
+
+    def find(self, unit: Unit) -> Iterator[Finding]:
+        """One finding per operation."""
+        for view in views(unit):
+            if not view.counts_with_32:
+                continue
+            for call, one in view.collectives:
+                if one.kind == "shuffle" and _from_fixed_lane(view, call, one):
+                    yield self._shuffle(unit, call, one)
+                elif one.kind == "ballot" and _is_ranked(view, call):
+                    message = "a bit of this mask is a lane of 64, and the function counts its lanes by 32"
+                    yield self._left(unit, call, message)
+            for steps in loops_of(view):
+                if steps.down and view.size(steps.start) == 32 and _without_width(view, steps.shuffles):
+                    message = "this loop joins all 64 lanes, and the function counts them by 32"
+                    yield self._left(unit, steps.start, message)
+
+    def _shuffle(self, unit: Unit, call: Node, one: Collective) -> Finding:
+        name = call.callee
+        message = f"{name} without a width reads a lane of 64, and the function counts its lanes by 32"
+        end = unit.tokens.starts[call.last]
+        edits = (Edit(end, end, ", 32"),)
+        done = f"{message}: the width 32 added [shfl-src-lane-from-64]"
+        return self.finding(unit, unit.span(call.kids[0].first, call.kids[0].last), done, Effort.REVIEW, edits)
+
+    def _left(self, unit: Unit, node: Node, message: str) -> Finding:
+        span = unit.span(node.first, node.last)
+        return self.finding(unit, span, f"{message} [hardcoded-warp-32-lane-id]", Effort.MANUAL)
+
+
+def _from_fixed_lane(view: View, call: Node, one: Collective) -> bool:
+    """`__shfl(v, 0)`: from a lane below 32 that is the same for both groups."""
+    lane = argument(call, one.lane)
+    if one.name not in ("__shfl", "__shfl_sync") or lane is None or argument(call, one.width) is not None:
+        return False
+    size = view.size(lane)
+    return size is not None and 0 <= size < 32
+
+
+def _without_width(view: View, shuffles: tuple[tuple[Node, Collective], ...]) -> bool:
+    return all(view.width(call, one) == WHOLE for call, one in shuffles)
+
+
+def _is_ranked(view: View, call: Node) -> bool:
+    """Whether the mask, or a variable that holds it, is counted or searched below a lane of 32, uncut."""
+    above = view.around(call)
+    if above.kind == "variable":
+        name = above.text
+        uses = [n for n in view.nodes if n.kind == "name" and n.text == name]
+        return view.is_mask(call) and any(_meets_lane(view, use) for use in uses) and not view.takes_halves
+    return _meets_lane(view, call)
+
+
+def _meets_lane(view: View, node: Node) -> bool:
+    """`m & ((1 << lane) - 1)`, `m >> lane`, and `__ffsll(m)`, with a lane of 32."""
+    above = view.around(node)
+    if above.kind == "binary" and above.text == "&":
+        other = next((kid for kid in above.kids if kid is not node), above.kids[1])
+        return any(n.kind == "binary" and n.text == "<<" and view.lane(n.kids[1]) == 32 for n in other.walk())
+    if above.kind == "binary" and above.text == ">>" and above.kids[0] is node:
+        return view.lane(above.kids[1]) == 32
+    return above.kind == "call" and above.callee in (*COUNTS, *COUNTS.values())

@@ -1,0 +1,142 @@
+"""V103: a lane's bit made in 32 bits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from porter.cpp.constants import number
+from porter.cpp.nodes import EMPTY, Node, unwrapped
+from porter.engine.rule import Dialect, Edit, Effort, Finding, Rule, Unit, clean, fixes, reports
+from porter.warp.wave64.uses import is_width_free
+from porter.warp.wave64.view import TRACE, View, views
+
+_ALL_32 = 0xFFFFFFFF
+
+
+class LaneBitIn32Bits(Rule):
+    """Bit of one of 64 lanes made in 32 bits
+
+    `1 << lane` is an `int`: for lanes 32 to 63 the shift is undefined in C++, and on AMD's hardware it wraps, so that
+    lane 32 has the bit of lane 0. Where the lane is one of 64 (`threadIdx.x % 64`, `__lane_id()`, `& (warpSize - 1)`)
+    or the result meets a mask of 64 lanes, the literal becomes a 64-bit one; where the result is kept in 32 bits, it is
+    reported.
+    """
+
+    code = "V103"
+    dialect = Dialect.HIP
+    text = TRACE
+    hazards = ("mask-shift-one-int", "lanemask-lt-ballot")
+    examples = (
+        fixes(
+            """
+            __device__ int rank(int p) {
+              int lane = threadIdx.x % 64;
+              return __popcll(__ballot(p) & ((1 << lane) - 1));
+            }
+            """,
+            """
+            __device__ int rank(int p) {
+              int lane = threadIdx.x % 64;
+              return __popcll(__ballot(p) & ((1ull << lane) - 1));
+            }
+            """,
+            effort=Effort.REVIEW,
+            path="a.hip",
+        ),
+        fixes(
+            "__device__ bool mine(int p, int lane) { return __ballot(p) & (1u << lane); }",
+            "__device__ bool mine(int p, int lane) { return __ballot(p) & (1ull << lane); }",
+            effort=Effort.REVIEW,
+            path="a.hip",
+        ),
+        fixes(
+            "__device__ unsigned long long above(int p) { return __ballot(p) & (~0u << __lane_id()); }",
+            "__device__ unsigned long long above(int p) { return __ballot(p) & (~0ull << __lane_id()); }",
+            effort=Effort.REVIEW,
+            path="a.hip",
+        ),
+        reports("__device__ void f(unsigned *m) { *m = 1u << (threadIdx.x & 63); }", path="a.hip"),
+        clean("__device__ unsigned long long bit() { return 1ull << (threadIdx.x & 63); }", path="a.hip"),
+        clean("__device__ unsigned bit() { return 1u << (threadIdx.x & 31); }", path="a.hip"),
+        clean("__device__ unsigned flag(int i) { return 1u << i; }", path="a.hip"),
+        clean(
+            """
+            __device__ unsigned bit() {
+              unsigned lane = threadIdx.x % 64;
+              return lane < 32 ? 1u << lane : 1u << (lane - 32);
+            }
+            """,
+            path="a.hip",
+        ),
+    )
+
+    def applies(self, unit: Unit) -> bool:
+        """A quick look at the text."""
+        return "<<" in unit.tokens.texts or ">>" in unit.tokens.texts
+
+    def find(self, unit: Unit) -> Iterator[Finding]:
+        """One finding per shift."""
+        for view in views(unit):
+            for node in view.nodes:
+                if node.kind == "binary" and node.text == "<<" and not view.guarded_below_32(node):
+                    literal = _narrow_literal(node.kids[0])
+                    if literal is not None and _by_lane(view, node):
+                        yield self._found(unit, view, node, literal)
+
+    def _found(self, unit: Unit, view: View, node: Node, literal: Node) -> Finding:
+        text = unit.tokens.texts[literal.first]
+        message = f"{text} has 32 bits, and the lane goes up to 63 [mask-shift-one-int]"
+        span = unit.span(node.first, node.last)
+        if not _may_widen(view, node):
+            return self.finding(unit, span, message, Effort.MANUAL)
+        wide = "0xffffffffffffffffull" if number(text) == _ALL_32 else text.rstrip("uUlL") + "ull"
+        edit = Edit(*unit.span(literal.first), wide)
+        return self.finding(unit, span, f"{message}; it is {wide} now", Effort.REVIEW, (edit,))
+
+
+def _narrow_literal(node: Node) -> Node | None:
+    """`1`, `1u`, `0xffffffff` or `~0u`."""
+    inner = unwrapped(node)
+    if node.kind == "cast" and node.text:
+        return None
+    if inner.kind == "unary" and inner.text == "~":
+        inner = unwrapped(inner.kids[0])
+    if inner.kind != "number" or "l" in inner.text.lower():
+        return None
+    value = number(inner.text)
+    return inner if value is not None and value <= _ALL_32 else None
+
+
+def _by_lane(view: View, node: Node) -> bool:
+    """Whether a shift is by a lane of 64, or by a lane, with a mask of 64 lanes at the other side."""
+    if view.lane(node.kids[1]) == 64:
+        return True
+    return view.looks_like_lane(node.kids[1]) and _meets_mask(view, node)
+
+
+def _meets_mask(view: View, node: Node) -> bool:
+    """Whether an expression is combined with a mask of 64 lanes."""
+    above = view.around(node)
+    while above.kind == "binary" and above.text in ("-", "+", "|", "&", "^"):
+        if above.text in ("&", "|", "^") and any(view.is_mask(kid) for kid in above.kids):
+            return True
+        above = view.around(above)
+    if above.kind == "assign" and above.text in ("&=", "|=", "^="):
+        return view.is_mask(above.kids[0])
+    return above.kind == "unary" and above.text == "~" and _meets_mask(view, above)
+
+
+def _may_widen(view: View, node: Node) -> bool:
+    """Whether what comes of the shift goes where 64 bits have room, or nowhere."""
+    if _meets_mask(view, node):
+        return True
+    above = view.around(node)
+    while above.kind in ("binary", "unary") and above.text in ("-", "+", "|", "&", "^", "~"):
+        above = view.around(above)
+    if above.kind == "variable":
+        return view.types.get(above.text) == 64 or above.text in view.automatic or is_width_free(view, above.text)
+    if above.kind == "return":
+        return view.returns == 64
+    if above is EMPTY or above.kind != "cast":
+        return False
+    return view.cast_bits(above) == 64

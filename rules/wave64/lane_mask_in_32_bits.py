@@ -1,0 +1,136 @@
+"""V101: a mask of 64 lanes kept in 32 bits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from porter.cpp.nodes import EMPTY, Node
+from porter.engine.rule import Dialect, Edit, Effort, Finding, Rule, Unit, clean, fixes, reports
+from porter.warp.wave64.uses import is_width_free
+from porter.warp.wave64.view import TRACE, View, views
+
+_KEPT_WORDS = frozenset({"const", "volatile", "constexpr", "static", "register"})
+
+
+class LaneMaskIn32Bits(Rule):
+    """Mask of 64 lanes kept in 32 bits
+
+    On wavefronts of 64 lanes `__ballot`, `__activemask` and `__match_any` give 64 bits. In an `unsigned`, as the result
+    of a function that returns 32 bits, or after a cast, lanes 32 to 63 are lost without a word from the compiler. A
+    local variable that is only combined, compared and counted becomes `unsigned long long`; what leaves the function
+    (stored, returned, passed on) is reported. A cut on purpose is left alone: `mask >> 32`, `mask >> (lane & 32)`,
+    `mask & 0xffffffff`, and all of a function that takes both halves.
+    """
+
+    code = "V101"
+    dialect = Dialect.HIP
+    text = TRACE
+    hazards = ("ballot-truncated-u32", "mask-variable-unsigned")
+    examples = (
+        fixes(
+            """
+            __global__ void count(const int *x, int *n) {
+              unsigned m = __ballot(x[threadIdx.x] > 0);
+              if (threadIdx.x % 64 == 0) *n = __popcll(m);
+            }
+            """,
+            """
+            __global__ void count(const int *x, int *n) {
+              unsigned long long m = __ballot(x[threadIdx.x] > 0);
+              if (threadIdx.x % 64 == 0) *n = __popcll(m);
+            }
+            """,
+            effort=Effort.REVIEW,
+            path="a.hip",
+        ),
+        reports("__device__ unsigned live() { return __ballot(1); }", path="a.hip"),
+        reports("__global__ void k(unsigned *m, int p) { m[blockIdx.x] = __ballot(p); }", path="a.hip"),
+        reports("__device__ int first(int p) { return __ffs((unsigned)__ballot(p)); }", path="a.hip"),
+        clean("__device__ unsigned long long live() { return __ballot(1); }", path="a.hip"),
+        clean("__device__ bool any(int p) { return __ballot(p) != 0; }", path="a.hip"),
+        clean("__device__ bool any(int p) { bool some = __ballot(p); return some; }", path="a.hip"),
+        clean(
+            "__device__ unsigned half(int p) { return (unsigned)(__ballot(p) >> (__lane_id() & 32)); }", path="a.hip"
+        ),
+        clean(
+            """
+            __device__ int below(int p) {
+              unsigned long long m = __ballot(p);
+              return __builtin_amdgcn_mbcnt_hi((unsigned)(m >> 32), __builtin_amdgcn_mbcnt_lo((unsigned)m, 0));
+            }
+            """,
+            path="a.hip",
+        ),
+        clean("__device__ int n(int p) { int count = __popcll(__ballot(p)); return count; }", path="a.hip"),
+        clean("__device__ unsigned live() { return __ballot(1); }"),
+    )
+
+    def applies(self, unit: Unit) -> bool:
+        """A quick look at the names."""
+        return any(
+            "ballot" in name or "activemask" in name or "match_a" in name or "lane" in name.lower()
+            for name in unit.identifiers
+        )
+
+    def find(self, unit: Unit) -> Iterator[Finding]:
+        """One finding per place."""
+        for view in views(unit):
+            for node in view.nodes:
+                place = _narrowed(view, node)
+                if place is not None and not view.takes_halves:
+                    yield self._found(unit, view, node, place)
+
+    def _found(self, unit: Unit, view: View, node: Node, what: str) -> Finding:
+        variable = _local(view, node)
+        edit = _widened(view, variable) if variable is not None else None
+        span = unit.span(node.first, node.last if node.kind != "variable" else node.first)
+        message = f"{what}: lanes 32 to 63 are lost [ballot-truncated-u32]"
+        if edit is None:
+            return self.finding(unit, span, message, Effort.MANUAL)
+        return self.finding(unit, span, f"{message}; made 64 bits wide", Effort.REVIEW, (edit,))
+
+
+def _narrowed(view: View, node: Node) -> str | None:
+    """What keeps a mask in fewer than 64 bits at a node."""
+    if node.kind == "variable" and node.initial is not None and not node.dimensions:
+        values, bits = (
+            (node.initial.kids if node.initial.kind == "list" else (node.initial,)),
+            view.types.get(node.text),
+        )
+        if bits is not None and bits < 64 and any(map(view.is_mask, values)):
+            return f"{node.text} keeps a mask of 64 lanes in {bits} bits"
+    if node.kind == "assign" and node.text in ("=", "|=", "^=") and view.is_mask(node.kids[1]):
+        target, bits_by_name = node.kids[0], view.types
+        while target.kind == "index" or (target.kind == "unary" and target.text == "*"):
+            target, bits_by_name = target.kids[0], view.elements
+        bits = bits_by_name.get(target.text) if target.kind == "name" else None
+        if bits is not None and bits < 64:
+            return f"{target.text} keeps a mask of 64 lanes in {bits} bits"
+    bits = view.returns
+    if node.kind == "return" and node.kids and bits is not None and bits < 64 and view.is_mask(node.kids[0]):
+        return f"a mask of 64 lanes is returned in {bits} bits"
+    if node.kind == "cast" and node.text and view.is_mask(node.kids[0]) and view.cast_bits(node) in (8, 16, 32):
+        return f"a mask of 64 lanes is cast to {node.text}"
+    return None
+
+
+def _local(view: View, node: Node) -> Node | None:
+    """The one variable of the function that a declaration or an assignment is about."""
+    if node.kind == "variable":
+        return node
+    if node.kind != "assign" or node.kids[0].kind != "name":
+        return None
+    found = [n for n in view.nodes if n.kind == "variable" and n.text == node.kids[0].text]
+    return found[0] if len(found) == 1 and not found[0].dimensions else None
+
+
+def _widened(view: View, variable: Node) -> Edit | None:
+    """The edit that makes a local variable 64 bits wide; None where that changes more than the variable."""
+    declaration = view.parents.get(id(variable), EMPTY)
+    if declaration.kind != "declaration" or len(declaration.kids) != 1 or not is_width_free(view, variable.text):
+        return None
+    tokens = view.function.tokens
+    words = [i for i in range(declaration.first, variable.first) if tokens.texts[i] not in _KEPT_WORDS]
+    if not words or words != list(range(words[0], words[-1] + 1)) or tokens.texts[words[-1]] in ("*", "&"):
+        return None
+    return Edit(tokens.starts[words[0]], tokens.end(words[-1]), "unsigned long long")

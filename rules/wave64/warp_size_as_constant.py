@@ -1,0 +1,149 @@
+"""V108: `warpSize` where a constant expression is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from porter.engine.rule import Dialect, Effort, Finding, Rule, Settings, Unit, clean, reports
+from porter.names.table import version_key
+
+_NAME = "warpSize"
+_REMOVED = ("__AMDGCN_WAVEFRONT_SIZE", "__AMDGCN_WAVEFRONT_SIZE__")
+_CONDITIONS = frozenset({"if", "elif"})
+
+
+class WarpSizeAsConstant(Rule):
+    """`warpSize` where a constant expression is needed
+
+    Until ROCm 6.4 `warpSize` was a constant of 64 in HIP's header; from ROCm 7 on it is known on the device at run time
+    only, so that the bound of an array, a template argument, a `constexpr` variable, `if constexpr`, `static_assert`
+    and a `case` do not compile. `__AMDGCN_WAVEFRONT_SIZE` is gone as well. Define the size yourself where the target is
+    known (64 under `__GFX9__`), or make it a template parameter that the host chooses.
+    """
+
+    code = "V108"
+    dialect = Dialect.HIP
+    triggers = frozenset({_NAME, *_REMOVED})
+    hazards = ("warpsize-not-constexpr",)
+    examples = (
+        reports("__global__ void k() { __shared__ float s[warpSize]; }", path="a.hip"),
+        reports("__device__ void f() { constexpr int half = warpSize / 2; }", path="a.hip"),
+        reports("__device__ int f() { if constexpr (warpSize == 64) return 1; return 0; }", path="a.hip"),
+        reports("__device__ float f(float v) { return reduce<warpSize>(v); }", path="a.hip"),
+        reports("#define WIDTH warpSize\n__global__ void k() { __shared__ float s[WIDTH]; }", path="a.hip"),
+        reports("#if __AMDGCN_WAVEFRONT_SIZE == 64\nint a;\n#endif", path="a.hip", effort=Effort.REVIEW),
+        clean("__device__ int lane() { return threadIdx.x % warpSize; }", path="a.hip"),
+        clean("__device__ int f() { const int w = warpSize; return w; }", path="a.hip"),
+        clean("__device__ bool below(int i) { return i < warpSize && i > 0; }", path="a.hip"),
+        clean("template <int warpSize> __device__ void f() { __shared__ int s[warpSize]; }", path="a.hip"),
+        clean("int threads(hipDeviceProp_t p) { return p.warpSize; }", path="a.hip"),
+    )
+
+    def find(self, unit: Unit) -> Iterator[Finding]:
+        """One finding per statement."""
+        names = {_NAME, *_macros(unit)}
+        if any(_is_own(unit, index) for index in unit.tokens.names.get(_NAME, ())):
+            return
+        seen: set[int] = set()
+        for name in sorted(names):
+            for index in unit.tokens.names.get(name, ()):
+                what = _constant_place(unit, index)
+                if what is not None and unit.is_free(index) and (start := _statement(unit, index)) not in seen:
+                    seen.add(start)
+                    message = f"{name} as {what}: no constant expression from ROCm 7 on [warpsize-not-constexpr]"
+                    yield self.finding(unit, unit.span(index), message, _effort(unit.settings))
+        for name in _REMOVED:
+            for index in unit.tokens.names.get(name, ()):
+                directive = unit.tokens.directive_of(index)
+                if directive is not None and directive.name in _CONDITIONS:
+                    message = f"{name} is not defined from ROCm 7 on [warpsize-not-constexpr]"
+                    yield self.finding(unit, unit.span(index), message, Effort.REVIEW)
+
+
+def _effort(settings: Settings) -> Effort:
+    old = settings.rocm is not None and version_key(settings.rocm) < version_key("7")
+    return Effort.REVIEW if old else Effort.MANUAL
+
+
+def _macros(unit: Unit) -> Iterator[str]:
+    """Macros whose whole text is `warpSize`, in lines of AMD's."""
+    tokens = unit.tokens
+    for index in tokens.names.get(_NAME, ()):
+        directive = tokens.directive_of(index)
+        is_alias = directive is not None and directive.name == "define" and directive.last - directive.first == 2
+        if directive is not None and is_alias and unit.dialects.is_hip(directive.start):
+            yield tokens.texts[directive.first]
+
+
+def _is_own(unit: Unit, index: int) -> bool:
+    """Whether the file declares the name itself: a template parameter, a variable."""
+    tokens = unit.tokens
+    return (
+        tokens.directive_of(index) is None
+        and index > 0
+        and tokens.kinds[index - 1] == "i"
+        and tokens.texts[index - 1] not in ("return", "case", "else")
+        and index + 1 < len(tokens)
+        and tokens.texts[index + 1] in ("=", ",", ">", ";", ")")
+    )
+
+
+def _constant_place(unit: Unit, index: int) -> str | None:
+    """What needs a constant expression around a name."""
+    tokens = unit.tokens
+    texts = tokens.texts
+    directive = tokens.directive_of(index)
+    if directive is not None:
+        return "a condition of #if" if directive.name in _CONDITIONS else None
+    opening = _opening(unit, index)
+    if opening is not None and texts[opening] == "[":
+        before = texts[opening - 1]
+        start = _statement(unit, opening)
+        declares = tokens.kinds[opening - 1] == "i" and start < opening - 1 and tokens.kinds[opening - 2] in "i"
+        return "the bound of an array" if declares and before != "return" and "=" not in texts[start:opening] else None
+    if opening is not None and texts[opening] == "(":
+        head = texts[max(0, opening - 2) : opening]
+        if head[-1:] == ["static_assert"]:
+            return "a condition of static_assert"
+        if head == ["if", "constexpr"]:
+            return "a condition of if constexpr"
+    start = _statement(unit, index)
+    if texts[start] == "case":
+        return "a label of case"
+    if "constexpr" in texts[start : start + 3] and "=" in texts[start:index]:
+        return "a constexpr value"
+    return "a template argument" if _is_template_argument(unit, index) else None
+
+
+def _opening(unit: Unit, index: int) -> int | None:
+    """The bracket around a token."""
+    tokens = unit.tokens
+    place = index - 1
+    while place >= 0 and tokens.texts[place] not in (";", "{", "}"):
+        if tokens.texts[place] in (")", "]"):
+            place = tokens.partner.get(place, place)
+        elif tokens.texts[place] in ("(", "["):
+            return place
+        place -= 1
+    return None
+
+
+def _statement(unit: Unit, index: int) -> int:
+    texts = unit.tokens.texts
+    while index > 0 and texts[index - 1] not in (";", "{", "}"):
+        index -= 1
+    return index
+
+
+def _is_template_argument(unit: Unit, index: int) -> bool:
+    """`name<warpSize>`, `name<T, warpSize / 2>(`: the bracket follows a name at once and is closed before a `(`."""
+    texts, kinds = unit.tokens.texts, unit.tokens.kinds
+    place = index - 1
+    while place > 0 and (kinds[place] in "in" or texts[place] in (",", "::", "/", "*", "+", "-")):
+        place -= 1
+    if texts[place] != "<" or kinds[place - 1] != "i":
+        return False
+    after = index + 1
+    while after < len(texts) and (kinds[after] in "in" or texts[after] in (",", "::", "/", "*", "+", "-")):
+        after += 1
+    return after + 1 < len(texts) and texts[after] == ">" and texts[after + 1] in ("(", "::", "{", ";", "&", "*")

@@ -1,0 +1,79 @@
+"""`porter mcp` with a real client over stdin and stdout."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import porter
+from tests.tree.trees import make_tree
+
+mcp = pytest.importorskip("mcp", reason="the extra mcp is not installed")
+KERNEL = "#include <cuda_runtime.h>\n__global__ void k(float *x) { x[0] = __shfl_sync(~0u, x[1], 0); }\n"
+
+
+@pytest.mark.slow
+def test_an_assistant_ports_and_asks(tmp_path: Path) -> None:
+    import anyio
+    from mcp import ClientSession, StdioServerParameters
+    from mcp.client.stdio import stdio_client
+
+    make_tree(tmp_path / "src", {"a.cu": KERNEL})
+
+    async def talk() -> tuple[set[str], dict[str, object], str, bool]:
+        parameters = StdioServerParameters(command=sys.executable, args=["-m", "porter", "mcp"])
+        async with stdio_client(parameters) as (read, write), ClientSession(read, write) as session:
+            await session.initialize()
+            tools = {tool.name for tool in (await session.list_tools()).tools}
+            done = await session.call_tool("port", {"source": str(tmp_path / "src"), "output": str(tmp_path / "out")})
+            told = await session.call_tool("explain", {"what": "cudaMalloc"})
+            wrong = await session.call_tool("scan", {"source": str(tmp_path / "nothing")})
+            return tools, json.loads(done.content[0].text), told.content[0].text, bool(wrong.isError)
+
+    tools, report, told, is_error = anyio.run(talk)
+    assert tools >= {"scan", "explain", "port", "build", "validate", "draft_cases"}
+    assert report["kernels"] == [
+        {"path": "a.cu", "qualified": "k", "line": 2, "left": "none", "manual": 0, "review": 0}
+    ]
+    assert "porter::shfl_sync" in (tmp_path / "out" / "a.hip").read_text()
+    assert "hipMalloc" in told
+    assert is_error
+
+
+def test_a_name_is_explained_by_version() -> None:
+    assert "every ROCm since" in porter("explain", "cudaMalloc").stdout
+    told = porter("explain", "__shfl_sync").stdout
+    assert "since ROCm 7.0: __shfl_sync" in told
+    assert "porter::shfl_sync" in told
+
+
+def test_words_are_searched_for_and_slips_are_answered() -> None:
+    assert "W102" in porter("explain", "ballot").stdout
+    assert "cudaMalloc?" in porter("explain", "cudaMaloc").stderr
+    assert "port" in porter("prot", "x").stderr
+
+
+def test_a_setting_that_was_nearly_written(tmp_path: Path) -> None:
+    make_tree(tmp_path, {"a.cu": KERNEL, "porter.toml": "wrap = 'native'\n"})
+    assert "did you mean 'warp'" in porter("scan", tmp_path).stderr
+
+
+def test_a_build_is_recorded(tmp_path: Path) -> None:
+    """The calls of a real make, with their macros; links and questions are no compilations."""
+    makefile = "all: a.o\n\tcc --version > /dev/null\na.o: a.c\n\tcc -DX=2 -I include -c a.c -o a.o\n"
+    make_tree(tmp_path, {"a.c": "int main(void) { return X; }\n", "Makefile": makefile})
+    done = porter("record", "--", "make", folder=tmp_path)
+    assert done.code == 0, done.stderr
+    (entry,) = json.loads((tmp_path / "compile_commands.json").read_text())
+    assert entry["arguments"] == ["cc", "-DX=2", "-I", "include", "-c", "a.c", "-o", "a.o"]
+    assert (tmp_path / "a.o").is_file()
+    assert porter("record", "--", "false", folder=tmp_path).code == 1
+
+
+def test_quiet_says_nothing_of_what_comes_next(tmp_path: Path) -> None:
+    make_tree(tmp_path / "src", {"a.cu": KERNEL})
+    assert "next: porter build" in porter("port", tmp_path / "src", "-o", tmp_path / "a").stderr
+    assert porter("--quiet", "port", tmp_path / "src", "-o", tmp_path / "b").stderr == ""

@@ -1,0 +1,83 @@
+"""`porter all`: every step leaves its document, a second run goes on, and what is missing is said."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import porter
+from tests.tree.trees import make_tree
+
+SCALE = """\
+#include <cuda_runtime.h>
+__global__ void scale(float *x, float by, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) x[i] *= by;
+}
+void run(float *x, int n) { scale<<<(n + 255) / 256, 256>>>(x, 2.0f, n); }
+"""
+needs_compilers = pytest.mark.skipif(
+    shutil.which("clang++-19") is None and shutil.which("nvcc") is None, reason="needs a compiler for PTX and gfx942"
+)
+
+
+@pytest.mark.slow
+@needs_compilers
+def test_from_a_source_to_a_report(tmp_path: Path) -> None:
+    make_tree(tmp_path / "src", {"scale.cu": SCALE})
+    words = ("all", "src", "-o", "out", "--no-try", "--jobs", "1")
+    first = porter(*words, folder=tmp_path)
+    assert first.code in (0, 1), first.stderr
+    assert first.stdout.strip() == "out/report.html"
+    for step in ("port src", "build", "draft [1/1] scale.cu", "validate [1/1]", "report", "next: "):
+        assert step in first.stderr
+    out = tmp_path / "out"
+    assert (out / "port" / "scale.hip").is_file()
+    assert json.loads((out / "build.json").read_text())["totals"]["by_status"] == {"built": 1}
+    (row,) = csv.DictReader((out / "kernels.csv").read_text().splitlines())
+    assert row["kernel"] == "scale"
+    assert "Nothing was run on an AMD GPU" in (out / "report.html").read_text()
+
+    drafted = out / "cases" / "scale.cu.case.toml"
+    drafted.write_text(drafted.read_text() + "# mine\n")
+    again = porter(*words, folder=tmp_path)
+    assert drafted.read_text().endswith("# mine\n")
+    assert "draft" not in again.stderr
+    third = porter(*words, folder=tmp_path)
+    assert "as before" in third.stderr
+    assert len((out / "history.jsonl").read_text().splitlines()) == 1
+
+
+def test_the_folder_of_something_else(tmp_path: Path) -> None:
+    make_tree(tmp_path, {"src/a.cu": SCALE, "other/mine.txt": "x"})
+    assert porter("all", "src", "-o", "other", folder=tmp_path).code == 2
+    assert porter("all", "src", "-o", ".", folder=tmp_path).code == 2
+    assert (tmp_path / "other" / "mine.txt").read_text() == "x"
+
+
+@pytest.mark.slow
+def test_an_interrupt_leaves_a_report(tmp_path: Path) -> None:
+    make_tree(tmp_path / "src", {"scale.cu": SCALE})
+    command = [sys.executable, "-m", "porter", "all", "src", "-o", "out", "--jobs", "1"]
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    with subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True) as running:
+        assert running.stderr is not None
+        for line in running.stderr:
+            if line.startswith("build"):
+                break
+        time.sleep(0.5)
+        running.send_signal(signal.SIGINT)
+        rest = running.stderr.read()
+        running.wait(120)
+    assert running.returncode == 130, rest
+    assert "goes on from here" in rest
+    assert "scale" in (tmp_path / "out" / "report.html").read_text()

@@ -1,0 +1,217 @@
+"""Estimates: counters against a profiler's, caches against counts by hand, the model against its own factors."""
+
+from __future__ import annotations
+
+import csv
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pytest
+from porter.validation.devices.core.launch import Options, Sample
+from porter.validation.devices.core.result import Executed, Ran, Site
+from porter.validation.devices.gfx942 import Module
+from porter.validation.estimate.chip import LINE, load, names
+from porter.validation.estimate.counters import counters
+from porter.validation.estimate.issue import issue
+from porter.validation.estimate.model import UNTESTED, Estimate, estimate
+from porter.validation.estimate.work import Launched, Step, lds_cycles, steps
+from typer.testing import CliRunner
+
+from porter.cli import app
+from porter.errors import Unusable
+from porter.report import schemas
+from tests.devices.conftest import Compile, compile_hip, device
+
+__all__ = ["compile_hip", "device"]
+ROOT = Path(__file__).resolve().parents[2]
+N = 1 << 18
+CODE = """
+#include <hip/hip_runtime.h>
+#define ID (blockIdx.x * blockDim.x + threadIdx.x)
+extern "C" __global__ void vector_copy(double *a, double *b, double *c, int n, int stride) {
+    if (ID < n) c[ID] = a[ID];
+}
+extern "C" __global__ void far_apart(double *a, double *c, int n) { c[ID] = a[ID * 16 % n]; }
+extern "C" __global__ void again(double *a, double *c, int n) {
+    double s = 0;
+    for (int i = 0; i < 4; i++) {
+        s += a[threadIdx.x];
+        asm volatile("" ::: "memory");
+    }
+    c[ID] = s;
+}
+extern "C" __global__ void one_bank(float *a, float *c, int n) {
+    __shared__ float tile[64 * 32];
+    tile[threadIdx.x * 32] = a[ID];
+    __syncthreads();
+    c[ID] = tile[(63 - threadIdx.x) * 32];
+}
+extern "C" __global__ void roots(float *a, float *c, int n) {
+    float v = a[ID];
+    for (int i = 0; i < 64; i++) v = __builtin_amdgcn_rcpf(v + 1);
+    c[ID] = v;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def module(compile_hip: Compile) -> Module:
+    return compile_hip(CODE)
+
+
+def launched(
+    module: Module, kernel: str, *arguments: object, block: int = 256, sample: Sample | None = None
+) -> Launched:
+    """One run with everything counted; N threads."""
+    options = Options(uninitialised=False, caches=load("mi300x").caches, count_memory=True, sample=sample)
+    ran = module.launch(kernel, N // block, block, list(arguments), options=options)
+    assert isinstance(ran, Ran), ran
+    return Launched(N // block, block, ran.counters, sample.blocks if sample else N // block, 0)
+
+
+def estimated(module: Module, kernel: str, *arguments: object, block: int = 256) -> Estimate:
+    return estimate(load("mi300x"), launched(module, kernel, *arguments, block=block))
+
+
+def copy(module: Module, sample: Sample | None = None) -> Launched:
+    return launched(module, "vector_copy", np.ones(N), np.ones(N), np.zeros(N), N, 1, sample=sample)
+
+
+def test_counters_of_a_vector_copy_are_those_of_a_real_profile(module: Module) -> None:
+    """rocprof-compute's own sample profile of an MI300X, four times as long: what no compiler changes."""
+    published = {
+        "SQ_WAVES": 16384,
+        "SQ_ITEMS": 1048576,
+        "SQ_INSTS_FLAT": 32768,
+        "SQ_INSTS_VMEM_RD": 16384,
+        "SQ_INSTS_VMEM_WR": 16384,
+        "TCP_TOTAL_CACHE_ACCESSES_sum": 524288,
+        "TCP_TCC_READ_REQ_sum": 65536,
+        "TCP_TCC_WRITE_REQ_sum": 131072,
+        "TCC_EA0_WRREQ_sum": 131072,
+    }
+    found = counters(copy(module))
+    assert {name: 4 * found[name] for name in published} == published
+    assert found["SQ_THREAD_CYCLES_VALU"] == 64 * found["SQ_INSTS_VALU"]
+
+
+def test_a_sample_of_the_blocks_counts_as_much(module: Module) -> None:
+    whole, part = (counters(copy(module, sample)) for sample in (None, Sample(256, 4)))
+    assert part == whole
+
+
+def test_every_line_that_lanes_share_is_asked_for_once(module: Module) -> None:
+    near, far = copy(module), launched(module, "far_apart", np.ones(N), np.zeros(N), N)
+    loads = [next(s.executed for s in steps(one.counters) if "global_load" in s.mnemonic) for one in (near, far)]
+    assert [one.l2_requests * LINE // one.bytes for one in loads] == [1, 16]
+    assert [one.accesses // one.runs for one in loads] == [16, 64]
+
+
+def test_what_was_read_before_comes_from_the_nearest_cache(module: Module) -> None:
+    found = launched(module, "again", np.ones(N), np.zeros(N), N)
+    loads = [step.executed for step in steps(found.counters) if step.issue.unit == "vmem" and not step.writes]
+    cus = load("mi300x").cus
+    assert sum(one.l2_requests for one in loads) == 256 * 8 // LINE * min(cus, found.blocks)
+    assert sum(one.l2_misses for one in loads) == 256 * 8 // LINE * 8
+    assert sum(one.last_misses for one in loads) == 256 * 8 // LINE
+
+
+def test_costs_name_the_cause_and_the_line(module: Module) -> None:
+    bank = launched(module, "one_bank", np.ones(N, np.float32), np.zeros(N, np.float32), N, block=64)
+    conflicts = counters(bank)["SQ_LDS_BANK_CONFLICT"]
+    assert conflicts == 2 * 2 * 31 * N // 64
+    causes = {
+        "scattered or narrow accesses": estimated(module, "far_apart", np.ones(N), np.zeros(N), N),
+        "transcendentals": estimated(module, "roots", np.ones(N, np.float32), np.zeros(N, np.float32), N),
+    }
+    for cause, found in causes.items():
+        first = found.costs[0]
+        assert first.cause == cause
+        assert first.nanoseconds > 0.3 * found.nanoseconds
+        assert sum(share for _, share in first.places) == pytest.approx(1.0)
+    plain = estimate(load("mi300x"), copy(module))
+    assert plain.limit == "memory" and not {cost.cause for cost in plain.costs} & causes.keys()
+
+
+def test_more_work_never_takes_less(module: Module) -> None:
+    """Bytes, blocks, conflicts and instructions: each only adds."""
+    chip, base = load("mi300x"), copy(module)
+    before = estimate(chip, base).nanoseconds
+    assert estimate(chip, replace(base, blocks=2 * base.blocks)).nanoseconds > 1.5 * before
+    assert estimate(chip, replace(base, shared=60 << 10)).nanoseconds > before
+    for field in ("l2_requests", "last_misses", "accesses", "runs"):
+        more = tuple(replace(one, **{field: 9 * getattr(one, field)}) for one in base.counters.executed)
+        changed = replace(base, counters=replace(base.counters, executed=more))
+        assert estimate(chip, changed).nanoseconds >= before, field
+
+
+def test_an_estimate_has_a_band_and_says_when_nothing_tested_it(module: Module) -> None:
+    found = estimate(load("mi300x"), copy(module))
+    assert found.tested and 1 < found.band < UNTESTED
+    empty = replace(copy(module).counters, executed=(), written_back=0)
+    assert estimate(load("mi300x"), Launched(1 << 20, 64, empty, 1 << 20, 0)).band == UNTESTED
+
+
+def lds(mnemonic: str, size: int) -> Step:
+    one = Executed(Site(f"{mnemonic} v0, v1", 1), 0, "shared", 1, 64, 1, 64, 64 * size)
+    return Step(one, issue(mnemonic))
+
+
+def test_cycles_of_the_lds_are_the_published_ones() -> None:
+    """Of one SIMD pair's port a store of 4 bytes takes 8 cycles, of 16 bytes 20; a CU has two."""
+    assert lds_cycles(lds("ds_write_b32", 4))[0] == 8 / 2
+    assert lds_cycles(lds("ds_write_b128", 16))[0] == 20 / 2
+    assert lds_cycles(lds("ds_read_b32", 4)) == (2.0, 2.0)
+    assert lds_cycles(lds("ds_read_b128", 16)) == (2.0, 8.0)
+
+
+@pytest.mark.parametrize(
+    ("mnemonic", "unit", "cycles"),
+    [
+        ("v_fma_f32", "valu", 2),
+        ("v_fma_f64", "valu", 4),
+        ("v_exp_f32_e32", "valu", 16),
+        ("v_pk_fma_f16", "valu", 4),
+        ("v_add_u32_e32", "valu", 4),
+        ("v_mfma_f32_32x32x8_f16", "mfma", 32),
+        ("v_mfma_f32_32x32x8_bf16_1k", "mfma", 32),
+        ("v_mfma_f32_16x16x32_fp8_bf8", "mfma", 16),
+        ("v_mfma_f64_16x16x4_f64", "mfma", 32),
+        ("v_mfma_i32_16x16x32_i8", "mfma", 16),
+        ("s_load_dwordx2", "smem", 1),
+        ("s_and_saveexec_b64", "salu", 1),
+        ("s_cbranch_execz", "branch", 1),
+        ("s_waitcnt", "none", 1),
+        ("ds_bpermute_b32", "lds", 0),
+        ("global_atomic_add_f32", "vmem", 0),
+    ],
+)
+def test_instructions_have_their_unit(mnemonic: str, unit: str, cycles: float) -> None:
+    assert (issue(mnemonic).unit, issue(mnemonic).cycles) == (unit, cycles)
+
+
+def test_published_figures_have_their_source() -> None:
+    rows = list(csv.DictReader((ROOT / "benchmarks" / "estimate_published.csv").open()))
+    assert len(rows) > 100 and all(row["source"] and float(row["value"]) > 0 for row in rows)
+
+
+def test_chips() -> None:
+    assert names() == ("mi300a", "mi300x")
+    assert load("mi300x").cus == 304 and load("mi300x").caches.l2_sets * 16 * LINE == 4 << 20
+    with pytest.raises(Unusable, match="there are: mi300a, mi300x"):
+        load("h100")
+
+
+def test_command_says_that_nothing_was_measured() -> None:
+    wanted = ["bench", str(ROOT / "samples" / "elementwise"), "--devices", "gfx942", "--size", "n=100000"]
+    done = CliRunner().invoke(app, [*wanted, "--format", "json"])
+    document = json.loads(done.stdout)
+    jsonschema.validate(document, schemas.load("estimate"))
+    assert document["measured"] is False
+    if any("clang" in (row["reason"] or "") for row in document["estimates"]):
+        pytest.skip("no compiler for gfx942")
+    assert done.exit_code == 0 and all(row["estimate"]["nanoseconds"] > 0 for row in document["estimates"])
+    assert CliRunner().invoke(app, [*wanted[:-1], "n"]).exit_code == 2

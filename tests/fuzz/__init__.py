@@ -1,0 +1,1 @@
+"""Mutated input of every kind that porter reads, in search of crashes, hangs, lost bytes and unstable results."""

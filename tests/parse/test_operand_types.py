@@ -1,0 +1,46 @@
+"""Types of operands that need no clang, and those that do."""
+
+from __future__ import annotations
+
+import pytest
+
+from porter.cpp.lex import lex
+from porter.cpp.operand_types import operand_type
+
+BODY = (
+    "void f(int n, const T &t, float *p, unsigned u, T w) { const int m = 3; auto a = n; int q, r; "
+    "float s = 0; { int s = 1; } unsigned long v = 2; use(OPERAND); }"
+)
+
+
+@pytest.mark.parametrize(
+    ("operand", "wanted"),
+    [
+        ("n", "int"),
+        ("m", "int"),
+        ("32", "int"),
+        ("-1", "int"),
+        ("0.5f", "float"),
+        ("1.0", "double"),
+        ("threadIdx.x", "unsigned int"),
+        ("t", "T"),
+        ("w", "T"),
+        ("p", None),
+        ("a", None),
+        ("r", None),
+        ("s", None),
+        ("u", None),
+        ("v", None),
+        ("32u", None),
+        ("4294967296", None),
+        ("unknown", None),
+        ("n + 1", None),
+        ("p[0]", None),
+    ],
+)
+def test_only_what_is_plain_is_answered(operand: str, wanted: str | None) -> None:
+    """A variable declared by one word and once, a literal, an index."""
+    tokens = lex(BODY.replace("OPERAND", operand))
+    first = tokens.names["use"][0] + 2
+    last = len(tokens) - 3
+    assert operand_type(tokens, first, last, 0) == wanted

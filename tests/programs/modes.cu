@@ -1,0 +1,148 @@
+#include <cassert>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <unistd.h>
+#include <sys/wait.h>
+#include <cuda_runtime.h>
+
+__constant__ float factor;
+__device__ int counter;
+
+__global__ void scale(const float *from, float *to, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        to[i] = factor * from[i];  // the line of the fault
+        atomicAdd(&counter, 1);
+    }
+}
+
+__global__ void say(int n) {
+    if (threadIdx.x == 3) printf("thread %d of %d, %5.2f %s\n", (int)threadIdx.x, n, 0.5 * n, "done");
+}
+
+__global__ void deny(int n) { assert(n > 100); }
+
+__global__ void endless(volatile int *flag) {
+    while (!*flag) {}
+}
+
+__global__ void large() {
+    extern __shared__ int room[];
+    room[threadIdx.x] = threadIdx.x;
+}
+
+static int run(int n, int launched) {
+    float *from, *to, *host = (float *)malloc(n * sizeof(float)), two = 2.0f;
+    int count = 0, bad = 0;
+    for (int i = 0; i < n; i++) host[i] = i;
+    if (cudaMalloc(&from, n * sizeof(float)) || cudaMalloc(&to, n * sizeof(float))) return 2;
+    cudaMemcpy(from, host, n * sizeof(float), cudaMemcpyHostToDevice);
+    cudaMemcpyToSymbol(factor, &two, sizeof two);
+    scale<<<(launched + 255) / 256, 256>>>(from, to, launched);
+    cudaError_t status = cudaDeviceSynchronize();
+    if (status != cudaSuccess) return printf("%s\n", cudaGetErrorString(status)), 3;
+    cudaMemcpy(host, to, n * sizeof(float), cudaMemcpyDeviceToHost);
+    cudaMemcpyFromSymbol(&count, counter, sizeof count);
+    for (int i = 0; i < n; i++) bad += host[i] != 2.0f * i;
+    cudaFree(from);
+    cudaFree(to);
+    printf("%d numbers, %d counted: %s\n", n, count, bad ? "FAIL" : "PASS");
+    return bad != 0;
+}
+
+int main(int argc, char **argv) {
+    const char *mode = argc > 1 ? argv[1] : "pass";
+    int n = argc > 2 ? atoi(argv[2]) : 1000;
+    if (!strcmp(mode, "pass")) return run(n, n);
+    if (!strcmp(mode, "fault")) return run(n, n + 100);
+    if (!strcmp(mode, "nothing")) return 0;
+    if (!strcmp(mode, "crash")) {
+        scale<<<1, 32>>>(nullptr, nullptr, 0);
+        *(volatile int *)nullptr = 1;
+    }
+    if (!strcmp(mode, "wrong")) return run(n, n / 2);
+    if (!strcmp(mode, "short")) return run(n, n - 1);
+    if (!strcmp(mode, "say")) say<<<1, 32>>>(n);
+    if (!strcmp(mode, "endless")) {
+        int *flag;
+        cudaMalloc(&flag, sizeof *flag);
+        cudaMemset(flag, 0, sizeof *flag);
+        endless<<<1, 32>>>(flag);
+    }
+    if (!strcmp(mode, "deny")) deny<<<2, 32>>>(n);
+    if (!strcmp(mode, "ignored")) {
+        run(n, n);
+        cudaMemcpy((void *)16, &n, sizeof n, cudaMemcpyHostToDevice);
+        return 0;
+    }
+    if (!strcmp(mode, "configuration")) scale<<<1, 4096>>>(nullptr, nullptr, 0);
+    if (!strcmp(mode, "shared")) large<<<1, 32, 300000>>>();
+    if (!strcmp(mode, "freed")) {
+        float *gone;
+        cudaMalloc(&gone, 4096);
+        cudaFree(gone);
+        scale<<<1, 32>>>(gone, gone, 32);
+    }
+    if (!strcmp(mode, "fork")) {
+        pid_t child = fork();
+        int status = run(n, n);
+        if (child == 0) _exit(status);
+        waitpid(child, &status, 0);
+        return status;
+    }
+    if (!strcmp(mode, "unwaited") || !strcmp(mode, "waited") || !strcmp(mode, "graph")) {
+        float *numbers, *host, two = 2.0f;
+        cudaStream_t stream;
+        cudaStreamCreate(&stream);
+        cudaMalloc(&numbers, n * sizeof(float));
+        cudaMallocHost(&host, n * sizeof(float));
+        for (int i = 0; i < n; i++) host[i] = i;
+        cudaMemcpyToSymbol(factor, &two, sizeof two);
+        cudaGraph_t graph;
+        cudaGraphExec_t ready;
+        if (!strcmp(mode, "graph")) cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
+        cudaMemcpyAsync(numbers, host, n * sizeof(float), cudaMemcpyHostToDevice, stream);
+        scale<<<(n + 127) / 128, 128, 0, stream>>>(numbers, numbers, n);
+        cudaMemcpyAsync(host, numbers, n * sizeof(float), cudaMemcpyDeviceToHost, stream);
+        float wanted = 2.0f;
+        if (!strcmp(mode, "graph")) {
+            cudaStreamEndCapture(stream, &graph);
+            cudaGraphInstantiate(&ready, graph, 0);
+            if (host[n - 1] != n - 1) return puts("it ran while it was captured"), 1;
+            for (int i = 0; i < 3; i++) cudaGraphLaunch(ready, stream);
+            wanted = 8.0f;
+        }
+        if (strcmp(mode, "unwaited")) cudaStreamSynchronize(stream);
+        int bad = 0;
+        for (int i = 0; i < n; i++) bad += host[i] != wanted * i;
+        puts(bad ? "FAIL" : "PASS");
+        cudaDeviceSynchronize();
+        return bad != 0;
+    }
+    if (!strcmp(mode, "managed")) {
+        float *numbers;
+        cudaEvent_t start, stop;
+        cudaStream_t stream;
+        float two = 2.0f, ms = -1;
+        cudaStreamCreate(&stream);
+        cudaEventCreate(&start);
+        cudaEventCreate(&stop);
+        cudaMallocManaged(&numbers, n * sizeof(float));
+        for (int i = 0; i < n; i++) numbers[i] = i;
+        cudaMemcpyToSymbol(factor, &two, sizeof two);
+        cudaEventRecord(start, stream);
+        scale<<<(n + 127) / 128, 128, 0, stream>>>(numbers, numbers, n);
+        cudaEventRecord(stop, stream);
+        cudaEventSynchronize(stop);
+        cudaEventElapsedTime(&ms, start, stop);
+        int bad = ms < 0;
+        for (int i = 0; i < n; i++) bad += numbers[i] != 2.0f * i;
+        cudaDeviceProp properties;
+        cudaGetDeviceProperties(&properties, 0);
+        printf("Time %f ms, %d threads at most: %s\n", ms, properties.maxThreadsPerBlock, bad ? "FAIL" : "PASS");
+        return bad != 0;
+    }
+    cudaDeviceSynchronize();
+    return 0;
+}

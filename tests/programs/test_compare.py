@@ -1,0 +1,71 @@
+"""A project's programs on both sides, and ports that are wrong on purpose."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from porter.validation.programs.compare import Agreement, compare_runs, run_both
+from porter.validation.programs.launch import Options
+from porter.validation.programs.outcome import Account, ProgramRun, Verdict
+from porter.validation.programs.output import Tolerance
+from porter.validation.programs.recipes import Program
+
+
+def _run(output: str = "sum 1\n", verdict: Verdict = Verdict.PASSED, code: int = 0, launches: int = 1) -> ProgramRun:
+    return ProgramRun(("./main",), verdict, "why", code, Account(launches=launches), 0.0, output=output.encode())
+
+
+@pytest.mark.parametrize(
+    ("original", "port", "agreement"),
+    [
+        (_run(), _run(), Agreement.AGREE),
+        (_run(), _run("sum 2\n"), Agreement.DIFFER),
+        (_run(), _run(verdict=Verdict.FAILED, code=1), Agreement.DIFFER),
+        (_run(verdict=Verdict.FAILED, code=1), _run(verdict=Verdict.FAILED, code=1), Agreement.AGREE),
+        (_run(verdict=Verdict.FAILED, code=1, launches=0), _run(verdict=Verdict.FAILED, code=1), Agreement.NO_LAUNCH),
+        (_run(), _run(verdict=Verdict.NO_LAUNCH, launches=0), Agreement.NO_LAUNCH),
+        (_run(verdict=Verdict.FAULT), _run(verdict=Verdict.FAULT), Agreement.FAULT),
+        (_run(), _run(verdict=Verdict.IGNORED_ERROR), Agreement.IGNORED_ERROR),
+        (_run(), _run(verdict=Verdict.CRASHED, code=-11), Agreement.CRASHED),
+    ],
+)
+def test_verdicts(original: ProgramRun, port: ProgramRun, agreement: Agreement) -> None:
+    assert compare_runs("main", original, port, Tolerance()).agreement is agreement
+
+
+def test_a_port_that_is_still_the_original() -> None:
+    same = replace(_run(), account=Account(("cuda",), 1))
+    found = compare_runs("main", same, same, Tolerance())
+    assert (found.agreement, found.side) == (Agreement.NOT_BUILT, "port")
+
+
+def test_what_varies_by_itself_is_left_out() -> None:
+    original, port = _run("seed 11\nsum 1\n"), _run("seed 99\nsum 1\n")
+    again = replace(original, output=b"seed 42\nsum 1\n")
+    assert compare_runs("main", original, port, Tolerance()).agreement is Agreement.DIFFER
+    assert compare_runs("main", original, port, Tolerance(), again).agreement is Agreement.AGREE
+    assert compare_runs("main", original, _run("seed 99\nsum 2\n"), Tolerance(), again).agreement is Agreement.DIFFER
+
+
+@pytest.mark.slow
+def test_both_sides(cuda: Path, hip: Path, tmp_path: Path) -> None:
+    for side, program in (("original", cuda), ("port", hip)):
+        (tmp_path / side).mkdir()
+        shutil.copy(program, tmp_path / side / "main")
+    program = Program("main", ("./main", "pass", "5000"))
+    found = run_both(program, tmp_path / "original", tmp_path / "port", Options())
+    assert (found.agreement, found.says) == (Agreement.AGREE, "pass"), found.reason
+    wrong = replace(program, run=("./main", "pass", "5000"), run_port=("./main", "wrong", "5000"))
+    found = run_both(wrong, tmp_path / "original", tmp_path / "port", Options())
+    assert found.agreement is Agreement.DIFFER
+    said, _, where = found.reason.partition("; ")
+    assert said == "exit code 0 of the original, 1 of the port"
+    assert where.startswith(
+        "memory differs first after launch 1, scale(float const*, float*, int): grid and block (20, "
+    )
+    other = replace(program, run=("./main", "pass", "5000"), run_port=("./main", "short", "5000"))
+    found = run_both(other, tmp_path / "original", tmp_path / "port", Options())
+    assert "device memory 2, element 4999 of 5000 as f4: 9998.0 and 0.0" in found.reason

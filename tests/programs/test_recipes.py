@@ -1,0 +1,60 @@
+"""`[[program]]` tables, written and drafted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from porter.validation.programs.draft import as_toml, draft
+from porter.validation.programs.recipes import programs_of
+
+from porter.errors import Unusable
+from porter.settings import load_choices
+from tests.outside import require
+
+MAKEFILE = """
+program = main
+$(program): main.cu
+	nvcc main.cu -o $@
+run: $(program)
+	$(LAUNCHER) ./$(program) 1000 "a b"
+"""
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ({}, "needs `run`"),
+        ({"run": "./a", "tolerance": 1}, "unknown key 'tolerance'"),
+        ({"run": "./a", "relative": "x"}, "must be a number"),
+        ({"run": 3}, "must be a command"),
+        ({"run": "./a", "build": 3}, "must be a list of commands"),
+    ],
+)
+def test_refused(table: dict[str, object], said: str) -> None:
+    with pytest.raises(Unusable, match=said):
+        programs_of((table,))
+
+
+def test_names_are_different() -> None:
+    with pytest.raises(Unusable, match="two programs"):
+        programs_of(({"run": "./a"}, {"run": "./a"}))
+
+
+def test_drafted_tables_are_read(tmp_path: Path) -> None:
+    require("make")
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one/Makefile").write_text(MAKEFILE)
+    (tmp_path / "one/main.cu").touch()
+    (tmp_path / "two").mkdir()
+    (tmp_path / "two/CMakeLists.txt").write_text("add_test(NAME fast COMMAND tests/fast --quick)\n")
+    (tmp_path / "three").mkdir()
+    (tmp_path / "three/Makefile").write_text("all:\n\ttrue\n")
+    (tmp_path / "porter.toml").write_text(as_toml(draft(tmp_path)))
+    programs = programs_of(tuple(dict(table) for table in load_choices(tmp_path).program))
+    assert [(p.name, p.folder, p.run) for p in programs] == [
+        ("one", "one", ("./main", "1000", "a b")),
+        ("fast", "two", ("build/tests/fast", "--quick")),
+    ]
+    assert programs[0].build == (("make",),)
+    assert programs[1].build == (("cmake", "-B", "build"), ("cmake", "--build", "build"))

@@ -1,0 +1,177 @@
+"""A program on both virtual devices: what it prints, how it ends, what is told of it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from porter.validation.programs.compare import ComparedProject, compare_runs
+from porter.validation.programs.launch import Options, run_program
+from porter.validation.programs.outcome import ProgramRun, Verdict
+from porter.validation.programs.output import Tolerance
+from porter.validation.programs.show import run_json, run_text
+from porter.validation.programs.show_compared import compared_json, compared_text
+
+from porter.report.schemas import load
+
+pytestmark = pytest.mark.slow
+FAULT_LINE = next(
+    number
+    for number, line in enumerate((Path(__file__).parent / "modes.cu").read_text().splitlines(), 1)
+    if "the line of the fault" in line
+)
+
+
+def run(program: Path, *arguments: str, options: Options | None = None) -> ProgramRun:
+    return run_program([str(program), *arguments], options, keep=True)
+
+
+def test_passes(program: Path) -> None:
+    done = run(program)
+    assert (done.verdict, done.code, done.reason) == (Verdict.PASSED, 0, "")
+    assert done.output == b"1000 numbers, 1000 counted: PASS\n"
+    assert done.account.launches == 1 and done.account.lane_instructions > 1000
+    assert [kernel.name for kernel in done.account.kernels] == ["scale(float const*, float*, int)"]
+
+
+def test_documents(program: Path) -> None:
+    import jsonschema
+
+    for mode in ("pass", "fault", "ignored"):
+        done = run(program, mode)
+        jsonschema.validate(run_json(done), load("run"))
+        report = ComparedProject((compare_runs("modes", done, done, Tolerance()),))
+        jsonschema.validate(compared_json(report), load("programs"))
+        assert done.verdict.value in run_text(done) and "modes" in compared_text(report)
+
+
+def test_fails_by_its_own_words(program: Path) -> None:
+    done = run(program, "wrong")
+    assert (done.verdict, done.exit_code) == (Verdict.FAILED, 1)
+
+
+def test_fault_with_place(program: Path) -> None:
+    done = run(program, "fault")
+    assert (done.verdict, done.exit_code) == (Verdict.FAULT, 120)
+    (fault,) = done.account.faults
+    assert fault.details["kind"] == "out-of-bounds" and fault.details["line"] == FAULT_LINE
+    assert fault.details["block"] == [3, 0, 0] and fault.details["lane"] == 1000 % 256 % (
+        32 if "cuda" in str(program) else 64
+    )
+    assert "0 bytes after the end of device memory 1 (4000 bytes)" in fault.text
+
+
+def test_fault_given_to_the_program(program: Path) -> None:
+    done = run(program, "fault", options=Options(go_on=True))
+    assert done.output == b"an illegal memory access was encountered\n"
+    assert (done.verdict, done.code) == (Verdict.FAULT, 3)
+
+
+def test_freed(program: Path) -> None:
+    done = run(program, "freed")
+    assert done.verdict is Verdict.FAULT and "freed device memory" in done.reason
+
+
+def test_nothing_launched(program: Path) -> None:
+    done = run(program, "nothing")
+    assert (done.verdict, done.code, done.exit_code) == (Verdict.NO_LAUNCH, 0, 122)
+
+
+def test_prints_and_asserts(program: Path) -> None:
+    assert run(program, "say", "9").output == b"thread 3 of 9,  4.50 done\n"
+    done = run(program, "deny", "9")
+    assert done.verdict is Verdict.FAULT and done.account.faults[0].details["kind"] == "assert"
+    assert "n > 100" in done.reason
+
+
+def test_ignored_errors(program: Path) -> None:
+    for mode in ("ignored", "configuration", "shared"):
+        done = run(program, mode)
+        assert done.verdict in (Verdict.IGNORED_ERROR, Verdict.NO_LAUNCH), mode
+        assert done.account.failed_calls, mode
+    assert run(program, "ignored").exit_code == 123
+
+
+def test_streams_events_managed_memory(program: Path) -> None:
+    assert run(program, "managed").verdict is Verdict.PASSED
+
+
+def test_work_that_nobody_waits_for(program: Path) -> None:
+    """At once by default; delayed, a missing wait shows, and one that is there does not."""
+    late = Options(delay=3)
+    assert run(program, "unwaited").output == b"PASS\n"
+    assert run(program, "unwaited", options=late).output == b"FAIL\n"
+    for mode in ("waited", "pass", "managed"):
+        assert run(program, mode, options=late).verdict is Verdict.PASSED, mode
+
+
+def test_graph(program: Path) -> None:
+    done = run(program, "graph")
+    assert done.verdict is Verdict.PASSED and done.account.launches == 3
+
+
+def test_fork(program: Path) -> None:
+    done = run(program, "fork")
+    assert done.verdict is Verdict.PASSED and done.account.launches == 2
+
+
+def test_budget_and_clock(program: Path) -> None:
+    done = run(program, options=Options(budget=100))
+    assert (done.verdict, done.exit_code) == (Verdict.TOO_LONG, 124)
+
+
+def test_a_kernel_that_never_ends(program: Path) -> None:
+    done = run(program, "endless", options=Options(cpu_seconds=1))
+    assert (done.verdict, done.exit_code) == (Verdict.TOO_LONG, 124)
+    assert done.reason == "no end after 1 s of processor time, in endless(int volatile*)"
+
+
+def test_crash(program: Path) -> None:
+    done = run(program, "crash")
+    assert (done.verdict, done.code, done.exit_code) == (Verdict.CRASHED, -11, 139)
+    assert done.account.launches == 1
+
+
+def test_not_implemented(absent: Path) -> None:
+    done = run(absent)
+    assert (done.verdict, done.exit_code) == (Verdict.UNSUPPORTED, 121)
+    assert done.reason == "cudaImportExternalMemory"
+
+
+def test_static_runtime(cuda: Path, tmp_path: Path) -> None:
+    source = Path(__file__).parent / "absent.cu"
+    from porter.validation.toolchain.nvcc import Nvcc, find_nvcc
+
+    nvcc = find_nvcc()
+    assert isinstance(nvcc, Nvcc)
+    subprocess.run([nvcc.path, "-arch=compute_80", str(source), "-o", str(tmp_path / "fixed")], check=True)
+    done = run(tmp_path / "fixed")
+    assert done.verdict is Verdict.NOT_RUN and "-cudart shared" in done.reason
+
+
+def test_no_python_when_all_is_cached(program: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run(program)
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    assert run(program).verdict is Verdict.PASSED
+
+
+def test_a_new_kernel_without_a_helper_is_said(program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run(program)  # the libraries are built
+    from porter.validation.programs import launch
+
+    monkeypatch.setattr(launch, "translations", lambda side, compiler: tmp_path / side.name)
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    done = run(program)
+    assert (done.verdict, done.exit_code) == (Verdict.NOT_RUN, 125)
+    assert "/nowhere/python" in done.reason
+
+
+def test_clock() -> None:
+    done = run_program(["sleep", "60"], Options(seconds=0.5), keep=True)
+    assert (done.verdict, done.exit_code) == (Verdict.TOO_LONG, 124) and done.seconds < 30
+
+
+def test_no_such_program() -> None:
+    assert run_program(["./no-such-program"], keep=True).verdict is Verdict.NOT_RUN

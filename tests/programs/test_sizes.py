@@ -1,0 +1,58 @@
+"""Arguments cut down until they fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from porter.validation.programs.outcome import Account, ProgramRun, Verdict
+from porter.validation.programs.sizes import capped, choose
+
+
+@pytest.mark.parametrize(
+    ("words", "cap", "small"),
+    [
+        (("4096", "100"), 512, ("512", "100")),
+        (("1000000",), 512, ("512",)),
+        (("1000",), 300, ("300",)),
+        (("--n=65536", "-r", "3"), 32, ("--n=32", "-r", "3")),
+        (("file01.txt", "007", "0.5"), 8, ("file01.txt", "007", "0.5")),
+        (("768",), 512, ("512",)),
+        (("12345",), 100, ("100",)),
+    ],
+)
+def test_capped(words: tuple[str, ...], cap: int, small: tuple[str, ...]) -> None:
+    assert capped(words, cap) == small
+
+
+def _run(n: int, verdict: Verdict = Verdict.PASSED, output: bytes = b"") -> ProgramRun:
+    account = Account(launches=int(verdict is Verdict.PASSED), lane_instructions=1000 * n)
+    return ProgramRun((), verdict, "", 0, account, 0.0, output=output)
+
+
+def test_grows_until_the_budget_is_near() -> None:
+    sized = choose(["1000000"], lambda words: _run(int(words[0])), 10**6, 5.0)
+    assert 250 <= int(sized.arguments[0]) <= 1000 and not sized.whole
+
+
+def test_own_arguments_when_they_fit() -> None:
+    sized = choose(["64"], lambda words: _run(int(words[0])), 10**6, 5.0)
+    assert sized.arguments == ("64",) and sized.whole
+
+
+def test_too_small_to_show_anything() -> None:
+    def attempt(words: Sequence[str]) -> ProgramRun:
+        return _run(int(words[0]), Verdict.PASSED if int(words[0]) >= 100 else Verdict.NO_LAUNCH)
+
+    assert int(choose(["1000"], attempt, 10**7, 5.0).arguments[0]) >= 100
+
+
+def test_sizes_that_a_program_cannot_do_are_left() -> None:
+    def attempt(words: Sequence[str]) -> ProgramRun:
+        return _run(int(words[0]), Verdict.PASSED if int(words[0]) < 100 else Verdict.FAULT)
+
+    assert int(choose(["1024"], attempt, 10**9, 5.0).arguments[0]) == 32
+
+
+def test_no_words_no_growth() -> None:
+    assert choose([], lambda words: _run(1), 10**6, 5.0).tried == 1

@@ -1,0 +1,1 @@
+"""Tests of what lies outside: git, paths, caches, limits."""

@@ -1,0 +1,141 @@
+"""No repository makes git run a program, and git says about it what it would say anyway."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from porter.check.history import base_named, contents
+from porter.errors import Unusable
+from porter.system import git as ours
+from tests.check.repositories import ENVIRONMENT, REDUCE, commit, git, repository, write
+from tests.system.hostile_repository import FIRES_FOR_GIT, TRAPS, Trap, bitten, source, touch
+
+
+def _set_trap(tmp_path: Path, trap: Trap) -> tuple[Path, Path]:
+    marks = tmp_path / "marks"
+    marks.mkdir()
+    tree = source(tmp_path / "tree")
+    trap(tree, bitten(marks, trap.__name__))
+    for mark in marks.iterdir():
+        mark.unlink()
+    touch(tree)
+    return tree, marks
+
+
+@pytest.mark.parametrize("trap", TRAPS, ids=lambda trap: trap.__name__)
+def test_nothing_of_the_repository_runs(tmp_path: Path, trap: Trap) -> None:
+    tree, marks = _set_trap(tmp_path, trap)
+    lib = tree / "lib"
+    for folder in (tree, lib):
+        ours.ignored(folder)
+        ours.ignores(folder, folder / "out")
+        ours.why_not_clean(folder)
+        base = base_named(folder, "HEAD")
+        assert any(path.endswith("a.cu") for path in base.changed)
+        try:
+            contents(folder, list(base.blobs.values()))
+        except Unusable:
+            assert trap.__name__ == "lazy_fetch", "only a repository that lacks objects cannot be read"
+    assert not list(marks.iterdir())
+
+
+@pytest.mark.parametrize("trap", TRAPS, ids=lambda trap: trap.__name__)
+def test_the_traps_are_traps(tmp_path: Path, trap: Trap) -> None:
+    if trap.__name__ not in FIRES_FOR_GIT:
+        pytest.skip("git walks into this one with other commands only")
+    tree, marks = _set_trap(tmp_path, trap)
+    for folder in (tree, tree / "lib"):
+        for command in (("status",), ("diff", "HEAD"), ("log", "-1", "-p"), ("cat-file", "-p", "HEAD:./a.cu")):
+            if not list(marks.iterdir()):
+                subprocess.run(["git", *command], cwd=folder, env=ENVIRONMENT, stdin=subprocess.DEVNULL, check=False)
+    assert list(marks.iterdir())
+
+
+def test_the_repository_is_not_written(tmp_path: Path) -> None:
+    tree = source(tmp_path / "tree")
+    before = {path: path.read_bytes() for path in (tree / ".git").rglob("*") if path.is_file()}
+    for path in (tree / "lib").iterdir():
+        os.utime(path, (5, 5))  # git would refresh the index
+    assert ours.why_not_clean(tree) is None
+    assert base_named(tree, "HEAD").changed == frozenset()
+    assert {path: path.read_bytes() for path in (tree / ".git").rglob("*") if path.is_file()} == before
+
+
+def test_a_linked_work_tree_and_a_submodule_are_repositories(tmp_path: Path) -> None:
+    tree = source(tmp_path / "tree")
+    git(tree, "worktree", "add", "-q", "-b", "other", str(tmp_path / "other"))
+    other = tmp_path / "other"
+    assert ours.work_tree_root(other / "lib") == other
+    assert ours.why_not_clean(other) is None
+    commit(other, {"lib/b.cu": REDUCE})
+    assert base_named(other, "main").changed == {"lib/b.cu"}
+    assert base_named(tree, "other").changed == frozenset()
+    inner = repository(tmp_path / "inner", {"a.cu": REDUCE})
+    git(tree, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(inner), "lib/inner")
+    git(tree, "commit", "-q", "-m", "more")
+    assert ours.why_not_clean(tree) is None
+    write(tree, {"lib/inner/a.cu": "int changed;\n"})
+    assert "uncommitted" in str(ours.why_not_clean(tree))
+    assert "uncommitted" in str(ours.why_not_clean(tree / "lib/inner/a.cu"))
+
+
+def test_branches_are_named_as_git_names_them(tmp_path: Path) -> None:
+    upstream = source(tmp_path / "upstream")
+    git(tmp_path, "clone", "-q", str(upstream), "clone")
+    clone = tmp_path / "clone"
+    first = git(clone, "rev-parse", "HEAD")
+    commit(clone, {"lib/b.cu": REDUCE})
+    git(clone, "tag", "-a", "-m", "a tag", "v1")
+    git(clone, "pack-refs", "--all")
+    for name in ("@{u}", "origin/main", "HEAD~1", "HEAD@{1}", "v1~1", first[:10]):
+        assert base_named(clone, name).changed == {"lib/b.cu"}, name
+    with pytest.raises(Unusable, match="no such commit"):
+        base_named(clone, "--output=x")
+
+
+def test_ignored_files_are_those_that_git_ignores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = source(tmp_path / "tree")
+    write(
+        tree,
+        {".gitignore": "*.log\n", ".git/info/exclude": "/scratch/\n", "lib/x.log": "", "scratch/y": "", "mine": ""},
+    )
+    home = tmp_path / "home"
+    write(home, {".gitconfig": "[core]\n\texcludesFile = ~/.mine\n", ".mine": "mine\n"})
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    assert ours.ignored(tree) == {"lib/x.log", "scratch", "mine"}
+    assert ours.ignores(tree, tree / "scratch")
+    assert not ours.ignores(tree, tree / "lib/out")
+
+
+def test_surroundings_do_not_steer_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = source(tmp_path / "tree")
+    other = repository(tmp_path / "other", {"x.cu": REDUCE})
+    write(tree, {"git": f"#!/bin/sh\ntouch {tmp_path}/ran\n"})
+    (tree / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", ":".join(("", ".", os.environ["PATH"])))
+    monkeypatch.chdir(tree)
+    for name, value in (("DIR", f"{other}/.git"), ("INDEX_FILE", "/nowhere"), ("EXTERNAL_DIFF", "./git"),
+                        ("CONFIG_COUNT", "1"), ("CONFIG_KEY_0", "core.fsmonitor"), ("CONFIG_VALUE_0", "./git"),
+                        ("EXEC_PATH", str(tree)), ("TRACE", str(tmp_path / "ran"))):  # fmt: skip
+        monkeypatch.setenv(f"GIT_{name}", value)
+    assert base_named(tree, "HEAD").changed == {"git"}
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_repository_that_is_none(tmp_path: Path) -> None:
+    (tmp_path / "a/.git").mkdir(parents=True)
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b/.git").write_bytes(b"gitdir: \xff\0/x\n")
+    os.mkfifo(tmp_path / "fifo")
+    for name in ("a", "b"):
+        assert ours.ignored(tmp_path / name) is None
+        assert not ours.in_work_tree(tmp_path / name)
+    shutil.rmtree(tmp_path / "a/.git")
+    os.mkfifo(tmp_path / "a/.git")
+    assert ours.why_not_clean(tmp_path / "a") == "it is not in a git work tree"

@@ -1,0 +1,55 @@
+"""`porter port --verify`: what the compiler says about a port and no rule knows."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from porter.validation.build.syntax import syntax_tool
+
+from tests.cli.command import porter
+
+UNKNOWN = """#include <cuda_runtime.h>
+__device__ int over(signed char) { return 1; }
+__device__ int over(unsigned char) { return 2; }
+__global__ void k(char4 *a, int *o) { o[0] = over(a[0].x); }
+"""
+EXPLAINED = """#include <cuda_runtime.h>
+void f(cudaStream_t s) { cudaGraphConditionalHandle h; (void)h; (void)s; }
+"""
+FINE = "#include <cuda_runtime.h>\n__global__ void k(int *o) { o[threadIdx.x] = 1; }\n"
+ABSENT = '#include "of_another_library.h"\n#include <cuda_runtime.h>\n__global__ void k(int *o) { missing(o); }\n'
+
+
+def _tree(folder: Path, **files: str) -> Path:
+    folder.mkdir()
+    for name, text in files.items():
+        (folder / f"{name}.cu").write_text(text)
+    return folder
+
+
+@pytest.mark.slow
+def test_an_error_without_a_finding_becomes_one(tmp_path: Path) -> None:
+    if (reason := syntax_tool()) is not None:
+        pytest.skip(reason)
+    source = _tree(tmp_path / "src", unknown=UNKNOWN, explained=EXPLAINED, fine=FINE, absent=ABSENT)
+    done = porter("port", source, "-o", tmp_path / "out", "--verify", "--format", "json")
+    found = [f for f in json.loads(done.stdout)["findings"] if f["code"] == "E010"]
+    assert [(f["path"], f["line"], f["effort"]) for f in found] == [("unknown.cu", 4, "manual")]
+    assert "call to 'over' is ambiguous" in found[0]["message"]
+    assert "1 need headers that are not here; 1 errors at places without a finding" in done.stderr
+    assert done.code == 1
+
+
+@pytest.mark.slow
+def test_a_port_that_compiles_is_done(tmp_path: Path) -> None:
+    if (reason := syntax_tool()) is not None:
+        pytest.skip(reason)
+    done = porter("port", _tree(tmp_path / "src", fine=FINE), "-o", tmp_path / "out", "--verify")
+    assert (done.code, "verify: 1 of 1 translation units compile" in done.stderr) == (0, True)
+
+
+def test_it_needs_a_tree_to_compile(tmp_path: Path) -> None:
+    done = porter("port", _tree(tmp_path / "src", fine=FINE), "--diff", "--verify")
+    assert (done.code, "--verify goes with -o OUT" in done.stderr) == (2, True)

@@ -1,0 +1,183 @@
+"""Loads and stores of inline PTX after porting: what the compiler for gfx942 leaves of them at -O3."""
+
+# ruff: noqa: E501
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from porter.validation.devices.core.result import Ran
+
+from porter.engine.file import port
+from porter.model import Effort
+from porter.source import SourceFile
+from tests.include import hip
+from tests.warp import execution
+
+LOADS = {
+    "volatile.global.u32": "sc0 sc1",
+    "global.cv.u32": "sc0 sc1",
+    "global.cg.u32": "sc1",
+    "global.cg.u64": "sc1",
+    "cg.u8": "sc1",
+    "relaxed.gpu.global.u32": "sc1",
+    "acquire.gpu.global.u32": "sc1",
+    "acquire.sys.global.s32": "sc0 sc1",
+    "relaxed.cta.global.u32": "sc0",
+    "global.u32": "",
+    "global.ca.s32": "",
+    "global.L1::no_allocate.u32": "",
+    "volatile.global.v2.u32": "sc0 sc1",
+    "acquire.gpu.global.v2.u64": "sc1",
+    "global.cg.v4.u32": "sc1",
+    "shared.u32": "",
+    "volatile.shared.u32": "",
+    "shared.v2.u32": "",
+}
+STORES = {
+    "global.wt.u32": "sc0 sc1",
+    "global.cg.u32": "sc1",
+    "volatile.global.u32": "sc0 sc1",
+    "release.gpu.global.u32": "sc1",
+    "relaxed.sys.global.u64": "sc0 sc1",
+    "global.cg.v2.u32": "sc1",
+    "global.u32": "",
+}
+_C = {"8": ("unsigned char", "r"), "32": ("unsigned", "r"), "64": ("unsigned long long", "l")}
+
+
+def _asm(how: str, opcode: str, clobbers: str) -> str:
+    """A load into `v...` or a store of it."""
+    found = re.search(r"(?:v([24])\.)?[us](8|32|64)$", opcode)
+    assert found is not None
+    count, (_, letter) = int(found[1] or 1), _C[found[2]]
+    names = ", ".join(f"%{i + (how == 'st')}" for i in range(count))
+    registers = f"{{{names}}}" if found[1] else names
+    pointer, address = ('"r"(l)', "%") if "shared" in opcode else ('"l"(p)', "%")
+    if how == "ld":
+        outputs = ", ".join(f'"={letter}"(v{i})' for i in range(count))
+        return f'asm volatile("ld.{opcode} {registers}, [{address}{count}];" : {outputs} : {pointer}{clobbers});'
+    inputs = ", ".join(f'"{letter}"(v{i})' for i in range(count))
+    return f'asm volatile("st.{opcode} [%0], {registers};" :: {pointer}, {inputs}{clobbers});'
+
+
+def _variables(opcode: str) -> str:
+    found = re.search(r"(?:v([24])\.)?[us](8|32|64)$", opcode)
+    assert found is not None
+    kind = "unsigned" if found[2] == "8" else _C[found[2]][0]
+    return f"{kind} {', '.join(f'v{i} = 0' for i in range(int(found[1] or 1)))};"
+
+
+def _source() -> str:
+    """Kernels that wait for a flag, once with a clobber and once without, and kernels that store twice."""
+    kernels = ""
+    for n, opcode in enumerate(LOADS):
+        for clobbers in ("", ' : "memory"'):
+            name = f"wait_{n}{'_memory' if clobbers else ''}"
+            body = f"{_variables(opcode)} do {{ {_asm('ld', opcode, clobbers)} }} while (v0 == 0); *out = (unsigned)v0 + at;"
+            if "shared" in opcode:
+                body = f"__shared__ unsigned s[64]; s[threadIdx.x] = *p; unsigned l = (unsigned)__cvta_generic_to_shared(s + at); {body}"
+            kernels += f"__global__ void {name}(unsigned *p, unsigned *out, int at) {{ {body} }}\n"
+    for n, opcode in enumerate(STORES):
+        store = _asm("st", opcode, "")
+        body = f"{_variables(opcode)} {store} v0 = 1; {store}"
+        kernels += f"__global__ void twice_{n}(unsigned *p) {{ {body} }}\n"
+    return f'#include <cuda_runtime.h>\nextern "C" {{\n{kernels}}}\n'
+
+
+def _loops(text: str) -> dict[str, list[str]]:
+    """The instructions of each kernel between the target of a jump back and the jump."""
+    found: dict[str, list[str]] = {}
+    for name, body in re.findall(r"^(\w+):\s*; @\1\n(.*?)s_endpgm", text, re.DOTALL | re.MULTILINE):
+        lines = [line.split(";")[0].strip() for line in body.splitlines()]
+        labels = {line[:-1]: place for place, line in enumerate(lines) if line.endswith(":")}
+        found[name] = []
+        for place, line in enumerate(lines):
+            jump = re.fullmatch(r"s_c?branch\w*\s+(\.\w+)", line)
+            if jump and labels.get(jump[1], place) < place:
+                found[name] += lines[labels[jump[1]] : place]
+    return found
+
+
+def _bits(line: str) -> str:
+    return " ".join(word for word in line.split() if word in ("sc0", "sc1", "nt"))
+
+
+@pytest.mark.slow
+def test_a_load_in_a_waiting_loop_stays_a_load_of_its_kind(tmp_path: Path) -> None:
+    done = port(SourceFile("a.cu", _source().encode()), execution.context("preserve"), "a.cu")
+    assert not [finding for finding in done.findings if finding.code == "P102"]
+    kernels = hip.assembly(
+        execution.inlined(done.data.decode()), tmp_path, flags=("-Wno-unused", "-Wno-unused-parameter")
+    )
+    loops = _loops((tmp_path / "snippet.s").read_text("utf-8"))
+    for n, (opcode, bits) in enumerate(LOADS.items()):
+        for name in (f"wait_{n}", f"wait_{n}_memory"):
+            loads = [line for line in loops[name] if re.match(r"(global|flat)_load|ds_read", line)]
+            assert loads, f"ld.{opcode} is gone from its loop: {loops[name]}"
+            assert {_bits(line) for line in loads} == {bits}, f"ld.{opcode}: {loads}"
+    for n, (opcode, bits) in enumerate(STORES.items()):
+        stores = [line for line in kernels[f"twice_{n}"] if line.startswith("global_store")]
+        assert len(stores) >= 2 and {_bits(line) for line in stores} == {bits}, f"st.{opcode}: {stores}"
+        assert not opcode.startswith("release") or "buffer_wbl2 sc1" in kernels[f"twice_{n}"]
+
+
+ALIASED = """#include <cuda_runtime.h>
+__global__ void aliased(float *x, unsigned *out) {
+  unsigned t = threadIdx.x, a, b;
+  x[t] = t + 1.0f;
+  asm("ld.global.u32 %0, [%1];" : "=r"(a) : "l"(x + t));
+  asm volatile("st.global.v2.u32 [%0], {%1, %2};" :: "l"(x + 64 + 2 * t), "r"(a), "r"(t));
+  x[64 + 2 * t] += 1.0f;
+  asm("ld.global.v2.u32 {%0, %1}, [%2];" : "=r"(a), "=r"(b) : "l"(x + 64 + 2 * t));
+  out[t] = a ^ b;
+}
+"""
+
+
+def test_bytes_of_another_type_are_the_same_memory() -> None:
+    done = port(SourceFile("a.cu", ALIASED.encode()), execution.context("preserve"), "a.cu")
+    module = execution.module(done.data.decode())
+    ran = module.launch(module.kernels[0], 1, 64, [np.zeros(192, np.float32), np.zeros(64, np.uint32)])
+    assert isinstance(ran, Ran), str(ran)
+    lanes = np.arange(64, dtype=np.uint32)
+    np.testing.assert_array_equal(ran.output(1), (lanes + 2).astype(np.float32).view(np.uint32) ^ lanes)
+
+
+ATOMICS = """#include <cuda_runtime.h>
+#include <cuda_pipeline_primitives.h>
+__global__ void k(unsigned *c, unsigned *o, const uint4 *in, uint4 *out) {
+  __shared__ uint4 s[64];
+  unsigned t = threadIdx.x, r, q, w; int sh;
+  asm volatile("atom.global.inc.u32 %0, [%1], %2;" : "=r"(r) : "l"(c), "r"(100u) : "memory");
+  asm volatile("atom.acquire.gpu.global.cas.b32 %0, [%1], %2, %3;" : "=r"(q) : "l"(c + 1 + t), "r"(t), "r"(t + 5u));
+  asm("{ .reg .pred p; isspacep.shared p, %1; selp.s32 %0, 1, 0, p; }" : "=r"(sh) : "l"(s));
+  __pipeline_memcpy_async(&s[t], &in[t], 16, t % 2 ? 4 : 0);
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
+  __syncthreads();
+  out[t] = s[63 - t];
+  w = __nv_bswap32(t);
+  o[t] = q * 2 + sh + (w >> 24 == t ? 0 : 1000);
+  (void)r;
+}
+"""
+
+
+def test_atomics_spaces_and_copies_that_are_done_at_once() -> None:
+    done = port(SourceFile("a.cu", ATOMICS.encode()), execution.context("preserve"), "a.cu")
+    assert not [finding for finding in done.findings if finding.effort is Effort.MANUAL]
+    module = execution.module(done.data.decode())
+    lanes = np.arange(64, dtype=np.uint32)
+    counters = np.concatenate([[np.uint32(0)], lanes])
+    words = np.arange(256, dtype=np.uint32)
+    ran = module.launch(module.kernels[0], 1, 64, [counters, np.zeros(64, np.uint32), words, np.zeros(256, np.uint32)])
+    assert isinstance(ran, Ran), str(ran)
+    np.testing.assert_array_equal(ran.output(0), np.concatenate([[64], lanes + 5]))
+    np.testing.assert_array_equal(ran.output(1), lanes * 2 + 1)
+    copied = words.reshape(64, 4).copy()
+    copied[1::2, 3] = 0
+    np.testing.assert_array_equal(ran.output(3).reshape(64, 4), copied[::-1])

@@ -1,0 +1,110 @@
+"""A hazard is the same finding wherever the helper stands that makes it one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from porter.cpp.headers import header_reader
+from porter.cpp.lex import lex
+from porter.cpp.program import Program
+from porter.engine.file import Context, port
+from porter.engine.registry import all_rules
+from porter.engine.support import load_support
+from porter.model import Settings
+from porter.names.table import load_names
+from porter.source import SourceFile
+
+PROBES = {
+    "W102 of a lane": (
+        "W102",
+        "{template}__device__ int place_of({p}) {{ return threadIdx.x & 31; }}",
+        "#define place_of({m}) (threadIdx.x & 31)",
+        "__global__ void k(int *x) { int v = x[0]; if (place_of(ARG) < 5) v += __shfl_down_sync(0xffffffff, v, 1);"
+        " x[0] = v; }",
+    ),
+    "W101 after a return": (
+        "W101",
+        "{template}__device__ int next_of({q}) {{ return __shfl_down_sync(0xffffffff, v, 1); }}",
+        "#define next_of(v{n}) __shfl_down_sync(0xffffffff, v, 1)",
+        "__global__ void k(int *x, int n) { int i = threadIdx.x; if (i >= n) return; x[i] = next_of(x[i]MORE); }",
+    ),
+    "W102 of a shuffle": (
+        "W102",
+        "{template}__device__ int next_of({q}) {{ return __shfl_down_sync(0xffffffff, v, 1); }}",
+        "#define next_of(v{n}) __shfl_down_sync(0xffffffff, v, 1)",
+        "__global__ void k(int *x) { int v = x[0]; if ((threadIdx.x & 31) < 5) v += next_of(vMORE); x[0] = v; }",
+    ),
+    "S103 of a lane": (
+        "S103",
+        "{template}__device__ int place_of({p}) {{ return threadIdx.x & 31; }}",
+        "#define place_of({m}) (threadIdx.x & 31)",
+        "__global__ void k(int *x) { if (place_of(ARG) == 0) __syncthreads(); x[0] = 1; }",
+    ),
+    "S103 of a barrier": (
+        "S103",
+        "{template}__device__ void meet({p}) {{ __syncthreads(); }}",
+        "#define meet({m}) __syncthreads()",
+        "__global__ void k(int *x) { if ((threadIdx.x & 31) == 0) meet(ARG); x[0] = 1; }",
+    ),
+}
+PLACES = ("file", "header", "header of a header", "template", "macro")
+
+
+def tree(probe: str, place: str) -> tuple[str, dict[str, str]]:
+    """The file with the kernel, and the headers."""
+    _, function, macro, kernel = PROBES[probe]
+    generic = place == "template"
+    fields = {
+        "template": "template <class T> " if generic else "",
+        "p": "T" if generic else "",
+        "q": "int v, T" if generic else "int v",
+        "m": "",
+        "n": "",
+    }
+    helper = (macro if place == "macro" else function).format(**fields)
+    kernel = kernel.replace("ARG", "1" if generic else "").replace("MORE", ", 1" if generic else "")
+    if place == "file":
+        return f"{helper}\n{kernel}\n", {}
+    inner = f"#pragma once\n{helper}\n"
+    if place == "header":
+        return f'#include "a.cuh"\n{kernel}\n', {"a.cuh": inner}
+    return f'#include "a.cuh"\n{kernel}\n', {"a.cuh": '#pragma once\n#include "sub/b.cuh"\n', "sub/b.cuh": inner}
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("probe", PROBES)
+def test_a_helper_is_seen_wherever_it_stands(tmp_path: Path, probe: str, place: str) -> None:
+    """In the file, a header, a header's header, as a template, as a macro."""
+    text, headers = tree(probe, place)
+    for name, content in headers.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(content)
+    code = PROBES[probe][0]
+    rules = tuple(rule for rule in all_rules() if rule.code == code)
+    context = Context(
+        Settings(), load_names(None, {}), load_support(None), rules, included_file=header_reader(tmp_path, ())
+    )
+    found = [f for f in port(SourceFile("k.cu", text.encode()), context, "k.hip").findings if f.code == code]
+    assert len(found) == 1
+    assert found[0].kernel == "k"
+    without = port(
+        SourceFile("k.cu", text.encode()), Context(Settings(), load_names(None, {}), load_support(None), rules), "k.hip"
+    )
+    assert bool(without.findings) == (place == "file")
+
+
+def test_only_constants_that_are_in_sight_are_brought(tmp_path: Path) -> None:
+    """Variables of the file and of host functions of headers are other things than constants of the same name."""
+    header = (
+        "constexpr int kLanes = 32;\nconst int n = 5;\n"
+        "inline int host() { const int local = 3; return local; }\nstruct S { static constexpr int kRows = 4; };\n"
+    )
+    (tmp_path / "a.cuh").write_text(header)
+    source = SourceFile("k.cu", b'#include "a.cuh"\n__global__ void k(int n) { n += kLanes + local + S::kRows; }\n')
+    program = Program(source, lex(source.text), header_reader(tmp_path, ()))
+    assert sorted(program.brought({"n", "kLanes", "local", "kRows"}).splitlines()) == [
+        "constexpr int kLanes = 32;",
+        "constexpr int kRows = 4;",
+    ]

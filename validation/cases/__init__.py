@@ -1,0 +1,1 @@
+"""What is checked: case files, their arguments, inputs and references."""

@@ -1,0 +1,1 @@
+"""`porter cases init`: drafts of case files from kernels and the host code around them."""

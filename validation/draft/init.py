@@ -1,0 +1,334 @@
+"""`porter cases init`: a draft of a case file from signatures and launch sites; what they do not tell is marked."""
+
+from __future__ import annotations
+
+import keyword
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from porter.validation.cases.argument_rows import TODO
+from porter.validation.cases.case import LANES, SUFFIX
+from porter.validation.cases.expression import FUNCTIONS, BadExpression, Expression
+from porter.validation.cases.file import SCHEMA
+from porter.validation.draft.arguments import Line, lines_of
+from porter.validation.draft.build import Build
+from porter.validation.draft.expression import Unknown, Value
+from porter.validation.draft.kernel import cancels, loop_bounds
+from porter.validation.draft.sizes import Sizes, sizes_of
+from porter.validation.draft.string import StringUnit, string_units
+from porter.validation.draft.template import Instance, instances
+from porter.validation.draft.unit import SourceText, read_unit
+
+from porter.errors import Unusable
+from porter.model import Kernel
+from porter.system.reading import read_regular
+
+_COOPERATIVE = "LaunchCooperativeKernel"
+_FEW_TERMS = 4
+"""Of products that are added up without a loop: they may cancel."""
+_TERMS = 64
+"""Added up in a loop that does not tell how far it runs."""
+_QUIET = re.compile(r'(  "(?:in|inout) \w+: u?int\d+\[[^\]]*\])(?: = (?:integers\(0, .*\)|arange))?(",)$', re.MULTILINE)
+_WORD = re.compile(r"[A-Za-z_]\w*")
+
+
+@dataclass(frozen=True)
+class DraftedCase:
+    """One `[[case]]`; its sweep can be chosen."""
+
+    name: str
+    kernel: str
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    sizes: Sizes
+    notes: tuple[str, ...]
+
+    def text(self, chosen: Sequence[int] | None = None, *, name: str | None = None, notes: Sequence[str] = ()) -> str:
+        """Its lines, with some of the tables of sizes."""
+        before = [f'name = "{name}"', self.before[-1]] if name else list(self.before)
+        comments = [f"# {note}" for note in (*self.notes, *notes)]
+        return "\n".join([*comments, "[[case]]", *before, *self.sizes.lines(chosen), *self.after]) + "\n"
+
+    def unchecked(self, reason: str) -> DraftedCase:
+        """Without a look for races, which the original has."""
+        note = f"races are not looked for, as the original has one: {reason}"
+        return replace(self, after=(*self.after, "races = false"), notes=(*self.notes, note))
+
+    def quiet(self) -> DraftedCase:
+        """With integers that stay inside of whatever they index: 0 and 1."""
+        lines = tuple(_QUIET.sub(r"\1 = integers(0, 2)\2", line) for line in self.after)
+        return replace(self, after=lines, notes=(*self.notes, "integers are 0 and 1 only: larger ones left an array"))
+
+    def clipped(self) -> DraftedCase:
+        """The first blocks of a large grid only."""
+        grid, *rest = self.after
+        sides = re.findall(r'"[^"]*"|\d+', grid.partition("=")[2])
+        most = {1: (64,), 2: (8, 8), 3: (4, 4, 4)}[len(sides)]
+        shown = [f'"min({side.strip(chr(34))}, {limit})"' for side, limit in zip(sides, most, strict=True)]
+        note = f"not all blocks of the program's grid: at most {' x '.join(map(str, most))}"
+        line = f"grid = {shown[0] if len(shown) == 1 else '[' + ', '.join(shown) + ']'}"
+        return replace(self, after=(line, *rest), notes=(*self.notes, note))
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """The lines that have to be filled in."""
+        return tuple(line.strip() for line in (*self.before, *self.after) if TODO in line)
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A case file."""
+
+    source: Path
+    parts: tuple[DraftedCase, ...]
+    build: Build = field(default_factory=Build)
+
+    @property
+    def text(self) -> str:
+        """All of it."""
+        return "\n".join([self.head(), *(part.text() for part in self.parts)])
+
+    def head(self, *, absolute: bool = False) -> str:
+        """The keys at the top; with absolute paths for a file that lies elsewhere."""
+        folder = self.source.absolute().parent
+        lines = [
+            f'schema = "{SCHEMA}"',
+            f"source = {_path(self.source.absolute() if absolute else Path(self.source.name))}",
+        ]
+        if absolute:
+            lines.append(f"root = {_path(folder)}")
+        if self.build.defines:
+            lines.append(f"defines = [{', '.join(map(_text, self.build.defines))}]")
+        if self.build.include_dirs:
+            shown = (
+                place.absolute() if absolute else Path(os.path.relpath(place, folder))
+                for place in self.build.include_dirs
+            )
+            lines.append(f"include_dirs = [{', '.join(map(_path, shown))}]")
+        return "\n".join(lines) + "\n"
+
+    @property
+    def cases(self) -> int:
+        """How many there are."""
+        return len(self.parts)
+
+    @property
+    def marks(self) -> int:
+        """Places that have to be filled in."""
+        return self.text.count(TODO)
+
+
+def draft(source: Path, kernels: tuple[str, ...] = ()) -> Draft:
+    """Cases for the kernels of a file, or for those named."""
+    units = [StringUnit(None, read_unit(source), ()), *string_units(source)]
+    names = {kernel.name for unit in units for kernel in unit.unit.kernels}
+    unknown = [name for name in kernels if name not in names]
+    if unknown or not names:
+        there = ", ".join(sorted(names)) or "none"
+        raise Unusable(f"{source}: no kernel {unknown[0] if unknown else ''}; there are: {there}".replace("  ", " "))
+    taken: dict[str, int] = {}
+    parts = [
+        _Case(unit.unit, one, _of_string(unit)).made(taken)
+        for unit in units
+        for kernel in unit.unit.kernels
+        if not kernels or kernel.name in kernels
+        for one in instances(unit.unit, kernel)
+    ]
+    return Draft(source, tuple(parts), units[0].unit.build)
+
+
+def _of_string(unit: StringUnit) -> tuple[str, ...]:
+    """The lines that say where a kernel in a string is, and what its options define."""
+    if unit.name is None:
+        return ()
+    defines = ", ".join(_quoted(f"{define}{TODO}" if define.endswith("=") else define) for define in unit.defines)
+    return (f"string = {_quoted(unit.name) if unit.name else 'true'}", *([f"defines = [{defines}]"] if defines else []))
+
+
+def place_of(source: Path) -> Path:
+    """Where the draft goes: beside the source."""
+    return source.with_name(source.stem + SUFFIX)
+
+
+@dataclass
+class _Case:
+    """One `[[case]]` in the making."""
+
+    unit: SourceText
+    instance: Instance
+    string: tuple[str, ...] = ()
+    notes: list[str] = field(default_factory=list)
+
+    def made(self, taken: dict[str, int]) -> DraftedCase:
+        """Its lines; equal names get numbers."""
+        kernel, launch, host = self.instance.kernel, self.instance.launch, self.unit.host
+        host.varying = None
+        first = lines_of(self.unit, self.instance, [])
+        host.varying = frozenset(
+            line.value.text for line in first if line.value is not None and _WORD.fullmatch(line.value.text)
+        )
+        host.sizes.clear()
+        arguments = lines_of(self.unit, self.instance, self.notes)
+        renamed = _renamed(arguments)
+        grid = self._dimensions(launch.grid if launch else "", renamed)
+        block = self._dimensions(launch.block if launch else "", renamed)
+        shared = self._side(launch.shared, renamed) if launch and launch.shared.strip() not in ("", "0") else "0"
+        shown = [argument.text(lambda value: _shown(value, renamed)) for argument in arguments]
+        body = self.unit.body(kernel)
+        sizes = sizes_of(host, _symbols([*grid, *block, shared, *shown]), renamed, arguments, grid, block, body)
+        lines = [*self.string, f"grid = {_listed(grid)}", f"block = {_listed(block)}"]
+        if shared != "0":
+            lines.append(f"shared = {_quoted(shared)}")
+        if launch is not None and _COOPERATIVE in host.text[launch.span.start : launch.span.end]:
+            lines.append("cooperative = true")
+        listed = (f"  {line if line.startswith('{') else _text(line)}," for line in shown)
+        lines += ["arguments = [", *listed, "]", *self._constants(body)]
+        if any(argument.adds for argument in arguments):
+            lines.append("deterministic = false")
+        lines += _tolerance(arguments, self.unit.reached(kernel), renamed)
+        lines.append(_reference(kernel, self.unit.path.parent))
+        name = self._name(taken)
+        given = () if name is None else (f'name = "{name}"',)
+        plain = name or _plain(self.instance.name)
+        before = (*given, f'kernel = "{self.instance.name}"')
+        return DraftedCase(plain, self.instance.name, before, tuple(lines), sizes, tuple(self.notes))
+
+    def _name(self, taken: dict[str, int]) -> str | None:
+        """A name, where the kernel's own is taken."""
+        plain = _plain(self.instance.name)
+        taken[plain] = taken.get(plain, 0) + 1
+        return f"{plain}_{taken[plain]}" if taken[plain] > 1 else None
+
+    def _dimensions(self, written: str, renamed: Mapping[str, str]) -> list[str]:
+        launch = self.instance.launch
+        position = launch.span.start if launch else 0
+        try:
+            sides = self.unit.host.dimensions(written, position)
+            if sides is not None:
+                return [self._checked(side, written, renamed) for side in sides]
+        except Unknown:
+            pass
+        return [self._side(written, renamed)]
+
+    def _side(self, written: str, renamed: Mapping[str, str]) -> str:
+        """A C++ expression as one of a case file; marked, with what was written, where that cannot be."""
+        launch = self.instance.launch
+        try:
+            return self._checked(self.unit.host.value(written, launch.span.start if launch else 0), written, renamed)
+        except Unknown:
+            return _marked(written)
+
+    def _checked(self, value: Value, written: str, renamed: Mapping[str, str]) -> str:
+        text = _shown(value, renamed)
+        try:
+            Expression(text).check()
+        except BadExpression:
+            return _marked(written)
+        return text
+
+    def _constants(self, body: str) -> list[str]:
+        """`__constant__` variables that the kernel names and the host sets."""
+        found: list[str] = []
+        host = self.unit.host
+        for match in re.finditer(r"__constant__\s+([\w ]+?)\s+(\w+)\s*((?:\[[^\]]*\]\s*)*);", host.text):
+            kind, name = host.plain_type(match[1]), match[2]
+            if not re.search(rf"\b{name}\b", host.text[: match.start()] + host.text[match.end() :]) or not re.search(
+                rf"\b{name}\b", body
+            ):
+                continue
+            found.append(self._constant(kind, name, match[3], match.start()))
+        return ["constants = [", *(f'  "{line}",' for line in found), "]"] if found else []
+
+    def _constant(self, kind: str, name: str, sizes: str, position: int) -> str:
+        from porter.validation.draft.types import elements_of
+
+        element = elements_of(self.unit.host, kind)
+        sides: list[str] = []
+        for side in re.findall(r"\[([^\]]*)\]", sizes):
+            try:
+                sides.append(self.unit.host.value(side, position).shown())
+            except Unknown:
+                sides.append(TODO)
+        if element is None:
+            return f"in {name}: {TODO}({kind})[{', '.join(sides) or '1'}]"
+        inner = [str(element.lanes)] if element.lanes > 1 else []
+        return f"in {name}: {element.dtype}[{', '.join([*(sides or ['1']), *inner])}]"
+
+
+def _renamed(arguments: tuple[Line, ...]) -> dict[str, str]:
+    """Sizes of the host that are passed as they are have the name of the parameter."""
+    found: dict[str, str] = {}
+    for argument in arguments:
+        value = argument.value
+        if value is None or value.factor != 1 or not _WORD.fullmatch(value.text) or value.text in found:
+            continue
+        if argument.name not in found.values() and not keyword.iskeyword(argument.name):
+            found[value.text] = argument.name
+    taken = set(found.values())
+    return {name: new for name, new in found.items() if new == name or new not in found or new not in taken}
+
+
+def _shown(value: Value, renamed: Mapping[str, str]) -> str:
+    text = value.shown()
+    return _WORD.sub(lambda match: renamed.get(match[0], match[0]), text)
+
+
+def _symbols(texts: list[str]) -> set[str]:
+    """The names in expressions."""
+    found: set[str] = set()
+    for text in texts:
+        found |= set(_WORD.findall(text))
+    return found - FUNCTIONS.keys() - {LANES, TODO}
+
+
+def _tolerance(arguments: tuple[Line, ...], body: str, renamed: Mapping[str, str]) -> list[str]:
+    """How many terms are added up, as far as the loops tell."""
+    bounds = loop_bounds(body)
+    if not any("float" in line.dtype and line.kind in ("out", "inout") for line in arguments):
+        return []
+    if bounds is None:
+        return [f"tolerance = {{ reduction = {_FEW_TERMS} }}"] if cancels(body) else []
+    values = {line.name: line.value for line in arguments if line.value is not None and "float" not in line.dtype}
+    told = [value for name in bounds if (value := values.get(name)) is not None]
+    numbers = [int(name) for name in bounds if name.isdigit()]
+    parts = list(dict.fromkeys([*(_shown(value, renamed) for value in told), str(max([_TERMS, *numbers]))]))
+    if any(line.dtype in ("float16", "bfloat16") and line.kind in ("out", "inout") for line in arguments):
+        return ["tolerance = { rtol = 0.02, atol = 0.05 }  # sums may be kept in half precision"]
+    terms = f'"max({", ".join(parts)})"' if len(parts) > 1 else parts[0]
+    return [f"tolerance = {{ reduction = {terms} }}"]
+
+
+def _plain(kernel: str) -> str:
+    return re.sub(r"\W+", "_", kernel.rpartition("::")[2]).strip("_")
+
+
+def _marked(written: str) -> str:
+    shown = " ".join(written.split()).replace("\\", "/").replace('"', "'")
+    return f"{TODO}: {shown}" if shown else TODO
+
+
+def _path(path: Path) -> str:
+    return _text(str(path).replace("\\", "\\\\").replace('"', '\\"'))
+
+
+def _text(line: str) -> str:
+    return f'"{line}"'
+
+
+def _quoted(text: str) -> str:
+    return text if text.isdigit() else f'"{text}"'
+
+
+def _listed(sides: list[str]) -> str:
+    return _quoted(sides[0]) if len(sides) == 1 else f"[{', '.join(map(_quoted, sides))}]"
+
+
+def _reference(kernel: Kernel, folder: Path) -> str:
+    path = folder / "reference.py"
+    for name in (f"reference_{kernel.name}", kernel.name):
+        if path.is_file() and re.search(rf"^def {name}\(", read_regular(path).decode("utf-8", "replace"), re.MULTILINE):
+            return f'reference = "reference.py:{name}"'
+    return f'# reference = "reference.py:{kernel.name}"  # without one, original and port are compared with each other'

@@ -1,0 +1,228 @@
+"""Tries the sizes of a draft: the original itself, on a device, says which of them it takes."""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from porter.validation.cases.case import LANES, Case, CaseError
+from porter.validation.cases.expression import BadExpression
+from porter.validation.cases.file import load_cases
+from porter.validation.cases.inputs import shape_of
+from porter.validation.draft.init import Draft, DraftedCase
+from porter.validation.draft.types import bytes_of
+from porter.validation.run.plan import Request, validate
+from porter.validation.verdict.outcome import CaseResult, Status
+
+_DEVICE = "ptx"
+_LONGEST = 160
+_MANY_THREADS, _MOST_BYTES = 1 << 18, 1 << 28
+_RACE = "data race"
+_MOST_NOTES = 4
+_AGAIN = 6
+"""Tables of sizes that are tried with other values."""
+_FAVOURED = 13
+"""Bits of the number of threads to begin with."""
+_FINAL = (Status.BUILD_FAILED, Status.NOT_RUN, Status.TIMED_OUT)
+"""What other sizes do not change."""
+
+
+@dataclass(frozen=True)
+class TriedCase:
+    """A drafted case, the sizes that the original takes, and what it says of the others."""
+
+    case: DraftedCase
+    chosen: tuple[int, ...]
+    reason: str = ""
+    """Why there is none."""
+    status: Status = Status.PASSED
+    """Of the original, where there is none."""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The case, with the sizes that run; as drafted where none does."""
+        said = [f"the original with the sizes of the draft: {self.reason}"] if self.reason else list(self.notes)
+        return self.case.text(self.chosen or None, notes=said)
+
+
+def try_sizes(draft: Draft, launch_seconds: float = 20.0, jobs: int = 1) -> tuple[TriedCase, ...]:
+    """Every case with its first sizes that run: small ones for a kernel that guards its indices, else one that does.
+
+    Cases with something to fill in are not run.
+    """
+    planned = [_planned(part, draft) for part in draft.parts]
+    draft = replace(draft, parts=tuple(one.case for one in planned))
+    tried: dict[int, TriedCase] = {}
+    open_cases: dict[int, tuple[int, ...]] = {}
+    for number, one in enumerate(planned):
+        reason = f"to fill in: {one.case.marks[0]}" if one.case.marks else one.refused
+        tried[number] = TriedCase(one.case, (), reason, Status.NOT_RUN)
+        if one.places:
+            open_cases[number] = one.places
+    _try(draft, open_cases, tried, launch_seconds, jobs)
+    faulty = {n: places for n, places in open_cases.items() if tried[n].status is Status.FAULT}
+    quiet = replace(draft, parts=tuple(part.quiet() if n in faulty else part for n, part in enumerate(draft.parts)))
+    again = {n: places[:_AGAIN] for n, places in faulty.items() if quiet.parts[n].after != draft.parts[n].after}
+    second = dict(tried)
+    _try(quiet, again, second, launch_seconds, jobs)
+    tried |= {n: one for n, one in second.items() if one.chosen}
+    racing = {n: open_cases[n][:_AGAIN] for n in faulty if not tried[n].chosen and _RACE in tried[n].reason}
+    parts = (p.unchecked(tried[n].reason) if n in racing else p for n, p in enumerate(draft.parts))
+    _try(replace(draft, parts=tuple(parts)), racing, tried, launch_seconds, jobs)
+    return tuple(tried[number] for number in range(len(draft.parts)))
+
+
+def _try(
+    draft: Draft,
+    places: Mapping[int, tuple[int, ...]],
+    tried: dict[int, TriedCase],
+    launch_seconds: float,
+    jobs: int,
+) -> None:
+    """The small sizes together, then the others one by one, until one runs."""
+    left = dict(places)
+    first = {n: tuple(p for p in ps if p < draft.parts[n].sizes.preferred) for n, ps in left.items()}
+    others = {n: tuple(p for p in ps if p not in first[n]) for n, ps in left.items()}
+    most = max((len(rest) for rest in others.values()), default=0)
+    rounds = [first, *({n: ps[i : i + 1] for n, ps in others.items()} for i in range(most))]
+    for wanted in rounds:
+        asked = {n: ps for n, ps in wanted.items() if n in left and ps}
+        if not asked:
+            continue
+        results = _run(draft, asked, launch_seconds, jobs)
+        for n, ps in asked.items():
+            tried[n] = _judged(draft.parts[n], ps, results, n, tried[n])
+            if tried[n].chosen or tried[n].status in _FINAL:
+                del left[n]
+
+
+def text_of(draft: Draft, tried: Sequence[TriedCase]) -> str:
+    """The case file."""
+    return "\n".join([draft.head(), *(one.text for one in tried)])
+
+
+def _judged(
+    part: DraftedCase,
+    places: Sequence[int],
+    results: Mapping[str, CaseResult | str],
+    number: int,
+    before: TriedCase,
+) -> TriedCase:
+    fine: list[int] = []
+    status, reason = Status.NOT_RUN, "not run"
+    refused: list[str] = []
+    for place in sorted(places):
+        result = results.get(_name(number, place), "not run")
+        if isinstance(result, CaseResult) and result.status in (Status.PASSED, Status.NONDETERMINISTIC):
+            fine.append(place)
+            continue
+        status = result.status if isinstance(result, CaseResult) else Status.NOT_RUN
+        reason = " ".join((result.reason if isinstance(result, CaseResult) else result).split())[:_LONGEST]
+        refused.append(f"{_sizes(part, place)}: {status.value}: {reason}")
+    if fine:
+        said = [*before.notes, *(f"left out, {one}" for one in refused)]
+        return TriedCase(part, tuple(fine), notes=tuple(said[:_MOST_NOTES]))
+    if before.status is not Status.NOT_RUN and status is Status.NOT_RUN:
+        return before
+    notes = (*before.notes, *(f"left out, {one}" for one in refused))
+    return TriedCase(part, (), f"{status.value}: {reason}", status, notes)
+
+
+def _sizes(part: DraftedCase, place: int) -> str:
+    pairs = zip(part.sizes.names, part.sizes.tables[place], strict=True)
+    return ", ".join(f"{name}={value}" for name, value in pairs) or "no sizes"
+
+
+def _name(number: int, place: int) -> str:
+    return f"try_{number}_{place}"
+
+
+def _run(
+    draft: Draft, asked: Mapping[int, Sequence[int]], launch_seconds: float, jobs: int
+) -> dict[str, CaseResult | str]:
+    """What the original came to with each table of sizes: a case for each."""
+    with tempfile.TemporaryDirectory(prefix="porter-try-") as folder:
+        path = Path(folder) / "try.case.toml"
+        found: dict[str, CaseResult | str] = {}
+        parts: list[str] = []
+        for number, places in asked.items():
+            for place in places:
+                part = draft.parts[number]
+                text = part.text((place,), name=_name(number, place))
+                try:
+                    path.write_text(draft.head(absolute=True) + text, "utf-8")
+                    load_cases(path)
+                    parts.append(text)
+                except CaseError as error:
+                    found[_name(number, place)] = error.message
+        if not parts:
+            return found
+        path.write_text("\n".join([draft.head(absolute=True), *parts]), "utf-8")
+        request = Request((path,), (_DEVICE,), schedules=1, jobs=jobs, launch_seconds=launch_seconds)
+        outcome = validate(request)
+        found |= {case.name: case for case in outcome.report.cases}
+        for wrong in outcome.report.errors:
+            for number, places in asked.items():
+                for place in places:
+                    found.setdefault(_name(number, place), wrong.message)
+        return found
+
+
+@dataclass(frozen=True)
+class _Planned:
+    """A drafted case, and the tables of sizes that are worth a run, in order."""
+
+    case: DraftedCase
+    places: tuple[int, ...]
+    refused: str = ""
+
+
+def _planned(part: DraftedCase, draft: Draft) -> _Planned:
+    """Some thousand threads first; fewer blocks than the program has, where no table of sizes leaves few."""
+    if part.marks:
+        return _Planned(part, ())
+    threads, refused = _threads(part, draft)
+    if threads and min(threads.values()) > _MANY_THREADS:
+        part = part.clipped()
+        threads, refused = _threads(part, draft)
+    order = sorted(threads, key=lambda place: abs(threads[place].bit_length() - _FAVOURED))
+    return _Planned(part, tuple(order), refused)
+
+
+def _threads(part: DraftedCase, draft: Draft) -> tuple[dict[int, int], str]:
+    """How many threads each table of sizes comes to; and what is wrong with the last of the others."""
+    found: dict[int, int] = {}
+    refused = ""
+    with tempfile.TemporaryDirectory(prefix="porter-try-") as folder:
+        path = Path(folder) / "try.case.toml"
+        for place in range(len(part.sizes.tables)):
+            path.write_text(draft.head(absolute=True) + part.text((place,)), "utf-8")
+            try:
+                (case,) = load_cases(path)
+                found[place] = _threads_of(case)
+            except CaseError as error:
+                refused = error.message
+            except BadExpression as error:
+                refused = str(error)
+    return found, refused
+
+
+def _threads_of(case: Case) -> int:
+    """Threads of a launch; raises CaseError where it has none, or its arrays would take long to fill."""
+    most = 0
+    for symbols in case.shapes():
+        threads = 1
+        for side in (*case.grid, *case.block):
+            threads *= int(side.value(symbols | {LANES: 32}))
+        if threads < 1:
+            raise case.error("the grid has no blocks")
+        arrays = [argument for argument in case.arguments if argument.is_array]
+        size = sum(math.prod(shape_of(case, argument, symbols)) * bytes_of(argument.dtype) for argument in arrays)
+        if size > _MOST_BYTES:
+            raise case.error(f"too large for a virtual device: {size} bytes")
+        most = max(most, threads)
+    return most

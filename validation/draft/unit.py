@@ -1,0 +1,119 @@
+"""The text that a draft is made from: a source, its own headers in place, and the files beside it that launch it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from porter.validation.draft.arrays import Arrays
+from porter.validation.draft.build import Build, build_of
+from porter.validation.draft.declarations import without_comments
+from porter.validation.draft.host import Host
+
+from porter.cpp.kernels import find_kernels
+from porter.cpp.lex import lex
+from porter.errors import Unusable
+from porter.model import Kernel
+from porter.source import SourceFile
+from porter.system.reading import is_regular, read_regular
+
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">][^\n]*$', re.MULTILINE)
+_SOURCES = frozenset({".cu", ".cpp", ".cc", ".cxx", ".c", ".h", ".hpp", ".cuh"})
+_CALLED = re.compile(r"\b([A-Za-z_]\w*)\s*(?:<[^<>;]*>\s*)?\(")
+_MAIN = re.compile(r"\bmain\s*\(")
+_MOST = 4 << 20
+"""Characters: beyond that, files beside the source are left out."""
+
+
+@dataclass(frozen=True)
+class SourceText:
+    """What is known of a source: kernels with their launches, and the host code around."""
+
+    path: Path
+    host: Host
+    kernels: tuple[Kernel, ...]
+    build: Build = field(default_factory=Build)
+
+    def body(self, kernel: Kernel) -> str:
+        """The text of a kernel."""
+        return self.host.text[kernel.span.start : kernel.span.end]
+
+    @cached_property
+    def arrays(self) -> Arrays:
+        """What the host allocates."""
+        return Arrays(self.host)
+
+    def reached(self, kernel: Kernel) -> str:
+        """The text of a kernel and of the functions that it calls, directly or not."""
+        bodies = {function.name: self.host.text[function.start : function.end] for function in self.host.functions}
+        found = {kernel.name: self.body(kernel)}
+        waiting = [found[kernel.name]]
+        while waiting:
+            for name in _CALLED.findall(waiting.pop()):
+                if name in bodies and name not in found:
+                    found[name] = bodies[name]
+                    waiting.append(bodies[name])
+        return "\n".join(found.values())
+
+
+def read_unit(path: Path) -> SourceText:
+    """The kernels of a file and of its own headers that it launches."""
+    try:
+        own = read_regular(path).decode("latin-1")
+    except OSError as error:
+        raise Unusable(f"{path}: {error.strerror}") from None
+    seen = {path.resolve()}
+    build = build_of(path.parent)
+    text = _flat(path, own, seen, build.include_dirs)
+    named = {kernel.name for kernel in kernels_of(path, without_comments(own))}
+    text, length = _without_strings(text), len(text)
+    found = kernels_of(path, text)
+    if not _MAIN.search(text) or any(not kernel.launches for kernel in found if kernel.name in named):
+        text += _without_strings(_beside(path, seen, length, build.include_dirs))
+        found = tuple(kernel for kernel in kernels_of(path, text) if kernel.span.start < length)
+    kernels = tuple(kernel for kernel in found if kernel.name in named or kernel.launches)
+    return SourceText(path, Host(text + _defined(build.defines), build.arguments), kernels, build)
+
+
+def _defined(defines: tuple[str, ...]) -> str:
+    """What the command line defines, at the end: places in the text stay."""
+    pairs = (define.partition("=") for define in defines)
+    return "".join(f"\n#define {name} {value or 1}" for name, _, value in pairs) + "\n"
+
+
+def kernels_of(path: Path, text: str) -> tuple[Kernel, ...]:
+    """The kernels of a text that stands for a file."""
+    return find_kernels(lex(text), str(path), SourceFile(str(path), text.encode("latin-1")))
+
+
+def _flat(path: Path, text: str, seen: set[Path], folders: tuple[Path, ...]) -> str:
+    """The text with the project's own headers in the place of their `#include`, comments blanked."""
+
+    def inner(match: re.Match[str]) -> str:
+        places = ((folder / match[1]).resolve() for folder in (path.parent, *folders))
+        other = next((place for place in places if is_regular(place)), None)
+        if other is None or other in seen or other.stat().st_size > _MOST:
+            return match[0]
+        seen.add(other)
+        return _flat(other, read_regular(other).decode("latin-1"), seen, folders)
+
+    return _INCLUDE.sub(inner, without_comments(text))
+
+
+def _without_strings(text: str) -> str:
+    """The same text with the insides of string literals blanked: formats look like assignments."""
+    return re.sub(r'(?<!\')"((?:\\.|[^"\\\n])*)"', lambda m: f'"{" " * len(m[1])}"', text)
+
+
+def _beside(path: Path, seen: set[Path], length: int, folders: tuple[Path, ...]) -> str:
+    """The other sources of the folder: they may hold the launches and the callers."""
+    made = ""
+    for other in sorted(path.parent.iterdir()):
+        if other.suffix in _SOURCES and is_regular(other) and other.resolve() not in seen:
+            if length + len(made) + other.stat().st_size > _MOST:
+                continue
+            seen.add(other.resolve())
+            made += "\n" + _flat(other, read_regular(other).decode("latin-1"), seen, folders)
+    return made

@@ -1,0 +1,234 @@
+"""The estimate: the busiest unit against the chain of waits, and what each factor costs. Pure.
+
+Throughput: on a CU the most loaded of VALU, MFMA, scalar unit, LDS and L1; for the chip L2, last-level cache, memory
+and dispatch. Latency: how long wavefronts wait, over how many wait at once. Together a sum of powers (`_JOIN`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from porter.validation.estimate.chip import LINE, Chip
+from porter.validation.estimate.work import (
+    Launched,
+    Step,
+    resident,
+    steps,
+    traffic,
+    unit_cycles,
+    wave_latency,
+)
+
+BANDS = {"memory": 1.3, "l2": 1.35, "last": 1.35, "valu": 1.25, "mfma": 1.15, "lds": 1.2, "l1": 1.15, "latency": 1.4}
+"""How far off, as a factor, the estimate was on published measurements of that class (docs/estimate.md)."""
+_JOIN = 1.9
+"""Between 1 (one after the other) and infinity (the larger alone): fitted on streams at every occupancy."""
+UNTESTED = 2.0
+"""The band of a class without published measurements."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What would be saved without one cause of cost: nanoseconds, and where it lies."""
+
+    cause: str
+    nanoseconds: float
+    places: tuple[tuple[str, float], ...]
+    """(source line, its share of the cause), largest first."""
+    remedy: str
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """An estimate of one launch in nanoseconds; nothing of it was measured."""
+
+    nanoseconds: float
+    band: float
+    """The time lies, we think, between the estimate divided and multiplied by this."""
+    limit: str
+    """The resource that is busiest, or latency."""
+    tested: bool
+    """Whether published measurements of that class were predicted."""
+    resources: dict[str, float]
+    """Nanoseconds that each resource alone would take."""
+    waves_per_simd: float
+    limited_by: tuple[str, ...]
+    traffic: dict[str, float]
+    """Bytes of the whole launch, by level."""
+    costs: tuple[Cost, ...] = ()
+
+
+def estimate(chip: Chip, launched: Launched) -> Estimate:
+    """Estimates a launch whose arrays lie in memory, not in caches, and which is not the first of its program."""
+    program = steps(launched.counters)
+    found = _estimate(chip, launched, program)
+    return replace(found, costs=_costs(chip, launched, program, found))
+
+
+def _estimate(chip: Chip, launched: Launched, program: Sequence[Step], waves_per_simd: float | None = None) -> Estimate:
+    held = resident(chip, launched)
+    if waves_per_simd is None:
+        waves_per_simd = held.waves_per_simd
+    moved = {level: count * launched.scale for level, count in traffic(program, launched.counters).items()}
+    times = {**_cu_times(chip, launched, program), **_chip_times(chip, launched, moved)}
+    waves = launched.blocks * launched.waves_per_block
+    held_waves = max(waves_per_simd * chip.target.simds, launched.waves_per_block)
+    at_once = min(waves, chip.cus * held_waves)
+    times["latency"] = (
+        wave_latency(chip, program, launched.sampled * launched.waves_per_block) * waves / max(at_once, 1)
+    )
+    throughput = max((time for name, time in times.items() if name != "latency"), default=0.0)
+    limit = max(times, key=lambda name: times[name])
+    group = "memory" if limit.startswith("memory") else limit.partition(" ")[0]
+    sampling = 1.0 if launched.sampled == launched.blocks else 1.05
+    return Estimate(
+        (throughput**_JOIN + times["latency"] ** _JOIN) ** (1 / _JOIN),
+        BANDS.get(group, UNTESTED) * sampling,
+        limit,
+        group in BANDS,
+        times,
+        held.waves_per_simd,
+        held.limited_by,
+        moved,
+    )
+
+
+def _cu_times(chip: Chip, launched: Launched, program: Sequence[Step]) -> dict[str, float]:
+    """By unit, of the busiest CU: blocks are whole."""
+    most = math.ceil(launched.blocks / chip.cus) if launched.blocks else 0
+    part = most / launched.sampled if launched.sampled else 0.0
+    simds = min(chip.target.simds, max(launched.waves_per_block * min(most, 2), 1))
+    cycles = unit_cycles(program)
+    shared = {"valu": simds, "mfma": simds}
+    return {unit: total * part / shared.get(unit, 1) / chip.clock for unit, total in cycles.items()}
+
+
+def _chip_times(chip: Chip, launched: Launched, moved: dict[str, float]) -> dict[str, float]:
+    rate = chip.bandwidth
+    return {
+        "l2": moved["l2"] / rate["l2"],
+        "last-level cache": moved["last"] / rate["last"],
+        "memory": moved["read"] / rate["read"] + moved["write"] / rate["write"],
+        "dispatch": launched.blocks * launched.waves_per_block / chip.waves_per_ns,
+    }
+
+
+Change = Callable[[Step], Step]
+
+
+def _costs(chip: Chip, launched: Launched, program: tuple[Step, ...], found: Estimate) -> tuple[Cost, ...]:
+    """Each factor set to its ideal, alone; those that save something, largest first."""
+    costs: list[Cost] = []
+    for factor in _FACTORS:
+        ideal = _estimate(chip, launched, tuple(factor.ideal(step) for step in program))
+        saved = found.nanoseconds - ideal.nanoseconds
+        costs.append(Cost(factor.cause, saved, _places(program, factor.weight), factor.remedy))
+    full = _estimate(chip, launched, program, float(chip.target.waves_per_simd))
+    limited = ", ".join(found.limited_by)
+    costs.append(Cost(f"occupancy, limited by {limited}", found.nanoseconds - full.nanoseconds, (), _FEWER))
+    even = launched.blocks / chip.cus
+    if even < math.ceil(even):
+        spread = replace(launched, blocks=math.ceil(even) * chip.cus, sampled=launched.sampled)
+        whole = _estimate(chip, spread, program).nanoseconds * even / math.ceil(even)
+        costs.append(Cost(f"{launched.blocks} blocks on {chip.cus} CUs", found.nanoseconds - whole, (), _BLOCKS))
+    least = 0.01 * found.nanoseconds
+    return tuple(sorted((c for c in costs if c.nanoseconds > least), key=lambda c: -c.nanoseconds))
+
+
+def _places(program: Sequence[Step], weight: Callable[[Step], float]) -> tuple[tuple[str, float], ...]:
+    total: dict[str, float] = {}
+    for step in program:
+        value = weight(step)
+        if value > 0:
+            total[step.executed.site.where] = total.get(step.executed.site.where, 0.0) + value
+    whole = sum(total.values())
+    ranked = sorted(total.items(), key=lambda item: -item[1])[:5]
+    return tuple((where, value / whole) for where, value in ranked)
+
+
+def _without_conflicts(step: Step) -> Step:
+    return replace(step, executed=replace(step.executed, conflicts=0))
+
+
+def _fewest_lines(step: Step) -> Step:
+    one = step.executed
+    if step.issue.unit != "vmem" or not one.bytes or step.executed.space != "global":
+        return step
+    piece = LINE // 2 if step.writes else LINE
+    part = min(1.0, one.bytes / piece / one.l2_requests) if one.l2_requests else 1.0
+    fewest = max(one.bytes / (LINE // 2), 1)
+    return replace(
+        step,
+        executed=replace(
+            one,
+            accesses=min(one.accesses, math.ceil(fewest)),
+            l2_requests=math.ceil(one.l2_requests * part),
+            l2_misses=math.ceil(one.l2_misses * part),
+            last_misses=math.ceil(one.last_misses * part),
+        ),
+    )
+
+
+def _all_lanes(step: Step) -> Step:
+    one = step.executed
+    if step.issue.unit not in ("valu", "lds") or not one.runs:
+        return step
+    return replace(step, executed=replace(one, runs=math.ceil(one.lanes / 64)))
+
+
+def _no_scratch(step: Step) -> Step:
+    if not step.mnemonic.startswith("scratch_") and step.executed.space != "private":
+        return step
+    nothing = replace(step.executed, runs=0, accesses=0, l2_requests=0, l2_misses=0, last_misses=0)
+    return replace(step, executed=nothing)
+
+
+def _cheap(counter: str) -> Change:
+    def change(step: Step) -> Step:
+        if not step.issue.counter.startswith(counter):
+            return step
+        return replace(step, issue=replace(step.issue, cycles=min(step.issue.cycles, 2)))
+
+    return change
+
+
+def _extra_lines(step: Step) -> float:
+    return step.executed.accesses - _fewest_lines(step).executed.accesses if step.issue.unit == "vmem" else 0.0
+
+
+def _cycles_of(counter: str) -> Callable[[Step], float]:
+    return lambda step: step.executed.runs * step.issue.cycles if step.issue.counter.startswith(counter) else 0.0
+
+
+_FEWER = "fewer registers or less LDS: __launch_bounds__ with the real block size, smaller tiles"
+_BLOCKS = "a grid of a multiple of the CUs, or more and smaller blocks"
+
+
+def _off(step: Step) -> float:
+    return step.executed.runs * 64 - step.executed.lanes if step.issue.unit == "valu" else 0.0
+
+
+def _spilled(step: Step) -> float:
+    return step.executed.accesses - _no_scratch(step).executed.accesses
+
+
+@dataclass(frozen=True)
+class _Factor:
+    cause: str
+    remedy: str
+    ideal: Change
+    weight: Callable[[Step], float]
+
+
+_PAD = "pad rows by one element, or permute"
+_NEIGHBOURS = "neighbouring lanes on neighbouring elements, wider loads"
+_FACTORS = (
+    _Factor("bank conflicts of the LDS", _PAD, _without_conflicts, lambda step: step.executed.conflicts),
+    _Factor("scattered or narrow accesses", _NEIGHBOURS, _fewest_lines, _extra_lines),
+    _Factor("lanes that are off", "less divergence; blocks that are multiples of 64", _all_lanes, _off),
+    _Factor("spills to scratch", "fewer live values; __launch_bounds__", _no_scratch, _spilled),
+    _Factor("transcendentals", "fewer of them, or cheaper forms", _cheap("VALU_TRANS"), _cycles_of("VALU_TRANS")),
+    _Factor("arithmetic in double", "float where it is enough", _cheap("VALU_F64"), _cycles_of("VALU_F64")),
+)

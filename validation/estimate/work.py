@@ -1,0 +1,170 @@
+"""What a launch asks of each unit of the GPU, from the instructions that ran. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from porter.validation.build.occupancy import Occupancy, Use, occupancy
+from porter.validation.devices.core.result import Counters, Executed
+from porter.validation.estimate.chip import LINE, Chip
+from porter.validation.estimate.issue import Issue, issue
+
+HALF = LINE // 2
+_PORT = 64
+"""Bytes a cycle of one of the two input ports of the LDS."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One instruction with what it takes."""
+
+    executed: Executed
+    issue: Issue
+
+    @property
+    def mnemonic(self) -> str:
+        """As the assembler writes it."""
+        return self.executed.site.text.split(None, 1)[0] if self.executed.site.text else ""
+
+    @property
+    def writes(self) -> bool:
+        """Whether it stores; atomics do."""
+        return "_store" in self.mnemonic or "_write" in self.mnemonic or "_atomic" in self.mnemonic
+
+    @property
+    def lane_bytes(self) -> float:
+        """Bytes of one lane."""
+        return self.executed.bytes / self.executed.request_lanes if self.executed.request_lanes else 0.0
+
+
+@dataclass(frozen=True)
+class Launched:
+    """The launch: what was run, and what part of the whole it is."""
+
+    blocks: int
+    block_threads: int
+    counters: Counters
+    sampled: int
+    """Blocks that ran."""
+    shared: int
+    """LDS of a block in bytes."""
+
+    @property
+    def waves_per_block(self) -> int:
+        """Wavefronts of a block."""
+        return math.ceil(self.block_threads / self.counters.lanes)
+
+    @property
+    def scale(self) -> float:
+        """From what ran to the whole launch."""
+        return self.blocks / self.sampled if self.sampled else 0.0
+
+
+def steps(counters: Counters) -> tuple[Step, ...]:
+    """The program, in its order."""
+    return tuple(Step(one, issue(one.site.text.split(None, 1)[0])) for one in counters.executed if one.site.text)
+
+
+def resident(chip: Chip, launched: Launched) -> Occupancy:
+    """How many blocks a CU holds."""
+    known = launched.counters.resources
+    use = Use(
+        known.get("vgpr_count", 0), known.get("agpr_count", 0), known.get("sgpr_count", 0), launched.shared,
+        launched.block_threads,
+    )  # fmt: skip
+    return occupancy(chip.target, use)
+
+
+def lds_cycles(step: Step) -> tuple[float, float]:
+    """(input ports, banks) of a CU in cycles: addresses and stored data share two ports of 64 bytes, 32 banks serve."""
+    one = step.executed
+    data = one.bytes if step.writes else 0
+    return (4 * one.request_lanes + data) / (2 * _PORT), one.bytes / LINE + one.conflicts
+
+
+def unit_cycles(program: Sequence[Step]) -> dict[str, float]:
+    """Cycles of each unit of a CU, added up over all that ran; of VALU and MFMA over its four SIMDs."""
+    total = dict.fromkeys(("valu", "mfma", "salu", "lds ports", "lds banks", "l1"), 0.0)
+    for step in program:
+        unit, runs = step.issue.unit, step.executed.runs
+        if unit in ("valu", "mfma"):
+            total[unit] += runs * step.issue.cycles
+        elif unit in ("salu", "smem", "branch"):
+            total["salu"] += runs * step.issue.cycles
+        elif unit == "lds":
+            ports, banks = lds_cycles(step)
+            total["lds ports"] += ports
+            total["lds banks"] += banks
+        elif unit == "vmem":
+            total["l1"] += step.executed.accesses
+    return total
+
+
+def traffic(program: Sequence[Step], counters: Counters) -> dict[str, float]:
+    """Bytes: L2 requests, reads that the last level serves, reads and writes of memory."""
+    found = dict.fromkeys(("l2", "last", "read"), 0.0)
+    for step in program:
+        one = step.executed
+        found["l2"] += one.l2_requests * (HALF if step.writes else LINE)
+        found["last"] += (one.l2_misses - one.last_misses) * LINE
+        found["read"] += one.last_misses * LINE
+    return {**found, "write": counters.written_back * HALF}
+
+
+def wave_latency(chip: Chip, program: Sequence[Step], waves: int) -> float:
+    """Nanoseconds that a mean wavefront takes when nothing else is in its way.
+
+    Instructions issue one after the other; `s_waitcnt` waits for what is outstanding, with the latency of the levels
+    that answered. What is loaded in one turn of a loop and awaited in the next counts as ready.
+    """
+    if not waves:
+        return 0.0
+    total, now = chip.latency["start"], 0.0
+    waiting: dict[str, list[float]] = {"vmcnt": [], "lgkmcnt": []}
+    stored = False
+    for step in program:
+        weight = step.executed.runs / waves
+        busy = max(step.issue.cycles, 4.0 if step.issue.unit in ("valu", "mfma") else 1.0) / chip.clock
+        total += weight * busy
+        now += busy
+        stored |= step.writes and step.issue.unit == "vmem" and step.executed.runs > 0
+        if not step.executed.runs:
+            continue
+        if step.issue.unit == "vmem":
+            waiting["vmcnt"].append(now + _latency(chip, step.executed))
+        elif step.issue.unit in ("lds", "smem"):
+            waiting["lgkmcnt"].append(now + chip.latency["lds" if step.issue.unit == "lds" else "scalar"])
+        elif step.mnemonic == "s_barrier":
+            total += weight * chip.latency["barrier"]
+        elif step.mnemonic == "s_waitcnt":
+            until = max(_awaited(step.executed.site.text, waiting), default=now)
+            total += weight * max(0.0, until - now)
+            now = max(now, until)
+    return total + (chip.latency["store"] if stored else 0.0)
+
+
+def _awaited(text: str, waiting: dict[str, list[float]]) -> Iterator[float]:
+    """When that is there which an s_waitcnt waits for; it is taken off the list."""
+    for counter, ready in waiting.items():
+        _, found, rest = text.partition(f"{counter}(")
+        if not found:
+            continue
+        left = int(rest.partition(")")[0])
+        done = len(ready) - left
+        if done > 0:
+            yield from ready[:done]
+            del ready[:done]
+
+
+def _latency(chip: Chip, one: Executed) -> float:
+    """Of one request: that of the slowest level which one of its lines needs, as often as it does."""
+    if not one.requests:
+        return chip.latency["l1"]
+    levels = (("l1", one.requests), ("l2", one.l2_requests), ("last", one.l2_misses), ("memory", one.last_misses))
+    before = found = 0.0
+    for name, count in levels:
+        found += min(1.0, count / one.requests) * (chip.latency[name] - before)
+        before = chip.latency[name]
+    return found

@@ -1,0 +1,52 @@
+"""Builds a program on one side: its own build steps, with our compilers first on PATH."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from porter.validation.devices.core.hostcc import find_host_compiler
+from porter.validation.programs.compilers import folder as compiler_folder
+from porter.validation.programs.sides import Side
+from porter.validation.toolchain.invoke import invoke
+from porter.validation.toolchain.result import Missing
+
+_TELLING = ("error", "Error", "undefined reference", "No such file")
+
+
+@dataclass(frozen=True)
+class Built:
+    """A build: none of its steps failed, or which one and what it said."""
+
+    failed: tuple[str, ...] | None = None
+    said: str = ""
+
+    @property
+    def first_error(self) -> str:
+        """The line that tells most."""
+        lines = [line.strip() for line in self.said.splitlines() if line.strip()]
+        errors = [
+            line for line in lines if "error" in line.lower() or "undefined reference" in line or "No such file" in line
+        ]
+        return (errors or lines or ["no output"])[0][:300]
+
+
+def build(side: Side, folder: Path, steps: Sequence[Sequence[str]], seconds: float) -> Built | Missing:
+    """Run the steps in the folder."""
+    compiler = find_host_compiler()
+    if isinstance(compiler, Missing):
+        return compiler
+    tools = compiler_folder(side, compiler)
+    if isinstance(tools, Missing):
+        return tools
+    environment = {
+        "PATH": f"{tools}{os.pathsep}{os.environ.get('PATH', '')}",
+        "NVCC_APPEND_FLAGS": os.environ.get("NVCC_APPEND_FLAGS", ""),
+    }
+    for step in steps:
+        done = invoke(step, seconds, folder, environment)
+        if not done.ok:
+            return Built(tuple(step), done.said)
+    return Built()

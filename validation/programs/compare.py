@@ -1,0 +1,237 @@
+"""Programs built and run on both sides, and what they printed compared."""
+
+from __future__ import annotations
+
+import enum
+import shutil
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from porter.validation.programs.building import Built, build
+from porter.validation.programs.launch import Options, run_program
+from porter.validation.programs.outcome import ProgramRun, Verdict
+from porter.validation.programs.output import Difference, Tolerance, compare_output, says
+from porter.validation.programs.recipes import Program, programs_of
+from porter.validation.programs.sides import CUDA, HIP, Side
+from porter.validation.toolchain.result import Missing
+
+from porter.errors import Unusable
+from porter.settings import load_choices
+
+_BUILD_SECONDS = 900.0
+_RUN_SECONDS = 300.0
+
+
+class Agreement(str, enum.Enum):
+    """What two runs of a program come to."""
+
+    AGREE = "agree"
+    DIFFER = "differ"
+    FAULT = "fault"
+    UNSUPPORTED = "unsupported"
+    TOO_LONG = "too-long"
+    NO_LAUNCH = "no-launch"
+    IGNORED_ERROR = "ignored-error"
+    CRASHED = "crashed"
+    NOT_BUILT = "not-built"
+    NOT_RUN = "not-run"
+
+
+_ENDS = {Verdict.PASSED, Verdict.FAILED}
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One program on both sides."""
+
+    name: str
+    agreement: Agreement
+    reason: str
+    side: str | None = None
+    """Whose fault it is that there is nothing to compare: `original` or `port`."""
+    original: ProgramRun | None = None
+    port: ProgramRun | None = None
+    says: str | None = None
+    """The original's own verdict."""
+
+
+@dataclass(frozen=True)
+class ComparedProject:
+    """All programs of a project."""
+
+    programs: tuple[Compared, ...]
+
+    @property
+    def exit_code(self) -> int:
+        """0 when all agree."""
+        return int(any(program.agreement is not Agreement.AGREE for program in self.programs))
+
+
+def compare_runs(
+    name: str, original: ProgramRun, port: ProgramRun, tolerance: Tolerance, unstable: ProgramRun | None = None
+) -> Compared:
+    """The verdict over two runs; `unstable`, a second run of the original, shows which lines vary by themselves."""
+    for side, run in (("original", original), ("port", port)):
+        if run.verdict not in _ENDS:
+            agreement = Agreement(run.verdict.value)
+            return Compared(name, agreement, f"{side}: {run.reason}", side, original, port, _said(original))
+    for side, run, wrong in (("original", original, HIP), ("port", port, CUDA)):
+        if wrong.name in run.account.sides:
+            reason = f"{side}: it launches kernels of the other side: the build left what was there before"
+            return Compared(name, Agreement.NOT_BUILT, reason, side, original, port, _said(original))
+    if original.code != port.code:
+        reason = f"exit code {original.code} of the original, {port.code} of the port"
+        return Compared(name, Agreement.DIFFER, reason, None, original, port, _said(original))
+    for side, run in (("original", original), ("port", port)):
+        if not run.account.launches:
+            why = f"{side}: no kernel was launched" + (f", exit code {run.code}" if run.code else "")
+            return Compared(name, Agreement.NO_LAUNCH, why, side, original, port)
+    found = _difference(original, port, tolerance, unstable)
+    if found is not None:
+        return Compared(name, Agreement.DIFFER, f"output, {found}", None, original, port, _said(original))
+    return Compared(name, Agreement.AGREE, "", None, original, port, _said(original))
+
+
+def _text(run: ProgramRun) -> str:
+    return run.output.decode("utf-8", "replace")
+
+
+def _said(run: ProgramRun) -> str | None:
+    return says(_text(run))
+
+
+def _difference(
+    original: ProgramRun, port: ProgramRun, tolerance: Tolerance, unstable: ProgramRun | None
+) -> Difference | None:
+    first, second = _text(original), _text(port)
+    if unstable is not None:
+        keep = _stable(first, _text(unstable), tolerance)
+        first, second = (_only(text, keep) for text in (first, second))
+    return compare_output(first, second, tolerance)
+
+
+def _stable(first: str, again: str, tolerance: Tolerance) -> set[int]:
+    """Numbers of the lines that two runs of the same program have in common."""
+    lines, others = first.splitlines(), again.splitlines()
+    pairs = enumerate(zip(lines, others, strict=False))
+    return {i for i, (one, other) in pairs if compare_output(one, other, tolerance) is None}
+
+
+def _only(text: str, keep: set[int]) -> str:
+    return "\n".join(line for number, line in enumerate(text.splitlines()) if number in keep)
+
+
+def run_both(
+    program: Program, original: Path, port: Path, options: Options, words: Sequence[str] | None = None
+) -> Compared:
+    """Run a program that is built on both sides, and compare."""
+    options = replace(options, seconds=options.seconds or program.seconds or _RUN_SECONDS)
+    command = tuple(words or program.run)
+    first = run_program(command, options, original / program.folder, keep=True)
+    second = run_program(program.run_port or command, options, port / program.folder, keep=True)
+    return settle(program, first, second, original, port, options)
+
+
+def settle(
+    program: Program, first: ProgramRun, second: ProgramRun, original: Path, port: Path, options: Options
+) -> Compared:
+    """Compare; where outputs differ, another run of the original tells what varies by itself."""
+    tolerance = program.tolerance
+    if not program.output:
+        first, second = replace(first, output=b""), replace(second, output=b"")
+    found = compare_runs(program.name, first, second, tolerance)
+    if found.agreement is Agreement.DIFFER and first.code == second.code:
+        again = run_program(
+            first.command, replace(options, schedule=7, threads=1), original / program.folder, keep=True
+        )
+        if again.verdict is first.verdict and compare_output(_text(first), _text(again), tolerance) is not None:
+            found = compare_runs(program.name, first, second, tolerance, again)
+    if found.agreement is Agreement.DIFFER and all(run.verdict in _ENDS for run in (first, second)):
+        where = _first_launch(program, first, second, original, port, options)
+        return found if where is None else replace(found, reason=f"{found.reason}; {where}")
+    if found.agreement is Agreement.AGREE:
+        for name in program.files:
+            different = _file_difference(original / program.folder / name, port / program.folder / name, tolerance)
+            if different is not None:
+                return replace(found, agreement=Agreement.DIFFER, reason=f"{name}: {different}")
+    return found
+
+
+def _first_launch(
+    program: Program, first: ProgramRun, second: ProgramRun, original: Path, port: Path, options: Options
+) -> str | None:
+    """Both again, with what each launch writes kept: the first launch after which memory differs."""
+    from porter.validation.programs.trace import first_difference
+
+    with tempfile.TemporaryDirectory(prefix="porter-trace-") as work:
+        folders = [Path(work) / side for side in ("original", "port")]
+        for folder, run, root in zip(folders, (first, second), (original, port), strict=True):
+            folder.mkdir()
+            run_program(run.command, replace(options, trace=folder), root / program.folder, keep=True)
+        found = first_difference(folders[0], folders[1], program.tolerance)
+    return None if found is None else str(found)
+
+
+def _file_difference(first: Path, second: Path, tolerance: Tolerance) -> str | None:
+    for path in (first, second):
+        if not path.exists():
+            return f"{path} was not written"
+    left, right = first.read_bytes(), second.read_bytes()
+    if left == right:
+        return None
+    if b"\0" in left or b"\0" in right:
+        pairs = enumerate(zip(left, right, strict=False))
+        at = next((i for i, (a, b) in pairs if a != b), min(len(left), len(right)))
+        return f"they differ from byte {at} on"
+    found = compare_output(left.decode("utf-8", "replace"), right.decode("utf-8", "replace"), tolerance)
+    return None if found is None else str(found)
+
+
+def built(name: str, side: Side, folder: Path, steps: Sequence[Sequence[str]]) -> Compared | None:
+    """None when the build went well."""
+    which = "original" if side is CUDA else "port"
+    done = build(side, folder, steps, _BUILD_SECONDS)
+    if isinstance(done, Missing):
+        return Compared(name, Agreement.NOT_RUN, f"{which}: {done.reason}", which)
+    if done.failed is not None:
+        return Compared(name, Agreement.NOT_BUILT, f"{which}: {_said_by(done)}", which)
+    return None
+
+
+def _said_by(done: Built) -> str:
+    return f"{' '.join(done.failed or ())}: {done.first_error}"
+
+
+def compare_project(source: Path, names: tuple[str, ...], options: Options) -> ComparedProject:
+    """Port the project into a temporary folder, build every program on both sides, run and compare."""
+    choices = load_choices(source)
+    programs = programs_of(tuple(dict(table) for table in choices.program))
+    if not programs:
+        raise Unusable(f"{source}: no [[program]] in porter.toml; `porter programs init` drafts them")
+    unknown = [name for name in names if name not in {program.name for program in programs}]
+    if unknown:
+        raise Unusable(f"no program {unknown[0]!r}; there are: {', '.join(program.name for program in programs)}")
+    with tempfile.TemporaryDirectory(prefix="porter-programs-") as work:
+        original, port = Path(work) / "original", Path(work) / "port"
+        shutil.copytree(source, original, symlinks=True, ignore=shutil.ignore_patterns(".git"))
+        port_tree(original, port)
+        chosen = [program for program in programs if not names or program.name in names]
+        return ComparedProject(tuple(_compare(program, original, port, options) for program in chosen))
+
+
+def port_tree(original: Path, port: Path) -> None:
+    """The port of a tree, as `porter port` writes it."""
+    from porter.project.port import Request, port_to
+
+    port_to(Request(original, load_choices(original), 1), port)
+
+
+def _compare(program: Program, original: Path, port: Path, options: Options) -> Compared:
+    steps = ((CUDA, original, program.build), (HIP, port, program.build_port or program.build))
+    for side, folder, commands in steps:
+        failed = built(program.name, side, folder / program.folder, commands)
+        if failed is not None:
+            return failed
+    return run_both(program, original, port, options)

@@ -1,0 +1,74 @@
+"""Folders with an `nvcc` or a `hipcc` that build programs for the virtual devices, to be put first on PATH."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from porter.validation.devices.core.hostcc import HostCompiler, fingerprint
+from porter.validation.programs.dropin import build
+from porter.validation.programs.sides import HIP, Side
+from porter.validation.toolchain.clang import find_clang, prelude
+from porter.validation.toolchain.headers import include_options
+from porter.validation.toolchain.nvcc import find_nvcc
+from porter.validation.toolchain.programs import Program, find
+from porter.validation.toolchain.result import Missing
+
+from porter.system.cache import cache_folder
+from porter.system.folders import whole
+
+_HERE = Path(__file__).parent
+_LINKED_WITH = "6"
+"""The version of libamdhip64 that our hipcc links to: that of the headers."""
+_TOOLS = ("clang-offload-bundler", "llvm-objcopy", "lld")
+"""What clang and the bundler look for without a version."""
+
+
+def folder(side: Side, compiler: HostCompiler) -> Path | Missing:
+    """The folder for one side, or what is missing."""
+    settings = _hip(compiler) if side is HIP else _cuda()
+    if isinstance(settings, Missing):
+        return settings
+    name = "hipcc" if side is HIP else "nvcc"
+    text = (_HERE / f"wrapper_{name}.py").read_text()
+    text = text.replace("Any] = {}", f"Any] = {settings!r}")
+    tools = {tool: found.path for tool in _TOOLS if isinstance(found := find(tool), Program)} if side is HIP else {}
+    target = cache_folder() / "programs" / f"tools-{fingerprint(text, repr(tools), sys.executable)[:24]}"
+    if not target.exists():
+        with whole(target) as made:
+            (made / name).write_text(f"#!{sys.executable} -IS\n{text}")
+            (made / name).chmod(0o755)
+            for tool, path in tools.items():
+                (made / tool).symlink_to(path)
+            (made / "include").mkdir()
+            for header in sorted(Path("/usr/lib/gcc").glob("*/*/include/omp.h"))[-1:]:
+                (made / "include" / "omp.h").symlink_to(header)
+    return target
+
+
+def _hip(compiler: HostCompiler) -> dict[str, object] | Missing:
+    clang = find_clang("gfx942")
+    if isinstance(clang, Missing):
+        return Missing(clang.reason)
+    for tool in map(find, _TOOLS):
+        if isinstance(tool, Missing):
+            return tool
+    library = build(HIP, compiler, _LINKED_WITH)
+    if isinstance(library, Missing):
+        return library
+    options = ["--offload-arch=gfx942", f"--rocm-device-lib-path={clang.bitcode}", "-mcode-object-version=5"]
+    options += ["-std=c++17", "-D__HIP_PLATFORM_AMD__", "-w", "-gline-tables-only"]
+    options += [*include_options(clang.headers), *prelude(clang)]
+    return {
+        "compiler": clang.path,
+        "options": options,
+        "libraries": [f"-L{library}", "-lamdhip64", "-lm", "-lpthread"],
+    }
+
+
+def _cuda() -> dict[str, object] | Missing:
+    nvcc = find_nvcc()
+    if isinstance(nvcc, Missing):
+        return Missing(nvcc.reason)
+    options = ["-lineinfo", *(f"-I{path}" for path in nvcc.include_dirs), *(f"-L{path}" for path in nvcc.library_dirs)]
+    return {"compiler": nvcc.path, "options": options, "libraries": []}

@@ -1,0 +1,102 @@
+"""Drafts `[[program]]` tables: what a Makefile's `run` target starts, ctest's tests, programs without either."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from porter.validation.toolchain.invoke import invoke
+
+_LAUNCHERS = {"mpirun", "mpiexec", "srun", "time", "env", "nice", "taskset", "numactl"}
+_TARGETS = ("run", "test", "check")
+_ADD_TEST = re.compile(r"add_test\s*\(\s*NAME\s+(\S+)\s+COMMAND\s+([^)]*)\)", re.IGNORECASE)
+_SECONDS = 20.0
+
+
+@dataclass(frozen=True)
+class Drafted:
+    """One table, and what the reader should know."""
+
+    name: str
+    folder: str
+    build: tuple[str, ...]
+    run: tuple[str, ...]
+    note: str = ""
+
+
+def draft(root: Path) -> tuple[Drafted, ...]:
+    """Every program of a project that its build files name."""
+    makefiles = sorted([*root.rglob("Makefile"), *root.rglob("makefile"), *root.rglob("GNUmakefile")])
+    found = [made for path in makefiles if (made := from_makefile(path, root)) is not None]
+    covered = {made.folder for made in found}
+    for path in sorted(root.rglob("CMakeLists.txt")):
+        if path.parent.relative_to(root).as_posix() not in covered:
+            found += _from_cmake(path, root)
+    names: dict[str, int] = {}
+    result: list[Drafted] = []
+    for made in found:
+        names[made.name] = names.get(made.name, 0) + 1
+        name = made.name if names[made.name] == 1 else f"{made.name}-{names[made.name]}"
+        result.append(Drafted(name, made.folder, made.build, made.run, made.note))
+    return tuple(result)
+
+
+def from_makefile(path: Path, root: Path) -> Drafted | None:
+    """What `make run` (or test, check) would start, asked of make itself, which runs nothing with -n."""
+    folder = path.parent
+    for target in _TARGETS:
+        shown = invoke(("make", "-n", "-f", path.name, target), _SECONDS, folder)
+        # what is built comes first, what is started last
+        words = next(reversed(tuple(_started(shown.output))), None) if shown.ok else None
+        if words is not None:
+            where = folder.relative_to(root).as_posix()
+            build = ("make",) if path.name in ("Makefile", "makefile") else ("make", "-f", path.name)
+            return Drafted(folder.name if where != "." else words[0].rpartition("/")[2], where, build, words)
+    return None
+
+
+def _started(output: str) -> Iterator[tuple[str, ...]]:
+    """Commands that start a program of this folder."""
+    for line in output.replace("\\\n", " ").splitlines():
+        for part in re.split(r"&&|;", line):
+            try:
+                words = shlex.split(part)
+            except ValueError:
+                continue
+            while words and (words[0] in _LAUNCHERS or "=" in words[0]):
+                words = words[1:]
+            if words and words[0].startswith("./") and not any(word in ("|", ">", "<") for word in words):
+                yield tuple(words)
+
+
+def _from_cmake(path: Path, root: Path) -> Iterator[Drafted]:
+    folder = path.parent.relative_to(root).as_posix()
+    for name, command in _ADD_TEST.findall(path.read_text("utf-8", "replace")):
+        words = tuple(word for word in shlex.split(command) if not word.startswith("$<"))
+        if not words:
+            continue
+        run = (f"build/{words[0].removeprefix('./')}", *words[1:])
+        yield Drafted(name, folder, ("cmake -B build", "cmake --build build"), run, "from add_test: check the path")
+
+
+def as_toml(programs: tuple[Drafted, ...]) -> str:
+    """The tables as text."""
+    parts: list[str] = []
+    for program in programs:
+        lines = [f"# {program.note}"] if program.note else []
+        lines += ["[[program]]", f"name = {_text(program.name)}"]
+        if program.folder != ".":
+            lines.append(f"folder = {_text(program.folder)}")
+        if program.build != ("make",):
+            lines.append(f"build = [{', '.join(map(_text, program.build))}]")
+        lines.append(f"run = [{', '.join(map(_text, program.run))}]")
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts) + "\n" if parts else ""
+
+
+def _text(value: str) -> str:
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

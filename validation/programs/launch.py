@@ -1,0 +1,211 @@
+"""Runs one program against the drop-in libraries."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from porter.validation.devices.core.hostcc import HostCompiler, find_host_compiler
+from porter.validation.programs.dropin import build
+from porter.validation.programs.outcome import Account, ProgramRun, Verdict, gathered, judge
+from porter.validation.programs.store import translations
+from porter.validation.programs.wanted import STATIC, Wanted, wanted
+from porter.validation.toolchain.result import Missing
+
+_KEPT = 16 << 20
+"""Bytes of output that are kept."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to run, and what to check on the way."""
+
+    seconds: float | None = None
+    """Limit of the whole run, by the clock."""
+    cpu_seconds: int | None = None
+    """Limit of the processor time of each process."""
+    budget: int = 0
+    """Lane-instructions after which the run is too long; 0: no limit."""
+    threads: int | None = None
+    schedule: int = 0
+    """Seed of a random interleaving; 0: waves run until they wait."""
+    delay: int = 0
+    """Seed of the order in which asynchronous work is done, when something waits for it; 0: at once."""
+    races: bool = False
+    uninitialised: bool = False
+    go_on: bool = False
+    """After a fault, give the program an error instead of ending it."""
+    devices: int = 1
+    trace: Path | None = None
+    """A folder for what each launch wrote."""
+    memory: int = 0
+    """Bytes of device memory; 0: half of the host's, 80 GiB at most."""
+
+
+def environment(words: Sequence[str], folder: Path | None, options: Options) -> dict[str, str] | Missing:
+    """The variables that put the libraries in place, PORTER_RUN_REPORT left out."""
+    path = shutil.which(words[0], path=None) or words[0]
+    program = Path(folder or ".", path) if not Path(path).is_absolute() else Path(path)
+    if not program.exists():
+        return Missing(f"{words[0]}: no such program")
+    compiler = find_host_compiler()
+    if isinstance(compiler, Missing):
+        return compiler
+    asked = wanted(program)
+    if asked.static:
+        return Missing(f"{words[0]}: {STATIC}")
+    libraries = _libraries(asked, compiler)
+    if isinstance(libraries, Missing):
+        return libraries
+    return {**os.environ, **_variables(asked, libraries, compiler, options)}
+
+
+def _libraries(asked: Wanted, compiler: HostCompiler) -> list[Path] | Missing:
+    folders: list[Path] = []
+    for side, version in asked.libraries:
+        built = build(side, compiler, version)
+        if isinstance(built, Missing):
+            return built
+        folders.append(built)
+    return folders
+
+
+def _variables(asked: Wanted, folders: Sequence[Path], compiler: HostCompiler, options: Options) -> dict[str, str]:
+    sides = {side.name: side for side, _ in asked.libraries}
+    for side in sides.values():
+        translations(side, compiler).mkdir(parents=True, exist_ok=True)
+    values = {
+        "LD_LIBRARY_PATH": ":".join([*map(str, folders), os.environ.get("LD_LIBRARY_PATH", "")]).rstrip(":"),
+        "PORTER_RUN_PYTHON": sys.executable,
+        "PORTER_RUN_SCHEDULE": str(options.schedule),
+        "PORTER_RUN_RACES": str(int(options.races)),
+        "PORTER_RUN_UNINITIALISED": str(int(options.uninitialised)),
+        "PORTER_RUN_STOP": str(int(not options.go_on)),
+        "PORTER_RUN_DELAY": str(options.delay),
+        "PORTER_RUN_DEVICES": str(options.devices),
+        "PORTER_RUN_BUDGET": str(options.budget),
+        "PORTER_RUN_MEMORY": str(options.memory),
+    }
+    if options.threads is not None:
+        values["PORTER_RUN_THREADS"] = str(options.threads)
+    for side in sides.values():
+        values[f"PORTER_RUN_CACHE_{side.name.upper()}"] = str(translations(side, compiler))
+    if options.trace is not None:
+        values["PORTER_RUN_TRACE"] = str(options.trace)
+    if asked.early:
+        files = [
+            str(folder / f"{side.library}.{v}") for folder, (side, v) in zip(folders, asked.libraries, strict=True)
+        ]
+        values["LD_PRELOAD"] = " ".join([*files, os.environ.get("LD_PRELOAD", "")]).strip()
+    return values
+
+
+def run_program(
+    words: Sequence[str], options: Options | None = None, folder: Path | None = None, *, keep: bool = False
+) -> ProgramRun:
+    """Run it to its end. `keep`: its output is kept, else it goes where ours goes."""
+    options = options or Options()
+    command = tuple(words)
+    variables = environment(words, folder, options)
+    if isinstance(variables, Missing):
+        return ProgramRun(command, Verdict.NOT_RUN, variables.reason, None, Account(), 0.0)
+    with tempfile.TemporaryDirectory(prefix="porter-run-") as reports:
+        variables["PORTER_RUN_REPORT"] = reports
+        return _run(command, variables, options, folder, Path(reports), keep=keep)
+
+
+def _run(
+    command: tuple[str, ...],
+    variables: Mapping[str, str],
+    options: Options,
+    folder: Path | None,
+    reports: Path,
+    *,
+    keep: bool,
+) -> ProgramRun:
+    out, err = (reports / "stdout", reports / "stderr") if keep else (None, None)
+    start, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    with contextlib.ExitStack() as stack:
+        files = [stack.enter_context(path.open("wb")) if path else None for path in (out, err)]
+        try:
+            process = subprocess.Popen(
+                command,
+                cwd=folder,
+                env=dict(variables),
+                stdin=subprocess.DEVNULL if keep else None,
+                stdout=files[0],
+                stderr=files[1],
+                start_new_session=keep,
+                preexec_fn=_limited(options),
+            )
+        except OSError as error:
+            reason = f"{command[0]}: {error.strerror}"
+            return ProgramRun(command, Verdict.NOT_RUN, reason, None, Account(), 0.0)
+        stopped = _wait(process, options.seconds, whole_group=keep)
+    seconds = time.monotonic() - start
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    account = gathered(_read_reports(reports))
+    code = None if stopped else process.returncode
+    if code == -signal.SIGXCPU:
+        stopped = f"no end after {options.cpu_seconds} s of processor time"
+    verdict, reason = judge(code, stopped, account)
+    kept = [_head(path) if path else b"" for path in (out, err)]
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return ProgramRun(command, verdict, reason, code, account, seconds, cpu, kept[0], kept[1])
+
+
+def _limited(options: Options) -> Any:
+    """What the child does before it becomes the program."""
+    if options.cpu_seconds is None:
+        return None
+    limit = options.cpu_seconds
+
+    def limited() -> None:
+        resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 5))
+
+    return limited
+
+
+def _wait(process: subprocess.Popen[bytes], seconds: float | None, *, whole_group: bool) -> str | None:
+    """Why it had to be stopped, or None; nothing it started is left running."""
+    try:
+        process.wait(seconds)
+        return None
+    except subprocess.TimeoutExpired:
+        return f"no end after {seconds:g} s"
+    finally:
+        if process.poll() is None:
+            process.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(2)
+        if whole_group:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+
+
+def _read_reports(folder: Path) -> list[Mapping[str, Any]]:
+    found: list[Mapping[str, Any]] = []
+    for path in sorted(folder.glob("*.json")):
+        with contextlib.suppress(ValueError):
+            found.append(json.loads(path.read_text("utf-8", "replace")))
+    return found
+
+
+def _head(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(_KEPT)

@@ -1,0 +1,44 @@
+"""The two sides of a port as programs see them: the runtime library, its versions, the device below."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+_DEVICES = Path(__file__).parent.parent / "devices"
+CORE, PTX, GFX942 = (_DEVICES / name for name in ("core", "ptx", "gfx942"))
+RUNTIME = Path(__file__).parent / "runtime"
+NAMES = Path(__file__).parent / "names"
+
+
+@dataclass(frozen=True)
+class Side:
+    """One vendor's runtime on the virtual device that fits it."""
+
+    name: str
+    device: str
+    lanes: int
+    folder: Path
+    """The device's own C files."""
+    library: str
+    versions: tuple[tuple[str, str], ...]
+    """What follows the library's name, and the list of names that goes with it."""
+    define: str
+
+    @property
+    def sources(self) -> tuple[Path, ...]:
+        """C files of the library beside the device's runtime; those of the other side left out."""
+        other = {"cuda": "hip", "hip": "cuda"}[self.name]
+        return tuple(path for path in sorted(RUNTIME.glob("*.c")) if not path.stem.endswith(f"_{other}"))
+
+    @property
+    def device_sources(self) -> tuple[Path, ...]:
+        """The runtime that translated kernels call."""
+        return (*sorted(CORE.glob("*.c"), reverse=True), *sorted(self.folder.glob("*.c")))
+
+
+CUDA = Side(
+    "cuda", "ptx", 32, PTX, "libcudart.so", (("11.0", "cuda-11"), ("12", "cuda-12"), ("13", "cuda-13")), "SIDE_CUDA"
+)
+HIP = Side("hip", "gfx942", 64, GFX942, "libamdhip64.so", (("5", "hip-5"), ("6", "hip-6"), ("7", "hip-6")), "SIDE_HIP")
+SIDES = {side.name: side for side in (CUDA, HIP)}

@@ -1,0 +1,70 @@
+"""Where what programs need is kept: libraries by what they are built from, translations by the module's content."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import platform
+from pathlib import Path
+
+from porter.validation.devices.core.hostcc import HostCompiler, fingerprint, headers_of
+from porter.validation.programs.sides import NAMES, RUNTIME, Side
+
+from porter.system.cache import cache_folder
+
+_DEVICES = Path(__file__).parent.parent / "devices"
+_OWN = ("loaded.py", "fatbin.py", "store.py")
+
+
+@functools.cache
+def _translators() -> str:
+    """A hash of everything that decides how a kernel is translated."""
+    digest = hashlib.sha256()
+    files = [*_DEVICES.rglob("*.py"), *_DEVICES.rglob("*.[ch]"), *(Path(__file__).with_name(name) for name in _OWN)]
+    for path in sorted(files):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
+
+
+@functools.cache
+def _device_sources(side: Side) -> str:
+    return hashlib.sha256(b"".join(path.read_bytes() for path in side.device_sources)).hexdigest() + headers_of(
+        (side.device_sources[0].parent, side.folder)
+    )
+
+
+@functools.cache
+def _runtime() -> str:
+    digest = hashlib.sha256()
+    for path in sorted([*RUNTIME.iterdir(), *NAMES.iterdir(), Path(__file__).with_name("dropin.py")]):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
+
+
+@functools.cache
+def _processor() -> str:
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text().splitlines() if info.exists() else []
+    return next((line for line in lines if line.startswith("flags")), platform.machine())
+
+
+def translations(side: Side, compiler: HostCompiler) -> Path:
+    """The folder that holds translated modules; another one when the translator or the compiler changes."""
+    key = fingerprint(side.name, compiler.version, _processor(), _translators())[:24]
+    return cache_folder() / "programs" / f"{side.name}-{key}"
+
+
+def libraries(side: Side, compiler: HostCompiler) -> Path:
+    """The folder of the drop-in libraries."""
+    key = fingerprint(side.name, compiler.version, _processor(), _device_sources(side), _runtime(), *compiler.flags)[
+        :24
+    ]
+    return cache_folder() / "programs" / f"lib-{side.name}-{key}"
+
+
+def name_hash(name: str) -> str:
+    """FNV-1a, as in module.c: the file of a kernel."""
+    value = 0xCBF29CE484222325
+    for byte in name.encode():
+        value = (value ^ byte) * 0x100000001B3 & 0xFFFFFFFFFFFFFFFF
+    return f"{value:016x}"

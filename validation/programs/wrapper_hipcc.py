@@ -1,0 +1,78 @@
+"""Text of the `hipcc` that builds programs for the virtual MI300X: clang, and the drop-in library to link with.
+
+Copied into a folder of the cache with SETTINGS filled in; it imports nothing of porter, so that it starts fast.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+SETTINGS: dict[str, Any] = {}  # compiler, options (to compile), libraries (to link)
+SOURCES = (".cu", ".hip", ".cpp", ".cc", ".cxx", ".c++", ".C", ".cuh")
+WITH_VALUE = {
+    *("-o", "-I", "-L", "-D", "-U", "-l", "-x", "-include", "-isystem", "-idirafter", "-MF", "-MT", "-MQ"),
+    *("-Xclang", "-Xlinker"),
+}
+DROPPED = (
+    *("--offload-arch", "--amdgpu-target", "--rocm-path", "--hip-path", "-fgpu-rdc", "--hip-link", "--gcc-toolchain"),
+    "-fno-gpu-rdc",
+)
+NO_LINK = {"-c", "-E", "-S", "-M", "-MM", "-fsyntax-only"}
+QUESTIONS = {"--version", "-v", "-V", "-dumpversion"}
+
+
+def command(words: list[str]) -> list[str]:
+    """The command line for clang."""
+    if any(word in QUESTIONS for word in words) and len(words) == 1:
+        return [SETTINGS["compiler"], *words]
+    out: list[str] = []
+    takes, compiles, openmp = False, False, False
+    language: str | None = None
+    for word in words:
+        if takes:
+            takes = False
+            out.append(word)
+        elif word in WITH_VALUE:
+            takes = word != "-x"
+            if takes:
+                out.append(word)
+            else:
+                language = ""
+        elif language == "":
+            language = word
+        elif word.startswith("-fopenmp"):  # the pragmas are left out: hosts run serially
+            openmp = True
+        elif word.startswith(DROPPED):
+            continue
+        elif word.endswith(SOURCES) and not word.startswith("-"):
+            compiles = True
+            out += ["-x", "hip", word, "-x", "none"]
+        elif word.endswith(".c") and not word.startswith("-"):
+            compiles = True
+            out += ["-x", "hip" if language == "hip" else "c", word, "-x", "none"]
+        else:
+            out.append(word)
+    options = SETTINGS["options"] if compiles else []
+    link = [] if any(word in NO_LINK for word in words) else SETTINGS["libraries"]
+    if openmp:
+        options = [*options, "-idirafter", str(Path(__file__).absolute().parent / "include")]
+        link = [*link, "-lgomp"] if link else link
+    return [SETTINGS["compiler"], *options, *out, *link]
+
+
+def main() -> None:
+    """Run it; the folder of this script holds the tools that clang looks for."""
+    here = Path(__file__).absolute().parent
+    os.environ["PATH"] = str(here) + os.pathsep + os.environ.get("PATH", "")
+    words = command(sys.argv[1:])
+    try:
+        os.execv(words[0], words)
+    except OSError as error:
+        sys.exit(f"{words[0]}: {error.strerror}")
+
+
+if __name__ == "__main__":
+    main()

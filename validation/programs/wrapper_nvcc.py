@@ -1,0 +1,59 @@
+"""Text of the `nvcc` that builds programs for the virtual NVIDIA GPU: the real one, with PTX and a shared runtime.
+
+Copied into a folder of the cache with SETTINGS filled in; it imports nothing of porter, so that it starts fast.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from typing import Any
+
+SETTINGS: dict[str, Any] = {}  # compiler, options, libraries
+TARGETS = ("-arch", "--gpu-architecture", "-code", "--gpu-code", "-gencode", "--generate-code", "-cudart", "--cudart")
+SEPARATE = re.compile(r"^(-rdc=true|--relocatable-device-code=true|-dc|--device-c|-dlink|-rdc|-lcudadevrt)$")
+LEAST, MOST = 80, 120
+
+
+def command(words: list[str]) -> list[str]:
+    """The command line for nvcc."""
+    out: list[str] = []
+    given, takes = LEAST, False
+    for word in words:
+        if takes:
+            takes = False
+            given = max(given, _architecture(word))
+        elif word in TARGETS:
+            takes = True
+        elif word.partition("=")[0] in TARGETS:
+            given = max(given, _architecture(word))
+        elif word in ("-lcudart_static", "-lcudart"):
+            continue
+        else:
+            out.append(word)
+    if not any(word.endswith((".cu", ".cpp", ".cc", ".cxx", ".c", ".o", ".a")) for word in out):
+        return [SETTINGS["compiler"], *words]
+    if any(SEPARATE.match(word) for word in words):
+        target = [f"-gencode=arch=compute_{given},code=[compute_{given},sm_{given}]"]
+    else:
+        target = [f"-arch=compute_{given}"]
+    return [SETTINGS["compiler"], *target, "-cudart", "shared", *SETTINGS["options"], *out]
+
+
+def _architecture(word: str) -> int:
+    numbers = [int(number) for number in re.findall(r"(?:sm|compute)_(\d+)", word)]
+    return max([number for number in numbers if number <= MOST], default=LEAST)
+
+
+def main() -> None:
+    """Run it."""
+    words = command(sys.argv[1:])
+    try:
+        os.execv(words[0], words)
+    except OSError as error:
+        sys.exit(f"{words[0]}: {error.strerror}")
+
+
+if __name__ == "__main__":
+    main()

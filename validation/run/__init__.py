@@ -1,0 +1,1 @@
+"""Running cases: what runs where, in child processes with a clock."""

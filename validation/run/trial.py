@@ -1,0 +1,180 @@
+"""Runs one kernel on one device for one set of inputs, several times."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from porter.validation.cases import dtypes
+from porter.validation.cases.case import LANES, Case
+from porter.validation.cases.dtypes import Array
+from porter.validation.cases.inputs import Filled, Trial
+from porter.validation.devices.core.result import Counters, Fault, FaultKind, Left, NotRun, Ran
+from porter.validation.devices.device import Launch, Loaded, TimedOut
+from porter.validation.run.passing import Packed, content_of, dimensions, pack
+from porter.validation.toolchain.entry import demangle, signature_name
+from porter.validation.verdict.outcome import Status
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """One way to run a trial. Real devices have one order only, and just run again."""
+
+    seed: int | None
+    races: bool = False
+    again: bool = False
+    rounding: str = "nearest"
+
+    def __str__(self) -> str:
+        return "in order" if self.seed is None else f"schedule {self.seed}"
+
+
+def schedules(count: int, *, races: bool) -> tuple[Schedule, ...]:
+    """In order with the race detector, then interleaved; two at least, since unwritten outputs show in two runs."""
+    return (Schedule(None, races), *(Schedule(seed) for seed in range(1, max(count, 2))))
+
+
+@dataclass(frozen=True)
+class Output:
+    """One output of one run, in row order."""
+
+    array: Array
+    written: Mask
+
+
+@dataclass(frozen=True)
+class Done:
+    """One launch: what it wrote, or why it wrote nothing."""
+
+    status: Status
+    message: str = ""
+    outputs: Mapping[str, Output] = field(default_factory=dict)
+    packed: Packed | None = None
+    launch: Launch | None = None
+    notes: tuple[str, ...] = ()
+    counters: Counters | None = None
+    unordered: str | None = None
+    """A race between plain accesses to global memory."""
+    left: Mapping[str, Left] = field(default_factory=dict)
+    """The module's variables after the launch."""
+    again: Done | None = None
+    """A second launch after it, which finds the variables as they were left."""
+
+
+Say = Callable[[str, float], None]
+
+
+def launch_all(
+    case: Case,
+    loaded: Loaded,
+    filled: Filled,
+    trial: Trial,
+    plan: Sequence[Schedule],
+    lanes: int,
+    seconds: float,
+    say: Say,
+) -> tuple[Done, ...]:
+    """Every run of a trial, with fresh arguments each; stops at one that gave nothing."""
+    runs: list[Done] = []
+    for number, schedule in enumerate(plan):
+        say(f"launch, {trial}, {schedule}", seconds)
+        runs.append(_launch(case, loaded, filled, trial, schedule, number, lanes, seconds))
+        if runs[-1].status is not Status.PASSED:
+            break
+    if runs[-1].status is Status.PASSED and any(variable.changed for variable in runs[-1].left.values()):
+        say(f"second launch, {trial}", seconds)
+        second = _launch(case, loaded, filled, trial, Schedule(None, again=True), len(plan), lanes, seconds)
+        runs[0] = replace(runs[0], again=second)
+    return tuple(_find_unwritten(runs))
+
+
+def _launch(
+    case: Case,
+    loaded: Loaded,
+    filled: Filled,
+    trial: Trial,
+    schedule: Schedule,
+    number: int,
+    lanes: int,
+    seconds: float,
+) -> Done:
+    try:
+        packed = pack(case, filled, trial.symbols, number)
+    except ValueError as error:
+        raise case.error(f"arguments: {error}", "arguments") from None
+    grid, block, shared = dimensions(case, {**trial.symbols, LANES: lanes})
+    launch = Launch(
+        grid=grid,
+        block=block,
+        arguments=packed.values,
+        shared=shared,
+        cooperative=case.cooperative,
+        schedule=schedule.seed,
+        races=schedule.races,
+        initialised=case.initialised,
+        again=schedule.again,
+        rounding=schedule.rounding,
+        constants=tuple((constant.name, filled.arrays[constant.name]) for constant in case.constants),
+    )
+    if 0 in grid or 0 in block:  # a launch of nothing is an error of the caller on real devices
+        return _collected(case, packed, packed.values, launch, ())
+    try:
+        outcome = loaded.launch(launch, seconds)
+    except (ValueError, TypeError) as error:
+        raise case.error(f"arguments: {error}", "arguments") from None
+    if isinstance(outcome, Ran):
+        done = _collected(case, packed, outcome.outputs, launch, outcome.notes)
+        return replace(
+            done, counters=outcome.counters, unordered=outcome.unordered, left={v.name: v for v in outcome.left}
+        )
+    return Done(*_failure(outcome), packed=packed, launch=launch)
+
+
+def _failure(outcome: Fault | TimedOut | NotRun) -> tuple[Status, str]:
+    if isinstance(outcome, TimedOut):
+        return Status.TIMED_OUT, f"no end after {outcome.seconds:g} s"
+    if isinstance(outcome, NotRun):
+        return Status.NOT_RUN, outcome.reason
+    message = str(outcome).replace(outcome.place.kernel, signature_name(demangle(outcome.place.kernel)))
+    if outcome.kind is FaultKind.BUDGET:
+        return Status.TIMED_OUT, message
+    return (Status.NOT_RUN if outcome.kind is FaultKind.UNSUPPORTED else Status.FAULT), message
+
+
+def _collected(
+    case: Case, packed: Packed, after: Sequence[Array | None], launch: Launch, notes: tuple[str, ...]
+) -> Done:
+    outputs: dict[str, Output] = {}
+    for argument in case.arguments:
+        memory = after[packed.position[argument.name]]
+        if argument.is_array and isinstance(memory, np.ndarray):
+            if not packed.is_padding_intact(argument.name, memory):
+                message = f"{argument.name}: the padding between its rows, or before it, was written to"
+                return Done(Status.WRONG_VALUES, message, packed=packed, launch=launch)
+            before = content_of(packed.values[packed.position[argument.name]])
+            if argument.kind == "in" and not np.array_equal(dtypes.bits(before), dtypes.bits(memory)):
+                return Done(Status.WRONG_VALUES, f"{argument.name} is an input and was written to", packed=packed)
+            if argument.is_written:
+                outputs[argument.name] = Output(*packed.written(argument.name, memory))
+    return Done(Status.PASSED, outputs=outputs, packed=packed, launch=launch, notes=notes)
+
+
+def _find_unwritten(runs: list[Done]) -> list[Done]:
+    """An element counts as unwritten when it held the poison of each of two runs: one may be a result by chance."""
+    return [_with_other_poison(run, runs) if run.status is Status.PASSED else run for run in runs]
+
+
+def _with_other_poison(run: Done, runs: Sequence[Done]) -> Done:
+    for other in runs:
+        if other.status is Status.PASSED and _poison(other) != _poison(run):
+            outputs = {n: Output(o.array, o.written | other.outputs[n].written) for n, o in run.outputs.items()}
+            return replace(run, outputs=outputs)
+    return run
+
+
+def _poison(run: Done) -> int:
+    return 0 if run.packed is None else run.packed.which % 2

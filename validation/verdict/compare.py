@@ -1,0 +1,217 @@
+"""Compares what a kernel wrote with what was expected: by value, and by kind where it is not finite. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from porter.validation.cases import dtypes
+from porter.validation.cases.dtypes import Array
+from porter.validation.verdict.tolerance import accuracy
+
+Mask = NDArray[np.bool_]
+BINS = (0, 1, 2, 4, 8, 16, 64, 1024)
+"""Upper ends of the histogram's classes of units in the last place; one more class holds the rest."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One element that is not as expected."""
+
+    index: tuple[int, ...]
+    got: float | int | bool
+    expected: float | int | bool
+    allowed: float
+    """Largest error that would have been accepted."""
+
+    def __str__(self) -> str:
+        place = ", ".join(map(str, self.index))
+        return f"[{place}] is {self.got!r}, expected {self.expected!r} within {self.allowed:.3g}"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One output against what was expected of it."""
+
+    elements: int
+    wrong: int = 0
+    """Finite, and too far off."""
+    nonfinite: int = 0
+    """NaN or infinite where that was not expected, or the other way round, or another kind."""
+    unwritten: int = 0
+    stray: int = 0
+    """Written where the kernel has no business."""
+    bitwise: bool = True
+    """Every element has the bits of the rounded expectation (NaN counts as NaN)."""
+    first: Difference | None = None
+    worst: Difference | None = None
+    first_unwritten: tuple[int, ...] | None = None
+    first_stray: tuple[int, ...] | None = None
+    max_error: float = 0.0
+    rms_error: float = 0.0
+    scale: float = 0.0
+    """Root mean square of the expected values."""
+    of_allowed: float = 0.0
+    """The largest error as a part of what was allowed there."""
+    ulps: tuple[int, ...] = ()
+    """Elements per class of BINS and the class above."""
+
+    @property
+    def is_right(self) -> bool:
+        """Whether nothing is wrong with it."""
+        return not (self.wrong or self.nonfinite or self.unwritten or self.stray)
+
+
+def compare(
+    got: Array,
+    dtype: str,
+    truth: Array,
+    bound: NDArray[np.float64] | None,
+    wanted: Mask | None = None,
+    written: Mask | None = None,
+) -> Comparison:
+    """Compare one output with its expected values; `bound` None asks for the very bits.
+
+    `wanted` are the elements that are to be written, `written` those that were.
+    """
+    if got.shape != truth.shape:
+        raise ValueError(f"shapes differ: {got.shape} and {truth.shape}")
+    wanted = np.ones(got.shape, np.bool_) if wanted is None else wanted
+    written = np.ones(got.shape, np.bool_) if written is None else written
+    missing, stray = wanted & ~written, ~wanted & written
+    looked_at = wanted & written
+    result = (_floats if dtypes.is_float(dtype) else _integers)(got, dtype, truth, bound, looked_at)
+    return _with_holes(result, missing, stray)
+
+
+def _with_holes(result: Comparison, missing: Mask, stray: Mask) -> Comparison:
+    return replace(
+        result,
+        unwritten=int(missing.sum()),
+        stray=int(stray.sum()),
+        first_unwritten=_first(missing),
+        first_stray=_first(stray),
+        bitwise=result.bitwise and not missing.any() and not stray.any(),
+    )
+
+
+def _first(mask: Mask) -> tuple[int, ...] | None:
+    if not mask.any():
+        return None
+    return tuple(int(i) for i in np.unravel_index(int(np.argmax(mask)), mask.shape))
+
+
+def _integers(got: Array, dtype: str, truth: Array, bound: NDArray[np.float64] | None, looked_at: Mask) -> Comparison:
+    del bound
+    if truth.dtype.kind == "f":
+        equal = got.astype(np.float64) == truth
+    elif dtype == "uint64" or truth.dtype == np.uint64:
+        equal = (got.astype(np.uint64) == truth.astype(np.uint64)) & ((got >= 0) == (truth >= 0))
+    else:
+        equal = got.astype(np.int64) == truth.astype(np.int64)
+    bad = looked_at & ~equal
+    first = _first(bad)
+    difference = None if first is None else Difference(first, got[first].item(), truth[first].item(), 0.0)
+    return Comparison(
+        int(looked_at.sum()), wrong=int(bad.sum()), bitwise=first is None, first=difference, worst=difference
+    )
+
+
+def kinds(values: NDArray[np.float64]) -> NDArray[np.int8]:
+    """0 finite, 1 NaN, 2 positive and 3 negative infinity."""
+    infinite = np.where(values > 0, 2, 3)
+    return np.where(np.isnan(values), 1, np.where(np.isinf(values), infinite, 0)).astype(np.int8)
+
+
+def _floats(got: Array, dtype: str, truth: Array, bound: NDArray[np.float64] | None, looked_at: Mask) -> Comparison:
+    truth = truth.astype(np.float64)
+    rounded = dtypes.from_float64(truth, dtype)
+    values, goal = dtypes.to_float64(got, dtype), dtypes.to_float64(rounded, dtype)
+    limit = np.zeros(truth.shape) if bound is None else bound
+    aim = goal if bound is None else truth
+    same_kind = (kinds(values) == kinds(goal)) | _may_overflow(values, truth, limit, dtype)
+    finite = looked_at & np.isfinite(values) & np.isfinite(aim)
+    errors = np.zeros(truth.shape)
+    errors[finite] = np.abs(values[finite] - aim[finite])
+    odd = looked_at & ~same_kind
+    wrong = finite & same_kind & ~(errors <= limit)
+    both_nan = np.isnan(values) & np.isnan(goal)
+    same_bits = both_nan | (dtypes.bits(got) == dtypes.bits(rounded)) | ((values == 0) & (goal == 0))
+    largest, mean = accuracy(errors[finite])
+    part = errors[finite] / np.maximum(limit[finite], np.finfo(np.float64).tiny)
+    return Comparison(
+        elements=int(looked_at.sum()),
+        wrong=int(wrong.sum()),
+        nonfinite=int(odd.sum()),
+        bitwise=bool(same_bits[looked_at].all()),
+        first=_difference(_first(wrong | odd), values, truth, limit),
+        worst=_difference(_worst(wrong, odd, errors, limit), values, truth, limit),
+        max_error=largest,
+        rms_error=mean,
+        scale=accuracy(np.abs(aim[finite]))[1],
+        of_allowed=float(part.max()) if part.size and bound is not None else 0.0,
+        ulps=histogram(got[finite], rounded[finite], dtype),
+    )
+
+
+def _may_overflow(values: NDArray[np.float64], truth: NDArray[np.float64], limit: Array, dtype: str) -> Mask:
+    """Infinite where the expected value is finite, but so large that the allowed error reaches infinity."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        reach = dtypes.to_float64(dtypes.from_float64(truth + np.copysign(limit, truth), dtype), dtype)
+        return np.asarray(np.isfinite(truth) & np.isinf(values) & (reach == values))
+
+
+def _worst(wrong: Mask, odd: Mask, errors: NDArray[np.float64], limit: NDArray[np.float64]) -> tuple[int, ...] | None:
+    if not wrong.any():
+        return _first(odd)
+    excess = np.where(wrong, errors / np.maximum(limit, np.finfo(np.float64).tiny), -1.0)
+    return tuple(int(i) for i in np.unravel_index(int(np.argmax(excess)), excess.shape))
+
+
+def _difference(
+    index: tuple[int, ...] | None, values: NDArray[np.float64], truth: NDArray[np.float64], limit: NDArray[np.float64]
+) -> Difference | None:
+    if index is None:
+        return None
+    return Difference(index, float(values[index]), float(truth[index]), float(limit[index]))
+
+
+def ulps_apart(first: Array, second: Array, dtype: str) -> NDArray[np.int64]:
+    """Units in the last place between two arrays; zeros of both signs are equal."""
+    a, b = dtypes.ordered(first, dtype), dtypes.ordered(second, dtype)
+    far = (a < 0) != (b < 0)
+    with np.errstate(over="ignore"):
+        apart = np.where(
+            far, np.abs(a).astype(np.uint64) + np.abs(b).astype(np.uint64), np.abs(a - b).astype(np.uint64)
+        )
+    bounded: NDArray[np.int64] = np.minimum(apart, np.uint64(2**63 - 1)).astype(np.int64)
+    return bounded
+
+
+def histogram(got: Array, rounded: Array, dtype: str) -> tuple[int, ...]:
+    """Number of elements per class of BINS, and above."""
+    apart = ulps_apart(got, rounded, dtype)
+    places = np.searchsorted(np.array(BINS), apart)
+    return tuple(int(n) for n in np.bincount(places, minlength=len(BINS) + 1))
+
+
+def errors_of(got: Array, dtype: str, truth: Array, looked_at: Mask) -> NDArray[np.float64]:
+    """Absolute errors where everything is finite, in order."""
+    values, goal = dtypes.to_float64(got, dtype), truth.astype(np.float64)
+    finite = looked_at & np.isfinite(values) & np.isfinite(goal)
+    errors: NDArray[np.float64] = np.abs(values[finite] - goal[finite])
+    return errors
+
+
+def sorted_written(got: Array, written: Mask) -> Array:
+    """The written values in ascending order, in front; NaN last. For outputs whose order is free."""
+    flat, mask = got.reshape(-1).copy(), written.reshape(-1)
+    flat[mask] = np.sort(flat[mask])
+    ordered: Array = flat.reshape(got.shape)
+    return ordered
+
+
+def same_bits(first: Array, second: Array) -> bool:
+    """Whether two arrays hold the same bytes."""
+    return first.shape == second.shape and bool(np.array_equal(dtypes.bits(first), dtypes.bits(second)))
