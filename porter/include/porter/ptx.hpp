@@ -248,10 +248,10 @@ template <int Bits, bool Signed> struct lane_of_word {
   }
   static constexpr int bits = Bits;
 };
-using u8 = lane_of_word<8, false>;
-using s8 = lane_of_word<8, true>;
-using u16 = lane_of_word<16, false>;
-using s16 = lane_of_word<16, true>;
+using lane_u8 = lane_of_word<8, false>;
+using lane_s8 = lane_of_word<8, true>;
+using lane_u16 = lane_of_word<16, false>;
+using lane_s16 = lane_of_word<16, true>;
 struct do_vadd { PORTER_PTX s64 operator()(s64 a, s64 b) const { return a + b; } };
 struct do_vsub { PORTER_PTX s64 operator()(s64 a, s64 b) const { return a - b; } };
 struct do_vavrg { PORTER_PTX s64 operator()(s64 a, s64 b) const { return (a + b + (a + b >= 0 ? 1 : 0)) >> 1; } };

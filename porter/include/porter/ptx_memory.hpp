@@ -25,9 +25,9 @@ template <int Order, int Scope> struct atomic_access {
 };
 /// Where the compiler is concerned as `volatile`, at the price of a plain access.
 using kept = atomic_access<__ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_WAVEFRONT>;
-using cs = detail::Streaming;
-using cg = detail::DeviceWide;
-using cv = detail::SystemWide;
+using cs = porter::detail::Streaming;
+using cg = porter::detail::DeviceWide;
+using cv = porter::detail::SystemWide;
 using relaxed_cta = atomic_access<__ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_WORKGROUP>;
 using relaxed_gpu = atomic_access<__ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT>;
 using relaxed_sys = atomic_access<__ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM>;
@@ -42,15 +42,15 @@ using release_sys = atomic_access<__ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_SYSTEM>;
 template <int N, class T> struct alignas(N * sizeof(T)) registers { T x[N]; };
 
 template <class How, class T> __device__ inline __attribute__((always_inline)) T ld(T const* p) {
-  return detail::loaded<How>(p);
+  return porter::detail::loaded<How>(p);
 }
 template <class How, int N, class T> __device__ inline __attribute__((always_inline)) registers<N, T> ld(T const* p) {
-  return detail::loaded<How>(reinterpret_cast<registers<N, T> const*>(p));
+  return porter::detail::loaded<How>(reinterpret_cast<registers<N, T> const*>(p));
 }
 template <class How, class T, class... Values>
 __device__ inline __attribute__((always_inline)) void st(T* p, Values... values) {
   registers<sizeof...(Values), T> const all = {{static_cast<T>(values)...}};
-  detail::stored<How>(reinterpret_cast<registers<sizeof...(Values), T>*>(p), all);
+  porter::detail::stored<How>(reinterpret_cast<registers<sizeof...(Values), T>*>(p), all);
 }
 
 /// Compares and exchanges; what was there.

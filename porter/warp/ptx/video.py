@@ -71,7 +71,7 @@ def _video_lanes(writer: Writer, match: re.Match[str], operands: tuple[str, ...]
     lanes, to, saturates, adds = int(match[2]), match[3], bool(match[6]), bool(match[7])
     bits = 32 // lanes
     a, b, c = (writer.value(operand, "u32") for operand in operands[1:])
-    types = ", ".join(f"{PREFIX}{kind[0]}{bits}" for kind in (to, match[4], match[5]))
+    types = ", ".join(f"{PREFIX}lane_{kind[0]}{bits}" for kind in (to, match[4], match[5]))
     name = f"video_lanes<{types}, {str(saturates).lower()}, {str(adds).lower()}>"
     return writer.assign(operands[0], writer.helper(name, a, b, c, f"{PREFIX}do_{match[1]}()"))
 
