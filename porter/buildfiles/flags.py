@@ -21,7 +21,6 @@ else:  # pragma: no cover
 ARCHITECTURE = "gfx942"
 _SM = re.compile(r"(?:sm|compute|lto)_\w+")
 _REFERENCE = re.compile(r"\$(?:\([A-Za-z_]\w*\)|\{[A-Za-z_]\w*\})")
-_COMPILER = re.compile(r"(?:.*/)?nvcc(?:\.exe)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +103,6 @@ def _joined() -> tuple[tuple[str, FlagRow], ...]:
 @functools.cache
 def _joined_spellings() -> tuple[str, ...]:
     return tuple(spelling for spelling, _ in _joined())
-
-
-def is_compiler(text: str) -> bool:
-    """Whether a word calls nvcc."""
-    return _COMPILER.fullmatch(text) is not None
 
 
 def translate(words: Sequence[str], *, all_known: bool = True, arch_flags: bool = True) -> list[Change]:

@@ -13,7 +13,8 @@ import tree_sitter
 import tree_sitter_bash
 import tree_sitter_make
 
-from porter.buildfiles.flags import Word, is_compiler
+from porter.buildfiles.flags import Word
+from porter.buildfiles.tables import is_compiler
 
 _REFERENCE = re.compile(r"\$[({]?(\w+)")
 _WORD = re.compile(

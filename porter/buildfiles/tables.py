@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib.resources
+import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,6 +17,7 @@ else:  # pragma: no cover
 
 HIP_VARIABLE = "CMAKE_HIP_"
 CUDA_VARIABLE = "CMAKE_CUDA_"
+_COMPILER = re.compile(r"(?:.*/)?nvcc(?:\.exe)?")
 
 
 @functools.cache
@@ -83,3 +85,8 @@ _NVIDIA_ONLY = frozenset(
 def is_nvidia_library(name: str) -> bool:
     """Whether a library is NVIDIA's and has no counterpart that could be linked in its place."""
     return name in _NVIDIA_ONLY
+
+
+def is_compiler(text: str) -> bool:
+    """Whether a word calls nvcc."""
+    return _COMPILER.fullmatch(text) is not None

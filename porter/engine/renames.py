@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
 
 from porter.cpp.lex import IDENTIFIER, Tokens
-from porter.engine.support import SupportRow
-from porter.model import Edit
-from porter.names.table import NameRow
-
-if TYPE_CHECKING:
-    from porter.engine.unit import Unit
+from porter.cpp.program import Program
+from porter.engine.support import SupportRow, SupportTable
+from porter.model import Edit, Settings
+from porter.names.table import NameRow, NameTable
+from porter.source import SourceFile
 
 _CUDA_LIKE = re.compile(
     r"cu(?:da|blas|blasLt|fft|rand|sparse|solver|dnn|pti|file|tensor)[A-Z]\w*"
@@ -23,6 +22,43 @@ _CUDA_LIKE = re.compile(
 
 
 _CUDA_LIKE_LINE = re.compile(f"^(?:{_CUDA_LIKE.pattern})$", re.MULTILINE)
+
+
+class Named(Protocol):
+    """A file with the tables for its names: what is asked of a unit here."""
+
+    source: SourceFile
+    settings: Settings
+    names: NameTable
+    support: SupportTable
+    declared: frozenset[str]
+
+    @property
+    def tokens(self) -> Tokens:
+        """The file's tokens."""
+
+    @property
+    def program(self) -> Program:
+        """The file with the project's headers that it includes."""
+
+    @property
+    def known_names(self) -> frozenset[str]:
+        """The file's identifiers about which the tables have something to say."""
+
+    def occurrences(self, name: str) -> Iterator[int]:
+        """Token indices where a name is CUDA's."""
+
+    def is_cuda(self, index: int) -> bool:
+        """Whether the identifier at a token index can be CUDA's own name."""
+
+    def declares(self, index: int) -> bool:
+        """Whether a token is where the file declares a name."""
+
+    def next_is(self, index: int, text: str) -> bool:
+        """Whether the token after `index` is `text`."""
+
+    def next_in(self, index: int, choices: frozenset[str]) -> bool:
+        """Whether the token after `index` is one of `choices`."""
 
 
 class Use(NamedTuple):
@@ -58,7 +94,7 @@ def namespace_aliases(tokens: Tokens) -> dict[str, str]:
     return aliases
 
 
-def uses(unit: Unit) -> tuple[Use, ...]:
+def uses(unit: Named) -> tuple[Use, ...]:
     """Every CUDA name of a file that the tables have something to say about, in order of place."""
     aliases = namespace_aliases(unit.tokens)
     found = [*_plain(unit), *_qualified(unit, aliases), *_used(unit, aliases)]
@@ -66,7 +102,7 @@ def uses(unit: Unit) -> tuple[Use, ...]:
     return tuple(sorted(use for use in found if use.last > use.first or use.first not in covered))
 
 
-def _plain(unit: Unit) -> Iterator[Use]:
+def _plain(unit: Named) -> Iterator[Use]:
     for name in unit.known_names - unit.names.namespaces:
         row, support = unit.names.get(name), unit.support.get(name)
         if support is not None and support.types and support.types.isdisjoint(unit.tokens.names):
@@ -80,7 +116,7 @@ def _plain(unit: Unit) -> Iterator[Use]:
                 yield Use(index, index, name, row, support)
 
 
-def _qualified(unit: Unit, aliases: Mapping[str, str]) -> Iterator[Use]:
+def _qualified(unit: Named, aliases: Mapping[str, str]) -> Iterator[Use]:
     roots = unit.names.namespaces
     for name in unit.tokens.names.keys() & (roots | aliases.keys()):
         scope = aliases.get(name, name)
@@ -98,7 +134,7 @@ def _is_alias_declared(tokens: Tokens, index: int) -> bool:
     return tokens.texts[index - 1 : index + 2 : 2] == ["namespace", "="]
 
 
-def _used(unit: Unit, aliases: Mapping[str, str]) -> Iterator[Use]:
+def _used(unit: Named, aliases: Mapping[str, str]) -> Iterator[Use]:
     """Names that `using namespace` brings in, where more has to be said than that the namespace is renamed."""
     for scope in _opened_namespaces(unit, aliases):
         supplied = {name.rpartition("::")[2] for name in unit.support.names if name.startswith(scope + "::")}
@@ -122,7 +158,7 @@ def _same_member(use: Use) -> bool:
     return row is not None and row.hip is not None and not row.signature
 
 
-def _opened_namespaces(unit: Unit, aliases: Mapping[str, str]) -> tuple[str, ...]:
+def _opened_namespaces(unit: Named, aliases: Mapping[str, str]) -> tuple[str, ...]:
     """The CUDA namespaces that this file opens with `using namespace`, in order."""
     texts = unit.tokens.texts
     opened: dict[str, None] = {}
@@ -140,7 +176,7 @@ def _opened_namespaces(unit: Unit, aliases: Mapping[str, str]) -> tuple[str, ...
     return tuple(opened)
 
 
-def _chain(unit: Unit, index: int, scope: str) -> Use | None:
+def _chain(unit: Named, index: int, scope: str) -> Use | None:
     """The longest table row that `scope::a::b` starting at a token matches."""
     texts, kinds = unit.tokens.texts, unit.tokens.kinds
     best: Use | None = None
@@ -168,7 +204,7 @@ def replacement(tokens: Tokens, use: Use, new: str) -> tuple[Edit, ...]:
     return (Edit(tokens.starts[use.first], tokens.end(use.last), new),)
 
 
-def unknown_names(unit: Unit) -> Iterator[int]:
+def unknown_names(unit: Named) -> Iterator[int]:
     """Tokens that look like CUDA's names, and that neither the tables nor the project declare."""
     names = unit.tokens.names
     for name in _CUDA_LIKE_LINE.findall("\n".join(names)):
@@ -185,7 +221,7 @@ _WRAPPER = re.compile(
 """How projects call what they put around CUDA's functions; no name of CUDA's ends so."""
 
 
-def _is_a_projects_macro(unit: Unit, index: int) -> bool:
+def _is_a_projects_macro(unit: Named, index: int) -> bool:
     """Whether a name in capitals is asked for by `#if`, or called: CUDA's own are constants and structs."""
     name = unit.tokens.texts[index]
     if not name.isupper():
@@ -194,7 +230,7 @@ def _is_a_projects_macro(unit: Unit, index: int) -> bool:
     return (directive is not None and directive.name != "define") or unit.next_is(index, "(")
 
 
-def unknown_members(unit: Unit) -> Iterator[int]:
+def unknown_members(unit: Named) -> Iterator[int]:
     """Tokens that name a member of one of CUDA's namespaces, where neither the tables nor the project have such."""
     aliases = namespace_aliases(unit.tokens)
     roots = unit.names.namespaces - {name.partition("::")[0] for name, _ in unit.settings.custom_names}
@@ -213,11 +249,11 @@ _COMMON = frozenset({"cuda"})
 """Namespaces that many projects have themselves: CUDA's is meant where a header of its folder is included."""
 
 
-def _includes_folder(unit: Unit, folder: str) -> bool:
+def _includes_folder(unit: Named, folder: str) -> bool:
     return any(include.name.startswith(folder + "/") for include in unit.tokens.includes)
 
 
-def _unknown_member(unit: Unit, index: int, scope: str) -> int | None:
+def _unknown_member(unit: Named, index: int, scope: str) -> int | None:
     """The first component of `scope::a::b` starting at a token that is below a namespace and that no table has."""
     texts, kinds = unit.tokens.texts, unit.tokens.kinds
     qualified, last = scope, index
@@ -232,6 +268,6 @@ def _unknown_member(unit: Unit, index: int, scope: str) -> int | None:
     return None
 
 
-def _declared_in_project(unit: Unit, index: int) -> bool:
+def _declared_in_project(unit: Named, index: int) -> bool:
     name = unit.tokens.texts[index]
     return any(map(unit.declares, unit.tokens.names[name])) or unit.program.declares(name)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from porter.engine.dialect import Dialect
+from porter.engine.edits import apply
 from porter.engine.unit import Unit
 from porter.model import Edit, Effort, Finding, Settings, Span
 
@@ -24,6 +25,7 @@ __all__ = [
     "Span",
     "Unit",
     "answered_names",
+    "apply",
     "clean",
     "fixes",
     "reports",

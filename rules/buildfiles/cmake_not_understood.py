@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 
 from porter.buildfiles.cmake import Argument, Command
-from porter.buildfiles.flags import is_compiler
-from porter.buildfiles.tables import is_nvidia_library, language_variable, library, table
+from porter.buildfiles.tables import is_compiler, is_nvidia_library, language_variable, library, table
 from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
 from porter.engine.rule import Edit, Effort, Finding, clean, fixes, reports
 

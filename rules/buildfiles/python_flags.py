@@ -20,8 +20,7 @@ from porter.buildfiles.python import (
     tree,
 )
 from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
-from porter.engine.edits import apply
-from porter.engine.rule import Edit, Effort, Finding, clean, fixes, reports
+from porter.engine.rule import Edit, Effort, Finding, apply, clean, fixes, reports
 
 
 class PythonFlags(BuildRule):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from porter.buildfiles.flags import is_compiler
 from porter.buildfiles.python import imports_torch, literal, mentions_extension, place, tree
+from porter.buildfiles.tables import is_compiler
 from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
 from porter.engine.rule import Edit, Effort, Finding, clean, fixes, reports
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.cpp.brackets import template_end
-from porter.cpp.statements import parse_expression
+from porter.cpp.syntax import parse_expression, template_end
 from porter.engine.rule import Effort, Finding, Rule, Unit, clean, reports
 from porter.warp.bodies import bodies_of
 

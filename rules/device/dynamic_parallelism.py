@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.cpp.brackets import words
+from porter.cpp.syntax import words
 from porter.engine.rule import Effort, Finding, Rule, Unit, clean, reports
 
 _LAUNCHES = "<<<"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from porter.cpp.conditionals import Group, find_groups, group_at, knows_hip
 from porter.cpp.operators import Operator, find_operators
+from porter.cpp.syntax import Group, find_groups, group_at, knows_hip
 from porter.engine.rule import Edit, Effort, Finding, Rule, Span, Unit, clean, fixes, reports
 
 _VECTOR = re.compile(r"(?:u?(?:char|short|int|long|longlong)|float|double)([1234])")

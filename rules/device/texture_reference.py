@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from porter.cpp.lex import IDENTIFIER
+from porter.cpp.syntax import IDENTIFIER
 from porter.engine.rule import Edit, Effort, Finding, Rule, Span, Unit, clean, fixes, reports
 
 _SUPPORT = "porter/texture_reference.hpp"

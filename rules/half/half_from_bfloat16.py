@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.cpp.brackets import closing, template_end
+from porter.cpp.syntax import closing, template_end
 from porter.engine.rule import Effort, Finding, Rule, Unit, clean, reports
 from porter.warp.bodies import Function, bodies_of
 

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.cpp.asm import KEYWORDS
 from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes
-from porter.warp.ptx.asm_macros import statements
-from porter.warp.ptx.foreign import is_foreign, slug
-from porter.warp.ptx.table import translate
-from porter.warp.ptx.template import Unknown, opcodes
+from porter.warp.ptx.assembly import KEYWORDS, Unknown, is_foreign, opcodes, slug, statements, translate
 
 
 class TranslatedPtx(Rule):

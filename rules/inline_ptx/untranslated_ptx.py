@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.cpp.asm import KEYWORDS
 from porter.engine.rule import Effort, Finding, Rule, Unit, clean, reports
-from porter.warp.ptx.asm_macros import statements
-from porter.warp.ptx.foreign import advice, is_foreign
-from porter.warp.ptx.table import translate
-from porter.warp.ptx.template import Unknown, opcodes
+from porter.warp.ptx.assembly import KEYWORDS, Unknown, advice, is_foreign, opcodes, statements, translate
 
 
 class UntranslatedPtx(Rule):

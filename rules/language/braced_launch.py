@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.cpp.brackets import closing, split_commas
 from porter.cpp.launches import configuration_end
+from porter.cpp.syntax import closing, split_commas
 from porter.engine.rule import Edit, Effort, Finding, Rule, Span, Unit, clean, fixes
 
 

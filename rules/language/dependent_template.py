@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from porter.cpp.brackets import template_end, template_start
-from porter.cpp.lex import Tokens
+from porter.cpp.syntax import Tokens, template_end, template_start
 from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes
 
 _PLACE = re.compile(r">\s*::\s*([A-Za-z_]\w*)\s*<")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.cpp.brackets import words
+from porter.cpp.syntax import words
 from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes
 
 _KEYWORDS = ("struct", "enum", "union", "class")

@@ -6,7 +6,7 @@ import posixpath
 from collections.abc import Iterator
 from dataclasses import replace
 
-from porter.cpp.lex import Include
+from porter.cpp.syntax import Include
 from porter.engine.rule import Dialect, Edit, Effort, Example, Finding, Rule, Span, Unit, clean, fixes, reports
 
 

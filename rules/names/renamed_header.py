@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from porter.cpp.conditionals import find_groups, group_at
-from porter.cpp.lex import Include
+from porter.cpp.syntax import Include, find_groups, group_at
 from porter.engine.rule import Dialect, Edit, Effort, Finding, Rule, Span, Unit, clean, fixes
 from porter.engine.support import FOLDER
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from porter.cpp.lex import Directive, Include
+from porter.cpp.syntax import Directive, Include
 from porter.engine.rule import Edit, Effort, Example, Finding, Rule, Settings, Unit, clean, fixes, reports
 
 _WRAPPED = frozenset({"CUB_WRAPPED_NAMESPACE", "THRUST_CUB_WRAPPED_NAMESPACE"})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.cpp.conditionals import find_groups, group_at, knows_hip
+from porter.cpp.syntax import find_groups, group_at, knows_hip
 from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes, reports
 
 _MACROS = ("__CUDACC__", "__NVCC__")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.cpp.lex import IDENTIFIER, Tokens
+from porter.cpp.syntax import IDENTIFIER, Tokens
 from porter.engine.rule import Edit, Effort, Finding, Rule, Span, Unit, clean, fixes, reports
 
 _TYPES = ("CUdeviceptr", "CUdeviceptr_v1", "CUdeviceptr_v2")

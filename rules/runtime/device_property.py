@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from porter.cpp.postfix import chain_start
 from porter.cpp.printing import is_printed
+from porter.cpp.syntax import chain_start
 from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes, reports
 from porter.warp.device_properties import is_device_property
 

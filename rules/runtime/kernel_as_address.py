@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.cpp.brackets import template_end
+from porter.cpp.syntax import template_end
 from porter.engine.rule import Edit, Effort, Finding, Rule, Span, Unit, clean, fixes
 
 _KERNEL_ARGUMENT = {

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from porter.cpp.lex import STRING
 from porter.cpp.literals import Literal, read_literal
+from porter.cpp.syntax import STRING
 from porter.engine.rule import Dialect, Edit, Effort, Example, Finding, Rule, Unit, clean, fixes, reports
 
 _NAME = re.compile(r"(?:\.{1,2}/|/)*((?:[\w.+-]+/)*[\w.+-]+\.cu)", re.IGNORECASE)

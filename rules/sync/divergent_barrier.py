@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.cpp.nodes import Node
+from porter.cpp.syntax import Node
 from porter.engine.rule import Effort, Finding, Rule, Unit, clean, reports
 from porter.warp.bodies import bodies_in_sight, mentions_in_sight
-from porter.warp.collectives import BARRIERS
-from porter.warp.flow.barriers import nested_barriers
-from porter.warp.flow.events import Branch, Event
-from porter.warp.flow.spread import Spread
-from porter.warp.flow.unit_walks import flow_of
+from porter.warp.flow.divergence import BARRIERS, Branch, Event, Spread, flow_of, nested_barriers
 
 
 class DivergentBarrier(Rule):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.cpp.constants import Macro
+from porter.cpp.syntax import Macro
 from porter.engine.rule import Dialect, Edit, Effort, Finding, Rule, Unit, clean, fixes
 from porter.warp.bodies import bodies_of
 

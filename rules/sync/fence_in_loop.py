@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.cpp.nodes import Node, calls
+from porter.cpp.syntax import Node, calls
 from porter.engine.rule import Effort, Finding, Rule, Unit, clean, reports
 from porter.warp.bodies import bodies_of
 

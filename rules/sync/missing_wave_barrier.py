@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes
-from porter.warp.bodies import Function, bodies_of
-from porter.warp.flow.lockstep import Gap, Lockstep, lockstep_functions
-from porter.warp.flow.lockstep_hints import candidates
-from porter.warp.flow.plain_pointers import plain_pointers
+from porter.warp.flow.lockstep_gaps import Function, Gap, Lockstep, gaps_of, plain_pointers
 
 _BARRIER = "porter::syncwarp();"
 _HEADER = "porter/warp32.hpp"
@@ -140,12 +137,8 @@ class MissingWaveBarrier(Rule):
 
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per function: its barriers belong together."""
-        bodies = bodies_of(unit)
-        for function, given in lockstep_functions(bodies, candidates(bodies)).items():
-            walk = Lockstep(bodies, function, given)
-            gaps = walk.find()
-            if gaps:
-                yield self._finding(unit, function, walk, gaps)
+        for function, walk, gaps in gaps_of(unit):
+            yield self._finding(unit, function, walk, gaps)
 
     def _finding(self, unit: Unit, function: Function, walk: Lockstep, gaps: tuple[Gap, ...]) -> Finding:
         edits = tuple(edit for gap in gaps for edit in _edits(unit, gap))

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes, reports
 from porter.warp.bodies import bodies_of
+from porter.warp.flow.divergence import Spread
 from porter.warp.flow.spin import Spin, Spins, Waits
-from porter.warp.flow.spread import Spread
 
 _WORDS = frozenset({"while", "do", "for", "goto"})
 _SIGNS = frozenset(

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from porter.cpp.brackets import split_commas, template_end
-from porter.cpp.lex import IDENTIFIER, NUMBER
+from porter.cpp.syntax import IDENTIFIER, NUMBER, split_commas, template_end
 from porter.engine.rule import Effort, Finding, Rule, Unit, clean, reports
 
 _SLUG = "[wmma-fragment-layout]"

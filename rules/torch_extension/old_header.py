@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.cpp.conditionals import Group, find_groups, group_at
+from porter.cpp.syntax import Group, find_groups, group_at
 from porter.engine.rule import Edit, Effort, Finding, Rule, Span, Unit, clean, fixes, reports
 
 _MOVED = {

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.cpp.brackets import split_commas, template_end
-from porter.cpp.lex import Tokens
-from porter.cpp.postfix import chain_start
+from porter.cpp.syntax import Tokens, chain_start, split_commas, template_end
 from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes
 
 _PLACES = {

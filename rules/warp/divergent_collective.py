@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.cpp.nodes import Node
+from porter.cpp.syntax import Node
 from porter.engine.rule import Effort, Finding, Rule, Unit, clean, reports
 from porter.warp.bodies import Bodies, bodies_in_sight, mentions_in_sight
-from porter.warp.collectives import COLLECTIVES, EXCHANGES, TILES
-from porter.warp.flow.events import Branch, Event
-from porter.warp.flow.spread import Spread
-from porter.warp.flow.unit_walks import flows, names_all_lanes
+from porter.warp.flow.divergence import COLLECTIVES, EXCHANGES, TILES, Branch, Event, Spread, flows, names_all_lanes
 
 
 class DivergentCollective(Rule):

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.cpp.nodes import Node
+from porter.cpp.syntax import Node
 from porter.engine.rule import Effort, Finding, Rule, Unit, clean, reports
 from porter.warp.bodies import bodies_in_sight, mentions_in_sight
-from porter.warp.collectives import COLLECTIVES, EXCHANGES, TILES
-from porter.warp.flow.events import Event
-from porter.warp.flow.unit_walks import flows, names_all_lanes
+from porter.warp.flow.divergence import COLLECTIVES, EXCHANGES, TILES, Event, flows, names_all_lanes
 
 
 class EarlyExitBeforeCollective(Rule):

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.cpp.constants import Constants, looks_like_warp_size
-from porter.cpp.lex import lex
-from porter.cpp.nodes import Node, unwrapped
-from porter.cpp.statements import parse_expression
-from porter.engine.edits import apply
-from porter.engine.rule import Edit, Effort, Finding, Rule, Span, Unit, clean, fixes, reports
+from porter.cpp.syntax import Constants, Node, lex, looks_like_warp_size, parse_expression, unwrapped
+from porter.engine.rule import Edit, Effort, Finding, Rule, Span, Unit, apply, clean, fixes, reports
 from porter.warp.bodies import bodies_of
 from porter.warp.native.plan import outcome
 

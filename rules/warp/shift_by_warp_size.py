@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from porter.cpp.constants import WARP, looks_like_warp_size
-from porter.cpp.nodes import Node, unwrapped
+from porter.cpp.syntax import WARP, Node, looks_like_warp_size, unwrapped
 from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes, reports
 from porter.warp.bodies import Bodies, Function, bodies_of
-from porter.warp.flow.spread import by_name
-from porter.warp.flow.unit_walks import flow_of
+from porter.warp.flow.divergence import by_name, flow_of
 
 _SIGN = re.compile(r"(?:<<|>>)=?\s*\(?\s*(?:[\w:]+\s*[-+]|\(\s*[\w:]+\s*[-+])")
 _FUNCTIONS = {"<<": "porter::shift_left", ">>": "porter::shift_right"}

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.cpp.conditionals import Group, find_groups, group_at, knows_hip
-from porter.cpp.constants import looks_like_warp_size
-from porter.cpp.lex import Directive
+from porter.cpp.syntax import Directive, Group, find_groups, group_at, knows_hip, looks_like_warp_size
 from porter.engine.rule import Dialect, Effort, Finding, Rule, Unit, clean, reports
 
 _NAME = "__shfl"

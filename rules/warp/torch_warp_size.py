@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.cpp.postfix import chain_start
+from porter.cpp.syntax import chain_start
 from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes, reports
 
 

@@ -6,10 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from porter.cpp.constants import looks_like_warp_size
-from porter.cpp.lex import Directive
-from porter.cpp.nodes import EMPTY
-from porter.cpp.statements import parse_expression
+from porter.cpp.syntax import EMPTY, Directive, looks_like_warp_size, parse_expression
 from porter.engine.rule import Dialect, Effort, Finding, Rule, Span, Unit, clean, reports
 from porter.warp.bodies import bodies_of
 from porter.warp.branch_constants import Choice, chains, choices

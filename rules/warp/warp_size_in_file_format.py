@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.cpp.constants import looks_like_warp_size
-from porter.cpp.lex import IDENTIFIER, Tokens
+from porter.cpp.syntax import IDENTIFIER, Tokens, looks_like_warp_size
 from porter.engine.rule import Effort, Finding, Rule, Unit, clean, reports
 
 _CALLS = frozenset({"fwrite", "fread"})

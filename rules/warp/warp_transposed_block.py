@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from porter.cpp.brackets import split_commas, template_end
-from porter.cpp.postfix import chain_start
-from porter.cpp.statements import parse_expression
+from porter.cpp.syntax import chain_start, parse_expression, split_commas, template_end
 from porter.engine.rule import Edit, Effort, Finding, Rule, Span, Unit, clean, fixes
 from porter.warp.bodies import bodies_of
 

@@ -39,13 +39,17 @@ def ported(example: Example, rules: tuple[Rule, ...]) -> PortedFile:
     return port(SourceFile(example.path, example.before.encode()), context(example, rules), example.path)
 
 
+_BY_ENDING = {"A012", "A014"}
+"""Rules about what nvcc includes for a `.cu` by itself: of such a file the name is enough."""
+
+
 @pytest.mark.parametrize(("rule", "example"), [case for case in CASES if case.values[1].effort is not None])
 def test_no_example_is_taken_for_a_file_without_cuda(rule: Rule, example: Example) -> None:
     """As a header, whose name alone does not make it worth a look."""
     trace = context(example, (rule,)).trace
     header = SourceFile("example.h", example.before.encode())
     assert trace is not None
-    assert trace.concerns(header) or (rule.code == "A012" and example.path.endswith(".cu"))
+    assert trace.concerns(header) or (rule.code in _BY_ENDING and example.path.endswith(".cu"))
 
 
 def test_a_file_without_a_trace_of_cuda_is_not_looked_at() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from porter.cpp.brackets import words
 from porter.cpp.constants import WARP
@@ -14,10 +13,7 @@ from porter.warp.collectives import BARRIERS, Collective, argument, collective
 from porter.warp.native.expressions import Expressions, is_full_mask
 from porter.warp.native.kinds import PER_THREAD, THREADS, Kind, Undecided, joined, placed
 from porter.warp.native.operations import atomic_operation, functors, of_whole, operation, written_variable
-from porter.warp.native.state import Scope
-
-if TYPE_CHECKING:
-    from porter.warp.native.statements import Statements
+from porter.warp.native.state import FollowsStatements, Scope
 
 K = Kind
 _WIDE = "porter::wide::"
@@ -46,7 +42,7 @@ class Calls:
         self.expressions = expressions
         self.plan = expressions.plan
         self.constants = expressions.constants
-        self.statements: Statements
+        self.statements: FollowsStatements
         self.depth = 0
         self.returned: dict[str, str] = {}
         """How each helper's result was gathered."""

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from porter.cpp.constants import WARP
 from porter.cpp.nodes import Node, names, spelled, unwrapped
 from porter.cpp.statements import parse_expression
 from porter.warp.native.kinds import PER_THREAD, THREADS, Kind, Undecided, combined, joined, placed
 from porter.warp.native.literals import long_one, widened
-from porter.warp.native.state import Plan, Scope
-
-if TYPE_CHECKING:
-    from porter.warp.native.calls import Calls
+from porter.warp.native.state import FollowsCalls, Plan, Scope
 
 K = Kind
 _BARE = frozenset({31, 32, 33, 0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF})
@@ -31,7 +27,7 @@ class Expressions:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.constants = plan.bodies.constants
-        self.calls: Calls
+        self.calls: FollowsCalls
 
     def value(self, node: Node, scope: Scope) -> Kind:
         """The meaning of an expression."""

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from porter.cpp.nodes import Node, calls, unwrapped
 from porter.warp.bodies import Bodies, Function
 from porter.warp.collectives import collective
-from porter.warp.native.state import Scope
-
-if TYPE_CHECKING:
-    from porter.warp.native.calls import Calls
+from porter.warp.native.state import Gathered, Scope
 
 _ASSIGNED = {"+=": "add", "|=": "or", "&=": "and", "^=": "xor", "*=": "mul"}
 _FUNCTIONS = {
@@ -96,7 +91,7 @@ def written_variable(written_type: str, argument: Node) -> str | None:
     return node.text if node.kind == "name" else None
 
 
-def operation(walk: Calls, node: Node, scope: Scope) -> str:
+def operation(walk: Gathered, node: Node, scope: Scope) -> str:
     """How the value of an expression was gathered; empty where it was not, or was changed afterwards."""
     node = unwrapped(node)
     if node.kind == "name":
@@ -119,7 +114,7 @@ def operation(walk: Calls, node: Node, scope: Scope) -> str:
     return ""
 
 
-def _called(walk: Calls, node: Node, scope: Scope) -> str:
+def _called(walk: Gathered, node: Node, scope: Scope) -> str:
     found = collective(node)
     name = node.callee.rpartition("::")[2]
     if found is not None:

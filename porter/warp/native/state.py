@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from porter.cpp.nodes import Node
 from porter.engine.edits import apply
@@ -143,3 +144,40 @@ class Scope:
             self.widths,
             self.pointees,
         )
+
+
+class Gathered(Protocol):
+    """What is known of how values were gathered."""
+
+    plan: Plan
+    returned: dict[str, str]
+    """How each helper's result was gathered."""
+
+
+class FollowsCalls(Protocol):
+    """The part of the walk that knows CUDA's functions, as expressions need it."""
+
+    def call(self, node: Node, scope: Scope) -> Kind:
+        """The meaning of a call's result."""
+
+    def assigned(self, node: Node, scope: Scope) -> Kind:
+        """`target = source` and its relatives."""
+
+    def condition(self, node: Node, scope: Scope) -> tuple[str, ...]:
+        """The guards that a condition puts around what follows."""
+
+    def is_one_warp(self, node: Node) -> bool:
+        """Whether a condition says that the block is one warp."""
+
+    def shared_element(self, node: Node, name: str, scope: Scope) -> Kind:
+        """What an element of a shared array is."""
+
+
+class FollowsStatements(Protocol):
+    """The walk over statements, as calls need it."""
+
+    def function(self, scope: Scope) -> None:
+        """The body of the function of a scope."""
+
+    def widen_type(self, node: Node, name: str, scope: Scope) -> None:
+        """A variable that holds a bit per lane needs 64 bits."""

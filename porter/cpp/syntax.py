@@ -1,0 +1,41 @@
+"""C++ as rules read it: tokens, brackets, conditionals, expressions and statements, constants. All in one import."""
+
+from __future__ import annotations
+
+from porter.cpp.brackets import closing, split_commas, template_end, template_start, words
+from porter.cpp.conditionals import Group, find_groups, group_at, knows_hip
+from porter.cpp.constants import WARP, Constants, Macro, looks_like_warp_size, number
+from porter.cpp.lex import IDENTIFIER, NUMBER, STRING, Directive, Include, Tokens, lex
+from porter.cpp.nodes import EMPTY, Node, calls, unwrapped
+from porter.cpp.postfix import chain_start
+from porter.cpp.statements import parse_expression
+
+__all__ = [
+    "EMPTY",
+    "IDENTIFIER",
+    "NUMBER",
+    "STRING",
+    "WARP",
+    "Constants",
+    "Directive",
+    "Group",
+    "Include",
+    "Macro",
+    "Node",
+    "Tokens",
+    "calls",
+    "chain_start",
+    "closing",
+    "find_groups",
+    "group_at",
+    "knows_hip",
+    "lex",
+    "looks_like_warp_size",
+    "number",
+    "parse_expression",
+    "split_commas",
+    "template_end",
+    "template_start",
+    "unwrapped",
+    "words",
+]

@@ -1,0 +1,24 @@
+"""Where the threads of a warp part, and which operations count on all of them: what rules about it import."""
+
+from __future__ import annotations
+
+from porter.warp.collectives import BARRIERS, COLLECTIVES, EXCHANGES, TILES
+from porter.warp.flow.barriers import nested_barriers
+from porter.warp.flow.events import Branch, Event
+from porter.warp.flow.spread import Spread, by_name
+from porter.warp.flow.unit_walks import flow_of, flows, names_all_lanes
+
+__all__ = [
+    "BARRIERS",
+    "COLLECTIVES",
+    "EXCHANGES",
+    "TILES",
+    "Branch",
+    "Event",
+    "Spread",
+    "by_name",
+    "flow_of",
+    "flows",
+    "names_all_lanes",
+    "nested_barriers",
+]
