@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from porter.cpp.nodes import Node, unwrapped
 from porter.engine.rule import Dialect, Edit, Effort, Finding, Rule, Unit, clean, fixes, reports
 from porter.warp.collectives import argument
+from porter.warp.wave64.names import HALF, TRACE, WHOLE
 from porter.warp.wave64.steps import Steps, loops_of
-from porter.warp.wave64.view import HALF, TRACE, WHOLE, View, file_groups, views
+from porter.warp.wave64.view import View, file_groups, views
 
 _STEPS = (16, 8, 4, 2, 1)
 

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from porter.cpp.nodes import EMPTY, Node
 from porter.engine.rule import Dialect, Edit, Effort, Finding, Rule, Unit, clean, fixes, reports
+from porter.warp.wave64.names import TRACE
 from porter.warp.wave64.uses import is_width_free
-from porter.warp.wave64.view import TRACE, View, views
+from porter.warp.wave64.view import View, views
 
 _KEPT_WORDS = frozenset({"const", "volatile", "constexpr", "static", "register"})
 

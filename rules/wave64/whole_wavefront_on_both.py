@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from porter.cpp.nodes import unwrapped
 from porter.engine.rule import Dialect, Effort, Finding, Rule, Span, Unit, clean, reports
-from porter.warp.wave64.view import HALF, TRACE, WHOLE, View, views
+from porter.warp.wave64.names import HALF, TRACE, WHOLE
+from porter.warp.wave64.view import View, views
 
 
 class WholeWavefrontOnBoth(Rule):

@@ -1,0 +1,152 @@
+"""What counts threads, lanes and wavefronts in a function of HIP code, and its operations between lanes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+from porter.cpp.nodes import Node, spelled, unwrapped
+from porter.warp.collectives import Collective, argument, collective
+from porter.warp.wave64.body import Body
+from porter.warp.wave64.names import HALF, LANE_CALLS, WHOLE
+
+_THREAD = re.compile(
+    r"(?:threadIdx\.x|hipThreadIdx_x|(?:thread_?|flat_?)?(?:id|idx|index|rank)|tid(?:_?x)?|tx|gtid|tidx)"
+)
+_LANE = re.compile(r"\w*lane(?:_?id(?:x)?|_?num|_?index)?", re.IGNORECASE)
+_BLOCK = re.compile(r"blockDim\.x|hipBlockDim_x|block_?size|num_?threads|BLOCK_?SIZE|kBlock_?Size", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Divided:
+    """A thread's number, or the number of threads, divided: what is divided, by which group, and its remainder."""
+
+    node: Node
+    group: int
+    """32 or 64."""
+    remainder: bool
+    threads: bool
+    """The number of threads of a block, and not a thread's."""
+
+
+@dataclass(frozen=True)
+class Lanes(Body):
+    """A function with the numbers of lanes in it."""
+
+    def is_thread(self, node: Node, depth: int = 0) -> bool:
+        """Whether an expression counts threads: `threadIdx.x`, `tid`, and sums with them."""
+        node = unwrapped(node)
+        if depth > 6:
+            return False
+        if node.kind in ("name", "member"):
+            text = spelled(node)
+            if text in ("threadIdx.x", "hipThreadIdx_x"):
+                return True
+            known = self.values.get(text)
+            if known:
+                return all(self.is_thread(one, depth + 1) for one in known)
+            return text in self.function.parameters and _THREAD.fullmatch(text) is not None
+        return (
+            node.kind == "binary"
+            and node.text in ("+", "*")
+            and any(self.is_thread(kid, depth + 1) for kid in node.kids)
+        )
+
+    def is_block(self, node: Node) -> bool:
+        """Whether an expression is the number of threads of a block."""
+        return _BLOCK.fullmatch(spelled(unwrapped(node))) is not None
+
+    def divided(self, node: Node) -> Divided | None:
+        """`threadIdx.x % 64`, `tid & 31`, `blockDim.x / 32`, `tid >> 6`."""
+        if node.kind != "binary" or node.text not in ("%", "&", "/", ">>"):
+            return None
+        threads = node.text in ("/", ">>") and self.is_block(node.kids[0])
+        if not threads and not self.is_thread(node.kids[0]):
+            return None
+        size = self.size(node.kids[1])
+        group = {"%": size, "/": size, "&": None if size is None else size + 1}.get(node.text)
+        if node.text == ">>":
+            group = None if size is None or not 0 <= size < 16 else 1 << size
+        return Divided(node, group, node.text in "%&", threads) if group in (WHOLE, HALF) else None
+
+    @cached_property
+    def divisions(self) -> tuple[Divided, ...]:
+        """All such expressions of the function."""
+        return tuple(found for node in self.nodes if (found := self.divided(node)) is not None)
+
+    def lane(self, node: Node, depth: int = 0) -> int | None:
+        """64 for the number of a lane in its wavefront, 32 for that in a group of 32."""
+        node = unwrapped(node)
+        if depth > 6:
+            return None
+        if node.kind == "call":
+            return WHOLE if node.callee.rpartition("::")[2] in LANE_CALLS else None
+        if node.kind == "name":
+            found = {self.lane(one, depth + 1) for one in self.values.get(node.text, ())}
+            return found.pop() if len(found) == 1 else None
+        if node.kind == "binary" and node.text in ("%", "&"):
+            group = self.divided(node)
+            if group is not None:
+                return group.group
+            if self.lane(node.kids[0], depth + 1) == WHOLE and self.size(node.kids[1]) in (HALF, HALF - 1):
+                return HALF
+        return None
+
+    def looks_like_lane(self, node: Node) -> bool:
+        """A lane of 64, or one by its name where nothing says of how many."""
+        inner = unwrapped(node)
+        known = self.lane(inner)
+        return known == WHOLE or (known is None and inner.kind == "name" and _LANE.fullmatch(inner.text) is not None)
+
+    @cached_property
+    def collectives(self) -> tuple[tuple[Node, Collective], ...]:
+        """The warp-wide calls of HIP's own names; those through `porter::` have 32 lanes and are right."""
+        found = []
+        for node in self.nodes:
+            if node.kind == "call" and not node.callee.startswith("porter::"):
+                one = collective(node)
+                if one is not None and self.is_hips(node):
+                    found.append((node, one))
+        return tuple(found)
+
+    def is_hips(self, call: Node) -> bool:
+        """Whether a call's name is HIP's, and no macro or function of the project."""
+        name, unit = call.callee.rpartition("::")[2], self.unit
+        own = name in self.bodies.constants.macros or name in unit.declared or name in unit.own
+        return not own and unit.is_free(call.kids[0].last)
+
+    def width(self, call: Node, one: Collective) -> int | None:
+        """Width of a shuffle: 64 when it is left out, None when it is not known."""
+        if one.width is None:
+            return WHOLE
+        given = argument(call, one.width)
+        return WHOLE if given is None else self.size(given)
+
+    @cached_property
+    def counts_with_32(self) -> bool:
+        """Whether something in the function says that its groups have 32 lanes, and nothing that they have 64."""
+        return HALF in self.groups and WHOLE not in self.groups
+
+    @cached_property
+    def counts_with_64(self) -> bool:
+        """Whether something says that a wavefront is whole, and nothing that there are groups of 32."""
+        return WHOLE in self.groups and HALF not in self.groups
+
+    @cached_property
+    def groups(self) -> frozenset[int]:
+        """The sizes of groups of lanes that the function counts with."""
+        found = {one.group for one in self.divisions}
+        found |= {WHOLE for node in self.nodes if self.lane(node) == WHOLE and node.kind == "call"}
+        for call, one in self.collectives:
+            if one.width is not None and argument(call, one.width) is not None:
+                size = self.width(call, one)
+                found |= {HALF} if size is not None and size < WHOLE else set()
+        return frozenset(found)
+
+    @cached_property
+    def steps_by_32(self) -> bool:
+        """Whether a shuffle moves values from one half of a wavefront to the other."""
+        lanes = (argument(call, one.lane) for call, one in self.collectives if one.kind == "shuffle")
+        sizes = [self.size(lane) for lane in lanes if lane is not None]
+        return any(size is not None and size >= HALF for size in sizes)

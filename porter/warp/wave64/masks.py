@@ -1,0 +1,95 @@
+"""Which expressions of a function are masks with one bit for each of 64 lanes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from porter.cpp.constants import number
+from porter.cpp.nodes import Node, unwrapped
+from porter.warp.wave64.lanes import Lanes
+from porter.warp.wave64.names import HALF, MASK_CALLS, WHOLE
+
+
+@dataclass(frozen=True)
+class Masks(Lanes):
+    """A function with the masks in it."""
+
+    def is_mask(self, node: Node, depth: int = 0) -> bool:
+        """Whether an expression holds one bit for each of 64 lanes, and is as wide."""
+        node = node if node.kind == "cast" and node.text else unwrapped(node)
+        if depth > 8:
+            return False
+        if node.kind == "call":
+            return self._is_mask_call(node)
+        if node.kind == "cast":
+            return self.cast_bits(node) == WHOLE and self.is_mask(node.kids[0], depth + 1)
+        if node.kind == "name":
+            if self.types.get(node.text) != WHOLE and node.text not in self.automatic:
+                return False
+            return any(self.is_mask(one, depth + 1) for one in self.values.get(node.text, ()))
+        if node.kind == "unary" and node.text == "~":
+            return self.is_mask(node.kids[0], depth + 1)
+        if node.kind == "ternary":
+            return any(self.is_mask(kid, depth + 1) for kid in node.kids[1:])
+        if node.kind in ("binary", "assign"):
+            return self._is_mask_operation(node, depth)
+        return False
+
+    def _is_mask_call(self, node: Node) -> bool:
+        name = node.callee.rpartition("::")[2]
+        if node.callee.startswith("porter::"):
+            return False
+        return name in MASK_CALLS and "." not in name and self.is_hips(node)
+
+    def _is_mask_operation(self, node: Node, depth: int) -> bool:
+        operator, (left, right) = node.text.removesuffix("=") or "=", node.kids
+        if operator == "&":
+            return any(self.is_mask(a, depth + 1) and not self._cuts(b) for a, b in ((left, right), (right, left)))
+        if operator in ("|", "^"):
+            return self.is_mask(left, depth + 1) or self.is_mask(right, depth + 1)
+        if operator in ("<<", ">>"):
+            if self.is_mask(left, depth + 1):
+                return not self.is_half(right)
+            return _is_long(unwrapped(left)) and self.lane(right) == WHOLE
+        if operator in ("-", "+"):
+            return self.is_mask(left, depth + 1) and unwrapped(right).kind == "number"
+        return False
+
+    def _cuts(self, node: Node) -> bool:
+        """Whether `& node` takes a half, or single bits, on purpose."""
+        value = self.size(node)
+        return value is not None and 0 <= value <= 0xFFFFFFFF
+
+    def is_half(self, shift: Node) -> bool:
+        """Whether a shift by this brings one half of a wavefront down: 32, `lane & 32`, `half * 32`."""
+        inner = unwrapped(shift)
+        if self.size(inner) == HALF:
+            return True
+        if inner.kind == "name":
+            return any(self.is_half(one) for one in self.values.get(inner.text, ()))
+        return inner.kind in ("binary", "ternary") and any(
+            self.size(kid) == HALF
+            or (inner.kind == "ternary" and self.is_half(kid))
+            or (unwrapped(kid).kind == "binary" and self.is_half(kid))
+            for kid in inner.kids
+        )
+
+    @cached_property
+    def takes_halves(self) -> bool:
+        """Whether the function looks at both halves of a mask, or of a wavefront, by itself."""
+        return any(
+            (node.kind == "binary" and node.text == ">>" and self.is_mask(node.kids[0]) and self.is_half(node.kids[1]))
+            or (node.kind == "call" and "mbcnt" in node.callee)
+            for node in self.function.body.walk()
+        )
+
+
+def _is_long(node: Node) -> bool:
+    """Whether a literal has 64 bits."""
+    if node.kind == "cast" and "64" in node.text:
+        return True
+    if node.kind == "unary" and node.text in ("~", "-"):
+        return _is_long(unwrapped(node.kids[0]))
+    value = number(node.text) if node.kind == "number" else None
+    return value is not None and ("ll" in node.text.lower() or "l" in node.text.lower()[-2:] or value > 0xFFFFFFFF)
