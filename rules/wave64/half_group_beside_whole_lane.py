@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.cpp.nodes import Node, unwrapped
+from porter.cpp.syntax import Node, unwrapped
 from porter.engine.rule import Dialect, Edit, Effort, Finding, Rule, Unit, clean, fixes, reports
-from porter.warp.wave64.lanes import Divided
-from porter.warp.wave64.names import HALF, TRACE, WHOLE
-from porter.warp.wave64.view import View, views
+from porter.warp.wave64.wavefronts import HALF, TRACE, WHOLE, Divided, View, views
 
 
 class HalfGroupBesideWholeLane(Rule):

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.cpp.nodes import Node
+from porter.cpp.syntax import Node
 from porter.engine.rule import Dialect, Edit, Effort, Finding, Rule, Unit, clean, fixes, reports
-from porter.warp.collectives import Collective, argument
-from porter.warp.wave64.names import TRACE, WHOLE
-from porter.warp.wave64.steps import loops_of
-from porter.warp.wave64.uses import COUNTS
-from porter.warp.wave64.view import View, views
+from porter.warp.wave64.wavefronts import COUNTS, TRACE, WHOLE, Collective, View, argument, loops_of, views
 
 
 class HalfLaneBesideWholeWavefront(Rule):

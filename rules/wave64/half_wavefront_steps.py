@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.cpp.nodes import Node, unwrapped
+from porter.cpp.syntax import Node, unwrapped
 from porter.engine.rule import Dialect, Edit, Effort, Finding, Rule, Unit, clean, fixes, reports
-from porter.warp.collectives import argument
-from porter.warp.wave64.names import HALF, TRACE, WHOLE
-from porter.warp.wave64.steps import Steps, loops_of
-from porter.warp.wave64.view import View, file_groups, views
+from porter.warp.wave64.wavefronts import HALF, TRACE, WHOLE, Steps, View, argument, file_groups, loops_of, views
 
 _STEPS = (16, 8, 4, 2, 1)
 

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.cpp.constants import number
-from porter.cpp.nodes import EMPTY, Node, unwrapped
+from porter.cpp.syntax import EMPTY, Node, number, unwrapped
 from porter.engine.rule import Dialect, Edit, Effort, Finding, Rule, Unit, clean, fixes, reports
-from porter.warp.wave64.names import TRACE
-from porter.warp.wave64.uses import is_width_free
-from porter.warp.wave64.view import View, views
+from porter.warp.wave64.wavefronts import TRACE, View, is_width_free, views
 
 _ALL_32 = 0xFFFFFFFF
 

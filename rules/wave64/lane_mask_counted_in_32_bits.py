@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.cpp.nodes import Node, unwrapped
+from porter.cpp.syntax import Node, unwrapped
 from porter.engine.rule import Dialect, Edit, Effort, Finding, Rule, Unit, clean, fixes, reports
-from porter.warp.wave64.uses import COUNTS
-from porter.warp.wave64.view import View, views
+from porter.warp.wave64.wavefronts import COUNTS, View, views
 
 _ZEROS = {"__clz": "__clzll", "__builtin_clz": "__builtin_clzll"}
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.cpp.nodes import EMPTY, Node
+from porter.cpp.syntax import EMPTY, Node
 from porter.engine.rule import Dialect, Edit, Effort, Finding, Rule, Unit, clean, fixes, reports
-from porter.warp.wave64.names import TRACE
-from porter.warp.wave64.uses import is_width_free
-from porter.warp.wave64.view import View, views
+from porter.warp.wave64.wavefronts import TRACE, View, is_width_free, views
 
 _KEPT_WORDS = frozenset({"const", "volatile", "constexpr", "static", "register"})
 

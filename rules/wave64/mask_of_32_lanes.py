@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.cpp.constants import number
-from porter.cpp.nodes import Node, unwrapped
+from porter.cpp.syntax import Node, number, unwrapped
 from porter.engine.rule import Dialect, Edit, Effort, Finding, Rule, Unit, clean, fixes, reports
-from porter.warp.collectives import COLLECTIVES, Collective, argument
-from porter.warp.wave64.view import View, views
+from porter.warp.wave64.wavefronts import COLLECTIVES, Collective, View, argument, views
 
 _FULL, _ALL = 0xFFFFFFFF, "0xffffffffffffffffull"
 

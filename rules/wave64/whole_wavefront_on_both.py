@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.cpp.nodes import unwrapped
+from porter.cpp.syntax import unwrapped
 from porter.engine.rule import Dialect, Effort, Finding, Rule, Span, Unit, clean, reports
-from porter.warp.wave64.names import HALF, TRACE, WHOLE
-from porter.warp.wave64.view import View, views
+from porter.warp.wave64.wavefronts import HALF, TRACE, WHOLE, View, views
 
 
 class WholeWavefrontOnBoth(Rule):

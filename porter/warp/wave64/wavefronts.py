@@ -1,0 +1,27 @@
+"""Lanes, masks and steps of code for whole wavefronts: what rules about it import."""
+
+from __future__ import annotations
+
+from porter.warp.collectives import COLLECTIVES, Collective, argument
+from porter.warp.wave64.lanes import Divided
+from porter.warp.wave64.names import HALF, TRACE, WHOLE
+from porter.warp.wave64.steps import Steps, loops_of
+from porter.warp.wave64.uses import COUNTS, is_width_free
+from porter.warp.wave64.view import View, file_groups, views
+
+__all__ = [
+    "COLLECTIVES",
+    "COUNTS",
+    "HALF",
+    "TRACE",
+    "WHOLE",
+    "Collective",
+    "Divided",
+    "Steps",
+    "View",
+    "argument",
+    "file_groups",
+    "is_width_free",
+    "loops_of",
+    "views",
+]
