@@ -82,6 +82,13 @@ class HalfGroupBesideWholeLane(Rule):
         ),
         clean(
             """
+            __device__ int lane_id() { return threadIdx.x & 31; }
+            __global__ void k(int *x) { if (lane_id() == 0) x[threadIdx.x / 32] = 1; }
+            """,
+            path="a.hip",
+        ),
+        clean(
+            """
             __global__ void first(float *x) {
               __shared__ float row[32];
               int lane = threadIdx.x % 64;
