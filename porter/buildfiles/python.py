@@ -35,6 +35,16 @@ def tree(unit: BuildUnit) -> ast.Module | None:
     return cached
 
 
+_last: list[tuple[ast.AST, tuple[ast.AST, ...]]] = []
+
+
+def nodes_of(root: ast.AST) -> tuple[ast.AST, ...]:
+    """All nodes of a file's tree; kept for the rules that ask one after the other."""
+    if not _last or _last[0][0] is not root:
+        _last[:] = [(root, tuple(ast.walk(root)))]
+    return _last[0][1]
+
+
 def place(unit: BuildUnit, node: ast.expr | ast.stmt) -> tuple[int, int]:
     """Byte range of a node: ast counts columns in bytes of UTF-8."""
     source = unit.source
@@ -86,7 +96,7 @@ def _strings(unit: BuildUnit, node: ast.AST) -> Iterator[Literal]:
 def formatted(unit: BuildUnit) -> Iterator[tuple[int, str]]:
     """Where each f-string begins, and its source text."""
     root = tree(unit)
-    for node in ast.walk(root) if root is not None else ():
+    for node in nodes_of(root) if root is not None else ():
         if isinstance(node, ast.JoinedStr):
             start, end = place(unit, node)
             if unit.text[start : start + 2].lower().rstrip("\"'") in ("f", "fr", "rf"):
@@ -104,14 +114,14 @@ def has_both_paths(node: ast.AST) -> bool:
 
 def decided(root: ast.Module) -> frozenset[int]:
     """Every node below a choice between AMD and NVIDIA, by identity."""
-    return frozenset(id(inner) for node in ast.walk(root) if has_both_paths(node) for inner in ast.walk(node))
+    return frozenset(id(inner) for node in nodes_of(root) if has_both_paths(node) for inner in ast.walk(node))
 
 
 def missing_imports(unit: BuildUnit, root: ast.Module, *names: str) -> tuple[Edit, ...]:
     """Imports of modules that the file lacks, before its first one."""
     bound = {
         alias.asname or alias.name.partition(".")[0]
-        for node in ast.walk(root)
+        for node in nodes_of(root)
         if isinstance(node, ast.Import)
         for alias in node.names
     }
@@ -131,7 +141,7 @@ def imports_torch(root: ast.Module) -> bool:
     """Whether the name `torch` is bound by an import."""
     return any(
         alias.name.partition(".")[0] == "torch" and alias.asname is None
-        for node in ast.walk(root)
+        for node in nodes_of(root)
         if isinstance(node, ast.Import)
         for alias in node.names
     )
@@ -139,7 +149,7 @@ def imports_torch(root: ast.Module) -> bool:
 
 def mentions_extension(root: ast.Module) -> bool:
     """Whether the file builds PyTorch extensions."""
-    for node in ast.walk(root):
+    for node in nodes_of(root):
         if isinstance(node, ast.ImportFrom) and node.module is not None and "cpp_extension" in node.module:
             return True
         if isinstance(node, (ast.ImportFrom, ast.Import)) and any("cpp_extension" in a.name for a in node.names):
@@ -162,7 +172,7 @@ def flag_lists(root: ast.Module) -> Iterator[FlagList]:
     """Lists of words, and runs of `x.append(word)`, with the knowledge whether they go to nvcc."""
     certain = _nvcc_names(root)
     nvcc_nodes = {id(node) for node in _nvcc_expressions(root)}
-    for node in ast.walk(root):
+    for node in nodes_of(root):
         if isinstance(node, (ast.List, ast.Tuple)):
             yield FlagList(tuple(node.elts), (), id(node) in nvcc_nodes)
     for body in _bodies(root):
@@ -176,7 +186,7 @@ def flag_lists(root: ast.Module) -> Iterator[FlagList]:
 
 
 def _bodies(root: ast.Module) -> Iterator[list[ast.stmt]]:
-    for node in ast.walk(root):
+    for node in nodes_of(root):
         for name in ("body", "orelse", "finalbody"):
             body = getattr(node, name, None)
             if isinstance(body, list):
@@ -198,7 +208,7 @@ _NVCC_KEYWORDS = frozenset({"extra_cuda_cflags", "cuda_flags", "nvcc_flags", "nv
 
 def _sinks(root: ast.Module) -> Iterator[ast.expr]:
     """Expressions that nvcc gets: `{"nvcc": x}`, `d["nvcc"] = x`, `extra_cuda_cflags=x`."""
-    for node in ast.walk(root):
+    for node in nodes_of(root):
         if isinstance(node, ast.Dict):
             for key, value in zip(node.keys, node.values, strict=True):
                 if isinstance(key, ast.Constant) and key.value == "nvcc":
@@ -236,14 +246,14 @@ def _nvcc_names(root: ast.Module) -> frozenset[str]:
             if isinstance(node, ast.Name) and node.id not in names:
                 names.add(node.id)
                 waiting += _assigned_to(root, node.id)
-    for node in ast.walk(root):
+    for node in nodes_of(root):
         if isinstance(node, ast.Subscript) and _is_nvcc_target(node):
             names.add(ast.unparse(node))
     return frozenset(names)
 
 
 def _assigned_to(root: ast.Module, name: str) -> Iterator[ast.expr]:
-    for node in ast.walk(root):
+    for node in nodes_of(root):
         if (isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in node.targets)) or (
             isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and node.target.id == name
         ):
@@ -255,7 +265,7 @@ def _nvcc_expressions(root: ast.Module) -> Iterator[ast.AST]:
     names = _nvcc_names(root)
     for sink in (*_sinks(root), *(value for name in names for value in _assigned_to(root, name))):
         yield from (node for node in ast.walk(sink) if isinstance(node, (ast.List, ast.Tuple)))
-    for node in ast.walk(root):
+    for node in nodes_of(root):
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.func.attr != "extend":
             continue
         if ast.unparse(node.func.value) in names:

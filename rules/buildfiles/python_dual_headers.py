@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from porter.buildfiles.python import HIP_TEST, mentions_extension, missing_imports, place, tree
+from porter.buildfiles.python import HIP_TEST, mentions_extension, missing_imports, nodes_of, place, tree
 from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
 from porter.engine.rule import Edit, Effort, Example, Finding, Settings, clean
 
@@ -53,7 +53,7 @@ class PythonDualHeaders(BuildRule):
             return
         lists = [value for value in _nvcc_values(root) if isinstance(value, ast.List)]
         if not lists:
-            for node in ast.walk(root):
+            for node in nodes_of(root):
                 if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in (
                     "CUDAExtension",
                     "load",
@@ -70,7 +70,7 @@ class PythonDualHeaders(BuildRule):
 
 
 def _nvcc_values(root: ast.Module) -> Iterator[ast.expr]:
-    for node in ast.walk(root):
+    for node in nodes_of(root):
         if isinstance(node, ast.Dict):
             pairs = zip(node.keys, node.values, strict=True)
             yield from (value for key, value in pairs if isinstance(key, ast.Constant) and key.value == "nvcc")

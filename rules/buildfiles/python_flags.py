@@ -15,6 +15,7 @@ from porter.buildfiles.python import (
     has_both_paths,
     literal,
     missing_imports,
+    nodes_of,
     place,
     strings,
     tree,
@@ -89,7 +90,7 @@ class PythonFlags(BuildRule):
 
     def _long_strings(self, unit: BuildUnit, root: ast.Module) -> Iterator[Finding]:
         """Several flags in one string."""
-        away = [place(unit, node) for node in ast.walk(root) if isinstance(node, ast.expr) and has_both_paths(node)]
+        away = [place(unit, node) for node in nodes_of(root) if isinstance(node, ast.expr) and has_both_paths(node)]
         for string in strings(unit):
             if any(start <= string.start < end for start, end in away):
                 continue

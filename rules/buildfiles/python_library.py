@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from porter.buildfiles.python import HIP_TEST, decided, literal, missing_imports, tree
+from porter.buildfiles.python import HIP_TEST, decided, literal, missing_imports, nodes_of, tree
 from porter.buildfiles.tables import is_nvidia_library, library
 from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
 from porter.engine.rule import Edit, Effort, Finding, clean, fixes, reports
@@ -36,7 +36,7 @@ class PythonLibrary(BuildRule):
         root = tree(unit)
         if root is None:
             return
-        for node in ast.walk(root):
+        for node in nodes_of(root):
             if isinstance(node, ast.keyword) and node.arg in ("libraries", "extra_link_args", "extra_ldflags"):
                 prefix = "" if node.arg == "libraries" else "-l"
                 yield from self._names(unit, root, node.value, prefix)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from porter.buildfiles.python import place, tree
+from porter.buildfiles.python import nodes_of, place, tree
 from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
 from porter.engine.rule import Effort, Finding, clean, reports
 
@@ -32,7 +32,7 @@ class PythonSourceString(BuildRule):
     def find(self, unit: BuildUnit) -> Iterator[Finding]:
         """Yields findings; changes nothing."""
         root = tree(unit)
-        for node in ast.walk(root) if root is not None else ():
+        for node in nodes_of(root) if root is not None else ():
             if not isinstance(node, ast.Call):
                 continue
             name = ast.unparse(node.func).rpartition(".")[2]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from porter.buildfiles.python import literal, place, tree
+from porter.buildfiles.python import literal, nodes_of, place, tree
 from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
 from porter.engine.rule import Edit, Effort, Finding, clean, fixes, reports
 
@@ -39,7 +39,7 @@ class PythonSuffix(BuildRule):
         if root is None or not unit.sources.usual:
             return
         names_sources = ".cu'" in unit.text or '.cu"' in unit.text
-        for node in ast.walk(root):
+        for node in nodes_of(root):
             if isinstance(node, (ast.List, ast.Tuple, ast.Set)):
                 yield from self._listed(unit, node)
             elif isinstance(node, ast.Compare):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from porter.buildfiles.python import imports_torch, literal, mentions_extension, place, tree
+from porter.buildfiles.python import imports_torch, literal, mentions_extension, nodes_of, place, tree
 from porter.buildfiles.tables import is_compiler
 from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
 from porter.engine.rule import Edit, Effort, Finding, clean, fixes, reports
@@ -55,8 +55,8 @@ class PythonToolkit(BuildRule):
         root = tree(unit)
         if root is None or not mentions_extension(root):
             return
-        parents = {id(child): node for node in ast.walk(root) for child in ast.iter_child_nodes(node)}
-        for node in ast.walk(root):
+        parents = {id(child): node for node in nodes_of(root) for child in ast.iter_child_nodes(node)}
+        for node in nodes_of(root):
             if isinstance(node, ast.Compare):
                 yield from self._home(unit, root, node, parents.get(id(node)))
             elif isinstance(node, ast.Attribute):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,30 +11,50 @@ from porter.cpp.nodes import Node, unwrapped
 from porter.warp.wave64.lanes import Lanes
 from porter.warp.wave64.names import HALF, MASK_CALLS, WHOLE
 
+_DEEPEST = 50
+
 
 @dataclass(frozen=True)
 class Masks(Lanes):
     """A function with the masks in it."""
 
-    def is_mask(self, node: Node, depth: int = 0) -> bool:
+    def is_mask(self, node: Node) -> bool:
         """Whether an expression holds one bit for each of 64 lanes, and is as wide."""
+        return self._holds_mask(node, self._mask_names)
+
+    @cached_property
+    def _mask_names(self) -> Set[str]:
+        """The variables that are set to a mask somewhere."""
+        found: set[str] = set()
+        waiting = {
+            name: values
+            for name, values in self.values.items()
+            if self.types.get(name) == WHOLE or name in self.automatic
+        }
+        while True:
+            new = [name for name, values in waiting.items() if any(self._holds_mask(one, found) for one in values)]
+            if not new:
+                return found
+            found.update(new)
+            for name in new:
+                del waiting[name]
+
+    def _holds_mask(self, node: Node, known: Set[str], depth: int = 0) -> bool:
         node = node if node.kind == "cast" and node.text else unwrapped(node)
-        if depth > 8:
+        if depth > _DEEPEST:
             return False
         if node.kind == "call":
             return self._is_mask_call(node)
         if node.kind == "cast":
-            return self.cast_bits(node) == WHOLE and self.is_mask(node.kids[0], depth + 1)
+            return self.cast_bits(node) == WHOLE and self._holds_mask(node.kids[0], known, depth + 1)
         if node.kind == "name":
-            if self.types.get(node.text) != WHOLE and node.text not in self.automatic:
-                return False
-            return any(self.is_mask(one, depth + 1) for one in self.values.get(node.text, ()))
+            return node.text in known
         if node.kind == "unary" and node.text == "~":
-            return self.is_mask(node.kids[0], depth + 1)
+            return self._holds_mask(node.kids[0], known, depth + 1)
         if node.kind == "ternary":
-            return any(self.is_mask(kid, depth + 1) for kid in node.kids[1:])
+            return any(self._holds_mask(kid, known, depth + 1) for kid in node.kids[1:])
         if node.kind in ("binary", "assign"):
-            return self._is_mask_operation(node, depth)
+            return self._is_mask_operation(node, known, depth)
         return False
 
     def _is_mask_call(self, node: Node) -> bool:
@@ -42,18 +63,22 @@ class Masks(Lanes):
             return False
         return name in MASK_CALLS and "." not in name and self.is_hips(node)
 
-    def _is_mask_operation(self, node: Node, depth: int) -> bool:
+    def _is_mask_operation(self, node: Node, known: Set[str], depth: int) -> bool:
         operator, (left, right) = node.text.removesuffix("=") or "=", node.kids
+
+        def holds(kid: Node) -> bool:
+            return self._holds_mask(kid, known, depth + 1)
+
         if operator == "&":
-            return any(self.is_mask(a, depth + 1) and not self._cuts(b) for a, b in ((left, right), (right, left)))
+            return any(holds(a) and not self._cuts(b) for a, b in ((left, right), (right, left)))
         if operator in ("|", "^"):
-            return self.is_mask(left, depth + 1) or self.is_mask(right, depth + 1)
+            return holds(left) or holds(right)
         if operator in ("<<", ">>"):
-            if self.is_mask(left, depth + 1):
+            if holds(left):
                 return not self.is_half(right)
             return _is_long(unwrapped(left)) and self.lane(right) == WHOLE
         if operator in ("-", "+"):
-            return self.is_mask(left, depth + 1) and unwrapped(right).kind == "number"
+            return holds(left) and unwrapped(right).kind == "number"
         return False
 
     def _cuts(self, node: Node) -> bool:
