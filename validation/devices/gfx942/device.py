@@ -50,6 +50,10 @@ class Module(ModuleBase[tuple[str, ...]]):
         """Names of the kernels, mangled as in the source's object code."""
         return tuple(self.program.kernels)
 
+    def parameter_sizes(self, kernel: str) -> tuple[int, ...]:
+        """Bytes of each parameter that a caller passes."""
+        return tuple(parameter.size for parameter in self.program.kernels[kernel].explicit)
+
     def _run(
         self,
         kernel: str,
