@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,7 @@ from porter.system.cache import kept_text
 NAMES = ("gfx942", "gfx90a", "ptx")
 _CUDA, _HIP, _ASSEMBLY, _PTX = (".cu", ".cuh"), (".hip", ".cpp", ".cc", ".cxx", ".hpp", ".h"), (".s",), (".ptx",)
 _SECONDS = 300.0
+_SHOWN = 20
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,7 @@ class Device:
         if path.suffix in (*_ASSEMBLY, *_PTX):
             return self._assembled(path.read_text("utf-8", "replace"), path.suffix, kernels)
         if path.suffix not in (*_CUDA, *_HIP):
-            return self._object(path, kernels)
+            return self._object(path)
         flags = (*(f"-I{folder}" for folder in include_dirs), *(f"-D{name}" for name in defines), *options)
         return self._source(path.absolute(), tuple(kernels), flags, warp)
 
@@ -128,11 +130,13 @@ class Device:
             raise Unusable(f"{'PTX' if suffix in _PTX else 'AMD assembly'} on {self.name}")
         return self._module(self._device.compile(text), Assembled(text, ()), (), ())
 
-    def _object(self, path: Path, kernels: Sequence[str]) -> Module:
+    def _object(self, path: Path) -> Module:
         if self.name == "ptx":
             raise Unusable(f"{path}: {self.name} takes .cu and .ptx; machine code of NVIDIA's GPUs is not run")
-        wanted = kernels[0] if kernels else None
-        return self._module(self._device.compile_object(path, wanted), Assembled("", ()), (), ())
+        loaded = self._device.compile_objects(path)
+        if isinstance(loaded, NotRun):
+            raise NotRunHere(loaded.reason)
+        return Module(loaded, {}, ())
 
     def _module(self, loaded: Any, made: Assembled, kernels: Sequence[str], left: tuple[str, ...]) -> Module:
         if isinstance(loaded, NotRun):
@@ -142,49 +146,60 @@ class Device:
             symbol = entry_symbol(made.text, index)
             if symbol is not None:
                 known[kernel] = symbol
-        return Module(loaded, known, left)
+        return Module((loaded,), known, left)
 
 
 class Module:
-    """Loaded code: its kernels and its variables."""
+    """Loaded code: its kernels and its variables. A library may hold several code objects."""
 
-    def __init__(self, loaded: Any, known: Mapping[str, str], left: tuple[str, ...]) -> None:
-        self._loaded, self._known = loaded, dict(known)
+    def __init__(self, loaded: Sequence[Any], known: Mapping[str, str], left: tuple[str, ...]) -> None:
+        self._loaded, self._known = tuple(loaded), dict(known)
         self.left = left
         """Work by hand that the port of CUDA source left: file, line, code and message."""
+
+    @functools.cached_property
+    def _kernels(self) -> dict[str, Any]:
+        """By symbol: the code object that has it, of several the first."""
+        return {symbol: one for one in reversed(self._loaded) for symbol in one.kernels}
 
     @property
     def kernels(self) -> tuple[str, ...]:
         """Names of the kernels as C++ has them."""
-        return tuple(signature_name(demangle(symbol)) for symbol in self._loaded.kernels)
+        symbols = dict.fromkeys(symbol for one in self._loaded for symbol in one.kernels)
+        return tuple(signature_name(demangle(symbol)) for symbol in symbols)
 
     def __getitem__(self, name: str) -> Kernel:
         """The kernel of that name: as C++ writes it, with or without template arguments, or mangled."""
         symbol = self._known.get(name)
         if symbol is None:
-            symbol = name if name in self._loaded.kernels else find_symbol(self._loaded.kernels, name)
+            symbol = name if name in self._kernels else find_symbol(self._kernels, name)
         if symbol is None:
-            raise KeyError(f"no kernel {name!r}, or more than one; there are: {', '.join(self.kernels) or 'none'}")
-        return Kernel(self._loaded, symbol)
+            there = [kernel for kernel in self.kernels if name.partition("<")[0] in kernel] or list(self.kernels)
+            shown = ", ".join(there[:_SHOWN]) + (f" and {len(there) - _SHOWN} more" if len(there) > _SHOWN else "")
+            raise KeyError(f"no kernel {name!r}, or more than one; there are: {shown or 'none'}")
+        return Kernel(self._kernels[symbol], symbol)
 
     @property
     def variables(self) -> tuple[str, ...]:
         """Names of the `__device__` and `__constant__` variables."""
-        return tuple(demangle(symbol) for symbol in self._loaded.symbols if " " not in symbol)
+        return tuple(demangle(symbol) for one in self._loaded for symbol in one.symbols if " " not in symbol)
 
     def read(self, variable: str, like: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """What a variable holds, as an array of the shape and type of `like`."""
-        found: np.ndarray[Any, Any] = self._loaded.read_symbol(self._variable(variable), like)
+        loaded, symbol = self._variable(variable)
+        found: np.ndarray[Any, Any] = loaded.read_symbol(symbol, like)
         return found
 
     def write(self, variable: str, value: np.ndarray[Any, Any]) -> None:
         """Set a variable."""
-        self._loaded.write_symbol(self._variable(variable), np.asarray(value))
+        loaded, symbol = self._variable(variable)
+        loaded.write_symbol(symbol, np.asarray(value))
 
-    def _variable(self, name: str) -> str:
-        for symbol in self._loaded.symbols:
-            if name in (symbol, demangle(symbol)):
-                return str(symbol)
+    def _variable(self, name: str) -> tuple[Any, str]:
+        for one in self._loaded:
+            for symbol in one.symbols:
+                if name in (symbol, demangle(symbol)):
+                    return one, str(symbol)
         raise KeyError(f"no variable {name!r}; there are: {', '.join(self.variables) or 'none'}")
 
 
