@@ -15,7 +15,7 @@ from porter.system.scratch import lasting_folder
 
 DONE, WORK_LEFT, UNUSABLE, OUR_BUG, INTERRUPTED = 0, 1, 2, 3, 130
 _EXTRAS = {
-    **dict.fromkeys(("numpy", "torch", "pybind11", "elftools"), "validation"),
+    **dict.fromkeys(("numpy", "torch", "pybind11", "elftools", "zstandard"), "validation"),
     "vl_convert": "report",
     "mcp": "mcp",
 }

@@ -21,7 +21,10 @@ def cases() -> None:
 
 @cases_app.command("init")
 def init_command(
-    source: Annotated[Path, typer.Argument(metavar="FILE.cu", help="The file with the kernels.", show_default=False)],
+    source: Annotated[
+        Path,
+        typer.Argument(metavar="FILE.cu", help="Source or machine code.", show_default=False),
+    ],
     kernel: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Only this kernel. Can be repeated.")] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Default: FILE.case.toml beside the source.")
@@ -38,12 +41,19 @@ def init_command(
 
     @guarded
     def run() -> int:
-        from porter.validation.draft.init import draft, place_of
+        from porter.validation.draft.init import Draft, draft, place_of
+        from porter.validation.draft.machine import ObjectDraft, draft_objects, is_machine_code, place_beside
 
-        made = draft(source, tuple(kernel or ()))
+        made: Draft | ObjectDraft
+        if is_machine_code(source):
+            if trying:
+                raise Unusable("--try runs originals: machine code has none")
+            made, place = draft_objects(source, tuple(kernel or ())), place_beside(source)
+        else:
+            made, place = draft(source, tuple(kernel or ())), place_of(source)
         text, said = made.text, f"{made.cases} case{'s' * (made.cases != 1)}"
         is_done = not made.marks
-        if trying:
+        if trying and isinstance(made, Draft):
             from porter.validation.draft.trying import text_of, try_sizes
 
             tried = try_sizes(made, seconds)
@@ -53,7 +63,7 @@ def init_command(
         if stdout or output == Path("-"):
             print(text, end="")
         else:
-            path = output or place_of(source)
+            path = output or place
             _write(path, text, force=force)
             left = f"; {made.marks} places are marked TODO" if made.marks else ""
             print(f"{path}: {said}{left}")

@@ -110,8 +110,6 @@ NEEDS = (
          programs=(*_llvm("clang"), "gcc", "cc"), variables=("PORTER_HOST_CC",)),
     Need("llvm-objdump", Part.VALIDATE, "running code objects that something else built", debian="llvm-19",
          otherwise="LLVM", least=(17,), programs=_llvm("llvm-objdump"), folders=_ROCM_LLVM),
-    Need("llvm-readelf", Part.VALIDATE, "running code objects that something else built", debian="llvm-19",
-         otherwise="LLVM", least=(17,), programs=_llvm("llvm-readelf"), folders=_ROCM_LLVM),
     Need("clang-offload-bundler", Part.VALIDATE, "opening compressed offload bundles", debian="clang-tools-19",
          otherwise="LLVM", least=(18,), programs=_llvm("clang-offload-bundler"), folders=_ROCM_LLVM),
     Need("llvm-objcopy", Part.VALIDATE, "what clang-offload-bundler calls", debian="llvm-19", otherwise="LLVM",

@@ -12,7 +12,7 @@ import pytest
 import zstandard
 from porter.validation.devices.core.result import NotRun, Ran
 from porter.validation.devices.gfx942 import Device, Module
-from porter.validation.devices.gfx942.objects import _branch_target
+from porter.validation.devices.gfx942.disassembly import branch_target
 from porter.validation.devices.gfx942.text import Unreadable, parse_instruction
 from porter.validation.toolchain.clang import Missing, find_clang
 
@@ -161,6 +161,6 @@ def test_a_code_object_alone_and_one_bare_in_a_library(device: Device, tmp_path:
 
 def test_labels_as_targets() -> None:
     branch = parse_instruction("s_cbranch_scc1 inside", 3)
-    assert _branch_target(branch, {"inside": 0x1900}) == 0x1900
+    assert branch_target(branch, {"inside": 0x1900}) == 0x1900
     with pytest.raises(Unreadable, match="unknown label"):
-        _branch_target(branch, {})
+        branch_target(branch, {})

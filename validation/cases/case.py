@@ -120,6 +120,8 @@ class Case:
     arguments: tuple[Argument, ...]
     root: Path
     """The folder that is ported."""
+    is_object: bool = False
+    """`source` is a library or code object that something else built: there is no original, and nothing to port."""
     string: str | None = None
     """The string of the source that holds the kernel; empty: whichever does; None: the kernel is in the source."""
     shared: Expression = field(default_factory=lambda: Expression("0"))

@@ -37,6 +37,7 @@ SCHEMA = "porter-case/1"
 _TOP = {
     "schema",
     "source",
+    "object",
     "string",
     "root",
     "port",
@@ -50,7 +51,18 @@ _TOP = {
 _CASE = {
     *("name", "kernel", "arguments", "constants", "grid", "block", "shared", "cooperative", "symbols", "sweep"),
     *("reference", "tolerance", "seeds", "profiles", "deterministic", "races", "initialised", "bytes", "operations"),
-    *("not_run", "source", "string", "port", "port_lanes", "include_dirs", "defines", "cuda_options", "hip_options"),
+    *(
+        "not_run",
+        "source",
+        "object",
+        "string",
+        "port",
+        "port_lanes",
+        "include_dirs",
+        "defines",
+        "cuda_options",
+        "hip_options",
+    ),
 }
 _TOLERANCE = {"policy", "reduction", "rtol", "atol", "slack"}
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
@@ -172,7 +184,10 @@ class _Reader:
         names = {n for table in sweep for n, _ in table} | {n for n, _ in symbols}
         arguments = self._arguments("arguments", names)
         constants = self._arguments("constants", names)
-        source = self._path("source", required=True)
+        is_object = self._get("object") is not None
+        if is_object and self._get("source") is not None:
+            raise self._error("object", "a case has a source or an object, not both")
+        source = self._path("object" if is_object else "source", required=True)
         root = self._root()
         assert source is not None
         case = Case(
@@ -197,6 +212,7 @@ class _Reader:
             deterministic=self._flag("deterministic", default=True),
             races=self._flag("races", default=True),
             initialised=self._flag("initialised", default=True),
+            is_object=is_object,
             string=self._string(),
             port=self._path("port"),
             port_lanes=self._port_lanes(),

@@ -24,6 +24,8 @@ class Program:
     options: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
     """Other kernels of the source that will be wanted: one compilation may serve all."""
+    is_object: bool = False
+    """`source` is no source: it holds machine code."""
 
 
 @dataclass(frozen=True)

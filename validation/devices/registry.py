@@ -33,6 +33,16 @@ def device(name: str) -> Device | str:
 
 
 @functools.cache
+def why_not_built(name: str) -> str | None:
+    """None, or the reason why code that something else compiled cannot run on the device here."""
+    found = device(name)
+    if isinstance(found, str):
+        return found
+    asked: Callable[[], str | None] | None = getattr(found, "why_not_run", None)
+    return f"{name} compiles what it runs: cases of this kind are for the virtual devices" if asked is None else asked()
+
+
+@functools.cache
 def why_not(name: str) -> str | None:
     """None, or the reason why nothing can run on the device here."""
     found = device(name)

@@ -85,11 +85,17 @@ class VirtualDevice:
         missing = self.backend.missing()
         if missing is not None:
             return missing
+        return self.why_not_run()
+
+    def why_not_run(self) -> str | None:
+        """None, or the reason why not even code that is compiled already can run on it here."""
         opened = self._open()
         return opened.reason if isinstance(opened, NotRun) else None
 
     def compile(self, program: Program, seconds: float) -> Loaded | BuildFailed | NotRun:
         """Compile one kernel, for at most so many seconds; cut out of its file where the file cannot be compiled."""
+        if program.is_object:
+            return self._from_object(program)
         made = self._compile_only(program, seconds)
         if isinstance(made, CompileFailed) and program.also:  # one of the others may be to blame
             program = replace(program, also=())
@@ -126,6 +132,25 @@ class VirtualDevice:
             return translated
         narrow = self.backend.narrow(unit, program, seconds, made.text, symbol)
         return VirtualKernel(made.command, module, symbol, state, self.backend.alignment, narrow=narrow)
+
+    def _from_object(self, program: Program) -> VirtualKernel | NotRun:
+        """The kernel in machine code that something else made."""
+        device = self._open()
+        if isinstance(device, NotRun):
+            return device
+        if not hasattr(device, "compile_objects"):
+            return NotRun(f"machine code does not run on {self.name}")
+        modules = device.compile_objects(program.source)
+        if isinstance(modules, NotRun):
+            return modules
+        for module in modules:
+            symbol = program.kernel if program.kernel in module.kernels else find_symbol(module.kernels, program.kernel)
+            if symbol is not None:
+                refused = module.translate(symbol)
+                if isinstance(refused, NotRun):
+                    return refused
+                return VirtualKernel((), module, symbol, _state(device, module), self.backend.alignment)
+        return NotRun(f"no kernel {program.kernel} in {program.source}, or more than one; see `porter objects`")
 
     def _load(self, device: Any, text: str) -> tuple[Any, tuple[tuple[int, bytes], ...]]:
         """The module, and its variables as they are before any launch."""

@@ -237,7 +237,7 @@ class GfxModule(Loaded):
         info = self.program.kernels[name]
         try:
             made = GfxTranslator(self.program, info, poison).translate()
-        except GfxUnsupported as error:
+        except (GfxUnsupported, GfxUnreadable) as error:
             raise Refused(str(error)) from None
         assert self.program.image is not None
         missing = [

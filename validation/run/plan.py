@@ -35,6 +35,7 @@ from porter.source import SourceFile
 from porter.system.reading import read_regular
 
 Progress = Callable[[int, int], None]
+_CUDA = ("ptx", "cuda")
 GIVEN = "given"
 """The warp mode of a port that was not made by porter."""
 
@@ -89,15 +90,16 @@ def validate(request: Request, progress: Progress | None = None) -> Outcome:
     prune()
     cases, errors = collect(request)
     found = list(errors)
-    devices = request.devices or tuple(name for name in registry.DEFAULT if registry.why_not(name) is None)
-    if not devices:
+    usable = [_devices(case, request) for case in cases]
+    devices = tuple(name for name in registry.NAMES if any(name in of_case for of_case in usable))
+    if cases and not devices:
         reasons = "; ".join(f"{name}: {registry.why_not(name)}" for name in registry.DEFAULT)
         raise Unusable(f"no device can be used here: {reasons}")
     planned: list[tuple[Case, Task]] = []
-    for case in cases:
+    for case, here in zip(cases, usable, strict=True):
         try:
             _check_signature(case)
-            planned.append((case, _task(case, _siblings(case, cases), devices, request)))
+            planned.append((case, _task(case, _siblings(case, cases), here, request)))
         except CaseError as error:
             found.append(_file_error(error))
     results: list[CaseResult | None] = [None] * len(planned)
@@ -131,6 +133,14 @@ def validate(request: Request, progress: Progress | None = None) -> Outcome:
     )
 
 
+def _devices(case: Case, request: Request) -> tuple[str, ...]:
+    """Where a case is run: what was asked for, else what is here and fits."""
+    if request.devices is not None:
+        return request.devices
+    why_not = registry.why_not_built if case.is_object else registry.why_not
+    return tuple(name for name in registry.DEFAULT if why_not(name) is None and not (case.is_object and name in _CUDA))
+
+
 def _settings(request: Request, devices: Sequence[str]) -> dict[str, object]:
     return {
         "devices": list(devices),
@@ -152,7 +162,7 @@ def _file_error(error: CaseError) -> FileError:
 
 def _check_signature(case: Case) -> None:
     """Raise CaseError for a kernel that is not in the source, or one with another number of parameters."""
-    if case.not_run and dict(case.not_run).get("*"):
+    if case.is_object or (case.not_run and dict(case.not_run).get("*")):
         return
     name = re.split(r"[<(]", case.kernel)[0].rpartition("::")[2].strip()
     source = kernel_file(case, case.source)
@@ -209,6 +219,9 @@ def _task(case: Case, also: tuple[str, ...], devices: Sequence[str], request: Re
 
 def sides_of(case: Case, also: tuple[str, ...], devices: Sequence[str], request: Request) -> Iterator[SidePlan]:
     """What runs where for one case: the original and the ports, each on its device, or the reason why not."""
+    if case.is_object:
+        yield from _object_sides(case, devices)
+        return
     for name in (name for name in registry.NAMES if name in devices):
         reason = case.reason_not_run(name) or registry.why_not(name)
         found = registry.device(name)
@@ -224,6 +237,14 @@ def sides_of(case: Case, also: tuple[str, ...], devices: Sequence[str], request:
         else:
             for warp in request.warps:
                 yield _port_side(case, also, name, warp, request)
+
+
+def _object_sides(case: Case, devices: Sequence[str]) -> Iterator[SidePlan]:
+    """Machine code is the port; its original is not here."""
+    for name in (name for name in registry.NAMES if name in devices and name not in _CUDA):
+        reason = case.reason_not_run(name) or registry.why_not_built(name)
+        program = None if reason else Program(case.source, case.kernel, "hip", is_object=True)
+        yield SidePlan("port", name, program, GIVEN, reason or "")
 
 
 def _program(case: Case, source: Path, language: str, also: tuple[str, ...]) -> Program:

@@ -6,6 +6,7 @@ import ctypes
 import functools
 import re
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -24,12 +25,17 @@ def _marker(index: int) -> str:
 
 def entry_unit(program: Program, kernels: Sequence[str] = ()) -> str:
     """A translation unit that includes the source and instantiates the program's kernel, or all those given."""
-    source = str(program.source.absolute()).replace("\\", "\\\\").replace('"', '\\"')
+    return unit_of(program.source, kernels or (program.kernel,))
+
+
+def unit_of(path: Path, kernels: Sequence[str]) -> str:
+    """A translation unit that includes a file and instantiates kernels of it."""
+    source = str(path.absolute()).replace("\\", "\\\\").replace('"', '\\"')
     parts = [
         f'#include "{source}"\n',
         "\n// Taking the address instantiates a kernel, whatever its parameters are.",
     ]
-    for index, kernel in enumerate(kernels or (program.kernel,)):
+    for index, kernel in enumerate(kernels):
         parts.append(_INSTANTIATED.format(kernel=kernel, marker=_marker(index)))
     return "".join(parts)
 

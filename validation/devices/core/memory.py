@@ -64,9 +64,9 @@ class Memory:
         self._end = self._origin + reserved
         self.blocks: list[Block] = []
 
-    def allocate(self, size: int, name: str, state: int = abi.LIVE) -> Block:
-        """A new allocation, zero or stale bytes in it."""
-        base = (self._next + ALIGN - 1) // ALIGN * ALIGN
+    def allocate(self, size: int, name: str, state: int = abi.LIVE, skew: int = 0) -> Block:
+        """A new allocation, zero or stale bytes in it; `skew`: so many bytes past an aligned address."""
+        base = (self._next + ALIGN - 1) // ALIGN * ALIGN + skew
         if base + size + RED_ZONE > self._end:
             raise OutOfDeviceMemory(f"{size} bytes for {name}")
         self._next = base + size + RED_ZONE

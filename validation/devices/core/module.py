@@ -37,6 +37,19 @@ class ModuleBase(ABC, Generic[Known]):
         found = self._image(kernel, options or Options())
         return found if isinstance(found, NotRun) else found[0]
 
+    def prepare(self, kernel: str, options: Options) -> NotRun | None:
+        """Translate a kernel, and make what outlives its launches: memory allocated after this can be released."""
+        image = self._image(kernel, options)
+        if isinstance(image, NotRun):
+            return image
+        if image[0].uses_heap:
+            self._make_heap()
+        return None
+
+    @abstractmethod
+    def parameter_sizes(self, kernel: str) -> tuple[int, ...]:
+        """Bytes of each parameter that a caller passes."""
+
     def launch(
         self,
         kernel: str,

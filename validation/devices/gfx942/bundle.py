@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import io
+import re
 import struct
+import zipfile
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 
 _PLAIN, _COMPRESSED, _ELF = b"__CLANG_OFFLOAD_BUNDLE__", b"CCOB", b"\x7fELF"
+_OFFLOADED = b"\x10\xff\x10\xad"
 _AMDGPU = 224  # e_machine
+_MAY_HOLD = re.compile(r"\.(so(\.[\d.]+)?|co|hsaco|o|a|bin|pyd)$")
+"""Members of a wheel that are looked into."""
 
 
 @dataclass(frozen=True)
@@ -21,6 +26,8 @@ class CodeObject:
 
     target: str
     content: bytes
+    member: str = ""
+    """Of a wheel: the file in it."""
 
 
 class NoCodeObject(Exception):
@@ -90,7 +97,7 @@ def in_bundles(data: bytes) -> list[CodeObject]:
 def _bare(data: bytes) -> list[CodeObject]:
     """Code objects that lie in a library without a bundle around them: ELF files for AMDGPU."""
     found: list[CodeObject] = []
-    at = data.find(_ELF, 1)
+    at = data.find(_ELF, 1)  # a file that begins with one is no other's container
     while at >= 0:
         if len(data) >= at + 64 and data[at + 4] == 2 and struct.unpack_from("<H", data, at + 18)[0] == _AMDGPU:
             (sections,) = struct.unpack_from("<Q", data, at + 40)
@@ -100,23 +107,73 @@ def _bare(data: bytes) -> list[CodeObject]:
     return found
 
 
+def _offloaded(data: bytes) -> list[CodeObject]:
+    """Code objects in the binaries of LLVM's newer offload driver (`.llvm.offloading`)."""
+    found: list[CodeObject] = []
+    at = data.find(_OFFLOADED)
+    while at >= 0:
+        try:
+            _, size, entry, _ = struct.unpack_from("<I3Q", data, at + 4)
+            strings, count, start, length = struct.unpack_from("<4Q", data, at + entry + 8)
+            pairs = [struct.unpack_from("<2Q", data, at + strings + 16 * index) for index in range(min(count, 64))]
+        except struct.error:
+            break
+        texts = {_text(data, at + key): _text(data, at + value) for key, value in pairs}
+        content = data[at + start : at + start + length]
+        if "amdgcn" in texts.get("triple", "") and content.startswith(_ELF):
+            found.append(CodeObject(f"{texts['triple']}--{texts.get('arch', '')}".replace("---", "--"), content))
+        at = data.find(_OFFLOADED, at + max(size, 4))
+    return found
+
+
+def _text(data: bytes, at: int) -> str:
+    return data[at : data.find(b"\0", at)].decode("utf-8", "replace")
+
+
 def code_objects(path: Path) -> tuple[CodeObject, ...]:
-    """Every code object in a file: .co, .hsaco, bundle, object file, library or program."""
-    data = path.read_bytes()
-    if not data.startswith(_ELF):
-        found = in_bundles(data)
-        if not found:
-            raise NoCodeObject(f"{path}: neither an ELF file nor an offload bundle")
-        return tuple(found)
+    """Every code object in a file: .co, .hsaco, bundle, object file, archive, library, program, or wheel."""
     try:
-        elf = ELFFile(io.BytesIO(data))
-        if elf.header.e_machine in (_AMDGPU, "EM_AMDGPU"):
-            return (CodeObject("", data),)
-        section = elf.get_section_by_name(".hip_fatbin")
-        found = in_bundles(section.data()) if section is not None else []
-        found = found or _bare(data)
-    except ELFError as error:
+        if zipfile.is_zipfile(path):
+            return _in_wheel(path)
+        return in_bytes(path.read_bytes())
+    except (ELFError, NoCodeObject, zipfile.BadZipFile) as error:
         raise NoCodeObject(f"{path}: {error}") from error
+
+
+def _in_wheel(path: Path) -> tuple[CodeObject, ...]:
+    """Those of every member; members without any are passed over, unless all are."""
+    found: list[CodeObject] = []
+    refused: NoCodeObject | None = None
+    with zipfile.ZipFile(path) as archive:
+        for member in archive.infolist():
+            if not _MAY_HOLD.search(member.filename):
+                continue
+            try:
+                inside = in_bytes(archive.read(member))
+            except ELFError:
+                continue
+            except NoCodeObject as error:
+                refused = refused or error
+                continue
+            found += [replace(one, member=member.filename) for one in inside]
     if not found:
-        raise NoCodeObject(f"{path}: no GPU code in it (neither a bundle in .hip_fatbin nor a code object)")
+        raise refused or NoCodeObject("no libraries or code objects in it")
+    return tuple(found)
+
+
+def in_bytes(data: bytes) -> tuple[CodeObject, ...]:
+    """Every code object in the bytes of a file; raises NoCodeObject."""
+    if not data.startswith(_ELF):
+        found = in_bundles(data) or _offloaded(data) or _bare(data)
+        if not found:
+            raise NoCodeObject("neither an ELF file nor an offload bundle")
+        return tuple(found)
+    elf = ELFFile(io.BytesIO(data))
+    if elf.header.e_machine in (_AMDGPU, "EM_AMDGPU"):
+        return (CodeObject("", data),)
+    section = elf.get_section_by_name(".hip_fatbin")
+    found = in_bundles(section.data()) if section is not None else []
+    found = found or _offloaded(data) or _bare(data)
+    if not found:
+        raise NoCodeObject("no GPU code in it (neither a bundle in .hip_fatbin nor a code object)")
     return tuple(found)

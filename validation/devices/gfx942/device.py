@@ -50,6 +50,10 @@ class Module(ModuleBase[tuple[str, ...]]):
         """Names of the kernels, mangled as in the source's object code."""
         return tuple(self.program.kernels)
 
+    def parameter_sizes(self, kernel: str) -> tuple[int, ...]:
+        """Bytes of each parameter that a caller passes."""
+        return tuple(parameter.size for parameter in self.program.kernels[kernel].explicit)
+
     def _run(
         self,
         kernel: str,
@@ -108,6 +112,8 @@ class Module(ModuleBase[tuple[str, ...]]):
             translation = Translator(self.program, info, poison).translate()
         except Unsupported as error:
             return NotRun(str(error), error.instruction.mnemonic, error.instruction.line)
+        except Unreadable as error:
+            return NotRun(str(error), None, error.line)
         missing = [s for s in translation.symbols if s.startswith(("data ", "got ")) and not self._has(s)]
         if missing:
             return NotRun(f"undefined symbol {missing[0].split()[1]}")
@@ -160,18 +166,40 @@ class Device:
 
     def compile_object(self, path: Path, kernel: str | None = None) -> Module | NotRun:
         """Load a code object, or the one for this device (and with that kernel) from an offload bundle or program."""
-        try:
-            programs = [read_object(found.content) for found in code_objects(path) if _is_ours(found.target)]
-        except NoCodeObject as error:
-            return NotRun(str(error))
-        except Unreadable as error:
-            return NotRun(f"{path}: {error}", None, error.line)
-        programs = sorted((p for p in programs if _is_ours(p.target)), key=lambda p: TARGETS.index(_target(p)))
-        wanted = [program for program in programs if kernel is None or kernel in program.kernels]
+        found = self._programs(path)
+        if isinstance(found, NotRun):
+            return found
+        wanted = [program for program in found if kernel is None or kernel in program.kernels]
         if not wanted:
-            what = f"no code for {' or '.join(TARGETS)}" if not programs else f"no kernel named {kernel}"
-            return NotRun(f"{path}: {what}")
+            return NotRun(f"{path}: no kernel named {kernel}")
         return Module(self, wanted[0], self._place_image(wanted[0]))
+
+    def compile_objects(self, path: Path) -> tuple[Module, ...] | NotRun:
+        """Load all code for this device from a file, the preferred target first."""
+        found = self._programs(path)
+        if isinstance(found, NotRun):
+            return found
+        return tuple(Module(self, program, self._place_image(program)) for program in found)
+
+    @staticmethod
+    def _programs(path: Path) -> list[Program] | NotRun:
+        """The code objects of a file that this device can run, if there is one that can be read."""
+        programs: list[Program] = []
+        refused: Unreadable | None = None
+        try:
+            for item in code_objects(path):
+                try:
+                    programs += [read_object(item.content)] if _is_ours(item.target) else []
+                except Unreadable as error:
+                    refused = refused or error
+        except (NoCodeObject, OSError) as error:
+            return NotRun(str(error))
+        programs = sorted((p for p in programs if _is_ours(p.target)), key=lambda p: TARGETS.index(_target(p)))
+        if programs:
+            return programs
+        if refused is not None:
+            return NotRun(f"{path}: {refused}", None, refused.line)
+        return NotRun(f"{path}: no code for {' or '.join(TARGETS)}")
 
     def buffer(self, array: Array, name: str = "buffer") -> DeviceBuffer:
         """Memory that outlives launches, as from hipMalloc."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import Protocol, runtime_checkable
 
 from porter.validation.devices.gfx942.text import Function, Instruction, Label, Program
 
@@ -74,6 +75,17 @@ def reached_addresses(instructions: Iterable[Instruction]) -> set[int]:
     return found
 
 
+@runtime_checkable
+class Placed(Protocol):
+    """The functions of a code object, which have addresses."""
+
+    def address(self, name: str) -> int:
+        """Where a function begins."""
+
+    def at(self, address: int) -> str | None:
+        """The function that begins at an address."""
+
+
 class Linear:
     """All reachable functions laid out one after the other."""
 
@@ -117,8 +129,8 @@ class Linear:
 
 def code_address(program: Program, function: str) -> int:
     """Where a function lies: the same for every kernel of a module, so that data can hold its address."""
-    if program.image is not None:
-        return next(item.address for item in program.functions[function].items if isinstance(item, Instruction))
+    if isinstance(program.functions, Placed):
+        return program.functions.address(function)
     return CODE_BASE + FUNCTION_SPAN * list(program.functions).index(function)
 
 
@@ -136,8 +148,8 @@ def resolve(name: str, program: Program) -> str:
 
 
 def _functions_at(program: Program, addresses: Iterable[int]) -> list[str]:
-    names = {code_address(program, name): name for name in program.functions}
-    return [names[address] for address in sorted(addresses) if address in names]
+    assert isinstance(program.functions, Placed)
+    return [name for address in sorted(addresses) if (name := program.functions.at(address)) is not None]
 
 
 def _referenced(function: Function, program: Program) -> list[str]:

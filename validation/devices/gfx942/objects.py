@@ -1,73 +1,20 @@
-"""A code object as a program: disassembled by llvm-objdump, with kernels from its descriptors and its note."""
+"""A code object as a program: kernels from its descriptors and its note, code disassembled when it is wanted."""
 
 from __future__ import annotations
 
 import io
-import re
 import struct
-import subprocess
-import tempfile
-from dataclasses import replace
-from pathlib import Path
 
+from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 from elftools.elf.relocation import RelocationSection
 from elftools.elf.sections import SymbolTableSection
-from porter.validation.devices.gfx942.layout import reached_addresses
-from porter.validation.devices.gfx942.lines import SYSTEM
-from porter.validation.devices.gfx942.text import (
-    CodeImage,
-    Function,
-    Instruction,
-    Label,
-    Metadata,
-    Program,
-    Unreadable,
-    kernel_info,
-    parse_instruction,
-    parse_metadata,
-)
-from porter.validation.toolchain.programs import find
-from porter.validation.toolchain.result import Missing
+from porter.validation.devices.gfx942.disassembly import Functions, tool
+from porter.validation.devices.gfx942.note import metadata_of
+from porter.validation.devices.gfx942.text import CodeImage, Metadata, Program, Unreadable, kernel_info
 
 _SHF_WRITE, _SHF_ALLOC, _SHF_EXECINSTR = 1, 2, 4
 _RELATIVE64, _ABS64 = 13, 3
-_LINE = re.compile(r"^\s+(?P<text>\S.*?)\s*// (?P<address>[0-9A-F]{12,16}):")
-_SOURCE = re.compile(r"^; (?P<file>.+):(?P<line>\d+)$")
-
-
-def _tool(name: str) -> str:
-    found = find(name)
-    if isinstance(found, Missing):
-        raise Unreadable(f"the code object cannot be read: {found.reason}", 0)
-    return found.path
-
-
-def _run(*command: str) -> str:
-    done = subprocess.run(command, capture_output=True, check=False)
-    if done.returncode:
-        raise Unreadable(f"{command[0]}: {done.stderr.decode('utf-8', 'replace').strip()}", 0)
-    return done.stdout.decode("utf-8", "replace")
-
-
-def _disassembled(listing: str) -> dict[int, Instruction]:
-    """Instructions by address; those from system headers are charged to the line before."""
-    found: dict[int, Instruction] = {}
-    seen: dict[str, Instruction] = {}
-    file, source_line = None, 0
-    for number, line in enumerate(listing.splitlines(), 1):
-        if match := _SOURCE.match(line):
-            if not SYSTEM.search(match["file"]):
-                file, source_line = match["file"], int(match["line"])
-        elif match := _LINE.match(line):
-            address = int(match["address"], 16)
-            made = seen.get(match["text"])
-            if made is None:
-                made = seen.setdefault(match["text"], parse_instruction(match["text"], number))
-            found[address] = replace(made, line=number, file=file, source_line=source_line, address=address)
-        elif line.endswith(">:"):
-            file, source_line = None, 0
-    return found
 
 
 Symbols = dict[str, dict[str, tuple[int, int]]]
@@ -83,68 +30,6 @@ def _symbols(elf: ELFFile) -> Symbols:
             kind = found.get(symbol["st_info"]["type"])
             if kind is not None and symbol["st_shndx"] != "SHN_UNDEF":
                 kind[symbol.name] = (symbol["st_value"], symbol["st_size"])
-    return found
-
-
-def _branch_target(instruction: Instruction, labels: dict[str, int]) -> int | None:
-    """The address; an operand that is no number is one of the file's symbols."""
-    name = instruction.mnemonic
-    if not name.startswith(("s_cbranch", "s_branch")):
-        return None
-    operand = instruction.operands[0].split()[0]
-    try:
-        words = int(operand, 0)
-    except ValueError:
-        if operand not in labels:
-            raise Unreadable(f"jump to unknown label: {instruction.text}", instruction.line) from None
-        return labels[operand]
-    return instruction.address + 4 + 4 * (words - 0x10000 if words & 0x8000 else words)
-
-
-def _starts(instructions: dict[int, Instruction], named: dict[str, tuple[int, int]]) -> dict[int, str]:
-    """Functions by address: of several names the one with a size; labels inside functions are none."""
-    found: dict[int, str] = {}
-    spans = [(address, address + size) for address, size in named.values() if size]
-    for name, (address, size) in sorted(named.items(), key=lambda item: item[1][1]):
-        if address in instructions and (size or not any(low < address < high for low, high in spans)):
-            found[address] = name
-    return found
-
-
-def _functions(
-    instructions: dict[int, Instruction],
-    named: dict[str, tuple[int, int]],
-    pointed_at: set[int],
-    labels: dict[str, int],
-) -> dict[str, Function]:
-    """Functions from the symbols, and from what is called without having one (stripped files)."""
-    starts = _starts(instructions, named)
-    inside = [(address, address + size) for address, size in named.values()]
-    reached = {
-        address
-        for address in reached_addresses(instructions.values()) | pointed_at
-        if address in instructions and not any(low < address < high for low, high in inside)
-    }
-    starts |= {address: f"function at {address:#x}" for address in reached - set(starts)}
-    targets = {t for i in instructions.values() if (t := _branch_target(i, labels)) is not None}
-    found: dict[str, Function] = {}
-    current: Function | None = None
-    for address, item in sorted(instructions.items()):
-        if address in starts:
-            current = found[starts[address]] = Function(starts[address])
-        if current is None or item.mnemonic == "s_code_end":
-            continue
-        if address in targets:
-            current.items.append(Label(f"at_{address:x}"))
-        target = _branch_target(item, labels)
-        if target is not None:
-            if target not in instructions:
-                raise Unreadable(f"branch out of the code: {item.text}", item.line)
-            item = replace(item, operands=(f"at_{target:x}",))
-        current.items.append(item)
-    for name, (address, _) in named.items():  # other names of the same code
-        if name not in found and (same := found.get(starts.get(address, ""))) is not None:
-            found[name] = replace(same, name=name)
     return found
 
 
@@ -207,36 +92,67 @@ def _bytes_at(image: CodeImage, address: int, count: int) -> bytes:
     raise Unreadable(f"nothing is loaded at {address:#x}", 0)
 
 
-def _kernels(objects: dict[str, tuple[int, int]], metadata: Metadata, program: Program, image: CodeImage) -> None:
+def _kernels(
+    objects: dict[str, tuple[int, int]], metadata: Metadata, program: Program, image: CodeImage
+) -> dict[str, int]:
+    """Puts the kernels into the program; by name: where their code begins, as their descriptors say."""
     listed = metadata.get("amdhsa.kernels")
+    entries: dict[str, int] = {}
     for entry in listed if isinstance(listed, list) else []:
         name, descriptor = str(entry[".name"]), str(entry[".symbol"])
         if descriptor not in objects:
             continue
-        found = _directives(_bytes_at(image, objects[descriptor][0], 64), "gfx90a" in program.target)
+        place = objects[descriptor][0]
+        content = _bytes_at(image, place, 64)
+        if len(content) < 64:
+            raise Unreadable(f"the descriptor of {name} is cut off", 0)
+        found = _directives(content, "gfx90a" in program.target)
         program.kernels[name] = kernel_info(entry, {name: found})
+        entries[name] = place + struct.unpack_from("<q", content, 16)[0]
+    return entries
+
+
+def _metadata(elf: ELFFile) -> Metadata:
+    sections = [s.data() for s in elf.iter_sections() if s["sh_type"] == "SHT_NOTE"]
+    segments = [s.data() for s in elf.iter_segments() if s["p_type"] == "PT_NOTE"]
+    found = next((found for data in (*sections, *segments) if (found := metadata_of(data)) is not None), None)
+    return found if found is not None else {}
 
 
 def read_object(content: bytes) -> Program:
-    """One code object."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "code.o"
-        path.write_bytes(content)
-        listing = _run(_tool("llvm-objdump"), "-d", "-l", "--no-show-raw-insn", str(path))
-        note = _run(_tool("llvm-readelf"), "--notes", str(path))
-    elf = ELFFile(io.BytesIO(content))
-    lines = note.splitlines()
-    start = next((i for i, line in enumerate(lines) if line.strip() == "---"), len(lines))
-    end = next((i for i, line in enumerate(lines) if line.strip() == "..."), len(lines))
-    metadata = parse_metadata(lines[start:end])
-    instructions = _disassembled(listing)
+    """One code object: its kernels and data now, its code when it is wanted."""
+    tool("llvm-objdump")
+    try:
+        return _read(ELFFile(io.BytesIO(content)), content)
+    except (ELFError, KeyError, ValueError, struct.error) as error:
+        raise Unreadable(f"a damaged code object: {type(error).__name__}: {error}", 0) from None
+
+
+def _read(elf: ELFFile, content: bytes) -> Program:
+    metadata = _metadata(elf)
     pointers = _pointers(elf)
     symbols = _symbols(elf)
-    objects, functions = symbols["STT_OBJECT"], symbols["STT_FUNC"]
+    objects, named = symbols["STT_OBJECT"], dict(symbols["STT_FUNC"])
     data = {name: place for name, place in objects.items() if not name.endswith(".kd")}
     program = Program(target=str(metadata.get("amdhsa.target", "")))
-    labels = {name: address for name, (address, _) in (functions | symbols["STT_NOTYPE"]).items()}
-    program.functions = _functions(instructions, functions, set(pointers.values()), labels)
-    program.image = CodeImage(_sections(elf), data, pointers)
-    _kernels(objects, metadata, program, program.image)
+    image = program.image = CodeImage(_sections(elf), data, pointers)
+    for name, address in _kernels(objects, metadata, program, image).items():
+        named.setdefault(name, (address, 0))
+    labels = {name: address for name, (address, _) in (named | symbols["STT_NOTYPE"]).items()}
+    code = tuple((s["sh_addr"], s["sh_addr"] + s["sh_size"]) for s in elf.iter_sections()
+                 if s["sh_flags"] & _SHF_EXECINSTR)  # fmt: skip
+    functions = Functions(content, code, named, labels)
+    for address in set(pointers.values()):
+        functions.at(address)
+    program.functions = functions
     return program
+
+
+def describe_object(content: bytes) -> tuple[str, tuple[Metadata, ...]]:
+    """The target and what the note says of each kernel; needs no tool. Raises Unreadable."""
+    try:
+        metadata = _metadata(ELFFile(io.BytesIO(content)))
+    except (ELFError, KeyError, ValueError, struct.error) as error:
+        raise Unreadable(f"a damaged code object: {type(error).__name__}: {error}", 0) from None
+    listed = metadata.get("amdhsa.kernels")
+    return str(metadata.get("amdhsa.target", "")), tuple(listed if isinstance(listed, list) else ())

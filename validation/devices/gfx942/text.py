@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from porter.validation.devices.gfx942.lines import SYSTEM, inlined_calls, user_lines
@@ -114,7 +114,7 @@ class Program:
     """One assembly file."""
 
     target: str = ""
-    functions: dict[str, Function] = field(default_factory=dict)
+    functions: Mapping[str, Function] = field(default_factory=dict)
     data: dict[str, Data] = field(default_factory=dict)
     kernels: dict[str, KernelInfo] = field(default_factory=dict)
     lds: dict[str, tuple[int, int]] = field(default_factory=dict)
@@ -288,7 +288,8 @@ class _Reader:
     """Walks the lines once; state is what the directives so far have set."""
 
     def __init__(self) -> None:
-        self.program = Program()
+        self.functions: dict[str, Function] = {}
+        self.program = Program(functions=self.functions)
         self.files: dict[int, str] = {}
         self.file: str | None = None
         self.source_line = 0
@@ -340,7 +341,7 @@ class _Reader:
         if self.section.startswith(".text"):
             self.positions[name] = self.count
             if self.types.get(name) == "function":
-                self.function = self.program.functions[name] = Function(name)
+                self.function = self.functions[name] = Function(name)
                 self.file, self.source_line = None, 0
             elif self.function is not None:
                 self.function.items.append(Label(name))

@@ -50,6 +50,10 @@ class Module(ModuleBase[Translation]):
         """Names of the kernels, mangled as in the source's object code."""
         return tuple(self.program.kernels)
 
+    def parameter_sizes(self, kernel: str) -> tuple[int, ...]:
+        """Bytes of each parameter that a caller passes."""
+        return tuple(parameter.size for parameter in self.program.kernels[kernel].parameters)
+
     @property
     def variable_types(self) -> dict[str, str]:
         """By symbol: the numpy type of a variable's elements, where PTX names one."""
