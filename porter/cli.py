@@ -17,6 +17,7 @@ from porter.commands.border import DONE, OUR_BUG, WORK_LEFT, guarded, report_bug
 from porter.commands.build import build_command
 from porter.commands.cases import cases_app
 from porter.commands.check import check_command
+from porter.commands.comments import comments_command
 from porter.commands.headers import headers_command
 from porter.commands.mcp import mcp_command
 from porter.commands.objects import objects_command
@@ -135,6 +136,10 @@ def port_command(
             "show that CUDA's compilers see the original's tokens.",
         ),
     ] = False,
+    comments: Annotated[
+        bool,
+        typer.Option("--comments", help="A marked comment at each place that leaves work (`porter comments`)."),
+    ] = False,
     force: Annotated[
         bool, typer.Option("--force", help="Overwrite edited files, foreign folders, unclean git trees.")
     ] = False,
@@ -165,7 +170,10 @@ def port_command(
         if diff and form is not Format.TEXT:
             raise Unusable("--diff prints the diff on stdout, so the report has no --format there")
         choices = _choices(source, config, rocm, warp, include, exclude, omit, gitignored, vendored, style, torch)
+        choices = with_overrides(choices, comments=comments or None)
         dual = choices.engine.style == "dual"
+        if dual and choices.engine.comments:
+            raise Unusable("comments go with --style renamed: a source for both vendors is CUDA's as well")
         if verify and output is None:
             raise Unusable("--verify goes with -o OUT")
         request = Request(source, choices, _jobs(jobs), force)
@@ -192,6 +200,7 @@ app.command("all")(all_command)
 app.command("bench")(bench_command)
 app.command("build")(build_command)
 app.command("check")(check_command)
+app.command("comments")(comments_command)
 app.command("headers")(headers_command)
 app.command("mcp")(mcp_command)
 app.command("objects")(objects_command)

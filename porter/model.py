@@ -136,6 +136,18 @@ class PortedFile:
     """What makes the new bytes of the old ones."""
 
 
+class Rewrite(NamedTuple):
+    """A rewrite of the user's own: a pattern (porter.cpp.patterns), and what becomes of what it fits."""
+
+    find: str
+    replace: str | None
+    """None: nothing, it is reported."""
+    effort: Effort = Effort.NONE
+    note: str = ""
+    include: str = ""
+    """A header that the replacement needs, as `<name>`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """What the user chose; the same settings and source give the same bytes."""
@@ -147,7 +159,10 @@ class Settings:
     """`renamed`: HIP's names in the source; `dual`: one source that builds for both vendors."""
     torch: str = "leave"
     """`leave`: PyTorch's own names stay for its hipify at build time; `standalone`: they are HIP's as well."""
+    comments: bool = False
+    """Whether a marked comment stands before each place that leaves work."""
     custom_names: tuple[tuple[str, str], ...] = ()
+    rewrites: tuple[Rewrite, ...] = ()
     native_kernels: tuple[str, ...] = ()
     preserve_kernels: tuple[str, ...] = ()
     disabled: frozenset[str] = field(default_factory=frozenset)

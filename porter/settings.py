@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import difflib
 import enum
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from porter.errors import Unusable
-from porter.model import Settings
+from porter.model import Effort, Rewrite, Settings
 from porter.system.reading import LARGEST_DOCUMENT, read_regular, read_toml
 
 FILE_NAME = "porter.toml"
@@ -90,7 +90,7 @@ def load_choices(source: Path, config: Path | None = None) -> Choices:
 def with_overrides(choices: Choices, **given: Any) -> Choices:
     """The choices with every option that was given on the command line (`None`: not given)."""
     changed = {name: value for name, value in given.items() if value not in (None, ())}
-    engine = {name: changed.pop(name) for name in ("rocm", "warp", "style", "torch") if name in changed}
+    engine = {name: changed.pop(name) for name in ("rocm", "warp", "style", "torch", "comments") if name in changed}
     return replace(choices, engine=replace(choices.engine, **engine), **changed)
 
 
@@ -137,18 +137,16 @@ def _table(path: Path, document: Mapping[str, Any], key: str) -> dict[str, Any]:
 
 
 def _choices(document: Mapping[str, Any], origin: str) -> Choices:
-    unknown = sorted(document.keys() - _KEYS.keys())
-    if unknown:
-        close = difflib.get_close_matches(unknown[0], _KEYS, 1)
-        meant = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(sorted(_KEYS))}"
-        raise ValueError(f"unknown setting {unknown[0]!r}; {meant}")
+    _known_keys(document, _KEYS)
     values: dict[str, Any] = {key: _KEYS[key](key, value) for key, value in document.items()}
     engine = Settings(
         rocm=values.pop("rocm", None),
         warp=values.pop("warp", "preserve"),
         style=values.pop("style", "renamed"),
         torch=values.pop("torch", "leave"),
+        comments=values.pop("comments", False),
         custom_names=values.pop("names", ()),
+        rewrites=values.pop("rewrite", ()),
         native_kernels=values.pop("native_kernels", ()),
         preserve_kernels=values.pop("preserve_kernels", ()),
         disabled=frozenset(values.pop("disable", ())),
@@ -205,6 +203,12 @@ def _one_of(key: str, value: Any, known: tuple[str, ...]) -> str:
     return str(value)
 
 
+def _flag(key: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError(f"{key} must be true or false")
+    return value
+
+
 def _texts(key: str, value: Any) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise TypeError(f"{key} must be a list of strings")
@@ -233,6 +237,69 @@ def _dialects(key: str, value: Any) -> tuple[tuple[str, str], ...]:
     return tuple((glob, _one_of(f"{key} of {glob!r}", name, DIALECTS)) for glob, name in value.items())
 
 
+_REWRITE_KEYS = ("find", "replace", "effort", "note", "include")
+
+
+def _rewrites(key: str, value: Any) -> tuple[Rewrite, ...]:
+    """The tables `[[rewrite]]`, each of which must be able to end, and all together."""
+    found = tuple(_rewrite(f"{key} {number}", dict(table)) for number, table in enumerate(_tables(key, value), 1))
+    _without_circle(key, found)
+    return found
+
+
+def _rewrite(key: str, table: dict[str, Any]) -> Rewrite:
+    from porter.cpp.patterns import ends, pattern, replacement
+
+    _known_keys(table, _REWRITE_KEYS, f"{key}: ")
+    if "find" not in table:
+        raise ValueError(f"{key}: find is missing")
+    texts = {name: _text(f"{key}: {name}", text) for name, text in table.items()}
+    into = texts.get("replace")
+    effort = _one_of(f"{key}: effort", texts.get("effort", "manual" if into is None else "none"), tuple(Effort))
+    include = texts.get("include", "")
+    if include and not (include.startswith("<") and include.endswith(">")):
+        raise ValueError(f"{key}: include must be written as '<name.h>'")
+    try:
+        find = pattern(texts["find"])
+        if into is not None and not ends(find, replacement(into, find.holes)):
+            raise ValueError(f"{texts['find']!r} fits its own replacement, and would never end")
+    except ValueError as error:
+        raise ValueError(f"{key}: {error}") from None
+    if into is None and effort == "none":
+        raise ValueError(f"{key}: without replace, effort is 'review' or 'manual'")
+    return Rewrite(texts["find"], into, Effort(effort), texts.get("note", ""), include)
+
+
+def _without_circle(key: str, rewrites: tuple[Rewrite, ...]) -> None:
+    """ValueError where what one makes is what another finds, and so on in a circle."""
+    from porter.cpp.lex import lex
+    from porter.cpp.patterns import pattern
+
+    heads = [pattern(one.find).head for one in rewrites]
+    made = [frozenset(lex(one.replace or "").texts) for one in rewrites]
+    follows = [{b for b in range(len(heads)) if heads[b] in made[a] and b != a} for a in range(len(heads))]
+    for start in range(len(heads)):
+        seen: set[int] = set()
+        waiting = list(follows[start])
+        while waiting:
+            place = waiting.pop()
+            if place == start:
+                raise ValueError(f"{key}: {rewrites[start].find!r} comes back from what it is replaced by")
+            if place not in seen:
+                seen.add(place)
+                waiting += follows[place]
+
+
+def _known_keys(given: Iterable[str], known: Iterable[str], what: str = "") -> None:
+    """ValueError with the nearest key for the first one that there is not."""
+    known = sorted(known)
+    unknown = sorted(set(given).difference(known))
+    if unknown:
+        close = difflib.get_close_matches(unknown[0], known, 1)
+        meant = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(known)}"
+        raise ValueError(f"{what}unknown setting {unknown[0]!r}; {meant}")
+
+
 def _tables(key: str, value: Any) -> tuple[tuple[tuple[str, Any], ...], ...]:
     if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
         raise TypeError(f"{key} must be a list of tables: [[{key}]]")
@@ -254,7 +321,9 @@ _KEYS: dict[str, Callable[[str, Any], Any]] = {
     "gitignored": _handling,
     "vendored": _handling,
     "vendored_folders": _texts,
+    "comments": _flag,
     "names": _names,
+    "rewrite": _rewrites,
     "ignore_names": _texts,
     "include_dirs": _texts,
     "defines": _texts,

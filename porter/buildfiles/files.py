@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from porter.buildfiles.mentions import kind_of_build, mention
 from porter.buildfiles.sources import Sources
 from porter.engine.notices import BUILD_BAZEL, BUILD_MESON, BUILD_SETTINGS
-from porter.model import Finding
+from porter.model import Edit, Finding
 from porter.project.records import BuildUse
 from porter.source import SourceFile
 
@@ -29,6 +29,8 @@ class Built:
     mentioned: BuildUse | None = None
     """Where a file of a kind that is not converted mentions CUDA."""
     crashes: tuple[str, ...] = ()
+    edits: tuple[Edit, ...] = ()
+    """What the conversion changed of the file's own bytes."""
 
 
 def port_build(source: SourceFile, context: Context) -> Built:
@@ -47,7 +49,11 @@ def port_build(source: SourceFile, context: Context) -> Built:
     done = convert(unit)
     data = both_paths(unit, done.edits) if context.settings.style == "dual" else done.data
     left = mention(notice, data) if notice is BUILD_SETTINGS else None
-    return Built(data, done.findings, left, done.crashes)
+    if context.settings.comments:
+        from porter.buildfiles.remarks import remarked
+
+        data = remarked(unit.kind, data.decode("latin-1"), done.findings, done.edits).encode("latin-1")
+    return Built(data, done.findings, left, done.crashes, done.edits)
 
 
 _known: list[Sources] = []

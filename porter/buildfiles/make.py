@@ -190,6 +190,13 @@ def parse_shell(data: bytes) -> Makefile:
     return Makefile(data.decode("latin-1"), tuple(assignments), tuple(lines), tuple(sorted(comments)))
 
 
+def stretches(data: bytes, types: frozenset[str], *, shell: bool = False) -> list[tuple[int, int]]:
+    """The places of these kinds of node that go over more than one line, in order."""
+    root = (_bash_parser() if shell else _make_parser()).parse(data).root_node
+    nodes = (node for node in _walk(root) if node.type in types and node.start_point[0] != node.end_point[0])
+    return sorted((node.start_byte, node.end_byte) for node in nodes)
+
+
 def _walk(node: tree_sitter.Node) -> Iterator[tree_sitter.Node]:
     stack = [node]
     while stack:

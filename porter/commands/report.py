@@ -22,6 +22,8 @@ class ReportFormat(str, enum.Enum):
     """The kernels."""
     ACTIONS = "actions"
     """What to do next, as CSV."""
+    FILES = "files"
+    """Per file lines changed and the share that is done, as CSV."""
 
 
 def report_command(

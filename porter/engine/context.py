@@ -26,6 +26,7 @@ _KNOWLEDGE = frozenset({".py", ".toml", ".hpp", ".h"})
 
 def build_context(choices: Choices, paths: Iterable[str], renamed: Mapping[str, str]) -> Context:
     """Rules, tables and parser for one project; `paths` are those of its C++ files."""
+    from porter.cpp.patterns import pattern
     from porter.engine.file import Context
     from porter.engine.registry import all_rules
     from porter.engine.support import load_support
@@ -42,7 +43,7 @@ def build_context(choices: Choices, paths: Iterable[str], renamed: Mapping[str, 
         names=names,
         support=support,
         rules=rules,
-        trace=Trace(rules, names, support),
+        trace=Trace(rules, names, support, [pattern(one.find).head for one in engine.rewrites]),
         headers=frozenset(path for path in paths if _shadows_cuda(path, names)),
         renamed=renamed,
     )

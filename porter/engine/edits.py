@@ -132,6 +132,16 @@ def _origin(offset: int, changes: Sequence[Edit]) -> int:
     return offset - shift
 
 
+def moved(offset: int, changes: Iterable[Edit]) -> int:
+    """Where a place of the text before sorted edits is after them; inside replaced text: where that begins."""
+    shift = 0
+    for start, end, text in changes:
+        if offset < start or start <= offset < end:
+            return min(offset, start) + shift
+        shift += len(text) - (end - start)
+    return offset + shift
+
+
 def compose(trail: Iterable[Iterable[Edit]], length: int) -> tuple[Edit, ...]:
     """The edits of passes that follow each other as edits of the first text, which has `length` characters.
 

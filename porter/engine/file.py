@@ -27,6 +27,8 @@ from porter.model import Edit, Effort, Finding, Kernel, PortedFile, Settings, Sp
 from porter.names.table import NameTable
 from porter.source import SourceFile
 
+CUSTOM = "custom-rewrite"
+"""The rule that is asked before all others."""
 MAX_PASSES = 6
 """A file that still changes after so many passes is a bug of ours, and reported as one."""
 
@@ -97,17 +99,21 @@ def port(source: SourceFile, context: Context, output: str, support_path: str = 
     notes: list[Finding] = []
     lost: list[editing.Conflict] = []
     passes = 0
-    data = source.data
     trail: list[Sequence[Edit]] = []
+    own = tuple(rule for rule in context.rules if rule.name == CUSTOM and rule.applies(unit))
+    if own:
+        unit, kept = _rewritten(unit, replace(context, rules=own), support_path, crashes, lines, trail)
+    asked, data = unit, unit.source.data
+    context = replace(context, rules=tuple(rule for rule in context.rules if rule.name != CUSTOM))
     while True:
         passes += 1
         embedded = _embedded(unit, context)
         found, accepted, inserted = _one_pass(unit, embedded, context, support_path, crashes, support, lines, trail)
-        if not trail:
+        if passes == 1:
             notes = [note for one in embedded for note in one.findings(_parser_notes(one.unit, ()))]
             inside = tuple(kernel for one in embedded for kernel in one.kernels())
-        kept += _reported(found, accepted, trail, source)
-        if not trail:
+        kept += _reported(found, accepted, trail, source, passes == 1)
+        if passes == 1:
             lost += accepted.conflicts
         if not accepted.edits and inserted is None:
             break
@@ -124,7 +130,7 @@ def port(source: SourceFile, context: Context, output: str, support_path: str = 
     kernels = (*_kernels(first), *inside)
     kept += _unsettled(lost, kept)
     kept = lines.compiled(kept)
-    kept += [*_parser_notes(first, kept), *notes, *_deep_notes(first)]
+    kept += [*_parser_notes(asked, kept if asked is first else ()), *notes, *_deep_notes(first)]
     return PortedFile(
         path=source.path,
         output=output,
@@ -138,6 +144,29 @@ def port(source: SourceFile, context: Context, output: str, support_path: str = 
         support=tuple(sorted(support)),
         edits=editing.compose(trail, len(source.text)),
     )
+
+
+def _rewritten(
+    unit: Unit,
+    context: Context,
+    support_path: str,
+    crashes: list[str],
+    lines: Lines,
+    trail: list[Sequence[Edit]],
+) -> tuple[Unit, list[Finding]]:
+    """The file after the user's own rewrites, which come before all rules; `trail` gets what they changed."""
+    kept: list[Finding] = []
+    support: set[str] = set()
+    source = unit.source
+    for passes in range(1, MAX_PASSES + 1):
+        found, accepted, inserted = _one_pass(unit, (), context, support_path, crashes, support, lines, trail)
+        kept += _reported(found, accepted, trail, source, passes == 1)
+        changes = [*accepted.edits, *([inserted] if inserted else [])]
+        if not changes:
+            return unit, kept
+        trail.append(sorted(changes))
+        unit = context.unit(SourceFile(source.path, editing.apply(unit.source.text, changes).encode("latin-1")))
+    return unit, [*kept, _not_converged(source, accepted)]
 
 
 def _order(finding: Finding) -> tuple[int, int, str, str]:
@@ -235,13 +264,17 @@ def _include_key(include: str) -> tuple[bool, str]:
 
 
 def _reported(
-    found: Iterable[Finding], accepted: editing.Accepted, trail: Sequence[Sequence[Edit]], source: SourceFile
+    found: Iterable[Finding],
+    accepted: editing.Accepted,
+    trail: Sequence[Sequence[Edit]],
+    source: SourceFile,
+    first: bool,
 ) -> Iterable[Finding]:
     """Findings of this pass that belong in the report: later passes add only what they rewrote."""
     winners = set(map(id, accepted.findings))
     losers = {id(conflict.loser) for conflict in accepted.conflicts}
     for finding in found:
-        if trail and id(finding) not in winners:
+        if not first and id(finding) not in winners:
             continue
         if id(finding) in losers:
             continue

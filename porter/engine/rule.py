@@ -11,7 +11,7 @@ from typing import ClassVar
 from porter.engine.dialect import Dialect
 from porter.engine.edits import apply
 from porter.engine.unit import Unit
-from porter.model import Edit, Effort, Finding, Settings, Span
+from porter.model import Edit, Effort, Finding, Rewrite, Settings, Span
 
 __all__ = [
     "Dialect",
@@ -20,6 +20,7 @@ __all__ = [
     "Example",
     "Explained",
     "Finding",
+    "Rewrite",
     "Rule",
     "Settings",
     "Span",

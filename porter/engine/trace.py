@@ -21,15 +21,16 @@ _ALLOWANCE = "porter:"
 class Trace:
     """What the rules of one run look for, as words and patterns of a file's bytes."""
 
-    def __init__(self, rules: Iterable[Rule], names: NameTable, support: SupportTable) -> None:
+    def __init__(self, rules: Iterable[Rule], names: NameTable, support: SupportTable, own: Iterable[str] = ()) -> None:
         self._names = names
         self._support = support
         self._rules = tuple(rules)
+        self._own = frozenset(own)
 
     @cached_property
     def _known(self) -> frozenset[bytes]:
         """Words of which each alone is a reason to look."""
-        found = {"__global__", "__device__"}
+        found = {"__global__", "__device__"} | self._own
         found |= {name.partition("::")[0] for name in self._support.names} | self._names.active | self._names.namespaces
         for rule in self._rules:
             if not rule.text:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import bisect
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 Shifts = tuple[tuple[int, int], ...]
 """(line of the port, how many lines it is after its source) from each place on where that changes; the first is 1."""
@@ -26,6 +26,23 @@ def line_shifts(source: bytes, port: bytes) -> Shifts:
             shifts.append((j + 1, delta))
         i, j = i + 1, j + 1
     return tuple(shifts)
+
+
+def touched_lines(text: str, edits: Iterable[tuple[int, int, str]]) -> tuple[int, int]:
+    """Lines of the source that edits change, and lines that they add between others."""
+    changed: set[int] = set()
+    added = line = position = 0
+    for start, end, new in sorted(edits):
+        line += text.count("\n", position, start)
+        position = start
+        between = start == end and new.endswith("\n") and (start == 0 or text[start - 1] == "\n")
+        if between:
+            added += new.count("\n")
+            continue
+        old = text.count("\n", start, max(start, end - 1))
+        changed.update(range(line, line + old + 1))
+        added += max(0, new.count("\n") - text.count("\n", start, end))
+    return len(changed), added
 
 
 def _only_one_changed(old: Sequence[bytes], new: Sequence[bytes], i: int, j: int) -> bool:

@@ -73,6 +73,8 @@ def settings_json(choices: Choices) -> dict[str, Any]:
         "warp": engine.warp,
         "style": engine.style,
         "torch": engine.torch,
+        **({"comments": True} if engine.comments else {}),
+        **({"rewrite": [list(one) for one in engine.rewrites]} if engine.rewrites else {}),
         "names": dict(engine.custom_names),
         "ignore_names": sorted(choices.ignore_names),
         "include_dirs": list(choices.include_dirs),

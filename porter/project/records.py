@@ -63,6 +63,8 @@ class FileRecord:
     """Of what porter wrote, even where the user edited it since."""
     mode: int = 0
     lines: int = 0
+    touched: tuple[int, int] = (0, 0)
+    """Lines of the source that the rules changed, and lines that they added."""
     target: str | None = None
     edited: bool = False
     """The output was edited by hand and kept."""
@@ -104,6 +106,8 @@ def to_json(record: FileRecord) -> dict[str, Any]:
         value = getattr(record, name)
         if value:
             document[name] = value
+    if any(record.touched):
+        document["touched"] = record.touched
     if record.scan.includes:
         document["includes"] = record.scan.includes
     if record.scan.declared:
@@ -129,6 +133,7 @@ def from_json(document: Mapping[str, Any]) -> FileRecord:
         typed(document.get("output_sha256", ""), str),
         typed(document.get("mode", 0), int) & 0o7777,
         typed(document.get("lines", 0), int),
+        _two(document.get("touched", (0, 0))),
         typed(document.get("target"), str, type(None)),
         typed(document.get("edited", False), bool),
         Scan(*(_strings(document.get(key, ())) for key in ("includes", "declares", "vendor"))),
@@ -157,6 +162,11 @@ def typed(value: Any, *types: type) -> Any:
 def typed_table(value: Any) -> dict[str, str]:
     """A table of texts."""
     return {key: typed(text, str) for key, text in typed(value, dict).items()}
+
+
+def _two(values: Any) -> tuple[int, int]:
+    first, second = typed(values, list, tuple)
+    return typed(first, int), typed(second, int)
 
 
 def _strings(values: Any) -> tuple[str, ...]:

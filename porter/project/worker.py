@@ -15,7 +15,7 @@ from porter.engine import notices
 from porter.engine.context import parser_for
 from porter.engine.dialect import Dialect
 from porter.model import PortedFile
-from porter.project.linemap import line_shifts
+from porter.project.linemap import line_shifts, touched_lines
 from porter.project.naming import support_path
 from porter.project.records import Entry, FileRecord, Status, entry, kernel_json, notice_entry
 from porter.project.task import Sink, Task
@@ -82,8 +82,11 @@ def _code(task: Task, root: Path, context: engine.Context, sink: Sink, base: Fil
         crash = traceback.format_exc()
         ported = PortedFile(task.path, task.output, data, False, (), lines=source.line_count)
     needs: tuple[str, ...] = ()
+    touched = touched_lines(source.text, ported.edits)
     if context.settings.style == "dual":
         ported, needs = _for_both(source, ported, context)
+    elif context.settings.comments and source.problem is None:
+        ported = _commented(ported)
     entries = (*_own_entries(task, crash), *(entry(finding, source.text) for finding in ported.findings))
     crash = crash or next(iter(ported.crashes), None)
     record = replace(
@@ -92,6 +95,7 @@ def _code(task: Task, root: Path, context: engine.Context, sink: Sink, base: Fil
         key=task.key if crash is None else "",
         sha256=sha256(data),
         lines=ported.lines,
+        touched=touched,
         support=ported.support,
         dual=needs,
         entries=entries,
@@ -114,6 +118,17 @@ def _for_both(source: SourceFile, ported: PortedFile, context: engine.Context) -
     needs = pack(dual.macros, dual.headers, dual.includes, device=device)
     inside = tuple(header for header in ported.support if header not in dual.includes)  # of texts compiled at run time
     return replace(ported, data=dual.data, changed=dual.data != source.data, support=inside), needs
+
+
+def _commented(ported: PortedFile) -> PortedFile:
+    """The file with a marked comment before each place that leaves work."""
+    from porter.engine.remarks import closed_in_cpp, with_remarks
+
+    before = ported.data.decode("latin-1")
+    text = with_remarks(before, ported.findings, ported.edits, "//", closed_in_cpp)
+    if text == before:
+        return ported
+    return replace(ported, data=text.encode("latin-1", "replace"), changed=True)
 
 
 def _own_context(context: engine.Context, task: Task, root: Path) -> engine.Context:
@@ -154,6 +169,7 @@ def _build(task: Task, root: Path, context: engine.Context, sink: Sink, base: Fi
         status=Status.COPIED if not built.findings else Status.UNCHANGED if built.data == data else Status.PORTED,
         sha256=sha256(data),
         build=built.mentioned,
+        touched=touched_lines(data.decode("latin-1"), built.edits),
         entries=tuple(entry(finding, data.decode("latin-1")) for finding in built.findings),
     )
     written = _written(record, task, content_of(built.data), root, sink)

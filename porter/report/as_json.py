@@ -50,6 +50,9 @@ def _file(line: FileLine) -> dict[str, Any]:
         "output": record.output or None,
         "status": record.status.value,
         "lines": record.lines,
+        "lines_changed": record.touched[0],
+        "lines_added": record.touched[1],
+        "converted": None if line.converted is None else round(line.converted, 3),
         "edited": record.edited,
         **_counts(line.counts),
     }

@@ -60,6 +60,14 @@ class FileLine(NamedTuple):
 
     record: FileRecord
     counts: Counts
+    done: int = 0
+    """Rewritten places that leave nothing to look at."""
+
+    @property
+    def converted(self) -> float | None:
+        """Share of the places to be changed or looked at that are done; None where there are none."""
+        places = self.done + self.counts.review + self.counts.manual
+        return self.done / places if places else None
 
 
 class KernelLine(NamedTuple):
@@ -130,7 +138,7 @@ def build_report(header: Header, records: Iterable[FileRecord], rules: Mapping[s
         statuses=dict(sorted(Counter(record.status.value for record in records).items())),
         codes=_codes(live, rules),
         gaps=_gaps(live),
-        files=tuple(FileLine(record, _count(by_path.get(record.path, ()))) for record in records),
+        files=tuple(_file_line(record, by_path.get(record.path, ())) for record in records),
         kernels=_kernels(records, live),
         findings=findings,
     )
@@ -144,6 +152,12 @@ def _count(entries: Iterable[Entry]) -> Counts:
             review += entry.effort == "review"
             manual += entry.effort == "manual"
     return Counts(rewritten, review, manual)
+
+
+def _file_line(record: FileRecord, entries: Iterable[Entry]) -> FileLine:
+    entries = tuple(entries)
+    done = sum(entry.fixed and entry.effort == "none" for entry in entries if entry.suppressed is None)
+    return FileLine(record, _count(entries), done)
 
 
 _NOTICE_TITLES = {notice.code: notice.title for notice in NOTICES}

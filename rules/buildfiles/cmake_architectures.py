@@ -39,7 +39,15 @@ class CMakeArchitectures(BuildRule):
             "set_target_properties(t PROPERTIES CUDA_ARCHITECTURES gfx942)",
             path="CMakeLists.txt",
         ),
-        reports("set(CMAKE_CUDA_ARCHITECTURES ${MY_ARCHS})", path="CMakeLists.txt", effort=Effort.REVIEW),
+        fixes(
+            "set(CMAKE_CUDA_ARCHITECTURES ${MY_ARCHS})",
+            "set(CMAKE_CUDA_ARCHITECTURES ${MY_ARCHS})\n"
+            'list(FILTER CMAKE_HIP_ARCHITECTURES INCLUDE REGEX "^gfx")\n'
+            "if(NOT CMAKE_HIP_ARCHITECTURES)\n  set(CMAKE_HIP_ARCHITECTURES gfx942)\nendif()",
+            path="CMakeLists.txt",
+            effort=Effort.REVIEW,
+        ),
+        reports("set_target_properties(t PROPERTIES CUDA_ARCHITECTURES ${X})", path="a.cmake", effort=Effort.REVIEW),
         fixes(
             "set(CAPABILITY 86)\nset_target_properties(t PROPERTIES HIP_ARCHITECTURES ${CAPABILITY})",
             "set(CAPABILITY gfx942)\nset_target_properties(t PROPERTIES HIP_ARCHITECTURES ${CAPABILITY})",
@@ -71,8 +79,30 @@ class CMakeArchitectures(BuildRule):
                 and "_HIP_ARCHITECTURES" not in text
                 and "CMAKE_CUDA_ARCHITECTURES" not in text
             ):
-                message = f"the targets come from {text}: it must hold AMD targets such as {ARCHITECTURE}"
-                yield self.finding(unit, start, end, message, Effort.REVIEW)
+                yield self._unknown(unit, command, values, text)
+
+    def _unknown(self, unit: BuildUnit, command: Command, values: tuple[Argument, ...], text: str) -> Finding:
+        """Targets from elsewhere: AMD's are taken, and gfx942 where there are none; a property is only reported."""
+        start, end = values[0].start, values[-1].end
+        message = f"the targets come from {text}: it must hold AMD targets such as {ARCHITECTURE}"
+        words = [argument.text for argument in command.arguments]
+        if command.name not in ("set", "list") or words[-1] in _END or "CACHE" in words:
+            return self.finding(unit, start, end, message, Effort.REVIEW)
+        line = unit.text.rfind("\n", 0, command.start) + 1
+        indent = unit.text[line : command.start]
+        if indent.strip():
+            return self.finding(unit, start, end, message, Effort.REVIEW)
+        lines = (
+            'list(FILTER CMAKE_HIP_ARCHITECTURES INCLUDE REGEX "^gfx")',
+            "if(NOT CMAKE_HIP_ARCHITECTURES)",
+            f"  set(CMAKE_HIP_ARCHITECTURES {ARCHITECTURE})",
+            "endif()",
+        )
+        new = "".join(f"\n{indent}{one}" for one in lines)
+        if unit.text.startswith(new, command.end):
+            return self.finding(unit, start, end, message, Effort.REVIEW)
+        message += f"; others are left out, and it is {ARCHITECTURE} where none is left"
+        return self.finding(unit, start, end, message, Effort.REVIEW, (Edit(command.end, command.end, new),))
 
 
 def _variable(text: str) -> str | None:

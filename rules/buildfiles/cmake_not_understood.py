@@ -6,25 +6,13 @@ import re
 from collections.abc import Iterator
 
 from porter.buildfiles.cmake import Argument, Command
+from porter.buildfiles.cmake_versions import NEVER, VERSIONS, decided_by_version
 from porter.buildfiles.tables import is_compiler, is_nvidia_library, language_variable, library, table
 from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
 from porter.engine.rule import Edit, Effort, Finding, clean, fixes, reports
 
 _REFERENCE = re.compile(r"\$(?:CACHE)?\{((?:CMAKE_CUDA|CUDAToolkit|CUDA)_\w+)\}")
 _NAME = re.compile(r"(?:CMAKE_CUDA|CUDAToolkit)_\w+|CUDA_VERSION\w*")
-_VERSIONS = frozenset(
-    [
-        "CUDA_VERSION",
-        "CUDA_VERSION_MAJOR",
-        "CUDA_VERSION_MINOR",
-        "CUDA_VERSION_STRING",
-        "CUDAToolkit_VERSION",
-        "CUDAToolkit_VERSION_MAJOR",
-        "CUDAToolkit_VERSION_MINOR",
-        "CMAKE_CUDA_COMPILER_VERSION",
-        "CMAKE_CUDA_COMPILER_TOOLKIT_VERSION",
-    ]
-)
 _OUTPUT = re.compile(r"CUDA_\w+")
 """A bare name outside of a condition: some command puts a value there."""
 _MODULE = re.compile(r"(?:Find)?CUDA\w*|.*cuda.*\.cmake|select_compute_arch", re.IGNORECASE)
@@ -62,8 +50,9 @@ class CMakeNotUnderstood(BuildRule):
         own |= {a.text for c in unit.commands if c.name in ("function", "macro", "foreach") for a in c.arguments}
         tests = ("if", "elseif", "while", "message")
         own |= {a.text for c in unit.commands if c.name not in tests for a in c.arguments if _OUTPUT.fullmatch(a.text)}
-        for command in unit.commands:
-            if command.name == "message":
+        for index, command in enumerate(unit.commands):
+            decided = command.name in ("if", "elseif") and command.word(0) == NEVER
+            if command.name == "message" or decided or decided_by_version(unit.commands, index):
                 continue
             for argument in command.arguments:
                 yield from self._argument(unit, command, argument, frozenset(own))
@@ -75,7 +64,7 @@ class CMakeNotUnderstood(BuildRule):
         text = argument.text
         for match in _REFERENCE.finditer(text):
             if match[1] not in own and not _is_known(match[1]):
-                effort = Effort.MANUAL if match[1] in _VERSIONS and command.name in ("if", "elseif") else Effort.REVIEW
+                effort = Effort.MANUAL if match[1] in VERSIONS and command.name in ("if", "elseif") else Effort.REVIEW
                 yield self.finding(unit, *where, f"{match[0]} has no value with HIP", effort)
         if command.name in ("if", "elseif") and _NAME.fullmatch(text) and text not in own and not _is_known(text):
             yield self.finding(unit, *where, f"{text} has no value with HIP", Effort.MANUAL)
@@ -105,6 +94,6 @@ class CMakeNotUnderstood(BuildRule):
 
 def _is_known(name: str) -> bool:
     dropped = frozenset(table("dropped_variables")["names"])
-    if name in _VERSIONS:
+    if name in VERSIONS:
         return False
     return name in table("variables") or name in dropped or language_variable(name) is not None

@@ -5,13 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from porter.buildfiles.nvcc_version import questions
 from porter.buildfiles.python import imports_torch, literal, mentions_extension, nodes_of, place, tree
 from porter.buildfiles.tables import is_compiler
 from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
 from porter.engine.rule import Edit, Effort, Finding, clean, fixes, reports
-
-_VERSIONS = ("torch.version.cuda", "torch.version.cuda.split")
-_CALLS = frozenset({"get_cuda_bare_metal_version", "_get_cuda_arch_flags", "get_cuda_version"})
 
 
 class PythonToolkit(BuildRule):
@@ -55,8 +53,12 @@ class PythonToolkit(BuildRule):
         root = tree(unit)
         if root is None or not mentions_extension(root):
             return
+        asked = questions(root)
+        guards = {id(question.guard.test) for question in asked.known if question.guard is not None}
         parents = {id(child): node for node in nodes_of(root) for child in ast.iter_child_nodes(node)}
         for node in nodes_of(root):
+            if id(node) in asked.calls or id(node) in guards:
+                continue
             if isinstance(node, ast.Compare):
                 yield from self._home(unit, root, node, parents.get(id(node)))
             elif isinstance(node, ast.Attribute):

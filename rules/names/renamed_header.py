@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 
 from porter.cpp.syntax import Include, find_groups, group_at
@@ -36,6 +37,8 @@ class RenamedHeader(Rule):
             "#ifdef A\n#include <hip/hip_runtime.h>\n#else\n#include <hip/hip_runtime.h>\n#endif\n",
             path="a.h",
         ),
+        fixes('#include "/usr/local/cuda-10.1/include/cuda_fp16.h"', '#include "hip/hip_fp16.h"', path="a.h"),
+        clean('#include "/home/me/include/cuda_fp16.h"', path="a.h"),
         clean('#include "user-cuda.h"\n#include <my/cuda_runtime.h>', path="a.h"),
     )
 
@@ -44,7 +47,7 @@ class RenamedHeader(Rule):
         above: dict[tuple[Branch, str], int] = {}
         branch_of = _branches(unit)
         for include in unit.tokens.includes:
-            row = unit.names.header(include.name)
+            row = unit.names.header(_TOOLKIT.sub("", include.name))
             is_renamed = row is not None and row.hip is not None and row.hip != include.name
             if not is_renamed or row is None or row.hip is None or unit.is_project_header(include.name):
                 above.setdefault((branch_of(include), include.name), unit.source.position(include.start)[0])
@@ -66,6 +69,8 @@ class RenamedHeader(Rule):
 
 
 _RUNTIME = "hip/hip_runtime.h"
+_TOOLKIT = re.compile(r"^/(?:usr/local|opt)/cuda[^/]*/(?:targets/[^/]+/)?include/")
+"""The toolkit's own folder, where a header is named with its place on the author's machine."""
 Branch = tuple[int, int]
 """Where an innermost `#if` begins, and the branch of it."""
 

@@ -12,7 +12,7 @@ ROOMS = {
     "porter.model": set(),
     "porter.errors": set(),
     "porter.source": set(),
-    "porter.settings": {"model", "errors", "system"},
+    "porter.settings": {"model", "errors", "system", "cpp"},
     "porter.system": {"errors"},
     "porter.names": {"system", "model", "cpp"},
     "porter.cpp": {"model", "source", "system", "names"},

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from tests import outside
 from tests.include import hip
 
 HALF = """
@@ -105,3 +107,19 @@ def _run(source: str, folder: Path) -> str:
     built = subprocess.run(command, capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stderr
     return subprocess.run([str(program)], capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.parametrize("tree", hip.trees() or [None], ids=lambda tree: tree.version if tree else "none")
+@pytest.mark.parametrize("compiler", ["g++", "clang++"])
+def test_half_arithmetic_of_another_compiler(compiler: str, tree: hip.HipTree | None, tmp_path: Path) -> None:
+    """A file that is no HIP has HIP's types as bits; the operators give the same values."""
+    tree = tree or hip.require_tree("hip/hip_fp16.h")
+    known = hip.require_clang() if compiler == "clang++" else outside.require("g++")
+    source, program = tmp_path / "host.cpp", tmp_path / "host"
+    text = (HALF + HALF_MAIN).replace("hip/hip_runtime.h", "hip/hip_runtime_api.h")
+    source.write_text(re.sub(r"__(low|high)2half\(x\)", lambda half: f"x.{'xy'[half[1] == 'high']}", text), "utf-8")
+    command = [known, "-std=c++17", "-D__HIP_PLATFORM_AMD__", *tree.flags, "-I", str(hip.HEADERS), str(source)]
+    built = subprocess.run([*command, "-o", str(program)], capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stderr
+    said = subprocess.run([str(program)], capture_output=True, text=True, check=True).stdout
+    assert said == "1.23438 8.25 1.5 5.8125"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from porter.cpp.patterns import pattern
 from porter.engine.context import parser_for
 from porter.engine.file import Context, port
 from porter.engine.registry import all_rules
@@ -30,7 +31,7 @@ def context(example: Example, rules: tuple[Rule, ...]) -> Context:
     settings = example.settings
     names = load_names(settings.rocm, dict(settings.custom_names))
     support = load_support(settings.rocm)
-    trace = Trace(rules, names, support)
+    trace = Trace(rules, names, support, [pattern(one.find).head for one in settings.rewrites])
     return Context(settings, names, support, rules, renamed=dict(example.renamed), parse=PARSER, trace=trace)
 
 

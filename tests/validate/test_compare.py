@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from porter.validation.cases import dtypes
 from porter.validation.verdict import tolerance
-from porter.validation.verdict.compare import BINS, compare, errors_of, same_bits, sorted_written, ulps_apart
+from porter.validation.verdict.compare import (
+    BINS,
+    compare,
+    errors_of,
+    farthest,
+    same_bits,
+    sorted_written,
+    ulps_apart,
+)
 from porter.validation.verdict.outcome import Status, judge, judge_runs, worst
 
 Array = NDArray[Any]
@@ -342,3 +350,16 @@ def test_errors_of_what_is_looked_at() -> None:
 def test_same_bits() -> None:
     assert same_bits(_f(1, np.nan), _f(1, np.nan)) and not same_bits(_f(0.0), _f(-0.0))
     assert not same_bits(_f(1), _f(1, 1)) and not same_bits(_f(1, 1), _f(1))
+
+
+def test_where_two_results_are_farthest_apart() -> None:
+    """Nothing for a few units; near zero it says so, and elsewhere, where it means something, too."""
+    usual = np.array([1.0, -2.0, 3.0], np.float32)
+    close = farthest(usual, np.nextafter(usual, np.float32(9)), "float32")
+    assert close is not None and close.where("y") == ""
+    tiny = farthest(np.append(usual, np.float32(1e-9)), np.append(usual, np.float32(1.1e-9)), "float32")
+    assert tiny is not None and tiny.ulps > 10_000
+    assert tiny.where("y") == " in y, near zero (1.9 is usual): 1e-09 and 1.1e-09"
+    large = farthest(usual, usual * np.float32(1.001), "float32")
+    assert large is not None and "not near zero" in large.where("y")
+    assert farthest(usual[:0], usual[:0], "float32") is None

@@ -247,3 +247,13 @@ int main() { real* y; cudaMalloc(&y, WIDTH * sizeof(real)); k<<<1, WIDTH>>>(y); 
     assert case.defines == ("HALF=16", "real=double")
     assert [path.name for path in case.include_dirs] == ["inc"]
     assert case.arguments[0].dtype == "float64" and sides(case, "y") == ["32"]
+
+
+@pytest.mark.parametrize("write", ["out[atomicAdd(count, 1)] = i;", "int p = atomicAdd(count, 1); out[p] = i;"])
+def test_what_a_counter_gives_out_has_no_order_and_no_length(write: str, tmp_path: Path) -> None:
+    """Both ways to write it."""
+    source = tmp_path / "push.cu"
+    source.write_text(
+        f"__global__ void push(int *out, int *count, int n) {{ int i = threadIdx.x; if (i < n) {{ {write} }} }}"
+    )
+    assert "{any_order, partial}" in draft(source).text

@@ -126,7 +126,8 @@ def fitted(case: Case, argument: Argument, value: Array, shape: tuple[int, ...])
     elif value.size == int(np.prod(shape)):
         value, wanted = value.reshape(shape), np.ones(shape, np.bool_)
     else:
-        message = f"{argument.name}: {case.reference} gave shape {value.shape}; the case says {shape}"
+        shorter = "; partial accepts a shorter one" if value.size < int(np.prod(shape)) and not argument.partial else ""
+        message = f"{argument.name}: {case.reference} gave shape {value.shape}; the case says {shape}{shorter}"
         raise CaseError(case.path, argument.line, message)
     if argument.partial and value.dtype.kind == "f":
         wanted = wanted & ~np.isnan(value)

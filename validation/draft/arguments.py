@@ -219,7 +219,8 @@ def _truncated(value: Value) -> Value:
 
 
 def _with_values(made: list[Line], body: str) -> list[Line]:
-    """Indices stay inside what they index; offsets grow; results of a race for places have no order."""
+    """Indices stay inside what they index; offsets grow; results of a race for places have no order, and no
+    known number."""
     lines = {line.name: line for line in made}
     floats = tuple(line.name for line in made if line.dtype in _FLOATS)
     unordered = counted_places(body)
@@ -229,7 +230,7 @@ def _with_values(made: list[Line], body: str) -> list[Line]:
         if line.sides and line.dtype not in _FLOATS and not line.values and line.kind in ("in", "inout"):
             line = _index_values(line, lines, body)
         if line.name in unordered and line.kind in ("out", "inout"):
-            line = replace(line, keys=("any_order",))
+            line = replace(line, keys=("any_order", "partial"))
         found.append(replace(line, adds=adds))
     return found
 

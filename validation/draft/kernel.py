@@ -161,4 +161,5 @@ def counted_places(body: str) -> frozenset[str]:
     """Arrays that are written where an atomic counter says: in any order."""
     counters = re.findall(r"(\w+)\s*=\s*atomic(?:Add|Inc)\s*\(", body)
     found = {array for c in counters for array in re.findall(rf"(\w+)\s*\[\s*{c}\b[^;\]]*\]\s*=(?!=)", body)}
+    found |= set(re.findall(r"(\w+)\s*\[\s*atomic(?:Add|Inc)\s*\([^;\]]*\)\s*\]\s*=(?!=)", body))
     return frozenset(found)

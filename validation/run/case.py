@@ -88,6 +88,8 @@ class Agreement:
     bitwise: bool = True
     ulps: int = 0
     """Most units in the last place between them."""
+    where: str = ""
+    """Of the elements that are so far apart."""
     integers: int = 0
     """Elements of integer outputs that differ."""
 
@@ -482,7 +484,7 @@ def _compare_sides(
 
 
 def _agreement(case: Case, known: Agreement, original: Done, port: Done) -> Agreement:
-    bitwise, ulps, integers = known.bitwise, known.ulps, known.integers
+    bitwise, ulps, where, integers = known.bitwise, known.ulps, known.where, known.integers
     for argument in case.arguments:
         if not argument.is_written:
             continue
@@ -500,9 +502,10 @@ def _agreement(case: Case, known: Agreement, original: Done, port: Done) -> Agre
         nan = np.isnan(dtypes.to_float64(first, argument.dtype)) & np.isnan(dtypes.to_float64(second, argument.dtype))
         first, second = first[~nan], second[~nan]
         bitwise = bitwise and compare.same_bits(first, second)
-        if first.size:
-            ulps = max(ulps, int(compare.ulps_apart(first, second, argument.dtype).max()))
-    return Agreement(known.original, known.port, known.trials + 1, bitwise, ulps, integers)
+        far = compare.farthest(first, second, argument.dtype)
+        if far is not None and far.ulps > ulps:
+            ulps, where = far.ulps, far.where(argument.name)
+    return Agreement(known.original, known.port, known.trials + 1, bitwise, ulps, where, integers)
 
 
 def _finished(side: _Side, trials: int, error: tuple[str, int, str] | None) -> SideResult:

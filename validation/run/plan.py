@@ -359,7 +359,7 @@ def _key(side: SideResult) -> SideKey:
 def _describe(known: Agreement) -> str:
     if known.bitwise:
         return "bitwise"
-    parts = [f"{known.ulps} ulp apart"] if known.ulps else []
+    parts = [f"{known.ulps} ulp apart{known.where}"] if known.ulps else []
     parts += [f"{known.integers} integers differ"] if known.integers else []
     return ", ".join(parts) or "different elements are written"
 

@@ -189,6 +189,42 @@ def ulps_apart(first: Array, second: Array, dtype: str) -> NDArray[np.int64]:
     return bounded
 
 
+_TELLING_ULPS = 16
+"""From here on it matters where two elements are so far apart."""
+_NEAR_ZERO = 1e-3
+"""Of the root mean square: below it a unit in the last place is nothing beside the other elements."""
+
+
+@dataclass(frozen=True)
+class Farthest:
+    """The two elements that are most units in the last place apart, and how large elements are in general."""
+
+    ulps: int
+    first: float
+    second: float
+    scale: float
+
+    def where(self, name: str) -> str:
+        """For a report; nothing where the distance is small."""
+        if self.ulps <= _TELLING_ULPS:
+            return ""
+        near = max(abs(self.first), abs(self.second)) < _NEAR_ZERO * self.scale
+        said = f"near zero ({self.scale:.2g} is usual)" if near else "not near zero"
+        return f" in {name}, {said}: {self.first:.4g} and {self.second:.4g}"
+
+
+def farthest(first: Array, second: Array, dtype: str) -> Farthest | None:
+    """Of two arrays without NaN; None where they are empty."""
+    if not first.size:
+        return None
+    apart = ulps_apart(first, second, dtype)
+    place = int(np.argmax(apart))
+    values, others = (dtypes.to_float64(one, dtype).reshape(-1) for one in (first, second))
+    finite = values[np.isfinite(values)]
+    scale = accuracy(np.abs(finite))[1] if finite.size else 0.0
+    return Farthest(int(apart.reshape(-1)[place]), float(values[place]), float(others[place]), scale)
+
+
 def histogram(got: Array, rounded: Array, dtype: str) -> tuple[int, ...]:
     """Number of elements per class of BINS, and above."""
     apart = ulps_apart(got, rounded, dtype)

@@ -226,13 +226,25 @@ def _place(index: tuple[int, ...] | None) -> str:
 Reason = tuple[str, str | None, tuple[int, ...] | None]
 
 
+def _may_be(run: Done, name: str) -> str:
+    """What to write in the case where a counter says how many elements there are."""
+    argument = run.packed.placed[name].argument if run.packed is not None else None
+    if argument is None or not argument.any_order or argument.partial:
+        return ""
+    return "; where a counter tells how many there are, say {any_order, partial}, and let the reference give as many"
+
+
 def _reason(run: Done, comparisons: Mapping[str, Comparison]) -> Reason:
     if run.status is not Status.PASSED:
         return run.message, None, None
     for name, c in comparisons.items():
         if c.unwritten:
             where = f"the first is {name}{_place(c.first_unwritten)}"
-            return f"{c.unwritten} elements of {name} are not written, {where}", name, c.first_unwritten
+            return (
+                f"{c.unwritten} elements of {name} are not written, {where}{_may_be(run, name)}",
+                name,
+                c.first_unwritten,
+            )
         if c.stray:
             where = f"the first is {name}{_place(c.first_stray)}"
             return f"{c.stray} elements of {name} are written that should not be, {where}", name, c.first_stray

@@ -50,6 +50,13 @@ def kernels_csv(report: GapReport) -> str:
     return _table(head, rows)
 
 
+def files_csv(report: GapReport) -> str:
+    """One line per file of the project."""
+    head = ("path", "output", "status", "lines", "lines_changed", "lines_added", "converted", "rewritten")
+    rows = ((*(file.get(name) for name in head), file.get("review"), file.get("manual")) for file in report.files)
+    return _table((*head, "to_review", "by_hand"), rows)
+
+
 def actions_csv(report: GapReport) -> str:
     """One line per action, in the order of the report."""
     head = ("rank", "kind", "what", "code", "path", "line", "owner", "kernels", "places", "minutes", "basis", "command")

@@ -183,6 +183,7 @@ def _folders(report: Document, kernels: Iterable[Kernel]) -> tuple[Folder, ...]:
             path=path or ".",
             files=len(files),
             lines=sum(file["lines"] for file in files),
+            changed=sum(file.get("lines_changed", 0) + file.get("lines_added", 0) for file in files),
             kernels=states[path].total() if path in states else 0,
             states=dict(states.get(path, {})),
             review=sum(file["review"] for file in files),

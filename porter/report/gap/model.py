@@ -268,6 +268,8 @@ class Folder:
     path: str
     files: int
     lines: int
+    changed: int
+    """Lines that the port has otherwise, or besides."""
     kernels: int
     states: Mapping[State, int]
     review: int
@@ -317,6 +319,12 @@ class GapReport:
     missing: tuple[str, ...]
     """Evidence that there is none of, and what would make it."""
     notes: tuple[str, ...]
+
+    @property
+    def touched(self) -> tuple[Mapping[str, Any], ...]:
+        """Files that the port has otherwise, or that leave work; those with most of it first."""
+        found = [f for f in self.files if f.get("lines_changed") or f.get("lines_added") or f["review"] or f["manual"]]
+        return tuple(sorted(found, key=lambda f: (-f["manual"], -f["review"], -f.get("lines_changed", 0), f["path"])))
 
     @property
     def states(self) -> dict[State, int]:

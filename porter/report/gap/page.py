@@ -23,6 +23,7 @@ _PLACES_SHOWN = 200
 _ERRORS_SHOWN = 20
 _ACTIONS_SHOWN, _ACTIONS_MOST = 8, 300
 _FAILED_SHOWN = 200
+_FILES_SHOWN = 300
 _ROWS_SHOWN = 300
 """Of the table, until more are asked for: a browser lays out thousands of rows slowly. All of them are searched."""
 _BREAK = re.compile(r"\n *")
@@ -51,6 +52,7 @@ def page(report: GapReport, files: Mapping[str, str], *, root: str | None = None
         actions_shown=_ACTIONS_SHOWN,
         actions_most=_ACTIONS_MOST,
         failed_shown=_FAILED_SHOWN,
+        files_shown=_FILES_SHOWN,
         root=root,
         link=link,
         editor_link=lambda path, line: f"vscode://file{quote(f'{root}/{path}')}:{line or 1}",

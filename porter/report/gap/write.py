@@ -19,7 +19,7 @@ class Wish:
     """How the report is wanted."""
 
     form: str
-    """`html`, `markdown`, `text`, `csv` (kernels) or `actions` (as CSV)."""
+    """`html`, `markdown`, `text`, `csv` (kernels), `actions` or `files` (as CSV)."""
     source: Path | None = None
     port: Path | None = None
     link: str | None = None
@@ -61,10 +61,10 @@ def _text(report: GapReport, inputs: Inputs, trees: Trees, wish: Wish) -> str:
         from porter.report.gap.as_markdown import markdown
 
         return markdown(report)
-    if wish.form in ("csv", "actions"):
-        from porter.report.gap.as_csv import actions_csv, kernels_csv
+    if wish.form in ("csv", "actions", "files"):
+        from porter.report.gap.as_csv import actions_csv, files_csv, kernels_csv
 
-        return kernels_csv(report) if wish.form == "csv" else actions_csv(report)
+        return {"csv": kernels_csv, "actions": actions_csv, "files": files_csv}[wish.form](report)
     from porter.report.gap.as_text import text
 
     return text(report)
