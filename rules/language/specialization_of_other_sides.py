@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from porter.cpp.heads import Head, find_heads
 from porter.cpp.lex import Tokens
 from porter.cpp.program import tokens_of
+from porter.cpp.templates import template_heads
 from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes
 
-_BORDERS = frozenset({";", "{", "}"})
 _DEEPEST_MACRO = 4
-_LONGEST_HEAD = 60
 
 
 class SpecializationOfOtherSides(Rule):
@@ -75,21 +74,7 @@ def _specialises(tokens: Tokens, head: Head) -> bool:
 def _templates(unit: Unit, name: str) -> Iterator[list[str]]:
     """The words before a name where a function template of that name is declared, in the file and its headers."""
     for source in (unit.source, *unit.program.headers):
-        tokens = tokens_of(source)
-        for index in tokens.names.get(name, ()):
-            begin = _beginning(tokens, index)
-            words = tokens.texts[begin:index]
-            if words[:2] == ["template", "<"] and words[2:3] != [">"] and tokens.texts[index + 1 : index + 2] == ["("]:
-                yield words
-
-
-def _beginning(tokens: Tokens, index: int) -> int:
-    first = index
-    while first > max(0, index - _LONGEST_HEAD) and tokens.texts[first - 1] not in _BORDERS:
-        if tokens.directive_of(first - 1) is not tokens.directive_of(index):
-            break
-        first -= 1
-    return first
+        yield from template_heads(tokens_of(source), name)
 
 
 def _means(unit: Unit, word: str, wanted: str, depth: int = 0) -> bool:

@@ -18,8 +18,8 @@ class QualifiersByPass(Rule):
     """Function qualifiers defined by `__CUDA_ARCH__`
 
     `#ifdef __CUDA_ARCH__` around `#define HD __host__ __device__` leaves HD empty in nvcc's host pass, where nvcc looks
-    at no kernel's body. Clang looks at kernels in both passes, and there a function without `__device__` cannot be called
-    by a kernel. The condition becomes `__HIPCC__`, which both passes have.
+    at no kernel's body. Clang looks at kernels in both passes, and a function without `__device__` cannot be called
+    there. The condition becomes `__HIPCC__`, which both passes have.
     """
 
     code = "P003"
@@ -31,10 +31,9 @@ class QualifiersByPass(Rule):
             path="a.h",
         ),
         fixes(
-            "#if defined(PORTER_CUDA_ARCH)\n# define D __device__\n# define H __host__ // both\n#else\n# define D\n# define H\n"
+            "#if defined(PORTER_CUDA_ARCH)\n# define D __device__\n# define H __host__\n#else\n# define D\n# define H\n"
             "#endif",
-            "#if defined(__HIPCC__)\n# define D __device__\n# define H __host__ // both\n#else\n# define D\n# define H\n"
-            "#endif",
+            "#if defined(__HIPCC__)\n# define D __device__\n# define H __host__\n#else\n# define D\n# define H\n#endif",
             path="a.h",
         ),
         clean("#ifdef PORTER_CUDA_ARCH\n#define HD __device__\n#define FAST 1\n#else\n#define HD\n#endif", path="a.h"),
