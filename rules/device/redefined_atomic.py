@@ -32,9 +32,9 @@ class RedefinedAtomic(Rule):
     """Atomic helper that HIP defines itself
 
     CUDA code brings its own `atomicAdd(double *, double)` for old GPUs, `atomicMax(float *, float)`, which CUDA never
-    had, or `atomicCAS(uint64_t *, ...)`, which CUDA has for `unsigned long long` alone. HIP declares these overloads, so
-    the helper is a redefinition. It is kept for CUDA behind a guard. Templates and functions in a namespace or class do
-    not collide and stay.
+    had, or `atomicCAS(uint64_t *, ...)`, which CUDA has for `unsigned long long` alone. HIP declares these overloads,
+    so the helper is a redefinition. It is kept for CUDA behind a guard. Templates and functions in a namespace or class
+    do not collide and stay.
     """
 
     code = "D001"

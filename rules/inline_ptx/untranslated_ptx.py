@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from porter.cpp.asm import KEYWORDS
 from porter.engine.rule import Effort, Finding, Rule, Unit, clean, reports
 from porter.warp.ptx.asm_macros import statements
+from porter.warp.ptx.chains import continues
 from porter.warp.ptx.foreign import advice, is_foreign
 from porter.warp.ptx.table import translate
 from porter.warp.ptx.template import Unknown, opcodes
@@ -47,7 +48,7 @@ class UntranslatedPtx(Rule):
             if is_foreign(unit, assembly):
                 continue
             try:
-                translate(assembly, unit.support.registers)
+                translate(assembly, unit.support.registers, continues(unit, assembly))
             except Unknown as unknown:
                 found = opcodes(assembly.template or "")
                 message = f"inline PTX: {unknown}; {advice(str(unknown), found)}"
