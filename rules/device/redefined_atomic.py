@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from porter.cpp.kernels import DeviceFunction
 from porter.engine.rule import Edit, Effort, Finding, Rule, Span, Unit, clean, fixes
 
-_LONG = frozenset({"unsigned long", "unsigned long int", "uint64_t", "std::uint64_t", "size_t", "std::size_t"})
+_LONG = frozenset({"unsigned long", "unsigned long int", "uint64_t", "size_t"})
 """What HIP, and CUDA's headers do not, overload as well: `uint64_t` and `size_t` are `unsigned long` on Linux."""
 _LONG_LONG = frozenset({"unsigned long long", "unsigned long long int"})
 _FLOATS = frozenset({"float", "double"})
@@ -80,6 +80,21 @@ class RedefinedAtomic(Rule):
             "__device__ std::size_t atomicOr(std::size_t *p, std::size_t v) { return 1; }\n#endif",
             path="a.cuh",
         ),
+        fixes(
+            """
+            namespace mine { int i; }
+              __device__ std::uint64_t
+              atomicXor(std::uint64_t *p, uint64_t v) { return 1; }
+            """,
+            """
+            namespace mine { int i; }
+              #ifndef __HIPCC__  // HIP has this overload
+            __device__ std::uint64_t
+              atomicXor(std::uint64_t *p, uint64_t v) { return 1; }
+            #endif
+            """,
+            path="a.cuh",
+        ),
         clean("__device__ int64_t atomicMax(int64_t *p, int64_t v) { return v; }", path="a.cuh"),
         clean("namespace mine { __device__ double atomicAdd(double *p, double v) { return v; } }", path="a.cuh"),
         clean("template <typename T> __device__ T atomicMax(T *p, T v) { return v; }", path="a.cuh"),
@@ -109,7 +124,8 @@ class RedefinedAtomic(Rule):
         wanted = 3 if function.name == "atomicCAS" else 2
         if function.qualified != function.name or len(function.parameters) != wanted:
             return False
-        pointer, *values = (" ".join(_QUALIFIER.sub(" ", one.type).split()) for one in function.parameters)
+        words = (_QUALIFIER.sub(" ", one.type).replace("std::", "") for one in function.parameters)
+        pointer, *values = (" ".join(word.split()) for word in words)
         overloads = _HIP_OVERLOADS.get(function.name, frozenset())
         plain = pointer.replace(" ", "")
         return all(value in overloads and plain == value.replace(" ", "") + "*" for value in values)
@@ -119,7 +135,7 @@ class RedefinedAtomic(Rule):
         """Whether the guard, or another conditional on HIP, already stands around the function."""
         before = unit.source.text[: span.start].rstrip()
         line = before[before.rfind("\n") + 1 :]
-        return line.startswith("#if") and "HIP" in line
+        return line.lstrip().startswith("#if") and "HIP" in line
 
     @staticmethod
     def _alone(unit: Unit, span: Span) -> bool:
