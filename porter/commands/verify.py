@@ -136,7 +136,7 @@ def _macro_of_the_build(root: Path, message: str) -> str:
     unknown = _UNDECLARED.search(message)
     if unknown is None:
         return ""
-    wanted = re.compile(rf"\b{unknown[1]}\b")
+    wanted = re.compile(rf"(?:-D|\b){unknown[1]}\b")
     for path in _build_files(root):
         for number, line in enumerate(_lines(path), start=1):
             if wanted.search(line):
