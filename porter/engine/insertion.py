@@ -43,12 +43,23 @@ def _place(source: SourceFile, tokens: Tokens) -> int:
         elif directive.name == "endif":
             depth -= 1
         elif depth == 0 and directive.name.startswith("include"):
-            return _line_start(source, directive.start)
+            if not _is_in_braces(tokens, directive):
+                return _line_start(source, directive.start)
+            break
         elif depth == 0 and after_guard is None and _is_guard_line(tokens, directive, number, guard):
             after_guard = _next_line(source, directive.end)
     if after_guard is not None:
         return after_guard
     return _after_comment(source, tokens)
+
+
+def _is_in_braces(tokens: Tokens, directive: Directive) -> bool:
+    """Whether `namespace mine {` or `extern "C" {` is open there."""
+    end = directive.first
+    return any(
+        tokens.texts[index] == "{" and tokens.partner.get(index, end) >= end and tokens.directive_of(index) is None
+        for index in range(end)
+    )
 
 
 def _above_allowances(source: SourceFile, tokens: Tokens, offset: int) -> int:

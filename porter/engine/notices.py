@@ -134,6 +134,14 @@ OUTSIDE_LINK = _notice(
     """The link was kept and not followed: what it points to was not ported. Port that folder too, or copy the file
     into the tree.""",
 )
+LINKED_SOURCE = _notice(
+    "E114",
+    "linked-source",
+    Effort.REVIEW,
+    "A link in another folder to a source that is ported",
+    """Compilers look for `#include "porter/..."` beside the link, and the support headers are beside the file that it
+    points to. Compile that file, or add its folder to the include folders of what compiles the link.""",
+)
 LINK_LOOP = _notice(
     "E105",
     "link-loop",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import posixpath
 from pathlib import Path
 
 from porter.engine import notices
@@ -21,6 +22,9 @@ def keep_link(entry: Entry, root: Path, names: Names, sink: Sink, previous: File
     target = names.targets.get(entry.path, entry.target or "")
     odd = _oddity(root, entry)
     entries = (notice_entry(odd, f"link to {entry.target}: {odd.title[0].lower()}{odd.title[1:]}"),) if odd else ()
+    if odd is None and _is_source_elsewhere(entry, root, names):
+        message = f"link to {entry.target}: its support headers are beside that file, not beside the link"
+        entries = (notice_entry(notices.LINKED_SOURCE, message),)
     record = FileRecord(entry.path, output, Status.LINK, target=target, entries=entries)
     if sink.root is None:
         return record
@@ -33,6 +37,13 @@ def keep_link(entry: Entry, root: Path, names: Names, sink: Sink, previous: File
     if sink.in_place and output != entry.path:
         (root / entry.path).unlink()
     return record
+
+
+def _is_source_elsewhere(entry: Entry, root: Path, names: Names) -> bool:
+    """Whether it is a CUDA source in another folder, which is compiled by the name of the link."""
+    if entry.path not in names.targets and not (entry.target or "").endswith(".cu"):
+        return False
+    return (root / entry.path).is_file() and posixpath.dirname(posixpath.normpath(entry.target or "")) != ""
 
 
 def _oddity(root: Path, entry: Entry) -> Notice | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes
-from porter.warp.ptx.assembly import KEYWORDS, Unknown, is_foreign, opcodes, slug, statements, translate
+from porter.warp.ptx.assembly import Unknown, continues, is_foreign, opcodes, slug, statements, translate
 
 
 class TranslatedPtx(Rule):
@@ -21,8 +21,8 @@ class TranslatedPtx(Rule):
     lanes. Statements of several instructions get a scope of their own. Macros that stand for a piece of the template or
     for a constraint are looked up, in headers too; with several definitions those that can be translated must agree.
     Additions and products with a rounding mode (`mul.rn.f32`) are never fused, as in PTX. Carries (`add.cc`, `addc`)
-    stay within their statement. Outputs without an early clobber that are written before the last input is read are
-    said: the original may give both one register.
+    stay within their function (P103). Outputs without an early clobber that are written before the last input is read
+    are said: the original may give both one register.
     """
 
     code = "P101"
@@ -151,7 +151,7 @@ class TranslatedPtx(Rule):
             if is_foreign(unit, assembly):
                 continue
             try:
-                found = translate(assembly, unit.support.registers)
+                found = translate(assembly, unit.support.registers, continues(unit, assembly))
             except Unknown:
                 continue
             hazard = slug(opcodes(assembly.template or ""))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from porter.engine.rule import Effort, Finding, Rule, Unit, clean, reports
-from porter.warp.ptx.assembly import KEYWORDS, Unknown, advice, is_foreign, opcodes, statements, translate
+from porter.warp.ptx.assembly import Unknown, advice, continues, is_foreign, opcodes, statements, translate
 
 
 class UntranslatedPtx(Rule):
@@ -43,7 +43,7 @@ class UntranslatedPtx(Rule):
             if is_foreign(unit, assembly):
                 continue
             try:
-                translate(assembly, unit.support.registers)
+                translate(assembly, unit.support.registers, continues(unit, assembly))
             except Unknown as unknown:
                 found = opcodes(assembly.template or "")
                 message = f"inline PTX: {unknown}; {advice(str(unknown), found)}"

@@ -82,6 +82,14 @@ class SpinWait(Rule):
         ),
         clean(
             """
+            __device__ void most(cuda::atomic_ref<int> cell, int v) {
+              int seen = cell.load();
+              while (!cell.compare_exchange_weak(seen, seen < v ? v : seen)) {}
+            }
+            """
+        ),
+        clean(
+            """
             __device__ float atomicMaxFloat(float *p, float v) {
               int old = *(int *)p, assumed;
               do {

@@ -30,6 +30,13 @@ class HipifiedMark(Rule):
     examples = (
         Example("__global__ void k() {}", f"{MARK}\n__global__ void k() {{}}", Effort.NONE, "example.cu", _STANDALONE),
         Example(f"{MARK}\n__global__ void k() {{}}", None, None, "example.cu", _STANDALONE),
+        Example(
+            f'#include "porter/bits.hpp"\n{MARK}\n__global__ void k() {{}}',
+            f'{MARK}\n#include "porter/bits.hpp"\n__global__ void k() {{}}',
+            Effort.NONE,
+            "example.cu",
+            _STANDALONE,
+        ),
         Example("int a;", None, None, "example.h", _STANDALONE),
         clean("__global__ void k() {}"),
     )
@@ -43,9 +50,12 @@ class HipifiedMark(Rule):
         first = unit.source.text.partition("\n")[0].rstrip("\r")
         if first == MARK or unit.source.body_start or not _concerned(unit):
             return
-        edit = Edit(0, 0, MARK + unit.source.newline)
+        text, newline = unit.source.text, unit.source.newline
+        line = MARK + newline
+        place = text.find(newline + line) + len(newline)
+        moved = (Edit(place, place + len(line), ""),) if place >= len(newline) else ()
         message = "PyTorch's hipify takes the file as done"
-        yield self.finding(unit, Span(0, 0), message, Effort.NONE, (edit,))
+        yield self.finding(unit, Span(0, 0), message, Effort.NONE, (Edit(0, 0, line), *moved))
 
 
 def _concerned(unit: Unit) -> bool:

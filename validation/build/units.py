@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import posixpath
 import re
 import shlex
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from porter.validation.build.includes import Headers
+from porter.validation.build.includes import Headers, included
 
 from porter.errors import Unusable
 from porter.project.manifest import NAME as MANIFEST
@@ -120,8 +121,21 @@ def _chosen(root: Path, path: Path, manifest: Manifest | None, code: tuple[str, 
     if manifest is not None:
         outputs = {record.output: record for record in manifest.files.values() if record.output}
         ported = (one for one in code if one in outputs and outputs[one].status is Status.PORTED)
-        return [one for one in ported if one.endswith((*GPU, *CXX))]
-    return [one for one in code if one.endswith(GPU) or (one.endswith(CXX) and _has_gpu_code(root / one))]
+        return _without_included(root, [one for one in ported if one.endswith((*GPU, *CXX))])
+    found = [one for one in code if one.endswith(GPU) or (one.endswith(CXX) and _has_gpu_code(root / one))]
+    return _without_included(root, found)
+
+
+def _without_included(root: Path, sources: list[str]) -> list[str]:
+    """Sources but those that another one includes: they are parts of that one."""
+    known = frozenset(sources)
+    parts = {
+        path
+        for source in sources
+        for _, name in included(root / source)
+        if (path := posixpath.normpath(posixpath.join(posixpath.dirname(source), name))) in known and path != source
+    }
+    return [one for one in sources if one not in parts] or sources
 
 
 def _has_gpu_code(path: Path) -> bool:

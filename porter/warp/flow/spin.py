@@ -143,7 +143,7 @@ class Spins:
             for call in calls(node):
                 name = _bare(call)
                 if _LOCKS.fullmatch(name) and call.arguments:
-                    return Waits.LOCK if not loop.moves(call) else None
+                    return Waits.LOCK if not loop.moves(call) and not _updates(call) else None
                 if self._polls(name) and not loop.moves(call) and any(map(_compares, loop.exits)):
                     return self._flag(call)
         return self._polled(loop)
@@ -294,6 +294,13 @@ class Spins:
 
 
 _PURE = re.compile(r"min|max|isnan|__\w+_as_\w+")
+
+
+def _updates(call: Node) -> bool:
+    """`compare_exchange_weak(old, f(old))`: a try that fails learns what it has to start from."""
+    if not _bare(call).startswith("compare_exchange") or len(call.arguments) < 2:
+        return False
+    return not set(names(call.arguments[0])).isdisjoint(names(call.arguments[1]))
 
 
 def _bare(call: Node) -> str:

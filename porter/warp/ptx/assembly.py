@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from porter.cpp.asm import KEYWORDS
 from porter.warp.ptx.asm_macros import statements
+from porter.warp.ptx.chains import continues
 from porter.warp.ptx.foreign import advice, is_foreign, slug
 from porter.warp.ptx.table import translate
 from porter.warp.ptx.template import Unknown, opcodes
 
-__all__ = ["KEYWORDS", "Unknown", "advice", "is_foreign", "opcodes", "slug", "statements", "translate"]
+__all__ = ["Unknown", "advice", "continues", "is_foreign", "opcodes", "slug", "statements", "translate"]

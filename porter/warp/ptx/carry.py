@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from porter.warp.ptx.template import CARRY
-from porter.warp.ptx.writer import Writer, need, on
+from porter.warp.ptx.writer import TYPES, Writer, need, on
 
 _WIDE = {"u32": "u32", "s32": "u32", "b32": "u32", "u64": "u64", "s64": "u64"}
 
@@ -24,7 +24,7 @@ def _multiply_add(writer: Writer, match: re.Match[str], operands: tuple[str, ...
     kind = match[4]
     a, b = (writer.value(operand, kind if match[2] == "hi" else _WIDE[kind]) for operand in operands[1:3])
     name = {"u32": "__umulhi", "s32": "__mulhi", "u64": "__umul64hi", "s64": "__mul64hi"}[kind]
-    product = f"{name}({a}, {b})" if match[2] == "hi" else f"{a} * {b}"
+    product = f"static_cast<{TYPES[_WIDE[kind]]}>({name}({a}, {b}))" if match[2] == "hi" else f"{a} * {b}"
     values = [product, writer.value(operands[3], _WIDE[kind])]
     return writer.assign(operands[0], _with_carry(writer, "add", match[1], match[3], values), _WIDE[kind])
 

@@ -14,7 +14,7 @@ FAMILIES = (arithmetic, carry, exchanges, matrix, memory, video)
 """The modules whose import fills the table."""
 
 
-def translate(assembly: Assembly, registers: Mapping[str, SupportRow]) -> Translation:
+def translate(assembly: Assembly, registers: Mapping[str, SupportRow], continues: bool = False) -> Translation:
     """The statement in C++; raises Unknown with what has no translation.
 
     Where macros have several definitions, those that can be translated must agree.
@@ -23,7 +23,7 @@ def translate(assembly: Assembly, registers: Mapping[str, SupportRow]) -> Transl
     problems: list[Unknown] = []
     for reading in (assembly, *assembly.others):
         try:
-            found.append(_translated(reading, registers))
+            found.append(_translated(reading, registers, continues))
         except Unknown as unknown:
             problems.append(unknown)
     if not found:
@@ -33,9 +33,9 @@ def translate(assembly: Assembly, registers: Mapping[str, SupportRow]) -> Transl
     return found[0]
 
 
-def _translated(assembly: Assembly, registers: Mapping[str, SupportRow]) -> Translation:
+def _translated(assembly: Assembly, registers: Mapping[str, SupportRow], continues: bool) -> Translation:
     if assembly.template is None:
         raise Unknown("a template that is put together from macros")
     if not assembly.complete:
         raise Unknown("operands that a macro writes")
-    return Writer(assembly, registers).write()
+    return Writer(assembly, registers, continues=continues).write()

@@ -43,22 +43,36 @@ def instructions(template: str) -> list[Instruction]:
     return found
 
 
-def carry_declaration(found: list[Instruction]) -> str:
-    """The carry of a statement, if it has one; it must not come from another statement or be meant for one."""
-    known = waiting = False
+def carry_declaration(found: list[Instruction], continues: bool) -> str:
+    """The carry of a statement, if it has one; it comes from and goes to others only where it `continues`."""
+    takes, gives = carry_use(found)
+    if continues and (takes or gives):
+        return ""
+    if takes:
+        raise Unknown("a carry from another statement")
+    if gives:
+        raise Unknown("a carry for another statement")
+    return f"bool {CARRY} = false;" if any(map(_gives, found)) else ""
+
+
+def carry_use(found: list[Instruction]) -> tuple[bool, bool]:
+    """Whether a statement takes a carry that it did not give, and whether it leaves one that it does not take."""
+    known = waiting = takes = False
     for instruction in found:
         match = _CARRIES.fullmatch(instruction.opcode)
         if match is None:
             continue
         if match[1].endswith("c"):
-            if not known:
-                raise Unknown("a carry from another statement")
+            takes = takes or not known
             waiting = False
         if match[2]:
             known = waiting = True
-    if waiting:
-        raise Unknown("a carry for another statement")
-    return f"bool {CARRY} = false;" if known else ""
+    return takes, waiting
+
+
+def _gives(instruction: Instruction) -> bool:
+    match = _CARRIES.fullmatch(instruction.opcode)
+    return match is not None and match[2] is not None
 
 
 def _lift_vectors(text: str) -> str:

@@ -89,6 +89,8 @@ class Writer:
     written: set[int] = field(default_factory=set)
     """Inputs that an instruction writes: their copies change, the variables do not."""
     single: bool = False
+    continues: bool = False
+    """Whether the carry may come from other statements and go to others: the function has a variable for it."""
 
     def write(self) -> Translation:
         """The whole statement."""
@@ -96,7 +98,7 @@ class Writer:
         if not found:
             raise Unknown("an empty template")
         self.single = len(found) == 1 and not found[0].guard and self._in_order(found[0])
-        lines = [carry_declaration(found), *(self._line(instruction) for instruction in found)]
+        lines = [carry_declaration(found, self.continues), *(self._line(instruction) for instruction in found)]
         text = " ".join(line for line in lines if line) if self.single else self._block(lines)
         if self.single and _is_vector(found[0]) and not text.startswith("{"):
             text = f"{{ {text} }}"  # the body of an `if` without braces is one statement

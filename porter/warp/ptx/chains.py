@@ -1,0 +1,121 @@
+"""Carries that go from one inline assembly statement to the next: `add.cc` here, `addc` there, mostly by macros."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from porter.cpp.asm import Assembly, assemblies, string_macros
+from porter.cpp.heads import Head, find_heads
+from porter.cpp.lex import Tokens
+from porter.cpp.program import tokens_of
+from porter.engine.unit import Unit
+from porter.warp.ptx.asm_macros import statements
+from porter.warp.ptx.template import CARRY, carry_use, instructions
+
+_HINT = re.compile(r"\.cc\b|\b(?:addc|subc|madc)\.|" + CARRY)
+_DEEPEST = 8
+
+Use = tuple[bool, bool]
+"""Whether a statement takes the carry of one before it, and whether it gives one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """A device function whose statements pass a carry on."""
+
+    head: Head
+    closed: bool
+    """Whether no carry comes into it or leaves it."""
+    declared: bool
+
+
+def chains(unit: Unit) -> tuple[Chain, ...]:
+    """The functions of the file that do so, by statements of their own or by macros of the file and its headers."""
+    found = unit.tokens.memo.get("carry chains")
+    if found is None:
+        found = unit.tokens.memo["carry chains"] = tuple(_chains(unit))
+    return found  # type: ignore[return-value]
+
+
+def continues(unit: Unit, assembly: Assembly) -> bool:
+    """Whether a statement's carry may come from and go to others: it is a macro's, or its function keeps them all."""
+    directive = unit.tokens.directive_of(assembly.place)
+    if directive is not None:
+        return directive.name == "define"
+    start = assembly.span.start
+    around = (one for one in chains(unit) if _spans(unit.tokens, one.head, start))
+    return any(one.closed for one in around)
+
+
+def _chains(unit: Unit) -> Iterator[Chain]:
+    sources = [one for one in (unit.source, *unit.program.headers) if _HINT.search(one.text)]
+    if not sources:
+        return
+    own = {one.place: use for one in statements(unit) if (use := _use(one)) is not None}
+    macros = _macros([(tokens_of(one), one.text) for one in sources])
+    tokens = unit.tokens
+    for marker in ("__device__", "__global__"):
+        for head in find_heads(tokens, marker):
+            if head.body is None or head.directive is not None:
+                continue
+            uses = list(_uses(tokens, head.body, head.end, own, macros))
+            if uses:
+                yield Chain(head, _is_closed(uses), CARRY in tokens.texts[head.body : head.body + 4])
+
+
+def _use(assembly: Assembly) -> Use | None:
+    use = carry_use(instructions(assembly.template or ""))
+    return use if any(use) else None
+
+
+def _macros(files: list[tuple[Tokens, str]]) -> Mapping[str, list[list[Use | str]]]:
+    """What the bodies of macros do with carries, or which macros they use."""
+    found: dict[str, list[list[Use | str]]] = {}
+    for tokens, text in files:
+        places = {one.place: use for one in assemblies(tokens, string_macros(text)) if (use := _use(one)) is not None}
+        for directive in tokens.directives:
+            if directive.name != "define" or directive.last - directive.first < 2:
+                continue
+            name = tokens.texts[directive.first]
+            body: list[Use | str] = []
+            for index in range(directive.first + 1, directive.last):
+                if index in places:
+                    body.append(places[index])
+                elif tokens.kinds[index] == "i":
+                    body.append(tokens.texts[index])
+            found.setdefault(name, []).append(body)
+    return found
+
+
+def _uses(
+    tokens: Tokens, first: int, last: int, own: Mapping[int, Use], macros: Mapping[str, list[list[Use | str]]]
+) -> Iterator[Use]:
+    for index in range(first, last):
+        if index in own:
+            yield own[index]
+        elif tokens.texts[index] in macros and tokens.directive_of(index) is None:
+            yield from _expanded(tokens.texts[index], macros, 0)
+
+
+def _expanded(name: str, macros: Mapping[str, list[list[Use | str]]], depth: int) -> Iterator[Use]:
+    for one in macros.get(name, [[]])[0] if depth < _DEEPEST else []:
+        if isinstance(one, str):
+            yield from _expanded(one, macros, depth + 1)
+        else:
+            yield one
+
+
+def _is_closed(uses: list[Use]) -> bool:
+    given = waiting = False
+    for takes, gives in uses:
+        if takes and not given:
+            return False
+        waiting = gives or (waiting and not takes)
+        given = given or gives
+    return not waiting
+
+
+def _spans(tokens: Tokens, head: Head, offset: int) -> bool:
+    return head.body is not None and tokens.starts[head.body] <= offset < tokens.end(head.end - 1)

@@ -1,0 +1,78 @@
+"""P003: `__host__ __device__` that is defined in the device pass alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from porter.cpp.conditionals import Group, find_groups, knows_hip
+from porter.cpp.lex import Directive, Tokens
+from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes
+
+_PASS = "PORTER_CUDA_ARCH"
+"""`__CUDA_ARCH__` has this name once it was looked at."""
+_QUALIFIERS = frozenset({"__host__", "__device__", "__forceinline__", "__noinline__", "__inline__", "inline"})
+_OF_BOTH = frozenset({"__host__", "__device__"})
+
+
+class QualifiersByPass(Rule):
+    """Function qualifiers defined by `__CUDA_ARCH__`
+
+    `#ifdef __CUDA_ARCH__` around `#define HD __host__ __device__` leaves HD empty in nvcc's host pass, where nvcc looks
+    at no kernel's body. Clang looks at kernels in both passes, and a function without `__device__` cannot be called
+    there. The condition becomes `__HIPCC__`, which both passes have.
+    """
+
+    code = "P003"
+    triggers = frozenset({_PASS})
+    examples = (
+        fixes(
+            "#ifdef PORTER_CUDA_ARCH\n#define HD __host__ __device__\n#else\n#define HD\n#endif",
+            "#ifdef __HIPCC__\n#define HD __host__ __device__\n#else\n#define HD\n#endif",
+            path="a.h",
+        ),
+        fixes(
+            "#if defined(PORTER_CUDA_ARCH)\n# define D __device__\n# define H __host__\n#else\n# define D\n# define H\n"
+            "#endif",
+            "#if defined(__HIPCC__)\n# define D __device__\n# define H __host__\n#else\n# define D\n# define H\n#endif",
+            path="a.h",
+        ),
+        clean("#ifdef PORTER_CUDA_ARCH\n#define HD __device__\n#define FAST 1\n#else\n#define HD\n#endif", path="a.h"),
+        clean("#if PORTER_CUDA_ARCH >= 600\n#define HD __device__\n#else\n#define HD\n#endif", path="a.h"),
+        clean("#ifdef PORTER_CUDA_ARCH\n#define HD __device__\nint f();\n#endif", path="a.h"),
+        clean("#ifdef PORTER_CUDA_ARCH\n#define I inline\n#else\n#define I\n#endif", path="a.h"),
+    )
+
+    def find(self, unit: Unit) -> Iterator[Finding]:
+        """One finding per condition."""
+        tokens = unit.tokens
+        if unit.settings.style == "dual":
+            return
+        for group in find_groups(tokens):
+            opening = group.directives[0]
+            named = [index for index in range(opening.first, opening.last) if tokens.texts[index] == _PASS]
+            if len(named) != 1 or not _asks_for_the_pass(tokens, opening) or knows_hip(group, tokens):
+                continue
+            if len(group.directives) > 2 and group.directives[1].name != "else":
+                continue
+            if _defines_qualifiers_alone(tokens, group):
+                span = unit.span(named[0])
+                message = "clang looks at kernels in the host pass too, and needs the qualifiers there: __HIPCC__"
+                yield self.finding(unit, span, message, Effort.NONE, (Edit(*span, "__HIPCC__"),))
+
+
+def _asks_for_the_pass(tokens: Tokens, opening: Directive) -> bool:
+    """`#ifdef X` or `#if defined(X)`, and nothing else."""
+    texts = [text for text in tokens.texts[opening.first : opening.last] if text not in "()"]
+    return texts == ([_PASS] if opening.name == "ifdef" else ["defined", _PASS] if opening.name == "if" else [])
+
+
+def _defines_qualifiers_alone(tokens: Tokens, group: Group) -> bool:
+    """Whether the group holds `#define`s of qualifiers and nothing else, one of them of a side."""
+    start, end = group.span
+    inner = [one for one in tokens.directives if start < one.start < end and one not in group.directives]
+    inside = range(tokens.at(start), tokens.at(end))
+    if any(one.name != "define" for one in inner) or any(tokens.directive_of(index) is None for index in inside):
+        return False
+    bodies = [tokens.texts[one.first + 1 : one.last] for one in inner]
+    words = {word for body in bodies for word in body}
+    return words <= _QUALIFIERS and not words.isdisjoint(_OF_BOTH)
