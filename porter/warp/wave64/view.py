@@ -225,7 +225,8 @@ class View:
         if depth > 6:
             return None
         if node.kind == "call":
-            return WHOLE if node.callee.rpartition("::")[2] in _LANE_CALLS else None
+            name = node.callee.rpartition("::")[2]
+            return self._lane_of_function(name, depth) if name in _LANE_CALLS else None
         if node.kind == "name":
             found = {self.lane(one, depth + 1) for one in self.values.get(node.text, ())}
             return found.pop() if len(found) == 1 else None
@@ -236,6 +237,16 @@ class View:
             if self.lane(node.kids[0], depth + 1) == WHOLE and self.size(node.kids[1]) in (HALF, HALF - 1):
                 return HALF
         return None
+
+    def _lane_of_function(self, name: str, depth: int) -> int | None:
+        """The same for a call: what a function in sight returns, else HIP's own, which knows 64."""
+        found = {
+            View(self.unit, self.bodies, function, self.aliases).lane(node.kids[0], depth + 1)
+            for function in self.bodies.by_name.get(name, ())
+            for node in function.body.walk()
+            if node.kind == "return" and node.kids
+        }
+        return next(iter(found)) if len(found) == 1 else None if found else WHOLE
 
     def looks_like_lane(self, node: Node) -> bool:
         """A lane of 64, or one by its name where nothing says of how many."""
