@@ -26,14 +26,27 @@ class Converted:
 
 def convert(unit: BuildUnit, rules: tuple[BuildRule, ...] | None = None) -> Converted:
     """The file with every rule applied; findings of later passes are about what they rewrote."""
-    first = unit
     asked = build_rules() if rules is None else rules
     asked = tuple(rule for rule in asked if unit.kind in rule.kinds and not _disabled(rule, unit))
+    endless: frozenset[str] = frozenset()
+    while True:
+        done = _converted(unit, asked, endless)
+        if isinstance(done, Converted):
+            return done
+        endless |= done
+
+
+def _converted(unit: BuildUnit, asked: tuple[BuildRule, ...], endless: frozenset[str]) -> Converted | frozenset[str]:
+    """The file at its fixed point, or the codes of the rules that still change it after the last pass.
+
+    What the rules in `endless` ask for is reported and not done.
+    """
+    first = unit
     kept: list[Finding] = []
     crashes: list[str] = []
     trail: list[list[Edit]] = []
     while True:
-        found = _find(unit, asked, crashes)
+        found = [_not_done(one) if one.code in endless else one for one in _find(unit, asked, crashes)]
         accepted = editing.accept(found)
         winners = set(map(id, accepted.findings))
         losers = {id(conflict.loser) for conflict in accepted.conflicts}
@@ -43,11 +56,11 @@ def convert(unit: BuildUnit, rules: tuple[BuildRule, ...] | None = None) -> Conv
         if not accepted.edits:
             break
         if len(trail) >= MAX_PASSES:
-            kept.append(_not_converged(first, accepted.findings))
-            break
+            return frozenset(finding.code for finding in accepted.findings)
         trail.append(sorted(accepted.edits))
         text = editing.apply(unit.text, accepted.edits)
         unit = replace(unit, source=SourceFile(unit.source.path, text.encode("latin-1")))
+    kept += [_not_converged(first, endless)] if endless else []
     ordered = sorted(kept, key=lambda finding: (finding.span.start, finding.span.end, finding.code, finding.message))
     return Converted(unit.source.data, tuple(ordered), tuple(crashes), editing.compose(trail, len(first.text)))
 
@@ -72,9 +85,16 @@ def _own(unit: BuildUnit, code: str, name: str, message: str) -> Finding:
     return Finding(code, name, Effort.MANUAL, unit.source.path, 1, 1, message, Span(0, 0))
 
 
-def _not_converged(unit: BuildUnit, findings: tuple[Finding, ...]) -> Finding:
-    codes = ", ".join(sorted({finding.code for finding in findings}))
-    return _own(unit, "E002", "not-converged", f"bug in porter: rules {codes} still change the file")
+def _not_done(finding: Finding) -> Finding:
+    if not finding.edits:
+        return finding
+    message = f"{finding.message}; not done: it would be done again in what it leads to"
+    return replace(finding, edits=(), includes=(), effort=Effort.MANUAL, message=message)
+
+
+def _not_converged(unit: BuildUnit, codes: frozenset[str]) -> Finding:
+    what = f"rules {', '.join(sorted(codes))} still changed the file after {MAX_PASSES} passes, and were left out"
+    return _own(unit, "E002", "not-converged", what)
 
 
 def kind_of(code: str) -> Kind:

@@ -36,7 +36,8 @@ class FlagRow:
     keep: bool = False
     """The flag means the same to clang."""
     values: Mapping[str, tuple[str, ...]] | None = None
-    """Replacements that depend on the value."""
+    """Replacements that depend on the value. Without `*` the flag takes these values, as a list with commas, and no
+    others: then it is clang's, which spells it the same way and has nothing behind it."""
     own: bool = False
     """Whether no other compiler has the flag, so that it is one of nvcc's wherever it stands."""
     effort: Effort = Effort.NONE
@@ -143,7 +144,7 @@ def _match(words: Sequence[str], index: int) -> tuple[FlagRow, str | None, int] 
     rows = _spellings()
     row = rows.get(word)
     if row is not None and row.argument == "value":
-        if index + 1 < len(words):
+        if index + 1 < len(words) and _takes(row, words[index + 1]):
             return row, words[index + 1], index + 2
         return row, None, index + 1
     if row is not None:
@@ -151,7 +152,7 @@ def _match(words: Sequence[str], index: int) -> tuple[FlagRow, str | None, int] 
     name, equals, value = word.partition("=")
     row = rows.get(name)
     if equals and row is not None and row.argument == "value":
-        return row, value, index + 1
+        return row, value if _takes(row, value) else None, index + 1
     if not word.startswith(_joined_spellings()):
         return None
     for spelling, joined in _joined():
@@ -160,16 +161,28 @@ def _match(words: Sequence[str], index: int) -> tuple[FlagRow, str | None, int] 
     return None
 
 
+def _is_closed(row: FlagRow) -> bool:
+    return row.values is not None and "*" not in row.values
+
+
+def _takes(row: FlagRow, value: str) -> bool:
+    """Whether a word can be the value of a flag."""
+    return not _is_closed(row) or all(part in (row.values or {}) for part in _bare(value).split(","))
+
+
 def _is_unknown_flag(word: str) -> bool:
     return word.startswith("-") and len(word) > 1 and not word.startswith(("-$", "-<"))
 
 
 def _replacement(row: FlagRow, word: str, value: str | None) -> tuple[str, ...] | None:
     """New words; None: they stay as they are."""
-    if row.keep:
+    if row.keep or (_is_closed(row) and value is None):
         return None
     templates = row.hip
-    if row.values is not None:
+    if row.values is not None and _is_closed(row):
+        parts = _bare(value or "").split(",")
+        templates = tuple(dict.fromkeys(word for part in parts for word in row.values[part]))
+    elif row.values is not None:
         templates = row.values.get(_bare(value or ""), row.values.get("*", row.hip))
     new: list[str] = []
     for template in templates:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,7 @@ import typer
 from porter.commands.border import DONE, WORK_LEFT, guarded
 from porter.commands.said import next_step
 from porter.errors import Unusable
+from porter.project.writing import content_of, write_atomically
 
 cases_app = typer.Typer(rich_markup_mode=None, help="Write case files for `porter validate`.", no_args_is_help=True)
 
@@ -74,10 +76,6 @@ def init_command(
 
 
 def _write(path: Path, text: str, *, force: bool) -> None:
-    try:
-        with path.open("w" if force else "x", encoding="utf-8") as file:
-            file.write(text)
-    except FileExistsError:
-        raise Unusable(f"{path}: exists; use --force to overwrite it") from None
-    except OSError as error:
-        raise Unusable(f"{path}: {error.strerror}") from None
+    if not force and os.path.lexists(path):
+        raise Unusable(f"{path}: exists; use --force to overwrite it")
+    write_atomically(path, content_of(text.encode("utf-8", "backslashreplace")), 0o644)

@@ -3,44 +3,73 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from porter.commands.border import DONE, WORK_LEFT, guarded
+from porter.commands.border import DONE, WORK_LEFT, complain, guarded
 from porter.errors import Unusable
+from porter.project.writing import content_of, write_atomically
+from porter.system.reading import read_regular, read_toml
+
+if TYPE_CHECKING:
+    from porter.validation.programs.draft import Drafted
 
 programs_app = typer.Typer(
     rich_markup_mode=None, no_args_is_help=True, help="Describe a project's programs for `porter run --compare`."
 )
 
 
+def _added(target: Path, found: Sequence[Drafted]) -> list[Drafted]:
+    """Writes the programs that the settings do not name yet behind what they hold; says which."""
+    from porter.validation.programs.draft import as_toml
+
+    document: dict[str, Any] = {}
+    before = b""
+    if target.exists():
+        document = read_toml(target)
+        before = read_regular(target)
+    tables = document.get("program", [])
+    known = {table.get("name") for table in tables if isinstance(table, dict)} if isinstance(tables, list) else set()
+    new = [program for program in found if program.name not in known]
+    if new:
+        text = as_toml(tuple(new)).encode()
+        write_atomically(target, content_of(before + b"\n" + text if before else text), 0o644)
+    return new
+
+
 @programs_app.command("init")
 def init_command(
     source: Annotated[Path, typer.Argument(metavar="SRC", help="The project.")] = Path(),
     write: Annotated[bool, typer.Option("--write", help="Append the tables to SRC/porter.toml.")] = False,
+    make: Annotated[
+        bool,
+        typer.Option("--make", help="Ask `make -n run` as well, which runs the $(shell ...) of the Makefiles."),
+    ] = False,
 ) -> None:
-    """Draft `[[program]]` from Makefiles (what `make -n run` would start) and CMake's add_test."""
+    """Draft `[[program]]` from CMake's add_test and, with --make, from Makefiles."""
 
     @guarded
     def run() -> int:
-        from porter.validation.programs.draft import as_toml, draft
+        from porter.validation.programs.draft import as_toml, draft, makefiles
 
         if not source.is_dir():
             raise Unusable(f"{source}: no such folder")
-        found = draft(source)
-        text = as_toml(found)
+        found = draft(source, ask_make=make)
+        if not make and (left := len(makefiles(source))):
+            complain(f"{left} Makefiles were not asked: --make runs `make -n`, and with it what they compute")
         if not found:
-            sys.stderr.write(f"porter: {source}: no Makefile starts a program with run, test or check; no add_test\n")
+            asked = "no Makefile starts a program with run, test or check; " if make else ""
+            complain(f"{source}: {asked}no add_test")
             return WORK_LEFT
         if write:
             target = source / "porter.toml"
-            before = target.read_text("utf-8") if target.exists() else ""
-            target.write_text(f"{before}\n{text}" if before else text, "utf-8")
-            sys.stderr.write(f"porter: {len(found)} programs added to {target}\n")
+            new = _added(target, found)
+            sys.stderr.write(f"porter: {len(new)} programs added to {target}\n")
         else:
-            sys.stdout.write(text)
+            sys.stdout.write(as_toml(found))
         return DONE
 
     raise typer.Exit(run())

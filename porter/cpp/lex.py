@@ -84,6 +84,10 @@ class Tokens:
     def __len__(self) -> int:
         return len(self.starts)
 
+    def text_at(self, index: int) -> str:
+        """A token, empty before the first and after the last: a source may end anywhere."""
+        return self.texts[index] if 0 <= index < len(self.texts) else ""
+
     def end(self, index: int) -> int:
         """Offset after a token."""
         return self.starts[index] + len(self.texts[index])
@@ -118,6 +122,11 @@ class Tokens:
                 done = last
         _pair(self, [*code, *brackets[done:]], pairs)
         return pairs
+
+    @cached_property
+    def is_balanced(self) -> bool:
+        """Whether every bracket has its partner; in a source that was cut off or damaged some have none."""
+        return len(self.partner) == len(_BRACKET.findall(self.first_characters))
 
     def at(self, offset: int) -> int:
         """Index of the first token that starts at or after an offset."""

@@ -89,6 +89,21 @@ def port(source: SourceFile, context: Context, output: str, support_path: str = 
         return _unportable(source, output)
     if context.trace is not None and not context.trace.concerns(source):
         return PortedFile(source.path, output, source.data, False, (), lines=source.line_count)
+    endless: frozenset[str] = frozenset()
+    while True:
+        done = _ported(source, context, output, support_path, endless)
+        if isinstance(done, PortedFile):
+            return done
+        endless |= done
+
+
+def _ported(
+    source: SourceFile, context: Context, output: str, support_path: str, endless: frozenset[str]
+) -> PortedFile | frozenset[str]:
+    """The file at its fixed point, or the codes of the rules that still change it after the last pass.
+
+    What the rules in `endless` ask for is reported and not done.
+    """
     first = context.unit(source)
     lines = Lines(source, first.dialects)
     context = replace(context, dialect=first.dialects.file, rules=lines.asked(context.rules))
@@ -108,7 +123,9 @@ def port(source: SourceFile, context: Context, output: str, support_path: str = 
     while True:
         passes += 1
         embedded = _embedded(unit, context)
-        found, accepted, inserted = _one_pass(unit, embedded, context, support_path, crashes, support, lines, trail)
+        found, accepted, inserted = _one_pass(
+            unit, embedded, context, support_path, crashes, support, lines, trail, endless
+        )
         if passes == 1:
             notes = [note for one in embedded for note in one.findings(_parser_notes(one.unit, ()))]
             inside = tuple(kernel for one in embedded for kernel in one.kernels())
@@ -118,19 +135,22 @@ def port(source: SourceFile, context: Context, output: str, support_path: str = 
         if not accepted.edits and inserted is None:
             break
         if passes > MAX_PASSES:
-            kept.append(_not_converged(source, accepted))
+            if codes := frozenset(finding.code for finding in accepted.findings if finding.edits) - endless:
+                return codes
+            kept.append(_not_converged(source, frozenset()))
             break
         support |= {i for f in accepted.findings for i in f.includes if i.startswith(FOLDER + "/")}
         changes = [*accepted.edits, *([inserted] if inserted else [])]
         trail.append(sorted(changes))
         data = editing.apply(unit.source.text, changes).encode("latin-1")
-        if is_settled(unit, accepted, inserted, context.rules):
+        if first.tokens.is_balanced and is_settled(unit, accepted, inserted, context.rules):
             break
         unit = context.unit(SourceFile(source.path, data))
     kernels = (*_kernels(first), *inside)
     kept += _unsettled(lost, kept)
     kept = lines.compiled(kept)
     kept += [*_parser_notes(asked, kept if asked is first else ()), *notes, *_deep_notes(first)]
+    kept += [_not_converged(source, endless)] if endless else []
     return PortedFile(
         path=source.path,
         output=output,
@@ -166,7 +186,7 @@ def _rewritten(
             return unit, kept
         trail.append(sorted(changes))
         unit = context.unit(SourceFile(source.path, editing.apply(unit.source.text, changes).encode("latin-1")))
-    return unit, [*kept, _not_converged(source, accepted)]
+    return unit, [*kept, _not_converged(source, frozenset(finding.code for finding in accepted.findings))]
 
 
 def _order(finding: Finding) -> tuple[int, int, str, str]:
@@ -232,6 +252,7 @@ def _one_pass(
     support: set[str],
     lines: Lines,
     trail: Sequence[Sequence[Edit]],
+    endless: frozenset[str] = frozenset(),
 ) -> tuple[list[Finding], editing.Accepted, Edit | None]:
     found = find(unit, context.rules, crashes, lines, trail)
     kept = {finding.span.start for finding in found if finding.rule == KERNEL_IN_STRING and finding.suppressed}
@@ -241,6 +262,7 @@ def _one_pass(
         inside = find(one.unit, context.rules, crashes)
         found += one.findings(inside)
         support |= one.support(inside)
+    found = [_not_done(finding) if finding.code in endless else finding for finding in found]
     accepted = editing.accept(found)
     wanted = _include_lines(unit, accepted.findings, support_path)
     return found, accepted, include_edit(unit.source, unit.tokens, wanted)
@@ -373,12 +395,19 @@ def _bad_allow(unit: Unit, allowance: Allowance) -> Finding:
     )
 
 
-def _not_converged(source: SourceFile, accepted: editing.Accepted) -> Finding:
-    codes = ", ".join(sorted({finding.code for finding in accepted.findings}))
+def _not_done(finding: Finding) -> Finding:
+    if not finding.edits:
+        return finding
+    message = f"{finding.message}; not done: it would be done again in what it leads to"
+    return replace(finding, edits=(), includes=(), effort=Effort.MANUAL, message=message)
+
+
+def _not_converged(source: SourceFile, codes: frozenset[str]) -> Finding:
+    what = f"rules {', '.join(sorted(codes))}" if codes else "lines of #include"
     return _engine_finding(
         source,
         NOT_CONVERGED,
         "not-converged",
-        f"bug in porter: rules {codes} still change the file after {MAX_PASSES} passes",
+        f"{what} still changed the file after {MAX_PASSES} passes, and were left out",
         Effort.MANUAL,
     )

@@ -34,9 +34,10 @@ NOT_CONVERGED = _notice(
     "E002",
     "not-converged",
     Effort.MANUAL,
-    "The file still changes after the last pass",
-    """A bug in porter: two rules undo each other. The file holds the result of the last pass; please report it with the
-    file.""",
+    "The file still changed after the last pass",
+    """The rules that are named find more to do in what they write. What they asked for is reported and not done, and
+    all others ran. In a file whose brackets do not match, it is repaired by hand first; in any other that is a bug in
+    porter: please report it with the file.""",
 )
 UNREADABLE_SOURCE = _notice(
     "E003",

@@ -10,12 +10,22 @@ from pathlib import Path, PurePosixPath
 from porter.errors import Unusable
 from porter.system.git import work_tree_root
 
+_LONGEST, _LONGEST_PART = 3000, 255
+
 
 def is_inside(name: object) -> bool:
     """Whether a name is by its text alone that of something below a tree: no way up, nothing absolute."""
     if not isinstance(name, str) or not name or "\0" in name or (os.sep != "/" and os.sep in name):
         return False
-    return not name.startswith("/") and all(part not in ("", ".", "..") for part in name.split("/"))
+    return not name.startswith("/") and _is_possible(name) and all(p not in ("", ".", "..") for p in name.split("/"))
+
+
+def _is_possible(name: str) -> bool:
+    """Whether a file system can have the name."""
+    try:
+        return len(name) <= _LONGEST and all(len(os.fsencode(part)) <= _LONGEST_PART for part in name.split("/"))
+    except UnicodeEncodeError:
+        return False
 
 
 def place_inside(root: Path, name: str) -> Path:

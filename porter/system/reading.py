@@ -43,6 +43,15 @@ def is_regular(path: Path) -> bool:
         return False
 
 
+def regular_file(folder: Path, name: str) -> Path | None:
+    """The real path of a regular file that a source names; None for everything else, what can be no name included."""
+    try:
+        found = (folder / name).resolve()
+    except (OSError, ValueError, RuntimeError):  # RuntimeError: links in a circle, before Python 3.13
+        return None
+    return found if is_regular(found) else None
+
+
 def read_regular(path: str | os.PathLike[str], most: int = LARGEST) -> bytes:
     """The bytes of a regular file; OSError for anything else and for more than `most` bytes."""
     with os.fdopen(opened(path), "rb", buffering=0) as file:

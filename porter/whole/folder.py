@@ -12,6 +12,8 @@ from typing import Any
 from porter import __version__
 from porter.errors import Unusable
 from porter.project.writing import content_of, write_atomically
+from porter.system.paths import make_folders_to
+from porter.system.reading import read_json
 
 MARK = "porter-all.json"
 """Says that the folder is one of `porter all`, and of which source."""
@@ -39,8 +41,7 @@ class Folder:
 
     def write(self, name: str, text: str) -> Path:
         """A file of the folder, whole or not at all."""
-        path = self.root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path = make_folders_to(self.root, name)
         write_atomically(path, content_of(text.encode("utf-8", "backslashreplace")), 0o644)
         return path
 
@@ -51,10 +52,25 @@ class Folder:
     def read_json(self, name: str) -> dict[str, Any] | None:
         """What an earlier run left; None where there is nothing that can be read."""
         try:
-            document = json.loads((self.root / name).read_bytes())
+            document = read_json(self.root / name)
         except (OSError, ValueError):
             return None
         return document if isinstance(document, dict) else None
+
+
+def sealed(document: Mapping[str, Any]) -> dict[str, Any]:
+    """A document with its digest, so that damage is noticed where the next run reads it."""
+    return {**document, "sha256": _digest_of(document)}
+
+
+def unsealed(document: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """The document as it was sealed; None when there is none, or not that."""
+    content = {key: value for key, value in (document or {}).items() if key != "sha256"}
+    return content if document is not None and document.get("sha256") == _digest_of(content) else None
+
+
+def _digest_of(document: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
 
 
 def opened(source: Path, output: Path) -> Folder:

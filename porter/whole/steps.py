@@ -14,7 +14,7 @@ from porter.project.port import Request, port_to
 from porter.project.progress import shown_progress
 from porter.report.as_json import report_json
 from porter.settings import Choices
-from porter.whole.folder import Folder, digest
+from porter.whole.folder import Folder, digest, sealed, unsealed
 
 Say = Callable[[str], None]
 _SUFFIX = ".case.toml"
@@ -121,7 +121,7 @@ def validate_step(wanted: Wanted, folder: Folder, drafted: tuple[Path, ...], res
         for number, file in enumerate(files, 1):
             key = digest((file,), sources, wanted.seconds)
             name = f"parts/{digest((), str(file.resolve()))}.json"
-            kept = folder.read_json(name)
+            kept = unsealed(folder.read_json(name))
             with _timed(say, f"validate [{number}/{len(files)}] {file}") as told:
                 if kept is None or kept.get("key") != key:
                     request = Asked((file,), jobs=wanted.jobs, launch_seconds=max(wanted.seconds, 20.0))
@@ -129,7 +129,7 @@ def validate_step(wanted: Wanted, folder: Folder, drafted: tuple[Path, ...], res
                     result.crashes += outcome.crashes
                     kept = {"key": key, "fine": outcome.report.is_fine(strict=False) and not outcome.report.errors}
                     kept["document"] = validate_json(outcome.report)
-                    folder.write_json(name, kept)
+                    folder.write_json(name, sealed(kept))
                 else:
                     told.append("as before")
                 counted = kept["document"]["totals"]

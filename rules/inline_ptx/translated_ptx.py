@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from porter.cpp.asm import KEYWORDS
 from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes
 from porter.warp.ptx.assembly import Unknown, continues, is_foreign, opcodes, slug, statements, translate
 

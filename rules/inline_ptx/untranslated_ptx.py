@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from porter.cpp.asm import KEYWORDS
 from porter.engine.rule import Effort, Finding, Rule, Unit, clean, reports
 from porter.warp.ptx.assembly import Unknown, advice, continues, is_foreign, opcodes, statements, translate
 

@@ -108,9 +108,9 @@ class DeviceProperty(Rule):
 def _is_shown(unit: Unit, first: int, last: int) -> bool:
     """Whether a value only goes into a message: a print, a stream, an argument of a check."""
     tokens = unit.tokens
-    if tokens.texts[first - 1] == "<<" or is_printed(tokens, first):
+    if tokens.text_at(first - 1) == "<<" or is_printed(tokens, first):
         return True
-    whole = tokens.texts[first - 1] in ("(", ",") and tokens.texts[last + 1] in (",", ")")
+    whole = tokens.text_at(first - 1) in ("(", ",") and tokens.text_at(last + 1) in (",", ")")
     place = first
     while place > 0 and tokens.texts[place] not in (";", "{", "}"):
         partner = tokens.partner.get(place)
@@ -124,13 +124,16 @@ def _is_shown(unit: Unit, first: int, last: int) -> bool:
 
 def _comes_out_as_for_volta(unit: Unit, index: int) -> bool:
     """Whether every test of the major number in a statement gives what it would for compute capability 7.0."""
-    texts = unit.tokens.texts
+    tokens = unit.tokens
+    texts = tokens.texts
     first = last = index
     while first > 0 and texts[first - 1] not in (";", "{", "}"):
         first -= 1
     while last + 1 < len(texts) and texts[last + 1] not in (";", "{", "}"):
         last += 1
-    majors = [place for place in range(first, last + 1) if texts[place] == "major" and texts[place + 1] != ","]
+    majors = [
+        place for place in range(first, last + 1) if texts[place] == "major" and unit.tokens.text_at(place + 1) != ","
+    ]
     return bool(majors) and all(_holds_as_for_volta(texts, place) for place in majors)
 
 

@@ -71,7 +71,12 @@ def test_flag_row(row: object) -> None:
 
     assert isinstance(row, FlagRow)
     before, after = row.example
-    words = before.split()
+    assert " ".join(_translated(before.split())) == after
+    assert row.why
+    assert row.effort is not Effort.MANUAL or before == after
+
+
+def _translated(words: list[str]) -> list[str]:
     changes = {change.first: change for change in translate(words)}
     result: list[str] = []
     index = 0
@@ -79,6 +84,25 @@ def test_flag_row(row: object) -> None:
         change = changes.get(index)
         result += change.new if change is not None else (words[index],)
         index = change.last if change is not None else index + 1
-    assert " ".join(result) == after
-    assert row.why
-    assert row.effort is not Effort.MANUAL or before == after
+    return result
+
+
+@pytest.mark.parametrize("behind", [[], ["-O2"], ["x.cpp"]], ids=str)
+def test_what_a_flag_becomes_is_left_alone_with_what_stands_behind_it(behind: list[str]) -> None:
+    """clang's `-Werror -O2` is no `-Werror` of nvcc's with a kind of warnings."""
+    for row in load_flags():
+        once = _translated([*row.example[0].split(), *behind])
+        assert _translated(once) == once, row.name
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("-Werror -O2", "-Werror -O2"),
+        ("-Werror=all-warnings -O2", "-Werror -O2"),
+        ("-Werror=unused", "-Werror=unused"),
+        ("-Werror reorder,default-stream-launch a.cu", "-Werror=reorder a.cu"),
+    ],
+)
+def test_kinds_of_warnings(before: str, after: str) -> None:
+    assert " ".join(_translated(before.split())) == after

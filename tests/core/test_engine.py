@@ -86,11 +86,23 @@ class Endless(Rule):
         yield self.finding(unit, span, "more", Effort.NONE, (Edit(span.end, span.end, "x"),))
 
 
-def test_a_rule_that_does_not_converge_is_our_bug() -> None:
-    """The report names the rule."""
-    result = port(SourceFile("a.cuh", b"int y;"), context(Endless("endless", "test")), "a.cuh")
-    bugs = [f for f in result.findings if f.code == "E002"]
-    assert bugs and "Z901" in bugs[0].message
+def test_a_rule_that_does_not_converge_is_left_out_and_named() -> None:
+    """The file is what all the other rules make of it, and stays that."""
+    rules = (*all_rules(), Endless("endless", "test"))
+    result = port(SourceFile("a.cuh", b"int y = cudaFree(p);"), context(*rules), "a.cuh")
+    (bug,) = (f for f in result.findings if f.code == "E002")
+    assert "Z901" in bug.message
+    (left,) = (f for f in result.findings if f.code == "Z901")
+    assert left.effort is Effort.MANUAL and not left.edits
+    assert result.data == b"int y = hipFree(p);"
+    assert port(SourceFile("a.cuh", result.data), context(*rules), "a.cuh").data == result.data
+
+
+def test_a_cut_off_source_is_looked_at_until_nothing_changes() -> None:
+    """Where brackets do not match, new names can give old ones another meaning."""
+    text = b"__device__ n(volatile t*s,t lane){t=s[;s[lane]+=;__syncwarp"
+    result = port(SourceFile("a.cu", text), context(), "a.hip")
+    assert port(SourceFile("a.cu", result.data), context(), "a.hip").data == result.data
 
 
 class Wrap(Rule):

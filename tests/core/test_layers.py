@@ -26,7 +26,7 @@ ROOMS = {
         *("buildfiles", "dual", "report"),
     },
     "porter.report": {"engine", "project", "check", "model", "errors", "system"},
-    "porter.whole": {"project", "report", "settings", "errors", "validation"},
+    "porter.whole": {"project", "report", "settings", "errors", "system", "validation"},
     "porter.check": {
         *("engine", "cpp", "names", "project", "report", "buildfiles", "settings", "source", "errors", "system"),
         "validation",

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import functools
 import json
 import os
+import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from porter.validation.build.units import find_tree
 from porter.validation.cases.case import CaseError
 from porter.validation.cases.file import load_cases
 from porter.validation.draft.init import draft
 
 from porter.buildfiles.files import port_build
+from porter.buildfiles.registry import build_rules
 from porter.check.baseline import baseline_text, read_baseline
 from porter.dual.transform import transform
 from porter.engine import edits as editing
@@ -28,6 +33,7 @@ from porter.project.manifest import NAME as MANIFEST
 from porter.project.manifest import read_manifest
 from porter.project.port import Request, port_to, scan
 from porter.project.records import to_line
+from porter.report.gap.history import append_run, past_runs
 from porter.report.gap.inputs import as_written_by_porter, read_inputs
 from porter.report.gap.write import written
 from porter.report.render import Format, render
@@ -69,8 +75,8 @@ def _source(data: bytes, context: Context) -> None:
     if done.crashes:
         raise Broken(f"crash: {done.crashes[0].strip().splitlines()[-1]}\n{done.crashes[0]}")
     codes = {finding.code for finding in done.findings}
-    if "E002" in codes:
-        raise Broken("unsettled: the passes do not end")
+    if "E002" in codes and context.unit(source).tokens.is_balanced:
+        raise Broken("unsettled: the passes do not end, and the brackets match")
     if editing.apply(source.text, done.edits).encode("latin-1") != done.data:
         raise Broken("bytes: the edits do not lead to the result")
     if port(source, context, "a.hip") != done:
@@ -102,6 +108,8 @@ def _both_vendors(data: bytes) -> None:
     done = port(source, context, "a.cu")
     if done.crashes:
         raise Broken(f"crash: {done.crashes[0]}")
+    if port(source, context, "a.cu") != done:
+        raise Broken("chance: the same bytes gave another result")
     if done.edits:
         transform(source.data, done.edits)
 
@@ -111,6 +119,12 @@ def _build_file(name: str) -> Check:
         done = port_build(SourceFile(name, data), _context())
         if done.crashes:
             raise Broken(f"crash: {done.crashes[0]}")
+        if any(finding.code == "E002" for finding in done.findings):
+            raise Broken("unsettled: the passes do not end")
+        if not any(finding.edits for finding in done.findings) and done.data != data:
+            raise Broken("bytes: changed without a finding")
+        if port_build(SourceFile(name, data), _context()) != done:
+            raise Broken("chance: the same bytes gave another result")
         again = port_build(SourceFile(name, done.data), _context())
         if again.crashes:
             raise Broken(f"crash: in the second port: {again.crashes[0]}")
@@ -154,6 +168,61 @@ def _manifest(path: Path) -> None:
             to_line(record)
 
 
+@functools.cache
+def _ported_tree() -> Path:
+    """A source, its port and a bystander, which every mutant of the manifest gets a copy of."""
+    made = Path(tempfile.mkdtemp(dir=_memory(), prefix="porter-fuzz-"))
+    atexit.register(_remove, made, os.getpid())
+    (made / "src").mkdir()
+    (made / "src" / "a.cu").write_bytes(examples()[0])
+    (made / "src" / "b.txt").write_bytes(b"text\n")
+    (made / "victim.txt").write_bytes(b"not yours\n")
+    port_to(Request(made / "src", Choices(), 1), made / "out")
+    return made
+
+
+def _remove(made: Path, process: int) -> None:
+    if os.getpid() == process:
+        shutil.rmtree(made, ignore_errors=True)
+
+
+def _port_again(data: bytes) -> None:
+    """Whatever the manifest of the output says: nothing outside is touched, and the port is right or refused."""
+    known = _ported_tree()
+    with tempfile.TemporaryDirectory(dir=_memory()) as folder:
+        at = Path(folder) / "t"
+        shutil.copytree(known, at)
+        (at / "out" / MANIFEST).write_bytes(data)
+        with contextlib.suppress(Unusable):
+            answer = port_to(Request(at / "src", Choices(), 1), at / "out")
+            if answer.run.crashes:
+                raise Broken(f"crash: {answer.run.crashes[0]}")
+            kept = {path.name for path in (at / "out").iterdir()}
+            said = {located.entry.code for located in answer.report.findings}
+            for path in (known / "out").iterdir():
+                same = path.name in kept and (at / "out" / path.name).read_bytes() == path.read_bytes()
+                if path.name != MANIFEST and not same and not said & {"E106", "E107"}:
+                    raise Broken(f"bytes: {path.name} is not what it should be")
+        for name in ("src/a.cu", "src/b.txt", "victim.txt"):
+            if (at / name).read_bytes() != (known / name).read_bytes():
+                raise Broken(f"bytes: {name} was touched")
+
+
+def _manifests(more: Sequence[Path]) -> list[bytes]:
+    return [(_ported_tree() / "out" / MANIFEST).read_bytes()]
+
+
+def _build_units(path: Path) -> None:
+    (path.parent / "a.hip").write_bytes(b"__global__ void k() {}\n")
+    find_tree(path.parent)
+
+
+def _history(path: Path) -> None:
+    for run in past_runs(path):
+        append_run(path, run._replace(date="today"))
+    past_runs(path)
+
+
 def _database(path: Path) -> None:
     database_flags(path.parent, [path.name])
 
@@ -182,8 +251,23 @@ def examples() -> tuple[bytes, ...]:
     return tuple(example.before.encode("latin-1", "replace") for rule in all_rules() for example in rule.examples)
 
 
+def _builds(*patterns: str) -> Callable[[Sequence[Path]], list[bytes]]:
+    """The build files of the samples and of others, and what the rules for such files show of themselves."""
+
+    def seeds(more: Sequence[Path]) -> list[bytes]:
+        shown = (example for rule in build_rules() for example in rule.examples)
+        names = [pattern.lstrip("*") for pattern in patterns]
+        short = [example.before.encode() for example in shown if any(example.path.endswith(name) for name in names)]
+        long = _seeds_of(*patterns)(more)
+        return [*short, *long * max(1, len(short) // len(long))]
+
+    return seeds
+
+
 def _sources(more: Sequence[Path]) -> list[bytes]:
-    return [*examples(), *_seeds_of("*.cu", "*.cuh")(more)]
+    """As many whole sources as examples: those are short, and there are many of them."""
+    short, long = examples(), _seeds_of("*.cu", "*.cuh")(more)
+    return [*short, *long * max(1, len(short) // len(long))]
 
 
 @functools.cache
@@ -221,6 +305,9 @@ timeout = 3.5
 gitignored = "copy"
 vendored_folders = ["deps"]
 """
+_HISTORY = b"""{"schema": "porter-history-1", "date": "2026-01-02 03:04 UTC", "commit": "0123", "states": {"built": 3},
+"manual": 1, "review": 2, "failed": 0}
+""".replace(b",\n", b", ")
 _DATABASE = b"""[{"directory": "/tmp/x", "file": "a.cu", "command": "nvcc -Iinclude -DX=1 -c a.cu"},
  {"directory": ".", "file": "b.cu", "arguments": ["nvcc", "-I", "inc", "-isystem", "/usr/include", "b.cu"]}]"""
 
@@ -230,19 +317,22 @@ def _made(name: str) -> Callable[[Sequence[Path]], list[bytes]]:
 
 
 TARGETS = (
-    Target("source", _preserve, _sources, 52),
+    Target("source", _preserve, _sources, 48),
     Target("native", _native, _sources, 12),
     Target("clang", _with_clang, _sources, 4),
     Target("dual", _both_vendors, _sources, 6),
-    Target("cmake", _build_file("CMakeLists.txt"), _seeds_of("CMakeLists.txt", "*.cmake"), 4),
-    Target("make", _build_file("Makefile"), _seeds_of("Makefile", "*.mk"), 4),
-    Target("setup", _build_file("setup.py"), _seeds_of("setup.py"), 4),
+    Target("cmake", _build_file("CMakeLists.txt"), _builds("CMakeLists.txt", "*.cmake"), 4),
+    Target("make", _build_file("Makefile"), _builds("Makefile", "*.mk"), 4),
+    Target("setup", _build_file("setup.py"), _builds("setup.py"), 4),
     Target("commands", _build_file("compile_commands.json"), _seeds_of(made=(_DATABASE,)), 1),
     Target("database", _in_folder("compile_commands.json", _database), _seeds_of(made=(_DATABASE,)), 1),
     Target("settings", _in_folder("porter.toml", load_choices), _seeds_of(made=(_SETTINGS,)), 2),
     Target("cases", _in_folder("k.case.toml", load_cases, CaseError), _seeds_of("*.case.toml"), 3),
     Target("draft", _in_folder("a.cu", draft), _sources, 3),
     Target("manifest", _in_folder(MANIFEST, _manifest), _made("manifest"), 1),
+    Target("again", _port_again, _manifests, 2),
+    Target("history", _in_folder("history.jsonl", _history), _seeds_of(made=(_HISTORY,)), 1),
+    Target("build", _in_folder(MANIFEST, _build_units), _manifests, 1),
     Target("baseline", _in_folder("b.json", _baseline), _made("baseline"), 1),
     Target("report", _in_folder("report.json", _report), _made("report"), 2),
 )  # fmt: skip

@@ -10,6 +10,7 @@ from porter.validation.programs.recipes import programs_of
 
 from porter.errors import Unusable
 from porter.settings import load_choices
+from tests.cli.command import porter
 from tests.outside import require
 
 MAKEFILE = """
@@ -50,7 +51,7 @@ def test_drafted_tables_are_read(tmp_path: Path) -> None:
     (tmp_path / "two/CMakeLists.txt").write_text("add_test(NAME fast COMMAND tests/fast --quick)\n")
     (tmp_path / "three").mkdir()
     (tmp_path / "three/Makefile").write_text("all:\n\ttrue\n")
-    (tmp_path / "porter.toml").write_text(as_toml(draft(tmp_path)))
+    (tmp_path / "porter.toml").write_text(as_toml(draft(tmp_path, ask_make=True)))
     programs = programs_of(tuple(dict(table) for table in load_choices(tmp_path).program))
     assert [(p.name, p.folder, p.run) for p in programs] == [
         ("one", "one", ("./main", "1000", "a b")),
@@ -58,3 +59,23 @@ def test_drafted_tables_are_read(tmp_path: Path) -> None:
     ]
     assert programs[0].build == (("make",),)
     assert programs[1].build == (("cmake", "-B", "build"), ("cmake", "--build", "build"))
+
+
+def test_no_makefile_runs_anything_unless_asked(tmp_path: Path) -> None:
+    """`make -n` runs `$(shell ...)`; and what is written once is not written again."""
+    (tmp_path / "Makefile").write_text(f"x := $(shell touch {tmp_path}/ran)\nrun:\n\t./a\n")
+    (tmp_path / "CMakeLists.txt").write_text("")
+    (tmp_path / "two").mkdir()
+    (tmp_path / "two/CMakeLists.txt").write_text("add_test(NAME fast COMMAND tests/fast --quick)\n")
+    (tmp_path / "porter.toml").write_text('rocm = "6.3"\n')
+    first = porter("programs", "init", str(tmp_path), "--write", folder=tmp_path)
+    assert first.code == 0
+    assert "1 Makefiles were not asked" in first.stderr
+    assert not (tmp_path / "ran").exists()
+    written = (tmp_path / "porter.toml").read_text()
+    assert written.startswith('rocm = "6.3"\n') and "fast" in written
+    assert porter("programs", "init", str(tmp_path), "--write", folder=tmp_path).code == 0
+    assert (tmp_path / "porter.toml").read_text() == written
+    require("make")
+    porter("programs", "init", str(tmp_path), "--make", folder=tmp_path)
+    assert (tmp_path / "ran").exists()

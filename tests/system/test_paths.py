@@ -22,9 +22,10 @@ from porter.system.reading import parsed_json, read_regular, read_toml
 from tests.check.repositories import REDUCE, repository
 
 BAD_NAMES = ("", "/", "/etc/passwd", "..", "../x", "a/../../x", "a//b", "./a", "a/.", "a\0b", None, 3)
+IMPOSSIBLE_NAMES = ("x" * 300, "x/" * 2000 + "y", "a\ud800")
 
 
-@pytest.mark.parametrize("name", BAD_NAMES)
+@pytest.mark.parametrize("name", (*BAD_NAMES, *IMPOSSIBLE_NAMES))
 def test_names_that_lead_elsewhere(tmp_path: Path, name: object) -> None:
     assert not is_inside(name)
     if isinstance(name, str):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ SNIPPETS = {snippet.name: snippet for snippet in load()}
 MISTAKES = [snippet for snippet in SNIPPETS.values() if snippet.codes]
 RIGHT = [snippet for snippet in SNIPPETS.values() if not snippet.codes]
 SEED = 7
+SAMPLES = Path(__file__).resolve().parents[2] / "samples"
 
 
 def test_there_are_enough() -> None:
@@ -52,6 +54,24 @@ def test_right_code_stays(snippet: Snippet) -> None:
     result = ported(snippet)
     assert not result.findings, result.findings
     assert result.data == snippet.text.encode()
+
+
+@pytest.mark.parametrize("mode", ["preserve", "native"])
+def test_what_we_ported_is_left_alone_as_a_file_of_hip(mode: str) -> None:
+    """A port is somebody's HIP tree from then on: `lane_id()` there may count 32 lanes, whatever its name."""
+    sources = sorted(path for path in SAMPLES.rglob("*") if path.suffix in (".cu", ".cuh"))
+    for path in sources:
+        done = port(SourceFile("a.cu", path.read_bytes()), context(mode), "a.hip")
+        again = port(SourceFile("a.hip", done.data), context(mode), "a.hip")
+        assert again.data == done.data, path
+
+
+def test_lane_id_is_what_the_function_in_sight_says() -> None:
+    body = "__device__ int lane_id() { return threadIdx.x & %d; }\n__global__ void k(int *w, int i) {\n"
+    body += "  auto m = __ballot(i);\n  if (lane_id() == 0) w[(blockIdx.x * 256 + threadIdx.x) / 32] = m;\n}\n"
+    for lanes, found in ((31, False), (63, True)):
+        done = port(SourceFile("a.hip", (body % lanes).encode()), context("preserve"), "a.hip")
+        assert ("V106" in {finding.code for finding in done.findings}) is found
 
 
 def _together(snippets: Iterable[tuple[Snippet, str]]) -> str:

@@ -157,8 +157,17 @@ def _implied(root: Path, path: str, manifest: Manifest | None, headers: Headers)
 @functools.lru_cache(maxsize=8)
 def _settings(root: Path) -> dict[str, Any]:
     """The settings that the port was made with."""
-    found = read_json(root / MANIFEST).get("settings", {})
-    return found if isinstance(found, dict) else {}
+    try:
+        document = read_json(root / MANIFEST)
+    except (OSError, ValueError) as error:
+        raise Unusable(f"{root / MANIFEST}: damaged ({error})") from None
+    found = document.get("settings", {}) if isinstance(document, dict) else {}
+    return {name: words for name, words in found.items() if is_words(words)} if isinstance(found, dict) else {}
+
+
+def is_words(value: object) -> bool:
+    """Whether a value of a JSON document is a list of texts."""
+    return isinstance(value, list) and all(isinstance(word, str) for word in value)
 
 
 def _description(root: Path, given: Path | None) -> tuple[list[Any] | None, str]:

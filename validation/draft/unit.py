@@ -17,7 +17,7 @@ from porter.cpp.lex import lex
 from porter.errors import Unusable
 from porter.model import Kernel
 from porter.source import SourceFile
-from porter.system.reading import is_regular, read_regular
+from porter.system.reading import is_regular, read_regular, regular_file
 
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">][^\n]*$', re.MULTILINE)
 _SOURCES = frozenset({".cu", ".cpp", ".cc", ".cxx", ".c", ".h", ".hpp", ".cuh"})
@@ -92,8 +92,8 @@ def _flat(path: Path, text: str, seen: set[Path], folders: tuple[Path, ...]) -> 
     """The text with the project's own headers in the place of their `#include`, comments blanked."""
 
     def inner(match: re.Match[str]) -> str:
-        places = ((folder / match[1]).resolve() for folder in (path.parent, *folders))
-        other = next((place for place in places if is_regular(place)), None)
+        places = (regular_file(folder, match[1]) for folder in (path.parent, *folders))
+        other = next(filter(None, places), None)
         if other is None or other in seen or other.stat().st_size > _MOST:
             return match[0]
         seen.add(other)

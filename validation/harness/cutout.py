@@ -17,7 +17,7 @@ from porter.validation.toolchain.torch_headers import TorchHeaders
 from porter.cpp.launches import base_name
 from porter.cpp.lex import Include, Tokens, lex
 from porter.engine.support import FOLDER, include_folder
-from porter.system.reading import is_regular, read_regular
+from porter.system.reading import is_regular, read_regular, regular_file
 
 _FRAMEWORKS = frozenset({"torch", "ATen", "c10", "caffe2", "pybind11", "tensorflow", "jaxlib"})
 _TORCH_NAME = re.compile(r"(?:at|c10|torch)$|(?:C10|AT|TORCH|WARP)_|gpuAtomic")
@@ -134,8 +134,8 @@ def _find(path: Path, include: Include, folders: tuple[Path, ...]) -> Path | Non
     """The project's own file that an `#include` names."""
     near: tuple[Path, ...] = () if include.angled else (path.parent,)
     for folder in (*near, *folders):
-        found: Path = (folder / include.name).resolve()
-        if is_regular(found):
+        found: Path | None = regular_file(folder, include.name)
+        if found is not None:
             return found
     return None
 

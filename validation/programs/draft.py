@@ -10,6 +10,8 @@ from pathlib import Path
 
 from porter.validation.toolchain.invoke import invoke
 
+from porter.system.reading import is_regular
+
 _LAUNCHERS = {"mpirun", "mpiexec", "srun", "time", "env", "nice", "taskset", "numactl"}
 _TARGETS = ("run", "test", "check")
 _ADD_TEST = re.compile(r"add_test\s*\(\s*NAME\s+(\S+)\s+COMMAND\s+([^)]*)\)", re.IGNORECASE)
@@ -27,10 +29,16 @@ class Drafted:
     note: str = ""
 
 
-def draft(root: Path) -> tuple[Drafted, ...]:
-    """Every program of a project that its build files name."""
-    makefiles = sorted([*root.rglob("Makefile"), *root.rglob("makefile"), *root.rglob("GNUmakefile")])
-    found = [made for path in makefiles if (made := from_makefile(path, root)) is not None]
+def makefiles(root: Path) -> list[Path]:
+    """The files that `make` would take by itself."""
+    names = ("Makefile", "makefile", "GNUmakefile")
+    return sorted(path for name in names for path in root.rglob(name) if is_regular(path))
+
+
+def draft(root: Path, *, ask_make: bool) -> tuple[Drafted, ...]:
+    """Every program of a project that its build files name; `ask_make` runs what its Makefiles compute."""
+    asked = makefiles(root) if ask_make else []
+    found = [made for path in asked if (made := from_makefile(path, root)) is not None]
     covered = {made.folder for made in found}
     for path in sorted(root.rglob("CMakeLists.txt")):
         if path.parent.relative_to(root).as_posix() not in covered:
@@ -45,7 +53,10 @@ def draft(root: Path) -> tuple[Drafted, ...]:
 
 
 def from_makefile(path: Path, root: Path) -> Drafted | None:
-    """What `make run` (or test, check) would start, asked of make itself, which runs nothing with -n."""
+    """What `make run` (or test, check) would start, asked of make itself.
+
+    With -n it starts no recipe, but it runs `$(shell ...)`, recipes marked with + and those that make Makefiles.
+    """
     folder = path.parent
     for target in _TARGETS:
         shown = invoke(("make", "-n", "-f", path.name, target), _SECONDS, folder)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import resource
 import shutil
@@ -23,6 +22,8 @@ from porter.validation.programs.outcome import Account, ProgramRun, Verdict, gat
 from porter.validation.programs.store import translations
 from porter.validation.programs.wanted import STATIC, Wanted, wanted
 from porter.validation.toolchain.result import Missing
+
+from porter.system.reading import LARGEST_DOCUMENT, parsed_json, read_regular
 
 _KEPT = 16 << 20
 """Bytes of output that are kept."""
@@ -201,8 +202,8 @@ def _wait(process: subprocess.Popen[bytes], seconds: float | None, *, whole_grou
 def _read_reports(folder: Path) -> list[Mapping[str, Any]]:
     found: list[Mapping[str, Any]] = []
     for path in sorted(folder.glob("*.json")):
-        with contextlib.suppress(ValueError):
-            found.append(json.loads(path.read_text("utf-8", "replace")))
+        with contextlib.suppress(ValueError, OSError):
+            found.append(parsed_json(read_regular(path, LARGEST_DOCUMENT).decode("utf-8", "replace")))
     return found
 
 

@@ -79,7 +79,7 @@ def jumping_back(block: Node, texts: Sequence[str]) -> tuple[Node, ...]:
             continue
         for end, node in enumerate(block.kids[place + 1 :], place + 1):
             jump = only(node.kids[1]) if node.kind == "if" and len(node.kids) == 2 else EMPTY
-            if jump.kind == "jump" and jump.text == "goto" and texts[jump.first + 1] == label.text:
+            if jump.kind == "jump" and jump.text == "goto" and texts[jump.first + 1 : jump.first + 2] == [label.text]:
                 between = Node("block", label.first, node.last, kids=block.kids[place + 1 : end])
                 found.append(Node("do", label.first, node.last, kids=(between, node.kids[0])))
                 break
