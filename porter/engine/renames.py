@@ -186,10 +186,15 @@ _WRAPPER = re.compile(
 
 
 def _is_a_projects_macro(unit: Unit, index: int) -> bool:
-    """Whether a name in capitals is asked for by `#if`, or called: CUDA's own are constants and structs."""
+    """Whether a name in capitals is asked for by `#if`, or called: CUDA's own are constants and structs.
+
+    All that begin with `CUDA_` are in the tables; what is not is a macro of some header that is not in sight.
+    """
     name = unit.tokens.texts[index]
     if not name.isupper():
         return False
+    if name.startswith("CUDA_"):
+        return True
     directive = unit.tokens.directive_of(index)
     return (directive is not None and directive.name != "define") or unit.next_is(index, "(")
 
@@ -214,7 +219,8 @@ _COMMON = frozenset({"cuda"})
 
 
 def _includes_folder(unit: Unit, folder: str) -> bool:
-    return any(include.name.startswith(folder + "/") for include in unit.tokens.includes)
+    """Whether one of libcu++'s headers is included, whose names have no ending: `<cuda/atomic>`, `<cuda/std/tuple>`."""
+    return any(include.name.startswith(folder + "/") and "." not in include.name for include in unit.tokens.includes)
 
 
 def _unknown_member(unit: Unit, index: int, scope: str) -> int | None:

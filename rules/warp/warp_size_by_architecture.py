@@ -95,6 +95,19 @@ class WarpSizeByArchitecture(Rule):
             __global__ void k(float *x) { for (int i = 0; i < UNROLL; ++i) x[i] = 0; }
             """
         ),
+        clean(
+            """
+            __global__ void k(float *x) {
+            #if __CUDA_ARCH__ >= 800
+              const int ROWS = 8;
+            #else
+              const int ROWS = 4;
+            #endif
+              x[threadIdx.x] = ROWS;
+            }
+            void f(float *x, int major) { int ROWS = major > 8 ? 8 : 4; k<<<1, ROWS>>>(x); }
+            """
+        ),
         clean("#ifdef USE_ROCM\nconstexpr int kWarpSize = 32;\n#else\nconstexpr int kWarpSize = 32;\n#endif"),
     )
 
@@ -167,9 +180,11 @@ class WarpSizeByArchitecture(Rule):
 
     @staticmethod
     def _used_by_host(unit: Unit, choice: Choice) -> bool:
-        """Whether code outside of kernels and device functions reads the constant."""
+        """Whether code outside of kernels and device functions reads the constant; a local one nobody else can."""
         places = {constant.place for constant, _ in choice.values}
         tokens = unit.tokens
+        if all(tokens.directive_of(place) is None and unit.kernel_at(tokens.starts[place]) for place in places):
+            return False
         return any(
             index not in places and tokens.directive_of(index) is None and unit.kernel_at(tokens.starts[index]) is None
             for index in tokens.names.get(choice.name, ())

@@ -6,9 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from porter.buildfiles.engine import convert
 from porter.buildfiles.listed import listed_for_amd
 from porter.buildfiles.listed_cmake import condition
+from porter.buildfiles.unit import BuildUnit, Kind
 from porter.settings import Choices
+from porter.source import SourceFile
 from tests.tree.trees import make_tree
 
 KNOWN = frozenset({"csrc/a.cu", "csrc/b.cu", "csrc/amd/c.cu", "csrc/amd/d.cpp", "csrc/bind.cpp", "e.cpp"})
@@ -130,3 +133,32 @@ def test_a_tree_is_read(tmp_path: Path) -> None:
     make_tree(tmp_path, {"CMakeLists.txt": lists, "a.cu": kernel, "amd.cu": kernel})
     assert dialect_of(tmp_path, tmp_path / "amd.cu", Choices()) is Dialect.HIP
     assert dialect_of(tmp_path, tmp_path / "a.cu", Choices()) is Dialect.CUDA
+
+
+def converted(text: str) -> tuple[str, list[str]]:
+    """A CMake file as the port has it, and the codes of what was found."""
+    result = convert(BuildUnit(SourceFile("CMakeLists.txt", text.encode()), Kind.CMAKE))
+    return result.data.decode(), [finding.code for finding in result.findings]
+
+
+def test_nvidias_branches_beside_amds_stay() -> None:
+    """A build that knows AMD needs nothing of us where it is NVIDIA's; what both come to is converted."""
+    lists = "if(USE_ROCM)\n enable_language(HIP)\nelseif(USE_CUDA)\n enable_language(CUDA)\nendif()\n"
+    more = "if(USE_CUDA)\n if(CUDA_VERSION VERSION_LESS 12)\n endif()\nendif()\n"
+    language = 'if(LANG STREQUAL "HIP")\nendif()\nif(${LANG} STREQUAL "CUDA")\n enable_language(CUDA)\nendif()\n'
+    for text in (lists, lists + more, language):
+        assert converted(text) == (text, [])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "if(USE_CUDA)\n enable_language(CUDA)\nendif()\n",
+        "if(USE_CUDA)\n enable_language(CUDA)\nelse()\n message(none)\nendif()\n",
+        "if(USE_ROCM)\nendif()\nif(USE_GPU)\n enable_language(CUDA)\nendif()\n",
+        "if(USE_ROCM)\nelseif(USE_CUDA)\nendif()\nenable_language(CUDA)\n",
+    ],
+)
+def test_without_a_branch_for_amd_all_is_converted(text: str) -> None:
+    """CUDA's branch is then what the port has."""
+    assert "enable_language(HIP)" in converted(text)[0]

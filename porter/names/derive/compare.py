@@ -98,7 +98,10 @@ class Comparison:
         if first is not None:
             return first
         for other in cuda[1:]:
-            if not other.template and self._closest(other, hip) is not None:
+            legacy = any(
+                "_v1" in parameter.type for parameter in other.parameters
+            )  # of CUDA 3.1, which no header calls
+            if not legacy and not other.template and self._closest(other, hip) is not None:
                 types = ", ".join(_shown(p.type) for p in other.parameters)
                 return Difference(f"HIP lacks the overload ({types})", "review")
         return None
