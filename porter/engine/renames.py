@@ -210,6 +210,8 @@ def unknown_members(unit: Unit) -> Iterator[int]:
             continue
         for index in unit.tokens.names[name]:
             member = _unknown_member(unit, index, scope)
+            if member is not None and _stands_for_something(unit, member):
+                continue
             if member is not None and unit.is_cuda(index) and not _declared_in_project(unit, member):
                 yield member
 
@@ -236,6 +238,22 @@ def _unknown_member(unit: Unit, index: int, scope: str) -> int | None:
         if row is None and not unit.names.members(qualified):
             return None if qualified in unit.names.counterparts else last
     return None
+
+
+def _stands_for_something(unit: Unit, index: int) -> bool:
+    """Whether a name is a macro's parameter, or a macro by its capitals: no member of a namespace of CUDA's."""
+    tokens, name = unit.tokens, unit.tokens.texts[index]
+    if name.isupper() and "_" in name:
+        return True
+    directive = tokens.directive_of(index)
+    if (
+        directive is None
+        or directive.name != "define"
+        or tokens.texts[directive.first + 1 : directive.first + 2] != ["("]
+    ):
+        return False
+    closing = tokens.partner.get(directive.first + 1, directive.first)
+    return name in tokens.texts[directive.first + 2 : closing]
 
 
 def _declared_in_project(unit: Unit, index: int) -> bool:

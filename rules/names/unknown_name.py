@@ -42,6 +42,8 @@ class UnknownName(Rule):
         reports("void f() { cudaVideoCodec c = cudaVideoCodec_AV1; }", effort=Effort.REVIEW),
         clean("typedef int (*cudaFilter_t)(const int *); void f() { cudaFilter_t g = 0; }"),
         clean("void f() { int sizes = CUDA_TYPICAL_SIZES; }"),
+        clean("#define TEST(operation) thrust::operation<int>()"),
+        clean("void f() { thrust::MY_BACKEND::g(); }"),
         clean('#include "cuda/mine.h"\nvoid f() { cuda::Stream s; cuda::ensureSizeIsEnough(1, 2); }'),
         clean("void f() { cudaSafeCall(g()); CUDA_KERNEL_ASSERT(a > b); }\n#ifndef CUDA_DISABLER\n#endif"),
         clean("void cudaHelper(int); void f() { cudaHelper(1); }"),
