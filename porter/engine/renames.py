@@ -176,13 +176,17 @@ def unknown_names(unit: Unit) -> Iterator[int]:
             continue
         if _WRAPPER.search(name) or name in unit.declared or unit.program.declares(name):
             continue
-        yield from (index for index in names[name] if unit.is_cuda(index) and not _is_a_projects_macro(unit, index))
+        yield from (index for index in names[name] if unit.is_cuda(index) and not _stands_for_more(unit, index))
 
 
 _WRAPPER = re.compile(
     r"(?:Safe_?Call|Err(?:or)?_?Ch(?:ec)?k|Check(?:Error|Call|Last\w*)?|Assert|Verify|Try|Throw|Raii)$", re.I
 )
 """How projects call what they put around CUDA's functions; no name of CUDA's ends so."""
+
+
+def _stands_for_more(unit: Unit, index: int) -> bool:
+    return _is_a_projects_macro(unit, index) or _is_pasted(unit, index)
 
 
 def _is_a_projects_macro(unit: Unit, index: int) -> bool:
@@ -197,6 +201,17 @@ def _is_a_projects_macro(unit: Unit, index: int) -> bool:
         return True
     directive = unit.tokens.directive_of(index)
     return (directive is not None and directive.name != "define") or unit.next_is(index, "(")
+
+
+def _is_pasted(unit: Unit, index: int) -> bool:
+    """Whether a beginning of CUDA's names is handed to a macro alone: `REGISTER(cudaMem, Advise)` puts it together."""
+    texts, partner = unit.tokens.texts, unit.tokens.partner
+    if texts[index - 1] not in ("(", ",") or texts[index + 1 : index + 2] not in ([","], [")"]):
+        return False
+    opening = index - 1
+    while opening > 0 and texts[opening] != "(":
+        opening = partner.get(opening, opening) - 1 if texts[opening] in (")", "]", "}") else opening - 1
+    return opening > 0 and texts[opening - 1].isupper() and unit.names.begins(texts[index])
 
 
 def unknown_members(unit: Unit) -> Iterator[int]:

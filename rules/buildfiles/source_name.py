@@ -77,7 +77,8 @@ class SourceName(BuildRule):
             message = f"{word} stands for files that the port renames in different ways: the build does not find them"
             yield self.finding(unit, start, end, message, Effort.MANUAL)
         elif unit.sources.is_missing(unit.folder, word):
-            yield self.finding(unit, start, end, f"{word} is not in this tree: its name stays", Effort.REVIEW)
+            message = "a source that is not in this tree, perhaps made by the build: its name stays"
+            yield self.finding(unit, start, end, message, Effort.REVIEW)
 
     def _globs(self, unit: BuildUnit, start: int, text: str) -> Iterator[Finding]:
         for match in _GLOB.finditer(text):

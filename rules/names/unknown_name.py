@@ -42,6 +42,7 @@ class UnknownName(Rule):
         reports("void f() { cudaVideoCodec c = cudaVideoCodec_AV1; }", effort=Effort.REVIEW),
         clean("typedef int (*cudaFilter_t)(const int *); void f() { cudaFilter_t g = 0; }"),
         clean("void f() { int sizes = CUDA_TYPICAL_SIZES; }"),
+        clean("REGISTER_START(uvm, cudaMem, Advise) REGISTER(cudaMem, AdviseUnset)"),
         clean("#define TEST(operation) thrust::operation<int>()"),
         clean("void f() { thrust::MY_BACKEND::g(); }"),
         clean('#include "cuda/mine.h"\nvoid f() { cuda::Stream s; cuda::ensureSizeIsEnough(1, 2); }'),

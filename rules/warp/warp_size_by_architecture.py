@@ -83,6 +83,7 @@ class WarpSizeByArchitecture(Rule):
             }
             """
         ),
+        reports("#ifndef USE_ROCM\nconstexpr int kWarpSize = 32;\n#else\nconstexpr int kWarpSize = 64;\n#endif"),
         reports("#ifdef __gfx1030__\n#define WARP_SIZE 32\n#else\n#define WARP_SIZE 64\n#endif", path="a.hip"),
         reports(
             """
@@ -155,9 +156,10 @@ class WarpSizeByArchitecture(Rule):
         yield from self._returned(unit)
         yield from self._of_the_compiler(unit)
         for choice in choices(bodies_of(unit).constants):
-            for directive in choice.chain.directives:
+            for directive in sorted(choice.chain.directives, key=lambda one: _is_negated(unit, one)):
                 text = " ".join(unit.slice(Span(directive.start, directive.end)).split())
-                message = self._message(unit, choice, text)
+                negated = "the #else of " if _is_negated(unit, directive) else ""
+                message = self._message(unit, choice, f"{negated}{text}")
                 if message:
                     yield self._finding(unit, directive, message)
                     break
@@ -248,6 +250,12 @@ def _is_for_host(unit: Unit, index: int) -> bool:
     """Whether the function around a token is compiled for the host, too."""
     function = bodies_of(unit).function_at(index)
     return function is None or "__host__" in unit.tokens.texts[function.head.begin : function.head.opening]
+
+
+def _is_negated(unit: Unit, directive: Directive) -> bool:
+    """`#ifndef X`, `#if !defined(X)`: X holds in the other branch."""
+    text = unit.slice(Span(directive.start, directive.end))
+    return directive.name == "ifndef" or re.search(r"!\s*(?:defined|\w)", text) is not None
 
 
 def _names_some(condition: str) -> bool:
