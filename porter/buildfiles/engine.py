@@ -5,6 +5,7 @@ from __future__ import annotations
 import traceback
 from dataclasses import dataclass, replace
 
+from porter.buildfiles.own_branches import nvidias_own
 from porter.buildfiles.registry import build_rules
 from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
 from porter.engine import edits as editing
@@ -78,7 +79,8 @@ def _find(unit: BuildUnit, rules: tuple[BuildRule, ...], crashes: list[str]) -> 
             crashes.append(traceback.format_exc())
             message = f"bug in porter: rule {rule.code} failed on this file: {type(error).__name__}: {error}"
             found.append(_own(unit, "E005", "rule-failed", message))
-    return found
+    spans = nvidias_own(unit.commands) if unit.kind is Kind.CMAKE else ()
+    return [one for one in found if not any(span.start <= one.span.start < span.end for span in spans)]
 
 
 def _own(unit: BuildUnit, code: str, name: str, message: str) -> Finding:

@@ -49,7 +49,7 @@ _CUDA_IN_PYTHON = re.compile(
 )
 _CUDA_IN_SCRIPT = re.compile(rb"\bnvcc\b|-DCUDA|-DCMAKE_CUDA|\w\.cu\b|CUDA_HOME|CUDA_PATH|/cuda\b")
 _CUDA_IN_SETTINGS = re.compile(
-    rb"CUDA_(?:HOME|PATH|ARCH)|CUDACXX|/cuda\b|\bnvcc\b|-gencode|[\w*]\.cu\b|cuda-?1\dx?\b|-cu1\d\b"
+    rb"CUDA_(?:HOME|PATH|ARCH)|CUDACXX|/cuda\b(?!\.(?:txt|in))|\bnvcc\b|-gencode|[\w*]\.cu\b|cuda-?1\dx?\b|-cu1\d\b"
     rb"|\b(?:cudart|cublas(?:Lt)?|cufft|curand|cusparse|cusolver|cudnn)\b"
 )
 _PATTERNS = {BUILD_PYTHON: _CUDA_IN_PYTHON, BUILD_SCRIPT: _CUDA_IN_SCRIPT, BUILD_SETTINGS: _CUDA_IN_SETTINGS}

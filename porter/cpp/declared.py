@@ -29,6 +29,13 @@ def _declares(tokens: Tokens, index: int) -> bool:
     if index == 0 or index + 1 >= len(tokens):
         return False
     before, after = texts[index - 1], texts[index + 1]
+    if (
+        before == "*"
+        and after == ")"
+        and texts[index - 2 : index - 1] == ["("]
+        and texts[index + 2 : index + 3] == ["("]
+    ):
+        return True  # a pointer to functions
     if before in _TAGS or (before == "}" and after in (";", ",")):
         return True
     if before in ("{", ",") and after in (",", "}", "=") and _in_enum(tokens, index):

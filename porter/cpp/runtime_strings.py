@@ -49,7 +49,14 @@ def _runtime_sources(tokens: Tokens) -> tuple[RuntimeSource, ...]:
         _source(flow, first, last)
         for first, last in literal_groups(tokens)
         if any(mark in tokens.texts[index] for index in range(first, last + 1) for mark in _MARKS)
+        and not _is_pragma(tokens, first)
     )
+
+
+def _is_pragma(tokens: Tokens, index: int) -> bool:
+    """`#pragma push_macro("__device__")` names a macro."""
+    directive = tokens.directive_of(index)
+    return directive is not None and directive.name == "pragma"
 
 
 def texts(tokens: Tokens) -> Iterator[tuple[str, Literal]]:

@@ -5,9 +5,13 @@ from __future__ import annotations
 from porter.cpp.brackets import closing, split_commas, template_end, template_start, words
 from porter.cpp.conditionals import Group, find_groups, group_at, knows_hip
 from porter.cpp.constants import WARP, Constants, Macro, looks_like_warp_size, number
+from porter.cpp.headers import headers_of
+from porter.cpp.heads import Head, find_heads
 from porter.cpp.lex import IDENTIFIER, NUMBER, STRING, Directive, Include, Tokens, lex
 from porter.cpp.nodes import EMPTY, Node, calls, unwrapped
 from porter.cpp.postfix import chain_start
+from porter.cpp.printing import is_printed
+from porter.cpp.program import tokens_of
 from porter.cpp.statements import parse_expression
 
 __all__ = [
@@ -19,6 +23,7 @@ __all__ = [
     "Constants",
     "Directive",
     "Group",
+    "Head",
     "Include",
     "Macro",
     "Node",
@@ -27,7 +32,10 @@ __all__ = [
     "chain_start",
     "closing",
     "find_groups",
+    "find_heads",
     "group_at",
+    "headers_of",
+    "is_printed",
     "knows_hip",
     "lex",
     "looks_like_warp_size",
@@ -36,6 +44,7 @@ __all__ = [
     "split_commas",
     "template_end",
     "template_start",
+    "tokens_of",
     "unwrapped",
     "words",
 ]

@@ -74,6 +74,7 @@ def _worlds(*vendors: str) -> int:
 
 
 _NVIDIA, _AMD, _PORT, _NONE = _worlds("nvidia"), _worlds("amd"), _worlds("port"), _worlds("none")
+_HOST = sum(1 << n for n, world in enumerate(_WORLDS) if not world.device)
 _PORT_DEVICE = sum(1 << n for n, world in enumerate(_WORLDS) if world.vendor == "port" and world.device)
 
 _AMD_BUILD = frozenset({"__HIP_PLATFORM_AMD__", "__HIP_PLATFORM_HCC__", "USE_ROCM"})
@@ -146,6 +147,11 @@ class Dialects:
         """Whether the line is AMD's own and compiled for GPUs with 64 lanes."""
         meaning = self.at(offset)
         return meaning.dialect is Dialect.HIP and 64 in meaning.lanes
+
+    def is_for_host(self, offset: int) -> bool:
+        """Whether some compiler sees the line in its pass for the host."""
+        _, worlds, _ = self.regions[bisect.bisect_right(self._starts, offset) - 1]
+        return bool(worlds & _HOST)
 
     @property
     def leaves_all(self) -> bool:

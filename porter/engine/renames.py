@@ -212,7 +212,7 @@ def unknown_names(unit: Named) -> Iterator[int]:
             continue
         if _WRAPPER.search(name) or name in unit.declared or unit.program.declares(name):
             continue
-        yield from (index for index in names[name] if unit.is_cuda(index) and not _is_a_projects_macro(unit, index))
+        yield from (index for index in names[name] if unit.is_cuda(index) and not _stands_for_more(unit, index))
 
 
 _WRAPPER = re.compile(
@@ -221,13 +221,33 @@ _WRAPPER = re.compile(
 """How projects call what they put around CUDA's functions; no name of CUDA's ends so."""
 
 
+def _stands_for_more(unit: Named, index: int) -> bool:
+    return _is_a_projects_macro(unit, index) or _is_pasted(unit, index)
+
+
 def _is_a_projects_macro(unit: Named, index: int) -> bool:
-    """Whether a name in capitals is asked for by `#if`, or called: CUDA's own are constants and structs."""
+    """Whether a name in capitals is asked for by `#if`, or called: CUDA's own are constants and structs.
+
+    All that begin with `CUDA_` are in the tables; what is not is a macro of some header that is not in sight.
+    """
     name = unit.tokens.texts[index]
     if not name.isupper():
         return False
+    if name.startswith("CUDA_"):
+        return True
     directive = unit.tokens.directive_of(index)
     return (directive is not None and directive.name != "define") or unit.next_is(index, "(")
+
+
+def _is_pasted(unit: Named, index: int) -> bool:
+    """Whether a beginning of CUDA's names is handed to a macro alone: `REGISTER(cudaMem, Advise)` puts it together."""
+    texts, partner = unit.tokens.texts, unit.tokens.partner
+    if texts[index - 1] not in ("(", ",") or texts[index + 1 : index + 2] not in ([","], [")"]):
+        return False
+    opening = index - 1
+    while opening > 0 and texts[opening] != "(":
+        opening = partner.get(opening, opening) - 1 if texts[opening] in (")", "]", "}") else opening - 1
+    return opening > 0 and texts[opening - 1].isupper() and unit.names.begins(texts[index])
 
 
 def unknown_members(unit: Named) -> Iterator[int]:
@@ -241,6 +261,8 @@ def unknown_members(unit: Named) -> Iterator[int]:
             continue
         for index in unit.tokens.names[name]:
             member = _unknown_member(unit, index, scope)
+            if member is not None and _stands_for_something(unit, member):
+                continue
             if member is not None and unit.is_cuda(index) and not _declared_in_project(unit, member):
                 yield member
 
@@ -250,7 +272,8 @@ _COMMON = frozenset({"cuda"})
 
 
 def _includes_folder(unit: Named, folder: str) -> bool:
-    return any(include.name.startswith(folder + "/") for include in unit.tokens.includes)
+    """Whether one of libcu++'s headers is included, whose names have no ending: `<cuda/atomic>`, `<cuda/std/tuple>`."""
+    return any(include.name.startswith(folder + "/") and "." not in include.name for include in unit.tokens.includes)
 
 
 def _unknown_member(unit: Named, index: int, scope: str) -> int | None:
@@ -266,6 +289,22 @@ def _unknown_member(unit: Named, index: int, scope: str) -> int | None:
         if row is None and not unit.names.members(qualified):
             return None if qualified in unit.names.counterparts else last
     return None
+
+
+def _stands_for_something(unit: Named, index: int) -> bool:
+    """Whether a name is a macro's parameter, or a macro by its capitals: no member of a namespace of CUDA's."""
+    tokens, name = unit.tokens, unit.tokens.texts[index]
+    if name.isupper() and "_" in name:
+        return True
+    directive = tokens.directive_of(index)
+    if (
+        directive is None
+        or directive.name != "define"
+        or tokens.texts[directive.first + 1 : directive.first + 2] != ["("]
+    ):
+        return False
+    closing = tokens.partner.get(directive.first + 1, directive.first)
+    return name in tokens.texts[directive.first + 2 : closing]
 
 
 def _declared_in_project(unit: Named, index: int) -> bool:

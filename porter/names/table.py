@@ -56,6 +56,10 @@ class NameTable:
         """The row of an identifier or qualified name."""
         return self._names.get(name)
 
+    def begins(self, text: str) -> bool:
+        """Whether some names go on where this one ends: `cudaMem`."""
+        return any(name.startswith(text) and name[len(text) : len(text) + 1].isupper() for name in self._names)
+
     def header(self, name: str) -> NameRow | None:
         """The row of an `#include` name."""
         return self._headers.get(name)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from porter.buildfiles.listed import listed_for_amd
 from porter.cpp.include_graph import IncludeGraph, include_graph
 from porter.cpp.prescan import Scan
 from porter.dual.headers import SHIMS
@@ -18,12 +18,8 @@ from porter.project.discovery import Kind, Project, discover, matcher, settings_
 from porter.project.manifest import is_ours, read_manifest
 from porter.project.neighbours import looked_at
 from porter.settings import Choices
+from porter.system.reading import read_regular
 
-_HIP_COMMAND = re.compile(r"\bhip_add_(?:executable|library)\s*\(([^()]*)\)", re.IGNORECASE)
-_HIP_PROPERTY = re.compile(
-    r"\bset_source_files_properties\s*\(([^()]*?)\bPROPERTIES\b[^()]*\bLANGUAGE\s+HIP\b[^()]*\)", re.IGNORECASE
-)
-_WORD = re.compile(r"[\w./+-]+\.\w+")
 _LARGEST_BUILD_FILE = 1 << 20
 
 
@@ -145,26 +141,19 @@ def _by_users(found: Mapping[str, Dialect | None], graph: IncludeGraph) -> dict[
 
 
 def _listed_for_hip(project: Project) -> frozenset[str]:
-    """Sources that CMake compiles as HIP: `hip_add_library(...)`, or `LANGUAGE HIP` as a property."""
-    known = {entry.path for entry in project.entries if entry.kind is Kind.CODE}
-    found: set[str] = set()
+    """Sources that the build files give to AMD's compiler alone."""
+    known = frozenset(entry.path for entry in project.entries if entry.kind is Kind.CODE)
+    return listed_for_amd(_build_files(project), known)
+
+
+def _build_files(project: Project) -> Iterator[tuple[str, bytes]]:
     for entry in project.entries:
-        if entry.kind is not Kind.BUILD or entry.size > _LARGEST_BUILD_FILE:
-            continue
-        if not entry.path.endswith(("CMakeLists.txt", ".cmake")):
-            continue
-        try:
-            text = (project.root / entry.path).read_text("utf-8", "replace")
-        except OSError:
-            continue
-        found |= set(_sources(entry.path, text, known))
-    return frozenset(found)
+        if entry.kind is Kind.BUILD and entry.size <= _LARGEST_BUILD_FILE and _is_list(entry.path):
+            try:
+                yield entry.path, read_regular(project.root / entry.path, _LARGEST_BUILD_FILE)
+            except OSError:
+                continue
 
 
-def _sources(path: str, text: str, known: set[str]) -> Iterable[str]:
-    folder = path.rpartition("/")[0]
-    for pattern in (_HIP_COMMAND, _HIP_PROPERTY):
-        for match in pattern.finditer(text) if "hip" in text.lower() else ():
-            for word in _WORD.findall(match[1]):
-                beside = f"{folder}/{word}".lstrip("/")
-                yield from (one for one in (beside, word) if one in known)
+def _is_list(path: str) -> bool:
+    return path.endswith(("CMakeLists.txt", ".cmake")) or path.rpartition("/")[2] == "setup.py"

@@ -98,10 +98,10 @@ def _manual(report: Report, verbose: bool) -> Iterator[str]:
 
 
 def by_cause(found: Iterable[Located]) -> list[list[Located]]:
-    """Findings that say the same of the same name, in order of the first place."""
+    """Findings that say the same, in order of the first place."""
     causes: dict[tuple[str, ...], list[Located]] = {}
     for one in found:
-        causes.setdefault((one.entry.code, one.entry.name, one.entry.message), []).append(one)
+        causes.setdefault((one.entry.code, one.entry.message), []).append(one)
     return list(causes.values())
 
 

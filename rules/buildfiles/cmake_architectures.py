@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 from porter.buildfiles.cmake import Argument, Command
 from porter.buildfiles.flags import ARCHITECTURE
-from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
-from porter.engine.rule import Edit, Effort, Finding, clean, fixes, reports
+from porter.buildfiles.rule import BuildRule, BuildUnit, Edit, Effort, Finding, Kind, clean, fixes, reports
 
 _NVIDIA = re.compile(r"(?:\d{2,3}[af]?(?:-real|-virtual)?|native|all|all-major|\s|;)+")
 _VARIABLES = frozenset({"CMAKE_CUDA_ARCHITECTURES", "CMAKE_HIP_ARCHITECTURES"})

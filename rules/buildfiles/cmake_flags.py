@@ -8,8 +8,7 @@ from collections.abc import Iterator
 
 from porter.buildfiles.cmake import Argument, Command, expressions
 from porter.buildfiles.flags import Word
-from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
-from porter.engine.rule import Effort, Finding, clean, fixes, reports
+from porter.buildfiles.rule import BuildRule, BuildUnit, Effort, Finding, Kind, clean, fixes, reports
 
 _WORD = re.compile(r'(?:\$\{[^{}]*\}|\\.|[^\s;"])+')
 _SETTERS = frozenset({"set", "list", "string", "set_property"})

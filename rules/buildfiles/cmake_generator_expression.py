@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
-from porter.engine.rule import Edit, Effort, Finding, clean, fixes
+from porter.buildfiles.rule import BuildRule, BuildUnit, Edit, Effort, Finding, Kind, clean, fixes
 
 _LANGUAGE = re.compile(r"\$<(COMPILE_LANGUAGE|LINK_LANGUAGE|COMPILE_LANG_AND_ID|LINK_LANG_AND_ID):([\w,+ ]*)>")
 _COMPILER = re.compile(r"\$<CUDA_COMPILER_(ID|VERSION)(:[\w,.]*)?>")

@@ -6,8 +6,7 @@ import itertools
 from collections.abc import Iterator
 
 from porter.buildfiles.cmake import Argument, Command
-from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
-from porter.engine.rule import Finding, clean, fixes
+from porter.buildfiles.rule import BuildRule, BuildUnit, Finding, Kind, clean, fixes
 
 _LISTS = frozenset({"project", "enable_language", "check_language"})
 _FEATURE = "cuda_std_"

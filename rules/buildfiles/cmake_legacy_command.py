@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from porter.buildfiles.cmake import Command
@@ -10,6 +11,11 @@ from porter.buildfiles.unit import BuildRule, BuildUnit, Kind, whole_removal
 from porter.engine.rule import Edit, Effort, Finding, clean, fixes, reports
 
 _FLAGS = "CUDA_NVCC_FLAGS"
+_OF_FIND_CUDA = re.compile(
+    r"cuda_(?:add_\w+|compile\w*|wrap_srcs|include_directories|build_\w+|select_nvcc_arch_flags|source_property_format"
+    r"|link_separable_\w+|compute_\w+|find_\w+|parse_nvcc_options|get_sources_and_options|\w+_to_target)"
+)
+"""Any other `cuda_x` is a function of the project's own, defined in a file that is not in sight."""
 
 
 class CMakeLegacyCommand(BuildRule):
@@ -34,6 +40,7 @@ class CMakeLegacyCommand(BuildRule):
             path="CMakeLists.txt",
         ),
         reports("cuda_wrap_srcs(t PTX out a.cpp)", path="CMakeLists.txt"),
+        clean("cuda_archs_loose_intersection(ARCHS 8.0 9.0)", path="CMakeLists.txt"),
         clean("function(cuda_mine)\nendfunction()\ncuda_mine(a)", path="CMakeLists.txt"),
     )
 
@@ -41,7 +48,7 @@ class CMakeLegacyCommand(BuildRule):
         """Yields findings; changes nothing."""
         own = {c.word(0).lower() for c in unit.commands if c.name in ("function", "macro")}
         for command in unit.commands:
-            if command.name.startswith("cuda_") and command.name not in own:
+            if _OF_FIND_CUDA.fullmatch(command.name) and command.name not in own:
                 yield self._command(unit, command)
             elif _FLAGS in (command.word(0), command.word(1)) or command.word(0).startswith(_FLAGS + "_"):
                 yield from self._flags(unit, command)

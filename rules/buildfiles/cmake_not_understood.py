@@ -7,11 +7,15 @@ from collections.abc import Iterator
 
 from porter.buildfiles.cmake import Argument, Command
 from porter.buildfiles.cmake_versions import NEVER, VERSIONS, decided_by_version
+from porter.buildfiles.rule import BuildRule, BuildUnit, Edit, Effort, Finding, Kind, clean, fixes, reports
 from porter.buildfiles.tables import is_compiler, is_nvidia_library, language_variable, library, table
-from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
-from porter.engine.rule import Edit, Effort, Finding, clean, fixes, reports
 
-_REFERENCE = re.compile(r"\$(?:CACHE)?\{((?:CMAKE_CUDA|CUDAToolkit|CUDA)_\w+)\}")
+_OF_FIND_CUDA = (
+    r"CUDA_(?:\w+_)?(?:LIBRAR(?:Y|IES)|DIRS?|PATH|ROOT|HOME|FLAGS\w*|EXECUTABLE|COMPILER|VERSION\w*|ARCH(?:_BIN|_PTX|_LIST|ITECTURES)?|FOUND|COMPILATION"
+    r"|RUNTIME|TARGETS?|CODE|NVCC\w*)"
+)
+"""What CMake's modules call their variables; any other `CUDA_X` is the project's, set in a file out of sight."""
+_REFERENCE = re.compile(rf"\$(?:CACHE)?\{{((?:CMAKE_CUDA|CUDAToolkit)_\w+|{_OF_FIND_CUDA})\}}")
 _NAME = re.compile(r"(?:CMAKE_CUDA|CUDAToolkit)_\w+|CUDA_VERSION\w*")
 _OUTPUT = re.compile(r"CUDA_\w+")
 """A bare name outside of a condition: some command puts a value there."""
@@ -36,6 +40,7 @@ class CMakeNotUnderstood(BuildRule):
         clean("execute_process(COMMAND a OUTPUT_VARIABLE CUDA_X)\nset(X ${CUDA_X})", path="CMakeLists.txt"),
         clean("set(CUDA_MINE 1)\nset(X ${CUDA_MINE})", path="CMakeLists.txt"),
         clean('message(STATUS "${CUDA_VERSION}")', path="CMakeLists.txt"),
+        clean("target_link_libraries(t lib${CUDA_LIB_EXT})", path="CMakeLists.txt"),
     )
 
     def find(self, unit: BuildUnit) -> Iterator[Finding]:

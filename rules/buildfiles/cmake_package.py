@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterator
 
 from porter.buildfiles.cmake import Command
+from porter.buildfiles.rule import BuildRule, BuildUnit, Edit, Effort, Finding, Kind, clean, fixes, reports
 from porter.buildfiles.tables import table
-from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
-from porter.engine.rule import Edit, Effort, Finding, clean, fixes, reports
 
 _KEPT = ("REQUIRED", "QUIET")
 _NVIDIA_ONLY = frozenset(

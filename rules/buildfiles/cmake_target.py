@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from porter.buildfiles.rule import BuildRule, BuildUnit, Edit, Effort, Finding, Kind, clean, fixes, reports
 from porter.buildfiles.tables import table
-from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
-from porter.engine.rule import Edit, Effort, Finding, clean, fixes, reports
 
 _TARGET = re.compile(r"(?<!\w)(?<!::)(?:CUDA|CUB|Thrust|NCCL)::\w+")
+
+_NPP = re.compile(r"CUDA::npp\w*")
 
 
 class CMakeTarget(BuildRule):
@@ -51,10 +52,17 @@ class CMakeTarget(BuildRule):
                     if match[0] in own:
                         continue
                     if row is None:
-                        message = f"{match[0]}: no counterpart is known"
+                        message = _without_counterpart(match[0])
                         yield self.finding(unit, start, end, message, Effort.MANUAL)
                         continue
                     effort = Effort(row.get("effort", "none"))
                     why = f": {row['why']}" if "why" in row else ""
                     message = f"{match[0]} becomes {row['name']}{why}"
                     yield self.finding(unit, start, end, message, effort, (Edit(start, end, row["name"]),))
+
+
+def _without_counterpart(target: str) -> str:
+    """One cause for all parts of a library."""
+    if _NPP.fullmatch(target):
+        return "CUDA::npp and its parts: NPP has no source-compatible counterpart; RPP or rocAL cover part of it"
+    return f"{target}: no counterpart is known"

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from porter.buildfiles.cmake_versions import NEVER, decided_by_version
-from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
-from porter.engine.rule import Edit, Effort, Finding, clean, fixes
+from porter.buildfiles.rule import BuildRule, BuildUnit, Edit, Effort, Finding, Kind, clean, fixes
 
 
 class CMakeVersionBranch(BuildRule):

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from porter.buildfiles.flags import Word
-from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
-from porter.engine.rule import Edit, Effort, Finding, clean, fixes
+from porter.buildfiles.rule import BuildRule, BuildUnit, Edit, Effort, Finding, Kind, clean, fixes
 
 _COMMAND = re.compile(r'"command"\s*:\s*"((?:[^"\\]|\\.)*)"')
 _ARGUMENTS = re.compile(r'"arguments"\s*:\s*\[((?:[^\]"]|"(?:[^"\\]|\\.)*")*)\]')

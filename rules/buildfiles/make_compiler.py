@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 
 from porter.buildfiles.flags import ARCHITECTURE, is_architecture
-from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
-from porter.engine.rule import Edit, Effort, Finding, clean, fixes, reports
+from porter.buildfiles.rule import BuildRule, BuildUnit, Edit, Effort, Finding, Kind, clean, fixes, reports
 
 _NVCC = re.compile(r"(?<![\w.$({-])nvcc(?![\w.-])")
 _HOME = re.compile(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
-from porter.engine.rule import Effort, Finding, clean, fixes, reports
+from porter.buildfiles.rule import BuildRule, BuildUnit, Effort, Finding, Kind, clean, fixes, reports
 
 
 class MakeFlags(BuildRule):

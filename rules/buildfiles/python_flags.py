@@ -20,8 +20,7 @@ from porter.buildfiles.python import (
     strings,
     tree,
 )
-from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
-from porter.engine.rule import Edit, Effort, Finding, apply, clean, fixes, reports
+from porter.buildfiles.rule import BuildRule, BuildUnit, Edit, Effort, Finding, Kind, apply, clean, fixes, reports
 
 
 class PythonFlags(BuildRule):

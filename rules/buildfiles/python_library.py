@@ -6,9 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from porter.buildfiles.python import HIP_TEST, decided, literal, missing_imports, nodes_of, tree
+from porter.buildfiles.rule import BuildRule, BuildUnit, Edit, Effort, Finding, Kind, clean, fixes, reports
 from porter.buildfiles.tables import is_nvidia_library, library
-from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
-from porter.engine.rule import Edit, Effort, Finding, clean, fixes, reports
 
 
 class PythonLibrary(BuildRule):

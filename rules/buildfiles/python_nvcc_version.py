@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 from porter.buildfiles.nvcc_version import Question, only_adds_targets, questions
 from porter.buildfiles.python import imports_torch, mentions_extension, place, tree
-from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
-from porter.engine.rule import Edit, Effort, Finding, clean, fixes, reports
+from porter.buildfiles.rule import BuildRule, BuildUnit, Edit, Effort, Finding, Kind, clean, fixes, reports
 
 _ASK = (
     "import subprocess\nimport torch\nfrom torch.utils.cpp_extension import CUDA_HOME, CUDAExtension\n"

@@ -6,8 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from porter.buildfiles.python import nodes_of, place, tree
-from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
-from porter.engine.rule import Effort, Finding, clean, reports
+from porter.buildfiles.rule import BuildRule, BuildUnit, Effort, Finding, Kind, clean, reports
 
 _MANUAL = {"RawKernel": "CuPy", "RawModule": "CuPy", "SourceModule": "PyCUDA", "ElementwiseKernel": "CuPy"}
 

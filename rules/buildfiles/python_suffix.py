@@ -6,8 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from porter.buildfiles.python import literal, nodes_of, place, tree
-from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
-from porter.engine.rule import Edit, Effort, Finding, clean, fixes, reports
+from porter.buildfiles.rule import BuildRule, BuildUnit, Edit, Effort, Finding, Kind, clean, fixes, reports
 
 _OTHERS = frozenset({"c", "cc", "cpp", "cxx", "h", "hpp", "cuh"})
 

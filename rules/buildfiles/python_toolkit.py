@@ -7,9 +7,8 @@ from collections.abc import Iterator
 
 from porter.buildfiles.nvcc_version import questions
 from porter.buildfiles.python import imports_torch, literal, mentions_extension, nodes_of, place, tree
+from porter.buildfiles.rule import BuildRule, BuildUnit, Edit, Effort, Finding, Kind, clean, fixes, reports
 from porter.buildfiles.tables import is_compiler
-from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
-from porter.engine.rule import Edit, Effort, Finding, clean, fixes, reports
 
 
 class PythonToolkit(BuildRule):

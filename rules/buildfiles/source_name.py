@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
-from porter.engine.rule import Effort, Finding, clean, fixes, reports
+from porter.buildfiles.rule import BuildRule, BuildUnit, Effort, Finding, Kind, clean, fixes, reports
 
 _WORD = r"\$\{[^{}\s]*\}|\$\([^()\s]*\)|[^\s;\"'<>,:()={}$|&`]"
 _PATH = re.compile(rf"(?:{_WORD})*\.cu(?![\w.*?\[])", re.IGNORECASE)
@@ -77,7 +76,8 @@ class SourceName(BuildRule):
             message = f"{word} stands for files that the port renames in different ways: the build does not find them"
             yield self.finding(unit, start, end, message, Effort.MANUAL)
         elif unit.sources.is_missing(unit.folder, word):
-            yield self.finding(unit, start, end, f"{word} is not in this tree: its name stays", Effort.REVIEW)
+            message = "a source that is not in this tree, perhaps made by the build: its name stays"
+            yield self.finding(unit, start, end, message, Effort.REVIEW)
 
     def _globs(self, unit: BuildUnit, start: int, text: str) -> Iterator[Finding]:
         for match in _GLOB.finditer(text):

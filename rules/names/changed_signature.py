@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from porter.engine.rule import Effort, Finding, Rule, Unit, answered_names, clean, reports
+from porter.names.causes import one_cause
 
 
 class ChangedSignature(Rule):
@@ -35,5 +36,5 @@ class ChangedSignature(Rule):
                 and row.signature
             ):
                 effort = row.effort if row.effort is not Effort.NONE else Effort.REVIEW
-                message = f"{use.name} -> {row.hip}: {row.signature}"
+                message = one_cause(f"{use.name} -> {row.hip}: ", row.signature)
                 yield self.finding(unit, unit.span(use.first, use.last), message, effort)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.cpp.headers import headers_of
-from porter.cpp.lex import Include, Tokens
-from porter.cpp.program import tokens_of
+from porter.cpp.syntax import Include, Tokens, headers_of, tokens_of
 from porter.engine.rule import Effort, Finding, Rule, Span, Unit, clean, fixes
 from porter.engine.support import FOLDER
 

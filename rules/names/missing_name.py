@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from porter.engine.rule import Dialect, Finding, Rule, Unit, answered_names, clean, reports
+from porter.names.causes import one_cause
 
 
 class MissingName(Rule):
     """CUDA name that HIP does not have
 
     The name has no counterpart in the ROCm version that was asked for. The finding says why and, where there is one,
-    what to use instead. The text is left as it is, so that the compiler points at the same place.
+    what to use instead. The text is left as it is, so that the compiler points at the same place. Names of one thing
+    (tensor maps, multicast objects, NVTX's events) have one text, and are one cause with many places.
     """
 
     code = "A002"
@@ -19,6 +21,7 @@ class MissingName(Rule):
     by_names = True
     examples = (
         reports("void f(cudaExternalMemory_t m) { cublasXtHandle_t h; cublasXtCreate(&h); }"),
+        reports("CUtensorMap make(CUtensorMapSwizzle s);"),
         clean("void f(int **p) { cudaMalloc(p, 4); }"),
         clean("using namespace cub;\n__global__ void k(int *p) { *p = max(*p, 1); }"),
     )
@@ -30,4 +33,4 @@ class MissingName(Rule):
             row = use.row
             if use.name not in answered and use.support is None and row is not None and row.hip is None:
                 span = unit.span(use.first, use.last)
-                yield self.finding(unit, span, f"{use.name}: {row.gap}", row.effort)
+                yield self.finding(unit, span, one_cause(f"{use.name}: ", row.gap or ""), row.effort)

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from porter.engine.renames import unknown_members, unknown_names
 from porter.engine.rule import Effort, Finding, Rule, Unit, clean, reports
+
+_LIBRARIES = (
+    (re.compile(r"cudaVideo|cuvid|CUVID"), "NVIDIA's video decoder (<nvcuvid.h>)"),
+    (re.compile(r"NV_ENC|NvEnc"), "NVIDIA's video encoder (<nvEncodeAPI.h>)"),
+    (re.compile(r"npp[A-Z]|nppi|npps|Npp"), "NPP"),
+    (re.compile(r"nvjpeg|nvJPEG"), "nvJPEG"),
+    (re.compile(r"cutensor|CUTENSOR"), "cuTENSOR"),
+    (re.compile(r"cudss|CUDSS"), "cuDSS"),
+)
+"""Libraries without a table, by how their names begin: one cause, however many of their names a file has."""
 
 
 class UnknownName(Rule):
@@ -28,6 +39,13 @@ class UnknownName(Rule):
         clean("#ifdef MINE\nauto p = thrust::hip::par.on(s);\n#endif"),
         clean("namespace cub { struct Mine; } using M = cub::Mine;"),
         clean("void f() { at::cuda::frobnicate(); cuda::getCurrentStream(); }"),
+        reports("void f() { cudaVideoCodec c = cudaVideoCodec_AV1; }", effort=Effort.REVIEW),
+        clean("typedef int (*cudaFilter_t)(const int *); void f() { cudaFilter_t g = 0; }"),
+        clean("void f() { int sizes = CUDA_TYPICAL_SIZES; }"),
+        clean("REGISTER_START(uvm, cudaMem, Advise) REGISTER(cudaMem, AdviseUnset)"),
+        clean("#define TEST(operation) thrust::operation<int>()"),
+        clean("void f() { thrust::MY_BACKEND::g(); }"),
+        clean('#include "cuda/mine.h"\nvoid f() { cuda::Stream s; cuda::ensureSizeIsEnough(1, 2); }'),
         clean("void f() { cudaSafeCall(g()); CUDA_KERNEL_ASSERT(a > b); }\n#ifndef CUDA_DISABLER\n#endif"),
         clean("void cudaHelper(int); void f() { cudaHelper(1); }"),
         clean("void f(int **p) { cudaMalloc(p, 4); int cutoff = 3; }"),
@@ -38,9 +56,14 @@ class UnknownName(Rule):
         for index in unknown_names(unit):
             name = unit.tokens.texts[index]
             internal = name.startswith("__")
-            message = f"{name} is {'internal to CUDA' if internal else 'in no name table'}"
+            message = f"{name} is internal to CUDA" if internal else _unknown(name)
             yield self.finding(unit, unit.span(index), message, Effort.MANUAL if internal else Effort.REVIEW)
         for index in unknown_members(unit):
             name = unit.tokens.texts[index]
             message = f"{unit.tokens.texts[index - 2]}::{name} is in no name table: AMD's library hardly has it"
             yield self.finding(unit, unit.span(index), message, Effort.MANUAL)
+
+
+def _unknown(name: str) -> str:
+    library = next((library for begins, library in _LIBRARIES if begins.match(name)), None)
+    return f"names of {library} are in no name table" if library is not None else f"{name} is in no name table"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.cpp.conditionals import Group, find_groups, knows_hip
-from porter.cpp.lex import Directive, Tokens
+from porter.cpp.syntax import Directive, Group, Tokens, find_groups, knows_hip
 from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes
 
 _PASS = "PORTER_CUDA_ARCH"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.cpp.lex import Tokens
-from porter.cpp.program import tokens_of
+from porter.cpp.syntax import Tokens, tokens_of
 from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes
 
 _VECTORS = frozenset({"char1", "char2", "char3", "char4"})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.cpp.program import tokens_of
+from porter.cpp.syntax import tokens_of
 from porter.cpp.templates import template_heads
 from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from porter.cpp.printing import is_printed
-from porter.cpp.syntax import chain_start
+from porter.cpp.syntax import chain_start, is_printed
 from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes, reports
+from porter.names.causes import one_cause
 from porter.warp.device_properties import is_device_property
 
 _STRUCT = "cudaDeviceProp"
@@ -102,7 +102,7 @@ class DeviceProperty(Rule):
             edit = Edit(span.start, span.end, new)
             return self.finding(unit, span, f"{name} is {new} in HIP", Effort.NONE, (edit,))
         hazard = "compute-capability-9-4" if name in _CAPABILITY else "device-prop-fields"
-        return self.finding(unit, span, f"{name}: {said} [{hazard}]", Effort.REVIEW)
+        return self.finding(unit, span, f"{one_cause(f'{name}: ', said)} [{hazard}]", Effort.REVIEW)
 
 
 def _is_shown(unit: Unit, first: int, last: int) -> bool:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.cpp.printing import is_printed
-from porter.cpp.syntax import chain_start
+from porter.cpp.syntax import chain_start, is_printed
 from porter.engine.rule import Edit, Effort, Finding, Rule, Span, Unit, clean, fixes
 from porter.warp.device_properties import is_device_property
 

@@ -15,6 +15,9 @@ _DEVICE_ONLY = re.compile(
     r"__CUDA_ARCH__|PORTER_CUDA_ARCH|__HIP_DEVICE_COMPILE__|__gfx\w+|__GFX\w+|__AMDGCN\w*|__AMDGPU\w*"
 )
 _PLATFORM = re.compile(r"\w*(?:HIP|ROCM|AMD|WAVEFRONT)\w*")
+_SIZE = re.compile(r"__AMDGCN_WAVEFRONT_SIZE(?:__)?")
+_TARGET_OF_32 = re.compile(r"__gfx1\d\d\w__")
+_FAMILY = re.compile(r"__(?:GFX|gfx)\d{1,2}__")
 _WIDTHS = frozenset({32, 64})
 
 
@@ -77,6 +80,36 @@ class WarpSizeByArchitecture(Rule):
             }
             """
         ),
+        reports("#ifndef USE_ROCM\nconstexpr int kWarpSize = 32;\n#else\nconstexpr int kWarpSize = 64;\n#endif"),
+        reports("#ifdef __gfx1030__\n#define WARP_SIZE 32\n#else\n#define WARP_SIZE 64\n#endif", path="a.hip"),
+        reports(
+            """
+            #ifdef __AMDGCN_WAVEFRONT_SIZE
+            #define WARP_SIZE __AMDGCN_WAVEFRONT_SIZE
+            #else
+            #define WARP_SIZE 64
+            #endif
+            """,
+            path="a.hip",
+        ),
+        clean(
+            """
+            struct Size {
+              __host__ __device__ constexpr operator int() const {
+            #if defined(__HIP_DEVICE_COMPILE__)
+            #if defined(__GFX9__)
+                return 64;
+            #else
+                return 32;
+            #endif
+            #else
+                return asked();
+            #endif
+              }
+            };
+            """,
+            path="a.hip",
+        ),
         clean("#ifndef WARP_SIZE\n#define WARP_SIZE 32\n#endif"),
         clean(
             "#ifdef USE_ROCM\nconstexpr int kWarpSize = 64;\n#else\nconstexpr int kWarpSize = 32;\n#endif", path="a.hip"
@@ -92,6 +125,19 @@ class WarpSizeByArchitecture(Rule):
             __global__ void k(float *x) { for (int i = 0; i < UNROLL; ++i) x[i] = 0; }
             """
         ),
+        clean(
+            """
+            __global__ void k(float *x) {
+            #if __CUDA_ARCH__ >= 800
+              const int ROWS = 8;
+            #else
+              const int ROWS = 4;
+            #endif
+              x[threadIdx.x] = ROWS;
+            }
+            void f(float *x, int major) { int ROWS = major > 8 ? 8 : 4; k<<<1, ROWS>>>(x); }
+            """
+        ),
         clean("#ifdef USE_ROCM\nconstexpr int kWarpSize = 32;\n#else\nconstexpr int kWarpSize = 32;\n#endif"),
     )
 
@@ -105,10 +151,12 @@ class WarpSizeByArchitecture(Rule):
         if not _DEVICE_ONLY.search(conditions) and not _PLATFORM.search(conditions):
             return
         yield from self._returned(unit)
+        yield from self._of_the_compiler(unit)
         for choice in choices(bodies_of(unit).constants):
-            for directive in choice.chain.directives:
+            for directive in sorted(choice.chain.directives, key=lambda one: _is_negated(unit, one)):
                 text = " ".join(unit.slice(Span(directive.start, directive.end)).split())
-                message = self._message(unit, choice, text)
+                negated = "the #else of " if _is_negated(unit, directive) else ""
+                message = self._message(unit, choice, f"{negated}{text}")
                 if message:
                     yield self._finding(unit, directive, message)
                     break
@@ -124,6 +172,8 @@ class WarpSizeByArchitecture(Rule):
                 node = parse_expression(tokens, first + 1, last - 1) if returns and last - first > 2 else EMPTY
                 values.add(constants.value(node))
             directive = chain.directives[0]
+            if not unit.dialects.is_for_host(directive.start):
+                continue  # within a branch for the device: the host has another
             if not _is_for_host(unit, tokens.at(directive.start)):
                 continue
             text = " ".join(unit.slice(Span(directive.start, directive.end)).split())
@@ -135,6 +185,23 @@ class WarpSizeByArchitecture(Rule):
                 )
                 yield self._finding(unit, directive, message)
 
+    def _of_the_compiler(self, unit: Unit) -> Iterator[Finding]:
+        """Macros that are the compiler's size where it has one, and a number for the host."""
+        tokens, macros = unit.tokens, bodies_of(unit).constants.macros
+        for chain in chains(tokens):
+            directive = chain.directives[0]
+            condition = " ".join(unit.slice(Span(directive.start, directive.end)).split())
+            if len(chain.directives) != 3 or not _SIZE.search(condition):
+                continue
+            for name, found in macros.items():
+                bodies = {chain.branch_of(tokens.starts[m.place]): tokens.texts[m.first : m.last] for m in found}
+                if len(bodies.get(0, ())) == len(bodies.get(1, ())) == 1 and _SIZE.fullmatch(bodies[0][0]):
+                    message = (
+                        f"{name} is the device's own by '{condition}', which the host never has: it takes "
+                        f"{bodies[1][0]} for every GPU [warp-size-macro-fallback-32]"
+                    )
+                    yield self._finding(unit, directive, message)
+
     def _finding(self, unit: Unit, directive: Directive, message: str) -> Finding:
         return self.finding(unit, Span(directive.start, directive.end), message, Effort.MANUAL)
 
@@ -145,9 +212,10 @@ class WarpSizeByArchitecture(Rule):
         is_seen = is_width and not self._is_amds_own(unit, choice)
         if _DEVICE_ONLY.search(condition) and (is_seen or self._used_by_host(unit, choice)):
             listed = " or ".join(map(str, values))
+            more = "; GPUs of 32 lanes that it does not name count as 64" if is_width and _names_some(condition) else ""
             return (
                 f"{name} is {listed} by '{condition}', which holds while device code is compiled and never for the "
-                "host: both must agree [warp-size-macro-fallback-32]"
+                f"host: both must agree{more} [warp-size-macro-fallback-32]"
             )
         if is_width and _PLATFORM.search(condition) and unit.dialects.file is not Dialect.HIP:
             return (
@@ -164,9 +232,11 @@ class WarpSizeByArchitecture(Rule):
 
     @staticmethod
     def _used_by_host(unit: Unit, choice: Choice) -> bool:
-        """Whether code outside of kernels and device functions reads the constant."""
+        """Whether code outside of kernels and device functions reads the constant; a local one nobody else can."""
         places = {constant.place for constant, _ in choice.values}
         tokens = unit.tokens
+        if all(tokens.directive_of(place) is None and unit.kernel_at(tokens.starts[place]) for place in places):
+            return False
         return any(
             index not in places and tokens.directive_of(index) is None and unit.kernel_at(tokens.starts[index]) is None
             for index in tokens.names.get(choice.name, ())
@@ -177,6 +247,17 @@ def _is_for_host(unit: Unit, index: int) -> bool:
     """Whether the function around a token is compiled for the host, too."""
     function = bodies_of(unit).function_at(index)
     return function is None or "__host__" in unit.tokens.texts[function.head.begin : function.head.opening]
+
+
+def _is_negated(unit: Unit, directive: Directive) -> bool:
+    """`#ifndef X`, `#if !defined(X)`: X holds in the other branch."""
+    text = unit.slice(Span(directive.start, directive.end))
+    return directive.name == "ifndef" or re.search(r"!\s*(?:defined|\w)", text) is not None
+
+
+def _names_some(condition: str) -> bool:
+    """Whether a condition lists GPUs of 32 lanes by their targets, and no family of them."""
+    return _TARGET_OF_32.search(condition) is not None and _FAMILY.search(condition) is None
 
 
 def _is_width(name: str) -> bool:

@@ -63,6 +63,20 @@ class HalfGroupBesideWholeLane(Rule):
             """,
             path="a.hip",
         ),
+        reports(
+            """
+            __global__ void norm(float *x) {
+              __shared__ float sums[1024 / warpSize];
+              int lane = threadIdx.x % warpSize;
+              x[threadIdx.x] = sums[lane];
+            }
+            """,
+            path="a.hip",
+        ),
+        reports(
+            "__global__ void rows(float *x) { int row = threadIdx.x / 32; x[row * warpSize + threadIdx.x % 32] = 0; }",
+            path="a.hip",
+        ),
         clean(
             "__global__ void k(int *x) { int lane = threadIdx.x & 63; int wave = threadIdx.x >> 6; x[wave] = lane; }",
             path="a.hip",
@@ -103,6 +117,7 @@ class HalfGroupBesideWholeLane(Rule):
         """One finding per number and per table."""
         for view in views(unit):
             divisions = view.divisions
+            yield from self._products(unit, view)
             if any(one.group == HALF and one.remainder for one in divisions) or _has_lane_of_32(view):
                 continue
             if any(one.group == WHOLE and one.remainder for one in divisions) or _asks_lane(view):
@@ -110,6 +125,16 @@ class HalfGroupBesideWholeLane(Rule):
                     if one.group == HALF and not one.remainder and _is_written_out(view, one):
                         yield self._number(unit, view, one)
             yield from self._tables(unit, view)
+
+    def _products(self, unit: Unit, view: View) -> Iterator[Finding]:
+        """`threadIdx.x / 32 * warpSize`: the number of a group of 32, and the size of a whole wavefront."""
+        for node in view.nodes:
+            if node.kind != "binary" or node.text != "*":
+                continue
+            for left, right in (node.kids, node.kids[::-1]):
+                if view.size(right) == WHOLE and unwrapped(right).kind == "name" and _is_number_of_32(view, left):
+                    message = "the wavefront is counted by 32, and this multiplies by its size of 64 [warp-id-roles-32]"
+                    yield self.finding(unit, unit.span(node.first, node.last), message, Effort.MANUAL)
 
     def _number(self, unit: Unit, view: View, one: Divided) -> Finding:
         right = unwrapped(one.node.kids[1])
@@ -132,14 +157,23 @@ class HalfGroupBesideWholeLane(Rule):
             while table.kind == "index":
                 table, depth = table.kids[0], depth + 1
             size = last.get(table.text)
-            if size == HALF and depth == _dimensions(view, table.text) and not _is_bounded(view, node):
-                message = f"{table.text} has 32 elements, and the lane goes up to 63 [smem-scratch-per-warp-32]"
+            short = size is not None and 1 < size < WHOLE
+            if short and depth == _dimensions(view, table.text) and not _is_bounded(view, node):
+                message = f"{table.text} has {size} elements, and the lane goes up to 63 [smem-scratch-per-warp-32]"
                 yield self.finding(unit, unit.span(node.first, node.last), message, Effort.MANUAL)
 
 
 def _is_written_out(view: View, one: Divided) -> bool:
     right = unwrapped(one.node.kids[1])
     return right.kind == "number" and view.size(right) in (HALF, 5)
+
+
+def _is_number_of_32(view: View, node: Node) -> bool:
+    """Whether an expression, or the variable that it names, is a thread's number divided by 32."""
+    inner = unwrapped(node)
+    values = view.values.get(inner.text, []) if inner.kind == "name" else [inner]
+    found = [view.divided(unwrapped(value)) for value in values]
+    return bool(found) and all(one is not None and one.group == HALF and not one.remainder for one in found)
 
 
 def _asks_lane(view: View) -> bool:

@@ -82,6 +82,17 @@ class HalfLaneBesideWholeWavefront(Rule):
             path="a.hip",
         ),
         clean("__global__ void t(float *x) { x[threadIdx.x] += x[threadIdx.x & 31]; }", path="a.hip"),
+        clean(
+            """
+            __global__ void groups(const float *x, float *y) {
+              float best = 0;
+              for (int i = 0; i < 4; ++i) best += x[(threadIdx.x + i * 64) / 32];
+              float third = __shfl(best, 3);
+              y[threadIdx.x % 32] = third;
+            }
+            """,
+            path="a.hip",
+        ),
         clean("__global__ void rows(float *x) { x[threadIdx.x / 32] = __shfl(x[threadIdx.x], 0); }"),
     )
 
@@ -92,7 +103,7 @@ class HalfLaneBesideWholeWavefront(Rule):
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per operation."""
         for view in views(unit):
-            if not view.counts_with_32:
+            if not view.counts_with_32 or view.speaks_of_64:
                 continue
             for call, one in view.collectives:
                 if one.kind == "shuffle" and _from_fixed_lane(view, call, one):

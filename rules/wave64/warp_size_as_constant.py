@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
+from porter.cpp.syntax import Tokens, tokens_of
+from porter.engine.dialect import Dialects, read_dialects
 from porter.engine.rule import Dialect, Effort, Finding, Rule, Settings, Unit, clean, reports
 from porter.names.table import version_key
 
 _NAME = "warpSize"
 _REMOVED = ("__AMDGCN_WAVEFRONT_SIZE", "__AMDGCN_WAVEFRONT_SIZE__")
 _CONDITIONS = frozenset({"if", "elif"})
+_OPERATORS = frozenset("[(*/%+-<>&|^,=!?:")
+_MACRO = re.compile(r"#[ \t]*define[ \t]+(\w+)[ \t]+\(?warpSize\b")
 
 
 class WarpSizeAsConstant(Rule):
@@ -17,47 +22,89 @@ class WarpSizeAsConstant(Rule):
 
     Until ROCm 6.4 `warpSize` was a constant of 64 in HIP's header; from ROCm 7 on it is known on the device at run time
     only, so that the bound of an array, a template argument, a `constexpr` variable, `if constexpr`, `static_assert`
-    and a `case` do not compile. `__AMDGCN_WAVEFRONT_SIZE` is gone as well. Define the size yourself where the target is
-    known (64 under `__GFX9__`), or make it a template parameter that the host chooses.
+    and a `case` do not compile, also through a macro that a branch for AMD defines as `warpSize`, here or in a header.
+    `__AMDGCN_WAVEFRONT_SIZE` is gone as well. Define the size yourself where the target is known (64 under
+    `__GFX9__`), or make it a template parameter that the host chooses.
     """
 
     code = "V108"
-    dialect = Dialect.HIP
-    triggers = frozenset({_NAME, *_REMOVED})
+    dialect = Dialect.BOTH
+    text = r"warpSize|WAVEFRONT_SIZE|WARP_?SIZE|[wW]arp_?[sS]ize"
     hazards = ("warpsize-not-constexpr",)
     examples = (
         reports("__global__ void k() { __shared__ float s[warpSize]; }", path="a.hip"),
+        reports("__global__ void k() { __shared__ float s[4 * (256 / warpSize) * 2]; }", path="a.hip"),
         reports("__device__ void f() { constexpr int half = warpSize / 2; }", path="a.hip"),
         reports("__device__ int f() { if constexpr (warpSize == 64) return 1; return 0; }", path="a.hip"),
         reports("__device__ float f(float v) { return reduce<warpSize>(v); }", path="a.hip"),
         reports("#define WIDTH warpSize\n__global__ void k() { __shared__ float s[WIDTH]; }", path="a.hip"),
+        reports(
+            """
+            #ifdef USE_ROCM
+            #define WARP_SIZE warpSize
+            #else
+            #define WARP_SIZE 32
+            #endif
+            __global__ void k() { constexpr int warps = 256 / WARP_SIZE; }
+            """
+        ),
         reports("#if __AMDGCN_WAVEFRONT_SIZE == 64\nint a;\n#endif", path="a.hip", effort=Effort.REVIEW),
+        reports("#if defined(USE_ROCM) && __AMDGCN_WAVEFRONT_SIZE == 64\nint a;\n#endif", effort=Effort.REVIEW),
+        reports("constexpr int size = __AMDGCN_WAVEFRONT_SIZE;", path="a.hip", effort=Effort.REVIEW),
+        clean("#ifdef __AMDGCN_WAVEFRONT_SIZE\nint size = __AMDGCN_WAVEFRONT_SIZE;\n#endif", path="a.hip"),
         clean("__device__ int lane() { return threadIdx.x % warpSize; }", path="a.hip"),
         clean("__device__ int f() { const int w = warpSize; return w; }", path="a.hip"),
         clean("__device__ bool below(int i) { return i < warpSize && i > 0; }", path="a.hip"),
+        clean("__device__ int f(const int *x) { return x[g(warpSize)]; }", path="a.hip"),
         clean("template <int warpSize> __device__ void f() { __shared__ int s[warpSize]; }", path="a.hip"),
         clean("int threads(hipDeviceProp_t p) { return p.warpSize; }", path="a.hip"),
+        clean("#ifndef USE_ROCM\n__device__ void f() { constexpr int half = warpSize / 2; }\n#endif", path="a.hip"),
     )
 
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per statement."""
-        names = {_NAME, *_macros(unit)}
-        if any(_is_own(unit, index) for index in unit.tokens.names.get(_NAME, ())):
-            return
+        if not any(_is_own(unit, index) for index in unit.tokens.names.get(_NAME, ())):
+            yield from self._constants(unit)
+        if not _is_asked_for(unit):
+            yield from self._removed(unit)
+
+    def _constants(self, unit: Unit) -> Iterator[Finding]:
+        macros = frozenset(_macros(unit))
         seen: set[int] = set()
-        for name in sorted(names):
+        for name in sorted({_NAME, *macros}):
             for index in unit.tokens.names.get(name, ()):
+                if not _is_amds(unit, index, through_macro=name in macros):
+                    continue
                 what = _constant_place(unit, index)
                 if what is not None and unit.is_free(index) and (start := _statement(unit, index)) not in seen:
                     seen.add(start)
                     message = f"{name} as {what}: no constant expression from ROCm 7 on [warpsize-not-constexpr]"
                     yield self.finding(unit, unit.span(index), message, _effort(unit.settings))
+
+    def _removed(self, unit: Unit) -> Iterator[Finding]:
         for name in _REMOVED:
             for index in unit.tokens.names.get(name, ()):
-                directive = unit.tokens.directive_of(index)
-                if directive is not None and directive.name in _CONDITIONS:
+                if unit.dialects.at(unit.tokens.starts[index]).compiled:
                     message = f"{name} is not defined from ROCm 7 on [warpsize-not-constexpr]"
                     yield self.finding(unit, unit.span(index), message, Effort.REVIEW)
+
+
+def _is_asked_for(unit: Unit) -> bool:
+    """Whether the file looks whether the compiler still has the macro."""
+    tokens = unit.tokens
+    return any(
+        directive is not None
+        and (directive.name in ("ifdef", "ifndef") or "defined" in tokens.texts[max(0, index - 2) : index])
+        for name in _REMOVED
+        for index in tokens.names.get(name, ())
+        for directive in (tokens.directive_of(index),)
+    )
+
+
+def _is_amds(unit: Unit, index: int, *, through_macro: bool) -> bool:
+    """Whether HIP's `warpSize` is meant: in lines of AMD's, and where a macro of theirs is expanded for AMD as well."""
+    meaning = unit.dialects.at(unit.tokens.starts[index])
+    return meaning.compiled if through_macro else meaning.dialect is Dialect.HIP and 64 in meaning.lanes
 
 
 def _effort(settings: Settings) -> Effort:
@@ -66,12 +113,19 @@ def _effort(settings: Settings) -> Effort:
 
 
 def _macros(unit: Unit) -> Iterator[str]:
-    """Macros whose whole text is `warpSize`, in lines of AMD's."""
-    tokens = unit.tokens
+    """Macros whose whole text is `warpSize`, in lines of AMD's, of the file and of the headers that it includes."""
+    yield from _defined(unit.tokens, unit.dialects)
+    for header in unit.program.headers:
+        if _MACRO.search(header.text) and any(m[1] in unit.tokens.names for m in _MACRO.finditer(header.text)):
+            tokens = tokens_of(header)
+            yield from _defined(tokens, read_dialects(header.path, tokens))
+
+
+def _defined(tokens: Tokens, dialects: Dialects) -> Iterator[str]:
     for index in tokens.names.get(_NAME, ()):
         directive = tokens.directive_of(index)
         is_alias = directive is not None and directive.name == "define" and directive.last - directive.first == 2
-        if directive is not None and is_alias and unit.dialects.is_hip(directive.start):
+        if directive is not None and is_alias and dialects.is_hip(directive.start):
             yield tokens.texts[directive.first]
 
 
@@ -96,6 +150,8 @@ def _constant_place(unit: Unit, index: int) -> str | None:
     if directive is not None:
         return "a condition of #if" if directive.name in _CONDITIONS else None
     opening = _opening(unit, index)
+    while opening is not None and texts[opening] == "(" and texts[opening - 1] in _OPERATORS:
+        opening = _opening(unit, opening)
     if opening is not None and texts[opening] == "[":
         before = texts[opening - 1]
         start = _statement(unit, opening)

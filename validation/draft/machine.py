@@ -90,10 +90,10 @@ def _argument(index: int, kind: str, size: int, written: str | None) -> str:
         dtype = (dtype_of(written) if written else None) or TODO
         access = "in" if written and re.search(r"\bconst\s*\*", written) else "inout"
         return f"{access} {name}: {dtype}[n]"
-    dtype = (dtype_of(written) if written else None) or _BY_SIZE.get(size)
-    if dtype is None:
+    scalar = (dtype_of(written) if written else None) or _BY_SIZE.get(size)
+    if scalar is None:
         return f"struct {name}: {TODO}, {size} bytes"
-    return f"scalar {name}: {dtype} = {TODO}"
+    return f"scalar {name}: {scalar} = {TODO}"
 
 
 def _parameter_types(demangled: str) -> list[str]:

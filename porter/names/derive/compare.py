@@ -98,7 +98,8 @@ class Comparison:
         if first is not None:
             return first
         for other in cuda[1:]:
-            if not other.template and self._closest(other, hip) is not None:
+            legacy = _is_of_32_bits(cuda[0], other)
+            if not legacy and not other.template and self._closest(other, hip) is not None:
                 types = ", ".join(_shown(p.type) for p in other.parameters)
                 return Difference(f"HIP lacks the overload ({types})", "review")
         return None
@@ -212,6 +213,14 @@ def _integer(text: str) -> str:
         name = {8: "char", 16: "short", 32: "int", 64: "long long"}[_INTEGERS[base]]
         base = ("unsigned " if base.startswith(_UNSIGNED) else "") + name
     return base + star + rest
+
+
+def _is_of_32_bits(new: Prototype, old: Prototype) -> bool:
+    """Whether an overload is that of CUDA 3.1, which the headers' macros never call."""
+    return any("_v1" in parameter.type for parameter in old.parameters) or any(
+        "size_t" in a.type and b.type == a.type.replace("size_t", "unsigned int")
+        for a, b in zip(new.parameters, old.parameters, strict=False)
+    )
 
 
 def _permuted(ours: list[Parameter], theirs: list[Parameter]) -> bool:

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
+from porter.cpp.constants import number
 from porter.cpp.nodes import Node, spelled, unwrapped
 from porter.warp.collectives import Collective, argument, collective
 from porter.warp.wave64.body import Body
@@ -140,6 +141,21 @@ class Lanes(Body):
     def counts_with_32(self) -> bool:
         """Whether something in the function says that its groups have 32 lanes, and nothing that they have 64."""
         return HALF in self.groups and WHOLE not in self.groups
+
+    @cached_property
+    def speaks_of_64(self) -> bool:
+        """Whether something hints at whole wavefronts: a literal 63 or 64, or a lane that is a thread's own number."""
+        if any(node.kind == "number" and number(node.text) in (WHOLE - 1, WHOLE) for node in self.nodes):
+            return True
+        lanes = (argument(call, one.lane) for call, one in self.collectives if one.kind == "shuffle")
+        return any(
+            lane is not None and any(self.is_thread(node) for node in lane.walk() if self._stands_alone(node))
+            for lane in lanes
+        )
+
+    def _stands_alone(self, node: Node) -> bool:
+        """Whether a thread's number is not cut to a lane's at once."""
+        return self.divided(self.around(node)) is None
 
     @cached_property
     def counts_with_64(self) -> bool:

@@ -91,6 +91,8 @@ class Masks(Lanes):
         inner = unwrapped(shift)
         if self.size(inner) == HALF:
             return True
+        if inner.kind == "binary" and inner.text == "*":
+            return True  # the number of a group times its size
         if inner.kind == "name":
             return any(self.is_half(one) for one in self.values.get(inner.text, ()))
         return inner.kind in ("binary", "ternary") and any(

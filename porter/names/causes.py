@@ -1,0 +1,21 @@
+"""Gaps that many names share because they belong to one thing: to a reader one cause, and not one for each name."""
+
+from __future__ import annotations
+
+_THINGS = (
+    "tensor maps (TMA)",
+    "multicast objects",
+    "roctx has marks and ranges",
+    "HIP has no typedefs of function pointers",
+    "HIP never returns this error",
+    "gfx942's fp8 is FNUZ",
+    "gfx942 reports compute capability 9.4",
+    "CUB's configuration macro",
+    "a configuration macro of libcu++",
+    "HIP's profiler control",
+)
+
+
+def one_cause(name: str, reason: str) -> str:
+    """The text of a finding: without the name where the reason says what the thing is."""
+    return reason if reason.startswith(_THINGS) else f"{name}{reason}"
