@@ -1,4 +1,4 @@
-"""A017: a rewrite of the project's own, from its porter.toml."""
+"""A019: a rewrite of the project's own, from its porter.toml."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class CustomRewrite(Rule):
     lines of AMD's own are left alone, and so is what a preprocessor line cuts in two.
     """
 
-    code = "A017"
+    code = "A019"
     by_names = True
     examples = (
         _with(

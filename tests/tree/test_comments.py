@@ -48,7 +48,7 @@ def test_a_rewrite_comes_before_the_rules(tmp_path: Path) -> None:
     assert "hipMalloc(&p, 4)" in (tmp_path / "out" / "a.hip").read_text()
     assert "hipMalloc(&q, 1)" in (tmp_path / "out" / "b.h").read_text()
     left = [(f.path, f.entry.line, f.entry.code) for f in answer.report.findings if f.entry.effort != "none"]
-    assert left == [("a.cu", 2, "A017"), ("b.h", 1, "A017")]
+    assert left == [("a.cu", 2, "A019"), ("b.h", 1, "A019")]
 
 
 def test_lines_that_changed_are_counted(tmp_path: Path) -> None:
