@@ -1,11 +1,17 @@
-"""Property tests: no time limit per example, as machines are shared; the same examples in every CI run."""
+"""Property tests have no time limit per example, as machines are shared, and the same examples in every CI run; an
+interrupt is one even where the tests run in the background, whose shells have it ignored."""
 
 from __future__ import annotations
 
 import os
+import signal
+import threading
 
 from hypothesis import HealthCheck, settings
 
 settings.register_profile("porter", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", settings.get_profile("porter"), derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "porter")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and threading.current_thread() is threading.main_thread():
+    signal.signal(signal.SIGINT, signal.default_int_handler)
