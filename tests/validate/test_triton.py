@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,9 +10,11 @@ from typing import Any
 
 import pytest
 import torch
+from porter.validation.cases.argument_rows import TODO
 from porter.validation.cases.case import CaseError
 from porter.validation.cases.file import load_cases
 from porter.validation.cases.triton_source import kernels_of
+from porter.validation.draft.triton import draft_triton
 from porter.validation.triton.arguments import flattened
 from porter.validation.triton.compiling import why_no_triton
 
@@ -181,6 +184,27 @@ def test_mistakes(tmp_path: Path, change: tuple[str, str], message: str) -> None
     (tmp_path / "ops.case.toml").write_text(CASES.replace(*change, 1))
     with pytest.raises((CaseError), match=message):
         load_cases(tmp_path / "ops.case.toml")
+
+
+def test_drafts(tmp_path: Path) -> None:
+    """Pointers by what is done with them, sizes by masks, a case per configuration, a grid by the launch."""
+    path = tmp_path / "ops.py"
+    launch = "def run(x, out, n):\n    unmasked[lambda meta: (triton.cdiv(n, meta['BLOCK']),)](x, out, n, BLOCK=64)\n"
+    path.write_text(OPS.read_text() + launch)
+    made = draft_triton(path)
+    assert made.cases == 7
+    matmul = made.text.partition('name = "matmul_2"')[2].partition("[[case]]")[0]
+    assert "constants = { BM = 64, BN = 32, BK = 32 }" in matmul and "warps = 4" in matmul
+    assert '  "in a: float32[M, K]",\n  "in b: float32[N, K]",\n  "out c: float32[M, N]",' in matmul
+    assert f'grid = ["{TODO}", "{TODO}"]' in matmul
+    unmasked = draft_triton(path, ("unmasked",)).text
+    assert '"in x: float32[TODO]",' in unmasked and '"out out: float32[n]",' in unmasked
+    assert 'grid = "ceil_div(n, BLOCK)"' in unmasked and "sweep = { n = [1, 64, 1000] }" in unmasked
+    filled = unmasked.replace("float32[TODO]", "float32[n]").replace('BLOCK = "TODO"', "BLOCK = 64")
+    path.with_name("ops.case.toml").write_text(re.sub(r"reference = .*", "", filled))
+    assert load_cases(path.with_name("ops.case.toml"))[0].triton is not None
+    with pytest.raises(porter.Unusable, match="no Triton kernel 'none'; there are: softmax"):
+        draft_triton(path, ("none",))
 
 
 def test_reading_a_file() -> None:
