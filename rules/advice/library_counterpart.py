@@ -63,8 +63,8 @@ class LibraryCounterpart(Rule):
 
     The name and the body of the kernel say what it computes: a softmax, a layer or RMS norm, a matrix product,
     attention, a reduction, a scan, a sort, random numbers, an embedding. For these PyTorch, hipBLASLt, hipCUB, rocPRIM,
-    MIOpen and hipRAND have versions that are tuned for AMD GPUs. The port is right without them: this is advice, it leaves no work
-    and fails no gate. Look at it where time matters; a fused kernel, or one of an odd shape, may well stay.
+    MIOpen and hipRAND have versions that are tuned for AMD GPUs. The port is right without them: this is advice, it
+    leaves no work and fails no gate. Look at it where time matters; a fused kernel may well stay.
     """
 
     code = "Q101"
