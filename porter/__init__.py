@@ -9,6 +9,7 @@ __version__ = "0.2.0"
 _PLACES = {
     **dict.fromkeys(("port", "scan", "validate", "Ported", "Validated"), "porter.api"),
     **dict.fromkeys(("Device", "Launched"), "porter.validation.device_api"),
+    "triton_device": "porter.validation.triton.driver",
     **dict.fromkeys(("CompileError", "DeviceError", "KernelFault", "NotRunHere", "Unusable"), "porter.errors"),
 }
 

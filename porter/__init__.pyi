@@ -12,6 +12,7 @@ from porter.errors import NotRunHere as NotRunHere
 from porter.errors import Unusable as Unusable
 from porter.validation.device_api import Device as Device
 from porter.validation.device_api import Launched as Launched
+from porter.validation.triton.driver import triton_device as triton_device
 
 __version__: str
 __all__: list[str]

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from porter import __version__
 from porter.report.text import table
-from porter.system.needs import NEEDS, Need, Part
+from porter.system.needs import NEEDS, Need, Part, need
 from porter.system.programs import on_this_machine
 from porter.validation.toolchain.clang import find_bitcode, find_compiler
 from porter.validation.toolchain.headers import find_headers
@@ -97,6 +97,13 @@ def _nvcc() -> str | Missing:
     return f"{found.version} in {found.path}{span}"
 
 
+def _triton() -> str | Missing:
+    try:
+        return importlib.metadata.version("triton")
+    except importlib.metadata.PackageNotFoundError:
+        return Missing(need("Triton").absent)
+
+
 def _place(found: Path | Missing) -> str | Missing:
     return found if isinstance(found, Missing) else str(found)
 
@@ -116,6 +123,7 @@ _LOOK: dict[str, Callable[[], str | Missing]] = {
     "library headers": _libraries,
     "device libraries": lambda: _place(find_bitcode("gfx942")),
     "nvcc": _nvcc,
+    "Triton": _triton,
     "rocm_agent_enumerator": lambda: on_this_machine("rocm_agent_enumerator") or "",
     "rocminfo": lambda: on_this_machine("rocminfo") or "",
     "Python headers": lambda: _place(python_headers()),

@@ -215,6 +215,11 @@ class Kernel:
         return signature_name(demangle(self.symbol))
 
     @property
+    def parameter_sizes(self) -> tuple[int, ...]:
+        """Bytes of each parameter."""
+        return tuple(self._loaded.parameter_sizes(self.symbol))
+
+    @property
     def resources(self) -> dict[str, int]:
         """Registers, LDS and scratch, as the compiler states them (AMD devices)."""
         image = self._loaded.translate(self.symbol)
@@ -238,8 +243,12 @@ class Kernel:
         schedule: int | None = None,
         budget: int = 200_000_000,
         count_memory: bool = False,
+        names: Sequence[str] = (),
     ) -> Launched:
-        """Run it to its end. Raises KernelFault for what the kernel does wrong, NotRunHere for what is not known."""
+        """Run it to its end; `names` are those of the arguments, for messages.
+
+        Raises KernelFault for what the kernel does wrong, NotRunHere for what the device does not know.
+        """
         options = Options(
             schedule=schedule,
             races=races,
@@ -254,7 +263,7 @@ class Kernel:
             raise NotRunHere(refused.reason)
         if 0 in (*dim3(grid), *dim3(block)):
             raise ValueError(f"a launch of nothing: grid {dim3(grid)}, block {dim3(block)}")
-        lent = Lending(self._loaded.device.memory, arguments)
+        lent = Lending(self._loaded.device.memory, arguments, names)
         try:
             values = self._fitting(lent, arguments)
             outcome = self._loaded.launch(self.symbol, grid, block, values, shared, options)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,10 @@ import pytest
 
 if TYPE_CHECKING:
     from porter.validation.cases.case import Case
+    from porter.validation.triton.driver import Checks
     from porter.validation.verdict.outcome import CaseResult, ValidateReport
+
+_CHECKS: pytest.StashKey[Checks] = pytest.StashKey()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -19,7 +23,61 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--porter-cases", action="store_true", help="collect *.case.toml and run each case as a test")
     group.addoption("--porter-devices", metavar="NAME,...", help="default: all that can be used here")
     group.addoption("--porter-warp", metavar="MODE,...", default="preserve", help="preserve, native or both")
+    group.addoption("--porter-triton", metavar="DEVICE", help="run Triton kernels on a virtual device: gfx942 or ptx")
     group.addoption("--porter-port", metavar="TREE", type=Path, help="a port made before")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Before anything is collected: modules ask for a GPU when they are imported."""
+    name = config.getoption("--porter-triton")
+    if name is None:
+        return
+    from porter.validation.triton.compiling import why_no_triton
+    from porter.validation.triton.driver import triton_device
+
+    from porter.errors import DeviceError, Unusable
+
+    missing = why_no_triton()
+    if missing is not None:
+        raise pytest.UsageError(f"--porter-triton: {missing}")
+    stack = contextlib.ExitStack()
+    try:
+        config.stash[_CHECKS] = stack.enter_context(triton_device(name, cuda=True))
+    except (DeviceError, Unusable) as error:
+        raise pytest.UsageError(f"--porter-triton: {error}") from None
+    config.add_cleanup(stack.close)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """What the virtual device saw: a run without a launch shows nothing."""
+    checks = config.stash.get(_CHECKS, None)
+    if checks is None:
+        return
+    name = config.getoption("--porter-triton")
+    terminalreporter.section(f"Triton on the virtual {name}")
+    if not checks.launches:
+        terminalreporter.line("no kernel was launched")
+        return
+    terminalreporter.line(f"{checks.launches} launches of {len(checks.kernels)} kernels; tensors on the CPU")
+    for note in checks.notes:
+        terminalreporter.line(f"note: {note}")
+
+
+@pytest.fixture
+def porter_triton(request: pytest.FixtureRequest) -> Iterator[Checks]:
+    """For one test: Triton runs on the virtual gfx942 (or what --porter-triton names), "cuda" is the CPU."""
+    checks = request.config.stash.get(_CHECKS, None)
+    if checks is not None:
+        yield checks
+        return
+    from porter.validation.triton.compiling import why_no_triton
+    from porter.validation.triton.driver import triton_device
+
+    missing = why_no_triton()
+    if missing is not None:
+        pytest.skip(missing)
+    with triton_device("gfx942", cuda=True) as made:
+        yield made
 
 
 def pytest_collect_directory(path: Path, parent: pytest.Collector) -> pytest.Collector | None:

@@ -43,17 +43,25 @@ def port_build(source: SourceFile, context: Context) -> Built:
         return Built(source.data, mentioned=use)
     from porter.buildfiles.dual import both_paths
     from porter.buildfiles.engine import convert, kind_of
-    from porter.buildfiles.unit import BuildUnit
+    from porter.buildfiles.unit import BuildUnit, Kind
+    from porter.engine.python_strings import MAY_HOLD, port_strings
 
     unit = BuildUnit(source, kind_of(notice.code), _sources(context.renamed), context.settings)
     done = convert(unit)
     data = both_paths(unit, done.edits) if context.settings.style == "dual" else done.data
+    findings, edits = done.findings, done.edits
+    if unit.kind is Kind.PYTHON and context.settings.style != "dual" and MAY_HOLD.search(data):
+        from porter.engine.edits import compose, mapped_back
+
+        data, inside, changes = port_strings(SourceFile(source.path, data), context)
+        findings = (*findings, *(mapped_back(finding, [done.edits], source) for finding in inside))
+        edits = compose((done.edits, changes), len(source.text))
     left = mention(notice, data) if notice is BUILD_SETTINGS else None
     if context.settings.comments:
         from porter.buildfiles.remarks import remarked
 
-        data = remarked(unit.kind, data.decode("latin-1"), done.findings, done.edits).encode("latin-1")
-    return Built(data, done.findings, left, done.crashes, done.edits)
+        data = remarked(unit.kind, data.decode("latin-1"), findings, edits).encode("latin-1")
+    return Built(data, findings, left, done.crashes, edits)
 
 
 _known: list[Sources] = []

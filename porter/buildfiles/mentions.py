@@ -45,7 +45,8 @@ _SUFFIXES = {
 }
 _CUDA = re.compile(rb"nvcc|CUDA|cuda|\bcu(?:blas|fft|rand|sparse|solver|dnn)\b|\.cu\b|\bsm_\d\d")
 _CUDA_IN_PYTHON = re.compile(
-    rb"CUDAExtension|\bnvcc\b|load_inline|cpp_extension|RawKernel|RawModule|SourceModule|\.cu\b|[\"']cu[\"']"
+    rb"CUDAExtension|\bnvcc\b|load_inline|cpp_extension|RawKernel|RawModule|SourceModule|ElementwiseKernel|ReductionKernel|cuda\.jit"
+    rb"|nvrtcCreateProgram|cuda\.core|\.cu\b|[\"']cu[\"']"
 )
 _CUDA_IN_SCRIPT = re.compile(rb"\bnvcc\b|-DCUDA|-DCMAKE_CUDA|\w\.cu\b|CUDA_HOME|CUDA_PATH|/cuda\b")
 _CUDA_IN_SETTINGS = re.compile(

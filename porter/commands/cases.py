@@ -45,9 +45,14 @@ def init_command(
     def run() -> int:
         from porter.validation.draft.init import Draft, draft, place_of
         from porter.validation.draft.machine import ObjectDraft, draft_objects, is_machine_code, place_beside
+        from porter.validation.draft.triton import TritonDraft, draft_triton
 
-        made: Draft | ObjectDraft
-        if is_machine_code(source):
+        made: Draft | ObjectDraft | TritonDraft
+        if source.suffix == ".py":
+            if trying:
+                raise Unusable("--try runs originals of CUDA: a Triton kernel is its own")
+            made, place = draft_triton(source, tuple(kernel or ())), place_beside(source)
+        elif is_machine_code(source):
             if trying:
                 raise Unusable("--try runs originals: machine code has none")
             made, place = draft_objects(source, tuple(kernel or ())), place_beside(source)

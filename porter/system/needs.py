@@ -117,6 +117,8 @@ NEEDS = (
     Need("lld", Part.VALIDATE, "building HIP programs that run without a GPU", debian="lld-19", otherwise="LLVM",
          least=(17,), programs=_llvm("ld.lld"), folders=_ROCM_LLVM),
     Need("ldd", Part.VALIDATE, "which libraries a program is linked to", debian="libc-bin", programs=("ldd",)),
+    Need("Triton", Part.VALIDATE, "compiling Triton kernels for both virtual devices; its wheel has its own LLVM",
+         extra="triton"),
     Need("C++ compiler", Part.GPU, "the Python side of kernels on a GPU", debian="g++",
          programs=("c++", "g++", "clang++", "clang++-19"), variables=("CXX",)),
     Need("Python headers", Part.GPU, "the Python side of kernels on a GPU: Python.h", debian="python3-dev"),

@@ -16,7 +16,7 @@ ROOMS = {
     "porter.system": {"errors"},
     "porter.names": {"system", "model", "cpp"},
     "porter.cpp": {"model", "source", "system", "names"},
-    "porter.engine": {"cpp", "names", "model", "source", "settings", "buildfiles", "rules"},
+    "porter.engine": {"cpp", "names", "model", "source", "settings", "system", "buildfiles", "rules"},
     "porter.warp": {"cpp", "engine", "model", "source"},
     "porter.rules": {"engine", "cpp", "warp", "names", "buildfiles"},
     "porter.buildfiles": {"engine", "model", "source", "project", "rules", "system"},

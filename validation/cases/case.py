@@ -9,6 +9,7 @@ from pathlib import Path
 
 from porter.validation.cases.expression import BadExpression, Expression, Number
 from porter.validation.cases.sampling import Sampling
+from porter.validation.cases.triton_source import TritonSource
 
 SUFFIX = ".case.toml"
 AWKWARD = (0, 1, 31, 32, 33, 63, 64, 65, 97, 127, 128, 129, 1000)
@@ -122,6 +123,8 @@ class Case:
     """The folder that is ported."""
     is_object: bool = False
     """`source` is a library or code object that something else built: there is no original, and nothing to port."""
+    triton: TritonSource | None = None
+    """The kernel is a Triton kernel in `source`, compiled for each device; nothing is ported."""
     string: str | None = None
     """The string of the source that holds the kernel; empty: whichever does; None: the kernel is in the source."""
     shared: Expression = field(default_factory=lambda: Expression("0"))
@@ -154,6 +157,11 @@ class Case:
     """Device (or `*`) and the reason why the case is not run on it."""
     lines: Mapping[str, int] = field(default_factory=dict)
     """Where its keys stand."""
+
+    @property
+    def is_built(self) -> bool:
+        """Whether it needs no compiler of C++ and no port."""
+        return self.is_object or self.triton is not None
 
     @property
     def folder(self) -> Path:

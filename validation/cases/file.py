@@ -23,6 +23,7 @@ from porter.validation.cases.case import (
 )
 from porter.validation.cases.expression import LARGEST, BadExpression, Expression, Number
 from porter.validation.cases.shorthand import expand
+from porter.validation.cases.triton_source import Constant, TritonSource, Written, kernels_of
 
 from porter.errors import Unusable
 from porter.system.paths import named_by
@@ -49,6 +50,7 @@ _TOP = {
     "case",
 }
 _CASE = {
+    *("triton", "warps", "stages"),
     *("name", "kernel", "arguments", "constants", "grid", "block", "shared", "cooperative", "symbols", "sweep"),
     *("reference", "tolerance", "seeds", "profiles", "deterministic", "races", "initialised", "bytes", "operations"),
     *(
@@ -177,18 +179,28 @@ class _Reader:
 
     def case(self) -> Case:
         self.file._known(self.table, _CASE, self.index)
-        kernel = self._text("kernel").replace("(anonymous namespace)::", "")
+        dotted = self.table.get("triton")
+        is_triton = dotted is not None
+        kernel = (self._triton_name(dotted) if is_triton else self._text("kernel")).replace(
+            "(anonymous namespace)::", ""
+        )
         name = self._text("name", re.sub(r"\W+", "_", kernel.rpartition("::")[2]).strip("_"))
         sweep = self._sweep()
         symbols = self._symbols()
         names = {n for table in sweep for n, _ in table} | {n for n, _ in symbols}
+        given = self._triton_constants(names) if is_triton else ()
+        symbols += tuple(
+            (one.name, one.expression) for one in given if one.expression is not None and one.name not in names
+        )
+        names |= {n for n, _ in symbols}
         arguments = self._arguments("arguments", names)
-        constants = self._arguments("constants", names)
+        constants = () if is_triton else self._arguments("constants", names)
         is_object = self._get("object") is not None
         if is_object and self._get("source") is not None:
             raise self._error("object", "a case has a source or an object, not both")
-        source = self._path("object" if is_object else "source", required=True)
         root = self._root()
+        triton = self._triton(str(dotted), root, arguments, given) if is_triton else None
+        source = triton.file if triton else self._path("object" if is_object else "source", required=True)
         assert source is not None
         case = Case(
             name=name,
@@ -197,7 +209,7 @@ class _Reader:
             source=source,
             kernel=kernel,
             grid=self._dimensions("grid", {*names, LANES}),
-            block=self._dimensions("block", {*names, LANES}),
+            block=(Expression(str(32 * triton.warps)),) if triton else self._dimensions("block", {*names, LANES}),
             arguments=arguments,
             root=root,
             shared=self._expression("shared", self.table.get("shared", 0), {*names, LANES}),
@@ -213,6 +225,7 @@ class _Reader:
             races=self._flag("races", default=True),
             initialised=self._flag("initialised", default=True),
             is_object=is_object,
+            triton=triton,
             string=self._string(),
             port=self._path("port"),
             port_lanes=self._port_lanes(),
@@ -228,6 +241,66 @@ class _Reader:
         if not any(argument.is_written for argument in arguments) and not case.not_run:
             raise self._error("arguments", "no argument is out or inout: there is nothing to compare")
         return case
+
+    # -- Triton ---------------------------------------------------------------------------------------
+
+    def _triton_name(self, dotted: Any) -> str:
+        if not isinstance(dotted, str) or not re.fullmatch(r"\w+(\.\w+)+", dotted):
+            raise self._error("triton", f"triton must be 'module.kernel', not {dotted!r}")
+        for key in ("kernel", "source", "object", "string", "block", "port"):
+            if key in self.table:
+                raise self._error(key, f"{key} does not go with triton")
+        return dotted.rpartition(".")[2]
+
+    def _triton_constants(self, names: set[str]) -> tuple[Constant, ...]:
+        table = self.table.get("constants", {})
+        if not isinstance(table, dict):
+            raise self._error("constants", "constants of a Triton kernel are a table: { BLOCK = 128 }")
+        made: list[Constant] = []
+        for name, value in table.items():
+            if isinstance(value, str) and value.startswith("tl."):
+                made.append(Constant(name, dtype=value[3:]))
+            elif isinstance(value, str) and value[:1] == "'" == value[-1:]:
+                made.append(Constant(name, text=value[1:-1]))
+            else:
+                known = names | {one.name for one in made if one.expression is not None}
+                made.append(Constant(name, self._expression("constants", value, known)))
+        return tuple(made)
+
+    def _triton(
+        self, dotted: str, root: Path, arguments: tuple[Argument, ...], constants: tuple[Constant, ...]
+    ) -> TritonSource:
+        """The kernel, if its file has it and its parameters are those that the case gives."""
+        module, _, kernel = dotted.rpartition(".")
+        numbers = {}
+        for key, default in (("warps", 4), ("stages", None)):
+            numbers[key] = self.table.get(key, default)
+            if numbers[key] is not None and (type(numbers[key]) is not int or not 1 <= numbers[key] <= 32):
+                raise self._error(key, f"{key} must be a number from 1 to 32")
+        passed = tuple((argument.name, argument.dtype if argument.kind != "null" else "") for argument in arguments)
+        source = TritonSource(root.absolute(), module, kernel, constants, numbers["warps"], numbers["stages"], passed)
+        try:
+            written = kernels_of(source.file)
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise self._error("triton", f"triton: {source.file}: {reason}") from None
+        if kernel not in written:
+            raise self._error(
+                "triton", f"no Triton kernel {kernel!r} in {source.file}; there are: {', '.join(written)}"
+            )
+        self._matches(written[kernel], [argument.name for argument in arguments], {one.name for one in constants})
+        return source
+
+    def _matches(self, written: Written, arguments: list[str], constants: set[str]) -> None:
+        wanted = [name for name in written.parameters if name not in constants and name not in written.constants]
+        missing = [name for name in written.parameters
+                   if name not in arguments and name not in constants and name not in written.optional]  # fmt: skip
+        unknown = [name for name in (*arguments, *sorted(constants)) if name not in written.parameters]
+        if missing or unknown:
+            what = f"{missing[0]} is not given" if missing else f"it has no {unknown[0]}"
+            raise self._error("arguments", f"{written.name}({', '.join(written.parameters)}): {what}")
+        if arguments != [name for name in wanted if name in arguments]:
+            raise self._error("arguments", f"the arguments of {written.name} stand in the order {', '.join(wanted)}")
 
     # -- small pieces ---------------------------------------------------------------------------------
 

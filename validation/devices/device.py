@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from porter.validation.cases.triton_source import TritonSource
 from porter.validation.devices.core.memory import Argument
 from porter.validation.devices.core.result import Array, Fault, NotRun, Ran
 
@@ -26,6 +27,8 @@ class Program:
     """Other kernels of the source that will be wanted: one compilation may serve all."""
     is_object: bool = False
     """`source` is no source: it holds machine code."""
+    triton: TritonSource | None = None
+    """The kernel is Triton's, and Triton compiles it."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,8 @@ class Launch:
     """Virtual devices: begin with the module's variables as the launch before left them."""
     rounding: str = "nearest"
     """Virtual devices: `up` or `down` for all that rounds to nearest."""
+    constexprs: tuple[tuple[str, bool | int | float | str], ...] = ()
+    """Of a Triton kernel: what it is compiled with; types as `tl.float16`."""
     constants: tuple[tuple[str, Array], ...] = ()
     """`__constant__` and `__device__` variables to set before the launch, by their C++ names."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import functools
+import importlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -96,6 +97,10 @@ class VirtualDevice:
         """Compile one kernel, for at most so many seconds; cut out of its file where the file cannot be compiled."""
         if program.is_object:
             return self._from_object(program)
+        if program.triton is not None:
+            load = importlib.import_module("porter.validation.triton.compiling").load_triton  # which needs this module
+            loaded: Loaded | BuildFailed | NotRun = load(self, program.triton)
+            return loaded
         made = self._compile_only(program, seconds)
         if isinstance(made, CompileFailed) and program.also:  # one of the others may be to blame
             program = replace(program, also=())
@@ -151,6 +156,11 @@ class VirtualDevice:
                     return refused
                 return VirtualKernel((), module, symbol, _state(device, module), self.backend.alignment)
         return NotRun(f"no kernel {program.kernel} in {program.source}, or more than one; see `porter objects`")
+
+    def load_text(self, text: str) -> tuple[Any, tuple[tuple[int, bytes], ...]]:
+        """What a compiler made, as a module (or NotRun), and its variables as they are before any launch."""
+        device = self._open()
+        return (device, ()) if isinstance(device, NotRun) else self._load(device, text)
 
     def _load(self, device: Any, text: str) -> tuple[Any, tuple[tuple[int, bytes], ...]]:
         """The module, and its variables as they are before any launch."""

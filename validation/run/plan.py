@@ -137,7 +137,7 @@ def _devices(case: Case, request: Request) -> tuple[str, ...]:
     """Where a case is run: what was asked for, else what is here and fits."""
     if request.devices is not None:
         return request.devices
-    why_not = registry.why_not_built if case.is_object else registry.why_not
+    why_not = registry.why_not_built if case.is_built else registry.why_not
     return tuple(name for name in registry.DEFAULT if why_not(name) is None and not (case.is_object and name in _CUDA))
 
 
@@ -162,7 +162,7 @@ def _file_error(error: CaseError) -> FileError:
 
 def _check_signature(case: Case) -> None:
     """Raise CaseError for a kernel that is not in the source, or one with another number of parameters."""
-    if case.is_object or (case.not_run and dict(case.not_run).get("*")):
+    if case.is_built or (case.not_run and dict(case.not_run).get("*")):
         return
     name = re.split(r"[<(]", case.kernel)[0].rpartition("::")[2].strip()
     source = kernel_file(case, case.source)
@@ -219,8 +219,8 @@ def _task(case: Case, also: tuple[str, ...], devices: Sequence[str], request: Re
 
 def sides_of(case: Case, also: tuple[str, ...], devices: Sequence[str], request: Request) -> Iterator[SidePlan]:
     """What runs where for one case: the original and the ports, each on its device, or the reason why not."""
-    if case.is_object:
-        yield from _object_sides(case, devices)
+    if case.is_built:
+        yield from _built_sides(case, devices)
         return
     for name in (name for name in registry.NAMES if name in devices):
         reason = case.reason_not_run(name) or registry.why_not(name)
@@ -239,12 +239,13 @@ def sides_of(case: Case, also: tuple[str, ...], devices: Sequence[str], request:
                 yield _port_side(case, also, name, warp, request)
 
 
-def _object_sides(case: Case, devices: Sequence[str]) -> Iterator[SidePlan]:
-    """Machine code is the port; its original is not here."""
-    for name in (name for name in registry.NAMES if name in devices and name not in _CUDA):
+def _built_sides(case: Case, devices: Sequence[str]) -> Iterator[SidePlan]:
+    """Machine code is the port, and its original is not here; Triton compiles one source for both."""
+    for name in (name for name in registry.NAMES if name in devices and not (case.is_object and name in _CUDA)):
         reason = case.reason_not_run(name) or registry.why_not_built(name)
-        program = None if reason else Program(case.source, case.kernel, "hip", is_object=True)
-        yield SidePlan("port", name, program, GIVEN, reason or "")
+        side, language = ("original", "cuda") if name in _CUDA else ("port", "hip")
+        program = Program(case.source, case.kernel, language, is_object=case.is_object, triton=case.triton)
+        yield SidePlan(side, name, None if reason else program, GIVEN if side == "port" else None, reason or "")
 
 
 def _program(case: Case, source: Path, language: str, also: tuple[str, ...]) -> Program:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from porter.validation.cases import dtypes
 from porter.validation.cases.case import LANES, Case
 from porter.validation.cases.dtypes import Array
+from porter.validation.cases.expression import BadExpression
 from porter.validation.cases.inputs import Filled, Trial
 from porter.validation.devices.core.result import Counters, Fault, FaultKind, Left, NotRun, Ran
 from porter.validation.devices.device import Launch, Loaded, TimedOut
@@ -118,6 +119,7 @@ def _launch(
         initialised=case.initialised,
         again=schedule.again,
         rounding=schedule.rounding,
+        constexprs=_constexprs(case, trial),
         constants=tuple((constant.name, filled.arrays[constant.name]) for constant in case.constants),
     )
     if 0 in grid or 0 in block:  # a launch of nothing is an error of the caller on real devices
@@ -132,6 +134,15 @@ def _launch(
             done, counters=outcome.counters, unordered=outcome.unordered, left={v.name: v for v in outcome.left}
         )
     return Done(*_failure(outcome), packed=packed, launch=launch)
+
+
+def _constexprs(case: Case, trial: Trial) -> tuple[tuple[str, bool | int | float | str], ...]:
+    if case.triton is None:
+        return ()
+    try:
+        return tuple((constant.name, constant.value(trial.symbols)) for constant in case.triton.constants)
+    except BadExpression as error:
+        raise case.error(f"constants: {error}", "constants") from None
 
 
 def _failure(outcome: Fault | TimedOut | NotRun) -> tuple[Status, str]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import bisect
+import contextlib
 import functools
 import re
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,8 +18,9 @@ from porter.validation.devices.gfx942.text import Function, Instruction, Label, 
 from porter.validation.toolchain.programs import find
 from porter.validation.toolchain.result import Missing
 
-_LINE = re.compile(r"^\s+(?P<text>\S.*?)\s*// (?P<address>[0-9A-F]{12,16}):")
 _SOURCE = re.compile(r"^; (?P<file>.+):(?P<line>\d+)$")
+_AT_ONCE = 200
+"""Functions in one call of llvm-objdump."""
 Spans = tuple[tuple[int, int], ...]
 
 
@@ -30,6 +32,10 @@ def tool(name: str) -> str:
     return found.path
 
 
+def _objdump() -> tuple[str, ...]:
+    return (tool("llvm-objdump"), "-d", "-l", "--no-show-raw-insn")
+
+
 def _run(*command: str) -> str:
     done = subprocess.run(command, capture_output=True, check=False)
     if done.returncode:
@@ -37,21 +43,25 @@ def _run(*command: str) -> str:
     return done.stdout.decode("utf-8", "replace")
 
 
-def disassembled(listing: str) -> dict[int, Instruction]:
-    """Instructions by address; those from system headers are charged to the line before."""
+def disassembled(listing: str, seen: dict[str, Instruction]) -> dict[int, Instruction]:
+    """Instructions by address; those from system headers are charged to the line before. `seen`: by text."""
     found: dict[int, Instruction] = {}
-    seen: dict[str, Instruction] = {}
     file, source_line = None, 0
     for number, line in enumerate(listing.splitlines(), 1):
-        if match := _SOURCE.match(line):
+        if line.startswith("\t"):
+            text, mark, place = line.partition("// ")
+            if not mark:
+                continue
+            address, text = int(place.partition(":")[0], 16), text.strip()
+            made = seen.get(text)
+            if made is None:
+                made = seen.setdefault(text, parse_instruction(text, number))
+            found[address] = Instruction(
+                made.mnemonic, made.form, made.operands, made.modifiers, made.text, number, file, source_line, address
+            )
+        elif match := _SOURCE.match(line):
             if not SYSTEM.search(match["file"]):
                 file, source_line = match["file"], int(match["line"])
-        elif match := _LINE.match(line):
-            address = int(match["address"], 16)
-            made = seen.get(match["text"])
-            if made is None:
-                made = seen.setdefault(match["text"], parse_instruction(match["text"], number))
-            found[address] = replace(made, line=number, file=file, source_line=source_line, address=address)
         elif line.endswith(">:"):
             file, source_line = None, 0
     return found
@@ -85,6 +95,7 @@ class Functions(Mapping[str, Function]):
         self._starts = _starts(named, self._is_code)
         self._sorted = sorted(self._starts)
         self._made: dict[str, Function] = {}
+        self._seen: dict[str, Instruction] = {}
 
     def __getitem__(self, name: str) -> Function:
         if name not in self._made:
@@ -102,6 +113,20 @@ class Functions(Mapping[str, Function]):
 
     def __contains__(self, name: object) -> bool:
         return name in self._addresses
+
+    def read_ahead(self, names: Iterable[str]) -> None:
+        """Disassembles several functions in one go: for who wants many of them."""
+        wanted = [name for name in names if name not in self._made and self._addresses.get(name) in self._ends]
+        for first in range(0, len(wanted), _AT_ONCE):
+            some = wanted[first : first + _AT_ONCE]
+            listing = _run(*_objdump(), f"--disassemble-symbols={','.join(some)}", self._path)
+            instructions = disassembled(listing, self._seen)
+            places = sorted(instructions)
+            for name in some:
+                start, end = self._addresses[name], self._ends[self._addresses[name]]
+                inside = places[bisect.bisect_left(places, start) : bisect.bisect_left(places, end)]
+                with contextlib.suppress(Unreadable):  # said again when it is wanted
+                    self._made[name] = Function(name, list(self._items({at: instructions[at] for at in inside})))
 
     def address(self, name: str) -> int:
         """Where a function begins."""
@@ -141,7 +166,8 @@ class Functions(Mapping[str, Function]):
     def _disassemble(self, start: int, name: str) -> Function:
         end = self._end(start)
         span = (f"--start-address={start:#x}", f"--stop-address={end:#x}")
-        instructions = disassembled(_run(tool("llvm-objdump"), "-d", "-l", "--no-show-raw-insn", *span, self._path))
+        listing = _run(*_objdump(), *span, self._path)
+        instructions = disassembled(listing, self._seen)
         if start not in self._ends:  # a function without a symbol that this one calls may lie behind it
             called = [a for a in reached_addresses(instructions.values()) if start < a < end and a in instructions]
             instructions = {a: i for a, i in instructions.items() if a < min(called, default=end)}

@@ -148,6 +148,8 @@ def strip_comment(line: str) -> str:
 
 def split_operands(text: str) -> list[str]:
     """Comma-separated operands; commas in brackets and bars do not separate."""
+    if "[" not in text and "(" not in text:
+        return [part for part in map(str.strip, text.split(",")) if part] if ",," not in text else text.split(",")
     parts: list[str] = []
     depth, current = 0, ""
     for char in text:
@@ -163,6 +165,8 @@ def split_operands(text: str) -> list[str]:
 
 
 def _split_words(text: str) -> list[str]:
+    if "[" not in text and "(" not in text:
+        return text.split()
     words: list[str] = []
     depth, current = 0, ""
     for char in text:

@@ -1,0 +1,310 @@
+"""CUDA in strings of Python files: which calls compile one, where its text stands, and what the rules find in it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from porter.cpp.literals import Literal, Piece
+from porter.cpp.runtime_strings import RuntimeSource
+from porter.engine import edits as editing
+from porter.engine.embedded import embed
+from porter.engine.support import FOLDER
+from porter.model import Edit, Effort, Finding
+from porter.source import SourceFile
+from porter.system.reading import parsed_python
+
+if TYPE_CHECKING:
+    from porter.engine.file import Context
+
+MAY_HOLD = re.compile(
+    rb"\b(?:RawKernel|RawModule|ElementwiseKernel|ReductionKernel|SourceModule|load_inline|nvrtcCreateProgram)\b"
+    rb"|\bcuda\.core\b|@cuda\.jit|\bcuda\.jit\("
+)
+MOST_PASSES = 4
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """A call that compiles CUDA text: which of its arguments are text, and whose it is."""
+
+    library: str
+    places: tuple[int, ...]
+    words: tuple[str, ...]
+    on_amd: str = ""
+    """Why the call itself does not run on AMD; empty: it does."""
+    finds_headers: bool = False
+    """Whether the compiler is hipcc, with folders for headers, and not hipRTC."""
+
+
+_CUPY = "CuPy's RawModule takes the text"
+COMPILERS = {
+    "RawKernel": Compiler("CuPy", (0,), ("code",)),
+    "RawModule": Compiler("CuPy", (0,), ("code",)),
+    "ElementwiseKernel": Compiler("CuPy", (2,), ("operation", "preamble", "loop_prep", "after_loop")),
+    "ReductionKernel": Compiler("CuPy", (2, 3, 4), ("map_expr", "reduce_expr", "post_map_expr", "preamble")),
+    "load_inline": Compiler("PyTorch", (), ("cuda_sources",), finds_headers=True),
+    "SourceModule": Compiler("PyCUDA", (0,), ("source",), f"PyCUDA has no version for AMD: {_CUPY}"),
+    "nvrtcCreateProgram": Compiler(
+        "cuda-python", (0,), ("src",), "cuda-python has no version for AMD: hip-python's hiprtcCreateProgram is like it"
+    ),
+    "Program": Compiler("cuda.core", (0,), ("code",), f"cuda.core has no version for AMD: {_CUPY}"),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class PythonSource:
+    """One text that is compiled, or why it cannot be followed."""
+
+    call: str
+    start: int
+    """Of the call's name, in bytes."""
+    end: int
+    literal: Literal | None = None
+    name: str = ""
+    at: int = 0
+    """Where the text's literal begins."""
+    problem: str = ""
+
+
+def sources_of(source: SourceFile) -> tuple[PythonSource, ...]:
+    """Every text that a Python file has compiled as CUDA, in order; none for what is no Python."""
+    if MAY_HOLD.search(source.data) is None:
+        return ()
+    try:
+        source.data.decode("utf-8")
+        root = parsed_python(source.data)
+    except ValueError:
+        return ()
+    return tuple(_Reader(source, root).sources())
+
+
+def port_strings(source: SourceFile, context: Context) -> tuple[bytes, tuple[Finding, ...], tuple[Edit, ...]]:
+    """The file with the texts ported in place, what was found in them at the lines of the file, and the edits."""
+    from porter.engine.file import find
+
+    first, trail, kept = source, list[Sequence[Edit]](), list[Finding]()
+    for _ in range(MOST_PASSES):
+        found: list[Finding] = []
+        seen: set[int] = set()
+        for one in sources_of(source):
+            if one.literal is None or one.at in seen:
+                continue
+            seen.add(one.at)
+            text = RuntimeSource(0, 0, one.at, one.name, one.literal)
+            embedded = embed(source, text, context.unit)
+            inside = [_reachable(finding, COMPILERS[one.call]) for finding in find(embedded.unit, context.rules)]
+            found += embedded.findings(inside)
+        accepted = editing.accept(found)
+        winners = set(map(id, accepted.findings))
+        losers = {id(conflict.loser) for conflict in accepted.conflicts}
+        kept += [editing.mapped_back(finding, trail, first) for finding in found
+                 if id(finding) not in losers and (not trail or id(finding) in winners)]  # fmt: skip
+        if not accepted.edits:
+            break
+        trail.append(sorted(accepted.edits))
+        source = SourceFile(source.path, editing.apply(source.text, accepted.edits).encode("latin-1"))
+    ordered = sorted(kept, key=lambda finding: (finding.span.start, finding.span.end, finding.code, finding.message))
+    return source.data, tuple(ordered), tuple(editing.compose(trail, len(first.text)))
+
+
+def _reachable(finding: Finding, compiler: Compiler) -> Finding:
+    """A rewrite that needs our headers can only be done where the compiler can be told where they are."""
+    ours = [include for include in finding.includes if include.startswith(FOLDER + "/")]
+    if not ours:
+        return finding
+    if compiler.finds_headers:
+        effort = finding.effort if finding.effort is Effort.MANUAL else Effort.REVIEW
+        return replace(
+            finding,
+            effort=effort,
+            message=f"{finding.message}; extra_include_paths has to name the folder of {ours[0]}",
+        )
+    message = f"{finding.message}; not done: hipRTC does not find {ours[0]} from {compiler.library}"
+    return replace(finding, edits=(), includes=(), effort=Effort.MANUAL, message=message)
+
+
+class _Reader:
+    """Finds calls, and follows what they are given to the literals."""
+
+    def __init__(self, source: SourceFile, root: ast.Module) -> None:
+        self.source, self.root = source, root
+        self.assigned: dict[str, list[ast.expr | None]] = {}
+        for node in ast.walk(root):
+            self._assignments(node)
+        self.core = any("cuda.core" in ast.unparse(node) for node in ast.walk(root)
+                        if isinstance(node, ast.Import | ast.ImportFrom))  # fmt: skip
+
+    def _assignments(self, node: ast.AST) -> None:
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                for name in (inner for inner in ast.walk(target) if isinstance(inner, ast.Name)):
+                    self.assigned.setdefault(name.id, []).append(node.value if target is name else None)
+        elif isinstance(node, ast.AnnAssign | ast.AugAssign) and isinstance(node.target, ast.Name):
+            value = node.value if isinstance(node, ast.AnnAssign) else None
+            self.assigned.setdefault(node.target.id, []).append(value)
+        elif isinstance(node, ast.arg):
+            self.assigned.setdefault(node.arg, []).append(None)
+        elif isinstance(node, ast.For | ast.comprehension):
+            for name in (inner for inner in ast.walk(node.target) if isinstance(inner, ast.Name)):
+                self.assigned.setdefault(name.id, []).append(None)
+
+    def sources(self) -> Iterator[PythonSource]:
+        calls = [node for node in ast.walk(self.root) if isinstance(node, ast.Call)]
+        for call in sorted(calls, key=lambda node: (node.lineno, node.col_offset)):
+            name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+            if name not in COMPILERS or (name == "Program" and not self.core):
+                continue
+            compiler = COMPILERS[name]
+            given = [argument for index, argument in enumerate(call.args) if index in compiler.places]
+            given += [word.value for word in call.keywords if word.arg in compiler.words]
+            for argument in given:
+                for node, held, problem in self._texts(argument, "", 0):
+                    yield self._source(name, call.func, node, held, problem)
+
+    def _texts(self, node: ast.expr, held: str, depth: int) -> Iterator[tuple[ast.Constant | None, str, str]]:
+        """Literals behind an expression, the variable that holds each, and why there is none."""
+        if isinstance(node, ast.Constant):
+            if isinstance(node.value, str):
+                yield node, held, ""
+        elif isinstance(node, ast.List | ast.Tuple):
+            for inner in node.elts:
+                yield from self._texts(inner, held, depth)
+        elif isinstance(node, ast.Name) and depth < 4:
+            values = self.assigned.get(node.id, [])
+            if len(values) == 1 and values[0] is not None:
+                problem = self._other_use(node.id)
+                if problem:
+                    yield None, node.id, problem
+                else:
+                    yield from self._texts(values[0], node.id, depth + 1)
+            else:
+                why = "is set in several places" if len(values) > 1 else "comes from elsewhere"
+                yield None, node.id, f"the text of {node.id} {why}"
+        elif isinstance(node, ast.Call) and self._keeps_text(node):
+            inner = node.func.value if isinstance(node.func, ast.Attribute) and not node.args else node.args[0]
+            yield from self._texts(inner, held, depth + 1)
+        else:
+            yield None, held, f"the text is made at run time: {_short(node)}"
+
+    @staticmethod
+    def _keeps_text(node: ast.Call) -> bool:
+        """`s.encode()`, `str.encode(s)`, `bytes(s, "utf-8")`."""
+        name = ast.unparse(node.func)
+        if name in ("str.encode", "bytes") and node.args:
+            return True
+        return isinstance(node.func, ast.Attribute) and node.func.attr == "encode" and not isinstance(
+            node.func.value, ast.Call
+        )  # fmt: skip
+
+    def _other_use(self, name: str) -> str:
+        """What else is done with a variable that would see the new text."""
+        for node in ast.walk(self.root):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == name:
+                if node.attr not in ("encode", "count"):
+                    return f"{name}.{node.attr} changes or searches the text"
+            elif (
+                isinstance(node, ast.BinOp)
+                and any(isinstance(s, ast.Name) and s.id == name for s in (node.left, node.right))
+            ) or (isinstance(node, ast.FormattedValue) and isinstance(node.value, ast.Name) and node.value.id == name):
+                return f"{name} is a part of another text"
+        return ""
+
+    def _source(self, call: str, func: ast.expr, node: ast.Constant | None, held: str, problem: str) -> PythonSource:
+        start, end = self._place(func)
+        if node is None:
+            return PythonSource(call, start, end, name=held, problem=problem)
+        literal = self._literal(node)
+        if literal is None:
+            return PythonSource(call, start, end, name=held, problem="its literal has escapes that are not followed")
+        return PythonSource(call, start, end, literal, held, literal.position(0))
+
+    def _place(self, node: ast.expr) -> tuple[int, int]:
+        """Byte range: ast counts columns in bytes of UTF-8."""
+        assert node.end_lineno is not None and node.end_col_offset is not None
+        start = self.source.line_start(node.lineno) + node.col_offset
+        return start, self.source.line_start(node.end_lineno) + node.end_col_offset
+
+    def _literal(self, node: ast.Constant) -> Literal | None:
+        start, end = self._place(node)
+        pieces: list[Piece] = []
+        text, forms, at = "", list[tuple[bool, str]](), start
+        while at < end:
+            blank = _BETWEEN.match(self.source.text, at, end)
+            at = blank.end() if blank else at
+            if at >= end:
+                break
+            opened = _OPENING.match(self.source.text, at, end)
+            if opened is None:
+                return None
+            raw, quote = "r" in opened["prefix"].lower(), opened["quote"]
+            found = _characters(self.source.text, opened.end(), end, quote, raw=raw)
+            if found is None:
+                return None
+            characters, starts, after = found
+            pieces.append(Piece(len(text), starts, quote if raw or len(quote) == 3 else None))
+            forms.append((raw, quote))
+            text += characters
+            at = after
+        if text != str(node.value).encode("utf-8", "surrogatepass").decode("latin-1"):
+            return None
+        return _PythonLiteral(text, tuple(pieces), tuple(forms))
+
+
+_BETWEEN = re.compile(r"(?:[\s\\()]|#[^\n]*)+")
+_OPENING = re.compile(r"(?P<prefix>[rRuU]?)(?P<quote>\"\"\"|'''|\"|')")
+_SIMPLE = {"n": "\n", "t": "\t", "\\": "\\", "'": "'", '"': '"', "0": "\0", "r": "\r"}
+
+
+def _characters(text: str, at: int, end: int, quote: str, *, raw: bool) -> tuple[str, tuple[int, ...], int] | None:
+    """The characters of a literal up to its quote, where each begins, and what follows; None for rare escapes."""
+    found: list[str] = []
+    starts: list[int] = []
+    while at < end:
+        if text.startswith(quote, at):
+            return "".join(found), (*starts, at), at + len(quote)
+        character = text[at]
+        if character == "\\" and raw:
+            found += text[at : at + 2]
+            starts += [at, at + 1]
+            at += 2
+        elif character == "\\":
+            following = text[at + 1]
+            if following == "\n":
+                at += 2
+                continue
+            if following in "xuUN01234567abfv" and not (following == "0" and not text[at + 2].isdigit()):
+                return None
+            found += [_SIMPLE[following]] if following in _SIMPLE else ["\\", following]
+            starts += [at] if following in _SIMPLE else [at, at + 1]
+            at += 2
+        else:
+            found.append(character)
+            starts.append(at)
+            at += 1
+    return None
+
+
+@dataclass(frozen=True)
+class _PythonLiteral(Literal):
+    """A literal of Python: what may be written into it depends on its quotes."""
+
+    forms: tuple[tuple[bool, str], ...] = ()
+    """Of each piece: whether it is raw, and its quote."""
+
+    def edits(self, edit: Edit) -> tuple[Edit, ...] | None:
+        """None where the new text would mean something else there."""
+        for raw, quote in self.forms:
+            if "\\" in edit.text and not raw and len(quote) == 3:
+                return None
+            if len(quote) == 1 and (quote in edit.text or (raw and "\n" in edit.text)):
+                return None
+        return super().edits(edit)
+
+
+def _short(node: ast.expr) -> str:
+    text = " ".join(ast.unparse(node).split())
+    return text if len(text) <= 40 else text[:37] + "..."

@@ -1,0 +1,73 @@
+"""torch's device "cuda" as the CPU, for tests that name it: their tensors are made where virtual devices find them."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+from unittest import mock
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+_CPU = torch.device("cpu")
+
+
+def _is_cuda(value: Any) -> bool:
+    if isinstance(value, torch.device):
+        return value.type == "cuda"
+    return isinstance(value, str) and value.partition(":")[0] == "cuda"
+
+
+def _there(value: Any) -> Any:
+    return _CPU if _is_cuda(value) else value
+
+
+class _Moved(TorchFunctionMode):
+    """Calls that name the device name the CPU instead."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = {key: _there(value) if key == "device" else value for key, value in (kwargs or {}).items()}
+        if func is torch.Tensor.cuda:
+            return args[0]
+        if func == torch.Tensor.is_cuda.__get__:  # a new object each time
+            return True
+        if func is torch.Tensor.to:
+            args = (args[0], *map(_there, args[1:]))
+        return func(*args, **kwargs)
+
+
+@contextlib.contextmanager
+def cuda_is_cpu(device: str) -> Iterator[None]:
+    """Within it, "cuda" is taken for the CPU by torch's functions, and torch.cuda says that a GPU is there."""
+    capability = (8, 0) if device == "ptx" else (9, 4)
+    properties = SimpleNamespace(
+        name="virtual device", major=capability[0], minor=capability[1], total_memory=64 << 30, gcnArchName=device,
+        multi_processor_count=108 if device == "ptx" else 304, warp_size=32 if device == "ptx" else 64,
+        shared_memory_per_block_optin=163 << 10, shared_memory_per_multiprocessor=164 << 10,
+        regs_per_multiprocessor=65536,
+        max_threads_per_multi_processor=2048, L2_cache_size=4 << 20,
+    )  # fmt: skip
+    stand_ins = {
+        "is_available": lambda: True,
+        "is_initialized": lambda: True,
+        "device_count": lambda: 1,
+        "current_device": lambda: 0,
+        "set_device": lambda device: None,
+        "synchronize": lambda device=None: None,
+        "empty_cache": lambda: None,
+        "get_device_name": lambda device=None: "virtual device",
+        "get_device_capability": lambda device=None: capability,
+        "get_device_properties": lambda device=None: properties,
+        "is_bf16_supported": lambda including_emulation=True: True,
+        "device": lambda device: contextlib.nullcontext(),
+        "stream": lambda stream: contextlib.nullcontext(),
+        "manual_seed": torch.manual_seed,
+        "manual_seed_all": torch.manual_seed,
+    }
+    with contextlib.ExitStack() as stack:
+        for name, function in stand_ins.items():
+            stack.enter_context(mock.patch.object(torch.cuda, name, function))
+        stack.enter_context(_Moved())
+        yield
