@@ -18,6 +18,7 @@ _EXTRAS = {
     **dict.fromkeys(("numpy", "torch", "pybind11", "elftools"), "validation"),
     "vl_convert": "report",
     "mcp": "mcp",
+    **dict.fromkeys(("distributed", "dask"), "cluster"),
 }
 """Packages that a plain installation lacks, and the extra that brings them."""
 Parameters = ParamSpec("Parameters")
