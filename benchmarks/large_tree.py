@@ -60,7 +60,7 @@ class Reader:
         self._open: dict[Path, subprocess.Popen[bytes]] = {}
 
     def read(self, blob: Blob) -> bytes:
-        """The bytes of one."""
+        """The bytes of one; none where the repository was fetched without it."""
         process = self._open.get(blob.repository)
         if process is None:
             words = ["git", "--git-dir", str(blob.repository), "cat-file", "--batch"]
@@ -69,8 +69,10 @@ class Reader:
         assert process.stdin is not None and process.stdout is not None
         process.stdin.write(blob.digest.encode() + b"\n")
         process.stdin.flush()
-        size = int(process.stdout.readline().split()[-1])
-        data = process.stdout.read(size + 1)
+        size = process.stdout.readline().split()[-1]
+        if size == b"missing":
+            return b""
+        data = process.stdout.read(int(size) + 1)
         return data[:-1]
 
     def close(self) -> None:
@@ -92,7 +94,7 @@ def make(destination: Path, files: int, repositories: Sequence[Path], lines_per_
                 break
             data = reader.read(blob)
             count = data.count(b"\n")
-            if lines + count > (written + 200) * lines_per_file or b"\0" in data:
+            if not data or lines + count > (written + 200) * lines_per_file or b"\0" in data:
                 continue
             mark = f"// copy {copy}\n".encode() if copy else b""
             name = blob.repository.parent.name if blob.repository.name == "repo" else blob.repository.name
