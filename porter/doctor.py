@@ -127,6 +127,7 @@ _LOOK: dict[str, Callable[[], str | Missing]] = {
     "rocm_agent_enumerator": lambda: on_this_machine("rocm_agent_enumerator") or "",
     "rocminfo": lambda: on_this_machine("rocminfo") or "",
     "Python headers": lambda: _place(python_headers()),
+    "distributed": lambda: _package("distributed", "", required=False).found or "",
 }
 """How what is no program is found, and programs of which more is to be told than the version."""
 

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from porter.commands.border import DONE, WORK_LEFT, guarded
+from porter.commands.where import Cluster, StoreFile, place
 from porter.errors import Unusable
 from porter.report.render import DataFormat
+
+if TYPE_CHECKING:
+    from porter.validation.cluster.run import Where
 
 _KNOWN = ("cuda", "hip")
 _ESTIMATED = "gfx942"
@@ -37,6 +43,8 @@ def bench_command(
     warmup: Annotated[int, typer.Option(min=0, max=100_000, help="Launches before them.")] = 5,
     flush: Annotated[int, typer.Option(metavar="MIB", min=0, help="Memory written before each launch.")] = 512,
     timeout: Annotated[float, typer.Option(metavar="SECONDS", min=1, help="Limit of one launch, and of all.")] = 60.0,
+    cluster: Cluster = "local",
+    store: StoreFile = None,
     form: Annotated[DataFormat, typer.Option("--format", help="Text or JSON.")] = DataFormat.TEXT,
 ) -> None:
     """Time originals and ports on real GPUs by device events, results checked before and after; or estimate.
@@ -48,8 +56,8 @@ def bench_command(
     @guarded
     def run() -> int:
         if devices == _ESTIMATED:
-            return _estimate(paths, chip, case, warp, size, port, timeout, form)
-        from porter.project.progress import shown_progress
+            return _estimate(paths, chip, case, warp, size, port, timeout, form, place(cluster, store, _cores()))
+        from porter.project.progress import shown_progress, shown_tasks
         from porter.report.render import dump
         from porter.validation.run.bench import BenchRequest, bench
         from porter.validation.verdict.bench_report import bench_json, bench_text
@@ -64,8 +72,15 @@ def bench_command(
             flush_bytes=flush << 20,
             launch_seconds=timeout,
         )
-        with shown_progress("timing") as progress:
-            report = bench(request, progress)
+        where = place(cluster, store, 1)
+        if where.is_plain:
+            with shown_progress("timing") as progress:
+                report = bench(request, progress)
+        else:
+            from porter.validation.cluster.rows import benched
+
+            with shown_tasks("timing") as tasks:
+                report = benched(request, replace(where, progress=tasks))
         sys.stdout.write(dump(bench_json(report)) if form is DataFormat.JSON else bench_text(report))
         return DONE if report.is_done else WORK_LEFT
 
@@ -81,8 +96,9 @@ def _estimate(
     port: Path | None,
     timeout: float,
     form: DataFormat,
+    where: Where,
 ) -> int:
-    from porter.project.progress import shown_progress
+    from porter.project.progress import shown_progress, shown_tasks
     from porter.report.render import dump
     from porter.validation.estimate.bench import EstimateRequest, estimate_cases
     from porter.validation.estimate.report import estimate_json, estimate_text
@@ -96,10 +112,20 @@ def _estimate(
         tree=port,
         launch_seconds=timeout,
     )
-    with shown_progress("estimating") as progress:
-        report = estimate_cases(request, progress)
+    if where.is_plain:
+        with shown_progress("estimating") as progress:
+            report = estimate_cases(request, progress)
+    else:
+        from porter.validation.cluster.rows import estimated
+
+        with shown_tasks("estimating") as tasks:
+            report = estimated(request, replace(where, progress=tasks))
     sys.stdout.write(dump(estimate_json(report)) if form is DataFormat.JSON else estimate_text(report))
     return DONE if report.is_done else WORK_LEFT
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _size(text: str) -> tuple[str, int]:

@@ -19,6 +19,7 @@ _EXTRAS = {
     "vl_convert": "report",
     "mcp": "mcp",
     "triton": "triton",
+    **dict.fromkeys(("distributed", "dask"), "cluster"),
 }
 """Packages that a plain installation lacks, and the extra that brings them."""
 Parameters = ParamSpec("Parameters")

@@ -6,6 +6,7 @@ import enum
 import os
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +14,7 @@ import typer
 
 from porter.commands.border import DONE, WORK_LEFT, guarded
 from porter.commands.said import next_step
+from porter.commands.where import Cluster, StoreFile, place
 from porter.errors import Unusable
 from porter.report.render import Format
 
@@ -47,13 +49,15 @@ def build_command(
     timeout: Annotated[float, typer.Option(metavar="SECONDS", min=1, help="Time limit of each compiler run.")] = 600,
     form: Annotated[Format, typer.Option("--format", help="How the report is written to stdout.")] = Format.TEXT,
     jobs: Annotated[int | None, typer.Option("--jobs", "-j", min=1, help="Compilers; default: one per core.")] = None,
+    cluster: Cluster = "local",
+    store: StoreFile = None,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show every warning and every command.")] = False,
 ) -> None:
     """Compile a ported tree and show what each kernel needs of the GPU."""
 
     @guarded
     def run() -> int:
-        from porter.project.progress import shown_progress
+        from porter.project.progress import shown_progress, shown_tasks
         from porter.report.render import dump
         from porter.validation.build.model import How
         from porter.validation.build.report import build_json, build_markdown, build_text
@@ -63,8 +67,15 @@ def build_command(
         use_headers(rocm_headers)
         how = None if compiler is Compiler.AUTO else How(compiler.value)
         request = BuildRequest(path, _targets(target), jobs or _cores(), timeout, how, compile_commands)
-        with shown_progress("building") as progress:
-            report = build(request, progress)
+        where = place(cluster, store, request.jobs, rocm_headers)
+        if where.is_plain:
+            with shown_progress("building") as progress:
+                report = build(request, progress)
+        else:
+            from porter.validation.cluster.building import built
+
+            with shown_tasks("building") as tasks:
+                report = built(request, replace(where, progress=tasks))
         if form is Format.JSON:
             text = dump(build_json(report))
         else:

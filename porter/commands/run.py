@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from porter.commands.border import guarded
+from porter.commands.where import Cluster, StoreFile, place
 from porter.errors import Unusable
 from porter.report.render import DataFormat
 
@@ -45,6 +47,8 @@ def run_command(
         bool, typer.Option("--go-on", help="After a fault, give the program an error instead of ending it.")
     ] = False,
     devices: Annotated[int, typer.Option(metavar="N", min=1, max=64, help="GPUs that the program sees.")] = 1,
+    cluster: Cluster = "local",
+    store: StoreFile = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where the JSON goes; default: stdout.")
     ] = None,
@@ -74,10 +78,20 @@ def run_command(
             from porter.validation.programs.compare import compare_project
             from porter.validation.programs.show_compared import compared_json, compared_text
 
-            report = compare_project(source, tuple(program or ()), options)
+            where = place(cluster, store, 1)
+            if where.is_plain:
+                report = compare_project(source, tuple(program or ()), options)
+            else:
+                from porter.project.progress import shown_tasks
+                from porter.validation.cluster.rows import compared
+
+                with shown_tasks("comparing") as tasks:
+                    report = compared(source, tuple(program or ()), options, replace(where, progress=tasks))
             text = dump(compared_json(report)) if form is DataFormat.JSON else compared_text(report)
             _write(text, output)
             return report.exit_code
+        if cluster != "local" or store is not None:
+            raise Unusable("--cluster and --store go with --compare: a single program runs here")
         if not words:
             raise Unusable("say what to run: porter run -- ./program arguments")
         done = run_program(words, options)

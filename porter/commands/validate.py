@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import sys
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from porter.commands.border import DONE, OUR_BUG, UNUSABLE, WORK_LEFT, guarded, report_bug
 from porter.commands.said import next_step
+from porter.commands.where import Cluster, StoreFile, place
 from porter.errors import Unusable
 from porter.report.render import Format
 from porter.settings import warp_mode
+
+if TYPE_CHECKING:
+    from porter.validation.cluster.run import Where
+    from porter.validation.run.plan import Outcome, Request
 
 
 def validate_command(
@@ -40,6 +48,8 @@ def validate_command(
     build_timeout: Annotated[float, typer.Option(metavar="SECONDS", min=1, help="Limit of one compilation.")] = 300.0,
     form: Annotated[Format, typer.Option("--format", help="How the report is written to stdout.")] = Format.TEXT,
     jobs: Annotated[int | None, typer.Option("--jobs", "-j", min=1, help="Processes; default: one per core.")] = None,
+    cluster: Cluster = "local",
+    store: StoreFile = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with 1 when something was not run, declared or not.")
     ] = False,
@@ -67,6 +77,9 @@ def validate_command(
             launch_seconds=timeout,
             tree=port,
         )
+        where = place(cluster, store, request.jobs, rocm_headers)
+        if not where.is_plain:
+            return _with_store(request, where, form, verbose=verbose, strict=strict)
         with shown_progress("validating") as progress:
             outcome = validate(request, progress)
         report = outcome.report
@@ -79,14 +92,39 @@ def validate_command(
             print(shown, end="")
         if form is Format.TEXT:
             next_step("porter", "report", "port.json", "validate.json", "-o", "report.html", why="from --format json")
-        if outcome.crashes:
-            report_bug(outcome.crashes, f"{len(outcome.crashes)} cases could not be checked")
-            return OUR_BUG
-        if report.errors:
-            return UNUSABLE
-        return DONE if report.is_fine(strict=strict) else WORK_LEFT
+        return _code(outcome, strict=strict)
 
     raise typer.Exit(run())
+
+
+def _with_store(request: Request, where: Where, form: Format, *, verbose: bool, strict: bool) -> int:
+    from porter.project.progress import shown_tasks
+    from porter.report.render import dumped
+    from porter.validation.cluster.validating import validated
+    from porter.validation.verdict.report import report_markdown, report_text
+
+    with contextlib.ExitStack() as stack:
+        with shown_tasks("validating") as progress:
+            where = replace(where, progress=progress)
+            outcome, head, store = stack.enter_context(validated(request, where))
+        if form is Format.JSON:
+            for piece in dumped(head, "cases", store.parts("validate")):
+                sys.stdout.write(piece)
+        elif form is Format.MARKDOWN:
+            sys.stdout.write(report_markdown(outcome.report))
+        else:
+            sys.stdout.write(report_text(outcome.report, verbose=verbose))
+            next_step("porter", "report", "port.json", store.path, "-o", "report.html", why="the store has the cases")
+        return _code(outcome, strict=strict)
+
+
+def _code(outcome: Outcome, *, strict: bool) -> int:
+    if outcome.crashes:
+        report_bug(outcome.crashes, f"{len(outcome.crashes)} cases could not be checked")
+        return OUR_BUG
+    if outcome.report.errors:
+        return UNUSABLE
+    return DONE if outcome.report.is_fine(strict=strict) else WORK_LEFT
 
 
 def _cores() -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
@@ -10,6 +11,9 @@ from dataclasses import dataclass
 from porter.cpp.prescan import Scan
 
 _MOST_FOLDERS = 16
+_MOST_MEANT = 8
+"""Files that an #include may mean before only the nearest of them count: more would cost the square of the project."""
+_MOST_NEAR = 64
 _INCLUDE_FOLDERS = ("", "include", "inc", "src", "includes", "common")
 
 
@@ -56,13 +60,15 @@ def may_be_found(path: str, name: str, known: Container[str]) -> bool:
 def include_graph(
     scans: Mapping[str, Scan], is_cuda_header: Callable[[str], bool] = lambda name: False
 ) -> IncludeGraph:
-    """Resolves all includes; one that could be several files counts as all of them.
+    """Resolves all includes; one that could be several files counts as all of them, where they are many as the nearest.
 
     The name of a CUDA header means a file of the project only where a build would find that one.
     """
     by_name: defaultdict[str, list[str]] = defaultdict(list)
     for path in scans:
         by_name[posixpath.basename(path)].append(path)
+    for paths in by_name.values():
+        paths.sort()
     edges: dict[str, tuple[str, ...]] = {}
     folders: dict[str, tuple[str, ...]] = {}
     for path, scan in scans.items():
@@ -96,7 +102,24 @@ def _resolve(path: str, name: str, known: Mapping[str, Scan], by_name: Mapping[s
     tail = name
     while tail.startswith(("../", "./")):
         tail = tail.partition("/")[2]
-    return [other for other in by_name.get(posixpath.basename(name), ()) if other.endswith("/" + tail)]
+    named = by_name.get(posixpath.basename(name), [])
+    if len(named) > _MOST_MEANT:
+        return _nearest(path, "/" + tail, named)
+    return [other for other in named if other.endswith("/" + tail)]
+
+
+def _nearest(path: str, tail: str, named: list[str]) -> list[str]:
+    """Of files in byte order those with this end that share most folders with another file."""
+    folder = path
+    while folder:
+        folder = posixpath.dirname(folder)
+        first, last = 0, len(named)
+        if folder:
+            first, last = bisect_left(named, f"{folder}/"), bisect_left(named, f"{folder}0")  # "0" follows "/"
+        found = [other for other in named[first:last] if other.endswith(tail)]
+        if found:
+            return found[:_MOST_NEAR]
+    return []
 
 
 def _islands(paths: Iterable[str], edges: Mapping[str, tuple[str, ...]]) -> Iterable[tuple[str, ...]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from porter.project.port_tree import Progress
@@ -42,6 +42,51 @@ def shown_progress(what: str = "porting") -> Iterator[Progress | None]:
                 bar.update(task, completed=done, total=total, refresh=True)
 
         yield advance
+
+
+TaskProgress = Callable[[int, int, "float | None"], None]
+"""Called with the number of tasks done, the number there are, and the seconds that are left, where that is known."""
+
+
+@contextmanager
+def shown_tasks(what: str) -> Iterator[TaskProgress | None]:
+    """Tasks, their rate and the time left: a line that is written over on a terminal, elsewhere one now and then."""
+    if is_quiet():
+        yield None
+        return
+    is_terminal = sys.stderr.isatty()
+    between = _SECONDS_BETWEEN if is_terminal else _SECONDS_BETWEEN_LINES
+    began = last = time.monotonic()
+    first: int | None = None
+
+    def advance(done: int, total: int, left: float | None) -> None:
+        nonlocal last, first
+        first = done if first is None else first
+        now = time.monotonic()
+        if now - last < between:
+            return
+        last = now
+        line = told(what, done, total, done - first, now - began, left)
+        print(f"\r\x1b[K{line}" if is_terminal else line, end="" if is_terminal else "\n", file=sys.stderr, flush=True)
+
+    try:
+        yield advance
+    finally:
+        if is_terminal:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def told(what: str, done: int, total: int, fresh: int, elapsed: float, left: float | None) -> str:
+    """`validating: 120 of 4,000, 8.1 a second, 48 s, 8 min left`."""
+    rate = f", {fresh / elapsed:.2g} a second" if fresh and elapsed > 0 else ""
+    rest = "" if left is None else f", {_duration(left)} left"
+    return f"{what}: {done:,} of {total:,}{rate}, {_duration(elapsed)}{rest}"
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 def _lines(what: str) -> Progress:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -39,6 +39,17 @@ def render(report: Report, form: Format, *, verbose: bool = False) -> str:
     from porter.report.text import report_text
 
     return report_text(report, verbose=verbose)
+
+
+def dumped(head: Mapping[str, Any], key: str, items: Iterable[Any]) -> Iterator[str]:
+    """What `dump` makes of a document whose last key has these items, piece by piece: they need not fit into memory."""
+    yield "{\n" + "".join(f" {json.dumps(name)}: {_value(value)},\n" for name, value in head.items())
+    opening = f" {json.dumps(key)}: [\n  "
+    empty = True
+    for item in items:
+        yield (opening if empty else ",\n  ") + json.dumps(item)
+        empty = False
+    yield f" {json.dumps(key)}: []\n}}\n" if empty else "\n ]\n}\n"
 
 
 def dump(document: Mapping[str, Any]) -> str:

@@ -119,6 +119,8 @@ NEEDS = (
     Need("ldd", Part.VALIDATE, "which libraries a program is linked to", debian="libc-bin", programs=("ldd",)),
     Need("Triton", Part.VALIDATE, "compiling Triton kernels for both virtual devices; its wheel has its own LLVM",
          extra="triton"),
+    Need("distributed", Part.VALIDATE, "`--cluster dask:...`: tasks on other machines; workers need it too",
+         extra="cluster", otherwise="Dask's package of that name", least=(2024, 8)),
     Need("C++ compiler", Part.GPU, "the Python side of kernels on a GPU", debian="g++",
          programs=("c++", "g++", "clang++", "clang++-19"), variables=("CXX",)),
     Need("Python headers", Part.GPU, "the Python side of kernels on a GPU: Python.h", debian="python3-dev"),

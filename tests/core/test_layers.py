@@ -86,6 +86,8 @@ def test_imports_point_down(name: str) -> None:
         }
     if room != "porter.validation":
         assert not {other for other in found if below(other, "torch")}
+    if any(below(other, "distributed") or below(other, "dask") for other in found):
+        assert below(name, "porter.validation.cluster"), "Dask has one room"
     if any(below(other, "clang") for other in found):
         assert below(name, "porter.cpp.clang") or below(name, "porter.names.derive"), "clang.cindex has one room"
 

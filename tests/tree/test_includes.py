@@ -88,3 +88,22 @@ def test_keys_change_with_what_a_file_depends_on() -> None:
     assert changed_by("a.cu") == ["a.cu", "b.h"]
     assert changed_by("d.cu") == ["d.cu"]
     assert file_keys("another", digests, graph, {}, {})["d.cu"] != file_keys("k", digests, graph, {}, {})["d.cu"]
+
+
+def test_of_many_files_of_a_name_the_nearest_count() -> None:
+    """Otherwise a repository with n copies of a program has n times n edges."""
+
+    def graph_with(copies: int) -> dict[str, tuple[str, ...]]:
+        scans: dict[str, Scan] = {"main.cu": Scan(("u.h",))}
+        for number in range(copies):
+            scans[f"p{number}/src/a.cu"] = Scan(("u.h",))
+            scans[f"p{number}/lib/u.h"] = Scan()
+            scans[f"p{number}0/lib/v.h"] = Scan(("u.h",))
+        return dict(include_graph(scans).edges)
+
+    few, many = graph_with(3), graph_with(30)
+    assert few["p1/src/a.cu"] == ("p0/lib/u.h", "p1/lib/u.h", "p2/lib/u.h")
+    assert many["p1/src/a.cu"] == ("p1/lib/u.h",)
+    assert many["p20/lib/v.h"] == ("p20/lib/u.h",)
+    assert len(many["p290/lib/v.h"]) == 30
+    assert sum(map(len, many.values())) < 30 * 40

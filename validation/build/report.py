@@ -217,13 +217,14 @@ def build_json(report: BuildReport) -> dict[str, Any]:
             "linked": {status.value: linked[status] for status in Status if linked[status]},
             "reused": sum(unit.reused for unit in report.units),
         },
-        "units": [_unit(unit) for unit in report.units],
+        "units": [unit_json(unit) for unit in report.units],
         "programs": [_program(program) for program in report.programs],
         "kernels": [_kernel(kernel, unit) for unit in report.units for kernel in unit.kernels],
     }
 
 
-def _unit(unit: UnitBuild) -> dict[str, Any]:
+def unit_json(unit: UnitBuild) -> dict[str, Any]:
+    """One of the document's `units`."""
     return {
         "path": unit.path,
         "target": unit.target,

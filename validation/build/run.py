@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,7 +12,7 @@ from porter.validation.build.compile import Compiled, Tool, compile_unit, is_too
 from porter.validation.build.diagnostics import missing_header, read_diagnostics
 from porter.validation.build.hints import hint_on, why_absent
 from porter.validation.build.launches import Sources, read_sources
-from porter.validation.build.link import link, programs
+from porter.validation.build.link import Program, link, programs
 from porter.validation.build.model import (
     Block,
     BuildReport,
@@ -62,20 +62,43 @@ class BuildRequest:
 def build(request: BuildRequest, progress: Progress | None = None) -> BuildReport:
     """Compile every unit for every target and link what is a program; a unit's failure is a result."""
     began = time.monotonic()
-    tree = find_tree(request.path, request.description)
-    chosen = [(target, *_tool(target, request.compiler)) for target in request.targets]
-    if all(tool is None for _, tool, _ in chosen):
-        raise Unusable("no compiler for " + "; ".join(f"{target}: {', '.join(why)}" for target, _, why in chosen))
-    context = _Context(tree, origins(tree.root, tree.manifest), read_sources(tree.root, tree.code), request)
-    units, objects, notes = _compile_all(context, chosen, progress)
-    linked = _link_all(context, chosen, objects)
-    tools = tuple(
-        TargetTool(target, tool.how if tool else None, tool.shown if tool else "", why) for target, tool, why in chosen
-    )
+    context = begin(request)
+    units, objects, notes = _compile_all(context, progress)
+    linked = _link_all(context, objects)
     prune()
     took = time.monotonic() - began
-    notes = (*tree.notes, *_torch_notes(tree, [tool for _, tool, _ in chosen]), *notes)
-    return BuildReport(str(tree.root), tools, units, linked, took, tree.description, notes)
+    tree = context.tree
+    notes = (*tree.notes, *torch_notes(context), *notes)
+    return BuildReport(str(tree.root), tools_of(context), units, linked, took, tree.description, notes)
+
+
+def begin(request: BuildRequest) -> Context:
+    """The tree, what is known of its sources, and a compiler for each target; Unusable when there is none."""
+    tree = find_tree(request.path, request.description)
+    chosen = tuple((target, *_tool(target, request.compiler)) for target in request.targets)
+    if all(tool is None for _, tool, _ in chosen):
+        raise Unusable("no compiler for " + "; ".join(f"{target}: {', '.join(why)}" for target, _, why in chosen))
+    return Context(tree, origins(tree.root, tree.manifest), read_sources(tree.root, tree.code), request, chosen)
+
+
+def tools_of(context: Context) -> tuple[TargetTool, ...]:
+    """What each target is built with."""
+    return tuple(
+        TargetTool(target, tool.how if tool else None, tool.shown if tool else "", why)
+        for target, tool, why in context.chosen
+    )
+
+
+def torch_notes(context: Context) -> tuple[str, ...]:
+    """What is to be said of PyTorch's headers."""
+    return tuple(_torch_notes(context.tree, [tool for _, tool, _ in context.chosen]))
+
+
+def one_unit(context: Context, path: str, target: str) -> tuple[UnitBuild, Compiled | None]:
+    """One unit for one target."""
+    unit = next(unit for unit in context.tree.units if unit.path == path)
+    tool, why = next((tool, why) for name, tool, why in context.chosen if name == target)
+    return _one(context, unit, target, tool, why)
 
 
 def _torch_notes(tree: Tree, tools: Iterable[Tool | None]) -> Iterator[str]:
@@ -93,15 +116,19 @@ def _torch_notes(tree: Tree, tools: Iterable[Tool | None]) -> Iterator[str]:
         yield note
 
 
+Chosen = tuple[tuple[str, "Tool | None", tuple[str, ...]], ...]
+
+
 @dataclass(frozen=True)
-class _Context:
+class Context:
+    """Everything that a build knows before it compiles."""
+
     tree: Tree
     origins: Origins
     sources: Sources
     request: BuildRequest
-
-
-Chosen = list[tuple[str, Tool | None, tuple[str, ...]]]
+    chosen: Chosen
+    """Targets with their compilers, and why it is none of the better ones."""
 
 
 def _tool(target: str, wanted: How | None) -> tuple[Tool | None, tuple[str, ...]]:
@@ -127,9 +154,9 @@ def _tool(target: str, wanted: How | None) -> tuple[Tool | None, tuple[str, ...]
 
 
 def _compile_all(
-    context: _Context, chosen: Chosen, progress: Progress | None
+    context: Context, progress: Progress | None
 ) -> tuple[tuple[UnitBuild, ...], dict[tuple[str, str], Path], tuple[str, ...]]:
-    work = [(unit, target, tool, why) for target, tool, why in chosen for unit in context.tree.units]
+    work = [(unit, target, tool, why) for target, tool, why in context.chosen for unit in context.tree.units]
     outcomes: dict[tuple[str, str], tuple[UnitBuild, Compiled | None]] = {}
     with ThreadPoolExecutor(context.request.jobs) as pool:
         waiting: dict[Future[tuple[UnitBuild, Compiled | None]], tuple[str, str]] = {}
@@ -154,7 +181,7 @@ def _compile_all(
 
 
 def _one(
-    context: _Context, unit: Unit, target: str, tool: Tool | None, why: tuple[str, ...]
+    context: Context, unit: Unit, target: str, tool: Tool | None, why: tuple[str, ...]
 ) -> tuple[UnitBuild, Compiled | None]:
     began = time.monotonic()
     if tool is None:
@@ -177,7 +204,7 @@ def _newer(tool: Tool, target: str) -> Tool:
     return tool if isinstance(clang, Missing) else Tool(How.CLANG, clang=clang)
 
 
-def _built(context: _Context, unit: Unit, target: str, tool: Tool, made: Compiled, seconds: float) -> UnitBuild:
+def _built(context: Context, unit: Unit, target: str, tool: Tool, made: Compiled, seconds: float) -> UnitBuild:
     raws = read_diagnostics(made.said)
     headers = find_headers()
     folder = None if isinstance(headers, Missing) else headers
@@ -219,7 +246,7 @@ def _outcome(made: Compiled, found: tuple[Diagnostic, ...], absent: str | None) 
     return Status.FAILED, last or f"exit status {made.invocations[-1].code}"
 
 
-def _kernel(context: _Context, unit: str, target: str, resources: Resources) -> KernelBuild:
+def _kernel(context: Context, unit: str, target: str, resources: Resources) -> KernelBuild:
     name = signature_name(demangle(resources.symbol))
     known = context.sources.kernel(name, unit)
     bounds = context.sources.bounds(known) if known else None
@@ -235,19 +262,28 @@ def _kernel(context: _Context, unit: str, target: str, resources: Resources) -> 
     return KernelBuild(name, place, resources, block, reached, notes_on(resources, figures, blocks, bounds))
 
 
-def _link_all(context: _Context, chosen: Chosen, objects: dict[tuple[str, str], Path]) -> tuple[ProgramBuild, ...]:
+def _link_all(context: Context, objects: dict[tuple[str, str], Path]) -> tuple[ProgramBuild, ...]:
+    return tuple(linked_program(context, *one, objects) for one in programs_to_link(context))
+
+
+def programs_to_link(context: Context) -> Iterator[tuple[str, Program]]:
+    """Target and program, where there is a linker."""
     found = programs(context.tree.root, [unit.path for unit in context.tree.units])
-    linked: list[ProgramBuild] = []
-    for target, tool, _ in chosen:
-        if tool is None or tool.hipcc is None:
-            continue
-        for program in found:
-            wanted = (*program.units, *program.others)
-            built = {unit: objects[unit, target] for unit in wanted if (unit, target) in objects}
-            missing = [unit for unit in program.units if unit not in built]
-            if missing:
-                reason = f"not built: {', '.join(missing)}"
-                linked.append(ProgramBuild(program.main, program.units, target, Status.NOT_RUN, reason, ()))
-            else:
-                linked.append(link(tool.hipcc, program, built, target, context.request.seconds))
-    return tuple(linked)
+    for target, tool, _ in context.chosen:
+        if tool is not None and tool.hipcc is not None:
+            yield from ((target, program) for program in found)
+
+
+def linked_program(
+    context: Context, target: str, program: Program, objects: Mapping[tuple[str, str], Path]
+) -> ProgramBuild:
+    """One program from the objects that there are."""
+    tool = next(tool for name, tool, _ in context.chosen if name == target)
+    assert tool is not None and tool.hipcc is not None
+    wanted = (*program.units, *program.others)
+    built = {unit: objects[unit, target] for unit in wanted if (unit, target) in objects}
+    missing = [unit for unit in program.units if unit not in built]
+    if missing:
+        reason = f"not built: {', '.join(missing)}"
+        return ProgramBuild(program.main, program.units, target, Status.NOT_RUN, reason, ())
+    return link(tool.hipcc, program, built, target, context.request.seconds)

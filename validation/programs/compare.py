@@ -206,6 +206,14 @@ def _said_by(done: Built) -> str:
 
 def compare_project(source: Path, names: tuple[str, ...], options: Options) -> ComparedProject:
     """Port the project into a temporary folder, build every program on both sides, run and compare."""
+    chosen = programs_in(source, names)
+    with tempfile.TemporaryDirectory(prefix="porter-programs-") as work:
+        original, port = both_sides(source, Path(work))
+        return ComparedProject(tuple(compare_one(program, original, port, options) for program in chosen))
+
+
+def programs_in(source: Path, names: tuple[str, ...] = ()) -> tuple[Program, ...]:
+    """The programs of a project, or those that are named; Unusable when there is none."""
     choices = load_choices(source)
     programs = programs_of(tuple(dict(table) for table in choices.program))
     if not programs:
@@ -213,12 +221,15 @@ def compare_project(source: Path, names: tuple[str, ...], options: Options) -> C
     unknown = [name for name in names if name not in {program.name for program in programs}]
     if unknown:
         raise Unusable(f"no program {unknown[0]!r}; there are: {', '.join(program.name for program in programs)}")
-    with tempfile.TemporaryDirectory(prefix="porter-programs-") as work:
-        original, port = Path(work) / "original", Path(work) / "port"
-        shutil.copytree(source, original, symlinks=True, ignore=shutil.ignore_patterns(".git"))
-        port_tree(original, port)
-        chosen = [program for program in programs if not names or program.name in names]
-        return ComparedProject(tuple(_compare(program, original, port, options) for program in chosen))
+    return tuple(program for program in programs if not names or program.name in names)
+
+
+def both_sides(source: Path, work: Path) -> tuple[Path, Path]:
+    """A copy of the project to build in, and its port."""
+    original, port = work / "original", work / "port"
+    shutil.copytree(source, original, symlinks=True, ignore=shutil.ignore_patterns(".git"))
+    port_tree(original, port)
+    return original, port
 
 
 def port_tree(original: Path, port: Path) -> None:
@@ -228,7 +239,8 @@ def port_tree(original: Path, port: Path) -> None:
     port_to(Request(original, load_choices(original), 1), port)
 
 
-def _compare(program: Program, original: Path, port: Path, options: Options) -> Compared:
+def compare_one(program: Program, original: Path, port: Path, options: Options) -> Compared:
+    """One program, built and run on both sides."""
     steps = ((CUDA, original, program.build), (HIP, port, program.build_port or program.build))
     for side, folder, commands in steps:
         failed = built(program.name, side, folder / program.folder, commands)

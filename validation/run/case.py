@@ -74,6 +74,8 @@ class Task:
     seeds: tuple[int, ...] | None = None
     build_seconds: float = 300.0
     launch_seconds: float = 60.0
+    folder: str = ""
+    """What relative paths start from; empty: the folder that the process is in."""
     dead: tuple[SideResult, ...] = ()
     """Sides that took the process with them: they are not tried again."""
 

@@ -45,12 +45,15 @@ class _Child:
 
 
 class Crew:
-    """Runs tasks in a number of child processes."""
+    """Runs tasks in a number of child processes; with `spare` they outlive the tasks, and serve the next crew."""
 
-    def __init__(self, tasks: Sequence[Task], jobs: int, deliver: Deliver) -> None:
+    def __init__(
+        self, tasks: Sequence[Task], jobs: int, deliver: Deliver, spare: list[subprocess.Popen[bytes]] | None = None
+    ) -> None:
         self._waiting = deque(enumerate(tasks))
         self._jobs = max(1, min(jobs, len(tasks)))
         self._deliver = deliver
+        self._spare = spare
         self._selector = selectors.DefaultSelector()
         self._children: dict[int, _Child] = {}
 
@@ -69,20 +72,30 @@ class Crew:
     def _start(self) -> None:
         if not self._waiting:
             return
-        process = subprocess.Popen(
-            module_command("porter.validation.run.worker"),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            start_new_session=True,
-            env={**os.environ, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"},
-        )
+        process = self._process()
         child = _Child(process)
         assert process.stdout is not None
         self._children[process.stdout.fileno()] = child
         self._selector.register(process.stdout, selectors.EVENT_READ)
         self._next(child)
 
+    def _process(self) -> subprocess.Popen[bytes]:
+        while self._spare:
+            process = self._spare.pop()
+            if process.poll() is None:
+                return process
+        return subprocess.Popen(
+            module_command("porter.validation.run.worker"),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+            env={**os.environ, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"},
+        )
+
     def _next(self, child: _Child) -> None:
+        if not self._waiting and self._spare is not None:
+            self._release(child)
+            return
         if not self._waiting:
             self._end(child)
             return
@@ -153,6 +166,12 @@ class Crew:
             return
         dead = (*child.task.dead, _dead(plan, status, reason, child.step))
         self._waiting.appendleft((child.number, replace(child.task, dead=dead)))
+
+    def _release(self, child: _Child) -> None:
+        assert self._spare is not None and child.process.stdout is not None
+        del self._children[child.process.stdout.fileno()]
+        self._selector.unregister(child.process.stdout)
+        self._spare.append(child.process)
 
     def _end(self, child: _Child) -> None:
         stdout = child.process.stdout

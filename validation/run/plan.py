@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -95,42 +95,32 @@ def validate(request: Request, progress: Progress | None = None) -> Outcome:
     if cases and not devices:
         reasons = "; ".join(f"{name}: {registry.why_not(name)}" for name in registry.DEFAULT)
         raise Unusable(f"no device can be used here: {reasons}")
+    served = kernels_by_unit(cases)
     planned: list[tuple[Case, Task]] = []
     for case, here in zip(cases, usable, strict=True):
         try:
-            _check_signature(case)
-            planned.append((case, _task(case, _siblings(case, cases), here, request)))
+            planned.append((case, prepare(case, siblings(case, served[unit_of(case)]), here, request)))
         except CaseError as error:
             found.append(_file_error(error))
-    results: list[CaseResult | None] = [None] * len(planned)
-    crashes: list[str] = []
+    concluded: list[Concluded | None] = [None] * len(planned)
     done = 0
 
     def deliver(number: int, answer: Answer) -> None:
         nonlocal done
         done += 1
-        case, task = planned[number]
-        if isinstance(answer, Lost):
-            if answer.traceback:
-                crashes.append(f"{case.identifier}\n{answer.traceback}")
-            else:
-                found.append(FileError(str(case.path), case.line, f"{case.name}: {answer.reason}"))
-            results[number] = _lost(case, answer, request)
-        else:
-            if answer.error is not None:
-                found.append(FileError(*answer.error))
-            results[number] = _result(case, task, answer, request)
+        concluded[number] = conclude(*planned[number], answer, request)
         if progress is not None:
             progress(done, len(planned))
 
     runnable = [task for _, task in planned]
     if runnable:
         Crew(runnable, request.jobs, deliver).run()
-    kept = tuple(result for result in results if result is not None)
-    table = tuple((name, registry.why_not(name) or "") for name in dict.fromkeys((*registry.DEFAULT, *devices)))
-    return Outcome(
-        ValidateReport(kept, tuple(dict.fromkeys(found)), table, _settings(request, devices)), tuple(crashes)
-    )
+    kept = [one for one in concluded if one is not None]
+    found += [error for one in kept for error in one.errors]
+    crashes = tuple(one.crash for one in kept if one.crash)
+    results = tuple(one.result for one in kept if one.result is not None)
+    table = device_table(devices, registry.why_not)
+    return Outcome(ValidateReport(results, tuple(dict.fromkeys(found)), table, settings(request, devices)), crashes)
 
 
 def _devices(case: Case, request: Request) -> tuple[str, ...]:
@@ -141,7 +131,40 @@ def _devices(case: Case, request: Request) -> tuple[str, ...]:
     return tuple(name for name in registry.DEFAULT if why_not(name) is None and not (case.is_object and name in _CUDA))
 
 
-def _settings(request: Request, devices: Sequence[str]) -> dict[str, object]:
+@dataclass(frozen=True)
+class Concluded:
+    """What is said of a case in the end."""
+
+    result: CaseResult | None
+    errors: tuple[FileError, ...] = ()
+    crash: str = ""
+    """A traceback of ours."""
+
+
+def prepare(case: Case, also: tuple[str, ...], devices: Sequence[str], request: Request) -> Task:
+    """What is to be done for a case, with its port made; raises CaseError."""
+    _check_signature(case)
+    return _task(case, also, devices, request)
+
+
+def conclude(case: Case, task: Task, answer: Answer, request: Request) -> Concluded:
+    """The result of a case, and what is wrong with its files or with us."""
+    if not isinstance(answer, Lost):
+        errors = (FileError(*answer.error),) if answer.error is not None else ()
+        return Concluded(_result(case, task, answer, request), errors)
+    lost = _lost(case, answer, request)
+    if answer.traceback:
+        return Concluded(lost, (), f"{case.identifier}\n{answer.traceback}")
+    return Concluded(lost, (FileError(str(case.path), case.line, f"{case.name}: {answer.reason}"),))
+
+
+def device_table(devices: Sequence[str], why_not: Callable[[str], str | None]) -> tuple[tuple[str, str], ...]:
+    """Every device that may have been meant, and why it is not there."""
+    return tuple((name, why_not(name) or "") for name in dict.fromkeys((*registry.DEFAULT, *devices)))
+
+
+def settings(request: Request, devices: Sequence[str]) -> dict[str, object]:
+    """What the report says of the request."""
     return {
         "devices": list(devices),
         "warp": list(request.warps),
@@ -196,12 +219,21 @@ def _is_named(case: Case, name: str) -> bool:
     return any(word.search(read_regular(path)) for path in files)
 
 
-def _siblings(case: Case, cases: Sequence[Case]) -> tuple[str, ...]:
-    """Kernels of other cases that the same compilation can serve."""
-    return tuple(sorted({other.kernel for other in cases if _unit(other) == _unit(case)} - {case.kernel}))
+def kernels_by_unit(cases: Sequence[Case]) -> Mapping[tuple[object, ...], frozenset[str]]:
+    """The kernels that one compilation can serve, by what it is compiled from."""
+    found: dict[tuple[object, ...], set[str]] = {}
+    for case in cases:
+        found.setdefault(unit_of(case), set()).add(case.kernel)
+    return {unit: frozenset(kernels) for unit, kernels in found.items()}
 
 
-def _unit(case: Case) -> tuple[object, ...]:
+def siblings(case: Case, kernels: Collection[str]) -> tuple[str, ...]:
+    """Kernels of other cases among those of its unit."""
+    return tuple(sorted({*kernels} - {case.kernel}))
+
+
+def unit_of(case: Case) -> tuple[object, ...]:
+    """What tells apart what has to be compiled apart."""
     options = case.include_dirs, case.defines, case.cuda_options, case.hip_options
     return case.source, case.string, case.port, case.root, options, case.reason_not_run("*")
 

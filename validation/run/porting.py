@@ -89,6 +89,18 @@ class Port:
         return path
 
 
+_home = [""]
+
+
+def stand_for(prefix: str) -> None:
+    """From now on, paths below this prefix stand for those of another machine: ports have the names they have there."""
+    _home[0] = prefix
+
+
+def _at_home(root: Path) -> str:
+    return str(root.absolute()).removeprefix(_home[0])
+
+
 def in_hip(kernel: str) -> str:
     """A kernel as its port is named: types of CUDA among the template arguments have other names."""
     name, opened, arguments = kernel.partition("<")
@@ -188,7 +200,7 @@ def _make(root: Path, choices: Choices, pointer: Path) -> Path:
 def _content(root: Path, tree: Path) -> str:
     manifest = read_manifest(tree) or Manifest()
     files = sorted((record.output, record.output_sha256, record.target or "") for record in manifest.files.values())
-    what = json.dumps([str(root.absolute()), files, sorted(manifest.support.items())])
+    what = json.dumps([_at_home(root), files, sorted(manifest.support.items())])
     return hashlib.sha256(what.encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
 
@@ -197,7 +209,7 @@ def _key(root: Path, choices: Choices) -> str:
 
     digest = hashlib.sha256(knowledge_digest().encode())
     digest.update(json.dumps(settings_json(choices), sort_keys=True).encode())
-    digest.update(os.fsencode(root.absolute()))
+    digest.update(os.fsencode(_at_home(root)))
     for path, content in _files(root, choices):
         digest.update(path.encode("utf-8", "surrogateescape") + b"\0" + hashlib.sha256(content).digest())
     return digest.hexdigest()[:32]

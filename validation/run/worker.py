@@ -77,6 +77,8 @@ def serve(tasks: IO[bytes], answers: IO[bytes]) -> None:
             write_frame(answers, ("step", side, step, seconds))
 
         try:
+            if task.folder:
+                os.chdir(task.folder)
             answer: tuple[str, Any] = ("done", check(task, _open, say))
         except MemoryError:
             answer = ("crash", "out of memory")

@@ -158,7 +158,7 @@ class FileError:
 class ValidateReport:
     """One run of `porter validate`."""
 
-    cases: tuple[CaseResult, ...]
+    cases: Sequence[CaseResult]
     errors: tuple[FileError, ...] = ()
     devices: tuple[tuple[str, str], ...] = ()
     """Device and why it is not there; empty when it is."""

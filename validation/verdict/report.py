@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import platform
 import shlex
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -38,7 +39,8 @@ def versions() -> dict[str, str]:
 
 def counts(report: ValidateReport) -> dict[str, int]:
     """Cases per status, every status named."""
-    return {status.value: sum(case.status is status for case in report.cases) for status in Status}
+    found = Counter(case.status for case in report.cases)
+    return {status.value: found[status] for status in Status}
 
 
 # -- JSON ---------------------------------------------------------------------------------------------
@@ -46,6 +48,11 @@ def counts(report: ValidateReport) -> dict[str, int]:
 
 def report_json(report: ValidateReport) -> dict[str, Any]:
     """The document that `schemas/validate.json` describes."""
+    return {**head_json(report), "cases": [case_json(case) for case in report.cases]}
+
+
+def head_json(report: ValidateReport) -> dict[str, Any]:
+    """The document but for its cases."""
     return {
         "schema": SCHEMA,
         "versions": versions(),
@@ -53,11 +60,11 @@ def report_json(report: ValidateReport) -> dict[str, Any]:
         "devices": [{"name": name, "reason": reason or None} for name, reason in report.devices],
         "totals": counts(report),
         "errors": [{"path": e.path, "line": e.line, "message": e.message} for e in report.errors],
-        "cases": [_case(case) for case in report.cases],
     }
 
 
-def _case(case: CaseResult) -> dict[str, Any]:
+def case_json(case: CaseResult) -> dict[str, Any]:
+    """One of the document's `cases`."""
     return {
         "name": case.name,
         "path": case.path,

@@ -12,6 +12,7 @@ from jinja2 import UndefinedError
 
 from porter.errors import Unusable
 from porter.system.reading import parsed_json
+from porter.system.results import Store, is_store
 
 Document = Mapping[str, Any]
 KINDS = ("report", "build", "validate", "check")
@@ -36,8 +37,7 @@ def read_inputs(paths: Iterable[Path], folder: Path) -> Inputs:
     """Reads files; Unusable where one is no document of porter's, or where the port's own report is missing."""
     found: dict[str, list[Document]] = {kind: [] for kind in KINDS}
     unknown: list[str] = []
-    for path in paths:
-        document = _read(path)
+    for path, document in _documents(paths):
         kind = kind_of(document)
         if kind is None:
             unknown.append(f"{path}: {document.get('schema')}")
@@ -73,6 +73,16 @@ def kind_of(document: Document) -> str | None:
         return None
     name = schema.removeprefix(_PREFIX).replace("/", "-").rpartition("-")[0]
     return name if name in KINDS else None
+
+
+def _documents(paths: Iterable[Path]) -> Iterator[tuple[Path, Document]]:
+    for path in paths:
+        if is_store(path):
+            with Store(path, read_only=True) as store:
+                for document in store.documents():
+                    yield path, document
+        else:
+            yield path, _read(path)
 
 
 def _read(path: Path) -> Document:

@@ -1,0 +1,120 @@
+"""A scheduler, worker processes, and tasks that do nothing."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from porter.validation.cluster.engine import digest_of
+from porter.validation.cluster.trees import Tree
+
+from porter.system.results import Store, Task
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass
+class Nothing:
+    """Tasks that wait, in the order of their numbers."""
+
+    count: int
+    wait: float = 0.0
+    travels: Tree | None = None
+    seen: list[int] = field(default_factory=list)
+    name = handler = "nothing"
+
+    @property
+    def key(self) -> str:
+        """What tells this run from others."""
+        return digest_of([self.count, self.wait])
+
+    def tasks(self) -> Iterator[Task]:
+        """As many as are wanted."""
+        for number in range(self.count):
+            yield Task(f"task {number}", {"number": number, "wait": self.wait}, str(number))
+
+    def payload(self, store: Store, task: Task) -> Mapping[str, Any]:
+        """All that a worker has to know."""
+        self.seen.append(int(task.payload["number"]))
+        return task.payload
+
+    def tree(self, task: Task) -> Tree | None:
+        """What has to travel."""
+        return self.travels
+
+    def limit(self, task: Task) -> float:
+        """Seconds."""
+        return 60.0
+
+    def lost(self, task: Task, reason: str) -> Mapping[str, Any]:
+        """The answer of a task that nobody could answer."""
+        return {"number": task.payload["number"], "lost": reason, "failed": True}
+
+    def answers(self, store: Store) -> list[Mapping[str, Any]]:
+        """All of them, in order."""
+        return [answer for _, answer in store.answers(self.name)]
+
+
+@contextlib.contextmanager
+def scheduler(failures: int = 0) -> Iterator[str]:
+    """The address of a scheduler without workers."""
+    import dask.config
+    import distributed
+
+    make: Any = distributed
+    with dask.config.set({"distributed.scheduler.allowed-failures": failures}):
+        cluster = make.LocalCluster(n_workers=0, dashboard_address=None, host="127.0.0.1", silence_logs=50)
+    with cluster:
+        yield str(cluster.scheduler_address)
+
+
+def start_worker(
+    address: str, *options: str, environment: Mapping[str, str] | None = None, before: Sequence[str] = ()
+) -> subprocess.Popen[bytes]:
+    """A worker process."""
+    return subprocess.Popen(
+        [*before, sys.executable, "-m", "tests.cluster.worker", address, *options],
+        cwd=ROOT,
+        env={**os.environ, **(environment or {})},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+@contextlib.contextmanager
+def workers(address: str, *each: Sequence[str], cache: Path | None = None) -> Iterator[list[subprocess.Popen[bytes]]]:
+    """Worker processes, each with its options and, where a folder is given, its own cache; ended at the end."""
+    started: list[subprocess.Popen[bytes]] = []
+    try:
+        for number, options in enumerate(each):
+            environment = {} if cache is None else {"PORTER_CACHE_DIR": str(cache / f"worker{number}")}
+            started.append(start_worker(address, *options, environment=environment))
+        yield started
+    finally:
+        for process in started:
+            end(process)
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """As a machine that is switched off."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def other_porter(folder: Path) -> Path:
+    """A copy of porter that differs in a file, for PYTHONPATH."""
+    shutil.copytree(ROOT / "porter", folder / "porter", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("rules", "validation"):
+        shutil.copytree(ROOT / name, folder / "porter" / name, ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "porter/errors.py").write_text((ROOT / "porter/errors.py").read_text() + "\n# another version\n")
+    return folder

@@ -1,0 +1,1 @@
+"""What there is to be done on workers: one module per command."""

@@ -1,0 +1,156 @@
+"""The cases of `porter validate` as tasks, and their report."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, overload
+
+from porter.validation.cases.case import Case, CaseError
+from porter.validation.cases.file import find_case_files, load_cases
+from porter.validation.cluster.codec import made, plain
+from porter.validation.cluster.engine import digest_of
+from porter.validation.cluster.kinds.cases import CaseTrees, touched
+from porter.validation.run.plan import (
+    Concluded,
+    Outcome,
+    Request,
+    device_table,
+    settings,
+    siblings,
+    unit_of,
+)
+from porter.validation.verdict.outcome import CaseResult, FileError, ValidateReport
+from porter.validation.verdict.report import head_json
+
+from porter.errors import Unusable
+from porter.system.results import Store, Task
+
+
+class Validating:
+    """One run of `porter validate`; case files are read one at a time."""
+
+    name = handler = "validate"
+
+    def __init__(self, request: Request, trees: CaseTrees) -> None:
+        self._request, self._trees = request, trees
+        self._devices: tuple[str, ...] = ()
+        self._errors: list[FileError] = []
+        self._kernels = functools.lru_cache(maxsize=64)(self._kernels_of)
+        self._store: Store | None = None
+
+    @property
+    def devices(self) -> tuple[str, ...]:
+        """Those asked for; empty: all that there are."""
+        return self._request.devices or ()
+
+    @property
+    def key(self) -> str:
+        """What tells this run from others."""
+        return digest_of([self.name, plain(replace(self._request, jobs=1)), self._devices])
+
+    def use(self, devices: Sequence[str]) -> None:
+        """The devices that it runs on."""
+        self._devices = tuple(devices)
+
+    def tasks(self) -> Iterator[Task]:
+        """One per case, in the order of the report; Unusable when there is none."""
+        files = find_case_files(self._request.paths)
+        if not files:
+            raise Unusable(f"no *.case.toml in {', '.join(map(str, self._request.paths))}")
+        wanted, found = set(self._request.names), set[str]()
+        for path in files:
+            try:
+                cases = load_cases(path)
+            except CaseError as error:
+                self._errors.append(FileError(str(error.path), error.line, error.message))
+                continue
+            found |= {case.name for case in cases} if wanted else set()
+            yield from (self._task(case) for case in cases if not wanted or case.name in wanted)
+        unknown = [name for name in self._request.names if name not in found]
+        if unknown and not self._errors:
+            raise Unusable(f"no case {unknown[0]!r}; there are {', '.join(sorted(found))}")
+
+    def _task(self, case: Case) -> Task:
+        payload = {"path": str(case.path), "case": case.name, "kernel": case.kernel}
+        content = self._trees.of(case, self._request.tree).name.digest
+        about = digest_of([plain(part) if part else None for part in unit_of(case)])
+        name = f"{case.path}::{case.name}"
+        return Task(name, payload, digest_of([payload, content, self.key]), about, touched(case))
+
+    def payload(self, store: Store, task: Task) -> Mapping[str, Any]:
+        """All that a worker has to know."""
+        self._store = store
+        (case,) = (case for case in load_cases_of(task) if case.name == task.payload["case"])
+        also = siblings(case, self._kernels(task.about))
+        return {**task.payload, "also": also, "devices": self._devices, "request": plain(self._request)}
+
+    def _kernels_of(self, about: str) -> frozenset[str]:
+        assert self._store is not None
+        return frozenset(str(payload["kernel"]) for payload in self._store.payloads_about(self.name, about))
+
+    def tree(self, task: Task) -> Any:
+        """What has to travel."""
+        (case,) = (case for case in load_cases_of(task) if case.name == task.payload["case"])
+        return self._trees.of(case, self._request.tree)
+
+    def limit(self, task: Task) -> float:
+        """Seconds after which a worker gives it up; a case has limits of its own for each step."""
+        del task
+        return 24 * 3600.0
+
+    def lost(self, task: Task, reason: str) -> Mapping[str, Any]:
+        """The answer of a task that nobody could answer."""
+        error = FileError(str(task.payload["path"]), 1, f"{task.payload['case']}: {reason}")
+        return {"concluded": plain(Concluded(None, (error,))), "failed": True, "parts": []}
+
+    def outcome(self, store: Store, why_not: Mapping[str, str | None]) -> tuple[Outcome, Mapping[str, Any]]:
+        """The report, whose cases stay in the store until somebody looks, and the head of its document."""
+        errors, crashes = list(self._errors), list[str]()
+        for _, answer in store.answers(self.name):
+            concluded = answer["concluded"]
+            errors += (made(FileError, error) for error in concluded["errors"])
+            crashes += [concluded["crash"]] if concluded["crash"] else []
+        table = device_table(self._devices, lambda name: why_not.get(name, "nobody was asked"))
+        report = ValidateReport(
+            StoredCases(store), tuple(dict.fromkeys(errors)), table, settings(self._request, self._devices)
+        )
+        return Outcome(report, tuple(crashes)), head_json(report)
+
+
+def load_cases_of(task: Task) -> tuple[Case, ...]:
+    """The cases of a task's file."""
+    path = Path(task.payload["path"])
+    return _loaded(str(path), path.stat().st_mtime_ns)
+
+
+@functools.lru_cache(maxsize=8)
+def _loaded(path: str, stamp: int) -> tuple[Case, ...]:
+    del stamp
+    return load_cases(Path(path))
+
+
+class StoredCases(Sequence[CaseResult]):
+    """Results that are read from the store when they are wanted."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def __iter__(self) -> Iterator[CaseResult]:
+        for _, answer in self._store.answers(Validating.name):
+            if answer["concluded"]["result"] is not None:
+                yield made(CaseResult, answer["concluded"]["result"])
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self._store.parts(Validating.name))
+
+    @overload
+    def __getitem__(self, index: int) -> CaseResult: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[CaseResult]: ...
+
+    def __getitem__(self, index: int | slice) -> CaseResult | Sequence[CaseResult]:
+        return tuple(self)[index]
