@@ -36,7 +36,7 @@ def headline(report: GapReport) -> str:
     if not total:
         return "There are no kernels in this project."
     proven = report.states[State.PROVEN]
-    tail = f", {proven:,} of them agree on virtual devices" if proven else ""
+    tail = f", {proven:,} of them agree{'s' * (proven == 1)} on virtual devices" if proven else ""
     return f"{report.done:,} of {total:,} kernels have nothing left to do{tail}."
 
 
