@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from porter.commands.border import DONE, WORK_LEFT, guarded
+from porter.commands.said import next_step
 from porter.errors import Unusable
 
 programs_app = typer.Typer(
@@ -39,6 +40,7 @@ def init_command(
             before = target.read_text("utf-8") if target.exists() else ""
             target.write_text(f"{before}\n{text}" if before else text, "utf-8")
             sys.stderr.write(f"porter: {len(found)} programs added to {target}\n")
+            next_step("porter", "run", "--compare", "--source", source, why="original and port, program by program")
         else:
             sys.stdout.write(text)
         return DONE

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from porter.commands.border import guarded
+from porter.commands.said import next_step
 from porter.errors import Unusable
 from porter.report.render import DataFormat
 
@@ -77,6 +78,9 @@ def run_command(
             report = compare_project(source, tuple(program or ()), options)
             text = dump(compared_json(report)) if form is DataFormat.JSON else compared_text(report)
             _write(text, output)
+            worse = next((one.name for one in report.programs if one.agreement.value != "agree"), None)
+            if worse is not None and form is DataFormat.TEXT:
+                next_step("porter", "run", "--compare", "--program", worse, "--format", "json", why="all that was seen")
             return report.exit_code
         if not words:
             raise Unusable("say what to run: porter run -- ./program arguments")
