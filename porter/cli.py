@@ -113,7 +113,10 @@ def scan_command(
         choices = _choices(source, config, rocm, warp, include, exclude, omit, gitignored, vendored, style, torch)
         with shown_progress() as progress:
             answer = scan(Request(source, choices, _jobs(jobs)), progress)
-        return _finish(answer, form, strict=strict, verbose=verbose)
+        code = _finish(answer, form, strict=strict, verbose=verbose)
+        if form is Format.TEXT:
+            next_step("porter", "port", source, "-o", "OUT", why="nothing was written; `porter all` does every step")
+        return code
 
     raise typer.Exit(run())
 
@@ -231,6 +234,7 @@ def explain_command(
         asked = " ".join(words)
         place = place_of(asked)
         print(explanation(asked) if place is None else line_text(*place), end="")
+        next_step("porter", "scan", "SRC", "--verbose", why="all places of a project")
         return DONE
 
     raise typer.Exit(run())
@@ -283,6 +287,8 @@ def doctor_command(form: Plain = DataFormat.TEXT) -> None:
 
         checks = examine()
         print(doctor_json(checks) if form is DataFormat.JSON else doctor_text(checks), end="")
+        if form is DataFormat.TEXT:
+            next_step("porter", "all", "SRC", "-o", "OUT", why="with what is found; what is missing is said per step")
         return DONE if is_able(checks) else WORK_LEFT
 
     raise typer.Exit(run())

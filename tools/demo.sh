@@ -9,7 +9,7 @@ step() {
     echo
     echo "\$ porter $*"
     code=0
-    "$porter" "$@" || code=$?
+    "$porter" --quiet "$@" || code=$?
     [ "$code" -le 1 ] || exit "$code"
 }
 
@@ -18,7 +18,7 @@ document() {
     name=$1
     shift
     code=0
-    "$porter" "$@" --format json >"$out-$name.json" 2>/dev/null || code=$?
+    "$porter" --quiet "$@" --format json >"$out-$name.json" 2>/dev/null || code=$?
     [ "$code" -le 1 ] || exit "$code"
 }
 
@@ -29,6 +29,12 @@ step validate samples
 document port port samples -o "$out"
 document build build "$out"
 document validate validate samples
-step report "$out-port.json" "$out-build.json" "$out-validate.json" -o "$out-report.html"
+
+# The first actions of the report; the rest of it is for a browser.
 echo
-echo "The ported tree is in $out, the report in $out-report.html."
+"$porter" report "$out-port.json" "$out-build.json" "$out-validate.json" | sed -n '/^do next/,/^  4\. /p' | sed '$d'
+"$porter" --quiet report "$out-port.json" "$out-build.json" "$out-validate.json" -o "$out-report.html"
+echo
+echo "The ported tree:  $PWD/$out"
+echo "The report:       $PWD/$out-report.html   (open it in a browser)"
+echo "Your own code:    $porter all path/to/project -o out/mine"

@@ -12,6 +12,7 @@ import typer
 from porter.check.fail_on import FailOn
 from porter.check.formats import CheckFormat
 from porter.commands.border import DONE, OUR_BUG, WORK_LEFT, complain, guarded, report_bug
+from porter.commands.said import next_step
 from porter.errors import Unusable
 from porter.settings import Choices, load_choices
 
@@ -88,6 +89,9 @@ def check_command(
         if answer.crashes:
             report_bug(answer.crashes, f"{len(answer.crashes)} files could not be checked")
             return OUR_BUG
+        first = next((found.code for found in result.findings if found.fails), None)
+        if form is CheckFormat.TEXT and first is not None:
+            next_step("porter", "explain", first, why="why, what to do, and how to accept it with a reason")
         return DONE if result.passed else WORK_LEFT
 
     raise typer.Exit(run())

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from porter.commands.border import DONE, guarded
-from porter.commands.said import say
+from porter.commands.said import next_step, say
 
 
 def headers_command(
@@ -28,6 +28,7 @@ def headers_command(
         print(f"ROCm {PUBLISHED.rocm}, from {PUBLISHED.requirement}: {folder}")
         print(", ".join(LIBRARIES))
         say(NEWER)
+        next_step("porter", "build", "PORT", why="uses them by itself")
         return DONE
 
     raise typer.Exit(run())

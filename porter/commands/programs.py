@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from porter.commands.border import DONE, WORK_LEFT, complain, guarded
+from porter.commands.said import next_step
 from porter.errors import Unusable
 from porter.project.writing import content_of, write_atomically
 from porter.system.reading import read_regular, read_toml
@@ -68,6 +69,7 @@ def init_command(
             target = source / "porter.toml"
             new = _added(target, found)
             sys.stderr.write(f"porter: {len(new)} programs added to {target}\n")
+            next_step("porter", "run", "--compare", "--source", source, why="original and port, program by program")
         else:
             sys.stdout.write(as_toml(found))
         return DONE

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from porter.commands.border import DONE, guarded
+from porter.commands.said import next_step
 
 
 class ReportFormat(str, enum.Enum):
@@ -77,6 +78,8 @@ def report_command(
             sys.stdout.write(text)
         else:
             write_atomically(output, content_of(text.encode("utf-8", "backslashreplace")), 0o644)
+            if _format(form, output) is ReportFormat.HTML:
+                next_step("xdg-open" if sys.platform == "linux" else "open", output, why="what to do next is its top")
         return DONE
 
     raise typer.Exit(run())

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from porter.commands.border import guarded
+from porter.commands.said import next_step
 from porter.commands.where import Cluster, StoreFile, place
 from porter.errors import Unusable
 from porter.report.render import DataFormat
@@ -89,6 +90,9 @@ def run_command(
                     report = compared(source, tuple(program or ()), options, replace(where, progress=tasks))
             text = dump(compared_json(report)) if form is DataFormat.JSON else compared_text(report)
             _write(text, output)
+            worse = next((one.name for one in report.programs if one.agreement.value != "agree"), None)
+            if worse is not None and form is DataFormat.TEXT:
+                next_step("porter", "run", "--compare", "--program", worse, "--format", "json", why="all that was seen")
             return report.exit_code
         if cluster != "local" or store is not None:
             raise Unusable("--cluster and --store go with --compare: a single program runs here")

@@ -18,6 +18,8 @@ from porter.whole.folder import Folder, digest, sealed, unsealed
 
 Say = Callable[[str], None]
 _SUFFIX = ".case.toml"
+_BESIDE = {"report.md": "markdown", "kernels.csv": "csv", "actions.csv": "actions", "files.csv": "files"}
+"""The report in other forms."""
 
 
 @dataclass(frozen=True)
@@ -164,7 +166,12 @@ def report_step(wanted: Wanted, folder: Folder, result: Result, say: Say) -> Pat
         inputs = read_inputs(result.documents, Path())
         wish = Wish("html", wanted.source if wanted.source.is_dir() else None, folder.port, wanted.link)
         page = folder.write("report.html", wished(inputs, replace(wish, history=folder.root / "history.jsonl")))
-        for name, form in (("report.md", "markdown"), ("kernels.csv", "csv"), ("actions.csv", "actions")):
+        for name, form in (
+            ("report.md", "markdown"),
+            ("kernels.csv", "csv"),
+            ("actions.csv", "actions"),
+            ("files.csv", "files"),
+        ):
             folder.write(name, wished(inputs, replace(wish, form=form)))
     return page
 

@@ -217,8 +217,12 @@ def test_a_unit_without_kernels_that_fails_is_in_every_form(inputs: Inputs) -> N
 def test_actions_are_ranked_and_have_a_place_an_effort_and_its_basis(inputs: Inputs) -> None:
     rows = list(csv.DictReader(io.StringIO(written(inputs, "actions"))))
     kinds = [row["kind"] for row in rows]
-    assert kinds == sorted(kinds, key=["tool", "unit", "wrong", "manual", "run", "case", "todo", "review"].index)
-    assert all(row["path"] and row["owner"] and int(row["minutes"]) > 0 and row["basis"] for row in rows)
+    assert kinds == sorted(
+        kinds, key=["tool", "unit", "wrong", "manual", "run", "case", "todo", "instances", "review", "gpu"].index
+    )
+    assert all(int(row["minutes"]) > 0 and row["basis"] for row in rows)
+    assert all(row["path"] and row["owner"] for row in rows if row["kind"] not in ("run", "gpu"))
+    assert rows[-1]["kind"] == "gpu" and "AMD GPU" in rows[-1]["what"]
     assert {row["path"] for row in rows if row["kind"] == "case"} >= {"plain.cu", "texture/look.cu"}
 
 

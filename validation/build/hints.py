@@ -18,7 +18,7 @@ _VERSION = re.compile(r"^#define HIP_VERSION_(MAJOR|MINOR)\s+(\d+)", re.MULTILIN
 def hint_on(message: str, headers: Path | None) -> str | None:
     """One sentence about the name in an error, or None."""
     found = _UNKNOWN.search(message)
-    here = _installed(headers) if headers is not None and found is not None else None
+    here = installed_rocm(headers) if headers is not None and found is not None else None
     if found is None or here is None:
         return None
     since = _since().get(found["name"])
@@ -35,7 +35,8 @@ def why_absent(header: str) -> str:
 
 
 @functools.lru_cache(maxsize=8)
-def _installed(headers: Path) -> tuple[int, int] | None:
+def installed_rocm(headers: Path) -> tuple[int, int] | None:
+    """The version of HIP's headers in a folder."""
     try:
         found = dict(_VERSION.findall((headers / "hip" / "hip_version.h").read_text("utf-8", "replace")))
         return int(found["MAJOR"]), int(found["MINOR"])

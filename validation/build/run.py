@@ -10,7 +10,7 @@ from pathlib import Path
 
 from porter.validation.build.compile import Compiled, Tool, compile_unit, is_too_old_for_torch
 from porter.validation.build.diagnostics import missing_header, read_diagnostics
-from porter.validation.build.hints import hint_on, why_absent
+from porter.validation.build.hints import hint_on, installed_rocm, why_absent
 from porter.validation.build.launches import Sources, read_sources
 from porter.validation.build.link import Program, link, programs
 from porter.validation.build.model import (
@@ -59,6 +59,12 @@ class BuildRequest:
     description: Path | None = None
 
 
+def _shown(tool: Tool) -> str:
+    """The compiler, and whose headers it is given."""
+    rocm = installed_rocm(tool.clang.headers) if tool.clang is not None and tool.hipcc is None else None
+    return tool.shown if rocm is None else f"{tool.shown}, headers of ROCm {rocm[0]}.{rocm[1]}"
+
+
 def build(request: BuildRequest, progress: Progress | None = None) -> BuildReport:
     """Compile every unit for every target and link what is a program; a unit's failure is a result."""
     began = time.monotonic()
@@ -84,7 +90,7 @@ def begin(request: BuildRequest) -> Context:
 def tools_of(context: Context) -> tuple[TargetTool, ...]:
     """What each target is built with."""
     return tuple(
-        TargetTool(target, tool.how if tool else None, tool.shown if tool else "", why)
+        TargetTool(target, tool.how if tool else None, _shown(tool) if tool else "", why)
         for target, tool, why in context.chosen
     )
 

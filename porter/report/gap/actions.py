@@ -9,7 +9,18 @@ from collections.abc import Iterator, Sequence
 from porter.report.gap.effort import effort_class, minutes_of
 from porter.report.gap.model import Action, FailedUnit, Kernel, State, Work
 
-_ORDER = {"tool": 0, "unit": 1, "wrong": 2, "manual": 3, "run": 4, "case": 5, "todo": 5, "review": 6}
+_ORDER = {
+    "tool": 0,
+    "unit": 1,
+    "wrong": 2,
+    "manual": 3,
+    "run": 4,
+    "case": 5,
+    "todo": 5,
+    "instances": 6,
+    "review": 7,
+    "gpu": 8,
+}
 """Kinds of action: what keeps other things from being known comes before what can be done at any time."""
 
 
@@ -24,6 +35,8 @@ def actions_of(
         *_runs(kernels, built=built, ran=ran),
         *(_cases(kernels) if ran else ()),
         *_todo(kernels),
+        *_instances(kernels),
+        *_gpu(kernels),
     ]
     return tuple(sorted(found, key=_rank))
 
@@ -149,6 +162,42 @@ def _cases(kernels: Sequence[Kernel]) -> Iterator[Action]:
             command=shlex.join(("porter", "cases", "init", path, "--try")),
             anchor=own[0].anchor if len(own) == 1 else "",
         )
+
+
+def _instances(kernels: Sequence[Kernel]) -> Iterator[Action]:
+    """Templates of which some instances were run, and others only built."""
+    told = effort_class("instances")
+    for kernel in kernels:
+        bare = [one.arguments for one in kernel.instances if one.built and not one.verdict]
+        if kernel.state is not State.PARTLY or not bare:
+            continue
+        names = ", ".join(bare[:3]) + (", ..." if len(bare) > 3 else "")
+        yield Action(
+            kind="instances",
+            what=f"{kernel.name}: {len(bare):,} instance{'s were' if len(bare) > 1 else ' was'} built and never run",
+            code="",
+            path=kernel.path,
+            line=kernel.line,
+            owner=next((case.path for case in kernel.cases if case.path), kernel.path),
+            kernels=1,
+            places=len(bare),
+            minutes=minutes_of(told, len(bare)),
+            basis=told.why,
+            hint=names,
+            anchor=kernel.anchor,
+        )
+
+
+def _gpu(kernels: Sequence[Kernel]) -> Iterator[Action]:
+    """What is left when all agrees on models."""
+    runs = [run for kernel in kernels for case in kernel.cases for run in case.runs]
+    if not runs or any(run.device == "hip" for run in runs):
+        return
+    told = effort_class("gpu")
+    proven = sum(kernel.state in (State.PROVEN, State.PARTLY) for kernel in kernels)
+    what = "Nothing was run on an AMD GPU yet: run the same cases there"
+    command = "porter validate SRC --devices hip"
+    yield Action("gpu", what, "", "", 0, "", proven, 1, told.first, told.why, command=command)
 
 
 def _todo(kernels: Sequence[Kernel]) -> Iterator[Action]:

@@ -36,7 +36,7 @@ def headline(report: GapReport) -> str:
     if not total:
         return "There are no kernels in this project."
     proven = report.states[State.PROVEN]
-    tail = f", {proven:,} of them agree on virtual devices" if proven else ""
+    tail = f", {proven:,} of them agree{'s' * (proven == 1)} on virtual devices" if proven else ""
     return f"{report.done:,} of {total:,} kernels have nothing left to do{tail}."
 
 
@@ -78,7 +78,9 @@ def _next(report: GapReport) -> Iterator[str]:
     for rank, one in enumerate(report.actions[:_ACTIONS_SHOWN], 1):
         yield f"{rank:3}. {plain(one.what)}"
         where = f"{plain(one.path)}:{one.line}  " if one.path else ""
-        kernels = f"; {one.kernels:,} kernel{'s' * (one.kernels != 1)} wait" if one.kernels else ""
+        kernels = (
+            f"; {one.kernels:,} kernel{'s' * (one.kernels != 1)} wait{'s' * (one.kernels == 1)}" if one.kernels else ""
+        )
         yield f"     {where}{one.effort}: {one.basis}{kernels}"
 
 

@@ -107,7 +107,7 @@ class Output(NamedTuple):
     """Elements per class of distance, see `ULP_CLASSES`."""
 
 
-ULP_CLASSES = ("0", "1", "2", "3-4", "5-8", "9-16", "17-64", "65-1024", "more")
+ULP_CLASSES = ("0", "1", "2", "3-4", "5-8", "9-16", "17-64", "65-1024", ">1024")
 
 
 class Run(NamedTuple):
@@ -185,7 +185,7 @@ class Action:
     """One thing to do."""
 
     kind: str
-    """`tool`, `unit`, `wrong`, `manual`, `run`, `case`, `todo` or `review`."""
+    """`tool`, `unit`, `wrong`, `manual`, `run`, `case`, `todo`, `instances`, `review` or `gpu`."""
     what: str
     code: str
     path: str

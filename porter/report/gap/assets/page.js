@@ -271,7 +271,7 @@
   function outside(path, at) {
     const part = (text) => text.split("/").map(encodeURIComponent).join("/");
     const nodes = [];
-    if (DATA.root) nodes.push(el("a", { class: "out", href: "vscode://file" + part(DATA.root + "/" + path) + ":" + at, "aria-label": "Open " + visible(path) + ":" + at + " in VS Code" }, "edit"));
+    if (DATA.root) nodes.push(el("a", { class: "out", href: "vscode://file" + part(DATA.root + "/" + path) + ":" + at, "aria-label": "Open " + visible(path) + ":" + at + " in VS Code" }, "open"));
     if (DATA.link) nodes.push(el("a", { class: "out", rel: "noreferrer", href: DATA.link.replaceAll("{commit}", DATA.commit || "HEAD").replaceAll("{path}", part(path)).replaceAll("{line}", at) }, "host"));
     return nodes;
   }
@@ -515,9 +515,15 @@
     if ((event.key === "n" || event.key === "p") && !detail.hidden) { const next = visibleNeighbour(location.hash.slice(1), event.key === "n" ? 1 : -1); if (next) location.hash = next; }
   });
 
+  /* What a table or a side holds beyond its frame is said in words, too. */
+  const framed = () => { for (const box of document.querySelectorAll(".scroll")) box.classList.toggle("more-right", box.scrollWidth > box.clientWidth + 1); };
+  addEventListener("resize", framed);
+  document.addEventListener("toggle", framed, true);
+
   const charts = document.getElementById("charts");
   for (const chart of DATA.charts) charts.append(figure(chart.title, chart.words, chart.spec));
   if (!DATA.charts.length) charts.remove();
   paint();
   route();
+  framed();
 })();
