@@ -19,6 +19,7 @@ from tests.ptx.cases_convert import convert_cases
 from tests.ptx.cases_float import float_cases
 from tests.ptx.cases_integer import integer_cases
 from tests.ptx.cases_other import other_cases
+from tests.warp.ptx_forms import STATEMENTS
 
 FORMS = """
 add.f16x2 r,r,r|sub.bf16 h,h,h|mul.f16x2 r,r,r|fma.rn.f16x2 r,r,r,r|fma.rn.relu.f16x2 r,r,r,r|fma.rn.bf16x2 r,r,r,r|min.f16x2 r,r,r|max.NaN.f16x2 r,r,r
@@ -39,6 +40,22 @@ vadd.s32.s32.s32 r,r,r|vset.s32.u32.lt r,r,r|vmad.u32.u32.u32 r,r,r,r|vadd4.s32.
 cvt.rn.f16x2.f32 r,f,f|cvt.rn.relu.bf16x2.f32 r,f,f|cvt.rna.tf32.f32 r,f|cvt.rn.satfinite.e4m3x2.f32 h,f,f|cvt.rn.f16x2.e5m2x2 r,h|cvt.pack.sat.u8.s32.b32 r,r,r,r|cvt.sat.u8.s32 r,r|cvt.rni.sat.s8.f32 r,f
 trap|brkpt|exit|nanosleep.u32 r|pmevent 1|setmaxnreg.inc.sync.aligned.u32 64|griddepcontrol.wait|alloca.u32 r,r|stacksave.u32 r|tex.1d.v4.f32.s32 {f;f;f;f},[l]|tld4.r.2d.v4.f32.f32 {f;f;f;f},[l]|suld.b.1d.b32.trap r,[l]|sust.b.1d.b32.trap [l],r|sured.b.add.1d.u32.trap [l],r|txq.width.b32 r,[l]|istypep.texref p,l|bra L|call f|ret|brx.idx r,T|lop3.or.b32 r|p,r,r,r,0x80,p|multimem.ld_reduce.relaxed.gpu.global.add.u32 r,[l]
 """
+_NOT_RUN = (
+    (
+        r"(?:ex2|lg2|sin|cos|tanh|rcp|rsqrt|sqrt|div)\..*(?:approx|full).*",
+        "approximate on both sides: there is no one value to compare with",
+    ),
+    (r"(?:mma|ldmatrix|stmatrix|movmatrix)\..*", "run as functions of porter/mma.hpp (tests/include/test_mma.py)"),
+    (r"(?:trap|brkpt)", "ends the kernel"),
+    (
+        r"(?:prefetch|prefetchu|discard|applypriority|createpolicy|setmaxnreg|griddepcontrol|nanosleep)\b.*",
+        "a hint: nothing to see",
+    ),
+    (r"mov\\.u(?:32|64)", "clocks and numbers of the machine: no value to expect"),
+    (r"shfl\\.up.*", "without a mask, of CUDA before 9"),
+    (r"ld\\.const.*", "constant memory by an address of its own"),
+)
+"""Why forms that are translated are not executed by the tests, by their opcode; else: another form of the instruction is."""
 _LETTER = re.compile(r"(?<![\w%.:])([rlhfdqp])(?![\w.:])")
 
 
@@ -59,7 +76,7 @@ def forms() -> list[Form]:
     return [
         *found,
         *(
-            _form(text.strip(), False)
+            _form(text.strip(), text.strip().partition(" ")[0] in STATEMENTS)
             for line in FORMS.strip().splitlines()
             for text in re.split(r"\|(?=[a-z])(?!p\b|q\b)", line)
         ),
@@ -130,10 +147,10 @@ def document(found: list[Form]) -> str:
         "",
         "Written by `python -m benchmarks.ptx_table --write docs/ptx-instructions.md`. Of "
         f"{len(found)} forms {done} are translated (P101); {run} of these are executed for gfx942 by the tests, over edge values and random operands,",
-        "against the same model of the ISA as the virtual NVIDIA GPU (`tests/warp/test_ptx_cases.py`); the others are a finding (P102) with the text given.",
+        "against the same model of the ISA as the virtual NVIDIA GPU (`tests/warp/test_ptx_cases.py`) or, what has memory or other threads in it, against what each thread should have (`tests/warp/test_ptx_forms.py`); the others are a finding (P102) with the text given.",
         "",
-        "| instruction | translated | executed | reported |",
-        "|---|---|---|---|",
+        "| instruction | translated | executed | why not the others | reported |",
+        "|---|---|---|---|---|",
     ]
     for family, members in sorted(families.items()):
         good = [form for form in members if not form.problem]
@@ -145,9 +162,19 @@ def document(found: list[Form]) -> str:
             "|", "/"
         )
         lines.append(
-            f"| {family} | {len(good)} of {len(members)} | {sum(form.executed for form in members)} | {reported} |"
+            f"| {family} | {len(good)} of {len(members)} | {sum(form.executed for form in members)} | {_unrun(good)} | {reported} |"
         )
     return "\n".join((*lines, ""))
+
+
+def _unrun(good: list[Form]) -> str:
+    """The reasons of those that are not executed."""
+    why = (
+        next((text for pattern, text in _NOT_RUN if re.fullmatch(pattern, one.opcode)), "another form is")
+        for one in good
+        if not one.executed
+    )
+    return "; ".join(dict.fromkeys(why))
 
 
 def _family(opcode: str) -> str:
