@@ -223,6 +223,22 @@ STATEMENTS: dict[str, tuple[str, Expected]] = {
         'asm volatile("match.any.sync.b32 %0, %1, %2;" : "=r"(r) : "r"(v & 3), "r"(~0u));',
         _matches,
     ),
+    "match.all.sync.b32": (
+        'asm volatile("{ .reg .pred p; match.all.sync.b32 %0|p, %1, %2; @p add.u32 %0, %0, 7; }" : "=r"(r) : "r"(t < 32 ? 5 : v), "r"(~0u));',
+        lambda v: np.repeat([6, 0], 32),
+    ),
+    "bar.red.popc.u32": (
+        'asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; bar.red.popc.u32 %0, 0, p; }" : "=r"(r) : "r"(v & 1));',
+        lambda v: np.full(THREADS, (v & 1).sum()),
+    ),
+    "bar.red.and.pred": (
+        'asm volatile("{ .reg .pred p, q; setp.ne.u32 p, %1, 3; bar.red.and.pred q, 0, p; selp.u32 %0, 1, 0, q; }" : "=r"(r) : "r"(t));',
+        lambda v: np.zeros(THREADS),
+    ),
+    "bar.red.or.pred": (
+        'asm volatile("{ .reg .pred p, q; setp.eq.u32 p, %1, 3; bar.red.or.pred q, 0, p; selp.u32 %0, 1, 0, q; }" : "=r"(r) : "r"(t));',
+        lambda v: np.ones(THREADS),
+    ),
     "activemask.b32": ('asm volatile("activemask.b32 %0;" : "=r"(r));', lambda v: np.full(THREADS, 0xFFFFFFFF)),
     "redux.sync.add.s32": (
         'asm volatile("redux.sync.add.s32 %0, %1, %2;" : "=r"(r) : "r"(v & 0xffff), "r"(~0u));',
