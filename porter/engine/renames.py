@@ -123,8 +123,8 @@ def _qualified(unit: Named, aliases: Mapping[str, str]) -> Iterator[Use]:
         if scope.partition("::")[0] not in roots:
             continue
         for index in unit.tokens.names[name]:
-            if _is_alias_declared(unit.tokens, index):
-                continue
+            if _is_alias_declared(unit.tokens, index) or unit.next_is(index, "##"):
+                continue  # what a macro puts together is no namespace
             if unit.is_cuda(index) and (use := _chain(unit, index, scope)) is not None:
                 yield use
 

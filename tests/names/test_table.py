@@ -70,7 +70,7 @@ def test_well_known_names(table: NameTable, cuda: str, hip: str) -> None:
         ("nccl.h", "rccl/rccl.h"),
         ("cuda_fp16.h", "hip/hip_fp16.h"),
         ("cooperative_groups.h", "hip/hip_cooperative_groups.h"),
-        ("nvtx3/nvToolsExt.h", "roctracer/roctx.h"),
+        ("nvtx3/nvToolsExt.h", "porter/nvtx.hpp"),
         ("math_constants.h", "hip/hip_math_constants.h"),
     ],
 )

@@ -46,6 +46,17 @@ def _match(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> s
     return writer.assign(operands[0], f"porter::match_any_sync({mask}, {value})")
 
 
+@on(r"match\.all\.sync\.(b32|b64)")
+def _match_all(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
+    need(operands, 3, "match")
+    writer.headers.add("porter/warp32.hpp")
+    value, mask = writer.value(operands[1], match[1]), writer.value(operands[2], "u32")
+    target, _, predicate = operands[0].partition("|")
+    text = writer.assign(target, f"porter::match_all_sync({mask}, {value}, &porter_all)")
+    told = f" {writer.assign(predicate, 'porter_all != 0')}" if predicate else ""
+    return f"{{ int porter_all; {text}{told} }}"
+
+
 @on(r"redux\.sync\.(add|min|max|and|or|xor)\.(u32|s32|b32)")
 def _redux(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
     need(operands, 3, "redux")
@@ -68,6 +79,15 @@ def _bar(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str
     if operands not in (("0",), ()):
         raise Unknown("named barrier " + ", ".join(operands))
     return "__syncthreads();"
+
+
+@on(r"(?:bar|barrier)(?:\.cta)?\.red\.(popc|and|or)(?:\.aligned)?\.(u32|pred)")
+def _bar_red(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
+    if len(operands) != 3 or operands[1] != "0" or (match[1] == "popc") != (match[2] == "u32"):
+        raise Unknown("named barrier " + ", ".join(operands[1:]))
+    name = {"popc": "count", "and": "and", "or": "or"}[match[1]]
+    call = f"__syncthreads_{name}({writer.value(operands[2], 'pred')})"
+    return writer.assign(operands[0], call if match[1] == "popc" else f"{call} != 0")
 
 
 @on(r"bar\.warp\.sync")

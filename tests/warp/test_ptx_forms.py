@@ -1,0 +1,38 @@
+"""PTX with memory, lanes and barriers in it, ported and run on the virtual gfx942."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from porter.validation.devices.core.launch import Options
+from porter.validation.devices.core.result import NotRun, Ran
+
+from porter.engine.file import port
+from porter.model import Effort
+from porter.source import SourceFile
+from tests.warp.execution import context, module
+from tests.warp.ptx_forms import GIVEN, STATEMENTS, THREADS, kernel
+
+NAMES = list(STATEMENTS)
+
+
+@pytest.mark.parametrize("first", range(0, len(NAMES), 16))
+def test_forms(first: int) -> None:
+    names = NAMES[first : first + 16]
+    ported = port(SourceFile("a.cu", kernel(names).encode()), context("preserve"), "a.cu")
+    assert [finding.message for finding in ported.findings if finding.effort is Effort.MANUAL] == []
+    assert b"asm" not in ported.data
+    loaded = module(ported.data.decode())
+    arguments = [np.zeros(len(names) * THREADS, np.uint32), GIVEN, np.zeros(THREADS * 4 + 32, np.uint32)]
+    done = loaded.launch(loaded.kernels[0], (1,), (THREADS,), arguments, 0, Options(uninitialised=False))
+    if isinstance(done, NotRun):
+        pytest.skip(done.reason)
+    assert isinstance(done, Ran), str(done)
+    assert done.outputs[0] is not None
+    found = done.outputs[0].reshape(len(names), THREADS)
+    wrong = [
+        name
+        for name, row in zip(names, found, strict=True)
+        if not np.array_equal(row, np.asarray(STATEMENTS[name][1](GIVEN)).astype(np.uint32))
+    ]
+    assert wrong == []
