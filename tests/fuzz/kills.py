@@ -25,8 +25,11 @@ from porter.engine.registry import all_rules
 
 ROOT = Path(__file__).resolve().parents[2]
 _DATE = re.compile(rb"\d{4}-\d\d-\d\d \d\d:\d\d UTC")
-_TOLD = re.compile(rb'"seconds": [0-9.]+|"reused": \w+|"parsed": \d+|"key": "\w+"|"sha256": "\w+"|[0-9.]+ s\b')
+_TOLD = re.compile(
+    rb'"seconds": [0-9.]+|"reused": \w+|"parsed": \d+|\d+ parsed now|"key": "\w+"|"sha256": "\w+"|[0-9.]+ s\b'
+)
 """What two undisturbed runs say differently."""
+_INTERRUPTED = 130
 _UNSEEN = (".git/", ".porter-tmp-", "making-")
 
 
@@ -84,6 +87,7 @@ def porter(*arguments: str, cache: Path, told: Path) -> int:
     code = 3
     try:
         os.setsid()
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a run in the background would not hear it
         os.environ["PORTER_CACHE_DIR"] = str(cache)
         for number, path in ((0, os.devnull), (1, str(told)), (2, os.devnull)):
             os.dup2(os.open(path, os.O_RDWR | (os.O_CREAT | os.O_TRUNC if number == 1 else 0), 0o600), number)
@@ -187,15 +191,19 @@ class Bench:
             raise SystemExit(f"{command.name}: exit {code} where nobody kills it")
         return state(self.at, self.told), code, seconds
 
-    def killed(self, command: Command, after: float) -> tuple[Mapping[str, str], int, bool]:
+    def killed(
+        self, command: Command, after: float, how: signal.Signals, known: int
+    ) -> tuple[Mapping[str, str], int, bool]:
         """State and exit code after a kill and the same command again; whether there was something left to kill."""
         self.fresh()
         child = self.start(command)
         time.sleep(after)
         hit = os.waitpid(child, os.WNOHANG)[0] == 0
         if hit:
-            os.killpg(child, signal.SIGKILL)
-            os.waitpid(child, 0)
+            os.killpg(child, how)
+            came = ended(child)
+            if how is signal.SIGINT and came not in (_INTERRUPTED, known):
+                return {"(code)": f"{came} after Ctrl-C"}, came, True
         code = ended(self.start(command, *(command.again if hit else ())))
         return state(self.at, self.told), code, hit
 
@@ -204,6 +212,7 @@ def main() -> int:
     """The command."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz.kills", description=__doc__)
     parser.add_argument("--count", type=int, default=50, help="kills that hit something")
+    parser.add_argument("--interrupt", action="store_true", help="Ctrl-C, which has to end with exit code 130")
     parser.add_argument("--seconds", type=float, default=1e9, help="begin no other one after so long")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--samples", type=int, default=2)
@@ -225,6 +234,7 @@ def kill(asked: argparse.Namespace, folder: Path) -> int:
     all_rules()
     chosen = [command for command in COMMANDS if not asked.command or command.name in asked.command]
     wrong, hits = 0, Counter[str]()
+    how = signal.SIGINT if asked.interrupt else signal.SIGKILL
     bench = Bench(*(folder / name for name in ("made", "at", "cache", "told")))
     bench.made.mkdir()
     prepare(bench, asked.samples)
@@ -240,7 +250,7 @@ def kill(asked: argparse.Namespace, folder: Path) -> int:
         wanted, code, seconds = known[command.name]
         if cold := dice.random() < command.cold:
             shutil.rmtree(bench.cache, ignore_errors=True)
-        found, came, hit = bench.killed(command, dice.random() * seconds * (3 if cold else 1))
+        found, came, hit = bench.killed(command, dice.random() * seconds * (3 if cold else 1), how, code)
         if not hit:  # it had ended already
             continue
         hits[command.name] += 1
