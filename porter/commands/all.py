@@ -11,6 +11,7 @@ import typer
 
 from porter.commands.border import DONE, INTERRUPTED, OUR_BUG, WORK_LEFT, complain, guarded, report_bug
 from porter.commands.said import next_step, say
+from porter.errors import Interrupted
 from porter.settings import load_choices
 
 
@@ -45,13 +46,17 @@ def all_command(
         try:
             build_step(wanted, folder, result, say)
             validate_step(wanted, folder, draft_step(wanted, folder, document, result, say), result, say)
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, Interrupted):
             stopped = True
         except ModuleNotFoundError as error:
             result.missing.append(f"no cases were run: {error}; pip install 'porter[validation]'")
         for text in result.missing:
             complain(text)
-        page = report_step(wanted, folder, result, say)
+        try:
+            page = report_step(wanted, folder, result, say)
+        except KeyboardInterrupt:  # what was done is worth a report, which takes a moment
+            stopped = True
+            page = report_step(wanted, folder, result, say)
         print(page)
         if stopped:
             complain("interrupted: the report has what was done; the same command goes on from here")

@@ -26,7 +26,7 @@ _PIECE = r"""
     | //[^\\\n]*(?:\\(?:\r\n|(?s:.))[^\\\n]*)* | /\*(?s:.)*?(?:\*/|\Z)
     | <<<|>>>|<<=|>>=|\.\.\.|->\*|::|->|\#\#|\+\+|--|<<|>>|&&|\|\||[<>=!+*/%&|^-]=|(?s:.)
     """
-_RAW_STRING = r"""(?:u8|[uUL])?R"(?P<raw>[^\s()\\"]{0,16})\((?s:.)*?\)(?P=raw)" |"""
+_RAW_STRING = r"""(?:u8|[uUL])?R"(?P<raw>[^\s()\\"]{0,16})\((?s:.)*?(?:\)(?P=raw)"|\Z) |"""
 _PLAIN = re.compile(_PIECE.replace("RAW", ""), re.VERBOSE | re.ASCII)
 _WITH_RAW_STRINGS = re.compile(_PIECE.replace("RAW", _RAW_STRING), re.VERBOSE | re.ASCII)
 _RAW_START = re.compile(r"""R"[^\s()\\"]{0,16}\(""")

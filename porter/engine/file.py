@@ -265,7 +265,7 @@ def _one_pass(
     found = [_not_done(finding) if finding.code in endless else finding for finding in found]
     accepted = editing.accept(found)
     wanted = _include_lines(unit, accepted.findings, support_path)
-    return found, accepted, include_edit(unit.source, unit.tokens, wanted)
+    return found, accepted, include_edit(unit.source, unit.tokens, wanted, accepted.edits)
 
 
 def _include_lines(unit: Unit, findings: Iterable[Finding], support_path: str) -> list[str]:

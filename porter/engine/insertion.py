@@ -14,12 +14,17 @@ _ALLOWANCE = "porter: allow["
 _LEADING = re.compile(r"(?:\s+|//[^\n]*|/\*(?s:.)*?\*/)*")
 
 
-def include_edit(source: SourceFile, tokens: Tokens, lines: Iterable[str]) -> Edit | None:
-    """One insertion that adds `#include` lines where every configuration of the file sees them."""
+def include_edit(source: SourceFile, tokens: Tokens, lines: Iterable[str], changes: Iterable[Edit] = ()) -> Edit | None:
+    """One insertion that adds `#include` lines where every configuration of the file sees them.
+
+    Where one of the changes takes that place away, in a file with its guard within a statement, it is the beginning.
+    """
     wanted = list(lines)
     if not wanted:
         return None
     offset = _above_allowances(source, tokens, _place(source, tokens))
+    if any(change.start < offset < change.end for change in changes):
+        offset = source.body_start
     end = source.newline
     text = "".join(f"#include {line}{end}" for line in wanted)
     if offset > source.body_start and source.text[offset - 1] != "\n":

@@ -41,7 +41,7 @@ from porter.settings import Choices, load_choices
 from porter.source import SourceFile
 
 ROOT = Path(__file__).resolve().parents[2]
-_LONGEST_SEED = 6000
+_LONGEST_SEED = 2500
 Check = Callable[[bytes], None]
 
 

@@ -464,6 +464,8 @@ class Expressions:
         if base.kind == "name" and base.text in self.plan.shared and base.text not in scope.kinds:
             return self.calls.shared_element(node, base.text, scope)
         if array := self.register_array(node, scope):
+            if array not in scope.kinds:
+                raise Undecided(node, f"{array} in its own initial value")
             return scope.kinds[array]
         place = self.value(node.kids[1], scope)
         start = self.value(node.kids[0], scope)
