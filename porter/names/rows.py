@@ -31,12 +31,17 @@ def read_rows(text: str) -> dict[str, Any]:
         if row is not None:
             key = _text(row[1])
             if key in rows:
-                return tomllib.loads(text)  # which says that it stands twice
+                return _toml(text)  # which says that it stands twice
             rows[key] = _pairs(row[2])
         elif (section := _SECTION.fullmatch(line)) is not None and section[1] not in document:
             rows = document[section[1]] = {}
         else:
-            return tomllib.loads(text)
+            return _toml(text)
+    return document
+
+
+def _toml(text: str) -> dict[str, Any]:
+    document: dict[str, Any] = tomllib.loads(text)
     return document
 
 
