@@ -82,7 +82,7 @@ def main() -> None:
         git(root, "init", "-q")
         git(root, "add", "-A")
         git(root, "commit", "-q", "-m", "base")
-        sources = [path for path in paths if path.endswith((".cu", ".cuh"))]
+        sources = [path for path in paths if path.endswith((".cu", ".cuh", ".hip"))] or paths
         for number, path in enumerate(sources[:: max(1, len(sources) // given.changed)][: given.changed]):
             with (root / path).open("ab") as file:
                 file.write(LINE % number)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import tempfile
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -131,7 +131,7 @@ def check(request: CheckRequest, store: Store, progress: Progress | None = None)
         try:
             _look_at(head, scope.head, machine, looked, progress)
             if before is not None and base is not None:
-                _look_at_base(before, scope.base, head, machine, earlier, progress)
+                _look_at_base(before, _asked_before(scope, looked), head, machine, earlier, progress)
         except Expired as late:
             incomplete = str(late)
         finally:
@@ -160,6 +160,13 @@ def _look_at(
 ) -> None:
     looked.update(stored_looks(side, paths, machine))
     look(side, [path for path in paths if path not in looked], machine, looked, progress)
+
+
+def _asked_before(scope: Scope, looked: Mapping[str, Looked]) -> frozenset[str]:
+    """The files whose earlier findings matter: what changed, and what has findings now that could be older."""
+    changed = frozenset(scope.changed)
+    silent = frozenset(path for path, (_, details) in looked.items() if not details)
+    return frozenset(path for path in scope.base if path in changed or path not in silent)
 
 
 def _look_at_base(

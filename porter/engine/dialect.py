@@ -179,8 +179,8 @@ def read_dialects(path: str, tokens: Tokens, given: Dialect | None = None, defin
     return Dialects(own_dialect(path, evidence(path, tokens, regions)), regions)
 
 
-HIP_EVIDENCE, CUDA_EVIDENCE, GUARDED = "hip", "cuda", "amd-only "
-"""What `Scan.vendor` holds: the file would not compile for the other vendor; a header that only AMD's branches have."""
+HIP_EVIDENCE, CUDA_EVIDENCE, GUARDED, NVIDIAS = "hip", "cuda", "amd-only ", "nvidia-only "
+"""What `Scan.vendor` holds: the file would not compile for the other vendor; headers that only one's branches have."""
 
 
 def own_dialect(path: str, found: Iterable[str]) -> Dialect:
@@ -218,8 +218,8 @@ def evidence(path: str, tokens: Tokens, regions: tuple[tuple[int, int, str], ...
     found: set[str] = set()
     for include in tokens.includes:
         dialect = dialects.at(include.start).dialect
-        if dialect is Dialect.HIP:
-            found.add(GUARDED + include.name)
+        if dialect is not Dialect.BOTH:
+            found.add((GUARDED if dialect is Dialect.HIP else NVIDIAS) + include.name)
         elif dialect is Dialect.BOTH and _HIP_HEADERS.fullmatch(include.name):
             found.add(HIP_EVIDENCE)
         elif dialect is Dialect.BOTH and _CUDA_HEADERS.fullmatch(include.name):

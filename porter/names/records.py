@@ -1,4 +1,4 @@
-"""Reads `rules/api/*.toml`, and keeps the parsed rows in the user's cache: parsing them takes most of a second."""
+"""Reads `rules/api/*.toml`, and keeps the parsed rows in the user's cache: parsing them takes time."""
 
 from __future__ import annotations
 
@@ -11,15 +11,11 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import porter
+from porter.names.rows import read_rows
 from porter.system.cache import keep, kept, kept_folder
 
 if TYPE_CHECKING:
     from importlib.abc import Traversable
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:  # pragma: no cover
-    import tomli as tomllib
 
 Record = tuple[str, str, str, str, str, str, str, str, tuple[tuple[str, str], ...], str, str, str, str]
 """kind, library, hip, gap, effort, since, signature, value, before, gone, added, removed, why.
@@ -69,7 +65,7 @@ def parse(texts: Iterable[tuple[str, bytes]]) -> Records:
     found: dict[str, dict[str, Record]] = {"names": {}, "headers": {}, "fields": {}}
     shared: dict[Any, Any] = {}
     for name, content in texts:
-        document = tomllib.loads(content.decode("utf-8"))
+        document = read_rows(content.decode("utf-8"))
         for section, rows in found.items():
             for cuda, row in document.get(section, {}).items():
                 record = _record(name.removesuffix(".toml"), section.removesuffix("s"), row)

@@ -11,7 +11,15 @@ from porter.buildfiles.listed import listed_for_amd
 from porter.cpp.include_graph import IncludeGraph, include_graph
 from porter.cpp.prescan import Scan
 from porter.dual.headers import SHIMS
-from porter.engine.dialect import CUDA_EVIDENCE, GUARDED, HIP_EVIDENCE, Dialect, is_named_for_cuda, own_dialect
+from porter.engine.dialect import (
+    CUDA_EVIDENCE,
+    GUARDED,
+    HIP_EVIDENCE,
+    NVIDIAS,
+    Dialect,
+    is_named_for_cuda,
+    own_dialect,
+)
 from porter.errors import Unusable
 from porter.names.table import is_cuda_header
 from porter.project.discovery import Kind, Project, discover, matcher, settings_folder
@@ -20,6 +28,7 @@ from porter.project.neighbours import looked_at
 from porter.settings import Choices
 from porter.system.reading import read_regular
 
+_BRANCHES = (GUARDED, NVIDIAS)
 _LARGEST_BUILD_FILE = 1 << 20
 
 
@@ -55,9 +64,9 @@ def file_dialects(
     """Whose code each file is; `both`: undecided, or for both, and ported as CUDA's."""
     given = _given(choices, root)
     sure = {path: own for path, scan in scans.items() if (own := _sure(path, scan, told))}
-    alone = {
-        path: given(path) or sure.get(path) or _reached(path, scans, sure, graph) or _named(path) for path in scans
-    }
+    told_by_text = {path: given(path) or sure.get(path) or _reached(path, scans, sure, graph) for path in scans}
+    named = Dialect.HIP if _is_hip_by_most(told_by_text) else Dialect.CUDA
+    alone = {path: one or (named if is_named_for_cuda(path) else None) for path, one in told_by_text.items()}
     found = _by_users(alone, graph)
     rest = Dialect.HIP if {one for one in found.values() if one is not None} == {Dialect.HIP} else Dialect.BOTH
     return {path: (one or rest).value for path, one in found.items()}
@@ -98,17 +107,21 @@ def _sure(path: str, scan: Scan, told: Told) -> Dialect | None:
     return None if own is Dialect.BOTH else own
 
 
-def _named(path: str) -> Dialect | None:
-    return Dialect.CUDA if is_named_for_cuda(path) else None
+def _is_hip_by_most(found: Mapping[str, Dialect | None]) -> bool:
+    """Whether `.cu` is what a project of AMD's calls its sources: most of them tell that they are HIP, none CUDA."""
+    kinds = [one for path, one in found.items() if is_named_for_cuda(path)]
+    return Dialect.CUDA not in found.values() and kinds.count(Dialect.HIP) * 2 > len(kinds)
 
 
 def _reached(path: str, scans: Mapping[str, Scan], sure: Mapping[str, Dialect], graph: IncludeGraph) -> Dialect | None:
-    """HIP where every compiler comes to a header that is HIP's, and to none that is CUDA's."""
+    """HIP where both vendors' compilers come to a header that is HIP's, and to none that is CUDA's."""
     seen, waiting = {path}, [path]
     kinds: set[Dialect] = set()
     while waiting:
         current = waiting.pop()
-        guarded = tuple(one.removeprefix(GUARDED) for one in scans[current].vendor if one.startswith(GUARDED))
+        guarded = tuple(
+            name for one in scans[current].vendor for begin in _BRANCHES if (name := one.removeprefix(begin)) != one
+        )
         for target in graph.edges.get(current, ()):
             if target in seen or any(target.endswith(name.removeprefix("./").lstrip("/.")) for name in guarded):
                 continue

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from porter.buildfiles.cmake import Argument, Command
 from porter.buildfiles.cmake_versions import NEVER, VERSIONS, decided_by_version
@@ -38,6 +39,7 @@ class CMakeNotUnderstood(BuildRule):
         reports("set(X ${CUDA_NPP_LIBRARY_ROOT_DIR})", path="CMakeLists.txt", effort=Effort.REVIEW),
         fixes("target_link_libraries(t cublas m)", "target_link_libraries(t hipblas m)", path="CMakeLists.txt"),
         clean("execute_process(COMMAND a OUTPUT_VARIABLE CUDA_X)\nset(X ${CUDA_X})", path="CMakeLists.txt"),
+        clean("if(DEFINED CUDA_VERSION AND CUDA_VERSION VERSION_LESS 11.0)\nendif()", path="CMakeLists.txt"),
         clean("set(CUDA_MINE 1)\nset(X ${CUDA_MINE})", path="CMakeLists.txt"),
         clean('message(STATUS "${CUDA_VERSION}")', path="CMakeLists.txt"),
         clean("target_link_libraries(t lib${CUDA_LIB_EXT})", path="CMakeLists.txt"),
@@ -71,7 +73,8 @@ class CMakeNotUnderstood(BuildRule):
             if match[1] not in own and not _is_known(match[1]):
                 effort = Effort.MANUAL if match[1] in VERSIONS and command.name in ("if", "elseif") else Effort.REVIEW
                 yield self.finding(unit, *where, f"{match[0]} has no value with HIP", effort)
-        if command.name in ("if", "elseif") and _NAME.fullmatch(text) and text not in own and not _is_known(text):
+        asked = command.name in ("if", "elseif") and _NAME.fullmatch(text) is not None
+        if asked and text not in own and not _is_known(text) and not _is_guarded(command, text):
             yield self.finding(unit, *where, f"{text} has no value with HIP", Effort.MANUAL)
         if is_compiler(text) and command.name in (
             "execute_process",
@@ -102,3 +105,9 @@ def _is_known(name: str) -> bool:
     if name in VERSIONS:
         return False
     return name in table("variables") or name in dropped or language_variable(name) is not None
+
+
+def _is_guarded(command: Command, name: str) -> bool:
+    """`if(DEFINED X AND X VERSION_LESS 12)`: without a value the condition is false, as it should be."""
+    words = [argument.text for argument in command.arguments]
+    return ("DEFINED", name) in pairwise(words) and "OR" not in words

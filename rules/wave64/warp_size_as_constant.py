@@ -12,6 +12,7 @@ from porter.names.table import version_key
 
 _NAME = "warpSize"
 _REMOVED = ("__AMDGCN_WAVEFRONT_SIZE", "__AMDGCN_WAVEFRONT_SIZE__")
+_IF = "a condition of #if"
 _CONDITIONS = frozenset({"if", "elif"})
 _OPERATORS = frozenset("[(*/%+-<>&|^,=!?:")
 _MACRO = re.compile(r"#[ \t]*define[ \t]+(\w+)[ \t]+\(?warpSize\b")
@@ -78,7 +79,8 @@ class WarpSizeAsConstant(Rule):
                 what = _constant_place(unit, index)
                 if what is not None and unit.is_free(index) and (start := _statement(unit, index)) not in seen:
                     seen.add(start)
-                    message = f"{name} as {what}: no constant expression from ROCm 7 on [warpsize-not-constexpr]"
+                    why = "no constant expression from ROCm 7 on" if what != _IF else "the preprocessor takes it for 0"
+                    message = f"{name} as {what}: {why} [warpsize-not-constexpr]"
                     yield self.finding(unit, unit.span(index), message, _effort(unit.settings))
 
     def _removed(self, unit: Unit) -> Iterator[Finding]:
@@ -148,7 +150,7 @@ def _constant_place(unit: Unit, index: int) -> str | None:
     texts = tokens.texts
     directive = tokens.directive_of(index)
     if directive is not None:
-        return "a condition of #if" if directive.name in _CONDITIONS else None
+        return _IF if directive.name in _CONDITIONS else None
     opening = _opening(unit, index)
     while opening is not None and texts[opening] == "(" and texts[opening - 1] in _OPERATORS:
         opening = _opening(unit, opening)

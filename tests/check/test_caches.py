@@ -54,6 +54,9 @@ CHANGES: dict[str, Callable[[Path], object]] = {
         root, {"src/h.cuh": HEADER + "inline int cudaHelper() { return 1; }\n"}
     ),
     "nothing": lambda root: commit(root),
+    "what the build lists for AMD": lambda root: commit(
+        root, {"CMakeLists.txt": "if(USE_ROCM)\n add_library(k src/c.cu)\nendif()\n"}
+    ),
     "the build": lambda root: commit(root, {"setup.py": SETUP + "print(1)\n"}),
 }
 
@@ -95,8 +98,10 @@ def test_a_shallow_clone(tmp_path: Path) -> None:
     whole = checked(root, "main")
     clone = tmp_path / "clone"
     git(tmp_path, "clone", "-q", "--depth", "1", "--no-single-branch", "-b", "work", f"file://{root}", str(clone))
+    store = Store(tmp_path / "known.sqlite")
     shallow = checked(clone, "origin/main")
-    assert told(shallow) == told(whole) == [("S102", "src/c.cu")]
+    for again in (shallow, checked(clone, "origin/main", store=store), checked(clone, "origin/main", store=store)):
+        assert told(again) == told(whole) == [("S102", "src/c.cu")]
     assert whole.notes == ()
     assert "shallow" in shallow.notes[-1]
 

@@ -108,3 +108,53 @@ def test_only_constants_that_are_in_sight_are_brought(tmp_path: Path) -> None:
         "constexpr int kLanes = 32;",
         "constexpr int kRows = 4;",
     ]
+
+
+WAVE64 = {
+    "V105 of a lane": (
+        "V105",
+        "__device__ inline int place_of() { return threadIdx.x & 31; }",
+        "__global__ void k(int *x) { int v = __shfl(x[threadIdx.x], 0); if (place_of() == 0) x[0] = v; }",
+    ),
+    "V103 of a lane": (
+        "V103",
+        "__device__ inline int place_of() { return threadIdx.x & 63; }",
+        "__global__ void k(int *x) { x[threadIdx.x] = __popcll(__ballot(x[0]) & ((1 << place_of()) - 1)); }",
+    ),
+    "V106 of a size": (
+        "V106",
+        "constexpr int kWave = 64;",
+        "__global__ void k(int *x) { int lane = threadIdx.x % kWave; int wave = threadIdx.x / 32; x[wave] = lane; }",
+    ),
+    "V108 of a macro": (
+        "V108",
+        "#ifdef __HIP_PLATFORM_AMD__\n#define WAVE_SIZE warpSize\n#endif",
+        "__global__ void k(int *x) { __shared__ int s[WAVE_SIZE]; s[threadIdx.x] = x[0]; }",
+    ),
+}
+
+
+@pytest.mark.parametrize("inside", [True, False])
+@pytest.mark.parametrize("probe", WAVE64)
+def test_what_counts_lanes_of_64_is_seen_in_headers(tmp_path: Path, probe: str, inside: bool) -> None:
+    """Helpers, constants and macros of HIP code, in the file or in a header."""
+    code, helper, kernel = WAVE64[probe]
+    (tmp_path / "a.h").write_text(f"#pragma once\n{helper}\n")
+    text = f"{helper}\n{kernel}\n" if inside else f'#include "a.h"\n{kernel}\n'
+    rules = tuple(rule for rule in all_rules() if rule.code.startswith("V"))
+    context = Context(
+        Settings(), load_names(None, {}), load_support(None), rules, included_file=header_reader(tmp_path, ())
+    )
+    found = port(SourceFile("k.hip", text.encode()), context, "k.hip").findings
+    assert [finding.code for finding in found] == [code]
+
+
+def test_a_lane_function_of_the_project_is_what_it_returns(tmp_path: Path) -> None:
+    """`lane_id` is HIP's for 64 lanes; a project's own that counts by 32 is not taken for it."""
+    (tmp_path / "a.h").write_text("__device__ inline int lane_id() { return threadIdx.x & 31; }\n")
+    kernel = '#include "a.h"\n__global__ void k(int *x) { if (lane_id() < 4) x[threadIdx.x] = 1 << lane_id(); }\n'
+    rules = tuple(rule for rule in all_rules() if rule.code.startswith("V"))
+    context = Context(
+        Settings(), load_names(None, {}), load_support(None), rules, included_file=header_reader(tmp_path, ())
+    )
+    assert not port(SourceFile("k.hip", kernel.encode()), context, "k.hip").findings

@@ -48,6 +48,9 @@ _LANES = np.arange(THREADS) % 64
 _THREADS = np.arange(THREADS)
 
 RESULTS: dict[str, Callable[[Array], Any]] = {
+    "data_in_groups_of_32": lambda x: x[3] + x[67] + _THREADS // 32,
+    "count_of_32": _per_group(32, lambda g: (g > 0).sum()),
+    "lane_by_its_thread": lambda x: x[_THREADS ^ 33] + x[_THREADS // 64 * 64 + 2] + _THREADS % 32,
     "count": _per_group(64, lambda g: (g > 0).sum()),
     "not_count": _per_group(64, lambda g: (g <= 0).sum()),
     "positive_odd": _per_group(64, lambda g: ((g > 0) & (g & 1 != 0)).sum()),

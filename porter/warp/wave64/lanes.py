@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from porter.cpp.constants import number
 from porter.cpp.nodes import Node, spelled, unwrapped
+from porter.warp.bodies import Function
 from porter.warp.collectives import Collective, argument, collective
 from porter.warp.wave64.body import Body
 from porter.warp.wave64.names import HALF, LANE_CALLS, WHOLE
@@ -82,10 +83,7 @@ class Lanes(Body):
         if depth > 6:
             return None
         if node.kind == "call":
-            name = node.callee.rpartition("::")[2]
-            if name not in LANE_CALLS:
-                return None
-            return HALF if node.callee == "porter::lane_id" else self._lane_of_function(name, depth)
+            return self._lane_of_call(node, depth)
         if node.kind == "name":
             found = {self.lane(one, depth + 1) for one in self.values.get(node.text, ())}
             return found.pop() if len(found) == 1 else None
@@ -97,15 +95,21 @@ class Lanes(Body):
                 return HALF
         return None
 
-    def _lane_of_function(self, name: str, depth: int) -> int | None:
-        """The same for a call: what a function in sight returns, else HIP's own, which knows 64."""
-        found = {
-            Lanes(self.unit, self.bodies, function, self.aliases).lane(node.kids[0], depth + 1)
-            for function in self.bodies.by_name.get(name, ())
-            for node in function.body.walk()
-            if node.kind == "return" and node.kids
-        }
-        return next(iter(found)) if len(found) == 1 else None if found else WHOLE
+    def _lane_of_call(self, call: Node, depth: int) -> int | None:
+        """What a helper returns, here or in a header, whatever its name; otherwise HIP's functions are known."""
+        if call.callee == "porter::lane_id":
+            return HALF
+        name = call.callee.rpartition("::")[2]
+        helpers = self.bodies.by_name.get(name, ())
+        if not helpers:
+            return WHOLE if name in LANE_CALLS else None
+        found = {self._lane_returned(helper, depth + 2) for helper in helpers if helper.head.body is not None}
+        return found.pop() if len(found) == 1 else None
+
+    def _lane_returned(self, helper: Function, depth: int) -> int | None:
+        inside = replace(self, function=helper)
+        returned = [node.kids[0] for node in helper.body.walk() if node.kind == "return" and node.kids]
+        return inside.lane(returned[0], depth) if len(returned) == 1 else None
 
     def looks_like_lane(self, node: Node) -> bool:
         """A lane of 64, or one by its name where nothing says of how many."""
@@ -166,7 +170,7 @@ class Lanes(Body):
     def groups(self) -> frozenset[int]:
         """The sizes of groups of lanes that the function counts with."""
         found = {one.group for one in self.divisions}
-        found |= {WHOLE for node in self.nodes if self.lane(node) == WHOLE and node.kind == "call"}
+        found |= {lane for node in self.nodes if node.kind == "call" and (lane := self.lane(node)) is not None}
         for call, one in self.collectives:
             if one.width is not None and argument(call, one.width) is not None:
                 size = self.width(call, one)

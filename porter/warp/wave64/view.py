@@ -8,7 +8,7 @@ from typing import cast
 
 from porter.cpp.nodes import EMPTY, Node, names, unwrapped
 from porter.engine.unit import Unit
-from porter.warp.bodies import Function, bodies_of
+from porter.warp.bodies import Function, bodies_in_sight
 from porter.warp.wave64.masks import Masks
 from porter.warp.wave64.names import HALF
 from porter.warp.wave64.types import aliases_of
@@ -41,7 +41,7 @@ def _is_below_32(condition: Node, view: View) -> bool:
 
 def views(unit: Unit) -> tuple[View, ...]:
     """The functions of a file that are compiled for 64 lanes and are AMD's own."""
-    bodies = bodies_of(unit)
+    bodies = bodies_in_sight(unit)
     known = bodies.memo.get("wave64")
     if known is None:
         aliases = aliases_of(unit.tokens)

@@ -1,0 +1,41 @@
+"""The quick reader of the name tables."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from porter.names.records import table_files
+from porter.names.rows import read_rows
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+
+@pytest.mark.parametrize("name", [entry.name for entry in table_files()])
+def test_it_reads_what_toml_says(name: str) -> None:
+    text = next(entry for entry in table_files() if entry.name == name).read_text("utf-8")
+    assert read_rows(text) == tomllib.loads(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[names]\na = { kind = "x", why = "a \\"quoted\\" = { word }, and \\\\" }\n"b::c" = { kind = "y" }\n',
+        '[names]\na = { before = { "6.0" = "x", 7 = "y" }, kind = "z" }\n[headers]\n"d/e.h" = { hip = "f.h" }\n',
+        '[names]\na = { kind = "x" } # told\nb = {kind="y"}\n',
+        '[names.more]\na = { kind = "x" }\n',
+        "",
+    ],
+)
+def test_other_layouts_are_toml(text: str) -> None:
+    assert read_rows(text) == tomllib.loads(text)
+
+
+@pytest.mark.parametrize("text", ['[names]\na = { kind = "x" }\na = { kind = "x" }\n', "[names]\n[names]\n", "a = {"])
+def test_mistakes_are_said(text: str) -> None:
+    with pytest.raises(tomllib.TOMLDecodeError):
+        read_rows(text)

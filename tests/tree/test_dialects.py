@@ -1,0 +1,50 @@
+"""Whose code the files of a tree are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from porter.project.dialects import dialect_of
+from porter.settings import Choices
+from tests.tree.trees import make_tree
+
+KERNEL = "__global__ void k(float *x) { x[threadIdx.x] = 1; }\n"
+HIP = f"#include <hip/hip_runtime.h>\n{KERNEL}"
+CUDA = f"#include <cuda_runtime.h>\n{KERNEL}"
+
+TREES: dict[str, tuple[dict[str, str], dict[str, str]]] = {
+    "a header that is AMD's as a whole": (
+        {"a.cu": f'#include "a.cuh"\n{KERNEL}', "a.cuh": f"#pragma once\n#ifdef USE_ROCM\n{KERNEL}#endif\n"},
+        {"a.cu": "cuda", "a.cuh": "cuda"},
+    ),
+    "a library for both with a backend each": (
+        {
+            "lib.hpp": '#ifdef __HIP_PLATFORM_NVIDIA__\n#include "cub.hpp"\n#endif\n#include <hip/hip_runtime.h>\n',
+            "cub.hpp": "#include <cub/cub.cuh>\n",
+            "test.cpp": f'#include "lib.hpp"\n{KERNEL}',
+            "own.hpp": "#include <cuda_runtime.h>\n",
+        },
+        {"test.cpp": "hip", "lib.hpp": "hip", "cub.hpp": "cuda"},
+    ),
+    "AMD's project whose sources are called .cu": (
+        {"a.cu": HIP, "b.cu": HIP, "c.cu": KERNEL, "d.cuh": HIP},
+        {"c.cu": "hip"},
+    ),
+    "the same with one of CUDA's": (
+        {"a.cu": HIP, "b.cu": HIP, "c.cu": KERNEL, "d.h": CUDA},
+        {"c.cu": "cuda"},
+    ),
+    "CUDA's project with one file for AMD": (
+        {"a.cu": KERNEL, "b.cu": KERNEL, "c.hip": HIP},
+        {"a.cu": "cuda", "c.hip": "hip"},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TREES)
+def test_a_tree(tmp_path: Path, name: str) -> None:
+    files, wanted = TREES[name]
+    make_tree(tmp_path, files)
+    assert {path: dialect_of(tmp_path, tmp_path / path, Choices()).value for path in wanted} == wanted
