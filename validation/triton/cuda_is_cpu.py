@@ -20,6 +20,10 @@ def _is_cuda(value: Any) -> bool:
     return isinstance(value, str) and value.partition(":")[0] == "cuda"
 
 
+_IS_CUDA: Any = torch.Tensor.is_cuda
+"""A descriptor, whatever its stub says."""
+
+
 def _there(value: Any) -> Any:
     return _CPU if _is_cuda(value) else value
 
@@ -31,7 +35,7 @@ class _Moved(TorchFunctionMode):
         kwargs = {key: _there(value) if key == "device" else value for key, value in (kwargs or {}).items()}
         if func is torch.Tensor.cuda:
             return args[0]
-        if func == torch.Tensor.is_cuda.__get__:  # a new object each time
+        if func == _IS_CUDA.__get__:  # a new object each time
             return True
         if func is torch.Tensor.to:
             args = (args[0], *map(_there, args[1:]))
