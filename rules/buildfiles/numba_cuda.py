@@ -1,4 +1,4 @@
-"""K207: kernels in Python that Numba compiles for CUDA."""
+"""K208: kernels in Python that Numba compiles for CUDA."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class NumbaCuda(BuildRule):
     warps holds for 32 lanes, and has to be looked at for 64.
     """
 
-    code = "K207"
+    code = "K208"
     kinds = frozenset({Kind.PYTHON})
     examples = (
         reports("from numba import cuda\n@cuda.jit\ndef k(x): pass", path="build.py"),

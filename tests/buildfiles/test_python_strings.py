@@ -117,4 +117,4 @@ def test_numba(tmp_path: Path) -> None:
     text = "from numba import cuda\n@cuda.jit\ndef k(x):\n    x[0] = cuda.shfl_down_sync(0xffffffff, x[0], 16)\n"
     new, found = ported(tmp_path, text)
     assert new == text
-    assert [(line, code) for line, code, *_ in found] == [(2, "K207"), (4, "K207")]
+    assert [(line, code) for line, code, *_ in found] == [(2, "K208"), (4, "K208")]
