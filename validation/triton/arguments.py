@@ -33,7 +33,7 @@ def _value(kind: str, value: Any) -> Any:
 
 def _half(kind: str, value: float) -> bytes:
     if kind == "fp16":
-        return np.float16(value).tobytes()
+        return bytes(np.float16(value).tobytes())
     bits = int(np.float32(value).view(np.uint32))
     return ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).to_bytes(2, "little")
 

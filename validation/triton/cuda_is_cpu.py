@@ -12,6 +12,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 _CPU = torch.device("cpu")
+_IS_CUDA: Any = torch.Tensor.is_cuda
 
 
 def _is_cuda(value: Any) -> bool:
@@ -31,7 +32,7 @@ class _Moved(TorchFunctionMode):
         kwargs = {key: _there(value) if key == "device" else value for key, value in (kwargs or {}).items()}
         if func is torch.Tensor.cuda:
             return args[0]
-        if func == torch.Tensor.is_cuda.__get__:  # a new object each time
+        if func == _IS_CUDA.__get__:  # a new object each time
             return True
         if func is torch.Tensor.to:
             args = (args[0], *map(_there, args[1:]))
