@@ -70,5 +70,8 @@ def cuda_is_cpu(device: str) -> Iterator[None]:
     with contextlib.ExitStack() as stack:
         for name, function in stand_ins.items():
             stack.enter_context(mock.patch.object(torch.cuda, name, function))
+        is_amd = device != "ptx"  # as torch's builds for ROCm and for CUDA say it
+        stack.enter_context(mock.patch.object(torch.version, "hip", "6.4" if is_amd else None))
+        stack.enter_context(mock.patch.object(torch.version, "cuda", None if is_amd else "12.8"))
         stack.enter_context(_Moved())
         yield
