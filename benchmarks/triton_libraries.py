@@ -348,6 +348,8 @@ def main() -> None:
                 for note in done.notes:
                     print(f"    {note[:300]}")
         for device, kernels in counts.items():
+            if not kernels:
+                continue
             agree = sum(status == "agrees" for status in kernels.values())
             print(
                 f"{library} on {device}: {len(kernels)} kernels launched, {agree} in functions that agree", flush=True

@@ -132,25 +132,52 @@ class _Reader:
 
     def __init__(self, source: SourceFile, root: ast.Module) -> None:
         self.source, self.root = source, root
-        self.assigned: dict[str, list[ast.expr | None]] = {}
+        self.scopes: dict[int, ast.AST] = {}
+        """By node: the function it is in, or the module."""
+        self.assigned: dict[tuple[int, str], list[ast.expr | None]] = {}
+        """By function and name: what it is set to; None for what is no plain value."""
+        self._enter(root, root)
         for node in ast.walk(root):
             self._assignments(node)
         self.core = any("cuda.core" in ast.unparse(node) for node in ast.walk(root)
                         if isinstance(node, ast.Import | ast.ImportFrom))  # fmt: skip
 
+    def _enter(self, node: ast.AST, scope: ast.AST) -> None:
+        pending = [(node, scope)]
+        while pending:
+            node, scope = pending.pop()
+            self.scopes[id(node)] = scope
+            inner = node if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) else scope
+            pending += [(child, inner) for child in ast.iter_child_nodes(node)]
+
     def _assignments(self, node: ast.AST) -> None:
+        def add(name: str, value: ast.expr | None) -> None:
+            self.assigned.setdefault((id(self.scopes[id(node)]), name), []).append(value)
+
         if isinstance(node, ast.Assign):
             for target in node.targets:
                 for name in (inner for inner in ast.walk(target) if isinstance(inner, ast.Name)):
-                    self.assigned.setdefault(name.id, []).append(node.value if target is name else None)
+                    add(name.id, node.value if target is name else None)
         elif isinstance(node, ast.AnnAssign | ast.AugAssign) and isinstance(node.target, ast.Name):
-            value = node.value if isinstance(node, ast.AnnAssign) else None
-            self.assigned.setdefault(node.target.id, []).append(value)
+            add(node.target.id, node.value if isinstance(node, ast.AnnAssign) else None)
         elif isinstance(node, ast.arg):
-            self.assigned.setdefault(node.arg, []).append(None)
+            add(node.arg, None)
+        elif isinstance(node, ast.Global | ast.Nonlocal):
+            for text in node.names:
+                add(text, None)
         elif isinstance(node, ast.For | ast.comprehension):
             for name in (inner for inner in ast.walk(node.target) if isinstance(inner, ast.Name)):
-                self.assigned.setdefault(name.id, []).append(None)
+                add(name.id, None)
+
+    def _home(self, node: ast.AST, name: str) -> ast.AST | None:
+        """The function or module in which a name is set that a node reads."""
+        scope = self.scopes[id(node)]
+        while (id(scope), name) not in self.assigned:
+            outer = self.scopes[id(scope)]
+            if outer is scope:
+                return None
+            scope = outer
+        return scope
 
     def sources(self) -> Iterator[PythonSource]:
         calls = [node for node in ast.walk(self.root) if isinstance(node, ast.Call)]
@@ -174,16 +201,16 @@ class _Reader:
             for inner in node.elts:
                 yield from self._texts(inner, held, depth)
         elif isinstance(node, ast.Name) and depth < 4:
-            values = self.assigned.get(node.id, [])
-            if len(values) == 1 and values[0] is not None:
-                problem = self._other_use(node.id)
-                if problem:
-                    yield None, node.id, problem
-                else:
-                    yield from self._texts(values[0], node.id, depth + 1)
+            home = self._home(node, node.id)
+            values = [] if home is None else self.assigned[id(home), node.id]
+            problem = "" if home is None else self._other_use(node.id, home)
+            if not values or None in values:
+                problem = f"the text of {node.id} comes from elsewhere"
+            if problem:
+                yield None, node.id, problem
             else:
-                why = "is set in several places" if len(values) > 1 else "comes from elsewhere"
-                yield None, node.id, f"the text of {node.id} {why}"
+                for value in filter(None, values):
+                    yield from self._texts(value, node.id, depth + 1)
         elif isinstance(node, ast.Call) and self._keeps_text(node):
             inner = node.func.value if isinstance(node.func, ast.Attribute) and not node.args else node.args[0]
             yield from self._texts(inner, held, depth + 1)
@@ -200,16 +227,18 @@ class _Reader:
             node.func.value, ast.Call
         )  # fmt: skip
 
-    def _other_use(self, name: str) -> str:
+    def _other_use(self, name: str, home: ast.AST) -> str:
         """What else is done with a variable that would see the new text."""
+
+        def is_it(node: ast.AST) -> bool:
+            return isinstance(node, ast.Name) and node.id == name and self._home(node, name) is home
+
         for node in ast.walk(self.root):
-            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == name:
-                if node.attr not in ("encode", "count"):
-                    return f"{name}.{node.attr} changes or searches the text"
-            elif (
-                isinstance(node, ast.BinOp)
-                and any(isinstance(s, ast.Name) and s.id == name for s in (node.left, node.right))
-            ) or (isinstance(node, ast.FormattedValue) and isinstance(node.value, ast.Name) and node.value.id == name):
+            if isinstance(node, ast.Attribute) and is_it(node.value) and node.attr not in ("encode", "count"):
+                return f"{name}.{node.attr} changes or searches the text"
+            if isinstance(node, ast.BinOp) and (is_it(node.left) or is_it(node.right)):
+                return f"{name} is a part of another text"
+            if isinstance(node, ast.FormattedValue) and is_it(node.value):
                 return f"{name} is a part of another text"
         return ""
 

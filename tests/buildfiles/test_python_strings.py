@@ -69,7 +69,7 @@ def test_load_inline_gets_them(tmp_path: Path) -> None:
     [
         ("k = cupy.RawKernel(f'{a} __global__ void k() {{}}', 'k')", "the text is made at run time"),
         ("k = cupy.RawKernel(open('k.cu').read(), 'k')", "the text is made at run time: open('k.cu').read()"),
-        ("s = 'a'\nif x:\n    s = 'b'\nk = cupy.RawKernel(s, 'k')", "the text of s is set in several places"),
+        ("s = 'a'\ns += 'b'\nk = cupy.RawKernel(s, 'k')", "the text of s comes from elsewhere"),
         ("def f(s):\n    return cupy.RawKernel(s, 'k')", "the text of s comes from elsewhere"),
         ("s = 'a'\nt = s.replace('a', 'b')\nk = cupy.RawKernel(s, 'k')", "s.replace changes or searches the text"),
         ("s = 'a'\nt = s + 'b'\nk = cupy.RawKernel(s, 'k')", "s is a part of another text"),
@@ -80,6 +80,25 @@ def test_what_is_not_followed_is_said(tmp_path: Path, text: str, reason: str) ->
     new, found = ported(tmp_path, f"import cupy\n{text}\n")
     assert new == f"import cupy\n{text}\n"
     assert [effort for _, code, effort, message in found if code == "K204" and reason in message] == ["manual"], found
+
+
+def test_a_variable_belongs_to_its_function() -> None:
+    """Others of the same name are others; a choice of literals is all of them."""
+    text = """
+def f(s):
+    return s + "x"
+def g(x):
+    if x:
+        s = "one"
+    else:
+        s = "two"
+    return RawKernel(s, "k")
+def h():
+    return RawKernel(T, "k")
+T = "three"
+"""
+    found = sources_of(SourceFile("a.py", text.encode()))
+    assert [one.literal.text for one in found if one.literal] == ["one", "two", "three"] and len(found) == 3
 
 
 def test_libraries_without_amd(tmp_path: Path) -> None:

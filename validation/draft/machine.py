@@ -90,10 +90,8 @@ def _argument(index: int, kind: str, size: int, written: str | None) -> str:
         dtype = (dtype_of(written) if written else None) or TODO
         access = "in" if written and re.search(r"\bconst\s*\*", written) else "inout"
         return f"{access} {name}: {dtype}[n]"
-    scalar = (dtype_of(written) if written else None) or _BY_SIZE.get(size)
-    if scalar is None:
-        return f"struct {name}: {TODO}, {size} bytes"
-    return f"scalar {name}: {scalar} = {TODO}"
+    plain = (dtype_of(written) if written else None) or _BY_SIZE.get(size)
+    return f"struct {name}: {TODO}, {size} bytes" if plain is None else f"scalar {name}: {plain} = {TODO}"
 
 
 def _parameter_types(demangled: str) -> list[str]:

@@ -12,6 +12,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 _CPU = torch.device("cpu")
+_IS_CUDA: Any = torch.Tensor.is_cuda
 
 
 def _is_cuda(value: Any) -> bool:
@@ -73,5 +74,8 @@ def cuda_is_cpu(device: str) -> Iterator[None]:
     with contextlib.ExitStack() as stack:
         for name, function in stand_ins.items():
             stack.enter_context(mock.patch.object(torch.cuda, name, function))
+        is_amd = device != "ptx"  # as torch's builds for ROCm and for CUDA say it
+        stack.enter_context(mock.patch.object(torch.version, "hip", "6.4" if is_amd else None))
+        stack.enter_context(mock.patch.object(torch.version, "cuda", None if is_amd else "12.8"))
         stack.enter_context(_Moved())
         yield
