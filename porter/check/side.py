@@ -125,18 +125,30 @@ def side_of(
     scans = {path: one.scan for path, one in code.items()}
     dual = machine.choices.engine.style == "dual"
     names = Names({}, {}, frozenset()) if dual else choose_names(project)
-    graph = include_graph(scans, is_cuda_header)
-    declared = declared_names(graph, scans)
+    like = head if head is not None and _is_alike(scans, head) else None  # a change in code alone, as most are
+    graph = like.graph if like is not None else include_graph(scans, is_cuda_header)
+    declared = like.declared if like is not None else declared_names(graph, scans)
     flags = head.flags if head is not None else database_flags(root, (entry.path for entry in project.entries))
     told = head.told if head is not None else told_by(project)
     settings = settings_json(machine.choices)
     key = run_key(settings, _headers(scans), _renamed_includes(scans, names), flags)
-    dialects = file_dialects(machine.choices, root, told, scans, graph)
+    if like is not None and not machine.choices.dialect:
+        dialects = like.dialects
+    else:
+        dialects = file_dialects(machine.choices, root, told, scans, graph)
     keys = file_keys(key, {path: one.sha256 for path, one in code.items()}, graph, declared, dialects)
     for path in known.keys() - code.keys():
         what = json.dumps([machine.key, path, known[path].sha256, sorted(names.renamed.items())])
         keys[path] = sha256(what.encode())
     return Side(root, project, names, key, known, graph, declared, dialects, keys, flags, told)
+
+
+def _is_alike(scans: Mapping[str, Scan], head: Side) -> bool:
+    """Whether the same files include and declare the same."""
+    others = sum(1 for path in head.known if is_code(path))
+    return others == len(scans) and all(
+        (other := head.known.get(path)) is not None and other.scan == scan for path, scan in scans.items()
+    )
 
 
 def build_files(root: Path, project: Project, paths: frozenset[str] | None = None) -> dict[str, Known]:

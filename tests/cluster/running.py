@@ -27,6 +27,7 @@ class Nothing:
 
     count: int
     wait: float = 0.0
+    size: int = 0
     travels: Tree | None = None
     seen: list[int] = field(default_factory=list)
     name = handler = "nothing"
@@ -34,12 +35,12 @@ class Nothing:
     @property
     def key(self) -> str:
         """What tells this run from others."""
-        return digest_of([self.count, self.wait])
+        return digest_of([self.count, self.wait, self.size])
 
     def tasks(self) -> Iterator[Task]:
         """As many as are wanted."""
         for number in range(self.count):
-            yield Task(f"task {number}", {"number": number, "wait": self.wait}, str(number))
+            yield Task(f"task {number}", {"number": number, "wait": self.wait, "size": self.size}, str(number))
 
     def payload(self, store: Store, task: Task) -> Mapping[str, Any]:
         """All that a worker has to know."""

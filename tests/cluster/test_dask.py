@@ -59,6 +59,19 @@ def test_all_are_done_and_answers_are_in_order(run: Callable[[Nothing], _Run]) -
     assert not it.said
 
 
+def test_one_run_after_the_other_on_the_same_workers(tmp_path: Path) -> None:
+    """The steps of a build; the second is not answered with what the first came to."""
+    with scheduler() as address, workers(address, ()), Store(tmp_path / "s.sqlite") as store:
+        backend = DaskBackend(ClusterSpec("dask", address), 1, (), (), lambda *_: None, lambda text: None)
+        try:
+            for size in (1, 2):
+                kind = Nothing(3, size=size)
+                do_all(kind, store, backend)
+                assert [answer["text"] for answer in kind.answers(store)] == ["x" * size] * 3
+        finally:
+            backend.close()
+
+
 def test_a_killed_worker_costs_its_tasks_only_and_they_are_repeated(run: Callable[[Nothing], _Run]) -> None:
     it = run(Nothing(40, wait=0.05))
     with scheduler() as address, workers(address, (), ()) as (first, _):

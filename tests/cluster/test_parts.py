@@ -130,6 +130,19 @@ def test_documents_come_from_the_store_and_not_from_half_a_run(tmp_path: Path) -
         assert list(store.documents()) == [{"schema": "porter-x/1", "parts": [{"part": 0}, {"part": 1}]}]
 
 
+def test_the_report_reads_a_store_as_it_reads_documents(tmp_path: Path) -> None:
+    from porter.report.gap.inputs import read_inputs
+
+    (tmp_path / "port.json").write_text('{"schema": "porter-report/1"}')
+    path = tmp_path / "s.sqlite"
+    with Store(path) as store:
+        store.begin("x", "key", _tasks("a"))
+        _done(store, 0)
+        store.end("x", {"schema": "porter-validate/1"}, "cases")
+    inputs = read_inputs([tmp_path / "port.json", path], tmp_path)
+    assert inputs.validations == ({"schema": "porter-validate/1", "cases": [{"part": 0}]},)
+
+
 def test_two_runs_do_not_write_to_one_store(tmp_path: Path) -> None:
     path = tmp_path / "s.sqlite"
     with Store(path), pytest.raises(Unusable, match="another run"):
@@ -306,8 +319,9 @@ def test_names_are_the_clients(tmp_path: Path) -> None:
     unit = tmp_path / f"cache/units/{digest}/k.cu"
     unit.parent.mkdir(parents=True)
     unit.write_text(f'#include "{prefix}/home/a.cu"\n')
-    text = json.dumps({"command": f"cc {unit} -I{prefix}/home", "port": f"{own}/ports/{digest}/k.hip"})
-    read = json.loads(translator(prefix, own, "/home/me/.cache/porter")(text))
+    text = json.dumps({"command": f"cc {unit} -I{prefix}/home", "port": f"{own}/ports/{digest}/k.hip", "h": "/b/p/x.h"})
+    read = json.loads(translator(prefix, own, "/home/me/.cache/porter", [("/b/p", "/home/p")])(text))
+    assert read["h"] == "/home/p/x.h"
     import hashlib
 
     at_home = hashlib.sha256(b'#include "/home/a.cu"\n').hexdigest()[:32]

@@ -142,7 +142,7 @@ def _programs(
 def _objects(store: Store, folder: Path) -> Iterator[tuple[tuple[str, str], Path]]:
     """What workers compiled, as files that others can link."""
     for task, answer in store.answers("build"):
-        if answer["object"] is not None:
+        if answer.get("object") is not None:
             data = base64.b64decode(answer["object"])
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             path = folder.absolute() / f"{hashlib.sha256(data).hexdigest()[:32]}.o"

@@ -319,8 +319,11 @@ class DaskBackend:
         self._when(pending.future, functools.partial(self._came_back, pending))
 
     def _key(self, pending: _Pending) -> tuple[str | int, ...]:
-        """A tuple, whose first part makes one group of all: what the scheduler knows of groups stays small."""
-        return (self._topic, pending.number, pending.attempts)
+        """A tuple, whose first part makes one group of all: what the scheduler knows of groups stays small.
+
+        Numbers are those of one run, of which a backend may see several: a key that was used before is answered before.
+        """
+        return (self._topic, pending.rank, pending.attempts)
 
     def _flush(self) -> None:
         """Together they cost the scheduler much less than one by one."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from porter.validation.cluster.backend import Backend, Finished
-from porter.validation.cluster.identity import machine, porter_digest
+from porter.validation.cluster.identity import machine, package_folders, porter_digest
 from porter.validation.cluster.messages import Order
 from porter.validation.cluster.trees import Tree, owner
 
@@ -114,6 +114,7 @@ def _order(kind: Kind, store: Store, task: Task, backend: Backend, needs: Sequen
         home=owner(),
         folder=str(Path.cwd()) if tree is not None else "",
         cache=str(cache_folder()),
+        packages=package_folders(),
     )
     return order, tree
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from porter.validation.cluster.here import stand_for_root
+from porter.validation.cluster.identity import package_folders
 from porter.validation.cluster.messages import Order, Reply, order_of
 from porter.validation.cluster.names import translator
 from porter.validation.run.worker import read_frame, write_frame
@@ -55,7 +56,8 @@ def do(order: Order, prefix: str) -> Reply:
         seconds = float(value.get("seconds", 0.0)) or time.monotonic() - began
         if not prefix:
             return Reply("done", value, seconds=seconds)
-        named = translator(prefix, str(cache_folder().resolve()), order.cache or str(cache_folder()))
+        packages = zip(package_folders(), order.packages, strict=False)
+        named = translator(prefix, str(cache_folder().resolve()), order.cache or str(cache_folder()), packages)
         return Reply("done", json.loads(named(json.dumps(value))), seconds=seconds)
     except MemoryError:
         return Reply("crash", reason="out of memory")

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from porter import __version__
 
+_PACKAGES = ("porter.validation", "porter.rules", "porter")
 _SUFFIXES = frozenset({".py", ".toml", ".c", ".h", ".hpp", ".cpp", ".j2", ".json", ".txt"})
 
 
@@ -40,10 +41,17 @@ class Identity:
 
 
 @functools.cache
+def package_folders() -> tuple[str, ...]:
+    """Where this porter's three packages lie, the inner ones first."""
+    found = [str(Path(importlib.import_module(name).__path__[0]).resolve()) for name in _PACKAGES]
+    return tuple(found)
+
+
+@functools.cache
 def porter_digest() -> str:
     """Of all files that porter consists of."""
     digest = hashlib.sha256()
-    for package in ("porter", "porter.rules", "porter.validation"):
+    for package in reversed(_PACKAGES):
         for folder in map(Path, importlib.import_module(package).__path__):
             for path in sorted(folder.rglob("*")):
                 if path.suffix in _SUFFIXES and path.is_file():

@@ -36,6 +36,8 @@ class Order:
     """The client's current folder."""
     cache: str = ""
     """The client's cache folder: names in answers are the client's."""
+    packages: tuple[str, ...] = ()
+    """Where the client's porter lies: compilers are given headers of it."""
     seconds: float = 3600.0
     """After which the process that does it is ended."""
 
@@ -50,8 +52,8 @@ def order_of(data: bytes) -> Order | None:
     if read.pop("protocol", None) != PROTOCOL:
         return None
     tree = read.pop("tree")
-    needs = tuple(read.pop("needs"))
-    return Order(**read, needs=needs, tree=None if tree is None else TreeName(**tree))
+    needs, packages = tuple(read.pop("needs")), tuple(read.pop("packages"))
+    return Order(**read, needs=needs, packages=packages, tree=None if tree is None else TreeName(**tree))
 
 
 @dataclass(frozen=True)

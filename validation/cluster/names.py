@@ -5,15 +5,19 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 _HEX = r"[0-9a-f]{32}"
 _KEPT = r"(?P<folder>/(?!ports/)[\w-]+/)(?P<digest>" + _HEX + r")(?P<name>/[\w.+-]+)"
 
 
-def translator(prefix: str, own_cache: str, cache: str) -> Callable[[str], str]:
-    """Takes a JSON text; gives it with the client's names. The client's root lies below the prefix."""
+def translator(prefix: str, own_cache: str, cache: str, others: Iterable[tuple[str, str]] = ()) -> Callable[[str], str]:
+    """Takes a JSON text; gives it with the client's names. The client's root lies below the prefix.
+
+    `others` are further folders of this machine with their names at home.
+    """
+    moved = [(json.dumps(one)[1:-1], json.dumps(home)[1:-1]) for one, home in others if one != home]
     escaped = _Names(*(json.dumps(text)[1:-1] for text in (prefix, own_cache, cache)))
     plain = _Names(prefix, own_cache, cache)
 
@@ -34,7 +38,13 @@ def translator(prefix: str, own_cache: str, cache: str) -> Callable[[str], str]:
             text = text.replace(names.prefix, "")
         return text.replace(names.own, names.cache) if names.own != names.cache else text
 
-    return lambda text: named(text, escaped)
+    def translated(text: str) -> str:
+        text = named(text, escaped)
+        for one, home in moved:
+            text = text.replace(f"{one}/", f"{home}/")
+        return text
+
+    return translated
 
 
 class _Names:
