@@ -47,7 +47,7 @@ def questions(root: ast.Module) -> Questions:
     parents = {id(child): node for node in ast.walk(root) for child in ast.iter_child_nodes(node)}
     found = [_question(root, node, parents, functions) for node in asking]
     known = tuple(question for question in found if question is not None)
-    if len(known) != len(calls):
+    if not known or len(known) != len(calls):
         return Questions()
     return Questions(known, frozenset(id(one) for own in functions.values() for one in own))
 
