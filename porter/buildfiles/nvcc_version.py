@@ -45,9 +45,9 @@ def questions(root: ast.Module) -> Questions:
     calls = [node for node in ast.walk(root) if _asks(node, functions) and id(node) not in inside]
     asking = [node for node in ast.walk(root) if isinstance(node, ast.Assign) and node.value in calls]
     parents = {id(child): node for node in ast.walk(root) for child in ast.iter_child_nodes(node)}
-    answers = [_question(root, node, parents, functions) for node in asking]
+    answers = (_question(root, node, parents, functions) for node in asking)
     known = tuple(question for question in answers if question is not None)
-    if len(known) != len(calls):
+    if not known or len(known) != len(calls):
         return Questions()
     return Questions(known, frozenset(id(one) for own in functions.values() for one in own))
 

@@ -140,6 +140,8 @@ def removal(text: str, start: int, end: int) -> Edit:
         return Edit(before - 1, end, "")
     at_line_start = before == 0 or text[before - 1] in "\n"
     rest = text[end : end + 1]
+    if at_line_start and text[:before].rstrip("\r\n").endswith("\\") and before > 0:
+        return Edit(start, end, "")  # an empty last line ends what the backslash goes on with
     if at_line_start and rest in ("\n", "") and before > 0:
         return Edit(before - 1, end, "")
     if before == start and rest == ";":

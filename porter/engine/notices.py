@@ -209,7 +209,8 @@ RENAMED_APART = _notice(
     Effort.NONE,
     "The usual new name was taken",
     """`a.cu` becomes `a.hip`; where that name (or one that differs only in case) is taken, it becomes `a.cu.hip`, so
-    that two sources never collapse into one.""",
+    that two sources never collapse into one. So it is where PyTorch's builder, which renames sources on ROCm once more,
+    would give `x.cpp` and `x_cuda.hip` one object file.""",
 )
 
 _BUILD = """The file is copied as it is: it still calls the CUDA compiler, links CUDA's libraries and names the

@@ -35,16 +35,41 @@ def choose_names(project: Project) -> Names:
     by_path = {entry.path: entry for entry in project.entries}
     wanted = [entry.path for entry in project.entries if _is_renamed(entry, by_path)]
     taken = {entry.path.casefold() for entry in project.entries} - {path.casefold() for path in wanted}
+    objects = _extension_objects(by_path)
     renamed: dict[str, str] = {}
     apart: set[str] = set()
     for path in sorted(wanted, key=os.fsencode):
         usual = usual_name(path)
-        chosen = next(name for name in _candidates(path) if name.casefold() not in taken)
+        free = (name for name in _candidates(path) if name.casefold() not in taken)
+        chosen = next(name for name in free if _object(name) not in objects)
         taken.add(chosen.casefold())
         renamed[path] = chosen
         if chosen != usual:
             apart.add(path)
     return Names(renamed, _targets(project, by_path, renamed), frozenset(apart))
+
+
+def _extension_objects(paths: Iterable[str]) -> frozenset[str]:
+    """What PyTorch's builder names the objects of C++ files on ROCm, in folders that a setup.py may build."""
+    paths = tuple(paths)
+    homes = {posixpath.dirname(path) for path in paths if posixpath.basename(path) == "setup.py"}
+    return frozenset(
+        _object(path)
+        for path in paths
+        if path.lower().endswith((".cpp", ".cc", ".cxx", ".c")) and not homes.isdisjoint(("", *_parents(path)))
+    )
+
+
+def _parents(path: str) -> list[str]:
+    folders = posixpath.dirname(path).split("/")
+    return ["/".join(folders[: end + 1]) for end in range(len(folders))]
+
+
+def _object(path: str) -> str:
+    """PyTorch's hipify writes `x_cuda.hip` to `x_hip.hip` and `x.cpp` to `x_hip.cpp`: one object for both."""
+    folder, name = posixpath.split(posixpath.splitext(path)[0])
+    made = name.replace("cuda", "hip").replace("CUDA", "HIP")
+    return posixpath.join(folder, made if made != name else f"{name}_hip" if not path.endswith(_NEW) else name)
 
 
 def usual_name(path: str) -> str:

@@ -153,7 +153,12 @@ def _own_entries(task: Task, crash: str | None) -> tuple[Entry, ...]:
         message = f"the C++ parser {how} this file; it was ported without it"
         found.append(notice_entry(notices.PARSER_CRASHED, message))
     if task.apart:
-        found.append(notice_entry(notices.RENAMED_APART, f"the port is {task.output}: the usual name is taken"))
+        found.append(
+            notice_entry(
+                notices.RENAMED_APART,
+                f"the port is {task.output}: the usual name is taken, or its object file's would be",
+            )
+        )
     return tuple(found)
 
 

@@ -14,6 +14,8 @@ _REFERENCE = re.compile(r"\$(?:CACHE|ENV)?\{(\w+)\}")
 _ASSIGNING = frozenset(
     {"set", "unset", "option", "list", "string", "mark_as_advanced", "set_property", "separate_arguments"}
 )
+_ANYWHERE = frozenset({"list", "string"})
+"""Commands whose result goes to a variable that they name at some place."""
 _CONDITION = frozenset({"if", "elseif", "while"})
 _DEFINITION = re.compile(r"-D(\w+)(?::\w+)?=")
 
@@ -41,6 +43,12 @@ class CMakeVariable(BuildRule):
             "target_link_libraries(t ${CUDA_LIBRARIES})", "target_link_libraries(t hip::host)", path="CMakeLists.txt"
         ),
         fixes("set(CUDA_PROPAGATE_HOST_FLAGS OFF)\nset(A 1)", "set(A 1)", path="CMakeLists.txt"),
+        fixes(
+            'string(REPLACE ";" " " CMAKE_CUDA_FLAGS "${CMAKE_CUDA_FLAGS}")',
+            'string(REPLACE ";" " " CMAKE_HIP_FLAGS "${CMAKE_HIP_FLAGS}")',
+            path="CMakeLists.txt",
+        ),
+        clean('string(REPLACE "CMAKE_CUDA_FLAGS" "x" A "${B}")', path="CMakeLists.txt"),
         clean("option(USE_CUDA OFF)\nif(USE_CUDA)\nendif()", path="CMakeLists.txt"),
         clean("set(CUDA_LIBRARIES mine)\ntarget_link_libraries(t ${CUDA_LIBRARIES})", path="CMakeLists.txt"),
     )
@@ -85,7 +93,8 @@ class CMakeVariable(BuildRule):
         if command.name in _CONDITION:
             candidates = command.arguments
         elif command.name in _ASSIGNING:
-            candidates = command.arguments[: 2 if command.name in ("list", "string") else 1]
+            words = command.arguments
+            candidates = tuple(a for a in words if not a.quoted) if command.name in _ANYWHERE else words[:1]
         else:
             yield from self._definitions(unit, command)
             return

@@ -30,6 +30,12 @@ class MakeFlags(BuildRule):
             path="build.sh",
             effort=Effort.REVIEW,
         ),
+        fixes(
+            "F = -gencode=arch=compute_70,code=sm_70 \\\n\t-gencode=arch=compute_80,code=sm_80\nifdef A\nendif\n"
+            "a:\n\tnvcc $(F)",
+            "F = --offload-arch=gfx942 \\\n\t\nifdef A\nendif\na:\n\tnvcc $(F)",
+            path="Makefile",
+        ),
         reports("a:\n\t$(NVCC) --frobnicate a.c", path="Makefile", effort=Effort.REVIEW),
         clean("CXX = g++\na:\n\t$(CXX) -G a.c", path="Makefile"),
         clean("# nvcc -arch=sm_80\nall:", path="Makefile"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import TypeGuard
 
 from porter.buildfiles.nvcc_version import questions
 from porter.buildfiles.python import imports_torch, literal, mentions_extension, nodes_of, place, tree
@@ -43,6 +44,20 @@ class PythonToolkit(BuildRule):
             "from torch.utils import cpp_extension\nimport subprocess\nsubprocess.check_output(['nvcc', '-V'])",
             path="setup.py",
         ),
+        fixes(
+            "from torch.utils.cpp_extension import CUDA_HOME\nif CUDA_HOME and not A:\n    pass",
+            "import torch\nfrom torch.utils.cpp_extension import CUDA_HOME\n"
+            "if (CUDA_HOME or torch.version.hip) and not A:\n    pass",
+            path="setup.py",
+        ),
+        fixes(
+            "import torch\nfrom torch.utils import cpp_extension\n"
+            "if not cpp_extension.CUDA_HOME:\n    raise SystemExit",
+            "import torch\nfrom torch.utils import cpp_extension\n"
+            "if not (cpp_extension.CUDA_HOME or torch.version.hip):\n    raise SystemExit",
+            path="setup.py",
+        ),
+        clean("from torch.utils.cpp_extension import CUDA_HOME\nd = [CUDA_HOME]\nf(CUDA_HOME)", path="setup.py"),
         clean("import torch\nprint(torch.version.hip)", path="setup.py"),
         clean("from torch.utils import cpp_extension\nd = {'nvcc': []}", path="setup.py"),
     )
@@ -60,6 +75,8 @@ class PythonToolkit(BuildRule):
                 continue
             if isinstance(node, ast.Compare):
                 yield from self._home(unit, root, node, parents.get(id(node)))
+            elif _is_home(node) and _is_truth(node, parents.get(id(node))):
+                yield self._truth(unit, root, node)
             elif isinstance(node, ast.Attribute):
                 yield from self._attribute(unit, node, parents.get(id(node)))
             elif isinstance(node, (ast.List, ast.BinOp, ast.JoinedStr, ast.Tuple)):
@@ -72,15 +89,18 @@ class PythonToolkit(BuildRule):
         if isinstance(parent, ast.BoolOp) and "torch.version.hip" in ast.unparse(parent):
             return
         start, end = place(unit, node)
-        if not imports_torch(root):
-            message = f"{name} is None on ROCm: test torch.version.hip as well"
-            yield self.finding(unit, start, end, message, Effort.MANUAL)
-            return
         positive = isinstance(node.ops[0], ast.IsNot)
         extra = "or torch.version.hip is not None" if positive else "and torch.version.hip is None"
         new = f"({unit.text[start:end]} {extra})"
         message = f"{name} is None on ROCm: torch.version.hip is tested as well"
-        yield self.finding(unit, start, end, message, Effort.NONE, (Edit(start, end, new),))
+        yield self.finding(unit, start, end, message, Effort.NONE, (Edit(start, end, new), *_torch(unit, root)))
+
+    def _truth(self, unit: BuildUnit, root: ast.Module, node: ast.expr) -> Finding:
+        """`if CUDA_HOME:`"""
+        start, end = place(unit, node)
+        message = f"{unit.text[start:end]} is None on ROCm: torch.version.hip is tested as well"
+        new = f"({unit.text[start:end]} or torch.version.hip)"
+        return self.finding(unit, start, end, message, Effort.NONE, (Edit(start, end, new), *_torch(unit, root)))
 
     def _attribute(self, unit: BuildUnit, node: ast.Attribute, parent: ast.AST | None) -> Iterator[Finding]:
         start, end = place(unit, node)
@@ -104,3 +124,33 @@ class PythonToolkit(BuildRule):
             text = str(words[0].right.value)
         if is_compiler(text) and len(words) > 1:
             yield self.finding(unit, *place(unit, words[0]), "nvcc is called", Effort.MANUAL)
+
+
+def _is_home(node: ast.AST) -> TypeGuard[ast.expr]:
+    return isinstance(node, (ast.Name, ast.Attribute)) and ast.unparse(node).rpartition(".")[2] == "CUDA_HOME"
+
+
+def _is_truth(node: ast.AST, parent: ast.AST | None) -> bool:
+    """Whether only the truth of a value is asked for, and not beside torch.version.hip."""
+    if isinstance(parent, (ast.If, ast.IfExp, ast.While)):
+        return parent.test is node
+    if isinstance(parent, ast.BoolOp):
+        return "torch.version.hip" not in ast.unparse(parent)
+    return isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.Not)
+
+
+def _comes_first(statement: ast.stmt) -> bool:
+    """A docstring, or `from __future__`."""
+    return isinstance(statement, ast.Expr) or (
+        isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
+    )
+
+
+def _torch(unit: BuildUnit, root: ast.Module) -> tuple[Edit, ...]:
+    """The import that binds `torch`, before the first one from it."""
+    if imports_torch(root):
+        return ()
+    own = [one for one in root.body if isinstance(one, ast.ImportFrom) and (one.module or "").startswith("torch")]
+    rest = [one for one in root.body if not _comes_first(one)]
+    start, _ = place(unit, (own or rest)[0])
+    return (Edit(start, start, "import torch\n"),)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from porter.project.discovery import Entry, Kind, Project, is_code
 from porter.project.naming import choose_names, support_path
+from tests.tree.trees import KERNEL, make_tree, port
 
 
 def names(*paths: str, **links: str) -> dict[str, str]:
@@ -68,3 +69,18 @@ def test_support_headers_are_found_from_any_depth() -> None:
     """One `../` for each folder above the file."""
     assert support_path("a.hip") == ""
     assert support_path("x/y/a.hip") == "../../"
+
+
+def test_two_sources_of_an_extension_have_two_objects(tmp_path: Path) -> None:
+    """PyTorch's builder makes `x_hip.o` of `x.cpp` and of `x_cuda.hip`; elsewhere the usual name is good."""
+    files = {"csrc/x.cpp": "int f();\n", "csrc/x_cuda.cu": KERNEL, "csrc/y_cuda.cu": KERNEL, "csrc/y_api.cpp": "\n"}
+    port(make_tree(tmp_path / "plain", files), tmp_path / "one")
+    assert (tmp_path / "one" / "csrc" / "x_cuda.hip").is_file()
+    setup = (
+        "from torch.utils.cpp_extension import CUDAExtension\ns = ['csrc/x.cpp', 'csrc/x_cuda.cu', 'csrc/y_cuda.cu']\n"
+    )
+    answer = port(make_tree(tmp_path / "torch", {**files, "setup.py": setup}), tmp_path / "two")
+    assert (tmp_path / "two" / "csrc" / "x_cuda.cu.hip").is_file()
+    assert (tmp_path / "two" / "csrc" / "y_cuda.hip").is_file()
+    assert "['csrc/x.cpp', 'csrc/x_cuda.cu.hip', 'csrc/y_cuda.hip']" in (tmp_path / "two" / "setup.py").read_text()
+    assert "E111" in {found.entry.code for found in answer.report.findings}
