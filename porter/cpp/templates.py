@@ -15,12 +15,13 @@ def template_heads(tokens: Tokens, name: str) -> Iterator[list[str]]:
     for index in tokens.names.get(name, ()):
         if tokens.texts[index + 1 : index + 2] != ["("]:
             continue
-        words = tokens.texts[_beginning(tokens, index) : index]
+        words = tokens.texts[beginning(tokens, index) : index]
         if words[:2] == ["template", "<"] and words[2:3] != [">"]:
             yield words
 
 
-def _beginning(tokens: Tokens, index: int) -> int:
+def beginning(tokens: Tokens, index: int) -> int:
+    """The first token of the declaration that a name stands in."""
     first = index
     while first > max(0, index - _LONGEST_HEAD) and tokens.texts[first - 1] not in _BORDERS:
         if tokens.directive_of(first - 1) is not tokens.directive_of(index):
