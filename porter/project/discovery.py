@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from porter.buildfiles.mentions import kind_of_build
 from porter.errors import Unusable
+from porter.project.writing import is_temporary
 from porter.settings import Choices, Handling
 from porter.system import git
 
@@ -192,7 +193,8 @@ def _listed(root: Path, folder: str) -> Iterator[Entry]:
         yield Entry(folder, Kind.UNREADABLE)
         return
     for child in children:
-        yield _entry(child, prefix + child.name)
+        if not is_temporary(child.name):
+            yield _entry(child, prefix + child.name)
 
 
 def _entry(child: os.DirEntry[str], path: str) -> Entry:

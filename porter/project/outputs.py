@@ -10,6 +10,7 @@ from pathlib import Path
 
 from porter.engine import notices
 from porter.errors import Unusable
+from porter.project import begun
 from porter.project.discovery import Kind, Project
 from porter.project.records import FileRecord, Status, notice_entry
 from porter.project.writing import content_at, is_temporary
@@ -49,7 +50,7 @@ def remove_temporaries(out: Path, project: Project) -> None:
     """Removes what a run that was killed left of files it was writing."""
     for folder in (out, *(out / entry.path for entry in project.entries if entry.kind is Kind.FOLDER)):
         for path in folder.iterdir():
-            if is_temporary(path.name) and not path.is_dir():
+            if is_temporary(path.name) and path.name != begun.NAME and not path.is_dir():
                 path.unlink()
 
 

@@ -26,6 +26,8 @@ class Plan:
     previous: Manifest = field(default_factory=Manifest)
     keeps_manifest: bool = False
     jobs: int = 1
+    begun: Mapping[str, str] = field(default_factory=dict)
+    """Names that a run in place gave before it was killed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from porter import __version__
 from porter.errors import Unusable
+from porter.project.begun import kept
 from porter.project.discovery import discover, is_code
 from porter.project.manifest import Manifest, read_manifest, settings_json
 from porter.project.naming import usual_name
@@ -97,7 +98,8 @@ def port_in_place(request: Request, progress: Progress | None = None) -> Answer:
     project = discover(source, request.choices)
     sink = Sink(project.root, in_place=True)
     name = usual_name(source.name) if project.single else None
-    plan = Plan(project, request.choices, sink, name, jobs=request.jobs)
+    begun = kept(project.root) if request.force and not project.single else {}
+    plan = Plan(project, request.choices, sink, name, jobs=request.jobs, begun=begun)
     return _answer("port", request, plan, project.root, progress)
 
 

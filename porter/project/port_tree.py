@@ -17,7 +17,7 @@ from porter.engine import notices
 from porter.engine.context import run_key
 from porter.errors import Interrupted, Unusable
 from porter.names.table import is_cuda_header
-from porter.project import outputs
+from porter.project import begun, outputs
 from porter.project.compilation import NO_FLAGS, database_flags, flags_of
 from porter.project.dialects import file_dialects, told_by
 from porter.project.discovery import Entry, Kind
@@ -70,6 +70,8 @@ def _port(plan: Plan, progress: Progress | None) -> Run:
             outputs.make_folders(plan.sink.root, plan.project)
             if not (plan.previous.complete and plan.previous.run_key):
                 outputs.remove_temporaries(plan.sink.root, plan.project)
+            if plan.sink.in_place and not plan.project.single:
+                begun.keep(plan.sink.root, work.names)
         _keep_links(work)
         _do_files(work, progress)
         if plan.sink.root is not None:
@@ -90,7 +92,9 @@ def _begin(plan: Plan) -> Work:
     project, present = without_own_files(plan.project)
     plan = replace(plan, project=project)
     dual = plan.choices.engine.style == "dual"
-    names = Names({}, {}, frozenset()) if dual else choose_names(project)
+    project = begun.without_begun(project, plan.begun)
+    plan = replace(plan, project=project)
+    names = Names({}, {}, frozenset()) if dual else begun.with_begun(choose_names(project), project, plan.begun)
     if plan.output_name is not None:
         path = project.entries[0].path
         names = replace(names, renamed={path: plan.output_name} if path != plan.output_name else {})
@@ -230,6 +234,8 @@ def _finish(work: Work, out: Path) -> None:
     for record in list(outputs.remove_stale(out, plan.previous.files, work.records, plan.project)):
         work.add(record)
     outputs.set_folder_modes(out, plan.project)
+    if plan.sink.in_place:
+        begun.forget(out)
     gone = plan.previous.files.keys() - work.records.keys()
     if plan.keeps_manifest and (work.changed or gone or work.support != support):
         _save(work, complete=True)

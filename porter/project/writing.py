@@ -19,7 +19,7 @@ from pathlib import Path
 from porter.errors import Unusable
 from porter.system.reading import opened
 
-_TEMPORARY = ".porter-tmp-"
+TEMPORARY = ".porter-tmp-"
 _CHUNK = 1 << 20
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 
@@ -143,7 +143,7 @@ def write_atomically(path: Path, content: Content, mode: int, *, sync: bool = Fa
 
 def _temporary(path: Path) -> str:
     """A name in the same folder that only this process uses."""
-    return os.path.join(path.parent, f"{_TEMPORARY}{os.getpid()}")  # noqa: PTH118
+    return os.path.join(path.parent, f"{TEMPORARY}{os.getpid()}")  # noqa: PTH118
 
 
 def _opened_new(temporary: str) -> int:
@@ -162,7 +162,7 @@ def _unlink(temporary: str) -> None:
 
 def is_temporary(name: str) -> bool:
     """Whether a file name is that of a write that never ended."""
-    return name.startswith(_TEMPORARY)
+    return name.startswith(TEMPORARY)
 
 
 def _write_all(handle: int, data: bytes) -> None:

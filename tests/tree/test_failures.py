@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import errno
 import faulthandler
+import json
 import os
 import signal
 from collections.abc import Callable
@@ -15,11 +16,15 @@ import pytest
 from porter.engine import file as engine
 from porter.errors import Interrupted, Unusable
 from porter.model import PortedFile
+from porter.project import begun
 from porter.project.manifest import NAME, read_manifest
+from porter.project.port import Request, port_in_place
+from porter.settings import Choices
 from porter.source import SourceFile
 from tests.tree.trees import KERNEL, PORTED_KERNEL, codes, listing, make_tree, port
 
 FILES: dict[str, bytes | str] = {f"f{number}.cu": KERNEL for number in range(12)}
+CMAKE = b"enable_language(CUDA)\nadd_library(own sub/one.cu two.cu)\n"
 Hook = Callable[[SourceFile, engine.Context], None]
 
 
@@ -156,3 +161,43 @@ def test_a_large_file_is_copied_whole(tmp_path: Path) -> None:
     source = make_tree(tmp_path / "src", {"blob.bin": blob})
     port(source, tmp_path / "out")
     assert (tmp_path / "out" / "blob.bin").read_bytes() == blob
+
+
+@pytest.mark.parametrize("after", range(1, 9))
+def test_a_run_in_place_that_was_killed_is_gone_on_with(tmp_path: Path, after: int) -> None:
+    """After any of its writes: build files and includes name the new files, though their sources are gone by then."""
+    files: dict[str, bytes | str] = {
+        "sub/one.cu": KERNEL, "two.cu": b'#include "sub/one.cu"\n' + KERNEL, "CMakeLists.txt": CMAKE, "z.mk": "x",
+    }  # fmt: skip
+    whole, broken = make_tree(tmp_path / "whole", files), make_tree(tmp_path / "broken", files)
+    port_in_place(Request(whole, Choices(), 1, force=True))
+    child = os.fork()
+    if not child:
+        os.setsid()
+        count = iter(range(after))
+        replaced = os.replace
+
+        def counted(one: str, two: str) -> None:
+            if next(count, None) is None:
+                os.killpg(0, signal.SIGKILL)  # with its workers
+            replaced(one, two)
+
+        os.replace = counted  # type: ignore[assignment]
+        try:
+            port_in_place(Request(broken, Choices(), 1, force=True))
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
+    port_in_place(Request(broken, Choices(), 1, force=True))
+    assert listing(broken) == listing(whole)
+    assert "two.hip" in whole.joinpath("CMakeLists.txt").read_text()
+
+
+def test_names_of_a_run_that_was_killed_are_believed_only_where_asked(tmp_path: Path) -> None:
+    """And only such names as a port gives."""
+    source = make_tree(tmp_path / "src", {"a.hip": PORTED_KERNEL, "CMakeLists.txt": CMAKE})
+    names = {"a.cu": "a.hip", "two.cu": "../x.hip", "b.cu": "c/b.hip", "c.cu": "c.sh", "d": 3}
+    (source / begun.NAME).write_text(json.dumps(names))
+    assert begun.kept(source) == {"a.cu": "a.hip"}
+    (source / begun.NAME).write_text("[" * 100_000)
+    assert begun.kept(source) == {}
