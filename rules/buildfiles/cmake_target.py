@@ -36,12 +36,13 @@ class CMakeTarget(BuildRule):
         ),
         reports("target_link_libraries(t PRIVATE CUDA::nvjpeg)", path="CMakeLists.txt"),
         clean("target_link_libraries(t PRIVATE Boost::headers) # CUDA::cudart", path="CMakeLists.txt"),
+        clean("_my_interface_alias(Thrust::CPP _T)\ntarget_link_libraries(t Thrust::CPP)", path="CMakeLists.txt"),
         clean("add_library(CUDA::mine ALIAS m)\ntarget_link_libraries(t CUDA::mine)", path="CMakeLists.txt"),
     )
 
     def find(self, unit: BuildUnit) -> Iterator[Finding]:
         """Yields findings; changes nothing."""
-        own = {command.word(0) for command in unit.commands if command.name == "add_library"}
+        own = {c.word(0) for c in unit.commands if c.name == "add_library" or "alias" in c.name}
         for command in unit.commands:
             if command.name in ("message", "add_library"):
                 continue

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 from porter.cpp.syntax import Node
 from porter.engine.rule import Dialect, Edit, Effort, Finding, Rule, Unit, clean, fixes, reports
-from porter.warp.wave64.wavefronts import COUNTS, TRACE, WHOLE, Collective, View, argument, loops_of, views
+from porter.warp.wave64.wavefronts import COUNTS, HALF, TRACE, WHOLE, Collective, View, argument, loops_of, views
+
+_FROM_A_LANE = frozenset({"__shfl", "__shfl_sync", "WARP_SHFL"})
 
 
 class HalfLaneBesideWholeWavefront(Rule):
@@ -36,6 +38,24 @@ class HalfLaneBesideWholeWavefront(Rule):
               int row = threadIdx.x / 32;
               float first = __shfl(x[threadIdx.x], 0, 32);
               x[threadIdx.x] = first * row;
+            }
+            """,
+            effort=Effort.REVIEW,
+            path="a.hip",
+        ),
+        fixes(
+            """
+            __global__ void turn(float *x) {
+              float v = x[threadIdx.x];
+              for (int l = 0; l <= 4; ++l) v += WARP_SHFL(v, (threadIdx.x + (1 << l)) & 31);
+              x[threadIdx.x] = v;
+            }
+            """,
+            """
+            __global__ void turn(float *x) {
+              float v = x[threadIdx.x];
+              for (int l = 0; l <= 4; ++l) v += WARP_SHFL(v, (threadIdx.x + (1 << l)) & 31, 32);
+              x[threadIdx.x] = v;
             }
             """,
             effort=Effort.REVIEW,
@@ -98,7 +118,7 @@ class HalfLaneBesideWholeWavefront(Rule):
 
     def applies(self, unit: Unit) -> bool:
         """Whether there are operations between lanes."""
-        return any("shfl" in name or "ballot" in name for name in unit.identifiers)
+        return any("shfl" in name.lower() or "ballot" in name for name in unit.identifiers)
 
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per operation."""
@@ -130,12 +150,12 @@ class HalfLaneBesideWholeWavefront(Rule):
 
 
 def _from_fixed_lane(view: View, call: Node, one: Collective) -> bool:
-    """`__shfl(v, 0)`: from a lane below 32 that is the same for both groups."""
+    """`__shfl(v, 0)`, `__shfl(v, (tid + 1) & 31)`: from a lane below 32, whichever group asks."""
     lane = argument(call, one.lane)
-    if one.name not in ("__shfl", "__shfl_sync") or lane is None or argument(call, one.width) is not None:
+    if one.name not in _FROM_A_LANE or lane is None or argument(call, one.width) is not None:
         return False
     size = view.size(lane)
-    return size is not None and 0 <= size < 32
+    return view.lane(lane) == HALF if size is None else 0 <= size < HALF
 
 
 def _without_width(view: View, shuffles: tuple[tuple[Node, Collective], ...]) -> bool:

@@ -20,6 +20,13 @@ _LANE = re.compile(r"\w*lane(?:_?id(?:x)?|_?num|_?index)?", re.IGNORECASE)
 _BLOCK = re.compile(r"blockDim\.x|hipBlockDim_x|block_?size|num_?threads|BLOCK_?SIZE|kBlock_?Size", re.IGNORECASE)
 
 
+TORCHS_SHUFFLES = {
+    name: Collective(name, "shuffle", None, 0, 1, 2)
+    for name in ("WARP_SHFL", "WARP_SHFL_UP", "WARP_SHFL_DOWN", "WARP_SHFL_XOR")
+}
+"""PyTorch's helpers, whose width is that of the hardware where it is left out."""
+
+
 @dataclass(frozen=True)
 class Divided:
     """A thread's number, or the number of threads, divided: what is divided, by which group, and its remainder."""
@@ -123,7 +130,7 @@ class Lanes(Body):
         found = []
         for node in self.nodes:
             if node.kind == "call" and not node.callee.startswith("porter::"):
-                one = collective(node)
+                one = collective(node) or TORCHS_SHUFFLES.get(node.callee)
                 if one is not None and self.is_hips(node):
                     found.append((node, one))
         return tuple(found)
@@ -152,14 +159,16 @@ class Lanes(Body):
         if any(node.kind == "number" and number(node.text) in (WHOLE - 1, WHOLE) for node in self.nodes):
             return True
         lanes = (argument(call, one.lane) for call, one in self.collectives if one.kind == "shuffle")
-        return any(
-            lane is not None and any(self.is_thread(node) for node in lane.walk() if self._stands_alone(node))
-            for lane in lanes
-        )
+        return any(lane is not None and self._has_whole_thread(lane) for lane in lanes)
 
-    def _stands_alone(self, node: Node) -> bool:
-        """Whether a thread's number is not cut to a lane's at once."""
-        return self.divided(self.around(node)) is None
+    def _has_whole_thread(self, node: Node) -> bool:
+        """Whether an expression has a thread's number that is not cut to a lane's."""
+        inner = unwrapped(node)
+        if self.divided(inner) is not None or self.lane(inner) is not None:
+            return False
+        if inner.kind in ("name", "member"):
+            return self.is_thread(inner)
+        return any(self._has_whole_thread(kid) for kid in inner.kids)
 
     @cached_property
     def counts_with_64(self) -> bool:
