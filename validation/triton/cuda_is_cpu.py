@@ -21,10 +21,6 @@ def _is_cuda(value: Any) -> bool:
     return isinstance(value, str) and value.partition(":")[0] == "cuda"
 
 
-_IS_CUDA: Any = torch.Tensor.is_cuda
-"""A descriptor, whatever its stub says."""
-
-
 def _there(value: Any) -> Any:
     return _CPU if _is_cuda(value) else value
 
