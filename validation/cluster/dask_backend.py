@@ -117,7 +117,11 @@ class DaskBackend:
         self._cluster: Any = None
         self._client = self._connected(spec, jobs)
         self._client.subscribe_topic(self._topic, self._began)
-        self._wait_for_workers()
+        try:
+            self._wait_for_workers()
+        except BaseException:
+            self.close()
+            raise
 
     # -- the cluster ----------------------------------------------------------------------------------
 

@@ -103,8 +103,12 @@ class Validating:
 
     def lost(self, task: Task, reason: str) -> Mapping[str, Any]:
         """The answer of a task that nobody could answer."""
-        error = FileError(str(task.payload["path"]), 1, f"{task.payload['case']}: {reason}")
-        return {"concluded": plain(Concluded(None, (error,))), "failed": True, "parts": []}
+        if reason.startswith("Traceback"):
+            concluded = Concluded(None, (), f"{task.name}\n{reason}")
+        else:
+            error = FileError(str(task.payload["path"]), 1, f"{task.payload['case']}: {reason}")
+            concluded = Concluded(None, (error,))
+        return {"concluded": plain(concluded), "failed": True, "parts": []}
 
     def outcome(self, store: Store, why_not: Mapping[str, str | None]) -> tuple[Outcome, Mapping[str, Any]]:
         """The report, whose cases stay in the store until somebody looks, and the head of its document."""
