@@ -285,7 +285,8 @@ def test_progress_only_on_a_terminal(tmp_path: Path) -> None:
     """A bar on a terminal's stderr; stdout stays the same plain text."""
     make_tree(tmp_path / "src", {f"f{number}.cu": KERNEL for number in range(20)})
     plain = porter("scan", "src", folder=tmp_path)
-    assert plain.stderr == ""
+    assert plain.stderr.startswith("next: porter port src") and plain.stderr.count("\n") == 1
+    assert porter("--quiet", "scan", "src", folder=tmp_path).stderr == ""
     stdout, shown = on_terminal("stderr", tmp_path, "scan", "src")
     assert stdout == plain.stdout.encode()
     assert b"20/20" in shown
