@@ -45,7 +45,7 @@ def test_no_example_is_taken_for_a_file_without_cuda(rule: Rule, example: Exampl
     trace = context(example, (rule,)).trace
     header = SourceFile("example.h", example.before.encode())
     assert trace is not None
-    assert trace.concerns(header) or (rule.code == "A012" and example.path.endswith(".cu"))
+    assert trace.concerns(header) or (rule.code in ("A012", "A014") and example.path.endswith(".cu"))
 
 
 def test_a_file_without_a_trace_of_cuda_is_not_looked_at() -> None:
