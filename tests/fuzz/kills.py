@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import atexit
+import contextlib
 import hashlib
 import importlib
 import os
@@ -85,10 +86,12 @@ def porter(*arguments: str, cache: Path, told: Path) -> int:
     """A run as a process group of its own; a fork, as starting Python would take longer than what is killed."""
     child = os.fork()
     if child:
+        with contextlib.suppress(OSError):  # the child does the same, and one of the two is first
+            os.setpgid(child, child)
         return child
     code = 3
     try:
-        os.setsid()
+        os.setpgid(0, 0)
         signal.signal(signal.SIGINT, signal.default_int_handler)  # a run in the background would not hear it
         os.environ["PORTER_CACHE_DIR"] = str(cache)
         for number, path in ((0, os.devnull), (1, str(told)), (2, os.devnull)):
