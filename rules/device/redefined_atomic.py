@@ -88,8 +88,8 @@ class RedefinedAtomic(Rule):
             """,
             """
             namespace mine { int i; }
-              #ifndef __HIPCC__  // HIP has this overload
-            __device__ std::uint64_t
+            #ifndef __HIPCC__  // HIP has this overload
+              __device__ std::uint64_t
               atomicXor(std::uint64_t *p, uint64_t v) { return 1; }
             #endif
             """,
@@ -107,8 +107,8 @@ class RedefinedAtomic(Rule):
         for function in unit.device_functions:
             if not self._collides(function) or self._guarded(unit, function.span):
                 continue
-            start, end = function.span
-            newline = unit.source.newline
+            end, newline = function.span.end, unit.source.newline
+            start = unit.source.text.rfind("\n", 0, function.span.start) + 1
             edits = (
                 Edit(start, start, f"{_GUARD}{newline}"),
                 Edit(end, end, f"{newline}#endif"),
