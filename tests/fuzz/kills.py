@@ -27,7 +27,7 @@ from porter.engine.registry import all_rules
 ROOT = Path(__file__).resolve().parents[2]
 _DATE = re.compile(rb"\d{4}-\d\d-\d\d \d\d:\d\d UTC")
 _TOLD = re.compile(
-    rb'"seconds": [0-9.]+|"reused": \w+|"parsed": \d+|\d+ parsed now|"key": "\w+"|"sha256": "\w+"|[0-9.]+ s\b'
+    rb'"(?:seconds|reused|parsed|key|sha256)": "?[\w.]+|\d+ parsed now|; \d+ were up to date|[0-9.]+ s\b'
 )
 """What two undisturbed runs say differently."""
 _INTERRUPTED = 130
