@@ -12,7 +12,7 @@ typedef unsigned long long cuuint64_t;
 enum { sharedmem_carveout_default = -1, sharedmem_carveout_max_l1 = 0, sharedmem_carveout_max_shared = 100 };
 
 /// The null stream waits for the other blocking streams, and they for it, unless it is made one per thread.
-inline constexpr hipStream_t stream_legacy = nullptr;
+constexpr hipStream_t stream_legacy = nullptr;
 
 inline hipError_t hipDrvGetErrorString(hipError_t error, const char **text) {
   if (text == nullptr) return hipErrorInvalidValue;

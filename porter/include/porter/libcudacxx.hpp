@@ -307,17 +307,17 @@ template <thread_scope scope = thread_scope_system> class barrier {
     expected_.store(count, memory_order_relaxed);
     phase_.store(0, memory_order_release);
   }
-  template <thread_scope other> friend __device__ void init(barrier<other>*, ptrdiff_t);
+  template <thread_scope other> friend __device__ void init(barrier<other>*, __PTRDIFF_TYPE__);
 
  public:
   using arrival_token = unsigned;
   barrier() = default;
-  PORTER_CU_DEVICE explicit barrier(ptrdiff_t count) { begin(static_cast<unsigned>(count)); }
+  PORTER_CU_DEVICE explicit barrier(__PTRDIFF_TYPE__ count) { begin(static_cast<unsigned>(count)); }
   barrier(barrier const&) = delete;
   barrier& operator=(barrier const&) = delete;
-  static constexpr ptrdiff_t max() { return 1 << 20; }
+  static constexpr __PTRDIFF_TYPE__ max() { return 1 << 20; }
 
-  PORTER_CU_DEVICE arrival_token arrive(ptrdiff_t count = 1) {
+  PORTER_CU_DEVICE arrival_token arrive(__PTRDIFF_TYPE__ count = 1) {
     unsigned const phase = phase_.load(memory_order_relaxed), of = static_cast<unsigned>(count);
     if (pending_.fetch_sub(of, memory_order_acq_rel) == of) {
       pending_.store(expected_.load(memory_order_relaxed), memory_order_relaxed);
@@ -340,7 +340,7 @@ template <thread_scope scope = thread_scope_system> class barrier {
     while ((phase_.load(memory_order_acquire) & 1u) == static_cast<unsigned>(parity)) detail::pause();
   }
 };
-template <thread_scope scope> __device__ inline void init(barrier<scope>* at, ptrdiff_t count) {
+template <thread_scope scope> __device__ inline void init(barrier<scope>* at, __PTRDIFF_TYPE__ count) {
   at->begin(static_cast<unsigned>(count));
 }
 
