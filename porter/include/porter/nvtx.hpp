@@ -1,5 +1,6 @@
 // NVTX's marks and ranges, passed on to roctx where the program is linked to it (-lroctx64), and nothing where it is not:
-// NVTX is headers alone, and so is this. Texts arrive; colours, categories, payloads and domains do not.
+// NVTX is headers alone, and so is this. Texts arrive; colours, categories, payloads and domains do not. Names that
+// PyTorch's hipify takes for NVTX's are spelled in another way here.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -34,7 +35,7 @@ enum nvtxPayloadType_t {
   NVTX_PAYLOAD_TYPE_FLOAT = 6
 };
 
-typedef uint64_t nvtxRangeId_t;
+typedef uint64_t nvtx_range_id;
 typedef struct nvtxDomainRegistration_st *nvtxDomainHandle_t;
 typedef const struct nvtxStringRegistration_st *nvtxStringHandle_t;
 
@@ -71,23 +72,23 @@ inline const char *nvtx_text(const nvtxEventAttributes_t *event) {
   return "";
 }
 
-inline void nvtxMarkA(const char *message) {
+inline void nvtx_mark_a(const char *message) {
   if (::roctxMarkA != nullptr) ::roctxMarkA(message);
 }
-inline int nvtxRangePushA(const char *message) { return ::roctxRangePushA != nullptr ? ::roctxRangePushA(message) : -2; }
-inline int nvtxRangePop() { return ::roctxRangePop != nullptr ? ::roctxRangePop() : -2; }
-inline nvtxRangeId_t nvtxRangeStartA(const char *message) {
+inline int nvtx_range_push_a(const char *message) { return ::roctxRangePushA != nullptr ? ::roctxRangePushA(message) : -2; }
+inline int nvtx_range_pop() { return ::roctxRangePop != nullptr ? ::roctxRangePop() : -2; }
+inline nvtx_range_id nvtx_range_start_a(const char *message) {
   return ::roctxRangeStartA != nullptr ? ::roctxRangeStartA(message) : 0;
 }
-inline void nvtxRangeEnd(nvtxRangeId_t id) {
+inline void nvtx_range_end(nvtx_range_id id) {
   if (::roctxRangeStop != nullptr) ::roctxRangeStop(id);
 }
-inline void nvtxMark(const char *message) { nvtxMarkA(message); }
-inline int nvtxRangePush(const char *message) { return nvtxRangePushA(message); }
-inline nvtxRangeId_t nvtxRangeStart(const char *message) { return nvtxRangeStartA(message); }
-inline void nvtxMarkEx(const nvtxEventAttributes_t *event) { nvtxMarkA(nvtx_text(event)); }
-inline int nvtxRangePushEx(const nvtxEventAttributes_t *event) { return nvtxRangePushA(nvtx_text(event)); }
-inline nvtxRangeId_t nvtxRangeStartEx(const nvtxEventAttributes_t *event) { return nvtxRangeStartA(nvtx_text(event)); }
+inline void nvtx_mark(const char *message) { nvtx_mark_a(message); }
+inline int nvtx_range_push(const char *message) { return nvtx_range_push_a(message); }
+inline nvtx_range_id nvtx_range_start(const char *message) { return nvtx_range_start_a(message); }
+inline void nvtxMarkEx(const nvtxEventAttributes_t *event) { nvtx_mark_a(nvtx_text(event)); }
+inline int nvtxRangePushEx(const nvtxEventAttributes_t *event) { return nvtx_range_push_a(nvtx_text(event)); }
+inline nvtx_range_id nvtxRangeStartEx(const nvtxEventAttributes_t *event) { return nvtx_range_start_a(nvtx_text(event)); }
 
 inline nvtxDomainHandle_t nvtxDomainCreateA(const char *) { return nullptr; }
 inline nvtxDomainHandle_t nvtxDomainCreate(const char *) { return nullptr; }
@@ -96,11 +97,11 @@ inline void nvtxDomainMarkEx(nvtxDomainHandle_t, const nvtxEventAttributes_t *ev
 inline int nvtxDomainRangePushEx(nvtxDomainHandle_t, const nvtxEventAttributes_t *event) {
   return nvtxRangePushEx(event);
 }
-inline int nvtxDomainRangePop(nvtxDomainHandle_t) { return nvtxRangePop(); }
-inline nvtxRangeId_t nvtxDomainRangeStartEx(nvtxDomainHandle_t, const nvtxEventAttributes_t *event) {
+inline int nvtxDomainRangePop(nvtxDomainHandle_t) { return nvtx_range_pop(); }
+inline nvtx_range_id nvtxDomainRangeStartEx(nvtxDomainHandle_t, const nvtxEventAttributes_t *event) {
   return nvtxRangeStartEx(event);
 }
-inline void nvtxDomainRangeEnd(nvtxDomainHandle_t, nvtxRangeId_t id) { nvtxRangeEnd(id); }
+inline void nvtxDomainRangeEnd(nvtxDomainHandle_t, nvtx_range_id id) { nvtx_range_end(id); }
 inline nvtxStringHandle_t nvtxDomainRegisterStringA(nvtxDomainHandle_t, const char *text) {
   return reinterpret_cast<nvtxStringHandle_t>(text);
 }
