@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -363,3 +364,7 @@ def test_where_two_results_are_farthest_apart() -> None:
     large = farthest(usual, usual * np.float32(1.001), "float32")
     assert large is not None and "not near zero" in large.where("y")
     assert farthest(usual[:0], usual[:0], "float32") is None
+    infinite = farthest(_f(np.inf), _f(1), "float32")
+    assert infinite is not None and infinite.scale == 0.0
+    assert replace(large, ulps=16).where("y") == ""
+    assert replace(large, ulps=17, first=0.5, second=0.5, scale=1.0).where("y").startswith(" in y, not near zero")

@@ -25,6 +25,9 @@ EQUIVALENT = {
     "compare: far = (a < 0) != (b < 0): Lt -> LtE": "with a zero both ways count the same",
     "compare: far = (a < 0) != (b < 0): 0 -> 1": "with a zero both ways count the same",
     "compare: flat, mask = got.reshape(-1).copy(), written.reshape(-1): 1 -> 2": "any negative size means the rest",
+    "compare: values, others = (dtypes.to_float64(one, dtype).reshape(-1) for one in (first, second)): 1 -> 2": (
+        "any negative size means the rest"
+    ),
 }
 """Mutants that are the same program, and why."""
 

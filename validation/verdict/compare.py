@@ -222,7 +222,7 @@ def farthest(first: Array, second: Array, dtype: str) -> Farthest | None:
     values, others = (dtypes.to_float64(one, dtype).reshape(-1) for one in (first, second))
     finite = values[np.isfinite(values)]
     scale = accuracy(np.abs(finite))[1] if finite.size else 0.0
-    return Farthest(int(apart.reshape(-1)[place]), float(values[place]), float(others[place]), scale)
+    return Farthest(int(apart.max()), float(values[place]), float(others[place]), scale)
 
 
 def histogram(got: Array, rounded: Array, dtype: str) -> tuple[int, ...]:
