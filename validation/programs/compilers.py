@@ -7,7 +7,7 @@ from pathlib import Path
 
 from porter.validation.devices.core.hostcc import HostCompiler, fingerprint
 from porter.validation.programs.dropin import build
-from porter.validation.programs.sides import HIP, Side
+from porter.validation.programs.sides import CUDA, HIP, Side
 from porter.validation.toolchain.clang import find_clang, prelude
 from porter.validation.toolchain.headers import include_options
 from porter.validation.toolchain.nvcc import find_nvcc
@@ -26,7 +26,7 @@ _TOOLS = ("clang-offload-bundler", "llvm-objcopy", "lld")
 
 def folder(side: Side, compiler: HostCompiler) -> Path | Missing:
     """The folder for one side, or what is missing."""
-    settings = _hip(compiler) if side is HIP else _cuda()
+    settings = _hip(compiler) if side is HIP else _cuda(compiler)
     if isinstance(settings, Missing):
         return settings
     name = "hipcc" if side is HIP else "nvcc"
@@ -66,9 +66,17 @@ def _hip(compiler: HostCompiler) -> dict[str, object] | Missing:
     }
 
 
-def _cuda() -> dict[str, object] | Missing:
+def _cuda(compiler: HostCompiler) -> dict[str, object] | Missing:
     nvcc = find_nvcc()
     if isinstance(nvcc, Missing):
         return Missing(nvcc.reason)
-    options = ["-lineinfo", *(f"-I{path}" for path in nvcc.include_dirs), *(f"-L{path}" for path in nvcc.library_dirs)]
+    folders = list(nvcc.library_dirs)
+    if folders and not any((path / CUDA.library).exists() for path in folders):
+        # pip's packages have the library for running alone: programs are linked to the one that they will run with
+        major = nvcc.version.partition(".")[0]
+        library = build(CUDA, compiler, next(v for v, _ in CUDA.versions if v.partition(".")[0] == major))
+        if isinstance(library, Missing):
+            return library
+        folders.append(library)
+    options = ["-lineinfo", *(f"-I{path}" for path in nvcc.include_dirs), *(f"-L{path}" for path in folders)]
     return {"compiler": nvcc.path, "options": options, "libraries": []}
