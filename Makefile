@@ -27,7 +27,7 @@ types: $(STAMP)
 unit: $(STAMP)
 	$(PYTHON) -m pytest -n 2 -q
 
-# As root: both commands on a machine that has nothing, made for the purpose (5 GB on the disk, three quarters of an hour).
+# As root: both commands on a machine that has nothing, made for the purpose (10 GB on the disk, twenty-five minutes).
 fresh:
 	@./tools/fresh.sh
 

@@ -146,7 +146,9 @@ def test_static_runtime(cuda: Path, tmp_path: Path) -> None:
 
     nvcc = find_nvcc()
     assert isinstance(nvcc, Nvcc)
-    subprocess.run([nvcc.path, "-arch=compute_80", str(source), "-o", str(tmp_path / "fixed")], check=True)
+    folders = [f"-I{path}" for path in nvcc.include_dirs] + [f"-L{path}" for path in nvcc.library_dirs]
+    command = [nvcc.path, "-arch=compute_80", *folders, str(source), "-o", str(tmp_path / "fixed")]
+    subprocess.run(command, check=True)
     done = run(tmp_path / "fixed")
     assert done.verdict is Verdict.NOT_RUN and "-cudart shared" in done.reason
 
