@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from porter.buildfiles.python import nodes_of
 from porter.buildfiles.tables import is_compiler
 
 _QUIET_CALLS = ("append", "extend", "warn", "print")
@@ -35,16 +36,16 @@ def questions(root: ast.Module) -> Questions:
     """What a file asks nvcc, as far as all of it is understood; else nothing."""
     functions = {
         node.name: found
-        for node in ast.walk(root)
+        for node in nodes_of(root)
         if isinstance(node, ast.FunctionDef) and (found := [one for one in ast.walk(node) if _is_command(one)])
     }
     if not functions:
         return Questions()
-    inside = {id(node) for one in ast.walk(root) if _is_named(one, functions) for node in ast.walk(one)}
-    inside |= {id(node) for one in ast.walk(root) if _is_decided(one) for node in ast.walk(one)}
-    calls = [node for node in ast.walk(root) if _asks(node, functions) and id(node) not in inside]
-    asking = [node for node in ast.walk(root) if isinstance(node, ast.Assign) and node.value in calls]
-    parents = {id(child): node for node in ast.walk(root) for child in ast.iter_child_nodes(node)}
+    inside = {id(node) for one in nodes_of(root) if _is_named(one, functions) for node in ast.walk(one)}
+    inside |= {id(node) for one in nodes_of(root) if _is_decided(one) for node in ast.walk(one)}
+    calls = [node for node in nodes_of(root) if _asks(node, functions) and id(node) not in inside]
+    asking = [node for node in nodes_of(root) if isinstance(node, ast.Assign) and node.value in calls]
+    parents = {id(child): node for node in nodes_of(root) for child in ast.iter_child_nodes(node)}
     answers = (_question(root, node, parents, functions) for node in asking)
     known = tuple(question for question in answers if question is not None)
     if not known or len(known) != len(calls):
@@ -81,9 +82,9 @@ def _question(
     if guard is not None and not all(_is_quiet(statement, names) for statement in guard.body):
         return None
     within = {id(node) for node in ast.walk(guard or ask)}
-    hidden = {id(node) for one in ast.walk(root) if _is_named(one, functions) for node in ast.walk(one)}
+    hidden = {id(node) for one in nodes_of(root) if _is_named(one, functions) for node in ast.walk(one)}
     uses: dict[int, ast.Compare] = {}
-    for node in ast.walk(root):
+    for node in nodes_of(root):
         if not (isinstance(node, ast.Name) and node.id in names and isinstance(node.ctx, ast.Load)):
             continue
         if id(node) in within or id(node) in hidden or node.id == "_":

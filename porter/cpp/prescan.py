@@ -173,3 +173,11 @@ def _enumerators(text: bytes) -> Iterator[str]:
     for body in _ENUM.findall(text):
         for name in _ENUMERATOR.findall(body):
             yield name.decode("latin-1")
+
+
+_KERNEL_MACRO = re.compile(rb"^[ \t]*#[ \t]*define\b(?:[^\n\\]|\\\r?\n|\\.)*__global__", re.MULTILINE)
+
+
+def defines_kernel_macro(data: bytes) -> bool:
+    """Whether a file defines a macro that makes kernels."""
+    return b"__global__" in data and _KERNEL_MACRO.search(data) is not None

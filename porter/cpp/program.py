@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ from porter.cpp.declared import is_declared
 from porter.cpp.definitions import candidates, definitions_of
 from porter.cpp.headers import Included, headers_of
 from porter.cpp.lex import Tokens, lex
+from porter.cpp.prescan import defines_kernel_macro
 from porter.source import SourceFile
 
 _MOST_FILES = 400
@@ -43,13 +43,7 @@ class _Kept:
 
 
 _kept = _Kept()
-_KERNEL_MACRO = re.compile(rb"^[ \t]*#[ \t]*define\b(?:[^\n\\]|\\\r?\n|\\.)*__global__", re.MULTILINE)
-
-
-@functools.lru_cache(maxsize=4096)
-def has_kernel_macro(data: bytes) -> bool:
-    """Whether a file defines a macro that makes kernels."""
-    return b"__global__" in data and _KERNEL_MACRO.search(data) is not None
+has_kernel_macro = functools.lru_cache(maxsize=4096)(defines_kernel_macro)
 
 
 def tokens_of(source: SourceFile) -> Tokens:

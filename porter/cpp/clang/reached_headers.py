@@ -11,12 +11,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from porter.cpp.prescan import defines_kernel_macro
 from porter.system.reading import read_regular
 
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include(?:_next)?[ \t]*([<"])([^>"\n]*)[>"]', re.MULTILINE)
 _COMPUTED = re.compile(rb"^[ \t]*#[ \t]*include(?:_next)?[ \t]+[A-Za-z_][^\n]*", re.MULTILINE)
 _NAMED = re.compile(rb'^[ \t]*#[ \t]*define\b[^\n]*?["<]([^">\n]+)[">]', re.MULTILINE)
-_KERNEL_MACRO = re.compile(rb"^[ \t]*#[ \t]*define\b(?:[^\n\\]|\\\r?\n|\\.)*__global__", re.MULTILINE)
 _ARCHITECTURE = re.compile(rb"__(?:CUDA_ARCH|HIP_DEVICE_COMPILE|CUDACC_RDC)__")
 _LARGEST_CLOSURE = 2000
 
@@ -63,7 +63,7 @@ def contents_of(data: bytes) -> Contents:
     return Contents(
         includes,
         _ARCHITECTURE.search(data) is not None,
-        b"__global__" in data and _KERNEL_MACRO.search(data) is not None,
+        defines_kernel_macro(data),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from porter.report.escaping import plain
@@ -20,6 +21,12 @@ def overview_charts(report: GapReport) -> list[dict[str, Any]]:
     """Title, what it says in words, and specification of each chart that there is data for."""
     charts = (_trend(report), _work(report), _folders(report), _occupancy(report), _accuracy(report))
     return [chart for chart in charts if chart is not None]
+
+
+def _coloured(field: str, variables: Mapping[str, str]) -> dict[str, Any]:
+    """A field of names by the page's colours: name -> the style sheet's variable."""
+    scale = {"domain": list(variables), "range": [f"--{variable}" for variable in variables.values()]}
+    return {"field": field, "type": "nominal", "scale": scale, "legend": {"title": None, "orient": "top"}}
 
 
 def _chart(name: str, title: str, words: str, **spec: Any) -> dict[str, Any]:
@@ -64,15 +71,7 @@ def _trend(report: GapReport) -> dict[str, Any] | None:
         encoding={
             "x": {"field": "run", "type": "ordinal", "title": "run", "axis": {"labelAngle": 0}},
             "y": {"field": "kernels", "type": "quantitative", "title": "kernels", "axis": {"tickMinStep": 1}},
-            "color": {
-                "field": "state",
-                "type": "nominal",
-                "scale": {
-                    "domain": [state.label for state in present],
-                    "range": [f"--{state.value}" for state in present],
-                },
-                "legend": {"title": None, "orient": "top"},
-            },
+            "color": _coloured("state", {state.label: state.value for state in present}),
             "order": {"field": "rank"},
             "tooltip": [{"field": name} for name in ("date", "commit", "state", "kernels")],
         },
@@ -102,12 +101,7 @@ def _work(report: GapReport) -> dict[str, Any] | None:
         encoding={
             "y": {"field": "work", "type": "nominal", "sort": None, "title": None, "axis": {"labelLimit": 220}},
             "x": {"field": "places", "type": "quantitative", "title": "places", "axis": {"tickMinStep": 1}},
-            "color": {
-                "field": "effort",
-                "type": "nominal",
-                "scale": {"domain": ["manual", "review"], "range": ["--manual", "--review"]},
-                "legend": {"title": None, "orient": "top"},
-            },
+            "color": _coloured("effort", {"manual": "manual", "review": "review"}),
             "order": {"field": "effort", "sort": "ascending"},
             "tooltip": [{"field": "what"}, {"field": "effort"}, {"field": "places"}],
         },
@@ -135,15 +129,7 @@ def _folders(report: GapReport) -> dict[str, Any] | None:
         encoding={
             "y": {"field": "folder", "type": "nominal", "sort": None, "title": None, "axis": {"labelLimit": 220}},
             "x": {"field": "kernels", "type": "quantitative", "title": "kernels", "axis": {"tickMinStep": 1}},
-            "color": {
-                "field": "state",
-                "type": "nominal",
-                "scale": {
-                    "domain": [state.label for state in present],
-                    "range": [f"--{state.value}" for state in present],
-                },
-                "legend": {"title": None, "orient": "top"},
-            },
+            "color": _coloured("state", {state.label: state.value for state in present}),
             "order": {"field": "rank"},
             "tooltip": [{"field": "folder"}, {"field": "state"}, {"field": "kernels"}],
         },
