@@ -131,7 +131,9 @@ class Lanes(Body):
         for node in self.nodes:
             if node.kind == "call" and not node.callee.startswith("porter::"):
                 one = collective(node) or TORCHS_SHUFFLES.get(node.callee)
-                if one is not None and self.is_hips(node):
+                if one is None or not self.is_hips(node):
+                    one = self.branches.operations.get(node.callee)
+                if one is not None:
                     found.append((node, one))
         return tuple(found)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from porter.warp.collectives import COLLECTIVES, Collective, argument
+from porter.warp.wave64.callees import exchanges
 from porter.warp.wave64.lanes import Divided
 from porter.warp.wave64.names import HALF, TRACE, WHOLE
 from porter.warp.wave64.steps import Steps, loops_of
@@ -20,6 +21,7 @@ __all__ = [
     "Steps",
     "View",
     "argument",
+    "exchanges",
     "file_groups",
     "is_width_free",
     "loops_of",
