@@ -71,7 +71,12 @@ class WarpSizeAsConstant(Rule):
             #else
             #define WARP_THREADS 32
             #endif
-            template <int N> struct Scan { static constexpr bool IS_WHOLE = (N == WARP_THREADS); };
+            template <int N> struct Scan {
+            #ifndef USE_ROCM
+              int n;
+            #endif
+              static constexpr bool IS_WHOLE = (N == WARP_THREADS);
+            };
             """
         ),
         reports("__device__ constexpr int size() { return warpSize; }", path="a.hip"),
@@ -262,8 +267,8 @@ def _opening(unit: Unit, index: int) -> int | None:
 
 
 def _statement(unit: Unit, index: int) -> int:
-    texts = unit.tokens.texts
-    while index > 0 and texts[index - 1] not in (";", "{", "}"):
+    tokens = unit.tokens
+    while index > 0 and tokens.texts[index - 1] not in (";", "{", "}") and tokens.directive_of(index - 1) is None:
         index -= 1
     return index
 
