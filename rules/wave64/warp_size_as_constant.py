@@ -18,6 +18,7 @@ _IF = "a condition of #if"
 _CONDITIONS = frozenset({"if", "elif"})
 _OPERATORS = frozenset("[(*/%+-<>&|^,=!?:")
 _MACRO = re.compile(r"#[ \t]*define[ \t]+(\w+)[ \t]+[^\n]*\b(?:warpSize|HIPCUB_(?:DEVICE_)?WARP_THREADS)\b")
+_NOT_TYPES = frozenset({"return", "else", "do", "delete", "throw"})
 _ARITHMETIC = frozenset("()+-*/%")
 
 
@@ -103,6 +104,14 @@ class WarpSizeAsConstant(Rule):
         clean("__device__ int f(const int *x) { return x[g(warpSize)]; }", path="a.hip"),
         clean("template <int warpSize> __device__ void f() { __shared__ int s[warpSize]; }", path="a.hip"),
         clean("int threads(hipDeviceProp_t p) { return p.warpSize; }", path="a.hip"),
+        reports(
+            "template <int N> __device__ bool any(int p) { if constexpr (N == warpSize) return __any(p); return p; }",
+            path="a.h",
+            effort=Effort.REVIEW,
+        ),
+        clean("__device__ int f() { return threadIdx.x / warpSize; }", path="a.h"),
+        clean("__device__ void f(int *s, int i) { if (i) s[0] = 1; else s[warpSize] = 2; }", path="a.h"),
+        clean("constexpr int warpSize = 32;\n__global__ void k() { __shared__ float s[warpSize]; }", path="a.h"),
         clean("#ifndef USE_ROCM\n__device__ void f() { constexpr int half = warpSize / 2; }\n#endif", path="a.hip"),
     )
 
@@ -119,14 +128,20 @@ class WarpSizeAsConstant(Rule):
         theirs = {name for name in _LIBRARIES if name in unit.tokens.names and not unit.program.declares(name)}
         for name in sorted({_NAME, *theirs, *macros}):
             for index in unit.tokens.names.get(name, ()):
-                if not _is_amds(unit, index, through_macro=name in macros):
+                whose = _whose(unit, index, through_macro=name in macros)
+                what = _constant_place(unit, index) if whose is not None else None
+                if what is None or not unit.is_free(index) or (start := _statement(unit, index)) in seen:
                     continue
-                what = _constant_place(unit, index)
-                if what is not None and unit.is_free(index) and (start := _statement(unit, index)) not in seen:
-                    seen.add(start)
-                    why = "no constant expression from ROCm 7 on" if what != _IF else "the preprocessor takes it for 0"
-                    message = f"{name} as {what}: {why} [warpsize-not-constexpr]"
-                    yield self.finding(unit, unit.span(index), message, _effort(unit.settings))
+                seen.add(start)
+                why = "no constant expression from ROCm 7 on" if what != _IF else "the preprocessor takes it for 0"
+                effort = _effort(unit.settings)
+                if whose is not Dialect.HIP:
+                    why, effort = (
+                        f"nvcc takes none, so it was built for AMD alone, where it is 64; {why}",
+                        Effort.REVIEW,
+                    )
+                message = f"{name} as {what}: {why} [warpsize-not-constexpr]"
+                yield self.finding(unit, unit.span(index), message, effort)
 
     def _removed(self, unit: Unit) -> Iterator[Finding]:
         for name in _REMOVED:
@@ -148,10 +163,14 @@ def _is_asked_for(unit: Unit) -> bool:
     )
 
 
-def _is_amds(unit: Unit, index: int, *, through_macro: bool) -> bool:
-    """Whether HIP's `warpSize` is meant: in lines of AMD's, and where a macro of theirs is expanded for AMD as well."""
+def _whose(unit: Unit, index: int, *, through_macro: bool) -> Dialect | None:
+    """Whose `warpSize` is meant: HIP's in lines of AMD's, and where a macro of theirs is expanded for AMD as well."""
     meaning = unit.dialects.at(unit.tokens.starts[index])
-    return meaning.compiled if through_macro else meaning.dialect is Dialect.HIP and 64 in meaning.lanes
+    if through_macro:
+        return Dialect.HIP if meaning.compiled else None
+    if meaning.dialect is Dialect.HIP:
+        return Dialect.HIP if 64 in meaning.lanes else None
+    return Dialect.BOTH if meaning.compiled and 64 in meaning.lanes and unit.is_cuda(index) else None
 
 
 def _effort(settings: Settings) -> Effort:
@@ -222,7 +241,8 @@ def _constant_place(unit: Unit, index: int) -> str | None:
         before = texts[opening - 1]
         start = _statement(unit, opening)
         declares = tokens.kinds[opening - 1] == "i" and start < opening - 1 and tokens.kinds[opening - 2] in "i"
-        return "the bound of an array" if declares and before != "return" and "=" not in texts[start:opening] else None
+        declares = declares and "=" not in texts[start:opening] and _NOT_TYPES.isdisjoint((before, texts[opening - 2]))
+        return "the bound of an array" if declares else None
     if opening is not None and texts[opening] == "(":
         head = texts[max(0, opening - 2) : opening]
         if head[-1:] == ["static_assert"]:
