@@ -15,6 +15,7 @@ from porter.warp.wave64.wavefronts import (
     View,
     argument,
     exchanges,
+    has_operations,
     loops_of,
     views,
 )
@@ -178,7 +179,7 @@ class HalfLaneBesideWholeWavefront(Rule):
 
     def applies(self, unit: Unit) -> bool:
         """Whether there are operations between lanes."""
-        return any("shfl" in name.lower() or "ballot" in name for name in unit.identifiers)
+        return has_operations(unit, "shfl", "ballot")
 
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per operation."""

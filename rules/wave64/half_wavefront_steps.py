@@ -15,6 +15,7 @@ from porter.warp.wave64.wavefronts import (
     argument,
     exchanges,
     file_groups,
+    has_operations,
     loops_of,
     views,
 )
@@ -124,7 +125,7 @@ class HalfWavefrontSteps(Rule):
 
     def applies(self, unit: Unit) -> bool:
         """Whether there are shuffles."""
-        return any("shfl" in name for name in unit.identifiers)
+        return has_operations(unit, "shfl")
 
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per loop, or per row of steps."""

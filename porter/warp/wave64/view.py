@@ -45,6 +45,14 @@ def _is_below_32(condition: Node, view: View) -> bool:
     return bound is not None and bound <= HALF and any(True for _ in names(node.kids[0]))
 
 
+def has_operations(unit: Unit, *parts: str) -> bool:
+    """Whether a file with code for 64 lanes, or what it uses of its headers, has a name with one of some parts."""
+    if not unit.dialects.has_hip and not branches(unit).sizes:
+        return False
+    names = bodies_in_sight(unit).tokens.names
+    return any(part in name.lower() for name in names for part in parts)
+
+
 def views(unit: Unit) -> tuple[View, ...]:
     """The functions of a file that are compiled for 64 lanes and are AMD's own."""
     bodies = bodies_in_sight(unit)
@@ -56,11 +64,17 @@ def views(unit: Unit) -> tuple[View, ...]:
 
 def _views(unit: Unit, bodies: Bodies) -> Iterator[View]:
     aliases, defined = aliases_of(unit.tokens), branches(unit)
+    by_helper = {
+        one.name: min(defined.sizes & one.words)
+        for one in (bodies.all_functions if defined.sizes else ())
+        if not defined.sizes.isdisjoint(one.words)
+    }
     for function in bodies.functions:
         if function.head.body is None:
             continue
         start = function.tokens.starts[function.head.begin]
         counts = sorted(defined.sizes & function.words)
+        counts += sorted(by_helper[name] for name in by_helper.keys() & function.words)
         if counts and not unit.dialects.is_hip(start) and unit.dialects.is_seen_by_64(start):
             yield View(unit, bodies, function, aliases, defined, counts[0])
         elif any(True for _ in _places(unit, function)):

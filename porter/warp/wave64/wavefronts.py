@@ -8,7 +8,7 @@ from porter.warp.wave64.lanes import Divided
 from porter.warp.wave64.names import HALF, TRACE, WHOLE
 from porter.warp.wave64.steps import Steps, loops_of
 from porter.warp.wave64.uses import COUNTS, is_width_free
-from porter.warp.wave64.view import View, file_groups, views
+from porter.warp.wave64.view import View, file_groups, has_operations, views
 
 __all__ = [
     "COLLECTIVES",
@@ -23,6 +23,7 @@ __all__ = [
     "argument",
     "exchanges",
     "file_groups",
+    "has_operations",
     "is_width_free",
     "loops_of",
     "views",
