@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import itertools
 from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ from porter.validation.devices.core.launch import Options, Sample
 from porter.validation.devices.core.result import NotRun, Ran
 from porter.validation.devices.gfx942 import Module, open_device
 from porter.validation.estimate.chip import Chip, load
+from porter.validation.estimate.compare import Time, compared
 from porter.validation.estimate.model import Estimate, estimate
 from porter.validation.estimate.work import Launched
 from porter.validation.toolchain.clang import Assembled, assemble_text
@@ -135,7 +137,7 @@ class Point:
     estimated: float
     naive: float
     """What bytes or operations over the peak alone give."""
-    limit: str
+    estimate: Estimate
 
     @property
     def error(self) -> float:
@@ -219,7 +221,7 @@ def points() -> list[Point]:
         else:
             one = lds(module, chip, kernel) if row["class"] == "lds" else arithmetic(module, chip, kernel)
         name = f"{kernel} {size}" + (f", {row['blocks_per_cu']} per CU" if row["class"] == "stream" else "")
-        found.append(Point(row["class"], name, float(row["value"]), one[1], one[2], one[0].limit))
+        found.append(Point(row["class"], name, float(row["value"]), one[1], one[2], one[0]))
     return found
 
 
@@ -240,6 +242,20 @@ def costs() -> None:
         print(f"{kernel:12} {before:7.3f} s {after:7.3f} s  x {after / before:.2f}")
 
 
+def directions(found: list[Point]) -> str:
+    """Of all pairs of a kernel: where the bands let a direction be said, and how often it is the published one."""
+    stated = right = pairs = 0
+    for one, two in itertools.combinations(found, 2):
+        if one.name.split()[0] != two.name.split()[0] or one.published == two.published:
+            continue
+        pairs += 1
+        times = [Time(1 / p.estimated, p.estimate.band, p.estimate.limit, p.estimate.tested) for p in (one, two)]
+        direction = compared("", "", ("", ""), (times[0], times[1])).direction
+        stated += direction != "open"
+        right += direction == ("less" if two.published > one.published else "more")
+    return f"{pairs:,} pairs, {stated:,} directions stated, {right:,} as published"
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -253,7 +269,8 @@ def main() -> None:
     for point in points():
         groups[point.group].append(point)
         if wanted.v:
-            print(f"{point.name:28} {point.published:10.0f} {point.estimated:10.0f} {point.error:+.0%}  {point.limit}")
+            figures = f"{point.published:10.0f} {point.estimated:10.0f} {point.error:+.0%}"
+            print(f"{point.name:28} {figures}  {point.estimate.limit}")
     print("| class | points | mean error | 90 % within | worst | roofline's mean error |\n|---|---|---|---|---|---|")
     for group, found in groups.items():
         errors = np.abs([point.error for point in found])
@@ -263,6 +280,8 @@ def main() -> None:
             f"| {group} | {len(found)} | {errors.mean():.1%} | {np.quantile(errors, 0.9):.1%} | "
             f"{worst.error:+.1%} ({worst.name}) | {naive.mean():.0%} |"
         )
+    for group, found in groups.items():
+        print(f"{group}: {directions(found)}")
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from porter.validation.estimate.work import (
     wave_latency,
 )
 
-BANDS = {"memory": 1.3, "l2": 1.35, "last": 1.35, "valu": 1.25, "mfma": 1.15, "lds": 1.2, "l1": 1.15, "latency": 1.4}
+BANDS = {"memory": 1.3, "l2": 1.35, "valu": 1.25, "mfma": 1.15, "lds": 1.2, "l1": 1.15, "latency": 1.4}
 """How far off, as a factor, the estimate was on published measurements of that class (docs/estimate.md)."""
 _JOIN = 1.9
 """Between 1 (one after the other) and infinity (the larger alone): fitted on streams at every occupancy."""
@@ -88,7 +88,7 @@ def _estimate(
     )
     throughput = max((time for name, time in times.items() if name != "latency"), default=0.0)
     limit = max(times, key=lambda name: times[name])
-    group = "memory" if limit.startswith("memory") else limit.partition(" ")[0]
+    group = limit.partition(" ")[0]
     sampling = 1.0 if launched.sampled == launched.blocks else 1.05
     return Estimate(
         (throughput**_JOIN + times["latency"] ** _JOIN) ** (1 / _JOIN),

@@ -31,17 +31,28 @@ def estimate_text(report: EstimateReport) -> str:
     if rows:
         lines += ["", *table(_HEAD, rows, right=(3, 4, 6, 7))]
     for row in report.rows:
-        if row.estimate is not None and row.estimate.costs:
-            lines += ["", f"{row.case} ({row.shape}): what costs its time, by the estimate", *costs_lines(row.estimate)]
-    lines += [f"{row.case} ({row.shape}): no estimate: {row.reason}" for row in report.rows if row.estimate is None]
+        if row.estimate is not None and row.estimate.costs and not row.variant:
+            lines += ["", f"{_name(row)}: what costs its time, by the estimate", *costs_lines(row.estimate)]
+    compared = report.comparisons
+    if compared:
+        lines += ["", "which takes less, where the model's bands let that be said (estimates, nothing was measured)"]
+        lines += [f"  {one.case} ({one.shape}): {one.before} -> {one.after}: {one.said}" for one in compared]
+        if any(one.direction == "open" for one in compared):
+            lines.append("  open: closer together than the bands; the model does not tell them apart")
+    lines += [f"{_name(row)}: no estimate: {row.reason}" for row in report.rows if row.estimate is None]
     lines += [f"{error.path}:{error.line}: {error.message}" for error in report.errors]
     return "\n".join(lines) + "\n"
+
+
+def _name(row: Estimated) -> str:
+    return f"{row.case} ({', '.join(filter(None, (row.shape, row.variant)))})"
 
 
 def _row(row: Estimated, found: Estimate) -> tuple[str, ...]:
     blocks = str(row.blocks) if row.blocks == row.sampled else f"{row.blocks}, {row.sampled} run"
     time = (shown_time(found.nanoseconds), shown_band(found), shown_limit(found))
-    return (row.case, row.warp or "", row.shape, *time, f"{found.waves_per_simd:g}", blocks)
+    shape = "; ".join(filter(None, (row.shape, row.variant)))
+    return (row.case, row.warp or "", shape, *time, f"{found.waves_per_simd:g}", blocks)
 
 
 def costs_lines(found: Estimate) -> Iterator[str]:
@@ -81,6 +92,8 @@ def estimate_json(report: EstimateReport) -> dict[str, Any]:
                 "case": row.case,
                 "warp": row.warp,
                 "shape": row.shape,
+                "variant": row.variant,
+                "doubt": row.doubt or None,
                 "blocks": row.blocks,
                 "sampled": row.sampled,
                 "reason": row.reason or None,
@@ -89,5 +102,6 @@ def estimate_json(report: EstimateReport) -> dict[str, Any]:
             }
             for row in report.rows
         ],
+        "comparisons": [asdict(one) for one in report.comparisons],
         "errors": [{"path": e.path, "line": e.line, "message": e.message} for e in report.errors],
     }

@@ -118,7 +118,19 @@ def traffic(caches: Caches, program: Sequence[Step], counters: Counters) -> dict
         found["l2"] += one.l2_requests * (piece if step.writes else line)
         found["last"] += (one.l2_misses - one.last_misses) * line
         found["read"] += one.last_misses * line
-    return {**found, "write": counters.written_back * piece}
+    return {**found, "write": counters.written_back * _written(program, counters) * piece}
+
+
+def _written(program: Sequence[Step], counters: Counters) -> float:
+    """The part of what the L2s wrote that is left when a program does without its scratch."""
+    before = steps(counters)
+    asked = sum(step.executed.l2_requests for step in before if step.writes)
+    gone = _to_scratch(before) - _to_scratch(program)
+    return 1 - gone / asked if asked else 1.0
+
+
+def _to_scratch(program: Sequence[Step]) -> int:
+    return sum(step.executed.l2_requests for step in program if step.writes and step.executed.space == "private")
 
 
 def wave_latency(chip: Chip, program: Sequence[Step], waves: int) -> float:
