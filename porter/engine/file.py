@@ -6,9 +6,10 @@ import traceback
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from porter.cpp.cursor import TOO_DEEP
-from porter.cpp.headers import Included
+from porter.cpp.headers import Headers, Included
 from porter.cpp.lex import Tokens
 from porter.cpp.plain_types import typed_kernels
 from porter.cpp.runtime_strings import runtime_sources
@@ -55,13 +56,17 @@ class Context:
     declared: frozenset[str] = frozenset()
     headers: frozenset[str] = frozenset()
     renamed: Mapping[str, str] = field(default_factory=dict)
-    parse: Callable[[SourceFile, Tokens], Semantics | None] | None = None
+    parse: Callable[[SourceFile, Tokens, bool], Semantics | None] | None = None
     included_file: Included | None = None
     dialect: Dialect | None = None
     """What the project says of the file as a whole; None: its name and its text decide."""
     defines: tuple[str, ...] = ()
+    hidden: frozenset[str] = frozenset()
+    """Of the declared names those that the file declares itself, where no other sees them."""
     trace: Trace | None = None
     """Says which files need not be looked at; None: all are."""
+    header_files: dict[Path, Headers] = field(default_factory=dict)
+    """The project's headers as this run found them, by the project's root."""
 
     def unit(self, source: SourceFile) -> Unit:
         """A file as the rules of this run see it."""
@@ -77,6 +82,7 @@ class Context:
             self.included_file,
             self.dialect,
             self.defines,
+            self.hidden,
         )
 
 
@@ -312,7 +318,7 @@ def _kernels(unit: Unit) -> tuple[Kernel, ...]:
         if typed is not None:
             known = {function.name: function.qualified for function in unit.device_functions}
             return tuple(replace(k, callees=tuple(known.get(c, c) for c in k.callees)) for k in typed)
-    semantics = unit.semantics
+    semantics = unit.outline
     return semantics.kernels if semantics is not None else unit.kernels
 
 
@@ -341,9 +347,9 @@ def _covers(winner: Finding, loser: Finding) -> bool:
 
 def _parser_notes(unit: Unit, findings: Iterable[Finding]) -> Iterable[Finding]:
     """What clang did not see of a file that it was asked about: the port of that rests on the tokens alone."""
-    if unit.parse is None or "semantics" not in unit.__dict__:
+    if unit.parse is None or unit.__dict__.keys().isdisjoint({"semantics", "outline"}):
         return
-    semantics = unit.semantics
+    semantics = unit.outline
     if semantics is None:
         message = "clang could not parse the file: it was ported from its tokens alone"
         yield _engine_finding(unit.source, NOT_PARSED, "not-parsed", message, Effort.REVIEW)

@@ -114,6 +114,8 @@ def to_json(record: FileRecord) -> dict[str, Any]:
         document["declares"] = record.scan.declared
     if record.scan.vendor:
         document["vendor"] = record.scan.vendor
+    if record.scan.hidden:
+        document["hides"] = record.scan.hidden
     if record.build:
         document["build"] = record.build
     if record.entries:
@@ -136,7 +138,7 @@ def from_json(document: Mapping[str, Any]) -> FileRecord:
         _two(document.get("touched", (0, 0))),
         typed(document.get("target"), str, type(None)),
         typed(document.get("edited", False), bool),
-        Scan(*(_strings(document.get(key, ())) for key in ("includes", "declares", "vendor"))),
+        Scan(*(_strings(document.get(key, ())) for key in ("includes", "declares", "vendor", "hides"))),
         BuildUse(*_row(build, _BUILD_TYPES)) if build else None,
         _strings(document.get("support", ())),
         tuple(Entry(*_row(row, _ENTRY_TYPES)) for row in document.get("findings", ())),

@@ -34,20 +34,22 @@ class Input:
     """Size of the local headers."""
 
 
-_LARGE_HEADERS = 300_000
+_LARGE_HEADERS = 20_000
 
 
 class Pass:
     """One side, host or device, of one file."""
 
-    def __init__(self, given: Input, side: str) -> None:
+    def __init__(self, given: Input, side: str, bodies: bool = False) -> None:
         self.given = given
         self.side = side
+        self.has_bodies = bodies
+        """Whether one parse serves all questions: that with function bodies."""
 
     @functools.cached_property
     def declarations(self) -> clang.TranslationUnit | None:
         """The file without function bodies."""
-        return self._parse(clang.Depth.DECLARATIONS)
+        return self.bodies if self.has_bodies else self._parse(clang.Depth.DECLARATIONS)
 
     @functools.cached_property
     def bodies(self) -> clang.TranslationUnit | None:
