@@ -26,6 +26,7 @@ class Headers:
 
     def __init__(self, root: Path) -> None:
         self._root = root
+        self._folder = f"{root}/"
         self._stamps: dict[str, tuple[int, int] | None] = {}
         self._readers: dict[tuple[str, ...], Included] = {}
 
@@ -63,7 +64,7 @@ class Headers:
         if stamp is None:
             return None
         try:
-            source = _source(str(self._root / target), target, stamp)
+            source = _source(self._folder + target, target, stamp)
         except OSError:
             source = None
         if source is None or source.problem is not None:

@@ -124,7 +124,17 @@ class Dialects:
 
     def at(self, offset: int) -> Meaning:
         """What is known of an offset."""
-        _, worlds, condition = self.regions[bisect.bisect_right(self._starts, offset) - 1]
+        place = bisect.bisect_right(self._starts, offset) - 1
+        known = self._meanings.get(place)
+        if known is None:
+            known = self._meanings[place] = self._meaning(*self.regions[place][1:])
+        return known
+
+    @cached_property
+    def _meanings(self) -> dict[int, Meaning]:
+        return {}
+
+    def _meaning(self, worlds: int, condition: str) -> Meaning:
         dialect = self._dialect(worlds)
         lanes = frozenset(w.lanes for n, w in enumerate(_WORLDS) if worlds >> n & 1 and w.vendor == "amd" and w.device)
         if dialect is Dialect.HIP and not lanes and worlds & _AMD:
