@@ -214,7 +214,7 @@ def lex(text: str) -> Tokens:
 
 
 def joined(first: Tokens, second: Tokens) -> Tokens | None:
-    """The tokens of one text and, on the next line, of another; None where the first leaves open what the second ends."""
+    """The tokens of one text and, on the next line, of another; None where the first may leave something open."""
     if not (first.is_balanced and second.is_balanced and _ends_clean(first)):
         return None
     shift, count = len(first.text) + 1, len(first)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import bisect
+import functools
 import traceback
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,6 +22,7 @@ from porter.engine.fixpoint import is_settled
 from porter.engine.insertion import include_edit
 from porter.engine.own_lines import Lines
 from porter.engine.rule import Rule
+from porter.engine.second_look import SecondLook
 from porter.engine.support import FOLDER, SupportTable
 from porter.engine.suppress import Allowance, allowances, reason_for
 from porter.engine.trace import Trace
@@ -124,7 +127,7 @@ def _ported(
     own = tuple(rule for rule in context.rules if rule.name == CUSTOM and rule.applies(unit))
     if own:
         unit, kept = _rewritten(unit, replace(context, rules=own), support_path, crashes, lines, trail)
-    asked, data = unit, unit.source.data
+    asked, data, before, alike = unit, unit.source.data, len(trail), True
     context = replace(context, rules=tuple(rule for rule in context.rules if rule.name != CUSTOM))
     while True:
         passes += 1
@@ -151,7 +154,9 @@ def _ported(
         data = editing.apply(unit.source.text, changes).encode("latin-1")
         if first.tokens.is_balanced and is_settled(unit, accepted, inserted, context.rules):
             break
-        unit = context.unit(SourceFile(source.path, data))
+        edited = SourceFile(source.path, data)
+        alike = alike and not _touches_directive(unit, changes)
+        unit = _looked_at_again(context, edited, asked, trail[before:]) if alike else context.unit(edited)
     kernels = (*_kernels(first), *inside)
     kept += _unsettled(lost, kept)
     kept = lines.compiled(kept)
@@ -170,6 +175,24 @@ def _ported(
         support=tuple(sorted(support)),
         edits=editing.compose(trail, len(source.text)),
     )
+
+
+def _looked_at_again(context: Context, source: SourceFile, asked: Unit, trail: Sequence[Sequence[Edit]]) -> Unit:
+    """The file after edits, none of a condition or macro; what clang said before them holds for the rest."""
+    unit = context.unit(source)
+    original = asked.__dict__.get("semantics")
+    if original is not None and unit.parse is not None:
+        parse = functools.partial(unit.parse, source, unit.tokens, True)
+        unit.__dict__["semantics"] = SecondLook(original, tuple(trail), parse)
+    return unit
+
+
+def _touches_directive(unit: Unit, edits: Iterable[Edit]) -> bool:
+    """Whether an edit is in a preprocessor line other than an #include."""
+    lines = [directive for directive in unit.tokens.directives if directive.name not in ("include", "pragma")]
+    starts = [directive.start for directive in lines]
+    places = ((edit.start, bisect.bisect_right(starts, edit.start) - 1) for edit in edits)
+    return any(place >= 0 and start < lines[place].end for start, place in places)
 
 
 def _rewritten(
