@@ -69,7 +69,7 @@ class Scan(NamedTuple):
     vendor: tuple[str, ...] = ()
     """What the file says of whose compiler it is for (porter.engine.dialect)."""
     hidden: tuple[str, ...] = ()
-    """Names that it declares in functions alone, where no other file sees them."""
+    """Names that it declares where no other file sees them: in functions, or as macros that it undefines again."""
 
 
 NOTHING = Scan()
@@ -104,10 +104,19 @@ def scan(
             comments = _comment_edges(text) if comments is None else comments
             place = match.start(group)
             if bisect.bisect_right(comments, place) % 2 == 0 and not is_for_editor(for_editor, place):
-                (hidden if depths.in_code(match.start()) else declared).add(name)
+                ends = depths.in_code(match.start()) or (group == _DEFINE_GROUP and _is_undone(text, match))
+                (hidden if ends else declared).add(name)
     if b"enum" in text:
         declared.update(name for name in _enumerators(text) if is_interesting(name))
     return Scan(tuple(includes), tuple(sorted(declared)), hidden=tuple(sorted(hidden - declared)))
+
+
+def _is_undone(text: bytes, macro: re.Match[bytes]) -> bool:
+    """Whether a macro is undefined again further on."""
+    return (
+        re.search(rb"\n[ \t]*\#[ \t]*undef[ \t]+%b\b" % re.escape(macro[_DEFINE_GROUP]), text[macro.end() :])
+        is not None
+    )
 
 
 class _Depths:

@@ -6,7 +6,7 @@ import bisect
 from typing import NamedTuple, cast
 
 from porter.cpp.brackets import words
-from porter.cpp.lex import Tokens
+from porter.cpp.lex import Directive, Tokens
 
 _CODE_BEFORE = words("else do try const noexcept override final mutable volatile ]")
 _ATTRIBUTES = words("alignas __align__ __attribute__ __builtin_align__ __declspec")
@@ -19,6 +19,8 @@ class Stretch(NamedTuple):
 
     first: int
     last: int
+    sure: bool = True
+    """Whether it is seen everywhere in it; a macro may be defined under a condition."""
 
     def covers(self, index: int) -> bool:
         """Whether a token is in it."""
@@ -27,8 +29,9 @@ class Stretch(NamedTuple):
 
 def stretch(tokens: Tokens, index: int) -> Stretch | None:
     """Where what is declared at a token can be meant; None: beyond a function, or the tokens do not tell."""
-    if tokens.directive_of(index) is not None:
-        return None
+    directive = tokens.directive_of(index)
+    if directive is not None:
+        return _until_undefined(tokens, directive, index)
     opening = _around(tokens, index)
     while opening is not None:
         closing = tokens.partner[opening]
@@ -39,6 +42,19 @@ def stretch(tokens: Tokens, index: int) -> Stretch | None:
             return None
         end = _end_of_scope(tokens, closing)
         return None if end is None else Stretch(index, end)
+    return None
+
+
+def _until_undefined(tokens: Tokens, directive: Directive, index: int) -> Stretch | None:
+    """From `#define NAME` to the `#undef NAME` of the same file."""
+    if directive.first != index or directive.name not in ("define", "undef"):
+        return None
+    if directive.name == "undef":
+        return Stretch(index, index, sure=False)
+    for place in tokens.names[tokens.texts[index]]:
+        other = tokens.directive_of(place) if place > index else None
+        if other is not None and other.name == "undef" and other.first == place:
+            return Stretch(index, place, sure=False)
     return None
 
 

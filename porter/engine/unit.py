@@ -113,7 +113,7 @@ class Unit:
     defines: tuple[str, ...] = ()
     """Macros of the project's build, `NAME` or `NAME=value`."""
     hidden: frozenset[str] = frozenset()
-    """Of the declared names those that this file alone declares, and in functions alone."""
+    """Of the declared names those that this file alone declares, and where no other sees them."""
 
     @cached_property
     def dialects(self) -> Dialects:
@@ -310,7 +310,7 @@ class Unit:
             if seen is None:
                 return None
             if seen.covers(index):
-                return True
+                return True if seen.sure else None
         return False if found else None
 
     def _is_local(self, index: int) -> bool:
