@@ -76,14 +76,16 @@ def is_code(tokens: Tokens, opening: int) -> bool:
 
 def _end_of_scope(tokens: Tokens, closing: int) -> int | None:
     """Where what is declared in parentheses ends to be: with the body or statement that follows them."""
-    for index in range(closing + 1, min(len(tokens), closing + _LONGEST)):
+    index, limit = closing + 1, min(len(tokens), closing + _LONGEST)
+    while index < limit:
         text = tokens.texts[index]
         if text == "{":
             return tokens.partner.get(index)
         if text == ";":
             return index
-        if text in (":", ")", "}", "=") or tokens.directive_of(index) is not None:
+        if text in (":", ")", "}", "]", "=") or tokens.directive_of(index) is not None:
             return None
+        index = (tokens.partner.get(index, index) if text in ("(", "[") else index) + 1
     return None
 
 

@@ -19,7 +19,6 @@ from porter.errors import Interrupted, Unusable
 from porter.names.table import is_cuda_header
 from porter.project import begun, outputs
 from porter.project.compilation import NO_FLAGS, database_flags, flags_of
-from porter.project.dialects import file_dialects, told_by
 from porter.project.discovery import Entry, Kind
 from porter.project.links import keep_link
 from porter.project.manifest import settings_json, write_manifest
@@ -155,6 +154,8 @@ def _reuse(work: Work, paths: frozenset[str] | set[str]) -> None:
 
 def _tasks(work: Work, pool: Pool, intact: frozenset[str]) -> dict[str, Task]:
     """One task per file that has to be done."""
+    from porter.project.dialects import file_dialects, told_by
+
     scans, digests = _scanned(work, pool, intact)
     graph = include_graph(scans, is_cuda_header)
     choices = work.plan.choices
