@@ -70,8 +70,7 @@ class Pass:
     def error_offsets(self) -> list[int]:
         """Where clang met errors in this very file, sorted."""
         unit = self.bodies
-        found = () if unit is None else unit.diagnostics()
-        return sorted(diagnostic.offset for diagnostic in found if diagnostic.path == self.given.path)
+        return sorted(diagnostic.offset for diagnostic in unit.errors_here()) if unit is not None else []
 
     @property
     def _headers_are_large(self) -> bool:

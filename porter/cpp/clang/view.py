@@ -7,13 +7,13 @@ import functools
 import itertools
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from porter.cpp.clang import answers, stubs, typed
 from porter.cpp.clang.answers import Declaration
-from porter.cpp.clang.libclang import Diagnostic, TranslationUnit
+from porter.cpp.clang.libclang import Diagnostic
 from porter.cpp.clang.passes import Input, Pass, language_of, support_files
 from porter.cpp.clang.reached_headers import Closure, close_over, find_translation_unit
 from porter.cpp.kernels import DeviceFunction, attach_launches, find_launches, place_device_functions, place_kernels
@@ -110,8 +110,8 @@ class Parsed:
     @functools.cached_property
     def diagnostics(self) -> tuple[ParseDiagnostic, ...]:
         """Errors outside of function bodies, missing headers aside."""
-        path, spans = self._passes[0].given.path, self._bodies
-        return _errors(self._passes[0].declarations, lambda d: d.path == path and _is_inside(spans, d.offset))
+        path, unit = self._passes[0].given.path, self._passes[0].declarations
+        return _errors(unit.diagnostics(), path, self._bodies) if unit is not None else ()
 
     @functools.cached_property
     def _bodies(self) -> tuple[Span, ...]:
@@ -121,13 +121,14 @@ class Parsed:
     @property
     def own_errors(self) -> int:
         """Errors in this very file, outside of function bodies."""
-        path = self._passes[0].given.path
-        return sum(diagnostic.path == path for diagnostic in self.diagnostics)
+        path, unit = self._passes[0].given.path, self._passes[0].declarations
+        return len(_errors(unit.errors_here(), path, self._bodies)) if unit is not None else 0
 
     @functools.cached_property
     def body_diagnostics(self) -> tuple[ParseDiagnostic, ...]:
         """Errors anywhere, function bodies included, missing headers aside; parses the bodies."""
-        return _errors(self._passes[0].bodies)
+        unit = self._passes[0].bodies
+        return _errors(unit.diagnostics(), self._passes[0].given.path, ()) if unit is not None else ()
 
     def declaration_at(self, offset: int) -> Declaration | None:
         """What the identifier at an offset refers to; None where no pass compiles it."""
@@ -235,15 +236,12 @@ def _parsed(request: ParseRequest, tokens: Tokens, path: str, main: str) -> Pars
     return Parsed(request, tokens, passes, closure) if passes[0].declarations is not None else None
 
 
-def _errors(
-    unit: TranslationUnit | None, is_left_out: Callable[[Diagnostic], bool] = lambda diagnostic: False
-) -> tuple[ParseDiagnostic, ...]:
-    if unit is None:
-        return ()
+def _errors(found: Iterable[Diagnostic], path: str, left_out: tuple[Span, ...]) -> tuple[ParseDiagnostic, ...]:
+    """Errors other than missing headers; of the file itself only those outside of some stretches."""
     return tuple(
         ParseDiagnostic(d.path, d.line, d.column, d.message)
-        for d in unit.diagnostics()
-        if not d.message.endswith("file not found") and not is_left_out(d)
+        for d in found
+        if not d.message.endswith("file not found") and not (d.path == path and _is_inside(left_out, d.offset))
     )
 
 
