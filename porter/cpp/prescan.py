@@ -70,6 +70,8 @@ class Scan(NamedTuple):
     """What the file says of whose compiler it is for (porter.engine.dialect)."""
     hidden: tuple[str, ...] = ()
     """Names that it declares where no other file sees them: in functions, or as macros that it undefines again."""
+    amds: tuple[str, ...] = ()
+    """Of the declared names those that it declares for AMD's compiler alone."""
 
 
 NOTHING = Scan()
@@ -79,20 +81,24 @@ def scan(
     data: bytes,
     is_interesting: Callable[[str], bool],
     any_of: Callable[[frozenset[bytes]], bool] | None = None,
+    is_amds: Callable[[int], bool] = lambda offset: False,
 ) -> Scan:
     """Includes and declared names of one file, whatever its bytes are.
 
     Lines that begin like a declaration at any depth count, so that members and shims are found; text in comments does
     not, and neither does code for an editor alone. `any_of` says of all words of a file whether an interesting one may
-    be among them: where none is, only includes are looked for.
+    be among them: where none is, only includes are looked for. `is_amds` says of an offset whether AMD's compiler alone
+    sees it.
     """
     if any_of is not None and not any_of(words_of(data)):
         return Scan(tuple(dict.fromkeys(include_names(data))))
     text = b"\n" + data.removeprefix(_BYTE_ORDER_MARK)
+    shift = len(data) - len(text)
     for_editor = editor_spans(text)
     includes: dict[str, None] = {}
     declared: set[str] = set()
     hidden: set[str] = set()
+    others: set[str] = set()
     comments: list[int] | None = None
     depths = _Depths(text)
     for match in _LINE.finditer(text):
@@ -100,15 +106,20 @@ def scan(
         name = match[group].decode("latin-1")
         if group == _INCLUDE_GROUP:
             includes[name] = None
-        elif name not in declared and is_interesting(name) and _declares(text, match, name, depths):
+        elif name not in others and is_interesting(name) and _declares(text, match, name, depths):
             comments = _comment_edges(text) if comments is None else comments
             place = match.start(group)
             if bisect.bisect_right(comments, place) % 2 == 0 and not is_for_editor(for_editor, place):
                 ends = depths.in_code(match.start()) or (group == _DEFINE_GROUP and _is_undone(text, match))
                 (hidden if ends else declared).add(name)
+                if not ends and not is_amds(place + shift):
+                    others.add(name)
     if b"enum" in text:
-        declared.update(name for name in _enumerators(text) if is_interesting(name))
-    return Scan(tuple(includes), tuple(sorted(declared)), hidden=tuple(sorted(hidden - declared)))
+        enumerators = {name for name in _enumerators(text) if is_interesting(name)}
+        declared |= enumerators
+        others |= enumerators
+    own = (tuple(sorted(hidden - declared)), tuple(sorted(declared - others)))
+    return Scan(tuple(includes), tuple(sorted(declared)), (), *own)
 
 
 def _is_undone(text: bytes, macro: re.Match[bytes]) -> bool:

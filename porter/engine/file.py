@@ -66,6 +66,8 @@ class Context:
     defines: tuple[str, ...] = ()
     hidden: frozenset[str] = frozenset()
     """Of the declared names those that the file declares itself, where no other sees them."""
+    for_amd: frozenset[str] = frozenset()
+    """Of the declared names those that the project declares for AMD's compiler alone."""
     trace: Trace | None = None
     """Says which files need not be looked at; None: all are."""
     header_files: dict[Path, Headers] = field(default_factory=dict)
@@ -86,6 +88,7 @@ class Context:
             self.dialect,
             self.defines,
             self.hidden,
+            self.for_amd,
         )
 
 

@@ -15,6 +15,7 @@ from porter.cpp.headers import Included
 from porter.cpp.include_graph import may_be_found
 from porter.cpp.kept_tokens import tokens_of
 from porter.cpp.kernels import DeviceFunction, find_device_functions, find_kernels
+from porter.cpp.language import language_of
 from porter.cpp.lex import Tokens
 from porter.cpp.prescan import ATTRIBUTES, is_runtime_name
 from porter.cpp.program import Program
@@ -114,6 +115,8 @@ class Unit:
     """Macros of the project's build, `NAME` or `NAME=value`."""
     hidden: frozenset[str] = frozenset()
     """Of the declared names those that this file alone declares, and where no other sees them."""
+    for_amd: frozenset[str] = frozenset()
+    """Of the declared names those that the project declares for AMD's compiler alone."""
 
     @cached_property
     def dialects(self) -> Dialects:
@@ -299,6 +302,8 @@ class Unit:
         name = tokens.texts[index]
         if not self.dialects.leaves_all and self.dialects.is_hip(tokens.starts[index]):
             return True  # in a branch for AMD's compiler alone there is no name of CUDA's but the project gave it one
+        if name in self.for_amd and name not in self.own and not self._uses_hip:
+            return False
         if name in self.declared and name not in self.hidden:
             return None
         found = False
@@ -312,6 +317,11 @@ class Unit:
             if seen.covers(index):
                 return True if seen.sure else None
         return False if found else None
+
+    @cached_property
+    def _uses_hip(self) -> bool:
+        """Whether the file uses more of HIP than of CUDA: what AMD's branches declare is meant in all of it."""
+        return language_of(self.source.path, self.source.data) == "hip"
 
     def _is_local(self, index: int) -> bool:
         """Whether a variable declared before in a block around a token has its name: clang need not be asked."""

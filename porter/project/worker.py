@@ -137,6 +137,7 @@ def _own_context(context: engine.Context, task: Task, root: Path) -> engine.Cont
         context,
         declared=context.declared.union(task.declared, task.scan.hidden),
         hidden=frozenset(task.scan.hidden).difference(task.declared),
+        for_amd=frozenset(task.for_amd),
         parse=parser_for(root, task.include_dirs, task.defines) if task.with_clang else None,
         included_file=context.header_files.setdefault(root, Headers(root)).reader(task.include_dirs),
         dialect=Dialect(task.dialect) if task.dialect is not None else None,

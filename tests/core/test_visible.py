@@ -6,13 +6,17 @@ from dataclasses import replace
 
 import pytest
 
+from porter.cpp.include_graph import include_graph
 from porter.cpp.lex import lex
-from porter.cpp.prescan import scan
+from porter.cpp.prescan import Scan, scan
 from porter.cpp.visible import stretch
+from porter.engine.dialect import Dialect
 from porter.engine.support import load_support
 from porter.engine.unit import Unit
 from porter.model import Settings
 from porter.names.table import load_names
+from porter.project.neighbours import looked_at
+from porter.project.reuse import names_for_amd
 from porter.source import SourceFile
 
 DECLARED = "max"
@@ -108,6 +112,48 @@ def _never(source: SourceFile, tokens: object, bodies: bool) -> None:
 def test_blocks_and_branches_tell_without_clang(text: str, cudas: list[bool]) -> None:
     one = unit(text)
     assert [one.is_cuda(index) for index in one.tokens.names[DECLARED]] == cudas
+
+
+AMD_ONLY = "#ifdef USE_ROCM\nusing max = hip_max;\n#endif\n"
+
+
+def test_names_of_amds_branches() -> None:
+    look = looked_at("a.h", AMD_ONLY.encode(), lambda name: name == DECLARED)
+    assert (look.declared, look.amds) == ((DECLARED,), (DECLARED,))
+    both = looked_at("a.h", f"{AMD_ONLY}int max(int a);\n".encode(), lambda name: name == DECLARED)
+    assert (both.declared, both.amds) == ((DECLARED,), ())
+
+
+def test_names_for_amd_are_those_that_nobody_else_declares() -> None:
+    amds, plain = Scan((), (DECLARED,), amds=(DECLARED,)), Scan((), (DECLARED,))
+    user = Scan(("a.h", "b.h"))
+    scans = {"k.cu": user, "a.h": amds, "b.h": Scan()}
+    assert names_for_amd(include_graph(scans), scans) == dict.fromkeys(scans, (DECLARED,))
+    scans = {"k.cu": user, "a.h": amds, "b.h": plain}
+    assert names_for_amd(include_graph(scans), scans) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "cudas"),
+    [
+        ("int f() { return max(1, 2); }", [True]),
+        ("#ifdef USE_ROCM\nint f() { return max(1, 2); }\n#endif", [False]),
+    ],
+)
+def test_what_is_declared_for_amd_is_cudas_elsewhere(text: str, cudas: list[bool]) -> None:
+    one = replace(unit(text), declared=frozenset({DECLARED}), for_amd=frozenset({DECLARED}))
+    assert [one.is_cuda(index) for index in one.tokens.names[DECLARED]] == cudas
+
+
+def test_a_file_of_hips_asks_clang() -> None:
+    one = replace(
+        unit("#include <hip/hip_runtime.h>\nint f() { return max(1, 2); }"),
+        declared=frozenset({DECLARED}),
+        for_amd=frozenset({DECLARED}),
+        dialect=Dialect.BOTH,
+    )
+    with pytest.raises(AssertionError, match="clang was asked"):
+        one.is_cuda(one.tokens.names[DECLARED][0])
 
 
 def test_clang_is_asked_where_they_do_not() -> None:

@@ -14,9 +14,6 @@ from porter.cpp.clang import libclang as clang
 from porter.cpp.clang import stubs
 from porter.model import Span
 
-_RUNTIME = rb"(?:Malloc|Memcpy|Free|LaunchKernel|Error_t|Stream_t|Event_t|Success|DeviceSynchronize|GetLastError)"
-_HIP = re.compile(rb"[<\"](?:hip|hipcub|rocprim|rocrand|hiprand|hipblas|rocblas|rocwmma)[/.]|\bhip" + _RUNTIME)
-_CUDA = re.compile(rb"[<\"](?:cuda|cub|cublas|curand|cufft|cusparse|mma)[\w/]*[.>]|\bcuda" + _RUNTIME)
 _SUPPORT = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"((?:\.\./)*)(porter/[\w./-]+)"', re.MULTILINE)
 
 
@@ -102,14 +99,6 @@ def _between_directives(text: bytes, span: Span) -> Span | None:
     start = text.find(b"\n", span.start) + 1
     end = text.rfind(b"\n", start, span.end) + 1
     return Span(start, end) if 0 < start < end else None
-
-
-def language_of(path: str, *texts: bytes) -> str:
-    """`hip` for what uses more of HIP than of CUDA: a port, also one with a few CUDA names left."""
-    if path.endswith(".hip"):
-        return "hip"
-    uses_hip = sum(len(_HIP.findall(text)) for text in texts if b"hip" in text)
-    return "hip" if uses_hip and uses_hip > sum(len(_CUDA.findall(text)) for text in texts) else "cuda"
 
 
 def support_files(path: str, data: bytes) -> dict[str, bytes]:

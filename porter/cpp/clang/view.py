@@ -14,9 +14,10 @@ from pathlib import Path
 from porter.cpp.clang import answers, stubs, typed
 from porter.cpp.clang.answers import Declaration
 from porter.cpp.clang.libclang import Diagnostic
-from porter.cpp.clang.passes import Input, Pass, language_of, support_files
+from porter.cpp.clang.passes import Input, Pass, support_files
 from porter.cpp.clang.reached_headers import Closure, close_over, find_translation_unit
 from porter.cpp.kernels import DeviceFunction, attach_launches, find_launches, place_device_functions, place_kernels
+from porter.cpp.language import language_of
 from porter.cpp.lex import STRING, Tokens, lex
 from porter.cpp.visible import is_code
 from porter.model import Kernel, Span
