@@ -208,7 +208,8 @@ def is_named_for_cuda(path: str) -> bool:
     return path.lower().endswith(_CUDA_SUFFIXES)
 
 
-_MENTIONS_HIP = re.compile(rb"\bhip|HIP|ROC|roc[a-z]+/|\bck(?:_tile)?/|amdgcn")
+_MENTIONS_HIP = re.compile(rb"\bhip|HIP|(?:\b|_)ROC|roc[a-z]+/|\bck(?:_tile)?/|amdgcn")
+"""Licences speak of PROCUREMENT."""
 
 
 class QuickLook:

@@ -160,3 +160,14 @@ def test_clang_is_asked_where_they_do_not() -> None:
     one = unit("namespace n {\nint max(int a);\n}\nvoid f() {\n  g(max(1));\n}\n")
     with pytest.raises(AssertionError, match="clang was asked"):
         one.is_cuda(one.tokens.names[DECLARED][1])
+
+
+def test_a_licence_is_no_reason_to_read_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(text: str) -> None:
+        raise AssertionError("the file was read")
+
+    monkeypatch.setattr("porter.engine.dialect.lex", fails)
+    looked_at("a.cu", b"// PROCUREMENT OF SUBSTITUTE GOODS\nint max;\n", lambda name: name == DECLARED)
+    for text in (b"#ifdef USE_ROCM\n#endif\n", b"#include <hip/hip_runtime.h>\n"):
+        with pytest.raises(AssertionError, match="the file was read"):
+            looked_at("a.cu", text, lambda name: name == DECLARED)
