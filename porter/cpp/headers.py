@@ -132,11 +132,16 @@ def _stamp(root: Path, path: str) -> tuple[int, int] | None:
         status = place.stat()
         if not stat.S_ISREG(status.st_mode) or status.st_size > _LARGEST:
             return None
-        if not place.resolve().is_relative_to(root.resolve()):
+        if not place.resolve().is_relative_to(_real(root)):
             return None
     except (OSError, ValueError):
         return None
     return status.st_mtime_ns, status.st_size
+
+
+@functools.lru_cache(maxsize=64)
+def _real(root: Path) -> Path:
+    return root.resolve()
 
 
 @functools.lru_cache(maxsize=512)

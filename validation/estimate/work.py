@@ -121,6 +121,15 @@ def traffic(caches: Caches, program: Sequence[Step], counters: Counters) -> dict
     return {**found, "write": counters.written_back * _written(program, counters) * piece}
 
 
+def moved(caches: Caches, launched: Launched) -> dict[str, float]:
+    """Bytes of the whole launch: asked of global memory by lanes, at the L2, to and from memory."""
+    program = steps(launched.counters)
+    levels = traffic(caches, program, launched.counters)
+    asked = sum(step.executed.bytes for step in program if step.executed.space == "global")
+    found = {"asked": asked, "l2": levels["l2"], "memory": levels["last"] + levels["read"] + levels["write"]}
+    return {level: count * launched.scale for level, count in found.items()}
+
+
 def _written(program: Sequence[Step], counters: Counters) -> float:
     """The part of what the L2s wrote that is left when a program does without its scratch."""
     before = steps(counters)
