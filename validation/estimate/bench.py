@@ -68,6 +68,10 @@ class Estimated:
     """Of a sweep: `block=128`; empty as the case has it."""
     doubt: str = ""
     """Why the variant may not do the same work."""
+    path: str = ""
+    """Of the case file."""
+    source: str = ""
+    kernel: str = ""
     side: str = "port"
     """Or `original`, which has no estimate."""
     moved: dict[str, float] | None = None
@@ -170,7 +174,10 @@ def _key(row: Estimated) -> Key:
 def _case(case: Case, plan: Request, request: EstimateRequest, chip: Chip) -> Iterator[Estimated]:
     devices = (ORIGINAL, DEVICE) if request.original else (DEVICE,)
     for side in sides_of(case, (), devices, plan):
-        base = Estimated(case.name, side.warp, "", side=side.side)
+        about = (str(case.path), str(case.source), case.kernel)
+        base = replace(
+            Estimated(case.name, side.warp, ""), path=about[0], source=about[1], kernel=about[2], side=side.side
+        )
         device = registry.device(side.device)
         if side.program is None or isinstance(device, str):
             yield replace(base, reason=side.reason or str(device))

@@ -113,9 +113,13 @@ def estimate_json(report: EstimateReport) -> dict[str, Any]:
         "chip": report.chip.name,
         "measured": False,
         "left_out": LEFT_OUT,
+        "roofs": report.chip.roofs,
         "estimates": [
             {
                 "case": row.case,
+                "path": row.path,
+                "source": row.source,
+                "kernel": row.kernel,
                 "warp": row.warp,
                 "side": row.side,
                 "shape": row.shape,
