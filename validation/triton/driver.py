@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import io
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -92,6 +93,23 @@ def load(device: Device, texts: Mapping[str, str]) -> Compiled:
     return Compiled(kernel, kernel.parameter_sizes)
 
 
+def _used(kernel: Kernel, binary: object) -> tuple[int, int]:
+    """Registers per lane and spilled words, as the code object states them; of a cubin the first alone is read."""
+    stated = kernel.resources
+    if "vgpr_count" in stated:
+        return stated["vgpr_count"], stated.get("private_segment_fixed_size", 0) // 4
+    if not isinstance(binary, bytes):
+        return 0, 0
+    from elftools.common.exceptions import ELFError
+    from elftools.elf.elffile import ELFFile
+
+    try:
+        section = ELFFile(io.BytesIO(binary)).get_section_by_name(f".text.{kernel.symbol}")
+    except ELFError:
+        return 0, 0
+    return (section["sh_info"] >> 24 if section else 0), 0
+
+
 class _Utils:
     """What Triton asks of a runtime."""
 
@@ -112,12 +130,14 @@ class _Utils:
             "warpSize": self.device.lanes,
             "arch": str(TARGETS[name][1]),
             "max_num_regs": 65536,
+            "max_threads_per_sm": 2048,
         }
 
     def load_binary(self, name: str, binary: object, shared: int, device: object) -> tuple[Any, Any, int, int, int]:
         """Module, function, registers, spills, most threads."""
         compiled = load(self.device, self.texts)
-        return compiled, compiled, 0, 0, 1024
+        registers, spilled = _used(compiled.kernel, binary)
+        return compiled, compiled, registers, spilled, 1024
 
     def unload_module(self, module: object) -> None:
         """Nothing is held."""
