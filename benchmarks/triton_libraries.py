@@ -1,6 +1,7 @@
 """Kernels of public Triton libraries on the virtual devices, against PyTorch in float64.
 
-    python -m benchmarks.triton_libraries [--devices gfx942,ptx] [--only TEXT] [--library NAME] [--table FILE]
+    python -m benchmarks.triton_libraries [--devices gfx942,ptx] [--only TEXT] [--library NAME] [--results FILE]
+    python -m benchmarks.triton_libraries --show FILE  # the tables of what was kept with --results
 
 Takes what is importable of Liger-Kernel, flash-linear-attention, FlagGems, Mamba, lightllm and Triton's tutorials: put
 their sources on PYTHONPATH. Each row is a function of a library, forward and, where it has one, backward; every kernel
@@ -182,32 +183,53 @@ def _results(name: str, device: str, only: str) -> Iterator[Result]:
         yield Result("(the process)", "error", said=f"ended with {process.returncode}")
 
 
-def _show(name: str, device: str, result: Result) -> None:
-    shown = f"{name}/{result.row} on {device}: {result.status}, error {result.error:.1e}, {result.seconds:.1f} CPU s"
-    print(f"{shown}, {len(result.ran)} kernels {result.said}", flush=True)
+@dataclass(frozen=True)
+class Kept:
+    """A result with where it is from."""
+
+    library: str
+    device: str
+    triton: str
+    result: Result
+
+
+def _show(one: Kept) -> None:
+    result = one.result
+    shown = f"{one.library}/{result.row} on {one.device}: {result.status}, error {result.error:.1e}"
+    print(f"{shown}, {result.seconds:.1f} CPU s, {len(result.ran)} kernels {result.said}", flush=True)
     for note in result.notes:
         print(f"    {note[:300]}")
+
+
+def _kept(path: Path) -> list[Kept]:
+    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    return [Kept(row["library"], row["device"], row["triton"], Result(**row["result"])) for row in rows]
 
 
 Outcomes = dict[tuple[str, str], dict[str, str]]
 """By library and kernel: its outcome by device."""
 
 
-def _count(outcomes: Outcomes, name: str, device: str, result: Result) -> None:
-    """A kernel agrees where one function that launches it does."""
-    for kernel in result.tried:
-        by_device = outcomes.setdefault((name, kernel), {})
-        ran = result.status if kernel in result.ran else f"no launch ended: {result.status}"
-        if by_device.get(device) != "agrees":
-            by_device[device] = ran
+def outcomes_of(found: list[Kept]) -> Outcomes:
+    """A kernel agrees where one function that launches it does; the last result of a function counts."""
+    last = {(one.library, one.device, one.result.row): one for one in found}
+    outcomes: Outcomes = {}
+    for one in last.values():
+        for kernel in one.result.tried:
+            by_device = outcomes.setdefault((one.library, kernel), {})
+            if by_device.get(one.device) != "agrees":
+                ran = kernel in one.result.ran
+                by_device[one.device] = one.result.status if ran else f"no launch ended: {one.result.status}"
+    return outcomes
 
 
 def table(outcomes: Outcomes, devices: list[str]) -> str:
     """Markdown: kernel, library, outcome by device."""
-    lines = [f"| kernel | library | {' | '.join(devices)} |", "|---" * (2 + len(devices)) + "|"]
+    lines = [f"| kernel | library | {' | '.join(devices)} | agrees |", "|---" * (3 + len(devices)) + "|"]
     for (library, kernel), by_device in sorted(outcomes.items()):
-        shown = " | ".join(by_device.get(device, "not tried") for device in devices)
-        lines.append(f"| `{kernel}` | {library} | {shown} |")
+        shown = " | ".join("ran" if _ran(by_device.get(device, "")) else "not run" for device in devices)
+        said = sorted({by_device.get(device, "not tried") for device in devices} - {"agrees"})
+        lines.append(f"| `{kernel}` | {library} | {shown} | {', '.join(said) or 'yes'} |")
     return "\n".join(lines) + "\n"
 
 
@@ -227,28 +249,42 @@ def _ran(outcome: str) -> bool:
     return bool(outcome) and not outcome.startswith("no launch ended")
 
 
+def _run_all(names: list[str], devices: list[str], only: str, kept: Path | None) -> list[Kept]:
+    import triton
+
+    found: list[Kept] = []
+    for name in names:
+        for device in devices:
+            for result in _results(name, device, only):
+                found.append(Kept(name, device, triton.__version__, result))
+                _show(found[-1])
+                if kept is not None:
+                    with kept.open("a", encoding="utf-8") as out:
+                        out.write(json.dumps(asdict(found[-1])) + "\n")
+    return found
+
+
 def main() -> None:
     """Prints a line per row and device, and the sums."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--devices", default="gfx942,ptx")
     parser.add_argument("--only", default="", help="rows whose name has this")
     parser.add_argument("--library", default="", help=f"one of {', '.join(LIBRARIES)}")
-    parser.add_argument("--table", type=Path, help="write the table of kernels there, in Markdown")
+    parser.add_argument("--results", type=Path, help="keep the results there, behind what it has")
+    parser.add_argument("--show", type=Path, help="run nothing: the tables of these results")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
+    devices = options.devices.split(",")
     if options.child:
         _child(options.library, options.devices, options.only)
         return
-    devices = options.devices.split(",")
-    outcomes: Outcomes = {}
-    for name in [options.library] if options.library else list(LIBRARIES):
-        for device in devices:
-            for result in _results(name, device, options.only):
-                _show(name, device, result)
-                _count(outcomes, name, device, result)
+    if options.show:
+        outcomes = outcomes_of(_kept(options.show))
+        print(table(outcomes, devices))
+    else:
+        names = [options.library] if options.library else list(LIBRARIES)
+        outcomes = outcomes_of(_run_all(names, devices, options.only, options.results))
     print(sums(outcomes, devices))
-    if options.table:
-        options.table.write_text(table(outcomes, devices) + "\n" + sums(outcomes, devices), "utf-8")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,9 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+from unittest import mock
 
 import numpy as np
 from porter.validation.device_api import Device, Kernel, Launched
@@ -146,6 +148,12 @@ class _Utils:
         """All that is printed is kept."""
 
 
+def _once(call: Callable[[], Any], *_: Any, quantiles: Sequence[float] | None = None, **__: Any) -> Any:
+    """In place of triton.testing.do_bench: one run."""
+    call()
+    return 1.0 if quantiles is None else [1.0 for _ in quantiles]
+
+
 class VirtualDriver:
     """Triton's driver protocol over one virtual device."""
 
@@ -190,21 +198,17 @@ class VirtualDriver:
     def get_device_interface(self) -> Any:
         """Synchronising the CPU does nothing."""
         import torch
+        from porter.validation.triton.cuda_is_cpu import Event, Stream
 
-        return torch.cpu
+        return SimpleNamespace(**{**vars(torch.cpu), "Event": Event, "Stream": Stream})
 
     def map_python_to_cpp_type(self, kind: str) -> str:
         """No C++ is made."""
         raise NotRunHere(f"a launcher in C++ for {kind}: launches do not go through one here")
 
     def get_benchmarker(self) -> Callable[..., list[float]]:
-        """Runs once; times of a virtual device mean nothing, so that all that fit are alike and the first one wins."""
-
-        def once(call: Callable[[], None], quantiles: Sequence[float] = (0.5,), **_: Any) -> list[float]:
-            call()
-            return [1.0 for _ in quantiles]
-
-        return once
+        """Times of a virtual device mean nothing, so that all that fit are alike and the first one wins."""
+        return _once
 
     def get_empty_cache_for_benchmark(self) -> Any:
         """Nothing to flush."""
@@ -270,7 +274,7 @@ def triton_device(
         raise Unusable(f"autotune={autotune!r}: first or all")
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="TRITON_DEFAULT_FP_FUSION")
-        from triton import knobs
+        from triton import knobs, testing
         from triton.runtime import driver
     checks = Checks(races, global_races, initialised, schedule, budget)
     ours = VirtualDriver(Device(name), checks)
@@ -291,6 +295,8 @@ def triton_device(
             stack.callback(setattr, knobs.runtime, "kernel_load_start_hook", hook)
         driver.set_active(ours)
         stack.callback(setattr, driver, "_active", before)
+        for measure in ("do_bench", "do_bench_cudagraph"):
+            stack.enter_context(mock.patch.object(testing, measure, _once))
         stack.enter_context(_own_choices())
         if autotune == "first":
             stack.enter_context(_first_configuration())

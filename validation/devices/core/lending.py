@@ -53,7 +53,9 @@ def _of_numpy(array: np.ndarray[Any, Any]) -> Extent:
 def _of_torch(tensor: Any) -> Extent:
     if not hasattr(tensor, "shape") or not callable(getattr(tensor, "stride", None)):
         raise TypeError(f"a {type(tensor).__name__} is an address without a size: a tensor is taken")
-    layout, place = getattr(tensor, "layout", "torch.strided"), getattr(tensor, "device", None)  # not all are torch's
+    storage = tensor.untyped_storage()
+    layout = getattr(tensor, "layout", "torch.strided")  # not all are torch's
+    place = getattr(storage, "device", None)  # of tensors "cuda" can be the CPU
     if str(layout) != "torch.strided" or getattr(place, "type", "cpu") != "cpu":
         raise TypeError(f"a {layout} tensor on {place}: dense tensors on the CPU are taken")
     if getattr(tensor, "is_conj", bool)() or getattr(tensor, "is_neg", bool)():
@@ -61,7 +63,7 @@ def _of_torch(tensor: Any) -> Extent:
     width = tensor.element_size()
     first = tensor.data_ptr()
     low, high = _span(first, tuple(tensor.shape), tuple(s * width for s in tensor.stride()), width)
-    owner = tensor.untyped_storage().data_ptr()
+    owner = storage.data_ptr()
     return Extent(low, high, owner if owner <= low else low, True, first)
 
 
