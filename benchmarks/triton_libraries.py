@@ -19,6 +19,7 @@ import resource
 import signal
 import subprocess
 import sys
+import tempfile
 import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
@@ -171,14 +172,17 @@ def _child(name: str, device: str, only: str) -> None:
 
 def _results(name: str, device: str, only: str) -> Iterator[Result]:
     """What a process of its own says; a row that ends it is the last one."""
-    values = {variable: amd if device == "gfx942" else nvidia for variable, amd, nvidia in library_of(name).environment}
+    library = library_of(name)
+    values = {variable: amd if device == "gfx942" else nvidia for variable, amd, nvidia in library.environment}
     command = [sys.executable, "-m", "benchmarks.triton_libraries", "--child", "--library", name, "--devices", device,
                "--only", only]  # fmt: skip
-    with subprocess.Popen(command, env={**os.environ, **values}, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        for line in process.stdout:
-            if line.startswith("row "):
-                yield Result(**json.loads(line[4:]))
+    with tempfile.TemporaryDirectory() as empty:
+        values |= dict.fromkeys(library.caches, empty)
+        with subprocess.Popen(command, env={**os.environ, **values}, stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout is not None
+            for line in process.stdout:
+                if line.startswith("row "):
+                    yield Result(**json.loads(line[4:]))
     if process.returncode:
         yield Result("(the process)", "error", said=f"ended with {process.returncode}")
 

@@ -45,6 +45,8 @@ class Library:
     """Packages that are imported without their `__init__`, which asks for compiled code or for much else."""
     environment: tuple[tuple[str, str, str], ...] = ()
     """Variable, its value for gfx942, and for ptx."""
+    caches: tuple[str, ...] = ()
+    """Variables that name a folder where the library keeps choices: it gets an empty one."""
 
 
 def of(module: str, name: str) -> Callable[..., Any]:

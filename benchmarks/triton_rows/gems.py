@@ -38,11 +38,11 @@ _ROWS = (
             ("max", torch.max, (_X,)),
             ("mean", torch.mean, (_X,)),
             ("prod", torch.prod, ((20,),)),
-            ("mm", torch.mm, ((20, 30), (30, 40))),
             ("bmm", torch.bmm, ((2, 20, 30), (2, 30, 40))),
             ("mv", torch.mv, ((20, 30), (30,))),
         )
     ),
+    Row("mm", _gems("mm"), torch.mm, ((20, 30), (30, 40)), False, 1e-2, lambda given: tuple(t.half() for t in given)),
     Row("outer", of("flag_gems.fused", "outer"), torch.outer, ((20,), (30,)), backward=False),
     Row("silu_and_mul", of("flag_gems.fused", "silu_and_mul"), lambda a, b: f.silu(a) * b, (_X, _X), backward=False),
     Row("rms_norm", lambda x, w: _gems("rms_norm")(x, [50], w, 1e-6), rms, (_X, (50,)), backward=False),
@@ -62,4 +62,4 @@ _ROWS = (
     Row("flip", lambda x: _gems("flip")(x, [1]), lambda x: x.flip(1), (_X,), backward=False),
     Row("var_mean", lambda x: _gems("var_mean")(x)[0], lambda x: x.var(), (_X,), backward=False),
 )  # fmt: skip
-LIBRARY = Library(_ROWS, environment=(("GEMS_VENDOR", "amd", "nvidia"),))
+LIBRARY = Library(_ROWS, environment=(("GEMS_VENDOR", "amd", "nvidia"),), caches=("FLAGGEMS_CACHE_DIR",))
