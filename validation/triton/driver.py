@@ -256,6 +256,7 @@ def triton_device(
     name: str = "gfx942",
     *,
     cuda: bool = False,
+    inductor: bool = False,
     autotune: str = "first",
     races: bool = True,
     global_races: bool = False,
@@ -265,7 +266,8 @@ def triton_device(
 ) -> Iterator[Checks]:
     """Within it, Triton compiles for and runs on a virtual device (`gfx942` or `ptx`), with tensors on the CPU.
 
-    `cuda`: torch's device "cuda" is the CPU meanwhile. `autotune`: `first` takes the first configuration that fits,
+    `cuda`: torch's device "cuda" is the CPU meanwhile. `inductor`: torch.compile makes Triton kernels of CPU tensors.
+    `autotune`: `first` takes the first configuration that fits,
     `all` runs every one once. What launches do wrong is raised as porter.KernelFault.
     """
     if name not in TARGETS:
@@ -276,6 +278,7 @@ def triton_device(
         warnings.filterwarnings("ignore", message="TRITON_DEFAULT_FP_FUSION")
         from triton import knobs, testing
         from triton.runtime import driver
+    _unloads_nothing()
     checks = Checks(races, global_races, initialised, schedule, budget)
     ours = VirtualDriver(Device(name), checks)
 
@@ -304,7 +307,27 @@ def triton_device(
             from porter.validation.triton.cuda_is_cpu import cuda_is_cpu
 
             stack.enter_context(cuda_is_cpu(name))
+        if inductor:
+            from porter.validation.triton.inductor import inductor_on
+
+            stack.enter_context(inductor_on(name, ours.utils.get_device_properties(0)))
         yield checks
+
+
+@functools.cache
+def _unloads_nothing() -> None:
+    """Kernels outlive the driver, and Triton would ask the next one to unload them."""
+    from triton.compiler.compiler import CompiledKernel
+
+    unload = getattr(CompiledKernel, "__del__", None)
+    if unload is None:
+        return
+
+    def left(self: Any) -> None:
+        if not isinstance(getattr(self, "module", None), Compiled):
+            unload(self)
+
+    CompiledKernel.__del__ = left
 
 
 @contextlib.contextmanager
