@@ -47,7 +47,7 @@ def inductor_on(name: str, properties: dict[str, Any]) -> Iterator[None]:
     interface = _interface(device_interface.CpuInterface, asked, capability)
     device_interface.get_interface_for_device("cpu")  # fills the table
     table = dict.fromkeys(("cpu", "cuda", "cuda:0"), interface)
-    settings = {"cpu_backend": "triton", "force_disable_caches": True, "compile_threads": 1,
+    settings: dict[str, Any] = {"cpu_backend": "triton", "force_disable_caches": True, "compile_threads": 1,
                 "use_static_triton_launcher": False}  # fmt: skip
     torch._dynamo.reset()
     with contextlib.ExitStack() as stack:

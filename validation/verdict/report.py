@@ -205,7 +205,9 @@ def _accuracy(side: SideResult) -> str:
 
 def _summary(report: ValidateReport) -> str:
     found = [f"{count} {status}" for status, count in counts(report).items() if count]
-    cases = f"{len(report.cases)} case{'s' * (len(report.cases) != 1)}: {', '.join(found)}" if found else "no case was run"
+    cases = (
+        f"{len(report.cases)} case{'s' * (len(report.cases) != 1)}: {', '.join(found)}" if found else "no case was run"
+    )
     unusable = len({error.path for error in report.errors})
     return f"{cases}; {unusable} case file{'s' * (unusable != 1)} cannot be used" if unusable else cases
 
