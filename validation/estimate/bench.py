@@ -18,6 +18,7 @@ from porter.validation.devices.virtual import VirtualKernel
 from porter.validation.estimate.chip import Chip, load, load_original
 from porter.validation.estimate.compare import Compared, Key, Time, compared
 from porter.validation.estimate.counters import counters
+from porter.validation.estimate.imported import Beside, Counted, Measured, beside
 from porter.validation.estimate.model import Estimate, estimate
 from porter.validation.estimate.work import Launched, moved
 from porter.validation.run.passing import dimensions, pack
@@ -68,6 +69,10 @@ class Estimated:
     """Of a sweep: `block=128`; empty as the case has it."""
     doubt: str = ""
     """Why the variant may not do the same work."""
+    path: str = ""
+    """Of the case file."""
+    source: str = ""
+    kernel: str = ""
     side: str = "port"
     """Or `original`, which has no estimate."""
     moved: dict[str, float] | None = None
@@ -106,6 +111,21 @@ class EstimateReport:
     errors: tuple[FileError, ...]
     before: tuple[tuple[Key, Time], ...] = ()
     """Estimates of an earlier run."""
+    profile: tuple[Measured, ...] = ()
+    """What a real profile measured, where one was given."""
+
+    @property
+    def beside(self) -> tuple[Beside, ...]:
+        """Estimates and counters beside the profile's."""
+        rows = (
+            Counted(
+                *(row.case, row.kernel, row.shape, row.warp or "", row.blocks),
+                *(row.estimate.nanoseconds, row.estimate.band, row.counters),
+            )
+            for row in self.rows
+            if row.estimate is not None and row.counters is not None and not row.variant
+        )
+        return tuple(beside(rows, self.profile))
 
     @property
     def ratios(self) -> tuple[Moved, ...]:
@@ -170,7 +190,10 @@ def _key(row: Estimated) -> Key:
 def _case(case: Case, plan: Request, request: EstimateRequest, chip: Chip) -> Iterator[Estimated]:
     devices = (ORIGINAL, DEVICE) if request.original else (DEVICE,)
     for side in sides_of(case, (), devices, plan):
-        base = Estimated(case.name, side.warp, "", side=side.side)
+        about = (str(case.path), str(case.source), case.kernel)
+        base = replace(
+            Estimated(case.name, side.warp, ""), path=about[0], source=about[1], kernel=about[2], side=side.side
+        )
         device = registry.device(side.device)
         if side.program is None or isinstance(device, str):
             yield replace(base, reason=side.reason or str(device))
