@@ -53,10 +53,10 @@ def _of_numpy(array: np.ndarray[Any, Any]) -> Extent:
 def _of_torch(tensor: Any) -> Extent:
     if not hasattr(tensor, "shape") or not callable(getattr(tensor, "stride", None)):
         raise TypeError(f"a {type(tensor).__name__} is an address without a size: a tensor is taken")
-    storage = tensor.untyped_storage()
-    layout = getattr(tensor, "layout", "torch.strided")  # not all are torch's
-    place = getattr(storage, "device", None)  # of tensors "cuda" can be the CPU
-    if str(layout) != "torch.strided" or getattr(place, "type", "cpu") != "cpu":
+    layout = str(getattr(tensor, "layout", "torch.strided"))  # not all are torch's
+    storage = tensor.untyped_storage() if layout == "torch.strided" else tensor
+    place = getattr(storage, "device", None)  # tensors themselves may call the CPU "cuda"
+    if layout != "torch.strided" or getattr(place, "type", "cpu") != "cpu":
         raise TypeError(f"a {layout} tensor on {place}: dense tensors on the CPU are taken")
     if getattr(tensor, "is_conj", bool)() or getattr(tensor, "is_neg", bool)():
         raise TypeError("a tensor with a pending conjugate or sign: call .resolve_conj().resolve_neg() first")
