@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from porter.validation.cluster import slots
 from porter.validation.cluster.backend import LocalBackend
-from porter.validation.cluster.codec import made, plain
+from porter.validation.run.codec import made, plain
 from porter.validation.cluster.engine import do_all
 from porter.validation.cluster.identity import Identity, differences, why_refused
 from porter.validation.cluster.messages import Order, order_of

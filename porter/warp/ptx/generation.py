@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 from porter.cpp.conditionals import Group, find_groups, knows_hip
+from porter.cpp.constants import number
 from porter.cpp.lex import Directive, Tokens
 from porter.engine.unit import Unit
 from porter.model import Span
@@ -47,7 +48,8 @@ def sole_code(unit: Unit) -> frozenset[int]:
 def _bound(tokens: Tokens, index: int) -> tuple[str, int] | None:
     """`__CUDA_ARCH__ >= 800` -> (">=", 800)"""
     after = tokens.texts[index + 1 : index + 3]
-    return (after[0], int(after[1])) if len(after) == 2 and after[1].isdigit() else None
+    value = number(after[1]) if len(after) == 2 else None
+    return None if value is None else (after[0], value)
 
 
 def _asks_for_newer(bounds: list[tuple[str, int] | None]) -> bool:
