@@ -158,6 +158,15 @@ class Tokens:
             return self.directives[place]
         return None
 
+    def directives_in(self, start: int, end: int) -> tuple[Directive, ...]:
+        """The preprocessor lines that begin in [start, end) of the text."""
+        starts = self._directive_starts
+        return self.directives[bisect.bisect_left(starts, start) : bisect.bisect_left(starts, end)]
+
+    @cached_property
+    def _directive_starts(self) -> list[int]:
+        return [directive.start for directive in self.directives]
+
     @cached_property
     def _directive_firsts(self) -> list[int]:
         return [directive.first for directive in self.directives]
