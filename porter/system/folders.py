@@ -15,6 +15,7 @@ from porter.system.cache import is_ours
 from porter.system.reading import read_json, read_regular
 
 _SUMS = ".porter-sums.json"
+_LINKS = "/links"
 
 
 @contextlib.contextmanager
@@ -27,7 +28,7 @@ def whole(target: Path) -> Iterator[Path]:
     made = Path(tempfile.mkdtemp(dir=target.parent, prefix="making-"))
     try:
         yield made
-        (made / _SUMS).write_text(json.dumps(_sums(made)), "utf-8", "surrogateescape")
+        (made / _SUMS).write_text(json.dumps({**_sums(made), _LINKS: _links(made)}), "utf-8")
         made.chmod(0o755)
         if target.is_dir() and not is_whole(target, every_byte=True):
             _put_away(target)
@@ -62,7 +63,10 @@ def is_whole(folder: Path, *, every_byte: bool = False) -> bool:
         return True  # of a porter that kept no sums
     try:
         sums = read_json(folder / _SUMS)
-        return all(_is_same(folder / name, *row, every_byte=every_byte) for name, row in sums.items())
+        links = sums.pop(_LINKS, {})
+        return all(str((folder / name).readlink()) == meant for name, meant in links.items()) and all(
+            _is_same(folder / name, *row, every_byte=every_byte) for name, row in sums.items()
+        )
     except (OSError, ValueError, TypeError, AttributeError):
         return False
 
@@ -75,10 +79,16 @@ def _is_same(path: Path, size: int, time_ns: int, digest: str, *, every_byte: bo
     return same_time or hashlib.sha256(read_regular(path)).hexdigest() == digest
 
 
+def _links(folder: Path) -> Mapping[str, str]:
+    return {
+        path.relative_to(folder).as_posix(): str(path.readlink()) for path in folder.rglob("*") if path.is_symlink()
+    }
+
+
 def _sums(folder: Path) -> Mapping[str, tuple[int, int, str]]:
     found: dict[str, tuple[int, int, str]] = {}
     for path in sorted(folder.rglob("*")):
-        if path.is_file():
+        if path.is_file() and not path.is_symlink():
             status = path.stat()
             digest = hashlib.sha256(read_regular(path)).hexdigest()
             found[path.relative_to(folder).as_posix()] = (status.st_size, status.st_mtime_ns, digest)

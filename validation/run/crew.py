@@ -42,9 +42,14 @@ class _Step(NamedTuple):
     limit: float
 
 
-def _understood(answer: Any) -> _Step | Answer:
+NOT_UNDERSTOOD = (TypeError, ValueError, KeyError, IndexError, AttributeError)
+
+
+def understood(answer: Any) -> _Step | Answer:
     """A child's answer, of which nothing is believed but what it should be made of."""
     kind, *rest = answer
+    if kind not in ("step", "done", "crash"):
+        raise ValueError(f"an answer of the kind {kind!r}")
     if kind == "step":
         side, step, limit = rest
         return _Step(_key(side), str(step), float(limit))
@@ -163,8 +168,8 @@ class Crew:
             self._died(child)
             return
         try:
-            answers = [_understood(answer) for answer in child.decoder.feed(data)]
-        except (Garbled, TypeError, ValueError, KeyError, IndexError, AttributeError) as error:
+            answers = [understood(answer) for answer in child.decoder.feed(data)]
+        except (Garbled, *NOT_UNDERSTOOD) as error:
             self._end(child)
             self._again(child, Status.FAULT, f"the process said what is no answer ({error}): {child.step}")
             self._start()
