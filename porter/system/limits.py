@@ -8,9 +8,9 @@ import os
 import signal
 import sys
 
-PROCESSOR_SECONDS = 15.0
+PROCESSOR_SECONDS = 14.0
 """For one file."""
-WITHOUT_CLANG = 1 / 3
+WITHOUT_CLANG = 1 / 4
 """Of that time once more, for a file that it was not enough for, without the C++ parser."""
 WAITING = 20
 """Times as long by the clock: a file may wait for others on a busy machine, and not for ever on a pipe."""
