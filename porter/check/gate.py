@@ -11,6 +11,7 @@ from pathlib import Path
 
 from porter import __version__
 from porter.buildfiles.mentions import kind_of_build, mention
+from porter.check.affected import seeing
 from porter.check.baseline import NAME, read_baseline, write_baseline
 from porter.check.context import Place
 from porter.check.fail_on import FailOn
@@ -237,7 +238,7 @@ def _scope(head: Side, before: Side | None, base: Base | None) -> Scope:
         return Scope(frozenset(head.known), frozenset())
     changed = {path for path in base.changed if path in head.known or path in before.known}
     telling = {path for path in changed if not _reads_alike(path, head, before)}
-    users = head.dependents(telling) | before.dependents(telling)
+    users = seeing(telling, head, before)
     users |= {path for path in head.known.keys() & before.known.keys() if _seen_otherwise(path, head, before)}
     affected = changed | users
     return Scope(

@@ -78,20 +78,6 @@ class Side:
     """Of the sources, as a compilation database tells them."""
     told: Told
 
-    def dependents(self, changed: Iterable[str]) -> frozenset[str]:
-        """The files that include one of these, directly or not."""
-        users: dict[str, list[str]] = {}
-        for path, targets in self.graph.edges.items():
-            for target in targets:
-                users.setdefault(target, []).append(path)
-        seen: set[str] = set()
-        waiting = list(changed)
-        while waiting:
-            fresh = [user for user in users.get(waiting.pop(), ()) if user not in seen]
-            seen.update(fresh)
-            waiting += fresh
-        return frozenset(seen)
-
     def island(self, paths: Iterable[str]) -> frozenset[str]:
         """All files that are connected with some by includes."""
         wanted = frozenset(paths)

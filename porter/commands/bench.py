@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,9 +17,10 @@ from porter.report.render import DataFormat
 
 if TYPE_CHECKING:
     from porter.validation.cluster.run import Where
+    from porter.validation.estimate.imported import Measured
 
 _KNOWN = ("cuda", "hip")
-_ESTIMATED = "gfx942"
+_ESTIMATED, _COUNTED = "gfx942", "ptx"
 
 
 def bench_command(
@@ -29,12 +30,27 @@ def bench_command(
     ] = None,
     case: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Only this case. Can be repeated.")] = None,
     devices: Annotated[
-        str, typer.Option(metavar="NAME,...", help="Of cuda, hip; or gfx942 alone: an estimate.")
+        str,
+        typer.Option(metavar="NAME,...", help="Of cuda, hip; or gfx942, an estimate; or ptx,gfx942."),
     ] = "cuda,hip",
     chip: Annotated[str, typer.Option(metavar="NAME", help="With gfx942: the GPU to estimate for.")] = "mi300x",
     warp: Annotated[str, typer.Option(metavar="MODE,...", help="With gfx942: preserve, native.")] = "preserve",
     size: Annotated[
         list[str] | None, typer.Option(metavar="NAME=NUMBER", help="With gfx942: another value of a case's symbol.")
+    ] = None,
+    sweep: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=N,N",
+            help="With gfx942: other values of `block`, `launch_bounds` or a symbol of the case, one after the other.",
+        ),
+    ] = None,
+    against: Annotated[
+        Path | None, typer.Option(metavar="JSON", help="With gfx942: what an earlier run wrote with --format json.")
+    ] = None,
+    profile_import: Annotated[
+        Path | None,
+        typer.Option(metavar="CSV", help="With gfx942: a profile by rocprof-compute or rocprofv3, laid beside."),
     ] = None,
     port: Annotated[
         Path | None, typer.Option(metavar="TREE", help="The port, as `porter port` wrote it; default: made on the fly.")
@@ -51,12 +67,25 @@ def bench_command(
 
     With --devices gfx942 nothing is timed: the port runs on the virtual device, which counts, and an estimate of its
     time on MI300X with its band, its limit and what costs the time is made of that. docs/estimate.md says how well.
+    With ptx,gfx942 the original is counted, too: the bytes that the port moves over those of the original.
     """
 
     @guarded
     def run() -> int:
-        if devices == _ESTIMATED:
-            return _estimate(paths, chip, case, warp, size, port, timeout, form, place(cluster, store, _cores()))
+        named = {name.strip() for name in devices.split(",")}
+        if _ESTIMATED in named and named <= {_ESTIMATED, _COUNTED}:
+            sweeps = tuple(_sweep(text) for text in sweep or ())
+            sizes = tuple(_size(text) for text in size or ())
+            wanted = _Wanted(chip, warp, sizes, sweeps, _COUNTED in named, against, profile_import, form)
+            return _estimate(paths, case, wanted, port, timeout, place(cluster, store, _cores()))
+        for name, given in (
+            ("--sweep", sweep),
+            ("--against", against),
+            ("--size", size),
+            ("--profile-import", profile_import),
+        ):
+            if given:
+                raise Unusable(f"{name} goes with --devices gfx942: what is measured is the case as it is")
         from porter.project.progress import shown_progress, shown_tasks
         from porter.report.render import dump
         from porter.validation.run.bench import BenchRequest, bench
@@ -87,31 +116,47 @@ def bench_command(
     raise typer.Exit(run())
 
 
+@dataclass(frozen=True)
+class _Wanted:
+    """What is asked of an estimate alone."""
+
+    chip: str
+    warp: str
+    sizes: tuple[tuple[str, int], ...]
+    sweeps: tuple[tuple[str, tuple[int, ...]], ...]
+    original: bool
+    against: Path | None
+    profile: Path | None
+    form: DataFormat
+
+
 def _estimate(
     paths: list[Path] | None,
-    chip: str,
     case: list[str] | None,
-    warp: str,
-    size: list[str] | None,
+    wanted: _Wanted,
     port: Path | None,
     timeout: float,
-    form: DataFormat,
     where: Where,
 ) -> int:
     from porter.project.progress import shown_progress, shown_tasks
     from porter.report.render import dump
     from porter.validation.estimate.bench import EstimateRequest, estimate_cases
+    from porter.validation.estimate.compare import earlier
     from porter.validation.estimate.report import estimate_json, estimate_text
 
     request = EstimateRequest(
         tuple(paths or (Path(),)),
-        chip,
+        wanted.chip,
         tuple(case or ()),
-        tuple(name.strip() for name in warp.split(",")),
-        tuple(_size(text) for text in size or ()),
+        tuple(name.strip() for name in wanted.warp.split(",")),
+        wanted.sizes,
+        wanted.sweeps,
+        wanted.original,
         tree=port,
         launch_seconds=timeout,
     )
+    before = earlier(_document(wanted.against), wanted.chip) if wanted.against is not None else {}
+    profile = _profile(wanted.profile) if wanted.profile is not None else ()
     if where.is_plain:
         with shown_progress("estimating") as progress:
             report = estimate_cases(request, progress)
@@ -120,8 +165,28 @@ def _estimate(
 
         with shown_tasks("estimating") as tasks:
             report = estimated(request, replace(where, progress=tasks))
-    sys.stdout.write(dump(estimate_json(report)) if form is DataFormat.JSON else estimate_text(report))
+    report = replace(report, before=tuple(before.items()), profile=profile)
+    sys.stdout.write(dump(estimate_json(report)) if wanted.form is DataFormat.JSON else estimate_text(report))
     return DONE if report.is_done else WORK_LEFT
+
+
+def _profile(path: Path) -> tuple[Measured, ...]:
+    from porter.system.reading import LARGEST_DOCUMENT, read_regular
+    from porter.validation.estimate.imported import read_profile
+
+    try:
+        return read_profile(read_regular(path, LARGEST_DOCUMENT), str(path))
+    except OSError as error:
+        raise Unusable(f"{path}: {error.strerror or error}") from None
+
+
+def _document(path: Path) -> object:
+    from porter.system.reading import read_json
+
+    try:
+        return read_json(path)
+    except (OSError, ValueError) as error:
+        raise Unusable(f"{path}: {error}") from None
 
 
 def _cores() -> int:
@@ -133,6 +198,14 @@ def _size(text: str) -> tuple[str, int]:
     if not name.isidentifier() or not value.isdecimal():
         raise Unusable(f"--size {text}: NAME=NUMBER is wanted")
     return name, int(value)
+
+
+def _sweep(text: str) -> tuple[str, tuple[int, ...]]:
+    name, _, values = text.partition("=")
+    numbers = [value.strip() for value in values.split(",")]
+    if not name.isidentifier() or not all(value.isdecimal() and int(value) > 0 for value in numbers):
+        raise Unusable(f"--sweep {text}: NAME=NUMBER,NUMBER is wanted")
+    return name, tuple(dict.fromkeys(map(int, numbers)))
 
 
 def _devices(given: str) -> tuple[str, ...]:

@@ -125,7 +125,17 @@ class Dialects:
 
     def at(self, offset: int) -> Meaning:
         """What is known of an offset."""
-        _, worlds, condition = self.regions[bisect.bisect_right(self._starts, offset) - 1]
+        place = bisect.bisect_right(self._starts, offset) - 1
+        known = self._meanings.get(place)
+        if known is None:
+            known = self._meanings[place] = self._meaning(*self.regions[place][1:])
+        return known
+
+    @cached_property
+    def _meanings(self) -> dict[int, Meaning]:
+        return {}
+
+    def _meaning(self, worlds: int, condition: str) -> Meaning:
         dialect = self._dialect(worlds)
         lanes = frozenset(w.lanes for n, w in enumerate(_WORLDS) if worlds >> n & 1 and w.vendor == "amd" and w.device)
         if dialect is Dialect.HIP and not lanes and worlds & _AMD:
@@ -148,6 +158,11 @@ class Dialects:
         """Whether the line is AMD's own and compiled for GPUs with 64 lanes."""
         meaning = self.at(offset)
         return meaning.dialect is Dialect.HIP and 64 in meaning.lanes
+
+    def is_seen_by_64(self, offset: int) -> bool:
+        """Whether a port compiles the line and AMD's compiler does for GPUs with 64 lanes, whose ever it is."""
+        meaning = self.at(offset)
+        return meaning.compiled and 64 in meaning.lanes
 
     def is_for_host(self, offset: int) -> bool:
         """Whether some compiler sees the line in its pass for the host."""
@@ -174,7 +189,7 @@ class Dialects:
 
 def read_dialects(path: str, tokens: Tokens, given: Dialect | None = None, defines: Iterable[str] = ()) -> Dialects:
     """Whose code each place of a file is; `given` is what the project says of the file as a whole."""
-    regions = tuple(_Regions(tokens, defines).found()) if _asks(tokens) else ((0, _ALL, ""),)
+    regions = _regions(tokens, defines)
     if given is not None:
         return Dialects(given, regions)
     return Dialects(own_dialect(path, evidence(path, tokens, regions)), regions)
@@ -199,14 +214,41 @@ def is_named_for_cuda(path: str) -> bool:
     return path.lower().endswith(_CUDA_SUFFIXES)
 
 
-_MENTIONS_HIP = re.compile(rb"\bhip|HIP|ROC|roc[a-z]+/|\bck(?:_tile)?/|amdgcn")
+_MENTIONS_HIP = re.compile(rb"\bhip|HIP|(?:\b|_)ROC|roc[a-z]+/|\bck(?:_tile)?/|amdgcn")
+"""Licences speak of PROCUREMENT."""
 
 
-def quick_evidence(path: str, data: bytes, includes: Iterable[str]) -> tuple[str, ...]:
-    """`evidence` of a file that may not mention HIP at all, and then need not be read."""
-    if _MENTIONS_HIP.search(data) is not None:
-        return evidence(path, lex(data.decode("latin-1")))
-    return (CUDA_EVIDENCE,) if any(map(_CUDA_HEADERS.fullmatch, includes)) else ()
+class QuickLook:
+    """Whose code a file is, before anything of the project is known; one that mentions HIP nowhere is not read."""
+
+    def __init__(self, path: str, data: bytes) -> None:
+        self._path = path
+        self._data = data
+
+    @cached_property
+    def _tokens(self) -> Tokens | None:
+        return lex(self._data.decode("latin-1")) if _MENTIONS_HIP.search(self._data) is not None else None
+
+    @cached_property
+    def _dialects(self) -> Dialects:
+        return Dialects(Dialect.BOTH, _regions(self._tokens) if self._tokens is not None else _EVERYWHERE)
+
+    def is_amds(self, offset: int) -> bool:
+        """Whether a branch for AMD's compiler alone holds an offset."""
+        return self._dialects.is_hip(offset)
+
+    def evidence(self, includes: Iterable[str]) -> tuple[str, ...]:
+        """`evidence` of the file."""
+        if self._tokens is not None:
+            return evidence(self._path, self._tokens, self._dialects.regions)
+        return (CUDA_EVIDENCE,) if any(map(_CUDA_HEADERS.fullmatch, includes)) else ()
+
+
+_EVERYWHERE: tuple[tuple[int, int, str], ...] = ((0, _ALL, ""),)
+
+
+def _regions(tokens: Tokens, defines: Iterable[str] = ()) -> tuple[tuple[int, int, str], ...]:
+    return tuple(_Regions(tokens, defines).found()) if _asks(tokens) else _EVERYWHERE
 
 
 def evidence(path: str, tokens: Tokens, regions: tuple[tuple[int, int, str], ...] | None = None) -> tuple[str, ...]:
@@ -214,7 +256,7 @@ def evidence(path: str, tokens: Tokens, regions: tuple[tuple[int, int, str], ...
     if path.lower().endswith(_HIP_SUFFIXES):
         return (HIP_EVIDENCE,)
     if regions is None:
-        regions = tuple(_Regions(tokens, ()).found()) if _asks(tokens) else ((0, _ALL, ""),)
+        regions = _regions(tokens)
     dialects = Dialects(Dialect.BOTH, regions)
     found: set[str] = set()
     for include in tokens.includes:
