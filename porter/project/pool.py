@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from porter.cpp.prescan import Scan
 from porter.engine.context import build_context, interesting_names, interesting_words
@@ -178,7 +178,10 @@ class Pool:
 
     def _alone(self, task: Task, *, late: bool) -> Outcome:
         """A file in a process of its own: as it is if it was not too slow, then without clang, then only copied."""
-        ways = ({}, {"with_clang": False}, {"is_code": False, "with_clang": False, "key": ""})
+        ways: tuple[dict[str, Any], ...] = (
+            *({}, {"with_clang": False}),
+            {"is_code": False, "with_clang": False, "key": ""},
+        )
         for less in ways[late:]:
             found, code = self._apart(_port_chunk, [task._replace(out_of_time=late, **less)])
             if found:
