@@ -110,6 +110,15 @@ class WarpSizeAsConstant(Rule):
             effort=Effort.REVIEW,
         ),
         clean("__device__ int f() { return threadIdx.x / warpSize; }", path="a.h"),
+        clean(
+            """
+            namespace core {
+            constexpr int warpSize = 64;
+            __device__ void f() { constexpr int half = warpSize / 2; }
+            }
+            """,
+            path="a.hip",
+        ),
         clean("__device__ void f(int *s, int i) { if (i) s[0] = 1; else s[warpSize] = 2; }", path="a.h"),
         clean("constexpr int warpSize = 32;\n__global__ void k() { __shared__ float s[warpSize]; }", path="a.h"),
         clean("#ifndef USE_ROCM\n__device__ void f() { constexpr int half = warpSize / 2; }\n#endif", path="a.hip"),
@@ -117,7 +126,8 @@ class WarpSizeAsConstant(Rule):
 
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per statement."""
-        if not any(_is_own(unit, index) for index in unit.tokens.names.get(_NAME, ())):
+        own = _NAME in unit.declared or any(_is_own(unit, index) for index in unit.tokens.names.get(_NAME, ()))
+        if not own and not unit.program.declares(_NAME):
             yield from self._constants(unit)
         if not _is_asked_for(unit):
             yield from self._removed(unit)
