@@ -10,6 +10,7 @@ _LINE = re.compile(
     r"(?:\s*:\s*(?P<dtype>\w+)\s*(?:\[(?P<shape>[^\]]*)\])?(?:\s*\{(?P<keys>[^}]*)\})?)?(?:\s*=\s*(?P<value>.+))?"
 )
 _CALL = re.compile(r"(uniform|integers|constant)\((.*)\)")
+_FILE = re.compile(r"[\w./-]+\.npy")
 _HOOK = re.compile(r"[\w./-]+\.py:\w+")
 
 
@@ -43,8 +44,12 @@ def _keys(text: str) -> dict[str, Any]:
         if not name.isidentifier() or name in row:
             raise ValueError(f"{part!r} is not KEY=VALUE, or its key stands twice")
         flags = {"": True, "true": True, "false": False}
-        row[name] = value.split("/") if "/" in value else flags.get(value, int(value) if value.isdigit() else value)
+        row[name] = value.split("/") if "/" in value else flags.get(value, _plain(value))
     return row
+
+
+def _plain(value: str) -> int | str:
+    return int(value) if re.fullmatch(r"[0-9]{1,18}", value) else value
 
 
 def _values(text: str) -> Any:
@@ -52,6 +57,8 @@ def _values(text: str) -> Any:
     if call is not None:
         parts = split(call[2])
         return {call[1]: parts[0] if call[1] == "constant" and len(parts) == 1 else parts}
+    if _FILE.fullmatch(text):
+        return {"file": text}
     return {"hook": text} if _HOOK.fullmatch(text) else text
 
 

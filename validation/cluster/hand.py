@@ -16,7 +16,7 @@ from porter.validation.cluster.here import stand_for_root
 from porter.validation.cluster.identity import package_folders
 from porter.validation.cluster.messages import Order, Reply, order_of
 from porter.validation.cluster.names import translator
-from porter.validation.run.worker import read_frame, write_frame
+from porter.validation.run.worker import read_frame, write_answer
 
 from porter.system.cache import cache_folder
 from porter.system.limits import die_with
@@ -74,7 +74,7 @@ def serve(orders: IO[bytes], replies: IO[bytes]) -> None:
         data, prefix = frame
         order = order_of(data)
         reply = Reply("refused", reason="it speaks another protocol") if order is None else do(order, prefix)
-        write_frame(replies, dataclasses.asdict(reply))
+        write_answer(replies, dataclasses.asdict(reply))
 
 
 def main() -> None:
