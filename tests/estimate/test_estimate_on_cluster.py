@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from porter.validation.cluster.codec import made, plain
 from porter.validation.estimate.bench import Estimated, EstimateRequest
 from porter.validation.estimate.model import Cost, Estimate
+from porter.validation.run.codec import made, plain
 
 
 def test_requests_and_rows_survive_the_way() -> None:
