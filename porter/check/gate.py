@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 import shutil
 import tempfile
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from porter import __version__
-from porter.buildfiles.mentions import kind_of_build, mention
+from porter.buildfiles.mentions import kind_of_build
 from porter.check.baseline import NAME, read_baseline, write_baseline
 from porter.check.context import Place
 from porter.check.fail_on import FailOn
@@ -35,10 +36,11 @@ from porter.check.side import (
 )
 from porter.check.store import Store
 from porter.cpp.lex import lex
+from porter.cpp.prescan import include_names
 from porter.engine.knowledge import rule_infos
 from porter.engine.notices import BUILD_BAZEL, BUILD_MESON, BUILD_SETTINGS, UNREADABLE
 from porter.errors import Unusable
-from porter.project.discovery import Entry, Kind, Project, discover, is_code, taking_part
+from porter.project.discovery import Entry, Kind, Project, discover, handlings, is_code
 from porter.project.links import keep_link
 from porter.project.port_tree import Progress
 from porter.project.records import Entry as Found
@@ -46,11 +48,10 @@ from porter.project.records import FileRecord, Status, notice_entry
 from porter.project.support_files import without_own_files
 from porter.project.task import Sink
 from porter.report.document import Header, build_report
-from porter.settings import Choices
+from porter.settings import Choices, Handling
 from porter.system.git import work_tree_root
 from porter.system.reading import read_regular
 
-_LARGEST_BUILD_FILE = 4 << 20
 _ONLY_REPORTED = frozenset({BUILD_MESON, BUILD_BAZEL, BUILD_SETTINGS})
 """Kinds of build files that have one finding for all files of the kind; the rules are asked about the others."""
 _WORD = re.compile(r"[\w:.$/-]+")
@@ -80,6 +81,16 @@ class Checkout:
     def shown(self, path: str) -> str:
         """A path below the source as one below the anchor."""
         return self.prefix + path
+
+
+class Shown:
+    """Paths of the result that there are now."""
+
+    def __init__(self, entries: Mapping[str, Entry], prefix: str) -> None:
+        self._entries, self._prefix = entries, prefix
+
+    def __contains__(self, path: object) -> bool:
+        return isinstance(path, str) and path.startswith(self._prefix) and path[len(self._prefix) :] in self._entries
 
 
 @dataclass(frozen=True)
@@ -120,7 +131,7 @@ def check(request: CheckRequest, store: Store, progress: Progress | None = None)
     project, _ = without_own_files(discover(source, request.choices))
     code = [entry.path for entry in project.entries if entry.kind is Kind.CODE]
     incomplete = None
-    known = look_quickly(source, project, code, machine) | build_files(source, project)
+    known = look_quickly(source, code, machine) | build_files(source, project)
     head = side_of(source, project, known, machine)
     base = base_named(source, request.since) if request.since is not None else None
     looked: dict[str, Looked] = {}
@@ -139,8 +150,8 @@ def check(request: CheckRequest, store: Store, progress: Progress | None = None)
         kernels = changed_kernels(head, before, looked, earlier, scope.changed, checkout.prefix)
     seen = Seen(
         now=tuple(_spotted(checkout, looked.values(), _other_records(head, base))),
-        before=tuple(_spotted(checkout, earlier.values(), _base_builds(source, base))) if base is not None else (),
-        paths=frozenset(checkout.shown(entry.path) for entry in head.project.entries),
+        before=tuple(_spotted(checkout, earlier.values(), _builds(before))) if before is not None else (),
+        paths=Shown(head.entries, checkout.prefix),
         looked_at=frozenset(map(checkout.shown, scope.head | scope.base)) if base is not None else None,
         prefix=checkout.prefix,
         incomplete=incomplete,
@@ -186,38 +197,54 @@ def _look_at_base(
 
 
 def _lay_out(side: Side, missing: Iterable[str], head: Side) -> None:
-    """Puts what these files may include beside them: all that is connected, and code that takes no part."""
-    others = [entry.path for entry in head.project.entries if entry.kind is Kind.OTHER and is_code(entry.path)]
-    for path in (*side.island(missing), *others):
+    """Puts what these files may include beside them, as far as it is the same: code that takes no part as well."""
+    waiting = sorted(side.seen_with(missing))
+    folders = {folder for path in waiting for folder in side.graph.folders.get(path, ())}
+    for path in waiting:  # grows
         _copy(path, head, side)
-    for path in missing:
-        if not is_code(path):
-            _copy(path, head, side)
+        others = _others_included(path, side, head, folders) if is_code(path) else ()
+        waiting += [other for other in others if not (side.root / other).exists()]
+
+
+def _others_included(path: str, side: Side, head: Side, folders: Collection[str]) -> Iterator[str]:
+    """Code that takes no part, where a compiler would find what a file includes."""
+    try:
+        names = include_names(read_regular(side.root / path))
+    except OSError:
+        return
+    for name in names:
+        for base in (posixpath.dirname(path), "", *side.machine.choices.include_dirs, *folders):
+            target = posixpath.normpath(posixpath.join(base, name))
+            entry = head.entries.get(target)
+            if entry is not None and entry.kind is Kind.OTHER and is_code(target):
+                yield target
 
 
 def _copy(path: str, head: Side, side: Side) -> None:
     """Puts a file of the work tree beside those of the base that differ from it."""
     target = side.root / path
-    if not target.exists():
+    if not target.exists() and path in head.entries:
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(head.root / path, target)
 
 
 def _base_side(folder: Path, base: Base, head: Side, request: CheckRequest, machine: Machine) -> Side:
     """The code of the base, with the settings of today; only files that changed are taken from git."""
-    part = taking_part(request.choices, request.source, base.blobs)
+    roles = handlings(request.choices, request.source, base.blobs)
+    kept = {path: blob for path, blob in base.blobs.items() if roles[path] is not Handling.SKIP}
+    part = (path for path in kept if roles[path] is Handling.PORT)
     code = frozenset(path for path in part if is_code(path) or kind_of_build(path) is not None)
     differing = sorted(path for path in code if path in base.changed or path not in head.known)
     for path, data in zip(differing, contents(request.source, [base.blobs[p] for p in differing]), strict=True):
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(data)
-    entries = tuple(_entry(path, blob, path in code, folder) for path, blob in sorted(base.blobs.items()))
+    entries = tuple(_entry(path, blob, path in code, folder) for path, blob in sorted(kept.items()))
     project, _ = without_own_files(Project(folder, entries))
     files = {entry.path: entry.kind for entry in project.entries if entry.kind in (Kind.CODE, Kind.BUILD)}
     known: dict[str, Known] = {path: head.known[path] for path in files if path not in differing}
     changed = [path for path in differing if files.get(path) is Kind.CODE]
-    known |= look_quickly(folder, project, changed, machine)
+    known |= look_quickly(folder, changed, machine)
     known |= build_files(folder, project, frozenset(differing))
     return side_of(folder, project, known, machine, head)
 
@@ -267,7 +294,7 @@ def _seen_otherwise(path: str, head: Side, before: Side) -> bool:
     What is in a build file depends on the sources that the port renames.
     """
     if not is_code(path):
-        return head.keys.get(path) != before.keys.get(path)
+        return head.key_of(path) != before.key_of(path)
     return any(
         now.get(path) != then.get(path)
         for now, then in ((head.declared, before.declared), (head.dialects, before.dialects))
@@ -276,8 +303,8 @@ def _seen_otherwise(path: str, head: Side, before: Side) -> bool:
 
 def _other_records(head: Side, base: Base | None) -> list[FileRecord]:
     """Build files, and entries that are no files; links and unreadable ones only where they changed."""
-    records = _builds(head.root, (entry.path for entry in head.project.entries if entry.kind is Kind.BUILD))
-    for entry in head.project.entries:
+    records = _builds(head)
+    for entry in head.entries.values():
         if base is not None and entry.path not in base.changed:
             continue
         if entry.kind is Kind.LINK:
@@ -288,29 +315,13 @@ def _other_records(head: Side, base: Base | None) -> list[FileRecord]:
     return records
 
 
-def _builds(root: Path, paths: Iterable[str]) -> list[FileRecord]:
-    found: list[FileRecord] = []
-    for path in paths:
-        kind = kind_of_build(path)
-        try:
-            if kind not in _ONLY_REPORTED or (root / path).stat().st_size > _LARGEST_BUILD_FILE:
-                continue
-            use = mention(kind, read_regular(root / path)) if kind is not None else None
-        except OSError:
-            continue
-        found.append(FileRecord(path, path, Status.COPIED, build=use))
-    return found
-
-
-def _base_builds(source: Path, base: Base) -> list[FileRecord]:
-    paths = [path for path in base.blobs if kind_of_build(path) in _ONLY_REPORTED]
-    changed = [path for path in paths if path in base.changed]
-    records = _builds(source, (path for path in paths if path not in base.changed))
-    for path, data in zip(changed, contents(source, [base.blobs[path] for path in changed]), strict=True):
-        kind = kind_of_build(path)
-        use = mention(kind, data) if kind is not None and len(data) <= _LARGEST_BUILD_FILE else None
-        records.append(FileRecord(path, path, Status.COPIED, build=use))
-    return records
+def _builds(side: Side) -> list[FileRecord]:
+    """The build files of kinds that have one finding for all."""
+    return [
+        FileRecord(path, path, Status.COPIED, build=one.use)
+        for path, one in side.known.items()
+        if one.use is not None and kind_of_build(path) in _ONLY_REPORTED
+    ]
 
 
 def _spotted(checkout: Checkout, looked: Iterable[Looked], others: Sequence[FileRecord]) -> list[Spotted]:
@@ -361,7 +372,7 @@ def _result(
         stale=verdict.stale,
         proofs=(),
         rules={code: infos[code] for code in codes if code in infos},
-        notes=(*head.project.notes, *(base.notes if base is not None else ())),
+        notes=(*head.notes, *(base.notes if base is not None else ())),
         incomplete=verdict.incomplete,
     )
 
