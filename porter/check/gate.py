@@ -15,12 +15,13 @@ from porter.buildfiles.mentions import kind_of_build
 from porter.check.baseline import NAME, read_baseline, write_baseline
 from porter.check.context import Place
 from porter.check.fail_on import FailOn
-from porter.check.history import Base, Blob, base_named, contents
+from porter.check.history import Base, Blob, base_named, blobs_of, contents
 from porter.check.judge import Seen, Spotted, Verdict, judge, updated
 from porter.check.kernels import changed_kernels
 from porter.check.limit import Expired
 from porter.check.matching import Mark
 from porter.check.proofs import Touched
+from porter.check.quick import both_quickly, keep_tree
 from porter.check.result import Changed, CheckResult
 from porter.check.side import (
     Detail,
@@ -128,20 +129,16 @@ def check(request: CheckRequest, store: Store, progress: Progress | None = None)
         raise Unusable(f"{source}: not a folder; check looks at a project")
     checkout = checkout_of(source)
     machine = Machine(request.choices, store, request.jobs)
-    project, _ = without_own_files(discover(source, request.choices))
-    code = [entry.path for entry in project.entries if entry.kind is Kind.CODE]
     incomplete = None
-    known = look_quickly(source, code, machine) | build_files(source, project)
-    head = side_of(source, project, known, machine)
-    base = base_named(source, request.since) if request.since is not None else None
     looked: dict[str, Looked] = {}
     with tempfile.TemporaryDirectory(prefix="porter-base-") as folder:
-        before = _base_side(Path(folder), base, head, request, machine) if base is not None else None
-        scope = _scope(head, before, base)
+        sides = sides_of(request, machine, Path(folder))
+        head, before, base = sides.head, sides.before, sides.base
+        scope = _scope(sides)
         earlier: dict[str, Looked] = {}
         try:
             _look_at(head, scope.head, machine, looked, progress)
-            if before is not None and base is not None:
+            if before is not None:
                 _look_at_base(before, _asked_before(scope, looked), head, machine, earlier, progress)
         except Expired as late:
             incomplete = str(late)
@@ -164,6 +161,35 @@ def check(request: CheckRequest, store: Store, progress: Progress | None = None)
         verdict = judge(seen, accepted, request.fail_on)
     result = _result(request, checkout, machine, head, base, scope, kernels, verdict)
     return Answer(result, tuple(machine.crashes), _touched(request, head, base, scope, result))
+
+
+@dataclass(frozen=True)
+class Sides:
+    """What is compared, and which files may come out otherwise for the rest of the project; None: any."""
+
+    head: Side
+    before: Side | None = None
+    base: Base | None = None
+    otherwise: frozenset[str] | None = None
+
+
+def sides_of(request: CheckRequest, machine: Machine, folder: Path) -> Sides:
+    """From what an earlier check kept of the tree and what changed since, else from all files."""
+    source = request.source
+    base = base_named(source, request.since) if request.since is not None else None
+    quick = both_quickly(source, base, folder, machine) if base is not None else None
+    if quick is not None:
+        return Sides(quick.head, quick.before, base, quick.otherwise)
+    project, _ = without_own_files(discover(source, request.choices))
+    code = [entry.path for entry in project.entries if entry.kind is Kind.CODE]
+    known = look_quickly(source, code, machine) | build_files(source, project)
+    head = side_of(source, project, known, machine)
+    if base is None:
+        return Sides(head)
+    blobs = blobs_of(source, base.commit)
+    before = _base_side(folder, base, blobs, head, request, machine)
+    keep_tree(source, base, blobs, head, before)
+    return Sides(head, before, base)
 
 
 def _look_at(
@@ -228,14 +254,16 @@ def _copy(path: str, head: Side, side: Side) -> None:
         shutil.copyfile(head.root / path, target)
 
 
-def _base_side(folder: Path, base: Base, head: Side, request: CheckRequest, machine: Machine) -> Side:
+def _base_side(
+    folder: Path, base: Base, blobs: Mapping[str, Blob], head: Side, request: CheckRequest, machine: Machine
+) -> Side:
     """The code of the base, with the settings of today; only files that changed are taken from git."""
-    roles = handlings(request.choices, request.source, base.blobs)
-    kept = {path: blob for path, blob in base.blobs.items() if roles[path] is not Handling.SKIP}
+    roles = handlings(request.choices, request.source, blobs)
+    kept = {path: blob for path, blob in blobs.items() if blob.is_regular and roles[path] is not Handling.SKIP}
     part = (path for path in kept if roles[path] is Handling.PORT)
     code = frozenset(path for path in part if is_code(path) or kind_of_build(path) is not None)
     differing = sorted(path for path in code if path in base.changed or path not in head.known)
-    for path, data in zip(differing, contents(request.source, [base.blobs[p] for p in differing]), strict=True):
+    for path, data in zip(differing, contents(request.source, [blobs[p] for p in differing]), strict=True):
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(data)
@@ -255,21 +283,23 @@ def _entry(path: str, blob: Blob, takes_part: bool, folder: Path) -> Entry:
     except OSError:
         size = 1 << 12
     kind = Kind.CODE if is_code(path) else Kind.BUILD
-    return Entry(path, kind if takes_part else Kind.OTHER, blob.mode, size)
+    return Entry(path, kind if takes_part else Kind.OTHER, blob.mode & 0o777, size)
 
 
-def _scope(head: Side, before: Side | None, base: Base | None) -> Scope:
+def _scope(sides: Sides) -> Scope:
     """What changed, and what comes out otherwise for it: includers, users of the same names, builds of the sources."""
+    head, before, base = sides.head, sides.before, sides.base
     if before is None or base is None:
         return Scope(frozenset(head.known), frozenset())
     changed = {path for path in base.changed if path in head.known or path in before.known}
     telling = {path for path in changed if not _reads_alike(path, head, before)}
+    candidates = sides.otherwise if sides.otherwise is not None else head.known.keys() & before.known.keys()
     users = head.dependents(telling) | before.dependents(telling)
-    users |= {path for path in head.known.keys() & before.known.keys() if _seen_otherwise(path, head, before)}
+    users |= {path for path in candidates if _seen_otherwise(path, head, before)}
     affected = changed | users
     return Scope(
-        frozenset(affected & head.known.keys()),
-        frozenset(affected & before.known.keys()),
+        frozenset(path for path in affected if path in head.known),
+        frozenset(path for path in affected if path in before.known),
         tuple(sorted(changed)),
         tuple(sorted(affected - changed)),
     )
@@ -293,6 +323,8 @@ def _seen_otherwise(path: str, head: Side, before: Side) -> bool:
 
     What is in a build file depends on the sources that the port renames.
     """
+    if path not in head.known or path not in before.known:
+        return False
     if not is_code(path):
         return head.key_of(path) != before.key_of(path)
     return any(
@@ -304,9 +336,8 @@ def _seen_otherwise(path: str, head: Side, before: Side) -> bool:
 def _other_records(head: Side, base: Base | None) -> list[FileRecord]:
     """Build files, and entries that are no files; links and unreadable ones only where they changed."""
     records = _builds(head)
-    for entry in head.entries.values():
-        if base is not None and entry.path not in base.changed:
-            continue
+    entries = head.entries.values() if base is None else map(head.entries.get, sorted(base.changed))
+    for entry in filter(None, entries):
         if entry.kind is Kind.LINK:
             records.append(keep_link(entry, head.root, head.names, Sink(None), None))
         elif entry.kind is Kind.UNREADABLE:
@@ -317,11 +348,8 @@ def _other_records(head: Side, base: Base | None) -> list[FileRecord]:
 
 def _builds(side: Side) -> list[FileRecord]:
     """The build files of kinds that have one finding for all."""
-    return [
-        FileRecord(path, path, Status.COPIED, build=one.use)
-        for path, one in side.known.items()
-        if one.use is not None and kind_of_build(path) in _ONLY_REPORTED
-    ]
+    mentions = sorted(side.mentions.items())
+    return [FileRecord(p, p, Status.COPIED, build=use) for p, use in mentions if kind_of_build(p) in _ONLY_REPORTED]
 
 
 def _spotted(checkout: Checkout, looked: Iterable[Looked], others: Sequence[FileRecord]) -> list[Spotted]:
@@ -362,7 +390,7 @@ def _result(
         since=base.asked if base is not None else None,
         commit=base.commit if base is not None else None,
         baseline=str(path) if path.exists() else None,
-        files=len(head.known),
+        files=head.files,
         changed=tuple(map(checkout.shown, scope.changed)),
         dependents=tuple(map(checkout.shown, scope.dependents)),
         looked_at=tuple(map(checkout.shown, sorted(scope.head))),

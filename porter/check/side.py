@@ -85,6 +85,10 @@ class Side:
     """Of the sources, as a compilation database tells them."""
     told: Told
     machine: Machine
+    mentions: Mapping[str, BuildUse]
+    """Where build files mention CUDA."""
+    files: int
+    """How many there are to look at."""
     notes: tuple[str, ...] = ()
     _keys: dict[str, str] = field(default_factory=dict)
 
@@ -105,7 +109,7 @@ class Side:
         for _ in range(DEEPEST_CHAIN):
             level = {user for path in level for user in self.users.get(path, ()) if _is_near(user, path)} - found
             found |= level
-        return found | reached_from(self.graph.edges, found)
+        return frozenset(reached_from(self.graph.edges, found))
 
     def key_of(self, path: str) -> str:
         """A digest of all that the findings of a file depend on; empty for one that could not be read."""
@@ -172,12 +176,13 @@ def side_of(
     names = names_of(project, machine.choices)
     like = head if head is not None and _is_alike(scans, head) else None  # a change in code alone, as most are
     graph = like.graph if like is not None else include_graph(scans, is_cuda_header)
+    home = head.root if head is not None else root  # for the settings, the base's files are where the head's are
     flags = head.flags if head is not None else database_flags(root, (entry.path for entry in project.entries))
     told = head.told if head is not None else told_by(project)
     if like is not None and not machine.choices.dialect:
         dialects = like.dialects
     else:
-        dialects = file_dialects(machine.choices, root, told, scans, graph)
+        dialects = file_dialects(machine.choices, home, told, scans, graph)
     shadows = like.shadowing if like is not None else tuple(sorted(shadowing(machine.choices, scans)))
     return Side(
         root,
@@ -193,6 +198,8 @@ def side_of(
         flags,
         told,
         machine,
+        {path: one.use for path, one in known.items() if one.use is not None},
+        len(known),
         project.notes,
     )
 

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 
 from porter.buildfiles.listed import listed_for_amd
 from porter.cpp.include_graph import IncludeGraph, include_graph
@@ -173,14 +174,17 @@ def by_users(found: Mapping[str, Dialect | None], graph: IncludeGraph) -> dict[s
 
 
 def settled(
-    found: Mapping[str, Dialect | None], users: Mapping[str, Iterable[str]], edges: Mapping[str, Iterable[str]]
+    found: Mapping[str, Dialect | None],
+    users: Mapping[str, Iterable[str]],
+    edges: Mapping[str, Iterable[str]],
+    others: Mapping[str, Dialect | None] = MappingProxyType({}),
 ) -> dict[str, Dialect | None]:
-    """Each file that tells nothing takes what its users agree on, as soon as all of them know."""
+    """Each file that tells nothing takes what its users agree on, as soon as all of them know; `others` stay."""
     result = dict(found)
     waiting = deque(path for path in found if found[path] is None)
     while waiting:
         path = waiting.popleft()
-        kinds = {result.get(user) for user in users.get(path, ())} if result[path] is None else set()
+        kinds = {result.get(user, others.get(user)) for user in users.get(path, ())} if result[path] is None else set()
         if len(kinds) == 1 and not kinds & {None, Dialect.BOTH}:
             result[path] = kinds.pop()
             waiting.extend(one for one in edges.get(path, ()) if one in result and result[one] is None)
@@ -195,12 +199,13 @@ def _listed_for_hip(project: Project) -> frozenset[str]:
 
 def _build_files(project: Project) -> Iterator[tuple[str, bytes]]:
     for entry in project.entries:
-        if entry.kind is Kind.BUILD and entry.size <= _LARGEST_BUILD_FILE and _is_list(entry.path):
+        if entry.kind is Kind.BUILD and entry.size <= _LARGEST_BUILD_FILE and is_build_list(entry.path):
             try:
                 yield entry.path, read_regular(project.root / entry.path, _LARGEST_BUILD_FILE)
             except OSError:
                 continue
 
 
-def _is_list(path: str) -> bool:
+def is_build_list(path: str) -> bool:
+    """Whether a build file may list sources for one vendor alone."""
     return path.endswith(("CMakeLists.txt", ".cmake")) or path.rpartition("/")[2] == "setup.py"
