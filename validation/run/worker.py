@@ -14,6 +14,7 @@ from typing import IO, Any
 from porter.validation.devices import registry
 from porter.validation.devices.device import Device
 from porter.validation.run.case import SideKey, Task, check
+from porter.validation.toolchain.elsewhere import stand
 
 from porter.system.cache import cache_folder, temporary_root
 from porter.system.limits import die_with, limit_worker
@@ -79,6 +80,7 @@ def serve(tasks: IO[bytes], answers: IO[bytes]) -> None:
         try:
             if task.folder:
                 os.chdir(task.folder)
+            stand(task.elsewhere)
             answer: tuple[str, Any] = ("done", check(task, _open, say))
         except MemoryError:
             answer = ("crash", "out of memory")
