@@ -17,12 +17,11 @@ from porter.check.history import Base, Blob, contents, differences
 from porter.check.index import Damaged, Index, kept_trees, save_index
 from porter.check.overlay import Around, Fact, NotLocal, Overlay
 from porter.check.side import Machine, Side, known_build_file, look_quickly
-from porter.dual.headers import SHIMS
-from porter.engine.support import header_names
 from porter.project.compilation import database_flags
 from porter.project.dialects import Told, is_build_list
 from porter.project.discovery import Entry, Kind, handlings, is_code, settings_folder
-from porter.project.manifest import NAME, is_ours
+from porter.project.manifest import is_ours
+from porter.project.support_files import is_own_place
 from porter.project.writing import is_temporary
 from porter.settings import Handling
 from porter.system.reading import read_regular
@@ -70,7 +69,7 @@ def keep_tree(source: Path, base: Base, blobs: Mapping[str, Blob], head: Side, b
     there = all(path in head.known or path in base.changed for path in before.known)  # git and we see the same files
     if base.tree is None or not is_plain or not there or not _is_usual(source, machine):
         return
-    if any(_is_ours(path) for path in blobs):
+    if any(is_own_place(path) for path in blobs):
         return
     links = (entry for entry in head.entries.values() if entry.kind is Kind.LINK)
     has_links = any(one.lower().endswith(".cu") for entry in links for one in (entry.path, entry.target or ""))
@@ -95,10 +94,6 @@ def _key(source: Path, machine: Machine) -> str:
 def _is_usual(source: Path, machine: Machine) -> bool:
     """Whether the files that take part are those that git knows, and it is no port of ours."""
     return machine.choices.gitignored is Handling.SKIP and not is_ours(source)
-
-
-def _is_ours(path: str) -> bool:
-    return path == NAME or path.startswith(f"{SHIMS}/") or path in header_names()
 
 
 def _both(source: Path, base: Base, tree: str, index: Index, folder: Path, machine: Machine) -> Both | None:
@@ -143,7 +138,7 @@ def _facts_now(source: Path, paths: Iterable[str], machine: Machine) -> dict[str
     """The files of the work tree."""
     entries: dict[str, Entry | None] = {}
     for path, handling in handlings(machine.choices, source, paths).items():
-        if path.endswith("/") or _is_ours(path):
+        if path.endswith("/") or is_own_place(path):
             raise NotLocal(f"{path}: a repository in the repository, or a file of ours")
         entries[path] = None
         if handling is not Handling.SKIP and not is_temporary(path.rpartition("/")[2]):

@@ -107,14 +107,13 @@ def test_the_document_is_the_same_whatever_the_cluster(home: _Home, tmp_path: Pa
 
 def test_a_worker_without_compilers_runs_what_another_compiled(home: _Home, tmp_path: Path) -> None:
     """One compiles and then runs nothing, the other has a C compiler alone: the document is the same."""
-    gcc = shutil.which("gcc")
-    if gcc is None:
-        pytest.skip("no gcc")
     (tmp_path / "bin").mkdir()
     for name in ("gcc", "as", "ld", "git", "unshare", "sh", "mount"):
-        found = shutil.which(name)
-        if found is not None:
+        for found in [path for path in (Path("/bin", name), Path("/usr/bin", name)) if path.exists()][:1]:
             (tmp_path / "bin" / name).symlink_to(found)
+    gcc = str(tmp_path / "bin" / "gcc")
+    if not Path(gcc).exists():
+        pytest.skip("no gcc")
     bare = {
         "PATH": str(tmp_path / "bin"),
         "PORTER_HOST_CC": gcc,
