@@ -1,4 +1,4 @@
-"""Estimates beside published measurements of an MI300X: `python -m benchmarks.estimate [-v]`.
+"""Estimates beside published measurements of an MI300X: `python -m benchmarks.estimate [-v]`; `--cost`: of counting.
 
 The kernels are ours, written after what the sources say of theirs; `estimate_published.csv` holds the figures. The
 streams are what the model's latencies and bandwidths were fitted on, the other classes were not fitted.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import itertools
 from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ from porter.validation.devices.core.launch import Options, Sample
 from porter.validation.devices.core.result import NotRun, Ran
 from porter.validation.devices.gfx942 import Module, open_device
 from porter.validation.estimate.chip import Chip, load
+from porter.validation.estimate.compare import Time, compared
 from porter.validation.estimate.model import Estimate, estimate
 from porter.validation.estimate.work import Launched
 from porter.validation.toolchain.clang import Assembled, assemble_text
@@ -35,6 +37,8 @@ extern "C" __global__ void read(double *a, const double *b, int n) {
     double t = b[ID];
     if (t == 0.123) a[ID] = t;
 }
+extern "C" __global__ void scatter(double *a, const double *b, int n) { a[(ID * 40503u) % n] = b[(ID * 2654435u) % n]; }
+extern "C" __global__ void bins(float *a, const double *b, int n) { atomicAdd(&a[(ID * 40503u) % n], 1.0f); }
 extern "C" __global__ void sum(f4 *a, const f4 *b, int n) { /* the same n f4 in every block, round and round */
     f4 s = 0;
     int at = threadIdx.x % n, over = 1024 < n ? n : (1023 / n + 1) * n, loads = n < 1024 ? 32 : 8 * ((n + 1023) / 1024);
@@ -109,6 +113,17 @@ LOOPS = {
     "mfma_f16": 16 * 16 * 16 * 2 / 64,
     "mfma_fp8": 16 * 16 * 32 * 2 / 64,
 }
+COSTED = (
+    ("init", 8192, 256, 1 << 21),
+    ("read", 8192, 256, 1 << 21),
+    ("scatter", 8192, 256, 1 << 21),
+    ("bins", 8192, 256, 100),
+    ("fma_f32", 512, 256, 0),
+    ("mfma_f16", 64, 256, 0),
+    ("lds_b32", 512, 256, 0),
+    ("lds_b128", 512, 256, 0),
+)
+"""Kernel, blocks, threads, n."""
 LDS = {"lds_b32": 4, "lds_b64": 8, "lds_b128": 16}
 
 
@@ -122,7 +137,7 @@ class Point:
     estimated: float
     naive: float
     """What bytes or operations over the peak alone give."""
-    limit: str
+    estimate: Estimate
 
     @property
     def error(self) -> float:
@@ -180,13 +195,20 @@ def lds(module: Module, chip: Chip, kernel: str) -> tuple[Estimate, float, float
     return found, 2 * LDS[kernel] * 64 * blocks * 256 / found.nanoseconds, 81700.0
 
 
-def points() -> list[Point]:
-    """Every published figure with its estimate."""
-    chip, device = load("mi300x"), open_device()
-    made = assemble_text(CODE)
+def compiled() -> Module:
+    """The kernels on the virtual device."""
+    device, made = open_device(), assemble_text(CODE)
     if isinstance(device, NotRun) or not isinstance(made, Assembled):
         raise SystemExit(str(device if isinstance(device, NotRun) else made))
     module = device.compile(made.text)
+    if isinstance(module, NotRun):
+        raise SystemExit(str(module))
+    return module
+
+
+def points() -> list[Point]:
+    """Every published figure with its estimate."""
+    chip, module = load("mi300x"), compiled()
     found: list[Point] = []
     for row in csv.DictReader(PUBLISHED.open()):
         kernel, size = row["kernel"], int(row["size"])
@@ -199,20 +221,56 @@ def points() -> list[Point]:
         else:
             one = lds(module, chip, kernel) if row["class"] == "lds" else arithmetic(module, chip, kernel)
         name = f"{kernel} {size}" + (f", {row['blocks_per_cu']} per CU" if row["class"] == "stream" else "")
-        found.append(Point(row["class"], name, float(row["value"]), one[1], one[2], one[0].limit))
+        found.append(Point(row["class"], name, float(row["value"]), one[1], one[2], one[0]))
     return found
+
+
+def costs() -> None:
+    """Processor time with every counter on over that of a plain run, one host thread both times."""
+    chip, module = load("mi300x"), compiled()
+    for kernel, blocks, threads, n in COSTED:
+        arrays = [np.zeros(1 << 21), np.zeros(1 << 21)]
+        plain = Options(uninitialised=False, threads=1)
+        counting = Options(uninitialised=False, caches=chip.caches, count_memory=True)
+        seconds: dict[str, float] = {}
+        for name, options in (("plain", plain), ("counting", counting), ("plain", plain), ("counting", counting)):
+            outcome = module.launch(kernel, blocks, threads, [*arrays, n], options=options)
+            if not isinstance(outcome, Ran):
+                raise SystemExit(f"{kernel}: {outcome}")
+            seconds[name] = min(outcome.cpu_seconds, seconds.get(name, outcome.cpu_seconds))
+        before, after = seconds["plain"], seconds["counting"]
+        print(f"{kernel:12} {before:7.3f} s {after:7.3f} s  x {after / before:.2f}")
+
+
+def directions(found: list[Point]) -> str:
+    """Of all pairs of a kernel: where the bands let a direction be said, and how often it is the published one."""
+    stated = right = pairs = 0
+    for one, two in itertools.combinations(found, 2):
+        if one.name.split()[0] != two.name.split()[0] or one.published == two.published:
+            continue
+        pairs += 1
+        times = [Time(1 / p.estimated, p.estimate.band, p.estimate.limit, p.estimate.tested) for p in (one, two)]
+        direction = compared("", "", ("", ""), (times[0], times[1])).direction
+        stated += direction != "open"
+        right += direction == ("less" if two.published > one.published else "more")
+    return f"{pairs:,} pairs, {stated:,} directions stated, {right:,} as published"
 
 
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("-v", action="store_true", help="every point")
+    parser.add_argument("--cost", action="store_true", help="what counting costs instead")
     wanted = parser.parse_args()
+    if wanted.cost:
+        costs()
+        return
     groups: defaultdict[str, list[Point]] = defaultdict(list)
     for point in points():
         groups[point.group].append(point)
         if wanted.v:
-            print(f"{point.name:28} {point.published:10.0f} {point.estimated:10.0f} {point.error:+.0%}  {point.limit}")
+            figures = f"{point.published:10.0f} {point.estimated:10.0f} {point.error:+.0%}"
+            print(f"{point.name:28} {figures}  {point.estimate.limit}")
     print("| class | points | mean error | 90 % within | worst | roofline's mean error |\n|---|---|---|---|---|---|")
     for group, found in groups.items():
         errors = np.abs([point.error for point in found])
@@ -222,6 +280,8 @@ def main() -> None:
             f"| {group} | {len(found)} | {errors.mean():.1%} | {np.quantile(errors, 0.9):.1%} | "
             f"{worst.error:+.1%} ({worst.name}) | {naive.mean():.0%} |"
         )
+    for group, found in groups.items():
+        print(f"{group}: {directions(found)}")
 
 
 if __name__ == "__main__":

@@ -40,17 +40,23 @@ class Touched:
     """What a file of code includes, directly or not."""
 
 
-def with_proofs(result: CheckResult, touched: Touched, *, build: bool, validate: bool) -> CheckResult:
-    """The result with what was built and validated, where that was asked for."""
+Prove = Callable[[Touched], Proof]
+
+
+def with_proofs(
+    result: CheckResult, touched: Touched, *, build: bool, validate: bool, more: Mapping[str, Prove] | None = None
+) -> CheckResult:
+    """The result with what was built and validated, where that was asked for, and what `more` proves by name."""
     proofs: list[Proof] = []
     if build:
         proofs.append(_guarded("build", build_touched, touched))
     if validate:
         proofs.append(_guarded("validate", validate_touched, touched))
+    proofs += [_guarded(name, prove, touched) for name, prove in (more or {}).items()]
     return replace(result, proofs=tuple(proofs))
 
 
-def _guarded(name: str, prove: Callable[[Touched], Proof], touched: Touched) -> Proof:
+def _guarded(name: str, prove: Prove, touched: Touched) -> Proof:
     try:
         return prove(touched)
     except Unusable as error:

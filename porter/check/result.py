@@ -64,7 +64,7 @@ class Proof:
     """What building or validating the kernels that changed came to."""
 
     name: str
-    """`build` or `validate`."""
+    """`build`, `validate` or `perf`."""
     step: Step
     reason: str
     subjects: tuple[Mapping[str, Any], ...] = ()

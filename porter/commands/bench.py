@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -36,6 +36,16 @@ def bench_command(
     size: Annotated[
         list[str] | None, typer.Option(metavar="NAME=NUMBER", help="With gfx942: another value of a case's symbol.")
     ] = None,
+    sweep: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=N,N",
+            help="With gfx942: other values of `block`, `launch_bounds` or a symbol of the case, one after the other.",
+        ),
+    ] = None,
+    against: Annotated[
+        Path | None, typer.Option(metavar="JSON", help="With gfx942: what an earlier run wrote with --format json.")
+    ] = None,
     port: Annotated[
         Path | None, typer.Option(metavar="TREE", help="The port, as `porter port` wrote it; default: made on the fly.")
     ] = None,
@@ -56,7 +66,13 @@ def bench_command(
     @guarded
     def run() -> int:
         if devices == _ESTIMATED:
-            return _estimate(paths, chip, case, warp, size, port, timeout, form, place(cluster, store, _cores()))
+            sweeps = tuple(_sweep(text) for text in sweep or ())
+            sizes = tuple(_size(text) for text in size or ())
+            wanted = _Wanted(chip, warp, sizes, sweeps, against, form)
+            return _estimate(paths, case, wanted, port, timeout, place(cluster, store, _cores()))
+        for name, given in (("--sweep", sweep), ("--against", against), ("--size", size)):
+            if given:
+                raise Unusable(f"{name} goes with --devices gfx942: what is measured is the case as it is")
         from porter.project.progress import shown_progress, shown_tasks
         from porter.report.render import dump
         from porter.validation.run.bench import BenchRequest, bench
@@ -87,31 +103,43 @@ def bench_command(
     raise typer.Exit(run())
 
 
+@dataclass(frozen=True)
+class _Wanted:
+    """What is asked of an estimate alone."""
+
+    chip: str
+    warp: str
+    sizes: tuple[tuple[str, int], ...]
+    sweeps: tuple[tuple[str, tuple[int, ...]], ...]
+    against: Path | None
+    form: DataFormat
+
+
 def _estimate(
     paths: list[Path] | None,
-    chip: str,
     case: list[str] | None,
-    warp: str,
-    size: list[str] | None,
+    wanted: _Wanted,
     port: Path | None,
     timeout: float,
-    form: DataFormat,
     where: Where,
 ) -> int:
     from porter.project.progress import shown_progress, shown_tasks
     from porter.report.render import dump
     from porter.validation.estimate.bench import EstimateRequest, estimate_cases
+    from porter.validation.estimate.compare import earlier
     from porter.validation.estimate.report import estimate_json, estimate_text
 
     request = EstimateRequest(
         tuple(paths or (Path(),)),
-        chip,
+        wanted.chip,
         tuple(case or ()),
-        tuple(name.strip() for name in warp.split(",")),
-        tuple(_size(text) for text in size or ()),
+        tuple(name.strip() for name in wanted.warp.split(",")),
+        wanted.sizes,
+        wanted.sweeps,
         tree=port,
         launch_seconds=timeout,
     )
+    before = earlier(_document(wanted.against), wanted.chip) if wanted.against is not None else {}
     if where.is_plain:
         with shown_progress("estimating") as progress:
             report = estimate_cases(request, progress)
@@ -120,8 +148,18 @@ def _estimate(
 
         with shown_tasks("estimating") as tasks:
             report = estimated(request, replace(where, progress=tasks))
-    sys.stdout.write(dump(estimate_json(report)) if form is DataFormat.JSON else estimate_text(report))
+    report = replace(report, before=tuple(before.items()))
+    sys.stdout.write(dump(estimate_json(report)) if wanted.form is DataFormat.JSON else estimate_text(report))
     return DONE if report.is_done else WORK_LEFT
+
+
+def _document(path: Path) -> object:
+    from porter.system.reading import read_json
+
+    try:
+        return read_json(path)
+    except (OSError, ValueError) as error:
+        raise Unusable(f"{path}: {error}") from None
 
 
 def _cores() -> int:
@@ -133,6 +171,14 @@ def _size(text: str) -> tuple[str, int]:
     if not name.isidentifier() or not value.isdecimal():
         raise Unusable(f"--size {text}: NAME=NUMBER is wanted")
     return name, int(value)
+
+
+def _sweep(text: str) -> tuple[str, tuple[int, ...]]:
+    name, _, values = text.partition("=")
+    numbers = [value.strip() for value in values.split(",")]
+    if not name.isidentifier() or not all(value.isdecimal() and int(value) > 0 for value in numbers):
+        raise Unusable(f"--sweep {text}: NAME=NUMBER,NUMBER is wanted")
+    return name, tuple(dict.fromkeys(map(int, numbers)))
 
 
 def _devices(given: str) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -41,6 +42,10 @@ def check_command(
     validate: Annotated[
         bool, typer.Option("--validate", help="Run the cases whose sources, headers or references changed, too.")
     ] = False,
+    perf: Annotated[
+        bool,
+        typer.Option("--perf", help="Estimate the cases that changed, too: fails where one grows beyond its band."),
+    ] = False,
     timeout: Annotated[
         float | None, typer.Option(metavar="SECONDS", min=1, help="Time limit; a check that needs longer fails.")
     ] = None,
@@ -64,8 +69,9 @@ def check_command(
     @guarded
     def run() -> int:
         from porter.check.formats import render
-        from porter.check.gate import CheckRequest, check
+        from porter.check.gate import CheckRequest, check, checkout_of
         from porter.check.limit import Expired, time_limit
+        from porter.check.perf import perf_touched
         from porter.check.proofs import with_proofs
         from porter.check.store import user_store
         from porter.project.progress import shown_progress
@@ -79,7 +85,9 @@ def check_command(
             with time_limit(timeout or choices.timeout):
                 with shown_progress() as progress:
                     answer = check(request, user_store(), progress)
-                result = with_proofs(answer.result, answer.touched, build=build, validate=validate)
+                estimates = partial(perf_touched, root=checkout_of(source).anchor, update=update_baseline)
+                more = {"perf": estimates} if perf else {}
+                result = with_proofs(answer.result, answer.touched, build=build, validate=validate, more=more)
         except Expired as late:
             complain(f"check: {late}")
             return WORK_LEFT

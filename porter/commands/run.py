@@ -47,6 +47,10 @@ def run_command(
     go_on: Annotated[
         bool, typer.Option("--go-on", help="After a fault, give the program an error instead of ending it.")
     ] = False,
+    profile: Annotated[
+        bool, typer.Option("--profile", help="Count every launch, and estimate its time on a GPU; nothing is measured.")
+    ] = False,
+    chip: Annotated[str, typer.Option(metavar="NAME", help="With --profile: the GPU to estimate for.")] = "mi300x",
     devices: Annotated[int, typer.Option(metavar="N", min=1, max=64, help="GPUs that the program sees.")] = 1,
     cluster: Cluster = "local",
     store: StoreFile = None,
@@ -72,8 +76,11 @@ def run_command(
             go_on=go_on,
             delay=delay,
             devices=devices,
+            profile=chip if profile else None,
         )
         if compare:
+            if profile:
+                raise Unusable("--profile goes with a single program: porter run --profile -- ./program arguments")
             if words:
                 raise Unusable("--compare takes its programs from porter.toml, not from the command line")
             from porter.validation.programs.compare import compare_project

@@ -6,6 +6,7 @@ import csv
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import numpy as np
@@ -14,10 +15,11 @@ from porter.validation.devices.core.launch import Options, Sample
 from porter.validation.devices.core.result import Executed, Ran, Site
 from porter.validation.devices.gfx942 import Module
 from porter.validation.estimate.chip import LINE, load, names
+from porter.validation.estimate.compare import Compared, Time, compared
 from porter.validation.estimate.counters import counters
 from porter.validation.estimate.issue import issue
 from porter.validation.estimate.model import UNTESTED, Estimate, estimate
-from porter.validation.estimate.work import Launched, Step, lds_cycles, steps
+from porter.validation.estimate.work import Launched, Step, lds_cycles, steps, wave_latency
 from typer.testing import CliRunner
 
 from porter.cli import app
@@ -53,6 +55,22 @@ extern "C" __global__ void roots(float *a, float *c, int n) {
     float v = a[ID];
     for (int i = 0; i < 64; i++) v = __builtin_amdgcn_rcpf(v + 1);
     c[ID] = v;
+}
+extern "C" __global__ void counted(int *a, int apart) {
+    __builtin_amdgcn_wave_barrier();
+    atomicAdd(&a[apart == 1 ? ID % 32 : ID * apart], (int)threadIdx.x);
+}
+extern "C" __global__ void indexed(float *a, float *c, int n) {
+    float own[64];
+#pragma nounroll
+    for (int k = 0; k < 64; k++) own[(k * n) & 63] = a[ID] + k;
+    c[ID] = own[n & 31];
+}
+extern "C" __global__ void wide(const int *entry, float4 *c) {
+    __shared__ float4 room[64 * 16];
+    room[threadIdx.x] = float4{};
+    __syncthreads();
+    c[threadIdx.x] = room[entry[threadIdx.x]];
 }
 """
 
@@ -203,6 +221,122 @@ def test_chips() -> None:
     assert load("mi300x").cus == 304 and load("mi300x").caches.l2_sets * 16 * LINE == 4 << 20
     with pytest.raises(Unusable, match="there are: mi300a, mi300x"):
         load("h100")
+
+
+def test_contended_atomics_are_done_one_after_the_other(module: Module) -> None:
+    """All lanes on one line against each on a line of its own: as many atomics, another time; the cause is named."""
+    chip = load("mi300x")
+    sample = Sample(256, 1)
+    one, apart = (launched(module, "counted", np.zeros(N * 32, np.int32), n, sample=sample) for n in (1, 32))
+    assert one.counters.atomics == apart.counters.atomics == 256 * 256
+    assert one.counters.hottest == 256 * 256 and apart.counters.hottest == 1
+    hot, cold = estimate(chip, one), estimate(chip, apart)
+    assert hot.limit == "atomics of one line" and not hot.tested and hot.band >= UNTESTED
+    assert hot.nanoseconds > 4 * 256 * 256 > cold.nanoseconds
+    assert hot.costs[0].cause == "atomics on the same line" and hot.costs[0].places
+
+
+def test_scratch_goes_through_the_caches(module: Module) -> None:
+    found = launched(module, "indexed", np.zeros(N, np.float32), np.zeros(N, np.float32), 5)
+    private = [step.executed for step in steps(found.counters) if step.executed.space == "private"]
+    assert sum(one.l2_requests for one in private) > 0
+    assert "spills to scratch" in {cost.cause for cost in estimate(load("mi300x"), found).costs}
+
+
+def loop(turns: int, *, ahead: bool) -> tuple[Step, ...]:
+    """A loop around a load from memory: awaited at once, or a turn later."""
+    load_, wait = ("global_load_dword v1, v0, s[0:1]", turns), ("s_waitcnt vmcnt(0)", turns)
+    texts = [
+        ("s_mov_b32 s0, 0", 1),
+        ("global_load_dword v1, v0, s[0:1]", 1),
+        *((wait, load_) if ahead else (load_, wait)),
+        *[("v_fma_f64 v[2:3], v[2:3], v[2:3], v[2:3]", turns)] * 100,
+        ("s_endpgm", 1),
+    ]
+    made = (Executed(Site(text, 1), 0, None, n, 64 * n, n, 64 * n, 256 * n, 0, n, n, n, n) for text, n in texts)
+    return tuple(Step(one, issue(one.site.text.split()[0])) for one in made)
+
+
+def test_loads_that_a_loop_asks_for_a_turn_ahead_hide_behind_its_work() -> None:
+    chip = load("mi300x")
+    at_once, ahead = (wave_latency(chip, loop(50, ahead=way), 1) for way in (False, True))
+    turn = 100 * 4 / chip.clock
+    assert at_once > 50 * (turn + chip.latency["memory"])
+    assert at_once - 50 * turn < ahead < at_once - 45 * turn
+
+
+@pytest.mark.parametrize(
+    ("changed", "extra"),
+    [({}, 0), ({20: 8}, 1), ({20: 0}, 0), ({1: 8, 2: 0}, 1), ({1: 8, 2: 16}, 2), ({20: 128}, 1), ({4: 128}, 0)],
+)
+def test_lanes_that_the_lds_serves_together(module: Module, changed: dict[int, int], extra: int) -> None:
+    """Of 16-byte reads lanes 0-3 with 20-23, 4-7 with 16-19; entries 8 apart are in the same banks."""
+    entries = np.array([lane % 8 + 64 * (lane // 8 % 4) + 8 * (lane // 32) for lane in range(64)], np.int32)
+    for lane, entry in changed.items():
+        entries[lane] = entry
+    options = Options(uninitialised=False, count_memory=True)
+    ran = module.launch("wide", 1, 64, [entries, np.zeros((64, 4), np.float32)], options=options)
+    assert isinstance(ran, Ran), ran
+    (read,) = [one for one in ran.counters.memory if "ds_read_b128" in one.site.text]
+    assert read.conflicts == extra
+
+
+def times(ratio: float, limits: tuple[str, str] = ("memory", "memory"), *, tested: bool = True) -> Compared:
+    pair = Time(1.0, 1.3, limits[0], tested), Time(ratio, 1.2, limits[1], tested)
+    return compared("case", "n=1", ("a", "b"), pair)
+
+
+def test_a_direction_is_stated_only_beyond_the_bands() -> None:
+    assert [times(ratio).direction for ratio in (0.7, 0.8, 1.0, 1.29, 1.31)] == ["less", "open", "open", "open", "more"]
+    for other in (times(1.5, ("memory", "latency")), times(1.5, tested=False)):
+        assert other.direction == "open" and other.needed == pytest.approx(1.56)
+    assert "open" in times(1.0).said and "more time" in times(2.0).said
+
+
+def bench(*options: str) -> tuple[int, dict[str, Any]]:
+    done = CliRunner().invoke(app, ["bench", str(CASES), "--devices", "gfx942", "--format", "json", *options])
+    if done.exit_code == 2:
+        return 2, {}
+    document = json.loads(done.stdout)
+    jsonschema.validate(document, schemas.load("estimate"))
+    if any("clang" in (row["reason"] or "") for row in document["estimates"]):
+        pytest.skip("no compiler for gfx942")
+    return done.exit_code, document
+
+
+CASES = ROOT / "samples" / "block_reduce"
+
+
+def test_a_sweep_compares_each_value_with_the_case(tmp_path: Path) -> None:
+    code, document = bench("--case", "dot", "--sweep", "block=64,1024", "--sweep", "blocks=2", "--sweep", "else=1")
+    rows = {
+        row["variant"]: row for row in document["estimates"] if row["shape"].startswith("n=1000, blocks=3, threads=32")
+    }
+    assert set(rows) == {"", "block=64", "block=1024", "blocks=2", "else=1"}
+    assert code == 1 and "no symbol" in rows["else=1"]["reason"]
+    assert rows["blocks=2"]["blocks"] == 2 and rows["block=64"]["blocks"] == 2
+    for one in document["comparisons"]:
+        apart = max(one["ratio"], 1 / one["ratio"])
+        assert (one["direction"] == "open") == (apart <= one["needed"])
+    earlier = tmp_path / "before.json"
+    earlier.write_text(json.dumps(document))
+    _, again = bench("--case", "dot", "--against", str(earlier))
+    found = [one for one in again["comparisons"] if one["before"] == "before"]
+    assert found and all(one["ratio"] == 1 and one["direction"] == "open" for one in found)
+
+
+def test_a_block_size_that_changes_the_result_is_told() -> None:
+    """A block sums a chunk: with other blocks there are other chunks."""
+    _, document = bench("--case", "block_sum_float", "--sweep", "block=128")
+    doubts = {row["doubt"] for row in document["estimates"] if row["variant"] == "block=128" and row["estimate"]}
+    assert "it leaves another result behind" in doubts
+
+
+def test_sweeps_that_mean_nothing_are_refused(tmp_path: Path) -> None:
+    assert bench("--sweep", "block=x")[0] == 2
+    (tmp_path / "other.json").write_text("{}")
+    assert bench("--against", str(tmp_path / "other.json"))[0] == 2
+    assert CliRunner().invoke(app, ["bench", str(CASES), "--devices", "cuda", "--sweep", "block=64"]).exit_code == 2
 
 
 def test_command_says_that_nothing_was_measured() -> None:

@@ -226,6 +226,22 @@ def test_actions_are_ranked_and_have_a_place_an_effort_and_its_basis(inputs: Inp
     assert {row["path"] for row in rows if row["kind"] == "case"} >= {"plain.cu", "texture/look.cu"}
 
 
+def test_places_that_read_alike_cost_a_change_and_not_a_thought(inputs: Inputs) -> None:
+    """778 calls of one name are not 778 problems; 778 names are."""
+
+    def minutes(message: str) -> int:
+        live = [one for one in inputs.report["findings"] if one["effort"] == "manual" and not one["suppressed"]]
+        places = [{**live[0], "line": 10 + at, "message": message.format(at)} for at in range(778)]
+        rows = csv.DictReader(
+            io.StringIO(written(replace(inputs, report={**inputs.report, "findings": places}), "actions"))
+        )
+        return next(int(row["minutes"]) for row in rows if row["kind"] == "manual")
+
+    one_cause, lines_only, many_causes = (minutes(text) for text in ("no gather", "no gather at {}", "no gather_{}"))
+    assert one_cause == lines_only
+    assert 600 < one_cause < many_causes / 4
+
+
 def test_csv_has_every_kernel_and_no_formula(inputs: Inputs) -> None:
     rows = list(csv.DictReader(io.StringIO(written(inputs, "csv"))))
     assert {row["kernel"] for row in rows} == {"block_sum", "locked", "look_up", "nasty", "scale"}

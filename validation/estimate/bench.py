@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
 from porter.validation.cases.case import LANES, Case, CaseError, Symbols
 from porter.validation.cases.hooks import HookFailed
 from porter.validation.cases.inputs import Trial, fill
 from porter.validation.devices import registry
 from porter.validation.devices.core.launch import Sample
-from porter.validation.devices.core.result import Ran
-from porter.validation.devices.device import BuildFailed, Launch
+from porter.validation.devices.core.result import Array, Ran
+from porter.validation.devices.device import BuildFailed, Device, Launch, Program
 from porter.validation.devices.virtual import VirtualKernel
 from porter.validation.estimate.chip import Chip, load
+from porter.validation.estimate.compare import Compared, Key, Time, compared
 from porter.validation.estimate.counters import counters
 from porter.validation.estimate.model import Estimate, estimate
 from porter.validation.estimate.work import Launched
@@ -23,6 +25,9 @@ from porter.validation.run.plan import Request, collect, sides_of
 from porter.validation.verdict.outcome import FileError
 
 DEVICE = "gfx942"
+BLOCK, BOUNDS = "block", "launch_bounds"
+"""What can be swept of every kernel."""
+Size = tuple[tuple[int, int, int], tuple[int, int, int], int]
 MOST_BLOCKS = 4096
 """Larger grids are sampled: the estimate needs what blocks do, not all of them."""
 
@@ -37,6 +42,8 @@ class EstimateRequest:
     warps: tuple[str, ...] = ("preserve",)
     sizes: tuple[tuple[str, int], ...] = ()
     """Symbols of the cases that get another value."""
+    sweeps: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    """`block`, `launch_bounds` or a symbol, and the values that it gets one after the other."""
     tree: Path | None = None
     build_seconds: float = 300.0
     launch_seconds: float = 60.0
@@ -55,6 +62,16 @@ class Estimated:
     counters: dict[str, int] | None = None
     reason: str = ""
     """Why there is no estimate."""
+    variant: str = ""
+    """Of a sweep: `block=128`; empty as the case has it."""
+    doubt: str = ""
+    """Why the variant may not do the same work."""
+
+    @property
+    def time(self) -> Time | None:
+        """The estimate, as far as a comparison needs it."""
+        found = self.estimate
+        return None if found is None else Time(found.nanoseconds, found.band, found.limit, found.tested)
 
 
 @dataclass(frozen=True)
@@ -64,6 +81,13 @@ class EstimateReport:
     chip: Chip
     rows: tuple[Estimated, ...]
     errors: tuple[FileError, ...]
+    before: tuple[tuple[Key, Time], ...] = ()
+    """Estimates of an earlier run."""
+
+    @property
+    def comparisons(self) -> tuple[Compared, ...]:
+        """Variants of a sweep against the case as it is, native against preserved warps, and now against before."""
+        return tuple(_comparisons(self))
 
     @property
     def is_done(self) -> bool:
@@ -88,6 +112,27 @@ def estimate_cases(request: EstimateRequest, progress: Callable[[int, int], None
     return EstimateReport(chip, tuple(found), tuple(wrong))
 
 
+def _comparisons(report: EstimateReport) -> Iterator[Compared]:
+    before = dict(report.before)
+    known = {_key(row): row.time for row in report.rows}
+    for row in report.rows:
+        case, warp, variant, shape = key = _key(row)
+        time, also = row.time, ", native" if warp == "native" else ""
+        if time is None:
+            continue
+        plain, preserved = known.get((case, warp, "", shape)), known.get((case, "preserve", "", shape))
+        if variant and plain is not None:
+            yield compared(case, shape, (f"as it is{also}", f"{variant}{also}"), (plain, time), row.doubt)
+        if warp == "native" and not variant and preserved is not None:
+            yield compared(case, shape, ("preserve", "native"), (preserved, time))
+        if key in before:
+            yield compared(case, ", ".join(filter(None, (shape, variant))), ("before", "now"), (before[key], time))
+
+
+def _key(row: Estimated) -> Key:
+    return row.case, row.warp or "", row.variant, row.shape
+
+
 def _case(case: Case, plan: Request, request: EstimateRequest, chip: Chip) -> Iterator[Estimated]:
     for side in sides_of(case, (), (DEVICE,), plan):
         base = Estimated(case.name, side.warp, "")
@@ -97,43 +142,140 @@ def _case(case: Case, plan: Request, request: EstimateRequest, chip: Chip) -> It
         if side.program is None or isinstance(device, str):
             yield replace(base, reason=side.reason or str(device))
             continue
-        loaded = device.compile(side.program, request.build_seconds)
-        if isinstance(loaded, BuildFailed):
-            first = next((line for line in loaded.output.splitlines() if "error" in line), "the compiler failed")
-            yield replace(base, reason=first.strip())
-        elif not isinstance(loaded, VirtualKernel):
-            yield replace(base, reason=getattr(loaded, "reason", "not run"))
-        else:
-            for symbols in _shapes(case, dict(request.sizes)):
-                yield _one(case, loaded, symbols, side.lanes, base, request, chip)
+        loaded = _loaded(device, side.program, request)
+        if isinstance(loaded, str):
+            yield replace(base, reason=loaded)
+            continue
+        bounded = [
+            (value, _loaded(device, _with_bounds(side.program, value), request))
+            for value in dict(request.sweeps).get(BOUNDS, ())
+        ]
+        for symbols in _shapes(case, dict(request.sizes)):
+            yield from _variants(case, loaded, bounded, symbols, side.lanes, base, request, chip)
+
+
+def _loaded(device: Device, program: Program, request: EstimateRequest) -> VirtualKernel | str:
+    """The kernel, or why there is none."""
+    made = device.compile(program, request.build_seconds)
+    if isinstance(made, BuildFailed):
+        first = next((line for line in made.output.splitlines() if "error" in line), "the compiler failed")
+        return first.strip()
+    return made if isinstance(made, VirtualKernel) else str(getattr(made, "reason", "not run"))
+
+
+def _with_bounds(program: Program, threads: int) -> Program:
+    """Compiled for blocks of at most so many threads; what a kernel says of itself in the source goes before."""
+    return replace(program, options=(*program.options, f"--gpu-max-threads-per-block={threads}"))
 
 
 def _shapes(case: Case, sizes: dict[str, int]) -> Iterator[Symbols]:
     seen: list[Symbols] = []
     for symbols in case.shapes():
-        changed = {name: sizes.get(name, value) for name, value in symbols.items()}
+        changed = _changed(case, symbols, sizes)
         if changed not in seen:
             seen.append(changed)
             yield changed
+
+
+def _changed(case: Case, symbols: Symbols, sizes: dict[str, int]) -> Symbols:
+    """Other sizes, and what the case derives from them."""
+    changed = {name: sizes.get(name, value) for name, value in symbols.items()}
+    for name, expression in case.symbols:
+        if name not in sizes and symbols[name] == case.number(expression, symbols, "symbols"):
+            changed[name] = case.number(expression, changed, "symbols")
+    return changed
+
+
+@dataclass(frozen=True)
+class _Run:
+    """A counted run: the row, and the arrays afterwards; none of a sample."""
+
+    row: Estimated
+    arrays: tuple[Array | None, ...] | None = None
+
+
+def _variants(
+    case: Case,
+    loaded: VirtualKernel,
+    bounded: Sequence[tuple[int, VirtualKernel | str]],
+    symbols: Symbols,
+    lanes: int,
+    base: Estimated,
+    request: EstimateRequest,
+    chip: Chip,
+) -> Iterator[Estimated]:
+    """The case as it is, then each value of each sweep."""
+    shape = ", ".join(f"{name}={value}" for name, value in symbols.items())
+    base = replace(base, shape=shape)
+    size = dimensions(case, {**symbols, LANES: lanes})
+    plain = _one(case, loaded, symbols, size, base, request, chip)
+    yield plain.row
+    for name, values in request.sweeps:
+        for value in () if name == BOUNDS else values:
+            row = replace(base, variant=f"{name}={value}")
+            if name == BLOCK and max(size[1][1:]) > 1:
+                yield replace(row, reason="its block has more than one dimension: sweep a symbol of the case")
+            elif name == BLOCK:
+                grid, block, shared = size
+                other = ((-(-grid[0] * block[0] // value), *grid[1:]), (value, 1, 1), shared)
+                run = _one(case, loaded, symbols, other, row, request, chip)
+                yield replace(run.row, doubt=_same_work(plain, run))
+            elif name not in symbols:
+                yield replace(row, reason=f"{name} is no symbol of the case; `block` and `launch_bounds` always are")
+            else:
+                changed = _changed(case, symbols, {name: value})
+                other = dimensions(case, {**changed, LANES: lanes})
+                yield _one(case, loaded, changed, other, row, request, chip).row
+    threads = size[1][0] * size[1][1] * size[1][2]
+    for value, kernel in bounded:
+        row = replace(base, variant=f"{BOUNDS}={value}")
+        if isinstance(kernel, str):
+            yield replace(row, reason=kernel)
+        elif threads > value:
+            yield replace(row, reason=f"the case launches blocks of {threads}")
+        else:
+            run = _one(case, kernel, symbols, size, row, request, chip)
+            same = plain.row.counters == run.row.counters
+            yield replace(run.row, doubt="its counters are the same" if same else _same_work(plain, run))
+
+
+def _same_work(plain: _Run, other: _Run) -> str:
+    """Nothing where both runs left the same behind; else why they may not be compared."""
+    if other.row.estimate is None:
+        return ""
+    if plain.arrays is None or other.arrays is None:
+        return "results not compared: not all blocks ran"
+    pairs = zip(plain.arrays, other.arrays, strict=True)
+    if all(one is None or two is None or _alike(one, two) for one, two in pairs):
+        return ""
+    return "it leaves another result behind"
+
+
+def _alike(one: Array, two: Array) -> bool:
+    """But for the order of sums."""
+    if np.array_equal(one.view(np.uint8), two.view(np.uint8)):
+        return True
+    if one.dtype.kind not in "fc":
+        return False
+    with np.errstate(all="ignore"):
+        return bool(np.allclose(one, two, rtol=1e-2 if one.dtype.itemsize < 4 else 1e-4, atol=1e-6, equal_nan=True))
 
 
 def _one(
     case: Case,
     loaded: VirtualKernel,
     symbols: Symbols,
-    lanes: int,
+    size: Size,
     base: Estimated,
     request: EstimateRequest,
     chip: Chip,
-) -> Estimated:
-    shape = ", ".join(f"{name}={value}" for name, value in symbols.items())
-    base = replace(base, shape=shape)
+) -> _Run:
     filled = fill(case, Trial(symbols, case.seeds[0], "random"))
     packed = pack(case, filled, symbols, 0)
-    grid, block, shared = dimensions(case, {**symbols, LANES: lanes})
+    grid, block, shared = size
     blocks = grid[0] * grid[1] * grid[2]
     if not blocks or 0 in block:
-        return replace(base, reason="a launch of nothing")
+        return _Run(replace(base, reason="a launch of nothing"))
     constants = tuple((constant.name, filled.arrays[constant.name]) for constant in case.constants)
     launch = Launch(grid, block, packed.values, shared, case.cooperative, constants=constants)
     sample = None
@@ -141,10 +283,11 @@ def _one(
         sample = Sample(MOST_BLOCKS, blocks // MOST_BLOCKS)
     outcome = loaded.profile(launch, request.launch_seconds, chip.caches, sample)
     if not isinstance(outcome, Ran):
-        return replace(base, reason=str(outcome))
+        return _Run(replace(base, reason=str(outcome)))
     fixed = outcome.counters.resources.get("group_segment_fixed_size", 0)
     threads = block[0] * block[1] * block[2]
     sampled = sample.blocks if sample else blocks
     launched = Launched(blocks, threads, outcome.counters, sampled, fixed + shared)
     found = estimate(chip, launched)
-    return replace(base, blocks=blocks, sampled=sampled, estimate=found, counters=counters(launched))
+    row = replace(base, blocks=blocks, sampled=sampled, estimate=found, counters=counters(launched))
+    return _Run(row, outcome.outputs if sample is None else None)

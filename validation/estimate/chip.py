@@ -6,6 +6,7 @@ import functools
 import sys
 from dataclasses import dataclass
 from importlib import resources
+from typing import Any
 
 from porter.validation.build.occupancy import Target, find_target
 from porter.validation.devices.core.launch import Caches
@@ -33,6 +34,8 @@ class Chip:
     latency: dict[str, float]
     waves_per_ns: float
     launch_ns: float
+    atomic_ns: float
+    """Between two atomics of lanes on one line."""
 
     @property
     def cus(self) -> int:
@@ -46,28 +49,55 @@ def names() -> tuple[str, ...]:
     return tuple(sorted(entry.name[: -len(".toml")] for entry in folder.iterdir() if entry.name.endswith(".toml")))
 
 
+@dataclass(frozen=True)
+class Original:
+    """The GPU that originals are counted on: its caches. No time is estimated for it."""
+
+    name: str
+    caches: Caches
+
+
 @functools.cache
 def load(name: str) -> Chip:
     """The figures of `mi300x`; Unusable with the names there are."""
     if name not in names():
         raise Unusable(f"no figures of {name!r}; there are: {', '.join(names())}")
-    text = (resources.files("porter.validation.estimate") / "chips" / f"{name}.toml").read_text("utf-8")
-    table = tomllib.loads(text)
+    table = _table("chips", name)
     target = find_target(table["target"])
     if target is None:
         raise ValueError(f"{name}: {table['target']} has no occupancy rules")
-    sizes = table["caches"]
-    levels = [(sizes[f"{level}_bytes"] // (LINE * sizes[f"{level}_ways"]), sizes[f"{level}_ways"]) for level in _LEVELS]
     return Chip(
         name=table["name"],
         target=target,
-        caches=Caches(table["shape"]["xcds"], table["shape"]["cus_per_xcd"], *levels[0], *levels[1], *levels[2]),
+        caches=_caches(table),
         clock=table["clock"]["ghz"],
         bandwidth={key: value * 1e3 for key, value in table["bandwidth"].items()},
         latency=table["latency"],
         waves_per_ns=table["rate"]["waves_per_ns"],
         launch_ns=table["rate"]["launch_us"] * 1e3,
+        atomic_ns=table["rate"]["atomic_ns"],
     )
+
+
+@functools.cache
+def load_original(name: str = "h100") -> Original:
+    """The caches of the GPU that CUDA's side is counted on."""
+    table = _table("originals", name)
+    return Original(table["name"], _caches(table))
+
+
+def _table(folder: str, name: str) -> dict[str, Any]:
+    path = resources.files("porter.validation.estimate") / folder / f"{name}.toml"
+    found: dict[str, Any] = tomllib.loads(path.read_text("utf-8"))
+    return found
+
+
+def _caches(table: dict[str, Any]) -> Caches:
+    sizes, shape = table["caches"], table["shape"]
+    line, piece = sizes.get("line_bytes", LINE), sizes.get("write_bytes", LINE // 2)
+    levels = [(sizes[f"{level}_bytes"] // (line * sizes[f"{level}_ways"]), sizes[f"{level}_ways"]) for level in _LEVELS]
+    bits = (line.bit_length() - 1, piece.bit_length() - 1)
+    return Caches(shape["xcds"], shape["cus_per_xcd"], *levels[0], *levels[1], *levels[2], *bits)
 
 
 _LEVELS = ("l1", "l2", "last")

@@ -21,7 +21,7 @@ from porter.validation.estimate.work import (
     wave_latency,
 )
 
-BANDS = {"memory": 1.3, "l2": 1.35, "last": 1.35, "valu": 1.25, "mfma": 1.15, "lds": 1.2, "l1": 1.15, "latency": 1.4}
+BANDS = {"memory": 1.3, "l2": 1.35, "valu": 1.25, "mfma": 1.15, "lds": 1.2, "l1": 1.15, "latency": 1.4}
 """How far off, as a factor, the estimate was on published measurements of that class (docs/estimate.md)."""
 _JOIN = 1.9
 """Between 1 (one after the other) and infinity (the larger alone): fitted on streams at every occupancy."""
@@ -67,12 +67,19 @@ def estimate(chip: Chip, launched: Launched) -> Estimate:
     return replace(found, costs=_costs(chip, launched, program, found))
 
 
-def _estimate(chip: Chip, launched: Launched, program: Sequence[Step], waves_per_simd: float | None = None) -> Estimate:
+def _estimate(
+    chip: Chip,
+    launched: Launched,
+    program: Sequence[Step],
+    waves_per_simd: float | None = None,
+    *,
+    whole_blocks: bool = True,
+) -> Estimate:
     held = resident(chip, launched)
     if waves_per_simd is None:
         waves_per_simd = held.waves_per_simd
-    moved = {level: count * launched.scale for level, count in traffic(program, launched.counters).items()}
-    times = {**_cu_times(chip, launched, program), **_chip_times(chip, launched, moved)}
+    moved = {level: count * launched.scale for level, count in traffic(chip.caches, program, launched.counters).items()}
+    times = {**_cu_times(chip, launched, program, whole_blocks=whole_blocks), **_chip_times(chip, launched, moved)}
     waves = launched.blocks * launched.waves_per_block
     held_waves = max(waves_per_simd * chip.target.simds, launched.waves_per_block)
     at_once = min(waves, chip.cus * held_waves)
@@ -81,7 +88,7 @@ def _estimate(chip: Chip, launched: Launched, program: Sequence[Step], waves_per
     )
     throughput = max((time for name, time in times.items() if name != "latency"), default=0.0)
     limit = max(times, key=lambda name: times[name])
-    group = "memory" if limit.startswith("memory") else limit.partition(" ")[0]
+    group = limit.partition(" ")[0]
     sampling = 1.0 if launched.sampled == launched.blocks else 1.05
     return Estimate(
         (throughput**_JOIN + times["latency"] ** _JOIN) ** (1 / _JOIN),
@@ -95,11 +102,14 @@ def _estimate(chip: Chip, launched: Launched, program: Sequence[Step], waves_per
     )
 
 
-def _cu_times(chip: Chip, launched: Launched, program: Sequence[Step]) -> dict[str, float]:
-    """By unit, of the busiest CU: blocks are whole."""
-    most = math.ceil(launched.blocks / chip.cus) if launched.blocks else 0
+def _cu_times(chip: Chip, launched: Launched, program: Sequence[Step], *, whole_blocks: bool) -> dict[str, float]:
+    """By unit, of the busiest CU: blocks are whole, unless one wants to know what that costs."""
+    even = launched.blocks / chip.cus
+    most = math.ceil(even) if whole_blocks else even
     part = most / launched.sampled if launched.sampled else 0.0
-    simds = min(chip.target.simds, max(launched.waves_per_block * min(most, 2), 1))
+    simds = min(chip.target.simds, max(launched.waves_per_block * min(math.ceil(even), 2), 1))
+    if not whole_blocks:
+        simds = chip.target.simds
     cycles = unit_cycles(program)
     shared = {"valu": simds, "mfma": simds}
     return {unit: total * part / shared.get(unit, 1) / chip.clock for unit, total in cycles.items()}
@@ -112,6 +122,7 @@ def _chip_times(chip: Chip, launched: Launched, moved: dict[str, float]) -> dict
         "last-level cache": moved["last"] / rate["last"],
         "memory": moved["read"] / rate["read"] + moved["write"] / rate["write"],
         "dispatch": launched.blocks * launched.waves_per_block / chip.waves_per_ns,
+        "atomics of one line": launched.counters.hottest * launched.scale * chip.atomic_ns,
     }
 
 
@@ -128,11 +139,10 @@ def _costs(chip: Chip, launched: Launched, program: tuple[Step, ...], found: Est
     full = _estimate(chip, launched, program, float(chip.target.waves_per_simd))
     limited = ", ".join(found.limited_by)
     costs.append(Cost(f"occupancy, limited by {limited}", found.nanoseconds - full.nanoseconds, (), _FEWER))
-    even = launched.blocks / chip.cus
-    if even < math.ceil(even):
-        spread = replace(launched, blocks=math.ceil(even) * chip.cus, sampled=launched.sampled)
-        whole = _estimate(chip, spread, program).nanoseconds * even / math.ceil(even)
-        costs.append(Cost(f"{launched.blocks} blocks on {chip.cus} CUs", found.nanoseconds - whole, (), _BLOCKS))
+    spread = _estimate(chip, replace(launched, counters=replace(launched.counters, hottest=0)), program)
+    costs.append(Cost(_CONTENDED, found.nanoseconds - spread.nanoseconds, _places(program, _atomics), _COMBINE))
+    even = _estimate(chip, launched, program, whole_blocks=False)
+    costs.append(Cost(f"{launched.blocks} blocks on {chip.cus} CUs", found.nanoseconds - even.nanoseconds, (), _BLOCKS))
     least = 0.01 * found.nanoseconds
     return tuple(sorted((c for c in costs if c.nanoseconds > least), key=lambda c: -c.nanoseconds))
 
@@ -154,16 +164,17 @@ def _without_conflicts(step: Step) -> Step:
 
 def _fewest_lines(step: Step) -> Step:
     one = step.executed
-    if step.issue.unit != "vmem" or not one.bytes or step.executed.space != "global":
+    if step.issue.unit != "vmem" or not one.requests or one.space != "global" or "_atomic" in step.mnemonic:
         return step
     piece = LINE // 2 if step.writes else LINE
-    part = min(1.0, one.bytes / piece / one.l2_requests) if one.l2_requests else 1.0
-    fewest = max(one.bytes / (LINE // 2), 1)
+    fewest = one.requests * math.ceil(one.bytes / one.requests / piece)
+    part = min(1.0, fewest / one.l2_requests) if one.l2_requests else 1.0
+    lookups = one.requests * math.ceil(one.bytes / one.requests / (LINE // 2))
     return replace(
         step,
         executed=replace(
             one,
-            accesses=min(one.accesses, math.ceil(fewest)),
+            accesses=min(one.accesses, lookups),
             l2_requests=math.ceil(one.l2_requests * part),
             l2_misses=math.ceil(one.l2_misses * part),
             last_misses=math.ceil(one.last_misses * part),
@@ -202,6 +213,12 @@ def _cycles_of(counter: str) -> Callable[[Step], float]:
     return lambda step: step.executed.runs * step.issue.cycles if step.issue.counter.startswith(counter) else 0.0
 
 
+def _atomics(step: Step) -> float:
+    return step.executed.request_lanes if step.issue.unit == "vmem" and "_atomic" in step.mnemonic else 0.0
+
+
+_CONTENDED = "atomics on the same line"
+_COMBINE = "combine lanes and blocks first (a reduction per wavefront, one atomic for it), or spread over lines"
 _FEWER = "fewer registers or less LDS: __launch_bounds__ with the real block size, smaller tiles"
 _BLOCKS = "a grid of a multiple of the CUs, or more and smaller blocks"
 

@@ -15,8 +15,8 @@ from porter.report.text import table
 
 SCHEMA = "porter-estimate-1"
 LEFT_OUT = (
-    "clock and power management, TLB misses, contended atomics, instruction fetch, cache policies of single loads, "
-    "loads of one turn of a loop that are awaited in the next, other kernels beside it, and the launch itself"
+    "clock and power management, TLB misses, instruction fetch, cache policies of single loads, what a kernel before "
+    "left in the caches, other kernels beside it, and the launch itself"
 )
 _HEAD = ("case", "warps", "shape", "estimate", "between", "limit", "waves/SIMD", "blocks")
 
@@ -31,28 +31,49 @@ def estimate_text(report: EstimateReport) -> str:
     if rows:
         lines += ["", *table(_HEAD, rows, right=(3, 4, 6, 7))]
     for row in report.rows:
-        if row.estimate is not None and row.estimate.costs:
-            lines += ["", f"{row.case} ({row.shape}): what costs its time, by the estimate", *_costs(row.estimate)]
-    lines += [f"{row.case} ({row.shape}): no estimate: {row.reason}" for row in report.rows if row.estimate is None]
+        if row.estimate is not None and row.estimate.costs and not row.variant:
+            lines += ["", f"{_name(row)}: what costs its time, by the estimate", *costs_lines(row.estimate)]
+    compared = report.comparisons
+    if compared:
+        lines += ["", "which takes less, where the model's bands let that be said (estimates, nothing was measured)"]
+        lines += [f"  {one.case} ({one.shape}): {one.before} -> {one.after}: {one.said}" for one in compared]
+        if any(one.direction == "open" for one in compared):
+            lines.append("  open: closer together than the bands; the model does not tell them apart")
+    lines += [f"{_name(row)}: no estimate: {row.reason}" for row in report.rows if row.estimate is None]
     lines += [f"{error.path}:{error.line}: {error.message}" for error in report.errors]
     return "\n".join(lines) + "\n"
 
 
+def _name(row: Estimated) -> str:
+    return f"{row.case} ({', '.join(filter(None, (row.shape, row.variant)))})"
+
+
 def _row(row: Estimated, found: Estimate) -> tuple[str, ...]:
-    low, high = found.nanoseconds / found.band, found.nanoseconds * found.band
-    limit = found.limit if found.tested else f"{found.limit} (not tested)"
     blocks = str(row.blocks) if row.blocks == row.sampled else f"{row.blocks}, {row.sampled} run"
-    shown = (_time(found.nanoseconds), f"{_time(low)} - {_time(high)}", limit, f"{found.waves_per_simd:g}", blocks)
-    return (row.case, row.warp or "", row.shape, *shown)
+    time = (shown_time(found.nanoseconds), shown_band(found), shown_limit(found))
+    shape = "; ".join(filter(None, (row.shape, row.variant)))
+    return (row.case, row.warp or "", shape, *time, f"{found.waves_per_simd:g}", blocks)
 
 
-def _costs(found: Estimate) -> Iterator[str]:
+def costs_lines(found: Estimate) -> Iterator[str]:
+    """A line per cause, and the source lines it comes from."""
     for cost in found.costs[:5]:
         yield f"  {cost.nanoseconds / found.nanoseconds:5.0%}  {cost.cause}: {cost.remedy}"
         yield from (f"           {share:4.0%}  {PurePath(where).name}" for where, share in cost.places[:3])
 
 
-def _time(nanoseconds: float) -> str:
+def shown_band(found: Estimate) -> str:
+    """Between what the time lies, we think."""
+    return f"{shown_time(found.nanoseconds / found.band)} - {shown_time(found.nanoseconds * found.band)}"
+
+
+def shown_limit(found: Estimate) -> str:
+    """The busiest resource, and whether published measurements tested that class."""
+    return found.limit if found.tested else f"{found.limit} (not tested)"
+
+
+def shown_time(nanoseconds: float) -> str:
+    """With its unit."""
     if nanoseconds < 1e3:
         return f"{nanoseconds:.0f} ns"
     return f"{nanoseconds / 1e3:.1f} us" if nanoseconds < 1e6 else f"{nanoseconds / 1e6:.2f} ms"
@@ -71,6 +92,8 @@ def estimate_json(report: EstimateReport) -> dict[str, Any]:
                 "case": row.case,
                 "warp": row.warp,
                 "shape": row.shape,
+                "variant": row.variant,
+                "doubt": row.doubt or None,
                 "blocks": row.blocks,
                 "sampled": row.sampled,
                 "reason": row.reason or None,
@@ -79,5 +102,6 @@ def estimate_json(report: EstimateReport) -> dict[str, Any]:
             }
             for row in report.rows
         ],
+        "comparisons": [asdict(one) for one in report.comparisons],
         "errors": [{"path": e.path, "line": e.line, "message": e.message} for e in report.errors],
     }

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from porter.validation.build.occupancy import Occupancy, Use, occupancy
+from porter.validation.devices.core.launch import Caches
 from porter.validation.devices.core.result import Counters, Executed
 from porter.validation.estimate.chip import LINE, Chip
 from porter.validation.estimate.issue import Issue, issue
 
-HALF = LINE // 2
+_PTX_WRITES = ("st.", "atom.", "red.")
 _PORT = 64
 """Bytes a cycle of one of the two input ports of the LDS."""
 
@@ -25,13 +26,14 @@ class Step:
 
     @property
     def mnemonic(self) -> str:
-        """As the assembler writes it."""
-        return self.executed.site.text.split(None, 1)[0] if self.executed.site.text else ""
+        """As the assembler writes it; of PTX without its predicate."""
+        return _mnemonic(self.executed.site.text)
 
     @property
     def writes(self) -> bool:
         """Whether it stores; atomics do."""
-        return "_store" in self.mnemonic or "_write" in self.mnemonic or "_atomic" in self.mnemonic
+        name = self.mnemonic
+        return any(part in name for part in ("_store", "_write", "_atomic")) or name.startswith(_PTX_WRITES)
 
     @property
     def lane_bytes(self) -> float:
@@ -64,7 +66,12 @@ class Launched:
 
 def steps(counters: Counters) -> tuple[Step, ...]:
     """The program, in its order."""
-    return tuple(Step(one, issue(one.site.text.split(None, 1)[0])) for one in counters.executed if one.site.text)
+    return tuple(Step(one, issue(_mnemonic(one.site.text))) for one in counters.executed if one.site.text)
+
+
+def _mnemonic(text: str) -> str:
+    words = text.split(None, 2)
+    return next((word for word in words[:2] if not word.startswith("@")), "")
 
 
 def resident(chip: Chip, launched: Launched) -> Occupancy:
@@ -102,47 +109,94 @@ def unit_cycles(program: Sequence[Step]) -> dict[str, float]:
     return total
 
 
-def traffic(program: Sequence[Step], counters: Counters) -> dict[str, float]:
+def traffic(caches: Caches, program: Sequence[Step], counters: Counters) -> dict[str, float]:
     """Bytes: L2 requests, reads that the last level serves, reads and writes of memory."""
     found = dict.fromkeys(("l2", "last", "read"), 0.0)
+    line, piece = 1 << caches.line_bits, 1 << caches.write_bits
     for step in program:
         one = step.executed
-        found["l2"] += one.l2_requests * (HALF if step.writes else LINE)
-        found["last"] += (one.l2_misses - one.last_misses) * LINE
-        found["read"] += one.last_misses * LINE
-    return {**found, "write": counters.written_back * HALF}
+        found["l2"] += one.l2_requests * (piece if step.writes else line)
+        found["last"] += (one.l2_misses - one.last_misses) * line
+        found["read"] += one.last_misses * line
+    return {**found, "write": counters.written_back * _written(program, counters) * piece}
+
+
+def _written(program: Sequence[Step], counters: Counters) -> float:
+    """The part of what the L2s wrote that is left when a program does without its scratch."""
+    before = steps(counters)
+    asked = sum(step.executed.l2_requests for step in before if step.writes)
+    gone = _to_scratch(before) - _to_scratch(program)
+    return 1 - gone / asked if asked else 1.0
+
+
+def _to_scratch(program: Sequence[Step]) -> int:
+    return sum(step.executed.l2_requests for step in program if step.writes and step.executed.space == "private")
 
 
 def wave_latency(chip: Chip, program: Sequence[Step], waves: int) -> float:
     """Nanoseconds that a mean wavefront takes when nothing else is in its way.
 
     Instructions issue one after the other; `s_waitcnt` waits for what is outstanding, with the latency of the levels
-    that answered. What is loaded in one turn of a loop and awaited in the next counts as ready.
+    that answered. A loop is gone through twice: its first turn, and one that stands for all others and finds what the
+    turn before has asked for.
     """
     if not waves:
         return 0.0
-    total, now = chip.latency["start"], 0.0
-    waiting: dict[str, list[float]] = {"vmcnt": [], "lgkmcnt": []}
-    stored = False
-    for step in program:
-        weight = step.executed.runs / waves
-        busy = max(step.issue.cycles, 4.0 if step.issue.unit in ("valu", "mfma") else 1.0) / chip.clock
-        total += weight * busy
-        now += busy
-        stored |= step.writes and step.issue.unit == "vmem" and step.executed.runs > 0
-        if not step.executed.runs:
-            continue
-        if step.issue.unit == "vmem":
-            waiting["vmcnt"].append(now + _latency(chip, step.executed))
-        elif step.issue.unit in ("lds", "smem"):
-            waiting["lgkmcnt"].append(now + chip.latency["lds" if step.issue.unit == "lds" else "scalar"])
+    wave = _Wave(chip, waves)
+    wave.walk(program, waves, 1.0, 0)
+    return chip.latency["start"] + wave.total + (chip.latency["store"] if wave.stored else 0.0)
+
+
+_DEEPEST = 4
+"""Loops within loops that are told apart."""
+
+
+@dataclass
+class _Wave:
+    """What a wavefront has waited so far, and what it has asked for."""
+
+    chip: Chip
+    waves: int
+    total: float = 0.0
+    now: float = 0.0
+    stored: bool = False
+    waiting: dict[str, list[float]] = field(default_factory=lambda: {"vmcnt": [], "lgkmcnt": []})
+
+    def walk(self, program: Sequence[Step], level: float, share: float, depth: int) -> None:
+        """Go through instructions that run `level` times; what runs more often in a row is a loop."""
+        at = 0
+        while at < len(program):
+            end = at
+            while end < len(program) and program[end].executed.runs > level:
+                end += 1
+            if end > at and depth < _DEEPEST:
+                body, runs = program[at:end], program[end - 1].executed.runs
+                self.walk(body, runs, share * level / runs, depth + 1)
+                self.walk(body, runs, share * (1 - level / runs), depth + 1)
+                at = end
+            else:
+                self._step(program[at], share)
+                at += 1
+
+    def _step(self, step: Step, share: float) -> None:
+        one, unit, latency = step.executed, step.issue.unit, self.chip.latency
+        weight = share * one.runs / self.waves
+        busy = max(step.issue.cycles, 4.0 if unit in ("valu", "mfma") else 1.0) / self.chip.clock
+        self.total += weight * busy
+        self.now += busy
+        if not one.runs:
+            return
+        self.stored |= step.writes and unit == "vmem"
+        if unit == "vmem":
+            self.waiting["vmcnt"].append(self.now + _latency(self.chip, one))
+        elif unit in ("lds", "smem"):
+            self.waiting["lgkmcnt"].append(self.now + latency["lds" if unit == "lds" else "scalar"])
         elif step.mnemonic == "s_barrier":
-            total += weight * chip.latency["barrier"]
+            self.total += weight * latency["barrier"]
         elif step.mnemonic == "s_waitcnt":
-            until = max(_awaited(step.executed.site.text, waiting), default=now)
-            total += weight * max(0.0, until - now)
-            now = max(now, until)
-    return total + (chip.latency["store"] if stored else 0.0)
+            until = max(_awaited(one.site.text, self.waiting), default=self.now)
+            self.total += weight * max(0.0, until - self.now)
+            self.now = max(self.now, until)
 
 
 def _awaited(text: str, waiting: dict[str, list[float]]) -> Iterator[float]:

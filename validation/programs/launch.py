@@ -12,13 +12,15 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
 
 from porter.validation.devices.core.hostcc import HostCompiler, find_host_compiler
+from porter.validation.estimate.chip import load, load_original
 from porter.validation.programs.dropin import build
 from porter.validation.programs.outcome import Account, ProgramRun, Verdict, gathered, judge
+from porter.validation.programs.profile import profiled
 from porter.validation.programs.store import translations
 from porter.validation.programs.wanted import STATIC, Wanted, wanted
 from porter.validation.toolchain.result import Missing
@@ -51,6 +53,8 @@ class Options:
     devices: int = 1
     trace: Path | None = None
     """A folder for what each launch wrote."""
+    profile: str | None = None
+    """The GPU that every launch is counted for, as `mi300x`; one host thread then."""
     memory: int = 0
     """Bytes of device memory; 0: half of the host's, 80 GiB at most."""
 
@@ -103,6 +107,9 @@ def _variables(asked: Wanted, folders: Sequence[Path], compiler: HostCompiler, o
         values["PORTER_RUN_THREADS"] = str(options.threads)
     for side in sides.values():
         values[f"PORTER_RUN_CACHE_{side.name.upper()}"] = str(translations(side, compiler))
+    if options.profile is not None:
+        shapes = (("CUDA", load_original().caches), ("HIP", load(options.profile).caches))
+        values |= {f"PORTER_RUN_SHAPE_{side}": " ".join(map(str, astuple(shape))) for side, shape in shapes}
     if options.trace is not None:
         values["PORTER_RUN_TRACE"] = str(options.trace)
     if asked.early:
@@ -124,6 +131,8 @@ def run_program(
         return ProgramRun(command, Verdict.NOT_RUN, variables.reason, None, Account(), 0.0)
     with tempfile.TemporaryDirectory(prefix="porter-run-") as reports:
         variables["PORTER_RUN_REPORT"] = reports
+        if options.profile is not None:
+            variables["PORTER_RUN_PROFILE"] = reports
         return _run(command, variables, options, folder, Path(reports), keep=keep)
 
 
@@ -163,8 +172,9 @@ def _run(
         stopped = f"no end after {options.cpu_seconds} s of processor time"
     verdict, reason = judge(code, stopped, account)
     kept = [_head(path) if path else b"" for path in (out, err)]
+    profile = None if options.profile is None else profiled(reports, options.profile)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return ProgramRun(command, verdict, reason, code, account, seconds, cpu, kept[0], kept[1])
+    return ProgramRun(command, verdict, reason, code, account, seconds, cpu, kept[0], kept[1], profile)
 
 
 def _limited(options: Options) -> Any:

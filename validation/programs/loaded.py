@@ -96,7 +96,7 @@ class Loaded(ABC):
 
 
 def _sites(sites: Sequence[SiteKind]) -> Iterator[str]:
-    """Files, then a line per instruction: segment, weight, a number per source line, file, line, text."""
+    """Files, then a line per instruction: segment, weight, a number per source line, file, line, memory, text."""
     files: dict[str, int] = {}
     places: dict[str, int] = {}
     lines: list[str] = []
@@ -106,7 +106,9 @@ def _sites(sites: Sequence[SiteKind]) -> Iterator[str]:
         where = places.setdefault(site.where, len(places))
         line = site.assembly_line if site.file is None else site.line
         text = " ".join(site.text.split())
-        lines.append(f"s\t{kind.segment}\t{int(kind.kind != 'scalar')}\t{where}\t{number}\t{line}\t{text}")
+        lines.append(
+            f"s\t{kind.segment}\t{int(kind.kind != 'scalar')}\t{where}\t{number}\t{line}\t{kind.space or '-'}\t{text}"
+        )
     yield from (f"file\t{name}" for name in files)
     yield from lines
 
@@ -256,6 +258,7 @@ class GfxModule(Loaded):
             f"threads\t{limit}",
             f"heap\t{int(made.uses_heap)}",
             f"arguments\t{info.argument_bytes}",
+            *(f"resource\t{name}\t{value}" for name, value in gfx942.resources(info)),
             *(f"parameter\t{p.offset}\t{p.size}\t{p.kind if p.hidden else '-'}" for p in info.parameters),
         )
         return Code(made.source, made.sites, made.segments, rows, made.symbols, gfx942.haste(self.compiler, made))

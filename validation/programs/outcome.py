@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from porter.validation.programs.profile import Profile
+
 
 class Verdict(str, enum.Enum):
     """One word for it; only the first is a pass."""
@@ -91,6 +93,8 @@ class ProgramRun:
     output: bytes = b""
     """Standard output, where it was kept."""
     errors: bytes = b""
+    profile: Profile | None = None
+    """Counters and estimates of the launches, where they were asked for."""
 
     @property
     def exit_code(self) -> int:

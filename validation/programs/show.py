@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from porter.validation.programs.outcome import Account, Happening, ProgramRun
+from porter.validation.programs.show_profile import profile_json, profile_lines
 
 SCHEMA = "porter-run-1"
 _SHOWN = 8
@@ -21,6 +22,7 @@ def run_json(run: ProgramRun) -> dict[str, Any]:
         "exit_code": run.code,
         "seconds": round(run.seconds, 3),
         **account_json(run.account),
+        **({} if run.profile is None else {"profile": profile_json(run.profile)}),
     }
 
 
@@ -65,6 +67,8 @@ def _lines(run: ProgramRun) -> Iterator[str]:
     yield from _listed("failed", account.failed_calls)
     yield from _listed("note", account.notes)
     yield from _listed("answered by a stand-in", account.stand_ins)
+    if run.profile is not None:
+        yield from profile_lines(run.profile)
     yield run.verdict.value + (f": {run.reason}" if run.reason else "")
 
 

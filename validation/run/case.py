@@ -18,6 +18,7 @@ from porter.validation.cases.inputs import Filled, Trial, fill
 from porter.validation.devices.core.result import Counters, NotRun, Place
 from porter.validation.devices.device import BuildFailed, Device, Launch, Loaded, Program
 from porter.validation.devices.scopes import narrower
+from porter.validation.run.blame import compiler_verdict
 from porter.validation.run.trial import Done, Schedule, launch_all, schedules
 from porter.validation.toolchain.elsewhere import Elsewhere
 from porter.validation.toolchain.entry import demangle, signature_name
@@ -158,6 +159,7 @@ def check(task: Task, open_device: OpenDevice, say: Say) -> Checked:
     except (CaseError, HookFailed) as found:
         error = (str(found.path), found.line, found.message)
     for side in sides:
+        _ask_compiler(task, side, sides, open_device, say)
         results[side.plan.key] = _finished(side, len(trials), error)
     ratios = tuple((s.plan.key, float(np.sqrt(s.squares / s.elements))) for s in sides if s.elements)
     ordered = tuple(results[plan.key] for plan in task.sides)
@@ -303,6 +305,25 @@ def _one_trial(
         if is_first and side.plan.side == "port":
             _trace_original(side, sides, runs, task.launch_seconds)
     _compare_sides(case, runs, agreements)
+
+
+def _ask_compiler(task: Task, side: _Side, sides: Sequence[_Side], open_device: OpenDevice, say: Say) -> None:
+    """A port that is wrong, compiled otherwise, in the first trial that failed."""
+
+    def passes(program: Program) -> bool:
+        begun = _begin(replace(side.plan, program=program), task, open_device, say)
+        if isinstance(begun, SideResult):
+            return False
+        others = [_Side(s.plan, s.device, s.loaded) for s in sides if s.plan.side == "original"]
+        _one_trial(task, trial, (*others, begun), {}, say)
+        return begun.statuses == [Status.PASSED]
+
+    if side.plan.side != "port" or side.evidence is None:
+        return
+    trial = next(trial for trial in _trials(task) if str(trial) == side.failed[0])
+    said = compiler_verdict(side.plan.program, worst(side.statuses), passes)
+    if said:
+        side.reason = f"{side.reason}; {said}"
 
 
 def _narrower(judged: Judged, side: _Side, sides: Sequence[_Side]) -> Judged:

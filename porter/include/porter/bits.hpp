@@ -48,6 +48,14 @@ template <class T> PORTER_BOTH auto shift_right(T value, unsigned count) -> decl
   return count <= last ? (+value) >> count : (+value) >> last >> 1;
 }
 
+/// The value, unknown to the compiler: clang divides an unsigned constant near 2^32 by a small number in 24 bits.
+PORTER_BOTH unsigned opaque(unsigned value) {
+#if defined(__HIP_DEVICE_COMPILE__)
+  asm("" : "+v"(value));
+#endif
+  return value;
+}
+
 /// Place of the n-th set bit of `mask` from `base` on: upwards for n > 0, downwards for n < 0, `base` itself for 0;
 /// 0xffffffff if there is none.
 PORTER_BOTH unsigned fns(unsigned mask, unsigned base, int n) {

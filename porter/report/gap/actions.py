@@ -6,7 +6,7 @@ import shlex
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from porter.report.gap.effort import effort_class, minutes_of
+from porter.report.gap.effort import effort_class, minutes_of, reads_as
 from porter.report.gap.model import Action, FailedUnit, Kernel, State, Work
 
 _ORDER = {
@@ -109,6 +109,7 @@ def _places(work: Sequence[Work]) -> Iterator[Action]:
                 counts[place.path] += 1
             owner = max(counts, key=lambda path: (counts[path], path))
             first = next(place for place in places if place.path == owner)
+            causes = {reads_as(place.message) for place in places}
             told = effort_class(one.rule.code, review=effort == "review")
             where = f" in {len(counts):,} files" if len(counts) > 1 else ""
             number = f"{len(places):,} places{where}" if len(places) > 1 else "1 place"
@@ -121,8 +122,8 @@ def _places(work: Sequence[Work]) -> Iterator[Action]:
                 owner=owner,
                 kernels=len({(place.path, place.kernel) for place in places if place.kernel}),
                 places=len(places),
-                minutes=minutes_of(told, len(places)),
-                basis=f"{told.why}; {told.first} min for the first place, {told.each} for each further one",
+                minutes=minutes_of(told, len(places), alike=len(places) - len(causes)),
+                basis=told.basis,
                 hint=first.message,
                 command=f"porter explain {one.rule.code}",
                 files=tuple(counts),

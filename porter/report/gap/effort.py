@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib.resources
+import re
 import sys
 from typing import NamedTuple
 
@@ -13,20 +14,29 @@ else:  # pragma: no cover
     import tomli as tomllib
 
 _HOUR, _DAY = 60, 480
+_NUMBER = re.compile(r"\b\d[\d,]*\b")
 
 
 class Class(NamedTuple):
-    """Minutes for the first place of a kind and for each further one, and why."""
+    """Minutes for the first place of a kind, for each further cause, for each place that reads as another, and why."""
 
     first: int
     each: int
     why: str
+    alike: int = 2
+
+    @property
+    def basis(self) -> str:
+        """The row in words."""
+        alike = f"{self.alike} where one reads as another" if self.alike < self.each else ""
+        figures = f"{self.first} min for the first place, {self.each} for each further one"
+        return "; ".join(filter(None, (self.why, ", ".join(filter(None, (figures, alike))))))
 
 
 @functools.cache
 def _classes() -> dict[str, Class]:
     text = (importlib.resources.files("porter") / "report" / "gap" / "effort.toml").read_text("utf-8")
-    return {name: Class(row["first"], row["each"], row["why"]) for name, row in tomllib.loads(text).items()}
+    return {name: Class(**row) for name, row in tomllib.loads(text).items()}
 
 
 def effort_class(code: str, *, review: bool = False) -> Class:
@@ -37,9 +47,14 @@ def effort_class(code: str, *, review: bool = False) -> Class:
     return classes.get(code) or classes.get(code[:1] if code[1:].isdigit() else code) or classes["manual"]
 
 
-def minutes_of(kind: Class, places: int) -> int:
-    """For so many places."""
-    return kind.first + kind.each * max(0, places - 1)
+def minutes_of(kind: Class, places: int, *, alike: int = 0) -> int:
+    """For so many places, of which `alike` read as one of the others: those cost a change, not a thought."""
+    return kind.first + kind.each * max(0, places - alike - 1) + min(kind.alike, kind.each) * alike
+
+
+def reads_as(message: str) -> str:
+    """The same for messages that differ in numbers only: names tell causes apart, lines and counts do not."""
+    return _NUMBER.sub("#", message)
 
 
 def in_words(minutes: int) -> str:

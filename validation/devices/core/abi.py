@@ -48,14 +48,17 @@ class CacheShape(c.Structure):
 
     _fields_ = tuple(
         (name, c.c_uint32)
-        for name in ("xcds", "cus_per_xcd", "l1_sets", "l1_ways", "l2_sets", "l2_ways", "last_sets", "last_ways")
+        for name in (
+            *("xcds", "cus_per_xcd", "l1_sets", "l1_ways", "l2_sets", "l2_ways", "last_sets", "last_ways"),
+            *("line_bits", "write_bits"),
+        )
     )
 
 
 class CacheTotals(c.Structure):
-    """Writes that no instruction asked for when they came."""
+    """Writes that no instruction asked for when they came, and atomics: all, and those on one line at most."""
 
-    _fields_ = (("written_back", c.c_uint64), ("memory_writes", c.c_uint64))
+    _fields_ = tuple((name, c.c_uint64) for name in ("written_back", "memory_writes", "atomics", "hottest"))
 
 
 class SegmentCount(c.Structure):

@@ -70,9 +70,9 @@ def count(
     )  # fmt: skip
 
 
-def _writes(launch: abi.Launch) -> tuple[int, int]:
+def _writes(launch: abi.Launch) -> tuple[int, int, int, int]:
     totals = launch.cache_totals
-    return totals.written_back, totals.memory_writes
+    return totals.written_back, totals.memory_writes, totals.atomics, totals.hottest
 
 
 def _executed(site: CountedSite, runs: int, lanes: int, seen: abi.SiteCount) -> Executed:

@@ -34,7 +34,7 @@ Dim = int | tuple[int, ...]
 
 @dataclass(frozen=True)
 class Caches:
-    """Numbers of the caches of a GPU, and their sets and ways; lines have 128 bytes."""
+    """Numbers of the caches of a GPU, their sets and ways; without sets the last level is none."""
 
     xcds: int
     cus_per_xcd: int
@@ -44,6 +44,10 @@ class Caches:
     l2_ways: int
     last_sets: int
     last_ways: int
+    line_bits: int = 7
+    """Lines are of so many bytes, as a power of two."""
+    write_bits: int = 6
+    """Likewise what is written at once."""
 
 
 @dataclass(frozen=True)

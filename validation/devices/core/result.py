@@ -201,9 +201,9 @@ class Executed:
     accesses: int = 0
     """Lookups of the L1."""
     l2_requests: int = 0
-    """Reads of 128 bytes that the L1 did not have, or writes of 64 bytes."""
+    """Reads of a line that the L1 did not have, or writes of a piece."""
     l2_misses: int = 0
-    """Reads of 128 bytes that the L2 did not have."""
+    """Reads of a line that the L2 did not have."""
     last_misses: int = 0
     """Of these, what the last-level cache did not have either."""
 
@@ -232,9 +232,13 @@ class Counters:
     executed: tuple[Executed, ...] = ()
     """With `caches` only: every instruction of the program."""
     written_back: int = 0
-    """With `caches` only: pieces of 64 bytes that the L2s wrote."""
+    """With `caches` only: pieces that the L2s wrote."""
     memory_writes: int = 0
     """Of these, what left the last-level cache before the kernel's end."""
+    atomics: int = 0
+    """With `caches` only: atomics on global memory, by lane."""
+    hottest: int = 0
+    """Of these, those on the 128 bytes that most are on."""
 
     @property
     def active_lanes(self) -> float | None:

@@ -399,20 +399,30 @@ static int races(Wave *w, uint32_t site, uint32_t lane, uint64_t offset, uint32_
     return 0;
 }
 
-/* Extra passes: of the lanes served together (32 words a cycle), the most that want different words of one bank. */
-static uint32_t count_conflicts(uint64_t active, const uint64_t *offset, uint32_t bytes) {
-    uint32_t extra = 0, group = bytes <= 4 ? 32 : bytes <= 8 ? 16 : 8;
+/* Which lanes the LDS serves together, a group of `size` from `start`: neighbours, but for reads of 16 bytes. */
+static uint64_t served(uint32_t start, uint32_t size, int wide_read) {
+    static const uint64_t groups[] = {0xf0000full, 0xf00f0ull, 0xf0000f00ull, 0xf00f000ull};
+    if (!wide_read || LANES != 64) return (size == 64 ? UINT64_MAX : (1ull << size) - 1) << start;
+    return groups[start / 8 % 4] << (start / 32 * 32);
+}
+
+/* Extra passes: of the lanes served together (32 words a cycle), the most that want different words of one bank. An
+ * atomic is done for each lane by itself. */
+static uint32_t count_conflicts(uint64_t active, const uint64_t *offset, uint32_t bytes, int write, int atomic) {
+    uint32_t extra = 0, size = bytes <= 4 ? 32 : bytes <= 8 ? 16 : 8;
     uint32_t words = (bytes + 3) / 4;
-    for (uint32_t start = 0; start < LANES; start += group) {
-        uint32_t last[BANKS], depth[BANKS] = {0}, worst = 0;
-        memset(last, 0xff, sizeof last);
-        for (uint32_t lane = start; lane < start + group && lane < LANES; lane++) {
-            if (!(active >> lane & 1)) continue;
+    uint64_t base = offset[first_lane(active)] - first_lane(active) * bytes, apart = bytes & 3;
+    for (uint64_t lane = 0; lane < LANES; lane++) apart |= active >> lane & 1 ? offset[lane] ^ (base + lane * bytes) : 0;
+    if (!apart && !atomic) return 0; /* neighbours on neighbours: no two in one bank */
+    for (uint32_t start = 0; start < LANES; start += size) {
+        uint32_t seen[BANKS][32], depth[BANKS] = {0}, worst = 0;
+        for (uint64_t left = active & served(start, size, bytes > 8 && !write); left; left &= left - 1) {
+            uint32_t lane = (uint32_t)__builtin_ctzll(left);
             for (uint32_t k = 0; k < words; k++) {
-                uint32_t word = (uint32_t)(offset[lane] >> 2) + k, bank = word % BANKS;
-                if (last[bank] == word) continue;
-                last[bank] = word;
-                depth[bank]++;
+                uint32_t word = (uint32_t)(offset[lane] >> 2) + k, bank = word % BANKS, i = 0;
+                while (!atomic && i < depth[bank] && seen[bank][i] != word) i++;
+                if (!atomic && i < depth[bank]) continue;
+                seen[bank][depth[bank]++] = word;
                 worst = depth[bank] > worst ? depth[bank] : worst;
             }
         }
@@ -481,7 +491,7 @@ int core_shared(Wave *w, uint32_t site, uint64_t active, uint64_t *address, uint
         core_fault(w, FAULT_DIVERGENT_BARRIER, w->missed_site, (uint32_t)first_lane(active & w->missed), 0, 0);
         return 1;
     }
-    if (launch->flags & COUNT_MEMORY) count_access(w, site, active, bytes, 0, count_conflicts(active, address, bytes));
+    if (launch->flags & COUNT_MEMORY) count_access(w, site, active, bytes, 0, count_conflicts(active, address, bytes, write, atomic));
     if (launch->flags & CHECK_RACES) {
         if (w->meetings) w->meetings->access++;
         if (LANES == 64 && w->manner) w->manner |= MANNER_FENCED; /* a wave's LDS accesses are done in order */

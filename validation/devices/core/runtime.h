@@ -42,6 +42,7 @@
 #define core_caches_start CORE_JOIN(core_caches_start, LANES)
 #define core_caches_end CORE_JOIN(core_caches_end, LANES)
 #define core_caches_access CORE_JOIN(core_caches_access, LANES)
+#define core_caches_private CORE_JOIN(core_caches_private, LANES)
 #define core_races_forget CORE_JOIN(core_races_forget, LANES)
 #define core_races_end CORE_JOIN(core_races_end, LANES)
 #define core_global_races CORE_JOIN(core_global_races, LANES)
@@ -106,15 +107,15 @@ typedef struct FaultRecord {
 
 typedef struct SiteCount { /* memory instructions only */
     uint64_t requests, lanes, lines, bytes, conflicts;
-    uint64_t accesses, l2_requests, l2_misses, last_misses; /* with COUNT_CACHES: of 128 bytes; writes to the L2 of 64 */
+    uint64_t accesses, l2_requests, l2_misses, last_misses; /* with COUNT_CACHES: of a line; writes to the L2 of a piece */
 } SiteCount;
 
-typedef struct CacheShape { /* lines have 128 bytes */
-    uint32_t xcds, cus_per_xcd, l1_sets, l1_ways, l2_sets, l2_ways, last_sets, last_ways;
+typedef struct CacheShape { /* last_sets 0: no such level. Bytes of a line, and of a piece that is written: powers of two */
+    uint32_t xcds, cus_per_xcd, l1_sets, l1_ways, l2_sets, l2_ways, last_sets, last_ways, line_bits, write_bits;
 } CacheShape;
 
-typedef struct CacheTotals { /* pieces of 64 bytes: from an L2 to the last level, from there to memory */
-    uint64_t written_back, memory_writes;
+typedef struct CacheTotals { /* pieces: from an L2 to the last level, from there to memory; atomics by lane, on one line at most */
+    uint64_t written_back, memory_writes, atomics, hottest;
 } CacheTotals;
 
 typedef struct SegmentCount { /* a run of instructions under one EXEC */
@@ -260,6 +261,7 @@ typedef struct Caches Caches;
 Caches *core_caches_start(const CacheShape *);
 void core_caches_end(Caches *, CacheTotals *); /* null: nobody wants to know */
 void core_caches_access(Wave *, uint32_t site, uint64_t active, const uint64_t *address, uint32_t bytes, int write);
+void core_caches_private(Wave *, uint32_t site, uint64_t active, const uint64_t *offset, uint32_t bytes, int write);
 struct Races *core_races_start(const Launch *);
 void core_races_forget(struct Races *, const Launch *);
 void core_races_end(struct Races *, const Launch *);

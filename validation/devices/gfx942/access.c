@@ -112,7 +112,7 @@ static uint8_t *private_byte(const Lanes *w, uint64_t offset, int lane) {
     return w->core.private_base + (offset / 4 * 64 + (uint64_t)lane) * 4 + offset % 4;
 }
 
-static int private_bounds(Lanes *w, uint32_t site, const uint64_t *offset, uint32_t bytes) {
+static int private_bounds(Lanes *w, uint32_t site, const uint64_t *offset, uint32_t bytes, int write) {
     uint64_t limit = w->core.launch->private_bytes;
     for (uint64_t left = w->exec; left; left &= left - 1) {
         int l = __builtin_ctzll(left);
@@ -121,6 +121,7 @@ static int private_bounds(Lanes *w, uint32_t site, const uint64_t *offset, uint3
             return 1;
         }
     }
+    if (UNLIKELY(w->core.launch->flags & COUNT_CACHES)) core_caches_private(&w->core, site, w->exec, offset, bytes, write);
     return 0;
 }
 
@@ -154,7 +155,7 @@ static void private_poison_store(Lanes *w, const uint64_t *offset, uint32_t byte
 static int private_load(Lanes *w, uint32_t site, int width, uint64_t *offset, uint32_t row) {
     uint32_t bytes = width_bytes[width], words = bytes / 4;
     for (int l = 0; l < 64; l++) offset[l] = (uint32_t)offset[l];
-    if (private_bounds(w, site, offset, bytes)) return 1;
+    if (private_bounds(w, site, offset, bytes, 0)) return 1;
     private_poison_load(w, offset, bytes, row, words ? words : 1);
     if (words && is_uniform(w, offset)) {
         uint64_t at = offset[first_lane(w->exec)];
@@ -176,7 +177,7 @@ static int private_load(Lanes *w, uint32_t site, int width, uint64_t *offset, ui
 static int private_store(Lanes *w, uint32_t site, int width, uint64_t *offset, uint32_t row) {
     uint32_t bytes = width_bytes[width], words = bytes / 4;
     for (int l = 0; l < 64; l++) offset[l] = (uint32_t)offset[l];
-    if (private_bounds(w, site, offset, bytes)) return 1;
+    if (private_bounds(w, site, offset, bytes, 1)) return 1;
     private_poison_store(w, offset, bytes, poison_of(w, row, words ? words : 1));
     if (words && is_uniform(w, offset)) {
         uint64_t at = offset[first_lane(w->exec)];
@@ -441,13 +442,17 @@ static int addresses(Lanes *w, uint32_t site, Address at, uint64_t *address) {
 }
 
 /* Scratch at an offset that is the same in all lanes: whole rows move. */
-static int uniform_row(Lanes *w, uint32_t site, Address at, uint32_t bytes, int *failed) {
+static int uniform_row(Lanes *w, uint32_t site, Address at, uint32_t bytes, int write, int *failed) {
     uint64_t limit = w->core.launch->private_bytes, offset = (uint32_t)at.base;
     *failed = 0;
     if (at.mode != ADDRESS_UNIFORM || bytes % 4 || offset % 4) return 0;
     if (UNLIKELY(offset + bytes > limit)) {
         core_fault(&w->core, FAULT_PRIVATE_OUT_OF_BOUNDS, site, (uint32_t)first_lane(w->exec), offset, bytes);
         *failed = 1;
+    } else if (UNLIKELY(w->core.launch->flags & COUNT_CACHES)) {
+        uint64_t all[64];
+        for (int l = 0; l < 64; l++) all[l] = offset;
+        core_caches_private(&w->core, site, w->exec, all, bytes, write);
     }
     return 1;
 }
@@ -457,7 +462,7 @@ int gfx_load(Lanes *w, uint32_t site, int space, int width, Address at, uint32_t
     int failed;
     if (!w->exec) return 0;
     show_mask(w);
-    if (space == SPACE_PRIVATE && uniform_row(w, site, at, width_bytes[width], &failed)) {
+    if (space == SPACE_PRIVATE && uniform_row(w, site, at, width_bytes[width], 0, &failed)) {
         for (uint32_t k = 0; !failed && k < width_bytes[width] / 4u; k++) {
             uint32_t *to = row_of(w, row + k), *from = (uint32_t *)private_byte(w, (uint32_t)at.base + 4 * k, 0);
             for (int l = 0; l < 64; l++) to[l] = w->mask[l] ? from[l] : to[l];
@@ -473,7 +478,7 @@ int gfx_store(Lanes *w, uint32_t site, int space, int width, Address at, uint32_
     int failed;
     if (!w->exec) return 0;
     show_mask(w);
-    if (space == SPACE_PRIVATE && uniform_row(w, site, at, width_bytes[width], &failed)) {
+    if (space == SPACE_PRIVATE && uniform_row(w, site, at, width_bytes[width], 1, &failed)) {
         for (uint32_t k = 0; !failed && k < width_bytes[width] / 4u; k++) {
             uint32_t *from = row_of(w, row + k), *to = (uint32_t *)private_byte(w, (uint32_t)at.base + 4 * k, 0);
             for (int l = 0; l < 64; l++) to[l] = w->mask[l] ? from[l] : to[l];

@@ -267,12 +267,13 @@ def _image(info: KernelInfo, library: Path, translation: Translation) -> Image:
     return Image(
         *(info.name, library, translation.sites, translation.segments, private, LANES, FOLDER),
         spoken=spoken,
-        resources=tuple(_resources(info)),
+        resources=tuple(resources(info)),
         uses_heap=translation.uses_heap,
     )
 
 
-def _resources(info: KernelInfo) -> Iterator[tuple[str, int]]:
+def resources(info: KernelInfo) -> Iterator[tuple[str, int]]:
+    """What the compiler says of a kernel: registers, spills, memory."""
     names = ("vgpr_count", "agpr_count", "sgpr_count", "vgpr_spill_count", "sgpr_spill_count",
              "private_segment_fixed_size", "group_segment_fixed_size")  # fmt: skip
     for name in names:

@@ -163,6 +163,11 @@ int launch(const Request *); /* status */
 void trace_before(void);
 void trace_after(const Request *);
 
+/* ---- profile.c ---- */
+
+void profile_before(const Request *, Launch *);
+void profile_after(const Request *, const Launch *);
+
 /* ---- printed.c ---- */
 
 void print_messages(const Launch *, char *assertion, size_t room);
@@ -170,7 +175,7 @@ void print_messages(const Launch *, char *assertion, size_t room);
 /* ---- report.c ---- */
 
 extern struct Settings {
-    const char *folder, *python, *report, *trace;
+    const char *folder, *python, *report, *trace, *profile;
     uint32_t threads, schedule, races, poison, stop_at_fault, capability, devices, delay;
     uint64_t budget, device_memory;
 } settings;

@@ -265,7 +265,7 @@ static void watch_for(Kernel *k, Launch *l) {
 
 static uint32_t threads_for(const Request *r) {
     uint64_t lanes = (uint64_t)r->grid.x * r->grid.y * r->grid.z * r->block.x * r->block.y * r->block.z;
-    if (r->cooperative || settings.schedule || settings.races || lanes < SMALL) return 1;
+    if (r->cooperative || settings.schedule || settings.races || settings.profile || lanes < SMALL) return 1;
     return settings.threads;
 }
 
@@ -318,6 +318,7 @@ int launch(const Request *r) {
     place_symbols(k);
     if (k->uses_heap) (void)memory_heap();
     fill(&l, r);
+    profile_before(r, &l);
     uint64_t before = counted(k);
     trace_before();
     watch_for(k, &l);
@@ -338,6 +339,7 @@ int launch(const Request *r) {
     report_launch(done, seconds);
     if (l.fault.kind) return faulted(r, &l, assertion);
     noted(k, &l);
+    profile_after(r, &l);
     trace_after(r);
     return OK;
 }

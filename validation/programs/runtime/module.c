@@ -275,14 +275,14 @@ static void read_kernel(Kernel *k, char *text) {
     const char **files = NULL;
     uint32_t file_count = 0;
     for (char *line = strsep(&text, "\n"); line; line = strsep(&text, "\n")) {
-        int count = words_of(line, words, *line == 's' && line[1] == '\t' ? 7 : 8);
-        if (!strcmp(words[0], "s")) { /* segment weight where file line text */
+        int count = words_of(line, words, 8);
+        if (!strcmp(words[0], "s")) { /* segment weight where file line memory text */
             uint32_t i = k->site_count;
             k->site_texts = grown(k->site_texts, i, sizeof *k->site_texts);
             k->site_lines = grown(k->site_lines, i, sizeof *k->site_lines);
             uint32_t file = (uint32_t)NUMBER(4);
             k->site_lines[i] = (uint32_t)NUMBER(3);
-            k->site_texts[i] = (SiteText){words[6], file < file_count ? files[file] : NULL, (uint32_t)NUMBER(5), (uint32_t)NUMBER(5)};
+            k->site_texts[i] = (SiteText){words[7], file < file_count ? files[file] : NULL, (uint32_t)NUMBER(5), (uint32_t)NUMBER(5)};
             if (NUMBER(1) < k->segment_count) k->weights[NUMBER(1)] += (uint32_t)NUMBER(2);
             k->site_count++;
         } else if (!strcmp(words[0], "file")) {

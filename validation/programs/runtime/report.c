@@ -213,6 +213,7 @@ void report_start(void) {
     settings.python = getenv("PORTER_RUN_PYTHON");
     settings.report = getenv("PORTER_RUN_REPORT");
     settings.trace = getenv("PORTER_RUN_TRACE");
+    settings.profile = getenv("PORTER_RUN_PROFILE");
     settings.threads = (uint32_t)number("PORTER_RUN_THREADS", (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
     settings.schedule = (uint32_t)number("PORTER_RUN_SCHEDULE", 0);
     settings.races = (uint32_t)number("PORTER_RUN_RACES", 0);
