@@ -119,6 +119,17 @@ def test_other_versions_and_processors_are_refused_by_name(run: Callable[[Nothin
     assert sum("gets no work" in text for text in it.said) == 2
 
 
+def test_what_a_worker_does_not_want_others_do(run: Callable[[Nothing], _Run]) -> None:
+    """It is asked once, and what it was asked is asked somebody else, not answered with its refusal again."""
+    it = run(Nothing(30, wait=0.01))
+    with scheduler() as address, workers(address, ("--refuses", "nothing"), ()):
+        until_there(address, 2)
+        answers = it.on(address)
+    assert [answer["number"] for answer in answers] == list(range(30))
+    assert not any("lost" in answer for answer in answers)
+    assert sum("gets no work: it does not want to" in text for text in it.said) == 1
+
+
 def test_a_worker_without_a_compiler_is_refused(run: Callable[[Nothing], _Run], tmp_path: Path) -> None:
     it = run(Nothing(10))
     (tmp_path / "bin").mkdir()

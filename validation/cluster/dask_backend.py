@@ -69,6 +69,8 @@ class _Pending:
     unsure: int = 0
     """Workers that ended before it was known whether they had begun with it."""
     attempts: int = 0
+    """How often it was sent and not done, for a reason that may be its own."""
+    sent: int = 0
     is_suspect: bool = False
     started_on: list[str] = field(default_factory=list)
     only_on: frozenset[str] = frozenset()
@@ -250,7 +252,8 @@ class DaskBackend:
             del self._workers[address]
             self._runners.discard(address)
             self._forget(address)
-        if self._eligible():
+        wanted = next((pending.order for pending in self._flying.values()), None)  # a run asks the same of all
+        if self._eligible(wanted):
             self._last_eligible = time.monotonic()
             for _ in range(len(self._parked)):
                 self._send(self._parked.popleft())
@@ -328,6 +331,7 @@ class DaskBackend:
         if pending.is_suspect:
             self._suspect = pending
         pending.attempts += 1
+        pending.sent += 1
         if pending.attempts > _MOST_ATTEMPTS:
             self._end(pending, Reply("crash", reason=f"given up after {_MOST_ATTEMPTS} attempts"))
             return
@@ -361,7 +365,7 @@ class DaskBackend:
 
         Numbers are those of one run, of which a backend may see several: a key that was used before is answered before.
         """
-        return (self._topic, pending.rank, pending.attempts)
+        return (self._topic, pending.rank, pending.sent)
 
     def _flush(self) -> None:
         """Together they cost the scheduler much less than one by one."""
