@@ -6,12 +6,12 @@ PYTHON := $(VENV)/bin/python
 STAMP  := $(VENV)/.porter-ready
 PINS   := torch==2.13.0 cuda-toolkit==13.0.3
 
-.PHONY: demo test setup system lint types unit fresh clean
+.PHONY: demo test setup system lint types whole unit fresh clean
 
 demo: $(STAMP)
 	@./tools/demo.sh $(VENV)
 
-test: lint types unit
+test: lint types whole
 
 setup: $(STAMP)
 
@@ -24,8 +24,12 @@ types: $(STAMP)
 	@./tools/link-packages.sh .mypy
 	MYPYPATH=.mypy $(VENV)/bin/mypy --explicit-package-bases -p porter
 
-unit: $(STAMP)
+whole: $(STAMP)
 	$(PYTHON) -m pytest -n 2 -q
+
+# What needs no compiler of device code, and no more than seconds.
+unit: $(STAMP)
+	$(PYTHON) -m pytest -n 2 -q -m "not slow"
 
 # As root: both commands on a machine that has nothing, made for the purpose (10 GB on the disk, twenty-five minutes).
 fresh:

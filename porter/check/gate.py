@@ -12,6 +12,7 @@ from pathlib import Path
 
 from porter import __version__
 from porter.buildfiles.mentions import kind_of_build
+from porter.check.affected import seeing
 from porter.check.baseline import NAME, read_baseline, write_baseline
 from porter.check.context import Place
 from porter.check.fail_on import FailOn
@@ -294,7 +295,7 @@ def _scope(sides: Sides) -> Scope:
     changed = {path for path in base.changed if path in head.known or path in before.known}
     telling = {path for path in changed if not _reads_alike(path, head, before)}
     candidates = sides.otherwise if sides.otherwise is not None else head.known.keys() & before.known.keys()
-    users = head.dependents(telling) | before.dependents(telling)
+    users = seeing(telling, head, before)
     users |= {path for path in candidates if _seen_otherwise(path, head, before)}
     affected = changed | users
     return Scope(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from porter.validation.cluster.run import Where
 
 _KNOWN = ("cuda", "hip")
-_ESTIMATED = "gfx942"
+_ESTIMATED, _COUNTED = "gfx942", "ptx"
 
 
 def bench_command(
@@ -29,7 +29,8 @@ def bench_command(
     ] = None,
     case: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Only this case. Can be repeated.")] = None,
     devices: Annotated[
-        str, typer.Option(metavar="NAME,...", help="Of cuda, hip; or gfx942 alone: an estimate.")
+        str,
+        typer.Option(metavar="NAME,...", help="Of cuda, hip; or gfx942, an estimate; or ptx,gfx942."),
     ] = "cuda,hip",
     chip: Annotated[str, typer.Option(metavar="NAME", help="With gfx942: the GPU to estimate for.")] = "mi300x",
     warp: Annotated[str, typer.Option(metavar="MODE,...", help="With gfx942: preserve, native.")] = "preserve",
@@ -61,14 +62,16 @@ def bench_command(
 
     With --devices gfx942 nothing is timed: the port runs on the virtual device, which counts, and an estimate of its
     time on MI300X with its band, its limit and what costs the time is made of that. docs/estimate.md says how well.
+    With ptx,gfx942 the original is counted, too: the bytes that the port moves over those of the original.
     """
 
     @guarded
     def run() -> int:
-        if devices == _ESTIMATED:
+        named = {name.strip() for name in devices.split(",")}
+        if _ESTIMATED in named and named <= {_ESTIMATED, _COUNTED}:
             sweeps = tuple(_sweep(text) for text in sweep or ())
             sizes = tuple(_size(text) for text in size or ())
-            wanted = _Wanted(chip, warp, sizes, sweeps, against, form)
+            wanted = _Wanted(chip, warp, sizes, sweeps, _COUNTED in named, against, form)
             return _estimate(paths, case, wanted, port, timeout, place(cluster, store, _cores()))
         for name, given in (("--sweep", sweep), ("--against", against), ("--size", size)):
             if given:
@@ -111,6 +114,7 @@ class _Wanted:
     warp: str
     sizes: tuple[tuple[str, int], ...]
     sweeps: tuple[tuple[str, tuple[int, ...]], ...]
+    original: bool
     against: Path | None
     form: DataFormat
 
@@ -136,6 +140,7 @@ def _estimate(
         tuple(name.strip() for name in wanted.warp.split(",")),
         wanted.sizes,
         wanted.sweeps,
+        wanted.original,
         tree=port,
         launch_seconds=timeout,
     )

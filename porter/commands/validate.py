@@ -90,7 +90,7 @@ def validate_command(
         else:
             shown = report_markdown(report) if form is Format.MARKDOWN else report_text(report, verbose=verbose)
             print(shown, end="")
-        if form is Format.TEXT:
+        if form is Format.TEXT and report.cases:
             next_step("porter", "report", "port.json", "validate.json", "-o", "report.html", why="from --format json")
         return _code(outcome, strict=strict)
 

@@ -21,10 +21,14 @@ Included = Callable[[str, str], SourceFile | None]
 """From the path of a file and a name in its #include lines: the project's file of that name."""
 
 
-def header_reader(root: Path, folders: Iterable[str]) -> Included:
-    """Looks beside the including file, below the root and in folders relative to it; never outside of the root."""
+def header_reader(root: Path, folders: Iterable[str], places: dict[str, bool] | None = None) -> Included:
+    """Looks beside the including file, below the root and in folders relative to it; never outside of the root.
+
+    `places` remembers for a run which paths are files below the root.
+    """
     bases = tuple(folders)
     known: dict[str, SourceFile | None] = {}
+    places = {} if places is None else places
 
     def included(path: str, name: str) -> SourceFile | None:
         for base in (posixpath.dirname(path), "", *bases):
@@ -32,7 +36,7 @@ def header_reader(root: Path, folders: Iterable[str]) -> Included:
             if target.startswith(("..", "/")):
                 continue
             if target not in known:
-                known[target] = _read(root, target)
+                known[target] = _read(root, target, places)
             if known[target] is not None:
                 return known[target]
         return None
@@ -87,18 +91,26 @@ def include_names(source: SourceFile) -> tuple[str, ...]:
     return tuple(include.name for include in lex(source.text).includes)
 
 
-def _read(root: Path, path: str) -> SourceFile | None:
+def _read(root: Path, path: str, places: dict[str, bool]) -> SourceFile | None:
+    if places.get(path) is False:
+        return None
     place = root / path
     try:
         status = place.stat()
-        if not stat.S_ISREG(status.st_mode) or status.st_size > _LARGEST:
-            return None
-        if not place.resolve().is_relative_to(root.resolve()):
+        if path not in places:
+            places[path] = stat.S_ISREG(status.st_mode) and place.resolve().is_relative_to(_real(root))
+        if not places[path] or status.st_size > _LARGEST:
             return None
         source = _source(str(place), path, (status.st_mtime_ns, status.st_size))
     except (OSError, ValueError):
+        places[path] = False
         return None
     return source if source.problem is None else None
+
+
+@functools.lru_cache(maxsize=64)
+def _real(root: Path) -> Path:
+    return root.resolve()
 
 
 @functools.lru_cache(maxsize=512)

@@ -148,6 +148,11 @@ class Dialects:
         meaning = self.at(offset)
         return meaning.dialect is Dialect.HIP and 64 in meaning.lanes
 
+    def is_seen_by_64(self, offset: int) -> bool:
+        """Whether a port compiles the line and AMD's compiler does for GPUs with 64 lanes, whose ever it is."""
+        meaning = self.at(offset)
+        return meaning.compiled and 64 in meaning.lanes
+
     def is_for_host(self, offset: int) -> bool:
         """Whether some compiler sees the line in its pass for the host."""
         _, worlds, _ = self.regions[bisect.bisect_right(self._starts, offset) - 1]

@@ -62,6 +62,8 @@ class Context:
     defines: tuple[str, ...] = ()
     trace: Trace | None = None
     """Says which files need not be looked at; None: all are."""
+    places: dict[str, bool] = field(default_factory=dict)
+    """Which paths that some `#include` may mean are files of the project, found out once in a run."""
 
     def unit(self, source: SourceFile) -> Unit:
         """A file as the rules of this run see it."""

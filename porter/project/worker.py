@@ -137,7 +137,7 @@ def _own_context(context: engine.Context, task: Task, root: Path) -> engine.Cont
         context,
         declared=context.declared | frozenset(task.declared),
         parse=parser_for(root, task.include_dirs, task.defines) if task.with_clang else None,
-        included_file=header_reader(root, task.include_dirs),
+        included_file=header_reader(root, task.include_dirs, context.places),
         dialect=Dialect(task.dialect) if task.dialect is not None else None,
         defines=task.defines,
     )

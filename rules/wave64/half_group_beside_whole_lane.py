@@ -19,7 +19,7 @@ class HalfGroupBesideWholeLane(Rule):
     """
 
     code = "V106"
-    dialect = Dialect.HIP
+    dialect = Dialect.BOTH
     text = TRACE
     hazards = ("warp-id-roles-32", "smem-scratch-per-warp-32")
     examples = (
@@ -133,14 +133,19 @@ class HalfGroupBesideWholeLane(Rule):
                 continue
             for left, right in (node.kids, node.kids[::-1]):
                 if view.size(right) == WHOLE and unwrapped(right).kind == "name" and _is_number_of_32(view, left):
-                    message = "the wavefront is counted by 32, and this multiplies by its size of 64 [warp-id-roles-32]"
+                    message = "the wavefront is counted by 32, and this multiplies by its size of 64"
+                    message += f"{view.why} [warp-id-roles-32]"
                     yield self.finding(unit, unit.span(node.first, node.last), message, Effort.MANUAL)
 
     def _number(self, unit: Unit, view: View, one: Divided) -> Finding:
         right = unwrapped(one.node.kids[1])
         text = "6" if one.node.text == ">>" else "64"
         what = "the number of wavefronts" if one.threads else "the number of the wavefront"
-        message = f"{what} is counted by 32, the lanes by 64; {text} now [warp-id-roles-32]"
+        message = f"{what} is counted by 32, the lanes by 64"
+        if view.shared:
+            message += f"{view.why} [warp-id-roles-32]"
+            return self.finding(unit, unit.span(one.node.first, one.node.last), message, Effort.MANUAL)
+        message += f"; {text} now [warp-id-roles-32]"
         edit = Edit(*unit.span(right.first), text)
         return self.finding(unit, unit.span(one.node.first, one.node.last), message, Effort.REVIEW, (edit,))
 
@@ -159,7 +164,8 @@ class HalfGroupBesideWholeLane(Rule):
             size = last.get(table.text)
             short = size is not None and 1 < size < WHOLE
             if short and depth == _dimensions(view, table.text) and not _is_bounded(view, node):
-                message = f"{table.text} has {size} elements, and the lane goes up to 63 [smem-scratch-per-warp-32]"
+                message = f"{table.text} has {size} elements, and the lane goes up to 63{view.why}"
+                message += " [smem-scratch-per-warp-32]"
                 yield self.finding(unit, unit.span(node.first, node.last), message, Effort.MANUAL)
 
 

@@ -6,7 +6,19 @@ from collections.abc import Iterator
 
 from porter.cpp.syntax import Node
 from porter.engine.rule import Dialect, Edit, Effort, Finding, Rule, Unit, clean, fixes, reports
-from porter.warp.wave64.wavefronts import COUNTS, HALF, TRACE, WHOLE, Collective, View, argument, loops_of, views
+from porter.warp.wave64.wavefronts import (
+    COUNTS,
+    HALF,
+    TRACE,
+    WHOLE,
+    Collective,
+    View,
+    argument,
+    exchanges,
+    has_operations,
+    loops_of,
+    views,
+)
 
 _FROM_A_LANE = frozenset({"__shfl", "__shfl_sync", "WARP_SHFL"})
 
@@ -21,7 +33,7 @@ class HalfLaneBesideWholeWavefront(Rule):
     """
 
     code = "V105"
-    dialect = Dialect.HIP
+    dialect = Dialect.BOTH
     text = TRACE
     hazards = ("hardcoded-warp-32-lane-id", "shfl-src-lane-from-64", "warp-id-roles-32")
     examples = (
@@ -63,6 +75,42 @@ class HalfLaneBesideWholeWavefront(Rule):
         ),
         reports(
             """
+            __device__ float sum(float v) {
+              for (int o = 32; o > 0; o >>= 1) v += __shfl_down(v, o);
+              return v;
+            }
+            __global__ void rows(float *x) {
+              float v = sum(x[threadIdx.x]);
+              if ((threadIdx.x & 31) == 0) x[threadIdx.x >> 5] = v;
+            }
+            """,
+            path="a.hip",
+        ),
+        reports(
+            """
+            #ifdef USE_ROCM
+            #define WARP_SIZE warpSize
+            #define SHFL_XOR(v, m) __shfl_xor(v, m)
+            #else
+            #define WARP_SIZE 32
+            #define SHFL_XOR(v, m) __shfl_xor_sync(0xffffffff, v, m)
+            #endif
+            __device__ float sum(float v) {
+              for (int m = WARP_SIZE / 2; m > 0; m >>= 1) v += SHFL_XOR(v, m);
+              return v;
+            }
+            __device__ float block(float v) {
+              static __shared__ float s[32];
+              int lane = threadIdx.x & 0x1f, warp = threadIdx.x >> 5;
+              v = sum(v);
+              if (lane == 0) s[warp] = v;
+              __syncthreads();
+              return sum(threadIdx.x < blockDim.x / (WARP_SIZE * 1.0f) ? s[lane] : 0.f);
+            }
+            """,
+        ),
+        reports(
+            """
             __global__ void ranks(const int *x, int *y) {
               int lane = threadIdx.x & 31;
               unsigned long long m = __ballot(x[threadIdx.x]);
@@ -101,6 +149,19 @@ class HalfLaneBesideWholeWavefront(Rule):
             """,
             path="a.hip",
         ),
+        clean(
+            """
+            __device__ float sum(float v) {
+              for (int o = 16; o > 0; o >>= 1) v += __shfl_down(v, o);
+              return v;
+            }
+            __global__ void rows(float *x) {
+              float v = sum(x[threadIdx.x]);
+              if ((threadIdx.x & 31) == 0) x[threadIdx.x >> 5] = v;
+            }
+            """,
+            path="a.hip",
+        ),
         clean("__global__ void t(float *x) { x[threadIdx.x] += x[threadIdx.x & 31]; }", path="a.hip"),
         clean(
             """
@@ -118,7 +179,7 @@ class HalfLaneBesideWholeWavefront(Rule):
 
     def applies(self, unit: Unit) -> bool:
         """Whether there are operations between lanes."""
-        return any("shfl" in name.lower() or "ballot" in name for name in unit.identifiers)
+        return has_operations(unit, "shfl", "ballot")
 
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per operation."""
@@ -127,18 +188,23 @@ class HalfLaneBesideWholeWavefront(Rule):
                 continue
             for call, one in view.collectives:
                 if one.kind == "shuffle" and _from_fixed_lane(view, call, one):
-                    yield self._shuffle(unit, call, one)
+                    yield self._shuffle(unit, view, call, one)
                 elif one.kind == "ballot" and _is_ranked(view, call):
                     message = "a bit of this mask is a lane of 64, and the function counts its lanes by 32"
-                    yield self._left(unit, call, message)
-            for steps in loops_of(view):
-                if steps.down and view.size(steps.start) == 32 and _without_width(view, steps.shuffles):
-                    message = "this loop joins all 64 lanes, and the function counts them by 32"
-                    yield self._left(unit, steps.start, message)
+                    yield self._left(unit, call, f"{message}{view.why}")
+            for place in _joining(view):
+                message = "this loop joins all 64 lanes, and the function counts them by 32"
+                yield self._left(unit, place, f"{message}{view.why}")
+            for call, helpers in exchanges(view):
+                if all(any(True for _ in _joining(helper)) for helper in helpers):
+                    message = f"{call.callee} joins all 64 lanes, and the function counts them by 32"
+                    yield self._left(unit, call, f"{message}{view.why}")
 
-    def _shuffle(self, unit: Unit, call: Node, one: Collective) -> Finding:
+    def _shuffle(self, unit: Unit, view: View, call: Node, one: Collective) -> Finding:
         name = call.callee
-        message = f"{name} without a width reads a lane of 64, and the function counts its lanes by 32"
+        message = f"{name} without a width reads a lane of 64, and the function counts its lanes by 32{view.why}"
+        if view.shared or name in view.branches.operations:
+            return self._left(unit, call.kids[0], message)
         end = unit.tokens.starts[call.last]
         edits = (Edit(end, end, ", 32"),)
         done = f"{message}: the width 32 added [shfl-src-lane-from-64]"
@@ -147,6 +213,13 @@ class HalfLaneBesideWholeWavefront(Rule):
     def _left(self, unit: Unit, node: Node, message: str) -> Finding:
         span = unit.span(node.first, node.last)
         return self.finding(unit, span, f"{message} [hardcoded-warp-32-lane-id]", Effort.MANUAL)
+
+
+def _joining(view: View) -> Iterator[Node]:
+    """Where loops over shuffles begin at half of a wavefront, and so join all of it."""
+    for steps in loops_of(view):
+        if steps.down and view.size(steps.start) == HALF and _without_width(view, steps.shuffles):
+            yield steps.start
 
 
 def _from_fixed_lane(view: View, call: Node, one: Collective) -> bool:

@@ -6,7 +6,19 @@ from collections.abc import Iterator
 
 from porter.cpp.syntax import Node, unwrapped
 from porter.engine.rule import Dialect, Edit, Effort, Finding, Rule, Unit, clean, fixes, reports
-from porter.warp.wave64.wavefronts import HALF, TRACE, WHOLE, Steps, View, argument, file_groups, loops_of, views
+from porter.warp.wave64.wavefronts import (
+    HALF,
+    TRACE,
+    WHOLE,
+    Steps,
+    View,
+    argument,
+    exchanges,
+    file_groups,
+    has_operations,
+    loops_of,
+    views,
+)
 
 _STEPS = (16, 8, 4, 2, 1)
 
@@ -22,7 +34,7 @@ class HalfWavefrontSteps(Rule):
     """
 
     code = "V104"
-    dialect = Dialect.HIP
+    dialect = Dialect.BOTH
     text = TRACE
     hazards = ("butterfly-steps-from-16", "shfl-down-tail-logical32", "log2-warp-constants")
     examples = (
@@ -113,7 +125,7 @@ class HalfWavefrontSteps(Rule):
 
     def applies(self, unit: Unit) -> bool:
         """Whether there are shuffles."""
-        return any("shfl" in name for name in unit.identifiers)
+        return has_operations(unit, "shfl")
 
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per loop, or per row of steps."""
@@ -126,22 +138,37 @@ class HalfWavefrontSteps(Rule):
             for steps in loops_of(view):
                 bound = _half(view, steps)
                 if bound is not None:
-                    yield self._found(unit, bound, whole=whole)
+                    yield self._found(unit, view, bound, whole=whole)
             first = _written_out(view)
             if first is not None:
-                yield self.finding(unit, unit.span(first.first, first.last), _message("these steps"), Effort.REVIEW)
+                message = _message("these steps", view)
+                yield self.finding(unit, unit.span(first.first, first.last), message, Effort.REVIEW)
+            for call, helpers in exchanges(view) if whole else ():
+                if not any(map(view.bodies.is_own, (helper.function for helper in helpers))) and all(
+                    map(_covers_half, helpers)
+                ):
+                    message = f"{call.callee} covers 32 of 64 lanes, and the function counts them by 64{view.why}"
+                    span = unit.span(call.first, call.last)
+                    yield self.finding(unit, span, f"{message} [butterfly-steps-from-16]", Effort.MANUAL)
 
-    def _found(self, unit: Unit, bound: tuple[Node, str], *, whole: bool) -> Finding:
+    def _found(self, unit: Unit, view: View, bound: tuple[Node, str], *, whole: bool) -> Finding:
         node, text = bound
         span = unit.span(node.first, node.last)
-        if not whole:
-            return self.finding(unit, span, _message("this loop"), Effort.REVIEW)
-        message = f"{_message('this loop')}; {text} now"
+        if not whole or view.shared:
+            return self.finding(unit, span, _message("this loop", view), Effort.REVIEW)
+        message = f"{_message('this loop', view)}; {text} now"
         return self.finding(unit, span, message, Effort.REVIEW, (Edit(*span, text),))
 
 
-def _message(what: str) -> str:
-    return f"{what} over shuffles covers 32 of 64 lanes [butterfly-steps-from-16]"
+def _message(what: str, view: View) -> str:
+    return f"{what} over shuffles covers 32 of 64 lanes{view.why} [butterfly-steps-from-16]"
+
+
+def _covers_half(view: View) -> bool:
+    """Whether a function's own shuffles leave out half of a wavefront, and nothing in it counts by 32."""
+    if HALF in view.groups or view.steps_by_32:
+        return False
+    return _written_out(view) is not None or any(_half(view, steps) is not None for steps in loops_of(view))
 
 
 def _half(view: View, steps: Steps) -> tuple[Node, str] | None:

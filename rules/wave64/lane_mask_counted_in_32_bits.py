@@ -20,7 +20,7 @@ class LaneMaskCountedIn32Bits(Rule):
     """
 
     code = "V102"
-    dialect = Dialect.HIP
+    dialect = Dialect.BOTH
     triggers = frozenset({*COUNTS, *_ZEROS, "__fns32"})
     hazards = ("popc-of-ballot", "ffs-of-ballot-ambiguous", "clz-brev-of-ballot", "fns-32bit")
     examples = (
@@ -52,14 +52,14 @@ class LaneMaskCountedIn32Bits(Rule):
                     yield self._found(unit, view, node, name)
 
     def _found(self, unit: Unit, view: View, node: Node, name: str) -> Finding:
-        message = f"{name} sees the lower 32 bits of a mask of 64 lanes [popc-of-ballot]"
+        message = f"{name} sees the lower 32 bits of a mask of 64 lanes{view.why} [popc-of-ballot]"
         callee = node.kids[0]
         new = COUNTS.get(name)
         edits = [Edit(*unit.span(callee.last), new)] if new else []
         from_31 = _counted_from(view, node) if name in _ZEROS else None
         if from_31 is not None:
             edits = [Edit(*unit.span(callee.last), _ZEROS[name]), Edit(*unit.span(from_31.first), "63")]
-        if not edits:
+        if not edits or view.shared:
             return self.finding(unit, unit.span(callee.last), message, Effort.MANUAL)
         done = f"{message}; it is {edits[0].text} now"
         return self.finding(unit, unit.span(callee.last), done, Effort.REVIEW, tuple(edits))

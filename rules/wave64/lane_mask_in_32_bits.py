@@ -22,7 +22,7 @@ class LaneMaskIn32Bits(Rule):
     """
 
     code = "V101"
-    dialect = Dialect.HIP
+    dialect = Dialect.BOTH
     text = TRACE
     hazards = ("ballot-truncated-u32", "mask-variable-unsigned")
     examples = (
@@ -81,9 +81,9 @@ class LaneMaskIn32Bits(Rule):
 
     def _found(self, unit: Unit, view: View, node: Node, what: str) -> Finding:
         variable = _local(view, node)
-        edit = _widened(view, variable) if variable is not None else None
+        edit = _widened(view, variable) if variable is not None and not view.shared else None
         span = unit.span(node.first, node.last if node.kind != "variable" else node.first)
-        message = f"{what}: lanes 32 to 63 are lost [ballot-truncated-u32]"
+        message = f"{what}: lanes 32 to 63 are lost{view.why} [ballot-truncated-u32]"
         if edit is None:
             return self.finding(unit, span, message, Effort.MANUAL)
         return self.finding(unit, span, f"{message}; made 64 bits wide", Effort.REVIEW, (edit,))

@@ -83,8 +83,17 @@ def test_only_what_could_come_out_otherwise_is_counted(tmp_path: Path) -> None:
     root = repository(tmp_path / "p", FILES)
     commit(root, {"src/h.cuh": HEADER + "// a comment\n"})
     assert checked(root, "HEAD~1").dependents == ()
+    commit(
+        root,
+        {
+            "src/g.cuh": '#include "h.cuh"\n__device__ inline int four(int v) { return twice(twice(v)); }\n',
+            "src/b.cu": '#include "g.cuh"\n' + SPIN + "__device__ int eight(int v) { return four(v) * 2; }\n",
+        },
+    )
     commit(root, {"src/h.cuh": HEADER.replace("2 * v", "4 * v")})
-    assert checked(root, "HEAD~1").dependents == ("src/a.cu", "src/b.cu")
+    assert checked(root, "HEAD~1").dependents == ("src/b.cu", "src/g.cuh"), "a.cu comes to nothing of it"
+    commit(root, {"src/h.cuh": HEADER + "#include <cstdio>\n"})
+    assert checked(root, "HEAD~1").dependents == ("src/a.cu", "src/b.cu", "src/g.cuh"), "an #include may bring anything"
 
 
 def test_a_shallow_clone(tmp_path: Path) -> None:

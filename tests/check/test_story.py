@@ -115,12 +115,13 @@ def test_code_around_a_kernel_counts_as_a_change_of_it(tmp_path: Path) -> None:
     assert checked(root, "HEAD~1").kernels == ()
 
 
-def test_a_header_is_checked_with_all_that_include_it(tmp_path: Path) -> None:
-    """A change in a header is one of every file that includes it, directly or not, and of no other."""
+def test_a_header_is_checked_with_all_that_come_to_it(tmp_path: Path) -> None:
+    """A change in a header is one of every file that includes it, directly or not, and has what it changes."""
     files = {
         "include/base.cuh": "#pragma once\n#define LANES 32\n",
-        "include/middle.cuh": '#pragma once\n#include "base.cuh"\n',
-        "a.cu": '#include "include/middle.cuh"\n' + KERNEL,
+        "include/middle.cuh": '#pragma once\n#include "base.cuh"\n#define TWICE (2 * LANES)\n',
+        "a.cu": '#include "include/middle.cuh"\nint n = TWICE;\n' + KERNEL,
+        "c.cu": '#include "include/middle.cuh"\n' + KERNEL.replace("scale", "third"),
         "b.cu": KERNEL.replace("scale", "other"),
     }
     root = repository(tmp_path, files)

@@ -339,6 +339,48 @@ def test_sweeps_that_mean_nothing_are_refused(tmp_path: Path) -> None:
     assert CliRunner().invoke(app, ["bench", str(CASES), "--devices", "cuda", "--sweep", "block=64"]).exit_code == 2
 
 
+COPIES = """
+__global__ void copy(const float *a, float *b, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) b[i] = a[i];
+}
+__global__ void gather(const float *a, float *b, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) b[i] = a[i * 64];
+}
+"""
+CASE = """
+[[case]]
+name = "{0}"
+kernel = "{0}"
+sweep = {{ n = [20000] }}
+grid = "(n + 255) // 256"
+block = 256
+arguments = ["in a: float32[64 * n]", "out b: float32[n]", "scalar n: int32 = n"]
+"""
+
+
+def test_bytes_of_the_port_over_those_of_the_original(tmp_path: Path) -> None:
+    """Neighbours move what they ask for on both; a line of 128 bytes for 4 is four sectors of 32."""
+    (tmp_path / "a.cu").write_text(COPIES)
+    cases = "".join(CASE.format(name) for name in ("copy", "gather"))
+    (tmp_path / "a.case.toml").write_text('schema = "porter-case/1"\nsource = "a.cu"\n' + cases)
+    done = CliRunner().invoke(app, ["bench", str(tmp_path), "--devices", "ptx,gfx942", "--format", "json"])
+    document = json.loads(done.stdout)
+    jsonschema.validate(document, schemas.load("estimate"))
+    if any(row["moved"] is None for row in document["estimates"]):
+        pytest.skip(str([row["reason"] for row in document["estimates"]]))
+    copy_, gather = document["against_original"]
+    assert copy_["original"]["asked"] == copy_["port"]["asked"] == 2 * 4 * 20000
+    assert {level: round(ratio, 2) for level, ratio in copy_["ratio"].items()} == {"asked": 1, "l2": 1, "memory": 1}
+    lanes = 20000
+    assert gather["original"]["l2"] == lanes * 32 + lanes * 4 and gather["port"]["l2"] == lanes * 128 + lanes * 4
+    originals = [row for row in document["estimates"] if row["side"] == "original"]
+    assert len(originals) == 2 and all(row["estimate"] is None for row in originals)
+    text = CliRunner().invoke(app, ["bench", str(tmp_path), "--devices", "ptx,gfx942"]).stdout
+    assert "x 3.67" in text and "H100" in text
+
+
 def test_command_says_that_nothing_was_measured() -> None:
     wanted = ["bench", str(ROOT / "samples" / "elementwise"), "--devices", "gfx942", "--size", "n=100000"]
     done = CliRunner().invoke(app, [*wanted, "--format", "json"])

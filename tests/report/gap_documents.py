@@ -140,3 +140,38 @@ def validated() -> dict[str, Any]:
     """What `porter validate` would say: one passed, one wrong."""
     cases = [case("block_sum", "reduce/sum.cu"), case("locked", "project/reduce/sum.cu", "wrong-values")]
     return {"schema": "porter-validate/1", "cases": cases}
+
+
+def estimated() -> dict[str, Any]:
+    """What `porter bench --devices gfx942` would say of two kernels; of one nothing came out."""
+    rows = [
+        estimate("block_sum", "reduce/sum.cu", "n=1000", 2000.0, 5000.0),
+        estimate("block_sum", "reduce/sum.cu", "n=<b>9", 9000.0, 50_000.0, "atomics of one line"),
+        {**estimate("locked", "reduce/sum.cu", "n=1", 1.0, 0.0), "estimate": None, "reason": "too long"},
+    ]
+    roofs = {"bandwidth": {"memory": 4650.0, "L2": 27500.0}, "rate": {"f32 VALU": 136_000.0}}
+    head = {"schema": "porter-estimate-1", "porter": "0", "chip": "MI300X", "measured": False, "left_out": "TLB misses"}
+    return {**head, "roofs": roofs, "estimates": rows, "comparisons": [], "against_original": [], "errors": []}
+
+
+def estimate(
+    kernel: str, source: str, shape: str, nanoseconds: float, operations: float, limit: str = "memory"
+) -> dict[str, Any]:
+    """One row; its lines are those of the port."""
+    port = "/cache/reduce/sum.hip"
+    found = {
+        "nanoseconds": nanoseconds,
+        "band": 1.3,
+        "limit": limit,
+        "tested": limit == "memory",
+        "resources": {},
+        "waves_per_simd": 8.0,
+        "limited_by": [],
+        "traffic": {"l2": 0.0, "last": 0.0, "read": 4000.0, "write": 100.0},
+        "costs": [{"cause": "lanes <off>", "nanoseconds": nanoseconds / 4, "places": [], "remedy": "less divergence"}],
+        "operations": operations,
+        "lines": [[f"{port}:5", 0.6], [f"{port}:7", 0.25], ["/opt/rocm/include/hip/x.h:9", 0.15]],
+    }
+    about = {"case": kernel, "path": "x.case.toml", "source": source, "kernel": kernel, "warp": "preserve"}
+    more = {"side": "port", "variant": "", "doubt": None, "reason": None, "counters": {}, "moved": None}
+    return {**about, **more, "shape": shape, "blocks": 1, "sampled": 1, "estimate": found}

@@ -13,7 +13,7 @@ from porter.report.gap.inputs import read_inputs
 from porter.report.gap.page import chart_library
 from porter.report.gap.write import written
 from tests.outside import needs, require
-from tests.report.gap_documents import NASTY_PATH, built, ported, validated
+from tests.report.gap_documents import NASTY_PATH, built, estimated, ported, validated
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 pytestmark = [
@@ -28,9 +28,10 @@ TIMEOUT = 20_000
 def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The report of a small project that tries to break out."""
     folder = tmp_path_factory.mktemp("page")
-    for name, document in (("port", ported(folder)), ("build", built()), ("validate", validated())):
+    documents = {"port": ported(folder), "build": built(), "validate": validated(), "estimate": estimated()}
+    for name, document in documents.items():
         (folder / f"{name}.json").write_text(json.dumps(document))
-    inputs = read_inputs([folder / f"{name}.json" for name in ("port", "build", "validate")], folder)
+    inputs = read_inputs([folder / f"{name}.json" for name in documents], folder)
     (folder / "report.html").write_text(written(inputs, "html"), "utf-8")
     return folder / "report.html"
 
@@ -243,10 +244,35 @@ def test_accessibility(browser: Any, page_file: Path, scheme: str, view: str) ->
     for summary in page.locator("summary").all():
         summary.click()
     if view == "kernel":
-        open_kernel(page, "locked")
+        open_kernel(page, "block_sum")
     if chart_library() is not None:
         page.wait_for_selector(f"{'#detail' if view == 'kernel' else '#overview'} .chart svg")
     results = axe.Axe().run(page, options={"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]})
     found = [(v["id"], v["impact"], [n["html"][:120] for n in v["nodes"]][:3]) for v in results.response["violations"]]
     context.close()
     assert not found
+
+
+@pytest.mark.parametrize(
+    "opened", [{"viewport": {"width": width, "height": 900}} for width in (390, 1024, 1600)], indirect=True
+)
+def test_estimates(opened: Any) -> None:
+    """Below the roofs, by band; per kernel with its band, what costs it, and the port's lines by their shares."""
+    if chart_library() is not None:
+        plot = opened.locator("#charts figure", has_text="Estimates below the roofs of MI300X")
+        assert "no measurements" in plot.inner_text()
+        plot.scroll_into_view_if_needed()
+        plot.locator("svg").wait_for()
+        assert {"memory", "L2", "f32 VALU"} <= set(plot.locator("svg text").all_text_contents())
+    open_kernel(opened, "block_sum")
+    told = opened.locator("#detail").inner_text()
+    assert "nothing was measured" in told and "Left out: TLB misses" in told
+    assert "9.00 us" in told and "6.92 us \u2013 11.7 us" in told and "atomics of one line (not tested)" in told
+    assert "lanes <off>: less divergence" in told and "15\u00a0% of the estimate lies in other files" in told
+    shares = opened.locator("#detail .share").all_inner_texts()
+    assert shares == ["60\u00a0%", "25\u00a0%"]
+    colours = opened.evaluate(
+        "[...document.querySelectorAll('.share')].map((one) => getComputedStyle(one, '::before').backgroundColor)"
+    )
+    assert len(set(colours)) == 2
+    assert opened.evaluate("document.documentElement.scrollWidth <= innerWidth")

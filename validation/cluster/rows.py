@@ -14,7 +14,7 @@ from porter.validation.cluster.engine import digest_of
 from porter.validation.cluster.kinds.cases import CaseTrees, touched
 from porter.validation.cluster.run import Where, do_run, ready, store_at
 from porter.validation.cluster.trees import Tree, Trees
-from porter.validation.estimate.bench import DEVICE, Estimated, EstimateReport, EstimateRequest
+from porter.validation.estimate.bench import DEVICE, ORIGINAL, Estimated, EstimateReport, EstimateRequest
 from porter.validation.estimate.chip import load
 from porter.validation.programs.compare import Agreement, Compared, ComparedProject, programs_in
 from porter.validation.programs.launch import Options
@@ -101,7 +101,8 @@ def benched(request: BenchRequest, where: Where) -> BenchReport:
 def estimated(request: EstimateRequest, where: Where) -> EstimateReport:
     """Estimates from workers; raises Unusable for an unknown chip."""
     chip = load(request.chip)
-    rows, errors = _rows(_Cases("estimate", request), where, (DEVICE,))
+    devices = (ORIGINAL, DEVICE) if request.original else (DEVICE,)
+    rows, errors = _rows(_Cases("estimate", request), where, devices)
     return EstimateReport(chip, tuple(made(Estimated, row) for row in rows), errors)
 
 

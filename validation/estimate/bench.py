@@ -15,16 +15,16 @@ from porter.validation.devices.core.launch import Sample
 from porter.validation.devices.core.result import Array, Ran
 from porter.validation.devices.device import BuildFailed, Device, Launch, Program
 from porter.validation.devices.virtual import VirtualKernel
-from porter.validation.estimate.chip import Chip, load
+from porter.validation.estimate.chip import Chip, load, load_original
 from porter.validation.estimate.compare import Compared, Key, Time, compared
 from porter.validation.estimate.counters import counters
 from porter.validation.estimate.model import Estimate, estimate
-from porter.validation.estimate.work import Launched
+from porter.validation.estimate.work import Launched, moved
 from porter.validation.run.passing import dimensions, pack
 from porter.validation.run.plan import Request, collect, sides_of
 from porter.validation.verdict.outcome import FileError
 
-DEVICE = "gfx942"
+DEVICE, ORIGINAL = "gfx942", "ptx"
 BLOCK, BOUNDS = "block", "launch_bounds"
 """What can be swept of every kernel."""
 Size = tuple[tuple[int, int, int], tuple[int, int, int], int]
@@ -44,6 +44,8 @@ class EstimateRequest:
     """Symbols of the cases that get another value."""
     sweeps: tuple[tuple[str, tuple[int, ...]], ...] = ()
     """`block`, `launch_bounds` or a symbol, and the values that it gets one after the other."""
+    original: bool = False
+    """Whether the original is counted, too; it gets no time."""
     tree: Path | None = None
     build_seconds: float = 300.0
     launch_seconds: float = 60.0
@@ -66,12 +68,37 @@ class Estimated:
     """Of a sweep: `block=128`; empty as the case has it."""
     doubt: str = ""
     """Why the variant may not do the same work."""
+    path: str = ""
+    """Of the case file."""
+    source: str = ""
+    kernel: str = ""
+    side: str = "port"
+    """Or `original`, which has no estimate."""
+    moved: dict[str, float] | None = None
+    """Bytes of the launch: `asked` by the lanes, at the `l2`, to and from `memory`."""
 
     @property
     def time(self) -> Time | None:
         """The estimate, as far as a comparison needs it."""
         found = self.estimate
         return None if found is None else Time(found.nanoseconds, found.band, found.limit, found.tested)
+
+
+@dataclass(frozen=True)
+class Moved:
+    """Bytes of a port beside those of its original, each with the caches of its own GPU."""
+
+    case: str
+    warp: str
+    shape: str
+    variant: str
+    original: dict[str, float]
+    port: dict[str, float]
+
+    @property
+    def ratio(self) -> dict[str, float | None]:
+        """Port over original, by level; None where the original moves nothing."""
+        return {level: self.port[level] / count if count else None for level, count in self.original.items()}
 
 
 @dataclass(frozen=True)
@@ -85,6 +112,17 @@ class EstimateReport:
     """Estimates of an earlier run."""
 
     @property
+    def ratios(self) -> tuple[Moved, ...]:
+        """What ports move over what their originals do."""
+        originals = {(row.case, row.shape, row.variant): row.moved for row in self.rows if row.side == "original"}
+        found: list[Moved] = []
+        for row in self.rows:
+            before = originals.get((row.case, row.shape, row.variant))
+            if row.side == "port" and row.moved is not None and before is not None:
+                found.append(Moved(row.case, row.warp or "", row.shape, row.variant, before, row.moved))
+        return tuple(found)
+
+    @property
     def comparisons(self) -> tuple[Compared, ...]:
         """Variants of a sweep against the case as it is, native against preserved warps, and now against before."""
         return tuple(_comparisons(self))
@@ -92,7 +130,7 @@ class EstimateReport:
     @property
     def is_done(self) -> bool:
         """Whether everything asked for has an estimate."""
-        return bool(self.rows) and not self.errors and all(row.estimate is not None for row in self.rows)
+        return bool(self.rows) and not self.errors and all(row.moved is not None for row in self.rows)
 
 
 def estimate_cases(request: EstimateRequest, progress: Callable[[int, int], None] | None = None) -> EstimateReport:
@@ -134,10 +172,12 @@ def _key(row: Estimated) -> Key:
 
 
 def _case(case: Case, plan: Request, request: EstimateRequest, chip: Chip) -> Iterator[Estimated]:
-    for side in sides_of(case, (), (DEVICE,), plan):
-        base = Estimated(case.name, side.warp, "")
-        if side.side != "port":
-            continue
+    devices = (ORIGINAL, DEVICE) if request.original else (DEVICE,)
+    for side in sides_of(case, (), devices, plan):
+        about = (str(case.path), str(case.source), case.kernel)
+        base = replace(
+            Estimated(case.name, side.warp, ""), path=about[0], source=about[1], kernel=about[2], side=side.side
+        )
         device = registry.device(side.device)
         if side.program is None or isinstance(device, str):
             yield replace(base, reason=side.reason or str(device))
@@ -148,7 +188,7 @@ def _case(case: Case, plan: Request, request: EstimateRequest, chip: Chip) -> It
             continue
         bounded = [
             (value, _loaded(device, _with_bounds(side.program, value), request))
-            for value in dict(request.sweeps).get(BOUNDS, ())
+            for value in (dict(request.sweeps).get(BOUNDS, ()) if side.side == "port" else ())
         ]
         for symbols in _shapes(case, dict(request.sizes)):
             yield from _variants(case, loaded, bounded, symbols, side.lanes, base, request, chip)
@@ -241,7 +281,7 @@ def _variants(
 
 def _same_work(plain: _Run, other: _Run) -> str:
     """Nothing where both runs left the same behind; else why they may not be compared."""
-    if other.row.estimate is None:
+    if other.row.moved is None:
         return ""
     if plain.arrays is None or other.arrays is None:
         return "results not compared: not all blocks ran"
@@ -281,13 +321,15 @@ def _one(
     sample = None
     if blocks > MOST_BLOCKS and not case.cooperative:
         sample = Sample(MOST_BLOCKS, blocks // MOST_BLOCKS)
-    outcome = loaded.profile(launch, request.launch_seconds, chip.caches, sample)
+    caches = chip.caches if base.side == "port" else load_original().caches
+    outcome = loaded.profile(launch, request.launch_seconds, caches, sample)
     if not isinstance(outcome, Ran):
         return _Run(replace(base, reason=str(outcome)))
     fixed = outcome.counters.resources.get("group_segment_fixed_size", 0)
     threads = block[0] * block[1] * block[2]
     sampled = sample.blocks if sample else blocks
     launched = Launched(blocks, threads, outcome.counters, sampled, fixed + shared)
-    found = estimate(chip, launched)
-    row = replace(base, blocks=blocks, sampled=sampled, estimate=found, counters=counters(launched))
+    row = replace(base, blocks=blocks, sampled=sampled, moved=moved(caches, launched))
+    if base.side == "port":
+        row = replace(row, estimate=estimate(chip, launched), counters=counters(launched))
     return _Run(row, outcome.outputs if sample is None else None)

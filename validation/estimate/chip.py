@@ -10,6 +10,7 @@ from typing import Any
 
 from porter.validation.build.occupancy import Target, find_target
 from porter.validation.devices.core.launch import Caches
+from porter.validation.estimate.issue import issue
 
 from porter.errors import Unusable
 
@@ -41,6 +42,26 @@ class Chip:
     def cus(self) -> int:
         """Compute units."""
         return self.caches.xcds * self.caches.cus_per_xcd
+
+    @property
+    def roofs(self) -> dict[str, dict[str, float]]:
+        """Of a roofline: bytes per nanosecond by level, floating-point operations per nanosecond by unit."""
+        simds = self.cus * self.target.simds * self.clock
+        rates = {
+            name: simds * work / issue(mnemonic).cycles
+            for name, (mnemonic, work) in {
+                "f32 VALU": ("v_fma_f32", 2 * 64),
+                "f64 VALU": ("v_fma_f64", 2 * 64),
+                "f16 MFMA": ("v_mfma_f32_32x32x8_f16", 2 * 32 * 32 * 8),
+                "f64 MFMA": ("v_mfma_f64_16x16x4_f64", 2 * 16 * 16 * 4),
+            }.items()
+        }
+        levels = {
+            "memory": self.bandwidth["read"],
+            "last-level cache": self.bandwidth["last"],
+            "L2": self.bandwidth["l2"],
+        }
+        return {"bandwidth": {**levels, "LDS": self.cus * LINE * self.clock}, "rate": rates}
 
 
 def names() -> tuple[str, ...]:

@@ -14,10 +14,13 @@ from porter.validation.estimate.chip import LINE, Chip
 from porter.validation.estimate.work import (
     Launched,
     Step,
+    operations,
     resident,
     steps,
     traffic,
     unit_cycles,
+    usage,
+    waits,
     wave_latency,
 )
 
@@ -25,6 +28,7 @@ BANDS = {"memory": 1.3, "l2": 1.35, "valu": 1.25, "mfma": 1.15, "lds": 1.2, "l1"
 """How far off, as a factor, the estimate was on published measurements of that class (docs/estimate.md)."""
 _JOIN = 1.9
 """Between 1 (one after the other) and infinity (the larger alone): fitted on streams at every occupancy."""
+_LEAST_SHARE = 0.001
 UNTESTED = 2.0
 """The band of a class without published measurements."""
 
@@ -58,13 +62,41 @@ class Estimate:
     traffic: dict[str, float]
     """Bytes of the whole launch, by level."""
     costs: tuple[Cost, ...] = ()
+    operations: float = 0.0
+    """On floating-point numbers, of the whole launch."""
+    lines: tuple[tuple[str, float], ...] = ()
+    """(source line, its share of the estimate), largest first."""
 
 
 def estimate(chip: Chip, launched: Launched) -> Estimate:
     """Estimates a launch whose arrays lie in memory, not in caches, and which is not the first of its program."""
     program = steps(launched.counters)
     found = _estimate(chip, launched, program)
-    return replace(found, costs=_costs(chip, launched, program, found))
+    return replace(
+        found,
+        costs=_costs(chip, launched, program, found),
+        operations=operations(program) * launched.scale,
+        lines=_lines(chip, launched, program, found),
+    )
+
+
+def _lines(chip: Chip, launched: Launched, program: Sequence[Step], found: Estimate) -> tuple[tuple[str, float], ...]:
+    """The busiest resource by who uses it, and the waits by who waits, each with its weight in the estimate."""
+    busiest = {name: time for name, time in found.resources.items() if name != "latency"}
+    resource = max(busiest, key=lambda name: busiest[name])
+    powers = [busiest[resource] ** _JOIN, found.resources["latency"] ** _JOIN]
+    used: dict[str, float] = {}
+    for step in program:
+        where = step.executed.site.where
+        used[where] = used.get(where, 0.0) + usage(resource, step)
+    waited = waits(chip, program, launched.sampled * launched.waves_per_block)
+    shares: dict[str, float] = {}
+    for weight, places in zip(powers, (used, waited), strict=True):
+        whole = sum(places.values()) * sum(powers)
+        for where, value in places.items() if whole else ():
+            shares[where] = shares.get(where, 0.0) + value * weight / whole
+    ranked = sorted(shares.items(), key=lambda item: (-item[1], item[0]))
+    return tuple((where, share) for where, share in ranked if share >= _LEAST_SHARE)
 
 
 def _estimate(

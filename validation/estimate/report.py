@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import PurePath
 from typing import Any
 
-from porter.validation.estimate.bench import Estimated, EstimateReport
+from porter.validation.estimate.bench import Estimated, EstimateReport, Moved
 from porter.validation.estimate.model import Estimate
 
 from porter import __version__
@@ -18,6 +18,11 @@ LEFT_OUT = (
     "clock and power management, TLB misses, instruction fetch, cache policies of single loads, what a kernel before "
     "left in the caches, other kernels beside it, and the launch itself"
 )
+_MOVED_TITLE = (
+    "bytes of the port over those of the original, counted with the caches and lines of {} and of an H100; "
+    "scalar loads and constant memory are left out"
+)
+_MOVED = ("case", "warps", "shape", "lanes ask for", "at the L2", "memory")
 _HEAD = ("case", "warps", "shape", "estimate", "between", "limit", "waves/SIMD", "blocks")
 
 
@@ -39,9 +44,30 @@ def estimate_text(report: EstimateReport) -> str:
         lines += [f"  {one.case} ({one.shape}): {one.before} -> {one.after}: {one.said}" for one in compared]
         if any(one.direction == "open" for one in compared):
             lines.append("  open: closer together than the bands; the model does not tell them apart")
-    lines += [f"{_name(row)}: no estimate: {row.reason}" for row in report.rows if row.estimate is None]
+    if report.ratios:
+        lines += ["", _MOVED_TITLE.format(report.chip.name)]
+        lines += [f"  {line}" for line in table(_MOVED, map(_moved, report.ratios), right=(3, 4, 5))]
+    missing = [row for row in report.rows if row.moved is None]
+    lines += [f"{_name(row)}: no {'estimate' if row.side == 'port' else 'count'}: {row.reason}" for row in missing]
     lines += [f"{error.path}:{error.line}: {error.message}" for error in report.errors]
     return "\n".join(lines) + "\n"
+
+
+def _moved(one: Moved) -> tuple[str, ...]:
+    shape = "; ".join(filter(None, (one.shape, one.variant)))
+    ratios: list[str] = []
+    for level, ratio in one.ratio.items():
+        times = "" if ratio is None else f"x {ratio:.2f} "
+        ratios.append(f"{times}({shown_bytes(one.port[level])} / {shown_bytes(one.original[level])})")
+    return (one.case, one.warp, shape, *ratios)
+
+
+def shown_bytes(count: float) -> str:
+    """With its unit."""
+    for size, unit in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if count >= size:
+            return f"{count / size:.3g} {unit}"
+    return f"{count:.0f} B"
 
 
 def _name(row: Estimated) -> str:
@@ -87,10 +113,15 @@ def estimate_json(report: EstimateReport) -> dict[str, Any]:
         "chip": report.chip.name,
         "measured": False,
         "left_out": LEFT_OUT,
+        "roofs": report.chip.roofs,
         "estimates": [
             {
                 "case": row.case,
+                "path": row.path,
+                "source": row.source,
+                "kernel": row.kernel,
                 "warp": row.warp,
+                "side": row.side,
                 "shape": row.shape,
                 "variant": row.variant,
                 "doubt": row.doubt or None,
@@ -98,10 +129,12 @@ def estimate_json(report: EstimateReport) -> dict[str, Any]:
                 "sampled": row.sampled,
                 "reason": row.reason or None,
                 "counters": row.counters,
+                "moved": row.moved,
                 "estimate": asdict(row.estimate) if row.estimate is not None else None,
             }
             for row in report.rows
         ],
+        "against_original": [{**asdict(one), "ratio": one.ratio} for one in report.ratios],
         "comparisons": [asdict(one) for one in report.comparisons],
         "errors": [{"path": e.path, "line": e.line, "message": e.message} for e in report.errors],
     }

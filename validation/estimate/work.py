@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -121,6 +122,15 @@ def traffic(caches: Caches, program: Sequence[Step], counters: Counters) -> dict
     return {**found, "write": counters.written_back * _written(program, counters) * piece}
 
 
+def moved(caches: Caches, launched: Launched) -> dict[str, float]:
+    """Bytes of the whole launch: asked of global memory by lanes, at the L2, to and from memory."""
+    program = steps(launched.counters)
+    levels = traffic(caches, program, launched.counters)
+    asked = sum(step.executed.bytes for step in program if step.executed.space == "global")
+    found = {"asked": asked, "l2": levels["l2"], "memory": levels["last"] + levels["read"] + levels["write"]}
+    return {level: count * launched.scale for level, count in found.items()}
+
+
 def _written(program: Sequence[Step], counters: Counters) -> float:
     """The part of what the L2s wrote that is left when a program does without its scratch."""
     before = steps(counters)
@@ -131,6 +141,55 @@ def _written(program: Sequence[Step], counters: Counters) -> float:
 
 def _to_scratch(program: Sequence[Step]) -> int:
     return sum(step.executed.l2_requests for step in program if step.writes and step.executed.space == "private")
+
+
+_MATRIX = re.compile(r"_(\d+)x(\d+)x(\d+)(?:_(\d+)b)?")
+_FUSED = ("fma", "fmac", "mac", "mad", "pk_fma", "dot")
+
+
+def operations(program: Sequence[Step]) -> float:
+    """Operations on floating-point numbers of what ran; a fused multiply-add is two."""
+    total = 0.0
+    for step in program:
+        counter, name = step.issue.counter, step.mnemonic.removeprefix("v_")
+        if step.issue.unit == "mfma":
+            shape = _MATRIX.search(name)
+            sizes = [int(size or 1) for size in shape.groups()] if shape and "_i32_" not in name else [0]
+            total += 2 * step.executed.runs * math.prod(sizes)
+        elif counter.startswith(("VALU_F32", "VALU_F64", "VALU_TRANS")):
+            each = 2 if name.startswith(_FUSED) else 1
+            total += step.executed.lanes * each * (2 if name.startswith("pk_") else 1)
+    return total
+
+
+def usage(resource: str, step: Step) -> float:
+    """How much a step takes of a resource, in units of that resource's own."""
+    one, unit = step.executed, step.issue.unit
+    if resource in ("valu", "mfma", "salu"):
+        mine = unit == resource or (resource == "salu" and unit in ("smem", "branch"))
+        return one.runs * step.issue.cycles if mine else 0.0
+    if resource.startswith("lds"):
+        return lds_cycles(step)[resource == "lds banks"] if unit == "lds" else 0.0
+    if unit != "vmem":
+        return 0.0
+    if resource == "l1":
+        return one.accesses
+    if resource == "l2":
+        return one.l2_requests * (0.5 if step.writes else 1.0)
+    if resource == "atomics of one line":
+        return one.request_lanes if "_atomic" in step.mnemonic else 0.0
+    return (
+        one.l2_requests * 0.5 if step.writes else one.l2_misses if resource == "last-level cache" else one.last_misses
+    )
+
+
+def waits(chip: Chip, program: Sequence[Step], waves: int) -> dict[str, float]:
+    """Where a mean wavefront issues and waits, by source line."""
+    if not waves:
+        return {}
+    wave = _Wave(chip, waves)
+    wave.walk(program, waves, 1.0, 0)
+    return wave.places
 
 
 def wave_latency(chip: Chip, program: Sequence[Step], waves: int) -> float:
@@ -160,6 +219,7 @@ class _Wave:
     total: float = 0.0
     now: float = 0.0
     stored: bool = False
+    places: dict[str, float] = field(default_factory=dict)
     waiting: dict[str, list[float]] = field(default_factory=lambda: {"vmcnt": [], "lgkmcnt": []})
 
     def walk(self, program: Sequence[Step], level: float, share: float, depth: int) -> None:
@@ -182,7 +242,7 @@ class _Wave:
         one, unit, latency = step.executed, step.issue.unit, self.chip.latency
         weight = share * one.runs / self.waves
         busy = max(step.issue.cycles, 4.0 if unit in ("valu", "mfma") else 1.0) / self.chip.clock
-        self.total += weight * busy
+        self._spend(step, weight * busy)
         self.now += busy
         if not one.runs:
             return
@@ -192,11 +252,16 @@ class _Wave:
         elif unit in ("lds", "smem"):
             self.waiting["lgkmcnt"].append(self.now + latency["lds" if unit == "lds" else "scalar"])
         elif step.mnemonic == "s_barrier":
-            self.total += weight * latency["barrier"]
+            self._spend(step, weight * latency["barrier"])
         elif step.mnemonic == "s_waitcnt":
             until = max(_awaited(one.site.text, self.waiting), default=self.now)
-            self.total += weight * max(0.0, until - self.now)
+            self._spend(step, weight * max(0.0, until - self.now))
             self.now = max(self.now, until)
+
+    def _spend(self, step: Step, time: float) -> None:
+        where = step.executed.site.where
+        self.total += time
+        self.places[where] = self.places.get(where, 0.0) + time
 
 
 def _awaited(text: str, waiting: dict[str, list[float]]) -> Iterator[float]:

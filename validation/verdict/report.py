@@ -193,7 +193,7 @@ def _is_bitwise(side: SideResult | None) -> bool:
 
 
 def _accuracy(side: SideResult) -> str:
-    trials = f"{side.trials} trials"
+    trials = f"{side.trials} trial{'s' * (side.trials != 1)}"
     if not side.outputs:
         return trials
     if _is_bitwise(side):
@@ -205,7 +205,11 @@ def _accuracy(side: SideResult) -> str:
 
 def _summary(report: ValidateReport) -> str:
     found = [f"{count} {status}" for status, count in counts(report).items() if count]
-    return f"{len(report.cases)} case{'s' * (len(report.cases) != 1)}: {', '.join(found) or 'none'}"
+    cases = (
+        f"{len(report.cases)} case{'s' * (len(report.cases) != 1)}: {', '.join(found)}" if found else "no case was run"
+    )
+    unusable = len({error.path for error in report.errors})
+    return f"{cases}; {unusable} case file{'s' * (unusable != 1)} cannot be used" if unusable else cases
 
 
 def _left_open(report: ValidateReport) -> dict[str, tuple[str, ...]]:
@@ -214,7 +218,8 @@ def _left_open(report: ValidateReport) -> dict[str, tuple[str, ...]]:
 
 def report_text(report: ValidateReport, *, verbose: bool = False) -> str:
     """A table, what went wrong in full, and what the devices do not show."""
-    lines = [*_columns([_HEAD, *_rows(report)]), ""]
+    rows = tuple(_rows(report))
+    lines = [*_columns([_HEAD, *rows]), ""] if rows else []
     for case in report.cases:
         lines += _details(case, verbose=verbose)
     lines += [f"{error.path}:{error.line}: {error.message}" for error in report.errors]

@@ -56,6 +56,9 @@ def evidence(kernel: Kernel) -> str:
     for case in kernel.cases:
         ulps = f" ({case.max_ulps} ulp)" if case.max_ulps else ""
         told.append(f"{case.status.replace('-', ' ')}{ulps}")
+    if kernel.estimates:
+        most = max(kernel.estimates, key=lambda one: one.nanoseconds)
+        told.append(f"estimate {most.nanoseconds / 1e3:.3g} us x/÷ {most.band:.2f} on {most.chip} ({most.limit})")
     return ", ".join(dict.fromkeys(told))
 
 

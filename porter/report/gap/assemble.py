@@ -10,6 +10,7 @@ from typing import Any
 from porter.check.result import HAZARD_GROUPS
 from porter.engine.knowledge import rule_infos
 from porter.report.gap.actions import actions_of
+from porter.report.gap.estimates import estimates_by_kernel, roofs_of
 from porter.report.gap.evidence import (
     Paths,
     builds_by_kernel,
@@ -61,6 +62,7 @@ def gap_report(
         made=Made(*made, tools_of(inputs.builds, inputs.validations)),
         history=(),
         missing=_missing(inputs, kernels),
+        roofs=roofs_of(inputs.estimates),
         notes=(*report.get("notes", ()), *(f"not understood: {text}" for text in inputs.unknown)),
     )
 
@@ -96,6 +98,8 @@ def _kernels(inputs: Inputs, places: Sequence[Place], last_lines: Mapping[tuple[
     paths = _paths(inputs.report)
     builds = builds_by_kernel(inputs.builds, paths)
     cases = cases_by_kernel(inputs.validations, paths)
+    outputs = {file["path"]: file["output"] for file in inputs.report.get("files", ()) if file.get("output")}
+    estimates = estimates_by_kernel(inputs.estimates, paths, outputs)
     errors = errors_by_source(inputs.builds, paths)
     failed, built = (sources_with(inputs.builds, paths, status) for status in ("failed", "built"))
     inside: defaultdict[tuple[str, str | None], list[Place]] = defaultdict(list)
@@ -133,6 +137,7 @@ def _kernels(inputs: Inputs, places: Sequence[Place], last_lines: Mapping[tuple[
                 instances=instances,
                 builds=tuple(made),
                 cases=tuple(checked),
+                estimates=tuple(estimates.get(key, ())),
                 errors=tuple(
                     message
                     for within, message in errors.get(kernel["path"], ())

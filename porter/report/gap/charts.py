@@ -19,7 +19,7 @@ _SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 
 def overview_charts(report: GapReport) -> list[dict[str, Any]]:
     """Title, what it says in words, and specification of each chart that there is data for."""
-    charts = (_trend(report), _work(report), _folders(report), _occupancy(report), _accuracy(report))
+    charts = (_trend(report), _work(report), _folders(report), _occupancy(report), _roofline(report), _accuracy(report))
     return [chart for chart in charts if chart is not None]
 
 
@@ -196,6 +196,109 @@ def _occupancy(report: GapReport) -> dict[str, Any] | None:
             "href": {"field": "href"},
             "tooltip": [{"field": name} for name in ("kernel", "registers", "waves", "limit", "target", "spills")],
         },
+    )
+
+
+def _roofline(report: GapReport) -> dict[str, Any] | None:
+    """Kernels below what the GPU's levels and units allow; nothing where none computes on floating-point numbers."""
+    if report.roofs is None:
+        return None
+    rated = {True: "tested band", False: "untested band"}
+    values: list[dict[str, Any]] = [
+        {
+            "kernel": plain(kernel.name),
+            "case": plain(f"{one.case} ({one.shape})"),
+            "intensity": one.operations / one.memory_bytes,
+            "rate": one.operations / one.nanoseconds,
+            "low": one.operations / one.nanoseconds / one.band,
+            "high": one.operations / one.nanoseconds * one.band,
+            "limit": one.limit,
+            "band": rated[one.tested],
+            "href": f"#{kernel.anchor}",
+        }
+        for kernel in report.kernels
+        for one in kernel.estimates
+        if one.operations and one.memory_bytes
+    ]
+    total = sum(len(kernel.estimates) for kernel in report.kernels)
+    if not values:
+        return None
+    left, right = min(v["intensity"] for v in values) / 3, max(30.0, *(v["intensity"] * 3 for v in values))
+    widths = report.roofs.bandwidth
+    roofs = [
+        {"roof": name, "intensity": at, "rate": min(at * width, max(report.roofs.rate.values()))}
+        for name, width in widths.items()
+        for at in (left, max(report.roofs.rate.values()) / width, right)
+        if left <= at <= right
+    ]
+    same: dict[int, list[str]] = {}
+    for name, rate in report.roofs.rate.items():
+        same.setdefault(round(rate), []).append(name)
+    ceilings = [{"roof": ", ".join(names), "rate": rate} for rate, names in same.items()]
+    lowest = min(report.roofs.bandwidth, key=lambda name: widths[name])
+    without = (
+        f" {total - len(values):,} more do no floating-point operations or move no bytes."
+        if total > len(values)
+        else ""
+    )
+    axis = {"type": "quantitative", "scale": {"type": "log", "nice": False}, "axis": {"format": "~s", "tickCount": 6}}
+    across = {"field": "intensity", "title": "operations per byte of memory", **axis}
+    up = {"field": "rate", "title": "operations per ns (estimate)", **axis}
+    return _chart(
+        "roofline",
+        f"Estimates below the roofs of {report.roofs.chip}",
+        f"Estimates, no measurements: {len(values):,} launches on a model, with their bands, placed by floating-point"
+        f" operations and bytes of memory, below the bandwidths of"
+        f" {', '.join(report.roofs.bandwidth)} and the rates of {', '.join(report.roofs.rate)}.{without}",
+        height=320,
+        layer=[
+            {
+                "data": {"values": roofs},
+                "mark": {"type": "line", "color": "--soft", "strokeWidth": 1},
+                "encoding": {"x": across, "y": up, "detail": {"field": "roof"}, "tooltip": [{"field": "roof"}]},
+            },
+            *(
+                {
+                    "data": {"values": labels},
+                    "mark": {"type": "text", "align": align, "dy": dy, "color": "--soft"},
+                    "encoding": {"x": across, "y": up, "text": {"field": "roof"}},
+                }
+                for labels, align, dy in (
+                    ([one for one in roofs if one["intensity"] == left and one["roof"] != lowest], "left", -8),
+                    ([one for one in roofs if one["intensity"] == left and one["roof"] == lowest], "left", 10),
+                    ([{**one, "intensity": right} for one in ceilings], "right", -7),
+                )
+            ),
+            {
+                "data": {"values": ceilings},
+                "mark": {"type": "rule", "color": "--soft", "strokeDash": [4, 4]},
+                "encoding": {"y": up, "tooltip": [{"field": "roof"}, {"field": "rate", "format": ",.0f"}]},
+            },
+            {
+                "data": {"values": values},
+                "mark": {"type": "rule", "strokeWidth": 2, "opacity": 0.5},
+                "encoding": {
+                    "x": across,
+                    "y": {**up, "field": "low"},
+                    "y2": {"field": "high"},
+                    "color": _coloured("band", {rated[True]: "built", rated[False]: "review"}),
+                },
+            },
+            {
+                "data": {"values": values},
+                "mark": {"type": "circle", "size": 60},
+                "encoding": {
+                    "x": across,
+                    "y": up,
+                    "color": _coloured("band", {rated[True]: "built", rated[False]: "review"}),
+                    "href": {"field": "href"},
+                    "tooltip": [
+                        *({"field": name} for name in ("kernel", "case", "limit", "band")),
+                        *({"field": name, "format": ",.3g"} for name in ("intensity", "rate", "low", "high")),
+                    ],
+                },
+            },
+        ],
     )
 
 

@@ -15,7 +15,7 @@ from porter.system.reading import parsed_json
 from porter.system.results import Store, is_store
 
 Document = Mapping[str, Any]
-KINDS = ("report", "build", "validate", "check")
+KINDS = ("report", "build", "validate", "check", "estimate")
 _PREFIX = "porter-"
 
 
@@ -27,6 +27,7 @@ class Inputs:
     builds: tuple[Document, ...] = ()
     validations: tuple[Document, ...] = ()
     checks: tuple[Document, ...] = ()
+    estimates: tuple[Document, ...] = ()
     unknown: tuple[str, ...] = ()
     """Files whose schema nobody knows here."""
     folder: Path = field(default_factory=Path)
@@ -51,9 +52,8 @@ def read_inputs(paths: Iterable[Path], folder: Path) -> Inputs:
         )
     if len(reports) > 1:
         raise Unusable("more than one report of `porter scan` or `porter port`: give one, and what belongs to it")
-    return Inputs(
-        reports[0], tuple(found["build"]), tuple(found["validate"]), tuple(found["check"]), tuple(unknown), folder
-    )
+    builds, validations, checks, estimates = (tuple(found[kind]) for kind in KINDS[1:])
+    return Inputs(reports[0], builds, validations, checks, estimates, tuple(unknown), folder)
 
 
 @contextlib.contextmanager
@@ -67,7 +67,7 @@ def as_written_by_porter(paths: Sequence[Path]) -> Iterator[None]:
 
 
 def kind_of(document: Document) -> str | None:
-    """`report`, `build`, `validate` or `check`: the schema's name without its version."""
+    """`report`, `build`, `validate`, `check` or `estimate`: the schema's name without its version."""
     schema = document.get("schema")
     if not isinstance(schema, str) or not schema.startswith(_PREFIX):
         return None

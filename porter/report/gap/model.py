@@ -228,6 +228,37 @@ class Made(NamedTuple):
     """Compilers, headers and packages, with their versions."""
 
 
+class Estimated(NamedTuple):
+    """What a model makes of a counted run; nothing was measured."""
+
+    case: str
+    shape: str
+    warp: str
+    chip: str
+    nanoseconds: float
+    band: float
+    limit: str
+    tested: bool
+    waves_per_simd: float
+    operations: float
+    memory_bytes: float
+    costs: tuple[tuple[str, float, str], ...]
+    """Cause, its share of the estimate, what one does about it."""
+    lines: tuple[tuple[int, float], ...]
+    """Lines of the port's file, and their shares."""
+    elsewhere: float
+    """The share of lines in other files."""
+
+
+class Roofs(NamedTuple):
+    """Of a GPU: what no kernel exceeds."""
+
+    chip: str
+    bandwidth: Mapping[str, float]
+    rate: Mapping[str, float]
+    left_out: str
+
+
 @dataclass(frozen=True)
 class Kernel:
     """One kernel and all that is known about it."""
@@ -254,6 +285,7 @@ class Kernel:
     """What the compiler refuses, in the kernel or outside of all."""
     instances: tuple[Instance, ...] = ()
     """Of a template: what was built and what was run."""
+    estimates: tuple[Estimated, ...] = ()
 
     @property
     def effort(self) -> int:
@@ -319,6 +351,7 @@ class GapReport:
     missing: tuple[str, ...]
     """Evidence that there is none of, and what would make it."""
     notes: tuple[str, ...]
+    roofs: Roofs | None = None
 
     @property
     def touched(self) -> tuple[Mapping[str, Any], ...]:

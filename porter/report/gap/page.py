@@ -118,6 +118,7 @@ def _data(report: GapReport) -> dict[str, Any]:
         "charts": overview_charts(report),
         "ulps": list(ULP_CLASSES),
         "rows": _ROWS_SHOWN,
+        "left_out": report.roofs.left_out if report.roofs is not None else "",
         "states": {state.value: [state.label, state.meaning] for state in State},
     }
 
@@ -148,6 +149,7 @@ def _kernel(kernel: Kernel, numbers: Mapping[str, int]) -> dict[str, Any]:
         "builds": [_build(build) for build in kernel.builds],
         "cases": [_case(case) for case in kernel.cases],
         "instances": [list(one) for one in kernel.instances],
+        "estimates": [one._asdict() for one in kernel.estimates],
         "errors": list(kernel.errors[:_ERRORS_SHOWN]),
         "more": max(0, len(kernel.errors) - _ERRORS_SHOWN),
     }

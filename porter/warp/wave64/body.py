@@ -11,6 +11,7 @@ from porter.cpp.nodes import EMPTY, Node, unwrapped
 from porter.cpp.statements import parse_expression
 from porter.engine.unit import Unit
 from porter.warp.bodies import Bodies, Function
+from porter.warp.wave64.branches import Branches
 from porter.warp.wave64.names import HALF, SIZES, WHOLE
 from porter.warp.wave64.types import bits_of
 
@@ -25,17 +26,22 @@ class Body:
     bodies: Bodies
     function: Function
     aliases: Mapping[str, list[str]]
+    branches: Branches
+    """What the lines for AMD, here and in headers, define."""
+    shared: str = ""
+    """A name that the function counts with and that is 64 for AMD, where both vendors compile the function."""
 
     @cached_property
     def nodes(self) -> tuple[Node, ...]:
         """All nodes of the body that are AMD's and run where a wavefront has 64 lanes, in order."""
         tokens, dialects = self.function.tokens, self.unit.dialects
         everywhere = len(dialects.regions) == 1
+        seen = dialects.is_seen_by_64 if self.shared else dialects.is_for_64
         return tuple(
             node
             for node in self.function.body.walk()
             if not self._is_for_32(node)
-            and (everywhere or node.first < 0 or dialects.is_for_64(tokens.starts[min(node.first, len(tokens) - 1)]))
+            and (everywhere or node.first < 0 or seen(tokens.starts[min(node.first, len(tokens) - 1)]))
         )
 
     @cached_property
@@ -131,6 +137,8 @@ class Body:
             return WHOLE
         if bare in self.function.template_parameters or bare in self.function.parameters:
             return None
+        if bare in self.branches.sizes and bare not in self.types:
+            return WHOLE
         return self._constant(bare, depth)
 
     def _constant(self, name: str, depth: int) -> int | None:

@@ -131,7 +131,9 @@ class Lanes(Body):
         for node in self.nodes:
             if node.kind == "call" and not node.callee.startswith("porter::"):
                 one = collective(node) or TORCHS_SHUFFLES.get(node.callee)
-                if one is not None and self.is_hips(node):
+                if one is None or not self.is_hips(node):
+                    one = self.branches.operations.get(node.callee)
+                if one is not None:
                     found.append((node, one))
         return tuple(found)
 
@@ -139,7 +141,10 @@ class Lanes(Body):
         """Whether a call's name is HIP's, and no macro or function of the project."""
         name, unit = call.callee.rpartition("::")[2], self.unit
         own = name in self.bodies.constants.macros or name in unit.declared or name in unit.own
-        return not own and unit.is_free(call.kids[0].last)
+        place = call.kids[0].last
+        if place >= len(unit.tokens):  # in a helper of a header
+            return not own and self.function.tokens.texts[place - 1] not in (".", "->", "::")
+        return not own and unit.is_free(place)
 
     def width(self, call: Node, one: Collective) -> int | None:
         """Width of a shuffle: 64 when it is left out, None when it is not known."""

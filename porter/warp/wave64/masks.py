@@ -61,7 +61,10 @@ class Masks(Lanes):
         name = node.callee.rpartition("::")[2]
         if node.callee.startswith("porter::"):
             return False
-        return name in MASK_CALLS and "." not in name and self.is_hips(node)
+        if name in MASK_CALLS and "." not in name and self.is_hips(node):
+            return True
+        one = self.branches.operations.get(node.callee)
+        return one is not None and one.kind != "shuffle"
 
     def _is_mask_operation(self, node: Node, known: Set[str], depth: int) -> bool:
         operator, (left, right) = node.text.removesuffix("=") or "=", node.kids

@@ -8,7 +8,8 @@ from typing import cast
 
 from porter.cpp.nodes import EMPTY, Node, names, unwrapped
 from porter.engine.unit import Unit
-from porter.warp.bodies import Function, bodies_in_sight
+from porter.warp.bodies import Bodies, Function, bodies_in_sight
+from porter.warp.wave64.branches import branches
 from porter.warp.wave64.masks import Masks
 from porter.warp.wave64.names import HALF
 from porter.warp.wave64.types import aliases_of
@@ -17,6 +18,11 @@ from porter.warp.wave64.types import aliases_of
 @dataclass(frozen=True)
 class View(Masks):
     """A function with what its expressions mean for the lanes."""
+
+    @property
+    def why(self) -> str:
+        """What makes a function of both vendors one of 64 lanes, as the end of a message."""
+        return f"; for AMD {self.shared} is 64 here" if self.shared else ""
 
     def guarded_below_32(self, node: Node) -> bool:
         """Whether only lanes below 32 come to a node."""
@@ -39,18 +45,40 @@ def _is_below_32(condition: Node, view: View) -> bool:
     return bound is not None and bound <= HALF and any(True for _ in names(node.kids[0]))
 
 
+def has_operations(unit: Unit, *parts: str) -> bool:
+    """Whether a file with code for 64 lanes, or what it uses of its headers, has a name with one of some parts."""
+    if not unit.dialects.has_hip and not branches(unit).sizes:
+        return False
+    names = bodies_in_sight(unit).tokens.names
+    return any(part in name.lower() for name in names for part in parts)
+
+
 def views(unit: Unit) -> tuple[View, ...]:
     """The functions of a file that are compiled for 64 lanes and are AMD's own."""
     bodies = bodies_in_sight(unit)
     known = bodies.memo.get("wave64")
     if known is None:
-        aliases = aliases_of(unit.tokens)
-        known = bodies.memo["wave64"] = tuple(
-            View(unit, bodies, function, aliases)
-            for function in bodies.functions
-            if function.head.body is not None and any(True for _ in _places(unit, function))
-        )
+        known = bodies.memo["wave64"] = tuple(_views(unit, bodies))
     return cast("tuple[View, ...]", known)
+
+
+def _views(unit: Unit, bodies: Bodies) -> Iterator[View]:
+    aliases, defined = aliases_of(unit.tokens), branches(unit)
+    by_helper = {
+        one.name: min(defined.sizes & one.words)
+        for one in (bodies.all_functions if defined.sizes else ())
+        if not defined.sizes.isdisjoint(one.words)
+    }
+    for function in bodies.functions:
+        if function.head.body is None:
+            continue
+        start = function.tokens.starts[function.head.begin]
+        counts = sorted(defined.sizes & function.words)
+        counts += sorted(by_helper[name] for name in by_helper.keys() & function.words)
+        if counts and not unit.dialects.is_hip(start) and unit.dialects.is_seen_by_64(start):
+            yield View(unit, bodies, function, aliases, defined, counts[0])
+        elif any(True for _ in _places(unit, function)):
+            yield View(unit, bodies, function, aliases, defined)
 
 
 def _places(unit: Unit, function: Function) -> Iterator[int]:

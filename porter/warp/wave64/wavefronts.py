@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from porter.warp.collectives import COLLECTIVES, Collective, argument
+from porter.warp.wave64.callees import exchanges
 from porter.warp.wave64.lanes import Divided
 from porter.warp.wave64.names import HALF, TRACE, WHOLE
 from porter.warp.wave64.steps import Steps, loops_of
 from porter.warp.wave64.uses import COUNTS, is_width_free
-from porter.warp.wave64.view import View, file_groups, views
+from porter.warp.wave64.view import View, file_groups, has_operations, views
 
 __all__ = [
     "COLLECTIVES",
@@ -20,7 +21,9 @@ __all__ = [
     "Steps",
     "View",
     "argument",
+    "exchanges",
     "file_groups",
+    "has_operations",
     "is_width_free",
     "loops_of",
     "views",

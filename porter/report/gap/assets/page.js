@@ -277,10 +277,19 @@
   }
   const WEIGHT = { manual: 2, review: 1, none: 0 };
   const MARK = { manual: "here", review: "here soft", none: "here fine" };
-  function codeView(file, path, places, first, last) {
+  /* The port's lines by their share of an estimate: on the charts' scale, and in words. */
+  function heated(node, share) {
+    if (!share) return;
+    node.classList.add("heat");
+    node.style.setProperty("--share", Math.round(100 * share) + "%");
+    node.title = "Estimate, not measured: " + percent(share) + " of the time";
+    node.prepend(el("span", { class: "share" }, percent(share)));
+  }
+  const percent = (share) => (share < 0.01 ? "<1" : String(Math.round(100 * share))) + "\u00a0%";
+  function codeView(file, path, places, first, last, heat = new Map()) {
     const byLine = new Map();
     for (const place of places) byLine.set(place[2], [...(byLine.get(place[2]) || []), place]);
-    const old = el("div", { class: "lines" }), ported = el("div", { class: "lines" });
+    const old = el("div", { class: "lines" }), ported = el("div", { class: heat.size ? "lines heated" : "lines" });
     let inside = false;
     for (const [s, p] of pairs(file)) {
       if (s !== null) inside = s >= first && s <= last;
@@ -290,7 +299,7 @@
       const here = (s !== null && byLine.get(s)) || [];
       const worst = here.reduce((a, b) => (WEIGHT[b[1]] > WEIGHT[a] ? b[1] : a), "none");
       line(old, s, before, differs, after, "del", here.length ? MARK[worst] : "");
-      if (file.new) line(ported, p, after, differs, before, "add", "");
+      if (file.new) { line(ported, p, after, differs, before, "add", ""); if (p !== null) heated(ported.lastChild, heat.get(p)); }
       const told = here.filter((place) => place[1] !== "none" || place[6]);
       for (const place of told) old.append(el("div", { class: "note " + place[1], id: "at-" + s }, el("b", {}, place[0]), " ", visible(place[4])));
       if (file.new) for (const place of told) ported.append(el("div", { class: "note " + place[1], "aria-hidden": "true", style: "visibility:hidden" }, el("b", {}, place[0]), " ", visible(place[4])));
@@ -425,6 +434,21 @@
     }
     return nodes;
   }
+  const time = (ns) => (ns < 1e3 ? ns.toFixed(0) + " ns" : ns < 1e6 ? (ns / 1e3).toPrecision(3) + " us" : (ns / 1e6).toPrecision(3) + " ms");
+  /* Estimates: each with its band; the one that takes longest colours the code. */
+  function estimates(kernel) {
+    const heads = ["case", "shape", "warps", "estimate", "between", "limit", "waves per SIMD"];
+    const body = kernel.estimates.map((one) => [one.case, one.shape, one.warp, time(one.nanoseconds), time(one.nanoseconds / one.band) + " \u2013 " + time(one.nanoseconds * one.band), one.limit + (one.tested ? "" : " (not tested)"), String(one.waves_per_simd)]);
+    const nodes = [el("p", { class: "quiet" }, "Estimates for " + kernel.estimates[0].chip + " from runs on a model; nothing was measured. Left out: " + visible(DATA.left_out) + "."),
+      el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Estimates" }, el("table", { class: "small labelled" }, el("thead", {}, el("tr", {}, ...heads.map((name) => el("th", { scope: "col" }, name)))),
+        el("tbody", {}, ...body.map((row) => el("tr", {}, ...row.map((text, index) => el("td", { "data-label": heads[index] }, el("bdi", {}, visible(text)))))))))];
+    const most = longest(kernel);
+    if (most.costs.length) nodes.push(el("h3", {}, "What costs the time of ", el("bdi", {}, visible(most.case + " (" + most.shape + ")")), ", by the estimate"),
+      el("ul", { class: "said" }, ...most.costs.map(([cause, share, remedy]) => el("li", {}, el("span", { class: "at" }, percent(share)), el("span", {}, visible(cause + ": " + remedy))))));
+    if (most.elsewhere >= 0.01) nodes.push(el("p", { class: "quiet" }, percent(most.elsewhere) + " of the estimate lies in other files: headers and libraries."));
+    return nodes;
+  }
+  const longest = (kernel) => kernel.estimates.reduce((a, b) => (b.nanoseconds > a.nanoseconds ? b : a));
   function visibleNeighbour(anchor, step) {
     const order = table ? [...table.tBodies[0].rows].filter((row) => row.fits).map((row) => row.querySelector("a").getAttribute("href")) : [];
     const place = order.indexOf("#" + anchor);
@@ -451,19 +475,22 @@
     const told = instances(kernel);
     if (told) parts.push(el("h2", {}, "Instances"), told);
     parts.push(el("h2", {}, "Build"), ...(kernel.errors.length ? [el("ul", { class: "errors" }, ...kernel.errors.map((text) => el("li", {}, el("code", {}, visible(text)))), kernel.more ? el("li", { class: "quiet" }, "... and " + kernel.more + " more") : null)] : []), ...(kernel.builds.length ? builds(kernel) : kernel.errors.length ? [] : [el("p", { class: "quiet" }, "Not built: registers, LDS and occupancy are unknown.")]));
-    parts.push(el("h2", {}, "Runs"), ...(kernel.cases.length ? cases(kernel) : [el("p", { class: "quiet" }, "Not run: there is no case for this kernel, so nothing is known about its results.")]));
+    if (kernel.estimates.length) parts.push(el("h2", {}, "Estimates, not measured"), ...estimates(kernel));
+    parts.push(el("h2", {}, "Runs"), ...(kernel.cases.length ? cases(kernel) : [el("p", { class: "quiet" }, kernel.estimates.length ? "The runs behind the estimates compare no results: nothing is known about those." : "Not run: there is no case for this kernel, so nothing is known about its results.")]));
     detail.replaceChildren(...parts.filter(Boolean));
     document.title = visible(kernel.name) + ": porting gaps";
     head.focus({ preventScroll: true });
-    await showCode(holder, kernel.file, kernel.path, kernel.places, Math.max(1, kernel.line - 2), kernel.last + 1);
+    const heat = new Map(kernel.estimates.length ? longest(kernel).lines : []);
+    await showCode(holder, kernel.file, kernel.path, kernel.places, Math.max(1, kernel.line - 2), kernel.last + 1, heat);
+    if (heat.size) { const most = longest(kernel); holder.prepend(el("p", { class: "quiet" }, "Lines of the port are coloured by their share of the estimate for ", el("bdi", {}, visible(most.case + " (" + most.shape + ")")), ".")); }
   }
-  async function showCode(holder, number, path, places, first, last) {
+  async function showCode(holder, number, path, places, first, last, heat) {
     const file = number ? await unpacked(number) : null;
     if (!file) { holder.replaceChildren(el("p", { class: "quiet" }, "The source is not at hand: run `porter report` where the paths of its JSON lead to it, or give --source and --port.")); return; }
-    const view = codeView(file, path, places, first, last);
+    const view = codeView(file, path, places, first, last, heat);
     if (first === 1 && last >= file.old.length) { holder.replaceChildren(view); return; }
     const all = el("button", { type: "button", class: "plain" }, "Show the whole file");
-    all.addEventListener("click", () => holder.replaceChildren(codeView(file, path, part("places")[number - 1].places, 1, Infinity)));
+    all.addEventListener("click", () => holder.replaceChildren(codeView(file, path, part("places")[number - 1].places, 1, Infinity, heat)));
     holder.replaceChildren(view, el("p", {}, all));
   }
   async function showFile(number, at) {
