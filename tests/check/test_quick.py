@@ -32,6 +32,7 @@ TEXTS = (
     "inline void cudaMine() { }\n",
     SPIN,
 )
+USES = '#include "h.cuh"\nstatic int used() { return f(1); }\n'
 BUILDS = {"CMakeLists.txt": "find_package(CUDA)\nadd_library(x a/one.cu)\n", "a/setup.py": "import torch\n"}
 
 
@@ -122,11 +123,11 @@ def test_it_is_what_all_files_tell(seed: int, tmp_path: Path) -> None:
 
 def test_later_commits_and_damage(tmp_path: Path) -> None:
     """A tree that is kept serves other commits; one that is damaged is made again."""
-    root = repository(tmp_path / "p", {"a.cu": '#include "h.cuh"\n' + SPIN, "h.cuh": "int f();\n"})
+    root = repository(tmp_path / "p", {"a.cu": USES + SPIN, "h.cuh": "int f();\n"})
     store = Store(tmp_path / "known.sqlite")
     checked(root, "HEAD", store=store)
     (kept,) = (tmp_path / "trees-1").iterdir()
-    commit(root, {"b.cu": '#include "h.cuh"\n' + SPIN.replace("locked", "b")})
+    commit(root, {"b.cu": USES + SPIN.replace("locked", "b")})
     write(root, {"h.cuh": "int f(int);\n"})
     for _ in range(2):
         result = checked(root, "HEAD", store=store)
