@@ -24,6 +24,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--porter-devices", metavar="NAME,...", help="default: all that can be used here")
     group.addoption("--porter-warp", metavar="MODE,...", default="preserve", help="preserve, native or both")
     group.addoption("--porter-triton", metavar="DEVICE", help="run Triton kernels on a virtual device: gfx942 or ptx")
+    group.addoption(
+        "--porter-inductor", action="store_true", help="with --porter-triton: what torch.compile generates, as well"
+    )
     group.addoption("--porter-port", metavar="TREE", type=Path, help="a port made before")
 
 
@@ -42,7 +45,9 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(f"--porter-triton: {missing}")
     stack = contextlib.ExitStack()
     try:
-        config.stash[_CHECKS] = stack.enter_context(triton_device(name, cuda=True))
+        config.stash[_CHECKS] = stack.enter_context(
+            triton_device(name, cuda=True, inductor=config.getoption("--porter-inductor"))
+        )
     except (DeviceError, Unusable) as error:
         raise pytest.UsageError(f"--porter-triton: {error}") from None
     config.add_cleanup(stack.close)

@@ -17,6 +17,7 @@ from porter.report.render import DataFormat
 
 if TYPE_CHECKING:
     from porter.validation.cluster.run import Where
+    from porter.validation.estimate.imported import Measured
 
 _KNOWN = ("cuda", "hip")
 _ESTIMATED, _COUNTED = "gfx942", "ptx"
@@ -47,6 +48,10 @@ def bench_command(
     against: Annotated[
         Path | None, typer.Option(metavar="JSON", help="With gfx942: what an earlier run wrote with --format json.")
     ] = None,
+    profile_import: Annotated[
+        Path | None,
+        typer.Option(metavar="CSV", help="With gfx942: a profile by rocprof-compute or rocprofv3, laid beside."),
+    ] = None,
     port: Annotated[
         Path | None, typer.Option(metavar="TREE", help="The port, as `porter port` wrote it; default: made on the fly.")
     ] = None,
@@ -71,9 +76,14 @@ def bench_command(
         if _ESTIMATED in named and named <= {_ESTIMATED, _COUNTED}:
             sweeps = tuple(_sweep(text) for text in sweep or ())
             sizes = tuple(_size(text) for text in size or ())
-            wanted = _Wanted(chip, warp, sizes, sweeps, _COUNTED in named, against, form)
+            wanted = _Wanted(chip, warp, sizes, sweeps, _COUNTED in named, against, profile_import, form)
             return _estimate(paths, case, wanted, port, timeout, place(cluster, store, _cores()))
-        for name, given in (("--sweep", sweep), ("--against", against), ("--size", size)):
+        for name, given in (
+            ("--sweep", sweep),
+            ("--against", against),
+            ("--size", size),
+            ("--profile-import", profile_import),
+        ):
             if given:
                 raise Unusable(f"{name} goes with --devices gfx942: what is measured is the case as it is")
         from porter.project.progress import shown_progress, shown_tasks
@@ -116,6 +126,7 @@ class _Wanted:
     sweeps: tuple[tuple[str, tuple[int, ...]], ...]
     original: bool
     against: Path | None
+    profile: Path | None
     form: DataFormat
 
 
@@ -145,6 +156,7 @@ def _estimate(
         launch_seconds=timeout,
     )
     before = earlier(_document(wanted.against), wanted.chip) if wanted.against is not None else {}
+    profile = _profile(wanted.profile) if wanted.profile is not None else ()
     if where.is_plain:
         with shown_progress("estimating") as progress:
             report = estimate_cases(request, progress)
@@ -153,9 +165,19 @@ def _estimate(
 
         with shown_tasks("estimating") as tasks:
             report = estimated(request, replace(where, progress=tasks))
-    report = replace(report, before=tuple(before.items()))
+    report = replace(report, before=tuple(before.items()), profile=profile)
     sys.stdout.write(dump(estimate_json(report)) if wanted.form is DataFormat.JSON else estimate_text(report))
     return DONE if report.is_done else WORK_LEFT
+
+
+def _profile(path: Path) -> tuple[Measured, ...]:
+    from porter.system.reading import LARGEST_DOCUMENT, read_regular
+    from porter.validation.estimate.imported import read_profile
+
+    try:
+        return read_profile(read_regular(path, LARGEST_DOCUMENT), str(path))
+    except OSError as error:
+        raise Unusable(f"{path}: {error.strerror or error}") from None
 
 
 def _document(path: Path) -> object:

@@ -29,6 +29,25 @@ def validate_command(
         typer.Argument(metavar="[CASES]...", help="Case files, or folders with *.case.toml below; default: here."),
     ] = None,
     case: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Only this case. Can be repeated.")] = None,
+    machine_code: Annotated[
+        Path | None,
+        typer.Option("--object", metavar="FILE", help="One kernel of a library, wheel or code object; no case file."),
+    ] = None,
+    kernel: Annotated[str | None, typer.Option(metavar="NAME", help="With --object: which; C++ or mangled.")] = None,
+    argument: Annotated[
+        list[str] | None,
+        typer.Option(metavar="LINE", help="With --object: 'in x: float32[n] = x.npy', one per parameter, in order."),
+    ] = None,
+    grid: Annotated[str, typer.Option(metavar="SIDES", help="With --object: blocks, as in a case.")] = "1",
+    block: Annotated[str, typer.Option(metavar="SIDES", help="With --object: threads per block.")] = "64",
+    shared: Annotated[str, typer.Option(metavar="BYTES", help="With --object: dynamic shared memory.")] = "0",
+    size: Annotated[list[str] | None, typer.Option(metavar="NAME=NUMBER", help="With --object: a symbol.")] = None,
+    reference: Annotated[
+        str | None, typer.Option(metavar="FILE.py:FUNCTION", help="With --object: what is expected.")
+    ] = None,
+    expect: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=FILE.npy", help="With --object: an output that is expected.")
+    ] = None,
     devices: Annotated[
         str | None,
         typer.Option(
@@ -65,8 +84,13 @@ def validate_command(
         from porter.validation.verdict.report import report_json, report_markdown, report_text
 
         use_headers(rocm_headers)
+        chosen = tuple(paths or (Path(),))
+        if machine_code is not None:
+            chosen = (_case_of(machine_code, kernel, argument, grid, block, shared, size, reference, expect, paths),)
+        elif kernel or argument or reference or expect or size:
+            raise Unusable("--kernel, --argument, --size, --reference and --expect go with --object FILE")
         request = Request(
-            paths=tuple(paths or (Path(),)),
+            paths=chosen,
             devices=_devices(devices),
             warps=_warps(warp),
             names=tuple(case or ()),
@@ -95,6 +119,33 @@ def validate_command(
         return _code(outcome, strict=strict)
 
     raise typer.Exit(run())
+
+
+def _case_of(
+    file: Path,
+    kernel: str | None,
+    arguments: list[str] | None,
+    grid: str,
+    block: str,
+    shared: str,
+    sizes: list[str] | None,
+    reference: str | None,
+    expected: list[str] | None,
+    paths: list[Path] | None,
+) -> Path:
+    """A case file of the options."""
+    from porter.validation.cases.given import Given, case_file
+    from porter.validation.draft.machine import argument_rows
+
+    if paths:
+        raise Unusable("--object takes no case files")
+    if kernel is None:
+        raise Unusable(f"--object: which kernel? `porter objects {file}` lists them; --kernel NAME")
+    if not arguments:
+        rows = "".join(f"\n    --argument '{row}'" for row in argument_rows(file, kernel))
+        raise Unusable(f"--object: its arguments are wanted, one --argument each. As far as the code tells:{rows}")
+    sides = (grid, block, tuple(sizes or ()), shared)
+    return case_file(Given(file, kernel, tuple(arguments), *sides, reference, tuple(expected or ())))
 
 
 def _with_store(request: Request, where: Where, form: Format, *, verbose: bool, strict: bool) -> int:

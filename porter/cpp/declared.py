@@ -18,10 +18,11 @@ _NO_TYPE = words(
 
 def is_declared(tokens: Tokens, name: str) -> bool:
     """Whether some token of a name declares it: a macro, type, function, variable, parameter, member or enumerator."""
-    return any(_declares(tokens, index) for index in tokens.names.get(name, ()))
+    return any(declares(tokens, index) for index in tokens.names.get(name, ()))
 
 
-def _declares(tokens: Tokens, index: int) -> bool:
+def declares(tokens: Tokens, index: int) -> bool:
+    """Whether a name is declared at a token."""
     texts = tokens.texts
     directive = tokens.directive_of(index)
     if directive is not None:

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping
 from itertools import accumulate
 
 from porter.cpp.heads import find_heads
-from porter.cpp.lex import IDENTIFIER, Tokens, lex
+from porter.cpp.kept_tokens import tokens_of
+from porter.cpp.lex import IDENTIFIER, Tokens
 from porter.source import SourceFile
 
 _MARKERS = ("__device__",)
@@ -111,4 +112,4 @@ def candidates(header: SourceFile) -> frozenset[str]:
 @functools.lru_cache(maxsize=512)
 def definitions_of(header: SourceFile) -> Definitions:
     """The definitions of a header, kept: units that include it share them."""
-    return Definitions(lex(header.text))
+    return Definitions(tokens_of(header))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
-from porter.cpp.lex import lex
+from porter.cpp.kept_tokens import tokens_of
 from porter.source import SourceFile
 from porter.system.reading import read_regular
 
@@ -21,27 +21,61 @@ Included = Callable[[str, str], SourceFile | None]
 """From the path of a file and a name in its #include lines: the project's file of that name."""
 
 
-def header_reader(root: Path, folders: Iterable[str], places: dict[str, bool] | None = None) -> Included:
-    """Looks beside the including file, below the root and in folders relative to it; never outside of the root.
+class Headers:
+    """The headers of a project as one run sees them: each name is looked for once in a process, however many ask."""
 
-    `places` remembers for a run which paths are files below the root.
-    """
-    bases = tuple(folders)
-    known: dict[str, SourceFile | None] = {}
-    places = {} if places is None else places
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._folder = f"{root}/"
+        self._stamps: dict[str, tuple[int, int] | None] = {}
+        self._readers: dict[tuple[str, ...], Included] = {}
 
-    def included(path: str, name: str) -> SourceFile | None:
-        for base in (posixpath.dirname(path), "", *bases):
+    def reader(self, folders: Iterable[str]) -> Included:
+        """Looks beside the including file, below the root and in folders relative to it; never outside of the root."""
+        bases = tuple(folders)
+        known = self._readers.get(bases)
+        if known is None:
+            known = self._readers[bases] = self._reader(bases)
+        return known
+
+    def _reader(self, bases: tuple[str, ...]) -> Included:
+        found: dict[tuple[str, str], str | None] = {}
+
+        def included(path: str, name: str) -> SourceFile | None:
+            key = (posixpath.dirname(path), name)
+            if key not in found:
+                found[key] = self._target(key[0], bases, name)
+            target = found[key]
+            return None if target is None else self._source(target)
+
+        return included
+
+    def _target(self, folder: str, bases: tuple[str, ...], name: str) -> str | None:
+        for base in (folder, "", *bases):
             target = posixpath.normpath(posixpath.join(base, name))
-            if target.startswith(("..", "/")):
-                continue
-            if target not in known:
-                known[target] = _read(root, target, places)
-            if known[target] is not None:
-                return known[target]
+            if not target.startswith(("..", "/")) and self._source(target) is not None:
+                return target
         return None
 
-    return included
+    def _source(self, target: str) -> SourceFile | None:
+        if target not in self._stamps:
+            self._stamps[target] = _stamp(self._root, target)
+        stamp = self._stamps[target]
+        if stamp is None:
+            return None
+        try:
+            source = _source(self._folder + target, target, stamp)
+        except OSError:
+            source = None
+        if source is None or source.problem is not None:
+            self._stamps[target] = None
+            return None
+        return source
+
+
+def header_reader(root: Path, folders: Iterable[str]) -> Included:
+    """Looks beside the including file, below the root and in folders relative to it; never outside of the root."""
+    return Headers(root).reader(folders)
 
 
 def reached(
@@ -88,24 +122,21 @@ def headers_of(source: SourceFile, names: Iterable[str], read: Included, most: i
 @functools.lru_cache(maxsize=4096)
 def include_names(source: SourceFile) -> tuple[str, ...]:
     """The names in the #include lines of a file, in order."""
-    return tuple(include.name for include in lex(source.text).includes)
+    return tuple(include.name for include in tokens_of(source).includes)
 
 
-def _read(root: Path, path: str, places: dict[str, bool]) -> SourceFile | None:
-    if places.get(path) is False:
-        return None
+def _stamp(root: Path, path: str) -> tuple[int, int] | None:
+    """When a header was changed, and its size; None for what is none or lies outside of the root."""
     place = root / path
     try:
         status = place.stat()
-        if path not in places:
-            places[path] = stat.S_ISREG(status.st_mode) and place.resolve().is_relative_to(_real(root))
-        if not places[path] or status.st_size > _LARGEST:
+        if not stat.S_ISREG(status.st_mode) or status.st_size > _LARGEST:
             return None
-        source = _source(str(place), path, (status.st_mtime_ns, status.st_size))
+        if not place.resolve().is_relative_to(_real(root)):
+            return None
     except (OSError, ValueError):
-        places[path] = False
         return None
-    return source if source.problem is None else None
+    return status.st_mtime_ns, status.st_size
 
 
 @functools.lru_cache(maxsize=64)

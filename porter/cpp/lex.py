@@ -213,6 +213,50 @@ def lex(text: str) -> Tokens:
     )
 
 
+def joined(first: Tokens, second: Tokens) -> Tokens | None:
+    """The tokens of one text and, on the next line, of another; None where the first may leave something open."""
+    if not (first.is_balanced and second.is_balanced and _ends_clean(first)):
+        return None
+    shift, count = len(first.text) + 1, len(first)
+    found = Tokens(
+        f"{first.text}\n{second.text}",
+        first.kinds + second.kinds,
+        first.starts + [start + shift for start in second.starts],
+        first.texts + second.texts,
+        first.comments + tuple(Comment(c.start + shift, c.end + shift) for c in second.comments),
+        first.directives
+        + tuple(
+            Directive(d.name, d.start + shift, d.end + shift, d.first + count, d.last + count)
+            for d in second.directives
+        ),
+        first.includes
+        + tuple(
+            Include(i.name, i.angled, i.start + shift, i.end + shift, i.line_start + shift, i.line_end + shift)
+            for i in second.includes
+        ),
+    )
+    names = dict(first.names)
+    for name, places in second.names.items():
+        names[name] = names.get(name, []) + [place + count for place in places]
+    known = found.__dict__  # where cached properties keep what they found
+    known["names"] = names
+    known["first_characters"] = first.first_characters + second.first_characters
+    known["partner"] = first.partner | {one + count: other + count for one, other in second.partner.items()}
+    return found
+
+
+def _ends_clean(tokens: Tokens) -> bool:
+    """Whether a line after the text begins anew: no comment, string or spliced line goes on in it."""
+    text = tokens.text.rstrip(" \t\r\n")
+    if text.endswith("\\"):
+        return False
+    if tokens.comments and tokens.comments[-1].end >= len(text):
+        start, end = tokens.comments[-1]
+        comment = tokens.text[start:end]
+        return comment.startswith("//") or (len(comment) > len("/**") and comment.endswith("*/"))
+    return not tokens.kinds.endswith(STRING) or "R" not in tokens.texts[-1].partition('"')[0]
+
+
 _DROPPED = {ord(character): None for character in " c#"}
 
 

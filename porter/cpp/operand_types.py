@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from porter.cpp.brackets import words
-from porter.cpp.declared import continues_declaration
+from porter.cpp.declared import continues_declaration, is_declared
 from porter.cpp.lex import IDENTIFIER, NUMBER, Tokens
 
 _INTEGER = re.compile(r"(?:0|[1-9]\d{0,8})")
@@ -19,12 +20,38 @@ _NO_TYPE = words(
 _BEFORE_TYPE = frozenset({"const", "constexpr", "static", "(", ",", ";", "{", "}"})
 
 
-def operand_type(tokens: Tokens, first: int, last: int, begin: int) -> str | None:
+_RANKS = {"int": 0, "unsigned int": 1, "int64_t": 2, "uint64_t": 3, "float": 4, "double": 5}
+"""What arithmetic is done in: of two operands the one with the higher rank decides."""
+_ALIASES = {"int32_t": "int", "uint32_t": "unsigned int", "unsigned": "unsigned int", "uint": "unsigned int"}
+_COMPONENTS = {
+    f"{name}{count}": kind
+    for name, kind in (("int", "int"), ("uint", "unsigned int"), ("float", "float"), ("double", "double"))
+    for count in "1234"
+} | {"dim3": "unsigned int"}
+_BETWEEN = frozenset("+-*/%")
+_NO_SUM = frozenset({"<", ">", "?", ":", "=", ",", "&", "|", "^", "<<", ">>", "&&", "||", "==", "!=", "<=", ">="})
+_DEEPEST = 12
+
+
+def operand_type(tokens: Tokens, first: int, last: int, begin: int, depth: int = 0) -> str | None:
     """The type of the operand that is the tokens [first, last); `begin` is where its function begins.
 
-    Two operands with the same answer have one type. None: it takes more than a literal, a built-in index, or a variable
-    that is declared once and by one word.
+    Two operands with the same answer have one type. None: it takes more than literals, built-in indices, casts,
+    variables that are declared once and by one word, their components, and arithmetic with them.
     """
+    if first >= last or depth > _DEEPEST:
+        return None
+    texts, partner = tokens.texts, tokens.partner
+    if texts[first] == "(" and partner.get(first) == last - 1:
+        return operand_type(tokens, first + 1, last - 1, begin, depth + 1)
+    found = _plain_type(tokens, first, last, begin)
+    if found is None:
+        found = _cast_type(texts, partner, first, last) or _sum_type(tokens, first, last, begin, depth)
+    return _ALIASES.get(found, found) if found is not None else None
+
+
+def _plain_type(tokens: Tokens, first: int, last: int, begin: int) -> str | None:
+    """Of a literal, a built-in index, a variable, or a component of a vector."""
     texts = tokens.texts
     if last - first == 2 and texts[first] == "-":
         first += 1
@@ -35,7 +62,44 @@ def operand_type(tokens: Tokens, first: int, last: int, begin: int) -> str | Non
         return "unsigned int"
     if last - first == 1 and tokens.kinds[first] == IDENTIFIER:
         return _variable_type(tokens, first, begin)
+    if last - first == 3 and texts[first + 1] == "." and texts[first + 2] in ("x", "y", "z", "w"):
+        vector = _variable_type(tokens, first, begin)
+        if vector in _COMPONENTS and not is_declared(tokens, vector):
+            return _COMPONENTS[vector]
     return None
+
+
+def _cast_type(texts: list[str], partner: Mapping[int, int], first: int, last: int) -> str | None:
+    """Of `int(x)` and `static_cast<int>(x)`."""
+    if texts[first] == "static_cast" and texts[first + 1] == "<" and texts[first + 3 : first + 5] == [">", "("]:
+        kind, opening = texts[first + 2], first + 4
+    else:
+        kind, opening = texts[first], first + 1
+    if _ALIASES.get(kind, kind) not in _RANKS or texts[opening : opening + 1] != ["("]:
+        return None
+    return kind if partner.get(opening) == last - 1 else None
+
+
+def _sum_type(tokens: Tokens, first: int, last: int, begin: int, depth: int) -> str | None:
+    """Of `a + b * c`: what the widest of the operands makes of it."""
+    texts = tokens.texts
+    ranks: list[int] = []
+    start = index = first
+    while index <= last:
+        if index == last or (texts[index] in _BETWEEN and index > start):
+            kind = operand_type(tokens, start, index, begin, depth + 1)
+            if kind not in _RANKS or (start == first and index == last):
+                return None
+            ranks.append(_RANKS[kind])
+            start = index + 1
+        elif texts[index] == "static_cast" and texts[index + 3 : index + 4] == [">"]:
+            index += 3
+        elif texts[index] in _NO_SUM:
+            return None
+        elif texts[index] in ("(", "[", "{"):
+            index = tokens.partner.get(index, last)
+        index += 1
+    return next(kind for kind, rank in _RANKS.items() if rank == max(ranks))
 
 
 def _variable_type(tokens: Tokens, use: int, begin: int) -> str | None:

@@ -37,6 +37,7 @@ _LEVELS: tuple[Mapping[str, Callable[[int, int], int]], ...] = (
     {"+": lambda a, b: a + b, "-": lambda a, b: a - b},
     {"*": lambda a, b: a * b, "/": lambda a, b: a // b if b else 0, "%": lambda a, b: a % b if b else 0},
 )
+_OPERATORS = {text: (level, operation) for level, row in enumerate(_LEVELS) for text, operation in row.items()}
 _DEEPEST = 100
 
 
@@ -94,11 +95,11 @@ class _Reader:
             value = 0 if 0 in (value, other) else None if value is None or other is None else 1
         return value
 
-    def _binary(self, level: int) -> int | None:
-        if level == len(_LEVELS):
-            return self._unary()
-        value = self._binary(level + 1)
-        while (operation := _LEVELS[level].get(self._text)) is not None:
+    def _binary(self, lowest: int) -> int | None:
+        """Operands and the operators between them that bind at least as tightly as a level."""
+        value = self._unary()
+        while (known := _OPERATORS.get(self._text)) is not None and known[0] >= lowest:
+            level, operation = known
             self.place += 1
             other = self._binary(level + 1)
             value = None if value is None or other is None else operation(value, other)

@@ -68,26 +68,37 @@ class Scan(NamedTuple):
     declared: tuple[str, ...] = ()
     vendor: tuple[str, ...] = ()
     """What the file says of whose compiler it is for (porter.engine.dialect)."""
+    hidden: tuple[str, ...] = ()
+    """Names that it declares where no other file sees them: in functions, or as macros that it undefines again."""
+    amds: tuple[str, ...] = ()
+    """Of the declared names those that it declares for AMD's compiler alone."""
 
 
 NOTHING = Scan()
 
 
 def scan(
-    data: bytes, is_interesting: Callable[[str], bool], any_of: Callable[[frozenset[bytes]], bool] | None = None
+    data: bytes,
+    is_interesting: Callable[[str], bool],
+    any_of: Callable[[frozenset[bytes]], bool] | None = None,
+    is_amds: Callable[[int], bool] = lambda offset: False,
 ) -> Scan:
     """Includes and declared names of one file, whatever its bytes are.
 
     Lines that begin like a declaration at any depth count, so that members and shims are found; text in comments does
     not, and neither does code for an editor alone. `any_of` says of all words of a file whether an interesting one may
-    be among them: where none is, only includes are looked for.
+    be among them: where none is, only includes are looked for. `is_amds` says of an offset whether AMD's compiler alone
+    sees it.
     """
     if any_of is not None and not any_of(words_of(data)):
         return Scan(tuple(dict.fromkeys(include_names(data))))
     text = b"\n" + data.removeprefix(_BYTE_ORDER_MARK)
+    shift = len(data) - len(text)
     for_editor = editor_spans(text)
     includes: dict[str, None] = {}
     declared: set[str] = set()
+    hidden: set[str] = set()
+    others: set[str] = set()
     comments: list[int] | None = None
     depths = _Depths(text)
     for match in _LINE.finditer(text):
@@ -95,14 +106,28 @@ def scan(
         name = match[group].decode("latin-1")
         if group == _INCLUDE_GROUP:
             includes[name] = None
-        elif name not in declared and is_interesting(name) and _declares(text, match, name, depths):
+        elif name not in others and is_interesting(name) and _declares(text, match, name, depths):
             comments = _comment_edges(text) if comments is None else comments
             place = match.start(group)
             if bisect.bisect_right(comments, place) % 2 == 0 and not is_for_editor(for_editor, place):
-                declared.add(name)
+                ends = depths.in_code(match.start()) or (group == _DEFINE_GROUP and _is_undone(text, match))
+                (hidden if ends else declared).add(name)
+                if not ends and not is_amds(place + shift):
+                    others.add(name)
     if b"enum" in text:
-        declared.update(name for name in _enumerators(text) if is_interesting(name))
-    return Scan(tuple(includes), tuple(sorted(declared)))
+        enumerators = {name for name in _enumerators(text) if is_interesting(name)}
+        declared |= enumerators
+        others |= enumerators
+    own = (tuple(sorted(hidden - declared)), tuple(sorted(declared - others)))
+    return Scan(tuple(includes), tuple(sorted(declared)), (), *own)
+
+
+def _is_undone(text: bytes, macro: re.Match[bytes]) -> bool:
+    """Whether a macro is undefined again further on."""
+    return (
+        re.search(rb"\n[ \t]*\#[ \t]*undef[ \t]+%b\b" % re.escape(macro[_DEFINE_GROUP]), text[macro.end() :])
+        is not None
+    )
 
 
 class _Depths:
@@ -110,24 +135,49 @@ class _Depths:
 
     def __init__(self, text: bytes) -> None:
         self._text = text
+        self._balanced = True
 
     @cached_property
-    def _edges(self) -> tuple[list[int], list[int]]:
-        places, depths, depth = [0], [0], 0
-        opened: list[bool] = []
+    def _edges(self) -> tuple[list[int], list[int], list[int]]:
+        places, depths, functions, depth, inside = [0], [0], [0], 0, 0
+        opened: list[tuple[bool, bool]] = []
         for match in _BRACES.finditer(self._text):
             if match[0] != b"}":
-                opened.append(match[0] == b"{")
-                depth += opened[-1]
+                counts = match[0] == b"{"
+                opened.append((counts, counts and self._opens_code(places[-1], match.start())))
+                depth += opened[-1][0]
+                inside += opened[-1][1]
             elif opened:
-                depth -= opened.pop()
+                counts, code = opened.pop()
+                depth -= counts
+                inside -= code
+            else:
+                self._balanced = False
             places.append(match.end())
             depths.append(depth)
-        return places, depths
+            functions.append(inside)
+        self._balanced &= not opened
+        return places, depths, functions
+
+    def _opens_code(self, begin: int, brace: int) -> bool:
+        """Whether a brace opens the body of a function, by what stands before it."""
+        before = _COMMENTS.sub(b"", self._text[max(begin, brace - _LONGEST_HEAD) : brace]).rstrip()
+        return (before.endswith(b")") and _ALIGNED.search(before) is None) or _AFTER_HEAD.search(before) is not None
 
     def at(self, place: int) -> int:
-        places, depths = self._edges
+        places, depths, _ = self._edges
         return depths[bisect.bisect_right(places, place) - 1]
+
+    def in_code(self, place: int) -> bool:
+        """Whether a place is in the body of a function; where braces do not pair, nothing is said to be."""
+        places, _, functions = self._edges
+        return self._balanced and functions[bisect.bisect_right(places, place) - 1] > 0
+
+
+_COMMENTS = re.compile(rb"//[^\n]*|/\*(?s:.)*?\*/")
+_LONGEST_HEAD = 400
+_ALIGNED = re.compile(rb"(?:alignas|__align__|__attribute__|__declspec|__builtin_align__)\s*\([^{};]*\)$")
+_AFTER_HEAD = re.compile(rb"\)\s*(?:const|noexcept|override|final|mutable|volatile|try)$")
 
 
 def _declares(text: bytes, match: re.Match[bytes], name: str, depths: _Depths) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,44 +10,17 @@ from functools import cached_property
 from porter.cpp.declared import is_declared
 from porter.cpp.definitions import candidates, definitions_of
 from porter.cpp.headers import Included, headers_of
-from porter.cpp.lex import Tokens, lex
+from porter.cpp.kept_tokens import tokens_of
+from porter.cpp.lex import Tokens
 from porter.cpp.prescan import defines_kernel_macro
 from porter.source import SourceFile
 
 _MOST_FILES = 400
 _MOST_BROUGHT = 300
 """Definitions that a file gets of its headers."""
-_MOST_KEPT = 1 << 20
-"""Characters of the files whose tokens a process keeps: some fifty bytes of memory for each."""
 
 
-class _Kept:
-    """Tokens by content, the least recently used given up first."""
-
-    def __init__(self) -> None:
-        self._tokens: OrderedDict[bytes, Tokens] = OrderedDict()
-        self._size = 0
-
-    def of(self, source: SourceFile) -> Tokens:
-        tokens = self._tokens.get(source.data)
-        if tokens is not None:
-            self._tokens.move_to_end(source.data)
-            return tokens
-        tokens = self._tokens[source.data] = lex(source.text)
-        self._size += len(source.data)
-        while self._size > _MOST_KEPT and len(self._tokens) > 1:
-            given_up, _ = self._tokens.popitem(last=False)
-            self._size -= len(given_up)
-        return tokens
-
-
-_kept = _Kept()
 has_kernel_macro = functools.lru_cache(maxsize=4096)(defines_kernel_macro)
-
-
-def tokens_of(source: SourceFile) -> Tokens:
-    """The tokens of a file; units that include it share them."""
-    return _kept.of(source)
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ from porter.cpp.conditionals import Group, find_groups, group_at, knows_hip
 from porter.cpp.constants import WARP, Constants, Macro, looks_like_warp_size, number
 from porter.cpp.headers import headers_of
 from porter.cpp.heads import Head, find_heads
+from porter.cpp.kept_tokens import tokens_of
 from porter.cpp.lex import IDENTIFIER, NUMBER, STRING, Directive, Include, Tokens, lex
 from porter.cpp.nodes import EMPTY, Node, calls, unwrapped
 from porter.cpp.postfix import chain_start
 from porter.cpp.printing import is_printed
-from porter.cpp.program import tokens_of
 from porter.cpp.statements import parse_expression
 
 __all__ = [

@@ -62,17 +62,17 @@ def _without(table: SupportTable, ignored: Mapping[str, None]) -> SupportTable:
 
 def parser_for(
     root: Path, include_dirs: Iterable[str], defines: Iterable[str]
-) -> Callable[[SourceFile, Tokens], Semantics | None]:
+) -> Callable[[SourceFile, Tokens, bool], Semantics | None]:
     """Clang's view of the files of a project, looking for headers in folders relative to its root."""
     from porter.cpp.clang.view import Parsed, ParseRequest, parse
 
     folders = tuple(str(root / folder) for folder in include_dirs)
     macros = tuple(defines)
 
-    def semantics(source: SourceFile, tokens: Tokens) -> Semantics | None:
+    def semantics(source: SourceFile, tokens: Tokens, bodies: bool) -> Semantics | None:
         if not _is_utf8(source.path):
             return None
-        request = ParseRequest(str(root / source.path), source.data, folders, macros, str(root))
+        request = ParseRequest(str(root / source.path), source.data, folders, macros, str(root), bodies)
         parsed = parse(request, tokens)
         return parsed if isinstance(parsed, Parsed) else None
 

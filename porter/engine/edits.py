@@ -142,6 +142,20 @@ def moved(offset: int, changes: Iterable[Edit]) -> int:
     return offset + shift
 
 
+def unmoved(offset: int, trail: Sequence[Sequence[Edit]]) -> int | None:
+    """Where a character of the text after all edits stood before them; None for what an edit wrote."""
+    for changes in reversed(trail):
+        shift = 0
+        for start, end, text in changes:
+            if offset < start + shift:
+                break
+            if offset < start + shift + len(text):
+                return None
+            shift += len(text) - (end - start)
+        offset -= shift
+    return offset
+
+
 def compose(trail: Iterable[Iterable[Edit]], length: int) -> tuple[Edit, ...]:
     """The edits of passes that follow each other as edits of the first text, which has `length` characters.
 

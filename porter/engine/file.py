@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import bisect
+import functools
 import traceback
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from porter.cpp.cursor import TOO_DEEP
-from porter.cpp.headers import Included
+from porter.cpp.headers import Headers, Included
 from porter.cpp.lex import Tokens
 from porter.cpp.plain_types import typed_kernels
 from porter.cpp.runtime_strings import runtime_sources
@@ -19,6 +22,7 @@ from porter.engine.fixpoint import is_settled
 from porter.engine.insertion import include_edit
 from porter.engine.own_lines import Lines
 from porter.engine.rule import Rule
+from porter.engine.second_look import SecondLook
 from porter.engine.support import FOLDER, SupportTable
 from porter.engine.suppress import Allowance, allowances, reason_for
 from porter.engine.trace import Trace
@@ -55,15 +59,19 @@ class Context:
     declared: frozenset[str] = frozenset()
     headers: frozenset[str] = frozenset()
     renamed: Mapping[str, str] = field(default_factory=dict)
-    parse: Callable[[SourceFile, Tokens], Semantics | None] | None = None
+    parse: Callable[[SourceFile, Tokens, bool], Semantics | None] | None = None
     included_file: Included | None = None
     dialect: Dialect | None = None
     """What the project says of the file as a whole; None: its name and its text decide."""
     defines: tuple[str, ...] = ()
+    hidden: frozenset[str] = frozenset()
+    """Of the declared names those that the file declares itself, where no other sees them."""
+    for_amd: frozenset[str] = frozenset()
+    """Of the declared names those that the project declares for AMD's compiler alone."""
     trace: Trace | None = None
     """Says which files need not be looked at; None: all are."""
-    places: dict[str, bool] = field(default_factory=dict)
-    """Which paths that some `#include` may mean are files of the project, found out once in a run."""
+    header_files: dict[Path, Headers] = field(default_factory=dict)
+    """The project's headers as this run found them, by the project's root."""
 
     def unit(self, source: SourceFile) -> Unit:
         """A file as the rules of this run see it."""
@@ -79,6 +87,8 @@ class Context:
             self.included_file,
             self.dialect,
             self.defines,
+            self.hidden,
+            self.for_amd,
         )
 
 
@@ -120,7 +130,7 @@ def _ported(
     own = tuple(rule for rule in context.rules if rule.name == CUSTOM and rule.applies(unit))
     if own:
         unit, kept = _rewritten(unit, replace(context, rules=own), support_path, crashes, lines, trail)
-    asked, data = unit, unit.source.data
+    asked, data, before, alike = unit, unit.source.data, len(trail), True
     context = replace(context, rules=tuple(rule for rule in context.rules if rule.name != CUSTOM))
     while True:
         passes += 1
@@ -147,7 +157,9 @@ def _ported(
         data = editing.apply(unit.source.text, changes).encode("latin-1")
         if first.tokens.is_balanced and is_settled(unit, accepted, inserted, context.rules):
             break
-        unit = context.unit(SourceFile(source.path, data))
+        edited = SourceFile(source.path, data)
+        alike = alike and not _touches_directive(unit, changes)
+        unit = _looked_at_again(context, edited, asked, trail[before:]) if alike else context.unit(edited)
     kernels = (*_kernels(first), *inside)
     kept += _unsettled(lost, kept)
     kept = lines.compiled(kept)
@@ -166,6 +178,24 @@ def _ported(
         support=tuple(sorted(support)),
         edits=editing.compose(trail, len(source.text)),
     )
+
+
+def _looked_at_again(context: Context, source: SourceFile, asked: Unit, trail: Sequence[Sequence[Edit]]) -> Unit:
+    """The file after edits, none of a condition or macro; what clang said before them holds for the rest."""
+    unit = context.unit(source)
+    original = asked.__dict__.get("semantics")
+    if original is not None and unit.parse is not None:
+        parse = functools.partial(unit.parse, source, unit.tokens, True)
+        unit.__dict__["semantics"] = SecondLook(original, tuple(trail), parse)
+    return unit
+
+
+def _touches_directive(unit: Unit, edits: Iterable[Edit]) -> bool:
+    """Whether an edit is in a preprocessor line other than an #include."""
+    lines = [directive for directive in unit.tokens.directives if directive.name not in ("include", "pragma")]
+    starts = [directive.start for directive in lines]
+    places = ((edit.start, bisect.bisect_right(starts, edit.start) - 1) for edit in edits)
+    return any(place >= 0 and start < lines[place].end for start, place in places)
 
 
 def _rewritten(
@@ -314,7 +344,7 @@ def _kernels(unit: Unit) -> tuple[Kernel, ...]:
         if typed is not None:
             known = {function.name: function.qualified for function in unit.device_functions}
             return tuple(replace(k, callees=tuple(known.get(c, c) for c in k.callees)) for k in typed)
-    semantics = unit.semantics
+    semantics = unit.outline
     return semantics.kernels if semantics is not None else unit.kernels
 
 
@@ -343,9 +373,9 @@ def _covers(winner: Finding, loser: Finding) -> bool:
 
 def _parser_notes(unit: Unit, findings: Iterable[Finding]) -> Iterable[Finding]:
     """What clang did not see of a file that it was asked about: the port of that rests on the tokens alone."""
-    if unit.parse is None or "semantics" not in unit.__dict__:
+    if unit.parse is None or unit.__dict__.keys().isdisjoint({"semantics", "outline"}):
         return
-    semantics = unit.semantics
+    semantics = unit.outline
     if semantics is None:
         message = "clang could not parse the file: it was ported from its tokens alone"
         yield _engine_finding(unit.source, NOT_PARSED, "not-parsed", message, Effort.REVIEW)

@@ -9,13 +9,17 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
 
+from porter.cpp.declared import declares
 from porter.cpp.editors import editor_spans, is_for_editor
 from porter.cpp.headers import Included
 from porter.cpp.include_graph import may_be_found
+from porter.cpp.kept_tokens import tokens_of
 from porter.cpp.kernels import DeviceFunction, find_device_functions, find_kernels
+from porter.cpp.language import language_of
 from porter.cpp.lex import Tokens
 from porter.cpp.prescan import ATTRIBUTES, is_runtime_name
-from porter.cpp.program import Program, tokens_of
+from porter.cpp.program import Program
+from porter.cpp.visible import stretch
 from porter.engine import renames
 from porter.engine.dialect import Dialect, Dialects, read_dialects
 from porter.engine.renames import Use
@@ -102,13 +106,17 @@ class Unit:
     """Paths of the project's own headers, relative to its root: an `#include` of one of them is the project's."""
     renamed: Mapping[str, str] = field(default_factory=dict)
     """Sources of the project that get another name in the port, both relative to its root."""
-    parse: Callable[[SourceFile, Tokens], Semantics | None] | None = field(default=None, repr=False)
+    parse: Callable[[SourceFile, Tokens, bool], Semantics | None] | None = field(default=None, repr=False)
     included_file: Included | None = field(default=None, repr=False)
     """Reads the headers of the project that files include."""
     dialect: Dialect | None = None
     """What the project says of the file as a whole; None: its name and its text decide."""
     defines: tuple[str, ...] = ()
     """Macros of the project's build, `NAME` or `NAME=value`."""
+    hidden: frozenset[str] = frozenset()
+    """Of the declared names those that this file alone declares, and where no other sees them."""
+    for_amd: frozenset[str] = frozenset()
+    """Of the declared names those that the project declares for AMD's compiler alone."""
 
     @cached_property
     def dialects(self) -> Dialects:
@@ -143,7 +151,14 @@ class Unit:
     @cached_property
     def semantics(self) -> Semantics | None:
         """Clang's view; None when there is no parser or it could not make anything of the file."""
-        return self.parse(self.source, self.tokens) if self.parse else None
+        return self.parse(self.source, self.tokens, True) if self.parse else None
+
+    @cached_property
+    def outline(self) -> Semantics | None:
+        """Clang's view for questions about what stands outside of function bodies, which are not parsed for them."""
+        if "semantics" in self.__dict__ or self.parse is None:
+            return self.semantics
+        return self.parse(self.source, self.tokens, False)
 
     @cached_property
     def kernels(self) -> tuple[Kernel, ...]:
@@ -269,14 +284,44 @@ class Unit:
         )
 
     def _is_projects(self, index: int) -> bool:
-        """Asks clang about a name that the project declares somewhere; without an answer it is the project's."""
+        """Asks clang about a name that the project declares in sight; without an answer it is the project's."""
         if self._is_local(index):
             return True
+        known = self._reaches(index)
+        if known is not None:
+            return known
         semantics = self.semantics
         if semantics is None:
             return True
         declaration = semantics.declaration_at(self.tokens.starts[index])
         return declaration is None or declaration.origin != "cuda"
+
+    def _reaches(self, index: int) -> bool | None:
+        """Whether a declaration of the project's is what a token means, as far as blocks and branches tell."""
+        tokens = self.tokens
+        name = tokens.texts[index]
+        if not self.dialects.leaves_all and self.dialects.is_hip(tokens.starts[index]):
+            return True  # in a branch for AMD's compiler alone there is no name of CUDA's but the project gave it one
+        if name in self.for_amd and name not in self.own and not self._uses_hip:
+            return False
+        if name in self.declared and name not in self.hidden:
+            return None
+        found = False
+        for place in tokens.names[name]:
+            if not (self.declares(place) or declares(tokens, place)):
+                continue
+            found = True
+            seen = stretch(tokens, place)
+            if seen is None:
+                return None
+            if seen.covers(index):
+                return True if seen.sure else None
+        return False if found else None
+
+    @cached_property
+    def _uses_hip(self) -> bool:
+        """Whether the file uses more of HIP than of CUDA: what AMD's branches declare is meant in all of it."""
+        return language_of(self.source.path, self.source.data) == "hip"
 
     def _is_local(self, index: int) -> bool:
         """Whether a variable declared before in a block around a token has its name: clang need not be asked."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from porter.cpp.prescan import Scan, scan
-from porter.engine.dialect import quick_evidence
+from porter.engine.dialect import QuickLook
 from porter.project.discovery import is_code
 from porter.project.writing import sha256
 from porter.system.reading import is_regular, read_regular
@@ -22,8 +22,9 @@ def looked_at(
     any_of: Callable[[frozenset[bytes]], bool] | None = None,
 ) -> Scan:
     """What a file includes and declares, and whose compiler it is for; `any_of` as `scan` has it."""
-    look = scan(data, interesting, any_of)
-    return look._replace(vendor=quick_evidence(path, data, look.includes))
+    reading = QuickLook(path, data)
+    look = scan(data, interesting, any_of, reading.is_amds)
+    return look._replace(vendor=reading.evidence(look.includes))
 
 
 def neighbours(root: Path, path: str, interesting: Callable[[str], bool]) -> dict[str, tuple[str, Scan]]:

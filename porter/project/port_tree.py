@@ -19,14 +19,13 @@ from porter.errors import Interrupted, Unusable
 from porter.names.table import is_cuda_header
 from porter.project import begun, outputs
 from porter.project.compilation import NO_FLAGS, database_flags, flags_of
-from porter.project.dialects import file_dialects, told_by
 from porter.project.discovery import Entry, Kind
 from porter.project.links import keep_link
 from porter.project.manifest import settings_json, write_manifest
 from porter.project.naming import Names, choose_names
 from porter.project.plan import Plan, Run, Work
 from porter.project.records import FileRecord, Status, from_line, notice_entry
-from porter.project.reuse import declared_names, file_keys, intact_files
+from porter.project.reuse import declared_names, file_keys, intact_files, names_for_amd
 from porter.project.support_files import included, place_headers, without_own_files
 from porter.project.task import Task
 
@@ -155,12 +154,15 @@ def _reuse(work: Work, paths: frozenset[str] | set[str]) -> None:
 
 def _tasks(work: Work, pool: Pool, intact: frozenset[str]) -> dict[str, Task]:
     """One task per file that has to be done."""
+    from porter.project.dialects import file_dialects, told_by
+
     scans, digests = _scanned(work, pool, intact)
     graph = include_graph(scans, is_cuda_header)
     choices = work.plan.choices
     declared = declared_names(graph, scans)
     dialects = file_dialects(choices, work.plan.project.root, told_by(work.plan.project), scans, graph)
-    keys = file_keys(work.key, digests, graph, declared, dialects)
+    for_amd = names_for_amd(graph, scans)
+    keys = file_keys(work.key, digests, graph, declared, dialects, for_amd)
     flags = flags_of(work.flags, graph)
     tasks: dict[str, Task] = {}
     for number, (path, entry) in enumerate(work.files.items()):
@@ -184,6 +186,7 @@ def _tasks(work: Work, pool: Pool, intact: frozenset[str]) -> dict[str, Task]:
             apart=path in work.names.apart,
             is_build=entry.kind is Kind.BUILD,
             dialect=dialects.get(path),
+            for_amd=for_amd.get(path, ()),
         )
     return tasks
 

@@ -99,6 +99,10 @@ _PLAIN = (
 )
 
 
+_SCANNED = ("includes", "declares", "vendor", "hides", "declares_for_amd")
+"""What the quick look found, in the order of its fields."""
+
+
 def to_json(record: FileRecord) -> dict[str, Any]:
     """A record as plain JSON, what is empty left out."""
     document: dict[str, Any] = {"path": record.path, "output": record.output, "status": record.status.value}
@@ -114,6 +118,10 @@ def to_json(record: FileRecord) -> dict[str, Any]:
         document["declares"] = record.scan.declared
     if record.scan.vendor:
         document["vendor"] = record.scan.vendor
+    if record.scan.hidden:
+        document["hides"] = record.scan.hidden
+    if record.scan.amds:
+        document["declares_for_amd"] = record.scan.amds
     if record.build:
         document["build"] = record.build
     if record.entries:
@@ -136,7 +144,12 @@ def from_json(document: Mapping[str, Any]) -> FileRecord:
         _two(document.get("touched", (0, 0))),
         typed(document.get("target"), str, type(None)),
         typed(document.get("edited", False), bool),
-        Scan(*(_strings(document.get(key, ())) for key in ("includes", "declares", "vendor"))),
+        Scan(
+            *(
+                _strings(document.get(key, ()))
+                for key in ("includes", "declares", "vendor", "hides", "declares_for_amd")
+            )
+        ),
         BuildUse(*_row(build, _BUILD_TYPES)) if build else None,
         _strings(document.get("support", ())),
         tuple(Entry(*_row(row, _ENTRY_TYPES)) for row in document.get("findings", ())),

@@ -70,6 +70,7 @@ def file_keys(
     graph: IncludeGraph,
     declared: Mapping[str, tuple[str, ...]],
     dialects: Mapping[str, str],
+    for_amd: Mapping[str, tuple[str, ...]] | None = None,
 ) -> dict[str, str]:
     """For each readable file a digest of what its port depends on.
 
@@ -85,7 +86,8 @@ def file_keys(
     for path, digest in digests.items():
         if digest is not None:
             around = islands.get(path) or _digest_of(graph.reachable(path), digests)
-            what = json.dumps([run_key, path, digest, declared.get(path, ()), dialects.get(path), around])
+            names = [declared.get(path, ()), (for_amd or {}).get(path, ())]
+            what = json.dumps([run_key, path, digest, *names, dialects.get(path), around])
             keys[path] = sha256(what.encode())
     return keys
 
@@ -96,13 +98,27 @@ def _digest_of(paths: Iterable[str], digests: Mapping[str, str | None]) -> str:
 
 def declared_names(graph: IncludeGraph, scans: Mapping[str, Scan]) -> dict[str, tuple[str, ...]]:
     """For each file the CUDA-like names declared by a file that some translation unit shows together with it."""
+    found = _together(graph, {path: scan.declared for path, scan in scans.items()})
+    return {path: tuple(sorted(names)) for path, names in found.items()}
+
+
+def names_for_amd(graph: IncludeGraph, scans: Mapping[str, Scan]) -> dict[str, tuple[str, ...]]:
+    """Of these names those that are declared for AMD's compiler alone, by whoever declares them."""
+    if not any(scan.amds for scan in scans.values()):
+        return {}
+    amds = _together(graph, {path: scan.amds for path, scan in scans.items()})
+    others = _together(graph, {path: frozenset(scan.declared).difference(scan.amds) for path, scan in scans.items()})
+    return {path: tuple(sorted(names - others[path])) for path, names in amds.items() if names - others[path]}
+
+
+def _together(graph: IncludeGraph, names_of: Mapping[str, Iterable[str]]) -> dict[str, set[str]]:
     included = {target for targets in graph.edges.values() for target in targets}
     found: dict[str, set[str]] = {}
-    for path in sorted(scans, key=lambda path: path in included):
+    for path in sorted(names_of, key=lambda path: path in included):
         if path in included and path in found:
             continue
         together = (path, *graph.reachable(path))
-        names = {name for one in together for name in scans[one].declared}
+        names = {name for one in together for name in names_of[one]}
         for one in together:
             found.setdefault(one, set()).update(names)
-    return {path: tuple(sorted(names)) for path, names in found.items()}
+    return found

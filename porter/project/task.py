@@ -32,6 +32,8 @@ class Task(NamedTuple):
     is_build: bool = False
     dialect: str | None = None
     """Whose code the file is, as far as the project tells."""
+    for_amd: tuple[str, ...] = ()
+    """Of the declared names those that the project declares for AMD's compiler alone."""
 
 
 @dataclass(frozen=True, slots=True)

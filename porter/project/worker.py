@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from porter.buildfiles.files import port_build
-from porter.cpp.headers import header_reader
+from porter.cpp.headers import Headers
 from porter.engine import file as engine
 from porter.engine import notices
 from porter.engine.context import parser_for
@@ -135,9 +135,11 @@ def _own_context(context: engine.Context, task: Task, root: Path) -> engine.Cont
     """The context of the run with what only this file needs."""
     return replace(
         context,
-        declared=context.declared | frozenset(task.declared),
+        declared=context.declared.union(task.declared, task.scan.hidden),
+        hidden=frozenset(task.scan.hidden).difference(task.declared),
+        for_amd=frozenset(task.for_amd),
         parse=parser_for(root, task.include_dirs, task.defines) if task.with_clang else None,
-        included_file=header_reader(root, task.include_dirs, context.places),
+        included_file=context.header_files.setdefault(root, Headers(root)).reader(task.include_dirs),
         dialect=Dialect(task.dialect) if task.dialect is not None else None,
         defines=task.defines,
     )

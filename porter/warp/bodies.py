@@ -10,7 +10,7 @@ from typing import cast
 from porter.cpp.brackets import split_commas, written
 from porter.cpp.constants import Constants, Macro
 from porter.cpp.heads import Head, find_heads
-from porter.cpp.lex import STRING, Tokens, lex
+from porter.cpp.lex import STRING, Tokens, joined, lex
 from porter.cpp.nodes import EMPTY, Node, calls
 from porter.cpp.signatures import parameters_of, template_parameters_of
 from porter.cpp.statements import parse_block, parse_expression, parse_statements
@@ -317,6 +317,9 @@ def _in_sight(unit: Unit) -> Bodies:
     if not brought:
         return own
     count = len(unit.tokens)
+    tokens = joined(unit.tokens, lex(brought))
+    if tokens is not None:
+        return Bodies(tokens, Constants(tokens), count)
     tokens = lex(f"{unit.source.text}\n{brought}")
     # a comment, string or bracket that the file leaves open would swallow or pair with what stands behind it
     sound = tokens.starts[:count] == unit.tokens.starts and all(

@@ -72,7 +72,8 @@ def _specialises(tokens: Tokens, head: Head) -> bool:
 def _templates(unit: Unit, name: str) -> Iterator[list[str]]:
     """The words before a name where a function template of that name is declared, in the file and its headers."""
     for source in (unit.source, *unit.program.headers):
-        yield from template_heads(tokens_of(source), name)
+        if name in source.text:
+            yield from template_heads(tokens_of(source), name)
 
 
 def _means(unit: Unit, word: str, wanted: str, depth: int = 0) -> bool:
@@ -82,6 +83,8 @@ def _means(unit: Unit, word: str, wanted: str, depth: int = 0) -> bool:
     if depth == _DEEPEST_MACRO or not word.isidentifier():
         return False
     for source in (unit.source, *unit.program.headers):
+        if word not in source.text:
+            continue
         tokens = tokens_of(source)
         for index in tokens.names.get(word, ()):
             directive = tokens.directive_of(index)

@@ -65,7 +65,9 @@ class MinMax(Rule):
             return
         for name in sorted(self.triggers & unit.tokens.names.keys()):
             for index in unit.tokens.names[name]:
-                if _is_call(unit, index) and not _is_harmless(unit, index):
+                if not _is_call(unit, index) or _is_plainly_harmless(unit, index):
+                    continue
+                if unit.is_cuda(index) and not _is_harmless(unit, index):
                     first = index - 1 if unit.tokens.texts[index - 1] == "::" else index
                     span = unit.span(first, index)
                     message = f"HIP resolves {name} for other types than CUDA does"
@@ -78,19 +80,17 @@ def _is_plain_host_source(unit: Unit) -> bool:
 
 
 def _is_call(unit: Unit, index: int) -> bool:
-    """A call of two arguments that can be CUDA's, outside macros: what they are given is not known."""
+    """A call of two arguments outside macros: what those are given is not known."""
     if not unit.is_free(index) or not unit.next_is(index, "(") or unit.tokens.directive_of(index) is not None:
         return False
     if unit.declares(index):
         return False
-    return len(unit.arguments(index)) == 2 and unit.is_cuda(index)
+    return len(unit.arguments(index)) == 2
 
 
 def _is_harmless(unit: Unit, index: int) -> bool:
     """Whether HIP takes the same overload, or one with the same value, or the name is not CUDA's at all."""
     offset = unit.tokens.starts[index]
-    if _is_plainly_harmless(unit, index):
-        return True
     semantics = unit.semantics
     if semantics is None:
         return True

@@ -109,6 +109,8 @@ def _callee(tokens: Tokens, index: int) -> int | None:
 def _takes_signed_char(unit: Unit, name: str) -> bool:
     """Whether the file or a header declares a function of that name with a parameter of type `signed char`."""
     for source in (unit.source, *unit.program.headers):
+        if name not in source.text:
+            continue
         tokens = tokens_of(source)
         for index in tokens.names.get(name, ()):
             closing = tokens.partner.get(index + 1)

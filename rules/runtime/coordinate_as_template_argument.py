@@ -48,12 +48,12 @@ class CoordinateAsTemplateArgument(Rule):
         """One finding per place."""
         texts = unit.tokens.texts
         for name in sorted(self.triggers & unit.identifiers):
-            for index in unit.occurrences(name):
+            for index in unit.tokens.names[name]:
                 if texts[index + 1 : index + 2] != ["."] or texts[index + 2 : index + 3] not in ([m] for m in _MEMBERS):
                     continue
-                if unit.tokens.directive_of(index) is None and (
-                    _is_auto(unit, index) or _is_deduced_argument(unit, index)
-                ):
+                if unit.tokens.directive_of(index) is not None:
+                    continue
+                if (_is_auto(unit, index) or _is_deduced_argument(unit, index)) and unit.is_cuda(index):
                     span = unit.span(index, index + 2)
                     text = unit.slice(span)
                     message = f"{text} is an object in HIP, and a type is deduced from it here"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from porter.cpp.lex import lex
+from porter.cpp.lex import joined, lex
 
 
 def words(text: str) -> list[str]:
@@ -81,3 +81,44 @@ def test_code_like_text_lexes(text: str) -> None:
     tokens = lex(text)
     assert tokens.starts == sorted(tokens.starts)
     assert all(d.first <= d.last <= len(tokens) for d in tokens.directives)
+
+
+CODE = [
+    "a",
+    "max",
+    "(",
+    ")",
+    "{",
+    "}",
+    " ",
+    "\n",
+    "1.5f",
+    "::",
+    "/",
+    "#",
+    "#define X(a) a\n",
+    "#include <x.h>\n",
+    '"s"',
+]
+OPEN = ["/* c */", "/*", "*/", "/*/", "// d", '"', "'", "\\", 'R"(', ')"', "\r\n", "\\\n"]
+PIECES = st.lists(st.sampled_from([*CODE, *OPEN]), max_size=14).map("".join)
+
+
+@given(PIECES, PIECES)
+def test_joined_tokens_are_those_of_the_joined_text(first: str, second: str) -> None:
+    """Or there are none: where the first text may leave something open."""
+    found, wanted = joined(lex(first), lex(second)), lex(f"{first}\n{second}")
+    if found is not None:
+        assert found == wanted
+        assert (found.names, found.first_characters) == (wanted.names, wanted.first_characters)
+        assert found.partner == wanted.partner
+
+
+@pytest.mark.parametrize("first", ["int a;", "int a; // b", "int a; /* b */", 'f("x")', "#define A 1"])
+def test_what_is_closed_can_be_joined(first: str) -> None:
+    assert joined(lex(first), lex("__device__ int f() { return 1; }\n#define B 2")) is not None
+
+
+@pytest.mark.parametrize("first", ["int a; /* b", "int a; /*/", "#define A \\", "int f() {", 'R"(a', "// b \\"])
+def test_what_is_open_cannot(first: str) -> None:
+    assert joined(lex(first), lex("int b;")) is None

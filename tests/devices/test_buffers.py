@@ -26,6 +26,15 @@ extern "C" __global__ void uniform(int* a, int* o, int n, int at) {
   o[threadIdx.x] = threadIdx.x == 0 ? x.x : threadIdx.x == 1 ? x.y : threadIdx.x == 2 ? x.z : x.w;
   if (threadIdx.x == 4) o[4] = scalar(from, 8, 0);
 }
+extern "C" __global__ void onto_its_address(int* a, int* o, int n) {
+  v4i from = resource(a, 0, n * 4);
+  register int at __asm("v2") = threadIdx.x * 8;
+  register int next __asm("v3");
+  __asm volatile("buffer_load_dwordx2 v[2:3], v2, %2, 0 offen\\n s_waitcnt vmcnt(0)"
+                 : "+v"(at), "=v"(next) : "s"(from) : "memory");
+  o[2 * threadIdx.x] = at;
+  o[2 * threadIdx.x + 1] = next;
+}
 extern "C" __global__ void k(int* a, int* o, int* four, int* half, int* items, int n, int s) {
   int i = threadIdx.x;
   v4i from = resource(a, 0, n * 4);
@@ -63,3 +72,11 @@ def test_scalar_loads_end_there_too(compile_hip: Compile) -> None:
     done = compile_hip(CODE).launch("uniform", 1, 5, [a, np.zeros(5, np.int32), 10, 8])
     assert isinstance(done, Ran), done
     assert done.output(1).tolist() == [108, 109, 0, 0, 102]
+
+
+def test_a_result_may_lie_on_its_address(compile_hip: Compile) -> None:
+    """Compilers load two words into the address's register and the next one."""
+    a = np.random.default_rng(5).integers(1, 1 << 30, 128).astype(np.int32)
+    done = compile_hip(CODE).launch("onto_its_address", 1, 64, [a, np.zeros(128, np.int32), 121])
+    assert isinstance(done, Ran), done
+    assert np.array_equal(done.output(1), np.where(np.arange(128) < 121, a, 0))

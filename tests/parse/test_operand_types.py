@@ -9,7 +9,8 @@ from porter.cpp.operand_types import operand_type
 
 BODY = (
     "void f(int n, const T &t, float *p, unsigned u, T w) { const int m = 3; auto a = n; int q, r; "
-    "float s = 0; { int s = 1; } unsigned long v = 2; use(OPERAND); }"
+    "float s = 0; { int s = 1; } unsigned long v = 2; float4 c; int32_t i; float x; char b; size_t z; Own4 o; "
+    "use(OPERAND); }"
 )
 
 
@@ -34,7 +35,28 @@ BODY = (
         ("32u", None),
         ("4294967296", None),
         ("unknown", None),
-        ("n + 1", None),
+        ("i", "int"),
+        ("c.y", "float"),
+        ("o.y", None),
+        ("n + 1", "int"),
+        ("n - -1", "int"),
+        ("(n - 1) * i", "int"),
+        ("n * x", "float"),
+        ("x * 2.0", "double"),
+        ("threadIdx.x + n", "unsigned int"),
+        ("int(x)", "int"),
+        ("static_cast<float>(n)", "float"),
+        ("static_cast<float>(n) + 1", "float"),
+        ("(x)", "float"),
+        ("b + 1", None),
+        ("z - 1", None),
+        ("n < 1", None),
+        ("n ? 1 : 2", None),
+        ("T(n) + 1", None),
+        ("w + w", None),
+        ("f(n) + 1", None),
+        ("n +", None),
+        ("n << 1", None),
         ("p[0]", None),
     ],
 )

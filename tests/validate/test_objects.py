@@ -8,6 +8,7 @@ import sys
 import zipfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 from porter.validation.cases.case import CaseError
 from porter.validation.cases.file import load_cases
@@ -181,3 +182,45 @@ def test_a_source_or_an_object(tmp_path: Path) -> None:
     (tmp_path / "k.case.toml").write_text(CASES.format(name="k.o").replace("[[case]]", 'source = "k.o"\n[[case]]', 1))
     with pytest.raises(CaseError, match="a source or an object, not both"):
         load_cases(tmp_path / "k.case.toml")
+
+
+@pytest.mark.slow
+class TestCommandLine:
+    """`porter validate --object`: one kernel, without a case file."""
+
+    def run(self, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "porter", "validate", *words]
+        return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+    def test_arrays_and_what_they_have_to_become(self, library: Path, tmp_path: Path) -> None:
+        x = np.random.default_rng(1).standard_normal(1000).astype(np.float32)
+        np.save(tmp_path / "x.npy", x)
+        np.save(tmp_path / "right.npy", 3 * x)
+        np.save(tmp_path / "wrong.npy", 3 * x + (np.arange(1000) == 7))
+        words = ["--object", str(library), "--kernel", "scale<float>", "--grid", "ceil_div(n, 64)", "--size", "n=1000"]
+        for row in ("in x: float32[n] = x.npy", "out y: float32[n]", "scalar by: float32 = 3", "scalar n: int32 = n"):
+            words += ["--argument", row]
+        right = self.run(tmp_path, *words, "--expect", "y=right.npy")
+        assert right.returncode == 0 and "passed" in right.stdout, right.stdout + right.stderr
+        wrong = self.run(tmp_path, *words, "--expect", "y=wrong.npy")
+        assert wrong.returncode == 1 and "wrong-values" in wrong.stdout and "y[7]" in wrong.stdout, wrong.stdout
+        (tmp_path / "reference.py").write_text("def scaled(x, by):\n    return float(by) * x\n")
+        assert self.run(tmp_path, *words, "--reference", "reference.py:scaled").returncode == 0
+        np.save(tmp_path / "x.npy", x[1:])
+        short = self.run(tmp_path, *words, "--expect", "y=right.npy")
+        assert short.returncode == 2 and "float32[999]; the case says float32[1000]" in short.stdout + short.stderr
+
+    @pytest.mark.parametrize(
+        ("words", "said"),
+        [
+            (("--object", "{library}"), "which kernel?"),
+            (("--object", "{library}", "--kernel", "scale<float>"), "--argument 'in p0: float32[n]'"),
+            (("--object", "{library}", "--kernel", "none"), "no kernel none"),
+            (("--object", "{library}", "--kernel", "k", "--argument", "inout x: int32[64]"), "says what is right"),
+            (("--object", "{library}", "x.case.toml", "--kernel", "k"), "takes no case files"),
+            (("--kernel", "scale<float>"), "go with --object"),
+        ],
+    )
+    def test_what_is_missing_is_said(self, library: Path, tmp_path: Path, words: tuple[str, ...], said: str) -> None:
+        done = self.run(tmp_path, *(word.format(library=library) for word in words))
+        assert done.returncode == 2 and said in done.stderr.replace("\n", " "), done.stdout + done.stderr

@@ -258,3 +258,69 @@ def test_the_fixture(ops: Any, porter_triton: Any) -> None:
     x, out = torch.randn(2, 64, device="cuda"), torch.empty(2, 64, device="cuda")
     ops.softmax[(2,)](x, out, 64, 64, BLOCK=64)
     assert porter_triton.launches == 1
+
+
+@pytest.mark.slow
+class TestTheDeviceCalledCuda:
+    """What libraries ask of it."""
+
+    def test_tensors_say_that_they_are_there(self, ops: Any, porter_triton: Any) -> None:
+        x = torch.randn(2, 64, device="cuda")
+        assert x.is_cuda and x.device == torch.device("cuda", 0) and x.get_device() == 0
+        out = torch.empty(2, 64, device=x.device)
+        ops.softmax[(2,)](x, out, 64, 64, BLOCK=64)
+        assert torch.allclose(out, x.softmax(-1))
+        before, after = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        before.record(torch.cuda.current_stream())
+        assert before.elapsed_time(after) > 0
+
+    def test_a_library_that_measures_measures_once(self, ops: Any, porter_triton: Any) -> None:
+        import triton.testing
+
+        x, out = torch.randn(2, 64), torch.empty(2, 64)
+        assert triton.testing.do_bench(lambda: ops.softmax[(2,)](x, out, 64, 64, BLOCK=64), quantiles=[0.5]) == [1.0]
+        assert porter_triton.launches == 1
+
+    @pytest.mark.parametrize("name", ["gfx942", "ptx"])
+    def test_registers_are_those_of_the_machine_code(self, ops: Any, name: str) -> None:
+        with porter.triton_device(name):
+            kernel = ops.softmax.warmup(torch.randn(2, 64), torch.empty(2, 64), 64, 64, BLOCK=64, grid=(2,))
+            kernel._init_handles()
+            assert 4 <= kernel.n_regs <= 64 and kernel.n_spills == 0
+
+    def test_another_kind_of_tensor(self, ops: Any) -> None:
+        """Libraries pass views that torch cannot make; what has no size is refused."""
+
+        class View:
+            def __init__(self, base: Any) -> None:
+                self.base, self.shape, self.dtype = base, base.shape, base.dtype
+                self.data_ptr, self.stride, self.element_size = base.data_ptr, base.stride, base.element_size
+                self.untyped_storage = base.untyped_storage
+
+        class Address:
+            def __init__(self, base: Any) -> None:
+                self.dtype, self.data_ptr = base.dtype, base.data_ptr
+
+            def untyped_storage(self) -> Any:
+                return self
+
+        x, out = torch.randn(2, 64), torch.empty(2, 64)
+        with porter.triton_device("gfx942"):
+            ops.softmax[(2,)](View(x), out, 64, 64, BLOCK=64)
+            assert torch.allclose(out, x.softmax(-1))
+            with pytest.raises(TypeError, match="an address without a size"):
+                ops.softmax[(2,)](Address(x), out, 64, 64, BLOCK=64)
+
+
+@pytest.mark.slow
+def test_inductor_in_pytest(tmp_path: Path) -> None:
+    (tmp_path / "test_compiled.py").write_text(
+        "import torch\n"
+        "def test_it():\n"
+        "    x = torch.randn(3, 50, device='cuda')\n"
+        "    assert torch.allclose(torch.compile(torch.sin)(x), torch.sin(x), atol=1e-6)\n"
+    )
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(tmp_path),
+               "--porter-triton", "gfx942", "--porter-inductor", "test_compiled.py"]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert "1 passed" in done.stdout and "1 launches of 1 kernels" in done.stdout, done.stdout + done.stderr

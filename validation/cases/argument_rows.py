@@ -172,8 +172,12 @@ def _values(value: Any, dtype: str, names: set[str]) -> Values:
             return Values(kind, read_expression(given, names))
         if kind == "hook" and isinstance(given, str) and re.fullmatch(r"[^:]+:[A-Za-z_]\w*", given):
             return Values(kind, hook=given)
+        if kind == "file" and isinstance(given, str) and given.endswith(".npy"):
+            return Values(kind, hook=given)
     known = "'normal', 'bits', 'arange', 'zeros', { uniform = [a, b] }, { integers = [a, b] }, { constant = c }"
-    raise ValueError(f"values must be one of {known}, {{ hook = 'file.py:function' }}; not {value!r}")
+    raise ValueError(
+        f"values must be one of {known}, {{ hook = 'file.py:function' }}, {{ file = 'x.npy' }}; not {value!r}"
+    )
 
 
 def _usual_values(dtype: str) -> Values:

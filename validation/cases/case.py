@@ -46,11 +46,11 @@ class Values:
     """What an array holds before the launch."""
 
     kind: str
-    """`normal`, `uniform`, `integers`, `constant`, `arange`, `bits` or `hook`."""
+    """`normal`, `uniform`, `integers`, `constant`, `arange`, `bits`, `hook` or `file`."""
     low: Expression | None = None
     high: Expression | None = None
     hook: str | None = None
-    """`file.py:function`."""
+    """`file.py:function`, or `file.npy`."""
 
 
 @dataclass(frozen=True)

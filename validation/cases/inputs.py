@@ -117,6 +117,9 @@ def _array(
     if values.kind == "hook":
         assert values.hook is not None
         return _hooked(case, argument, trial, values.hook, shape, rng, {**scalars, **arrays})
+    if values.kind == "file":
+        assert values.hook is not None
+        return _loaded(case, argument, values.hook, shape)
     if values.kind == "bits":
         raw = rng.bytes(math.prod(shape) * dtypes.storage(argument.dtype).itemsize)
         bits: Array = np.frombuffer(raw, dtypes.storage(argument.dtype)).reshape(shape).copy()
@@ -160,6 +163,22 @@ def _hooked(
             case.path, argument.line, f"{argument.name}: {hook} gave shape {array.shape}; the case says {shape}"
         )
     return _convert(array, argument.dtype)
+
+
+def _loaded(case: Case, argument: Argument, name: str, shape: tuple[int, ...]) -> Array:
+    """The array in a .npy file, which has to be what the case says."""
+    wanted = dtypes.storage(argument.dtype)
+    try:
+        array: Array = np.load(case.folder / name, allow_pickle=False)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise CaseError(case.path, argument.line, f"{argument.name}: {name}: {reason}") from None
+    if array.shape != shape or array.dtype != wanted:
+        found = f"{array.dtype}{list(array.shape)}"
+        raise CaseError(
+            case.path, argument.line, f"{argument.name}: {name} has {found}; the case says {wanted}{list(shape)}"
+        )
+    return np.ascontiguousarray(array)
 
 
 def _normal(shape: tuple[int, ...], rng: np.random.Generator, argument: Argument, profile: str) -> NDArray[np.float64]:

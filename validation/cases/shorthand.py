@@ -10,6 +10,7 @@ _LINE = re.compile(
     r"(?:\s*:\s*(?P<dtype>\w+)\s*(?:\[(?P<shape>[^\]]*)\])?(?:\s*\{(?P<keys>[^}]*)\})?)?(?:\s*=\s*(?P<value>.+))?"
 )
 _CALL = re.compile(r"(uniform|integers|constant)\((.*)\)")
+_FILE = re.compile(r"[\w./-]+\.npy")
 _HOOK = re.compile(r"[\w./-]+\.py:\w+")
 
 
@@ -52,6 +53,8 @@ def _values(text: str) -> Any:
     if call is not None:
         parts = split(call[2])
         return {call[1]: parts[0] if call[1] == "constant" and len(parts) == 1 else parts}
+    if _FILE.fullmatch(text):
+        return {"file": text}
     return {"hook": text} if _HOOK.fullmatch(text) else text
 
 

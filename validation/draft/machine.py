@@ -47,16 +47,27 @@ def is_machine_code(path: Path) -> bool:
 
 def draft_objects(path: Path, wanted: tuple[str, ...]) -> ObjectDraft:
     """A case per kernel that is named; raises Unusable."""
+    chosen = _chosen(path, wanted)
+    if not wanted and len(chosen) > _MANY:
+        raise Unusable(f"{path}: {len(chosen)} kernels: name those that are wanted, --kernel NAME")
+    head = [f'schema = "{SCHEMA}"', f'object = "{path.name}"', ""]
+    return ObjectDraft("\n".join([*head, *(_case(kernel) for kernel in chosen)]), len(chosen))
+
+
+def argument_rows(path: Path, wanted: str) -> list[str]:
+    """What is known of one kernel's arguments, in the words of a case; raises Unusable."""
+    return _rows(_chosen(path, (wanted,))[0])
+
+
+def _chosen(path: Path, wanted: tuple[str, ...]) -> list[ListedKernel]:
+    """The kernels of these names, or all."""
     kernels = {one.symbol: one for target in reversed(_TARGETS) for one in list_objects(path, target).kernels
                if one.target.startswith(target)}  # fmt: skip
     chosen = [k for k in kernels.values() if not wanted or k.name in wanted or k.symbol in wanted]
     if not chosen:
         there = f"{len(kernels)} others; see `porter objects {path}`" if kernels else "none"
         raise Unusable(f"{path}: no kernel {', '.join(wanted)} for {' or '.join(_TARGETS)}; there are {there}")
-    if not wanted and len(chosen) > _MANY:
-        raise Unusable(f"{path}: {len(chosen)} kernels: name those that are wanted, --kernel NAME")
-    head = [f'schema = "{SCHEMA}"', f'object = "{path.name}"', ""]
-    return ObjectDraft("\n".join([*head, *(_case(kernel) for kernel in chosen)]), len(chosen))
+    return chosen
 
 
 def place_beside(path: Path) -> Path:
@@ -65,9 +76,6 @@ def place_beside(path: Path) -> Path:
 
 
 def _case(kernel: ListedKernel) -> str:
-    types = _parameter_types(demangle(kernel.symbol))
-    rows = [_argument(index, kind, size, types[index] if index < len(types) else None)
-            for index, (kind, size) in enumerate(kernel.arguments)]  # fmt: skip
     lines = [
         "[[case]]",
         f'kernel = "{kernel.name if kernel.name.isprintable() else kernel.symbol}"',
@@ -76,12 +84,18 @@ def _case(kernel: ListedKernel) -> str:
         f'grid = "{TODO}"',
         f'block = "{TODO}"  # at most {kernel.most_threads}',
         "arguments = [",
-        *(f'  "{row}",' for row in rows),
+        *(f'  "{row}",' for row in _rows(kernel)),
         "]",
         f'reference = "{TODO}"  # file.py:function',
         "",
     ]
     return "\n".join(lines)
+
+
+def _rows(kernel: ListedKernel) -> list[str]:
+    types = _parameter_types(demangle(kernel.symbol))
+    return [_argument(index, kind, size, types[index] if index < len(types) else None)
+            for index, (kind, size) in enumerate(kernel.arguments)]  # fmt: skip
 
 
 def _argument(index: int, kind: str, size: int, written: str | None) -> str:

@@ -18,6 +18,7 @@ from porter.validation.devices.virtual import VirtualKernel
 from porter.validation.estimate.chip import Chip, load, load_original
 from porter.validation.estimate.compare import Compared, Key, Time, compared
 from porter.validation.estimate.counters import counters
+from porter.validation.estimate.imported import Beside, Counted, Measured, beside
 from porter.validation.estimate.model import Estimate, estimate
 from porter.validation.estimate.work import Launched, moved
 from porter.validation.run.passing import dimensions, pack
@@ -110,6 +111,21 @@ class EstimateReport:
     errors: tuple[FileError, ...]
     before: tuple[tuple[Key, Time], ...] = ()
     """Estimates of an earlier run."""
+    profile: tuple[Measured, ...] = ()
+    """What a real profile measured, where one was given."""
+
+    @property
+    def beside(self) -> tuple[Beside, ...]:
+        """Estimates and counters beside the profile's."""
+        rows = (
+            Counted(
+                *(row.case, row.kernel, row.shape, row.warp or "", row.blocks),
+                *(row.estimate.nanoseconds, row.estimate.band, row.counters),
+            )
+            for row in self.rows
+            if row.estimate is not None and row.counters is not None and not row.variant
+        )
+        return tuple(beside(rows, self.profile))
 
     @property
     def ratios(self) -> tuple[Moved, ...]:

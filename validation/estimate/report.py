@@ -23,6 +23,8 @@ _MOVED_TITLE = (
     "scalar loads and constant memory are left out"
 )
 _MOVED = ("case", "warps", "shape", "lanes ask for", "at the L2", "memory")
+_BUSY = 0.05
+_BESIDE = ("counter", "counted", "measured", "ratio")
 _HEAD = ("case", "warps", "shape", "estimate", "between", "limit", "waves/SIMD", "blocks")
 
 
@@ -47,10 +49,37 @@ def estimate_text(report: EstimateReport) -> str:
     if report.ratios:
         lines += ["", _MOVED_TITLE.format(report.chip.name)]
         lines += [f"  {line}" for line in table(_MOVED, map(_moved, report.ratios), right=(3, 4, 5))]
+    if report.profile:
+        lines += ["", *_profiled(report)]
     missing = [row for row in report.rows if row.moved is None]
     lines += [f"{_name(row)}: no {'estimate' if row.side == 'port' else 'count'}: {row.reason}" for row in missing]
     lines += [f"{error.path}:{error.line}: {error.message}" for error in report.errors]
     return "\n".join(lines) + "\n"
+
+
+def _profiled(report: EstimateReport) -> Iterator[str]:
+    """Counters of the model beside those of the file, by kernel and size."""
+    found = report.beside
+    yield "beside the imported profile: its figures were measured by whoever made it, ours are counted on a model"
+    for one in found:
+        yield f"  {one.case} ({one.shape}): {one.measured.count} dispatches of {one.measured.of.kernel}"
+        if one.measured.nanoseconds is not None:
+            median, least, most = (shown_time(time) for time in one.measured.nanoseconds)
+            where = "within" if one.is_within else "outside"
+            band = f"{where} the band of the estimate {shown_time(one.estimate)}"
+            yield f"    measured there {median} ({least} - {most}), {band}"
+        rows = [
+            (name, f"{counted:,.0f}", f"{measured:,.0f}", f"x {counted / measured:.3f}" if measured else "")
+            for name, (counted, measured) in sorted(one.counters.items())
+        ]
+        if rows:
+            yield from (
+                f"    {line}" for line in table(("counter", "counted", "measured", "ratio"), rows, right=(1, 2, 3))
+            )
+    used = {one.measured.of for one in found}
+    for other in report.profile:
+        if other.of not in used:
+            yield f"  no case like {other.of.kernel}, {other.of.items:,} work-items in blocks of {other.of.block}"
 
 
 def _moved(one: Moved) -> tuple[str, ...]:
@@ -82,7 +111,11 @@ def _row(row: Estimated, found: Estimate) -> tuple[str, ...]:
 
 
 def costs_lines(found: Estimate) -> Iterator[str]:
-    """A line per cause, and the source lines it comes from."""
+    """How busy each resource is, then a line per cause, and the source lines it comes from."""
+    busy = sorted(((time, name) for name, time in found.resources.items() if name != "latency"), reverse=True)
+    shares = [f"{name} {time / found.nanoseconds:.0%}" for time, name in busy if time >= _BUSY * found.nanoseconds]
+    if shares:
+        yield f"  busy: {', '.join(shares)}"
     for cost in found.costs[:5]:
         yield f"  {cost.nanoseconds / found.nanoseconds:5.0%}  {cost.cause}: {cost.remedy}"
         yield from (f"           {share:4.0%}  {PurePath(where).name}" for where, share in cost.places[:3])
@@ -135,6 +168,19 @@ def estimate_json(report: EstimateReport) -> dict[str, Any]:
             for row in report.rows
         ],
         "against_original": [{**asdict(one), "ratio": one.ratio} for one in report.ratios],
+        "profile": [
+            {
+                "case": one.case,
+                "shape": one.shape,
+                "warp": one.warp,
+                "kernel": one.measured.of.kernel,
+                "dispatches": one.measured.count,
+                "measured_nanoseconds": one.measured.nanoseconds,
+                "within_band": one.is_within,
+                "counters": {name: list(pair) for name, pair in one.counters.items()},
+            }
+            for one in report.beside
+        ],
         "comparisons": [asdict(one) for one in report.comparisons],
         "errors": [{"path": e.path, "line": e.line, "message": e.message} for e in report.errors],
     }

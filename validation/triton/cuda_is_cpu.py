@@ -11,8 +11,9 @@ from unittest import mock
 import torch
 from torch.overrides import TorchFunctionMode
 
-_CPU = torch.device("cpu")
+_CPU, _CUDA = torch.device("cpu"), torch.device("cuda", 0)
 _IS_CUDA: Any = torch.Tensor.is_cuda
+_DEVICE: Any = torch.Tensor.device
 
 
 def _is_cuda(value: Any) -> bool:
@@ -25,14 +26,64 @@ def _there(value: Any) -> Any:
     return _CPU if _is_cuda(value) else value
 
 
+class Event:
+    """Of a stream on which everything is done at once; two of them are a second apart, so that nothing is repeated."""
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        self.cuda_event = 0
+
+    def record(self, stream: Any = None) -> None:
+        """Done."""
+
+    def wait(self, stream: Any = None) -> None:
+        """Done."""
+
+    def synchronize(self) -> None:
+        """Done."""
+
+    def query(self) -> bool:
+        """Done."""
+        return True
+
+    def elapsed_time(self, end: Any) -> float:
+        """Milliseconds; they mean nothing."""
+        return 1000.0
+
+
+class Stream(contextlib.nullcontext[None]):
+    """Everything is done when it is asked for."""
+
+    cuda_stream = 0
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        super().__init__()
+
+    def synchronize(self) -> None:
+        """Done."""
+
+    def wait_stream(self, stream: Any) -> None:
+        """Done."""
+
+    def wait_event(self, event: Any) -> None:
+        """Done."""
+
+    def record_event(self, event: Any = None) -> Any:
+        """Done."""
+        return event or Event()
+
+
 class _Moved(TorchFunctionMode):
-    """Calls that name the device name the CPU instead."""
+    """Calls that name the device name the CPU instead; tensors say that they are there."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func == _DEVICE.__get__:  # a new object each time
+            return _CUDA if func(*args, **(kwargs or {})) == _CPU else func(*args, **(kwargs or {}))
+        if func is torch.Tensor.get_device:
+            return 0
         kwargs = {key: _there(value) if key == "device" else value for key, value in (kwargs or {}).items()}
         if func is torch.Tensor.cuda:
             return args[0]
-        if func == _IS_CUDA.__get__:  # a new object each time
+        if func == _IS_CUDA.__get__:
             return True
         if func is torch.Tensor.to:
             args = (args[0], *map(_there, args[1:]))
@@ -64,6 +115,15 @@ def cuda_is_cpu(device: str) -> Iterator[None]:
         "is_bf16_supported": lambda including_emulation=True: True,
         "device": lambda device: contextlib.nullcontext(),
         "stream": lambda stream: contextlib.nullcontext(),
+        "Stream": Stream,
+        "Event": Event,
+        "current_stream": lambda device=None: Stream(),
+        "default_stream": lambda device=None: Stream(),
+        "get_rng_state": lambda device=None: torch.get_rng_state(),
+        "set_rng_state": lambda state, device=None: torch.set_rng_state(state),
+        "memory_allocated": lambda device=None: 0,
+        "max_memory_allocated": lambda device=None: 0,
+        "reset_peak_memory_stats": lambda device=None: None,
         "manual_seed": torch.manual_seed,
         "manual_seed_all": torch.manual_seed,
     }

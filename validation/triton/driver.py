@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import io
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+from unittest import mock
 
 import numpy as np
 from porter.validation.device_api import Device, Kernel, Launched
@@ -92,6 +95,23 @@ def load(device: Device, texts: Mapping[str, str]) -> Compiled:
     return Compiled(kernel, kernel.parameter_sizes)
 
 
+def _used(kernel: Kernel, binary: object) -> tuple[int, int]:
+    """Registers per lane and spilled words, as the code object states them; of a cubin the first alone is read."""
+    stated = kernel.resources
+    if "vgpr_count" in stated:
+        return stated["vgpr_count"], stated.get("private_segment_fixed_size", 0) // 4
+    if not isinstance(binary, bytes):
+        return 0, 0
+    from elftools.common.exceptions import ELFError
+    from elftools.elf.elffile import ELFFile
+
+    try:
+        section = ELFFile(io.BytesIO(binary)).get_section_by_name(f".text.{kernel.symbol}")
+    except ELFError:
+        return 0, 0
+    return (section["sh_info"] >> 24 if section else 0), 0
+
+
 class _Utils:
     """What Triton asks of a runtime."""
 
@@ -112,18 +132,26 @@ class _Utils:
             "warpSize": self.device.lanes,
             "arch": str(TARGETS[name][1]),
             "max_num_regs": 65536,
+            "max_threads_per_sm": 2048,
         }
 
     def load_binary(self, name: str, binary: object, shared: int, device: object) -> tuple[Any, Any, int, int, int]:
         """Module, function, registers, spills, most threads."""
         compiled = load(self.device, self.texts)
-        return compiled, compiled, 0, 0, 1024
+        registers, spilled = _used(compiled.kernel, binary)
+        return compiled, compiled, registers, spilled, 1024
 
     def unload_module(self, module: object) -> None:
         """Nothing is held."""
 
     def set_printf_fifo_size(self, size: int) -> None:
         """All that is printed is kept."""
+
+
+def _once(call: Callable[[], Any], *_: Any, quantiles: Sequence[float] | None = None, **__: Any) -> Any:
+    """In place of triton.testing.do_bench: one run."""
+    call()
+    return 1.0 if quantiles is None else [1.0 for _ in quantiles]
 
 
 class VirtualDriver:
@@ -170,21 +198,17 @@ class VirtualDriver:
     def get_device_interface(self) -> Any:
         """Synchronising the CPU does nothing."""
         import torch
+        from porter.validation.triton.cuda_is_cpu import Event, Stream
 
-        return torch.cpu
+        return SimpleNamespace(**{**vars(torch.cpu), "Event": Event, "Stream": Stream})
 
     def map_python_to_cpp_type(self, kind: str) -> str:
         """No C++ is made."""
         raise NotRunHere(f"a launcher in C++ for {kind}: launches do not go through one here")
 
     def get_benchmarker(self) -> Callable[..., list[float]]:
-        """Runs once; times of a virtual device mean nothing, so that all that fit are alike and the first one wins."""
-
-        def once(call: Callable[[], None], quantiles: Sequence[float] = (0.5,), **_: Any) -> list[float]:
-            call()
-            return [1.0 for _ in quantiles]
-
-        return once
+        """Times of a virtual device mean nothing, so that all that fit are alike and the first one wins."""
+        return _once
 
     def get_empty_cache_for_benchmark(self) -> Any:
         """Nothing to flush."""
@@ -232,6 +256,7 @@ def triton_device(
     name: str = "gfx942",
     *,
     cuda: bool = False,
+    inductor: bool = False,
     autotune: str = "first",
     races: bool = True,
     global_races: bool = False,
@@ -241,7 +266,8 @@ def triton_device(
 ) -> Iterator[Checks]:
     """Within it, Triton compiles for and runs on a virtual device (`gfx942` or `ptx`), with tensors on the CPU.
 
-    `cuda`: torch's device "cuda" is the CPU meanwhile. `autotune`: `first` takes the first configuration that fits,
+    `cuda`: torch's device "cuda" is the CPU meanwhile. `inductor`: torch.compile makes Triton kernels of CPU tensors.
+    `autotune`: `first` takes the first configuration that fits,
     `all` runs every one once. What launches do wrong is raised as porter.KernelFault.
     """
     if name not in TARGETS:
@@ -250,8 +276,9 @@ def triton_device(
         raise Unusable(f"autotune={autotune!r}: first or all")
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="TRITON_DEFAULT_FP_FUSION")
-        from triton import knobs
+        from triton import knobs, testing
         from triton.runtime import driver
+    _unloads_nothing()
     checks = Checks(races, global_races, initialised, schedule, budget)
     ours = VirtualDriver(Device(name), checks)
 
@@ -271,6 +298,8 @@ def triton_device(
             stack.callback(setattr, knobs.runtime, "kernel_load_start_hook", hook)
         driver.set_active(ours)
         stack.callback(setattr, driver, "_active", before)
+        for measure in ("do_bench", "do_bench_cudagraph"):
+            stack.enter_context(mock.patch.object(testing, measure, _once))
         stack.enter_context(_own_choices())
         if autotune == "first":
             stack.enter_context(_first_configuration())
@@ -278,7 +307,27 @@ def triton_device(
             from porter.validation.triton.cuda_is_cpu import cuda_is_cpu
 
             stack.enter_context(cuda_is_cpu(name))
+        if inductor:
+            from porter.validation.triton.inductor import inductor_on
+
+            stack.enter_context(inductor_on(name, ours.utils.get_device_properties(0)))
         yield checks
+
+
+@functools.cache
+def _unloads_nothing() -> None:
+    """Kernels outlive the driver, and Triton would ask the next one to unload them."""
+    from triton.compiler.compiler import CompiledKernel
+
+    unload = getattr(CompiledKernel, "__del__", None)
+    if unload is None:
+        return
+
+    def left(self: Any) -> None:
+        if not isinstance(getattr(self, "module", None), Compiled):
+            unload(self)
+
+    CompiledKernel.__del__ = left
 
 
 @contextlib.contextmanager

@@ -52,6 +52,8 @@ def _library() -> Any:
     library.clang_disposeSourceRangeList.argtypes = [ctypes.POINTER(_RangeList)]
     library.clang_getFileLocation.argtypes = [cindex.SourceLocation, *[ctypes.c_void_p] * 4]
     library.clang_getFileLocation.restype = None
+    library.clang_File_isEqual.argtypes = [cindex.File, cindex.File]
+    library.clang_File_isEqual.restype = ctypes.c_int
     library.clang_getClangVersion.argtypes = []
     library.clang_getClangVersion.restype = cindex._CXString
     library.clang_getClangVersion.errcheck = cindex._CXString.from_result
@@ -132,6 +134,16 @@ class TranslationUnit:
                 location = diagnostic.location
                 path = location.file.name if location.file else ""
                 yield Diagnostic(path, location.line, location.column, location.offset, diagnostic.spelling)
+
+    def errors_here(self) -> Iterator[Diagnostic]:
+        """Errors in the file that the questions are about: of the others not even the place is looked up."""
+        file, path = self._file, self.path
+        for diagnostic in self.handle.diagnostics:
+            if diagnostic.severity >= _ERROR:
+                location = diagnostic.location
+                here = location.file
+                if here is not None and _library().clang_File_isEqual(here, file):
+                    yield Diagnostic(path, location.line, location.column, location.offset, diagnostic.spelling)
 
     def skipped(self) -> tuple[Span, ...]:
         """Byte ranges of the main file that the preprocessor skipped: from the `#if` to the `#endif`."""

@@ -14,9 +14,6 @@ from porter.cpp.clang import libclang as clang
 from porter.cpp.clang import stubs
 from porter.model import Span
 
-_RUNTIME = rb"(?:Malloc|Memcpy|Free|LaunchKernel|Error_t|Stream_t|Event_t|Success|DeviceSynchronize|GetLastError)"
-_HIP = re.compile(rb"[<\"](?:hip|hipcub|rocprim|rocrand|hiprand|hipblas|rocblas|rocwmma)[/.]|\bhip" + _RUNTIME)
-_CUDA = re.compile(rb"[<\"](?:cuda|cub|cublas|curand|cufft|cusparse|mma)[\w/]*[.>]|\bcuda" + _RUNTIME)
 _SUPPORT = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"((?:\.\./)*)(porter/[\w./-]+)"', re.MULTILINE)
 
 
@@ -34,20 +31,22 @@ class Input:
     """Size of the local headers."""
 
 
-_LARGE_HEADERS = 300_000
+_LARGE_HEADERS = 20_000
 
 
 class Pass:
     """One side, host or device, of one file."""
 
-    def __init__(self, given: Input, side: str) -> None:
+    def __init__(self, given: Input, side: str, bodies: bool = False) -> None:
         self.given = given
         self.side = side
+        self.has_bodies = bodies
+        """Whether one parse serves all questions: that with function bodies."""
 
     @functools.cached_property
     def declarations(self) -> clang.TranslationUnit | None:
         """The file without function bodies."""
-        return self._parse(clang.Depth.DECLARATIONS)
+        return self.bodies if self.has_bodies else self._parse(clang.Depth.DECLARATIONS)
 
     @functools.cached_property
     def bodies(self) -> clang.TranslationUnit | None:
@@ -68,8 +67,7 @@ class Pass:
     def error_offsets(self) -> list[int]:
         """Where clang met errors in this very file, sorted."""
         unit = self.bodies
-        found = () if unit is None else unit.diagnostics()
-        return sorted(diagnostic.offset for diagnostic in found if diagnostic.path == self.given.path)
+        return sorted(diagnostic.offset for diagnostic in unit.errors_here()) if unit is not None else []
 
     @property
     def _headers_are_large(self) -> bool:
@@ -101,14 +99,6 @@ def _between_directives(text: bytes, span: Span) -> Span | None:
     start = text.find(b"\n", span.start) + 1
     end = text.rfind(b"\n", start, span.end) + 1
     return Span(start, end) if 0 < start < end else None
-
-
-def language_of(path: str, *texts: bytes) -> str:
-    """`hip` for what uses more of HIP than of CUDA: a port, also one with a few CUDA names left."""
-    if path.endswith(".hip"):
-        return "hip"
-    uses_hip = sum(len(_HIP.findall(text)) for text in texts if b"hip" in text)
-    return "hip" if uses_hip and uses_hip > sum(len(_CUDA.findall(text)) for text in texts) else "cuda"
 
 
 def support_files(path: str, data: bytes) -> dict[str, bytes]:

@@ -6,16 +6,20 @@ import bisect
 import functools
 import itertools
 import re
+import sys
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from porter.cpp.clang import answers, stubs, typed
 from porter.cpp.clang.answers import Declaration
-from porter.cpp.clang.libclang import TranslationUnit
-from porter.cpp.clang.passes import Input, Pass, language_of, support_files
+from porter.cpp.clang.libclang import Diagnostic
+from porter.cpp.clang.passes import Input, Pass, support_files
 from porter.cpp.clang.reached_headers import Closure, close_over, find_translation_unit
 from porter.cpp.kernels import DeviceFunction, attach_launches, find_launches, place_device_functions, place_kernels
+from porter.cpp.language import language_of
 from porter.cpp.lex import STRING, Tokens, lex
+from porter.cpp.visible import is_code
 from porter.model import Kernel, Span
 from porter.source import SourceFile
 from porter.system.reading import read_regular
@@ -34,6 +38,8 @@ class ParseRequest:
     include_dirs: tuple[str, ...] = ()
     defines: tuple[str, ...] = ()
     root: str | None = None
+    bodies: bool = False
+    """Whether questions about function bodies will come: the file is then parsed once, and with them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +62,7 @@ class ParseFailed:
 class Parsed:
     """One file seen through clang: a host pass, and a device pass where the code asks which one compiles it.
 
-    Function bodies are parsed when the first question about one is asked.
+    Function bodies are parsed when the first question about one is asked, or at once where one will be.
     """
 
     def __init__(self, request: ParseRequest, tokens: Tokens, passes: tuple[Pass, ...], closure: Closure) -> None:
@@ -74,7 +80,7 @@ class Parsed:
         unit = self._passes[0].declarations
         if self._closure.kernel_macros and unit is not None:
             found += typed.kernels_of_macros(unit, found, source)
-        known = {f.name: f.qualified for f in self.device_functions}
+        known = {p.function.name: p.function.qualified for p in place_device_functions(tokens)}
         found = tuple(replace(k, callees=tuple(known.get(c, c) for c in k.callees)) for k in found)
         return attach_launches(found, find_launches(tokens, source.path, source), tokens)
 
@@ -105,18 +111,25 @@ class Parsed:
     @functools.cached_property
     def diagnostics(self) -> tuple[ParseDiagnostic, ...]:
         """Errors outside of function bodies, missing headers aside."""
-        return _errors(self._passes[0].declarations)
+        path, unit = self._passes[0].given.path, self._passes[0].declarations
+        return _errors(unit.diagnostics(), path, self._bodies) if unit is not None else ()
+
+    @functools.cached_property
+    def _bodies(self) -> tuple[Span, ...]:
+        """The function bodies of this file that clang passes over where it is told to."""
+        return tuple(_bodies(self._tokens)) if self._passes[0].has_bodies else ()
 
     @property
     def own_errors(self) -> int:
         """Errors in this very file, outside of function bodies."""
-        path = self._passes[0].given.path
-        return sum(diagnostic.path == path for diagnostic in self.diagnostics)
+        path, unit = self._passes[0].given.path, self._passes[0].declarations
+        return len(_errors(unit.errors_here(), path, self._bodies)) if unit is not None else 0
 
     @functools.cached_property
     def body_diagnostics(self) -> tuple[ParseDiagnostic, ...]:
         """Errors anywhere, function bodies included, missing headers aside; parses the bodies."""
-        return _errors(self._passes[0].bodies)
+        unit = self._passes[0].bodies
+        return _errors(unit.diagnostics(), self._passes[0].given.path, ()) if unit is not None else ()
 
     def declaration_at(self, offset: int) -> Declaration | None:
         """What the identifier at an offset refers to; None where no pass compiles it."""
@@ -220,18 +233,39 @@ def _parsed(request: ParseRequest, tokens: Tokens, path: str, main: str) -> Pars
         files |= support_files(path, data)
     sides = ("host", "device") if closure.device_branches else ("host",)
     given = Input(path, main, files, options, language, closure.size)
-    passes = tuple(Pass(given, side) for side in sides)
+    passes = tuple(Pass(given, side, request.bodies) for side in sides)
     return Parsed(request, tokens, passes, closure) if passes[0].declarations is not None else None
 
 
-def _errors(unit: TranslationUnit | None) -> tuple[ParseDiagnostic, ...]:
-    if unit is None:
-        return ()
+def _errors(found: Iterable[Diagnostic], path: str, left_out: tuple[Span, ...]) -> tuple[ParseDiagnostic, ...]:
+    """Errors other than missing headers; of the file itself only those outside of some stretches."""
     return tuple(
         ParseDiagnostic(d.path, d.line, d.column, d.message)
-        for d in unit.diagnostics()
-        if not d.message.endswith("file not found")
+        for d in found
+        if not d.message.endswith("file not found") and not (d.path == path and _is_inside(left_out, d.offset))
     )
+
+
+def _bodies(tokens: Tokens) -> Iterator[Span]:
+    """The outermost braces that hold statements, but of functions whose bodies tell what they return or are worth."""
+    line, end = tokens.first_characters, -1
+    for match in _BRACE.finditer(line):
+        opening = match.start()
+        if opening < end or opening not in tokens.partner or not is_code(tokens, opening):
+            continue
+        end = tokens.partner[opening]
+        begin = max(line.rfind(mark, 0, opening) for mark in ";{}") + 1
+        if _ALWAYS_READ.isdisjoint(tokens.texts[begin:opening]):
+            yield Span(tokens.starts[opening], tokens.end(end))
+
+
+_BRACE = re.compile(r"\{")
+_ALWAYS_READ = frozenset({"constexpr", "auto", "consteval"})
+
+
+def _is_inside(spans: tuple[Span, ...], offset: int) -> bool:
+    place = bisect.bisect_right(spans, (offset, sys.maxsize)) - 1
+    return place >= 0 and offset < spans[place].end
 
 
 def _intersection(first: tuple[Span, ...], second: tuple[Span, ...]) -> tuple[Span, ...]:

@@ -49,7 +49,7 @@ _LANE_CALLS = frozenset({"clock", "clock64", "__lane_id", "LaneId", "get_lane_id
 class CallEvaluation(Evaluation):
     """Records the warp-wide and block-wide operations, and follows calls into the functions of the file."""
 
-    def _call(self, node: Node, state: State) -> Value:
+    def _call(self, node: Node, state: State, *, is_read: bool = True) -> Value:
         callee = node.kids[0]
         if callee.kind not in ("name", "member"):
             self._value(callee, state)
@@ -74,6 +74,8 @@ class CallEvaluation(Evaluation):
             full = self._recording and self._call_is_full(name, node)
             self._record(Event("call", node, state.branches, state.exits, None, full, reaches))
         self.calls.append((name, arguments))
+        if not is_read and name not in self.bodies.macro_bodies:
+            return UNIFORM  # what a function returns is a walk of its own
         return self._returned_by(name, arguments, state)
 
     def _call_is_full(self, name: str, node: Node) -> bool:

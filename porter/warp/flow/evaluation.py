@@ -47,8 +47,8 @@ class Evaluation(abc.ABC):
         """Walks a statement: in the body of a lambda."""
 
     @abc.abstractmethod
-    def _call(self, node: Node, state: State) -> Value:
-        """What a call returns."""
+    def _call(self, node: Node, state: State, *, is_read: bool = True) -> Value:
+        """What a call returns; anything where nobody reads it."""
 
     def evaluate(self, node: Node, values: Mapping[str, Value]) -> Value:
         """The value of an expression where variables hold what `values` says."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from porter.cpp.constants import WARP
 
@@ -16,9 +16,10 @@ class Spread(enum.IntEnum):
     WARP = 1
     LANE = 2
 
+    __hash__ = int.__hash__
 
-@dataclass(frozen=True, slots=True)
-class Value:
+
+class Value(NamedTuple):
     """What is known of a value: its spread, and whether it numbers threads, lanes or warps."""
 
     spread: Spread = Spread.BLOCK

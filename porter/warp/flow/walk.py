@@ -75,7 +75,10 @@ class Flow(CallEvaluation):
 
     def _expression(self, node: Node, state: State) -> None:
         for kid in node.kids:
-            self._value(kid, state)
+            if kid.kind == "call":
+                self._call(kid, state, is_read=False)
+            else:
+                self._value(kid, state)
 
     def _if(self, node: Node, state: State) -> None:
         if node.kids[0].kind == "declaration":

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from porter.cpp.asm import Assembly, assemblies, string_macros
 from porter.cpp.heads import Head, find_heads
+from porter.cpp.kept_tokens import tokens_of
 from porter.cpp.lex import Tokens
-from porter.cpp.program import tokens_of
 from porter.engine.unit import Unit
+from porter.source import SourceFile
 from porter.warp.ptx.asm_macros import statements
 from porter.warp.ptx.template import CARRY, carry_use, instructions
 
 _HINT = re.compile(r"\.cc\b|\b(?:addc|subc|madc)\.|" + CARRY)
+_WORDS = (".cc", "addc", "subc", "madc", CARRY)
+"""One of them is in whatever `_HINT` finds."""
 _DEEPEST = 8
 
 Use = tuple[bool, bool]
@@ -50,7 +54,7 @@ def continues(unit: Unit, assembly: Assembly) -> bool:
 
 
 def _chains(unit: Unit) -> Iterator[Chain]:
-    sources = [one for one in (unit.source, *unit.program.headers) if _HINT.search(one.text)]
+    sources = [one for one in (unit.source, *unit.program.headers) if _may_carry(one)]
     if not sources:
         return
     own = {one.place: use for one in statements(unit) if (use := _use(one)) is not None}
@@ -63,6 +67,12 @@ def _chains(unit: Unit) -> Iterator[Chain]:
             uses = list(_uses(tokens, head.body, head.end, own, macros))
             if uses:
                 yield Chain(head, _is_closed(uses), CARRY in tokens.texts[head.body : head.body + 4])
+
+
+@functools.lru_cache(maxsize=512)
+def _may_carry(source: SourceFile) -> bool:
+    """Whether a file has a word of carries: headers are asked about for each unit that includes them."""
+    return any(word in source.text for word in _WORDS) and _HINT.search(source.text) is not None
 
 
 def _use(assembly: Assembly) -> Use | None:

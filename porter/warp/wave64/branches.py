@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import cast
 
 from porter.cpp.constants import Constants, looks_like_warp_size, number
+from porter.cpp.kept_tokens import tokens_of
 from porter.cpp.nodes import Node, unwrapped
-from porter.cpp.program import tokens_of
 from porter.cpp.statements import parse_expression
 from porter.engine.dialect import Dialects, read_dialects
 from porter.engine.unit import Unit

@@ -51,14 +51,19 @@ def _of_numpy(array: np.ndarray[Any, Any]) -> Extent:
 
 
 def _of_torch(tensor: Any) -> Extent:
-    if str(tensor.layout) != "torch.strided" or tensor.device.type != "cpu":
-        raise TypeError(f"a {tensor.layout} tensor on {tensor.device}: dense tensors on the CPU are taken")
-    if tensor.is_conj() or tensor.is_neg():
+    if not hasattr(tensor, "shape") or not callable(getattr(tensor, "stride", None)):
+        raise TypeError(f"a {type(tensor).__name__} is an address without a size: a tensor is taken")
+    layout = str(getattr(tensor, "layout", "torch.strided"))  # not all are torch's
+    storage = tensor.untyped_storage() if layout == "torch.strided" else tensor
+    place = getattr(storage, "device", None)  # tensors themselves may call the CPU "cuda"
+    if layout != "torch.strided" or getattr(place, "type", "cpu") != "cpu":
+        raise TypeError(f"a {layout} tensor on {place}: dense tensors on the CPU are taken")
+    if getattr(tensor, "is_conj", bool)() or getattr(tensor, "is_neg", bool)():
         raise TypeError("a tensor with a pending conjugate or sign: call .resolve_conj().resolve_neg() first")
     width = tensor.element_size()
     first = tensor.data_ptr()
     low, high = _span(first, tuple(tensor.shape), tuple(s * width for s in tensor.stride()), width)
-    owner = tensor.untyped_storage().data_ptr()
+    owner = storage.data_ptr()
     return Extent(low, high, owner if owner <= low else low, True, first)
 
 

@@ -65,18 +65,18 @@ static int partly(Lanes *w, uint32_t site, int store, int width, uint64_t inside
 
 int gfx_buffer(Lanes *w, uint32_t site, int store, int width, BufferAddress at, uint32_t row) {
     Resource r = resource_of(w, at.resource);
-    uint64_t address[64] ALIGNED;
+    uint64_t address[4][64] ALIGNED, inside[4];
     uint32_t words = width == W_128 ? 4 : width == W_96 ? 3 : width == W_64 ? 2 : 1;
+    uint32_t bytes = words > 1 ? 4 : gfx_width_bytes(width);
     if (!w->exec) return 0;
     if (poisoned_address(w, site, at)) return 1;
     if (r.flags & ADD_TID)
         return store ? gfx_store(w, site, SPACE_PRIVATE, width, scratch_address(at), row)
                      : gfx_load(w, site, SPACE_PRIVATE, width, scratch_address(at), row);
-    for (uint32_t k = 0; k < words; k++) {
-        uint32_t bytes = words > 1 ? 4 : gfx_width_bytes(width);
-        uint64_t inside = lanes_inside(w, at, r, 4 * k, bytes, address);
-        if (partly(w, site, store, words > 1 ? W_32 : width, inside, address, row + k)) return 1;
-    }
+    /* all addresses before the first load: its result may be one of their registers */
+    for (uint32_t k = 0; k < words; k++) inside[k] = lanes_inside(w, at, r, 4 * k, bytes, address[k]);
+    for (uint32_t k = 0; k < words; k++)
+        if (partly(w, site, store, words > 1 ? W_32 : width, inside[k], address[k], row + k)) return 1;
     return 0;
 }
 

@@ -75,6 +75,7 @@ RULES: dict[str, Rule] = {
     "slct": alu_compare.slct,
     "cvt": alu_convert.convert,
     "mov": alu_move.move,
+    "createpolicy": alu_move.cache_policy,
     "cvta": alu_move.convert_address,
     "isspacep": alu_move.is_space,
 }

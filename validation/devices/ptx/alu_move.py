@@ -85,6 +85,13 @@ def move(op: Lane) -> None:
         op.d(op.s(1, raw), raw)
 
 
+def cache_policy(op: Lane) -> None:
+    """createpolicy: a hint for loads and stores, which changes no value."""
+    kind = op.kind()
+    op.left.clear()
+    op.d("0", kind)
+
+
 _WINDOWS = {"shared": "SHARED_APERTURE", "local": "PRIVATE_APERTURE"}
 
 

@@ -1,0 +1,1 @@
+"""Functions of public Triton libraries: names, shapes, references."""

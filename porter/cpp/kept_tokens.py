@@ -1,0 +1,39 @@
+"""The tokens of files, each lexed once per process while it is in use: units share the headers that they include."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+from porter.cpp.lex import Tokens, lex
+from porter.source import SourceFile
+
+_MOST_KEPT = 1 << 20
+"""Characters of the files whose tokens a process keeps: some fifty bytes of memory for each."""
+
+
+class _Kept:
+    """Tokens by content, the least recently used given up first."""
+
+    def __init__(self) -> None:
+        self._tokens: OrderedDict[bytes, Tokens] = OrderedDict()
+        self._size = 0
+
+    def of(self, source: SourceFile) -> Tokens:
+        tokens = self._tokens.get(source.data)
+        if tokens is not None:
+            self._tokens.move_to_end(source.data)
+            return tokens
+        tokens = self._tokens[source.data] = lex(source.text)
+        self._size += len(source.data)
+        while self._size > _MOST_KEPT and len(self._tokens) > 1:
+            given_up, _ = self._tokens.popitem(last=False)
+            self._size -= len(given_up)
+        return tokens
+
+
+_kept = _Kept()
+
+
+def tokens_of(source: SourceFile) -> Tokens:
+    """The tokens of a file; units that include it share them."""
+    return _kept.of(source)
