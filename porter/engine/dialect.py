@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from porter.cpp.conditionals import Group, find_groups, knows_hip
+from porter.cpp.constants import number as integer
 from porter.cpp.lex import Directive, Tokens, lex
 from porter.cpp.preprocessor import ABSENT, PRESENT, UNKNOWN, Macro, holds
 from porter.model import Span
@@ -332,11 +333,11 @@ class _Regions:
 
     def _given(self, define: str) -> None:
         name, _, value = define.partition("=")
-        number = int(value) if value.isdigit() else None if value else 1
+        meant = integer(value) if value else 1
         row = self._row(name)
         for place in range(len(_WORLDS)):
             if _PORT >> place & 1:
-                row[place] = Macro(True, number)
+                row[place] = Macro(True, meant)
 
     def _row(self, name: str) -> list[Macro | None]:
         return self._macros.setdefault(name, [None] * len(_WORLDS))
@@ -434,8 +435,8 @@ class _Regions:
         if tokens.texts[first] == "(" and tokens.starts[first] == tokens.end(directive.first):
             return PRESENT
         value = holds(tokens, first, directive.last, lambda name: self._lookup(name, world, directive))
-        if directive.last - first == 1 and tokens.texts[first].isdigit():
-            return Macro(True, int(tokens.texts[first]))
+        if directive.last - first == 1 and (alone := integer(tokens.texts[first])) is not None:
+            return Macro(True, alone)
         return Macro(True, None if value is None else int(value))
 
     def _lookup(self, name: str, number: int, directive: Directive) -> Macro:

@@ -20,12 +20,12 @@ from typing import Any
 
 from porter.validation.cluster import work
 from porter.validation.cluster.backend import Finished
-from porter.validation.cluster.codec import made
 from porter.validation.cluster.identity import Identity, differences, short_identity, why_refused
 from porter.validation.cluster.messages import Order, Reply, reply_of
 from porter.validation.cluster.spec import ClusterSpec
 from porter.validation.cluster.trees import Tree
 from porter.validation.devices.registry import RUN
+from porter.validation.run.codec import made
 
 from porter.errors import Unusable
 

@@ -17,7 +17,7 @@ from porter.validation.cluster.identity import package_folders
 from porter.validation.cluster.messages import Order, Reply, order_of
 from porter.validation.cluster.names import translator
 from porter.validation.cluster.slots import content_at
-from porter.validation.run.worker import read_frame, write_frame
+from porter.validation.run.worker import read_frame, write_answer
 from porter.validation.toolchain.elsewhere import Elsewhere, stand
 
 from porter.system.cache import cache_folder
@@ -82,7 +82,7 @@ def serve(orders: IO[bytes], replies: IO[bytes]) -> None:
         data, prefix = frame
         order = order_of(data)
         reply = Reply("refused", reason="it speaks another protocol") if order is None else do(order, prefix)
-        write_frame(replies, dataclasses.asdict(reply))
+        write_answer(replies, dataclasses.asdict(reply))
 
 
 def main() -> None:

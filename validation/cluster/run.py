@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from porter.validation.cluster.backend import Backend, LocalBackend
-from porter.validation.cluster.codec import plain
 from porter.validation.cluster.engine import Kind, Progress, digest_of, do_all
 from porter.validation.cluster.identity import Identity
 from porter.validation.cluster.spec import ClusterSpec
 from porter.validation.devices import registry
+from porter.validation.run.codec import plain
 from porter.validation.toolchain.store import prune
 
 from porter.errors import Unusable

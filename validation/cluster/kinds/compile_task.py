@@ -9,11 +9,11 @@ from dataclasses import replace
 from typing import Any
 
 from porter.validation.cases.case import CaseError
-from porter.validation.cluster.codec import made
 from porter.validation.cluster.here import here
 from porter.validation.cluster.kinds.validate_task import cases_at
 from porter.validation.devices import registry
 from porter.validation.devices.virtual import VirtualDevice
+from porter.validation.run.codec import made
 from porter.validation.run.plan import Request, prepare
 from porter.validation.toolchain.elsewhere import noting
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from porter.validation.cluster.codec import plain
 from porter.validation.cluster.identity import short_identity
 from porter.validation.devices import registry
 from porter.validation.devices.core.hostcc import find_host_compiler
+from porter.validation.run.codec import plain
 from porter.validation.toolchain.clang import find_compiler
 from porter.validation.toolchain.headers import find_headers
 from porter.validation.toolchain.hipcc import find_hipcc

@@ -11,8 +11,8 @@ from typing import Any
 
 from porter.validation.cases.case import Case, CaseError
 from porter.validation.cases.file import load_cases
-from porter.validation.cluster.codec import made, plain
 from porter.validation.cluster.here import here
+from porter.validation.run.codec import made, plain
 from porter.validation.run.crew import Answer, Crew
 from porter.validation.run.plan import Concluded, Request, conclude, prepare
 from porter.validation.toolchain.store import prune

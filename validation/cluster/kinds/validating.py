@@ -13,10 +13,10 @@ from typing import Any, overload
 
 from porter.validation.cases.case import Case, CaseError
 from porter.validation.cases.file import find_case_files, load_cases
-from porter.validation.cluster.codec import made, plain
 from porter.validation.cluster.engine import digest_of
 from porter.validation.cluster.kinds.cases import CaseTrees, touched
 from porter.validation.devices import registry
+from porter.validation.run.codec import made, plain
 from porter.validation.run.plan import (
     Concluded,
     Outcome,
