@@ -41,6 +41,8 @@ class Repository:
     work_tree: Path
     clean: Path
     """Our folder, which git takes for the repository's own."""
+    is_sparse: bool
+    """Whether files may be left out of the work tree by a setting."""
 
     def run(self, *arguments: str, folder: Path | None = None, given: bytes = b"") -> Completed:
         """A git command, at a folder of the work tree."""
@@ -176,7 +178,12 @@ def repository(folder: Path) -> Iterator[Repository]:
             _fill(clean, found, _common_folder(found))
         except OSError as error:
             raise Unusable(f"{root}: git cannot be asked: {error.filename}: {error.strerror}") from None
-        yield Repository(root, clean)
+        yield Repository(root, clean, _is_sparse(found, _common_folder(found)))
+
+
+def _is_sparse(found: Path, common: Path) -> bool:
+    texts = (_short(common / "config"), _short(found / "config.worktree"), _short(common / "config.worktree"))
+    return any(b"sparse" in text.lower() for text in texts)
 
 
 def _fill(clean: Path, found: Path, common: Path) -> None:

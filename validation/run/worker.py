@@ -16,6 +16,7 @@ from porter.validation.devices import registry
 from porter.validation.devices.device import Device
 from porter.validation.run.case import SideKey, Task, check
 from porter.validation.run.codec import plain
+from porter.validation.toolchain.elsewhere import stand
 
 from porter.system.cache import cache_folder, temporary_root
 from porter.system.limits import die_with, limit_worker
@@ -99,6 +100,7 @@ def serve(tasks: IO[bytes], answers: IO[bytes]) -> None:
         try:
             if task.folder:
                 os.chdir(task.folder)
+            stand(task.elsewhere)
             answer: tuple[str, Any] = ("done", plain(check(task, _open, say)))
         except MemoryError:
             answer = ("crash", "out of memory")

@@ -22,7 +22,7 @@ from porter.system.cache import cache_folder
 
 def do(payload: Mapping[str, Any]) -> Mapping[str, Any]:
     """The identity, with compilers and those devices that are asked for."""
-    devices = {name: registry.why_not(name) for name in payload.get("devices", ())}
+    devices = {name: registry.why_not_asked(name) for name in payload.get("devices", ())}
     found = replace(short_identity(), devices=devices, tools=_tools(), cache=str(cache_folder()))
     return {"identity": plain(found)}
 
