@@ -66,15 +66,15 @@ def library_of(name: str) -> Library:
     return found
 
 
-def _all(row: Row, call: Callable[..., Any], given: Tensors) -> list[torch.Tensor]:
-    """Outputs and gradients."""
+def _all(row: Row, call: Callable[..., Any], given: Tensors) -> list[torch.Tensor | None]:
+    """Outputs and gradients; a library may give none for a target."""
     inputs = tuple(t.detach().clone().requires_grad_(row.backward and t.is_floating_point()) for t in given)
     results = call(*inputs)
     outputs = [out for out in (results if isinstance(results, tuple) else (results,)) if isinstance(out, torch.Tensor)]
-    found = [out.detach() for out in outputs]
+    found: list[torch.Tensor | None] = [out.detach() for out in outputs]
     if row.backward:
         torch.stack([(out * _weights(out)).sum() for out in outputs]).sum().backward()  # type: ignore[no-untyped-call]
-        found += [t.grad for t in inputs if t.grad is not None]
+        found += [t.grad for t in inputs]
     return found
 
 
@@ -123,7 +123,8 @@ def run(row: Row, device: str) -> Result:
             found = _all(row, row.call, given)
             if len(found) != len(wanted):
                 raise ValueError(f"{len(found)} results, {len(wanted)} expected")
-            result.error = max(_apart(a, b) for a, b in zip(found, wanted, strict=True))
+            pairs = zip(found, wanted, strict=True)
+            result.error = max(_apart(a, b) for a, b in pairs if a is not None and b is not None)
             result.status = "agrees" if result.error <= row.tolerance else "differs"
         except porter.KernelFault as error:
             result.status, result.said = "fault", str(error)
@@ -133,6 +134,7 @@ def run(row: Row, device: str) -> Result:
             result.status, result.said = "error", _told(error)
         finally:
             signal.setitimer(signal.ITIMER_PROF, 0)
+    result.ran = [name for name in result.tried if name in result.ran or name.rpartition(".")[2] in checks.kernels]
     result.notes, result.seconds = list(checks.notes), _cpu() - start
     if result.status == "agrees" and not checks.launches:
         result.status, result.said = "not run", "no kernel was launched"
