@@ -15,6 +15,7 @@ import contextlib
 import importlib
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -41,6 +42,8 @@ LIBRARIES = {
     "Triton tutorials": "tutorials",
 }
 """By name: the module of its rows."""
+_GENERATED = re.compile(r"^_gen_module_[0-9a-f]{20,}\w*")
+"""Modules that FlagGems writes are named by a digest."""
 _SECONDS = 240
 """Of CPU, for one row."""
 
@@ -90,7 +93,8 @@ def _followed(result: Result) -> Iterator[None]:
     run = JITFunction.run
 
     def followed(self: Any, *args: Any, **kwargs: Any) -> Any:
-        name = f"{self.fn.__module__.rpartition('.')[2]}.{self.fn.__name__}"
+        module = _GENERATED.sub("generated", self.fn.__module__.rpartition(".")[2])
+        name = f"{module}.{self.fn.__name__}"
         if name not in result.tried:
             result.tried.append(name)
         done = run(self, *args, **kwargs)
