@@ -11,6 +11,7 @@ import argparse
 import json
 import os
 import statistics
+import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
@@ -85,6 +86,7 @@ def run(workers: int, count: int, wait: float = 0.0, size: int = 4000) -> Measur
             def progress(done: int, total: int, left: float | None) -> None:
                 if done >= len(sizes) * total / 10:
                     sizes.append(_resident())
+                    print(f"{done} of {total}: {sizes[-1]:.1f} MiB", file=sys.stderr, flush=True)
 
             do_all(Tasks(count, wait, size), store, backend, progress=progress, say=lambda text: None)
             seconds, client = time.monotonic() - began, time.process_time() - own

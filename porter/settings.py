@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import enum
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -163,7 +164,7 @@ def _text(key: str, value: Any) -> str:
 def rocm_version(key: str, value: Any) -> str:
     """A ROCm version such as `6.3` or `7.1.0`."""
     text = _text(key, value)
-    if not all(part.isdigit() for part in text.split(".")):
+    if not re.fullmatch(r"[0-9]{1,9}(?:\.[0-9]{1,9})*", text):
         raise ValueError(f"{key} must be a version such as 6.3, not {text!r}")
     return text
 

@@ -116,6 +116,9 @@ def translate(words: Sequence[str], *, all_known: bool = True, arch_flags: bool 
     seen_arch = False
     index = 0
     while index < len(words):
+        if words[index] == "-mllvm":
+            index += 2  # what follows is LLVM's
+            continue
         found = _match(words, index)
         if found is None:
             if all_known and _is_unknown_flag(words[index]):

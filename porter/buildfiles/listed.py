@@ -25,7 +25,7 @@ class Mention(NamedTuple):
 def listed_for_amd(files: Iterable[tuple[str, bytes]], known: Collection[str]) -> frozenset[str]:
     """The sources that are listed for AMD, and nowhere for anyone else; a pattern is no list of CUDA's files."""
     files = tuple(files)
-    if not any(_MENTIONS_AMD.search(data) for _, data in files):
+    if not any(mentions_amd(data) for _, data in files):
         return frozenset()
     ours: set[str] = set()
     others: set[str] = set()
@@ -34,6 +34,11 @@ def listed_for_amd(files: Iterable[tuple[str, bytes]], known: Collection[str]) -
             target = ours if mention.where.is_amds else others
             target.update(_meant(path.rpartition("/")[0], mention, known))
     return frozenset(ours - others)
+
+
+def mentions_amd(data: bytes) -> bool:
+    """Whether a build file can say anything of AMD."""
+    return _MENTIONS_AMD.search(data) is not None
 
 
 def _mentions(path: str, data: bytes) -> Iterator[Mention]:

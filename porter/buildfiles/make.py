@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -68,17 +68,12 @@ class Makefile:
     def compilers(self) -> frozenset[str]:
         """Variables that hold nvcc, directly or through another."""
         found = {a.name for a in self.assignments if any(map(_calls, _split(self.text[a.start : a.end])))}
-        found |= {"NVCC"}
-        while True:
-            more = {a.name for a in self.assignments if self._begins_with(a.start, a.end, found)}
-            if more <= found:
-                return frozenset(found)
-            found |= more
-
-    def _begins_with(self, start: int, end: int, names: set[str]) -> bool:
-        words = _split(self.text[start:end])
-        match = _REFERENCE.match(words[0]) if words else None
-        return match is not None and match[1] in names
+        begin_with: dict[str, set[str]] = {}
+        for assignment in self.assignments:
+            words = _split(self.text[assignment.start : assignment.end])
+            if words and (match := _REFERENCE.match(words[0])):
+                begin_with.setdefault(match[1], set()).add(assignment.name)
+        return _reached(found | {"NVCC"}, begin_with)
 
     def calls_nvcc(self, start: int, end: int) -> bool:
         """Whether a stretch calls nvcc, by its name or by a variable."""
@@ -98,16 +93,10 @@ class Makefile:
         for assignment in self.assignments:
             if assignment.name in self.compilers:
                 found |= set(_REFERENCE.findall(self.text[assignment.start : assignment.end])) | {assignment.name}
-        while True:
-            more = {
-                name
-                for a in self.assignments
-                if a.name in found
-                for name in _REFERENCE.findall(self.text[a.start : a.end])
-            }
-            if more <= found:
-                return frozenset(found)
-            found |= more
+        refers: dict[str, set[str]] = {}
+        for one in self.assignments:
+            refers.setdefault(one.name, set()).update(_REFERENCE.findall(self.text[one.start : one.end]))
+        return _reached(found, refers)
 
     def words(self, start: int, end: int) -> list[list[Word]]:
         """The words of a stretch; those inside of `$(foreach ...)` and its kin are lists of their own."""
@@ -119,6 +108,15 @@ class Makefile:
                 lists += self.words(inner, match.start() + _closing(word))
             lists[0].append(_unquoted(match.start(), word))
         return lists
+
+
+def _reached(names: set[str], leads_to: Mapping[str, set[str]]) -> frozenset[str]:
+    """The names and those that they lead to."""
+    found, new = set(names), set(names)
+    while new:
+        new = {name for one in new for name in leads_to.get(one, ())} - found
+        found |= new
+    return frozenset(found)
 
 
 def _unquoted(start: int, word: str) -> Word:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from porter.buildfiles.unit import BuildUnit
@@ -239,31 +239,35 @@ def _is_nvcc_target(node: ast.expr) -> bool:
 def _nvcc_names(root: ast.Module) -> frozenset[str]:
     """Names of variables whose values reach nvcc."""
     names: set[str] = set()
+    assigned = _assigned(root)
     waiting = list(_sinks(root))
     while waiting:
         expression = waiting.pop()
         for node in ast.walk(expression):
             if isinstance(node, ast.Name) and node.id not in names:
                 names.add(node.id)
-                waiting += _assigned_to(root, node.id)
+                waiting += assigned.get(node.id, ())
     for node in nodes_of(root):
         if isinstance(node, ast.Subscript) and _is_nvcc_target(node):
             names.add(ast.unparse(node))
     return frozenset(names)
 
 
-def _assigned_to(root: ast.Module, name: str) -> Iterator[ast.expr]:
+def _assigned(root: ast.Module) -> Mapping[str, list[ast.expr]]:
+    """What is assigned or added to each name."""
+    found: dict[str, list[ast.expr]] = {}
     for node in nodes_of(root):
-        if (isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in node.targets)) or (
-            isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and node.target.id == name
-        ):
-            yield node.value
+        if isinstance(node, (ast.Assign, ast.AugAssign)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            for name in dict.fromkeys(target.id for target in targets if isinstance(target, ast.Name)):
+                found.setdefault(name, []).append(node.value)
+    return found
 
 
 def _nvcc_expressions(root: ast.Module) -> Iterator[ast.AST]:
     """Every list that reaches nvcc."""
-    names = _nvcc_names(root)
-    for sink in (*_sinks(root), *(value for name in names for value in _assigned_to(root, name))):
+    names, assigned = _nvcc_names(root), _assigned(root)
+    for sink in (*_sinks(root), *(value for name in names for value in assigned.get(name, ()))):
         yield from (node for node in ast.walk(sink) if isinstance(node, (ast.List, ast.Tuple)))
     for node in nodes_of(root):
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.func.attr != "extend":

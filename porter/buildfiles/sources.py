@@ -13,6 +13,10 @@ _VARIABLES = re.compile(r"\$(?:\{[^{}]*\}|\([^()]*\)|[A-Za-z_<@^*])|@\w+@|%|\{[^
 _CUDA_FILE = re.compile(r".*\.cu", re.IGNORECASE | re.DOTALL)
 
 
+_STARS = re.compile(r"\*+")
+_LONGEST_NAME = 255
+
+
 @dataclass(frozen=True)
 class Sources:
     """The files of the tree that get another name."""
@@ -65,7 +69,10 @@ class Sources:
         """Whether a pattern such as `*.cu*` matches renamed files by their old names only."""
         if not ("*" in pattern or "?" in pattern) or self.is_source(pattern):
             return False
-        shape = fnmatch.translate(posixpath.basename(pattern))
+        pattern = _STARS.sub("*", posixpath.basename(pattern))
+        if len(pattern) - pattern.count("*") > _LONGEST_NAME:
+            return False
+        shape = fnmatch.translate(pattern)
         matches = re.compile(shape).match
         return any(
             matches(posixpath.basename(old)) and not matches(posixpath.basename(new))
@@ -82,7 +89,9 @@ class Sources:
 
     def _matched(self, text: str) -> tuple[str, ...]:
         """Renamed files whose names end as the last part of a word does, anything standing for its variables."""
-        tail = posixpath.basename(_VARIABLES.sub("*", text)).replace("\\", "")
+        tail = _STARS.sub("*", posixpath.basename(_VARIABLES.sub("*", text)).replace("\\", ""))
+        if len(tail) - tail.count("*") > _LONGEST_NAME:
+            return ()
         shape = re.compile(fnmatch.translate("*" + tail))
         return tuple(old for name, paths in self._by_name.items() if shape.match(name) for old in paths)
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
 
+from porter.check.overlay import Asked
 from porter.check.side import Side
 from porter.cpp.declarations import chunks, differing_names, is_readable, names_declared
 from porter.cpp.lex import Tokens, lex
@@ -19,11 +19,7 @@ _MOST_NAMES = 2000
 
 def seeing(changed: Iterable[str], head: Side, before: Side) -> frozenset[str]:
     """The files that include one of some changed ones, on either side, and can see what changed."""
-    users: defaultdict[str, set[str]] = defaultdict(set)
-    for side in (head, before):
-        for path, targets in side.graph.edges.items():
-            for target in targets:
-                users[target].add(path)
+    users = Asked(lambda path: {*head.users.get(path, ()), *before.users.get(path, ())} or None)
     changed = [path for path in changed if path in users]
     texts = {path: (_text(before, path), _text(head, path)) for path in changed}
     both = {path: pair if pair[0] and pair[1] else None for path, pair in texts.items()}

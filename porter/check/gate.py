@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 import shutil
 import tempfile
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from porter import __version__
-from porter.buildfiles.mentions import kind_of_build, mention
+from porter.buildfiles.mentions import kind_of_build
 from porter.check.affected import seeing
 from porter.check.baseline import NAME, read_baseline, write_baseline
 from porter.check.context import Place
 from porter.check.fail_on import FailOn
-from porter.check.history import Base, Blob, base_named, contents
+from porter.check.history import Base, Blob, base_named, blobs_of, contents
 from porter.check.judge import Seen, Spotted, Verdict, judge, updated
 from porter.check.kernels import changed_kernels
 from porter.check.limit import Expired
 from porter.check.matching import Mark
 from porter.check.proofs import Touched
+from porter.check.quick import both_quickly, keep_tree
 from porter.check.result import Changed, CheckResult
 from porter.check.side import (
     Detail,
@@ -36,10 +38,11 @@ from porter.check.side import (
 )
 from porter.check.store import Store
 from porter.cpp.lex import lex
+from porter.cpp.prescan import include_names
 from porter.engine.knowledge import rule_infos
 from porter.engine.notices import BUILD_BAZEL, BUILD_MESON, BUILD_SETTINGS, UNREADABLE
 from porter.errors import Unusable
-from porter.project.discovery import Entry, Kind, Project, discover, is_code, taking_part
+from porter.project.discovery import Entry, Kind, Project, discover, handlings, is_code
 from porter.project.links import keep_link
 from porter.project.port_tree import Progress
 from porter.project.records import Entry as Found
@@ -47,11 +50,10 @@ from porter.project.records import FileRecord, Status, notice_entry
 from porter.project.support_files import without_own_files
 from porter.project.task import Sink
 from porter.report.document import Header, build_report
-from porter.settings import Choices
+from porter.settings import Choices, Handling
 from porter.system.git import work_tree_root
 from porter.system.reading import read_regular
 
-_LARGEST_BUILD_FILE = 4 << 20
 _ONLY_REPORTED = frozenset({BUILD_MESON, BUILD_BAZEL, BUILD_SETTINGS})
 """Kinds of build files that have one finding for all files of the kind; the rules are asked about the others."""
 _WORD = re.compile(r"[\w:.$/-]+")
@@ -81,6 +83,16 @@ class Checkout:
     def shown(self, path: str) -> str:
         """A path below the source as one below the anchor."""
         return self.prefix + path
+
+
+class Shown:
+    """Paths of the result that there are now."""
+
+    def __init__(self, entries: Mapping[str, Entry], prefix: str) -> None:
+        self._entries, self._prefix = entries, prefix
+
+    def __contains__(self, path: object) -> bool:
+        return isinstance(path, str) and path.startswith(self._prefix) and path[len(self._prefix) :] in self._entries
 
 
 @dataclass(frozen=True)
@@ -118,20 +130,16 @@ def check(request: CheckRequest, store: Store, progress: Progress | None = None)
         raise Unusable(f"{source}: not a folder; check looks at a project")
     checkout = checkout_of(source)
     machine = Machine(request.choices, store, request.jobs)
-    project, _ = without_own_files(discover(source, request.choices))
-    code = [entry.path for entry in project.entries if entry.kind is Kind.CODE]
     incomplete = None
-    known = look_quickly(source, project, code, machine) | build_files(source, project)
-    head = side_of(source, project, known, machine)
-    base = base_named(source, request.since) if request.since is not None else None
     looked: dict[str, Looked] = {}
     with tempfile.TemporaryDirectory(prefix="porter-base-") as folder:
-        before = _base_side(Path(folder), base, head, request, machine) if base is not None else None
-        scope = _scope(head, before, base)
+        sides = sides_of(request, machine, Path(folder))
+        head, before, base = sides.head, sides.before, sides.base
+        scope = _scope(sides)
         earlier: dict[str, Looked] = {}
         try:
             _look_at(head, scope.head, machine, looked, progress)
-            if before is not None and base is not None:
+            if before is not None:
                 _look_at_base(before, _asked_before(scope, looked), head, machine, earlier, progress)
         except Expired as late:
             incomplete = str(late)
@@ -140,8 +148,8 @@ def check(request: CheckRequest, store: Store, progress: Progress | None = None)
         kernels = changed_kernels(head, before, looked, earlier, scope.changed, checkout.prefix)
     seen = Seen(
         now=tuple(_spotted(checkout, looked.values(), _other_records(head, base))),
-        before=tuple(_spotted(checkout, earlier.values(), _base_builds(source, base))) if base is not None else (),
-        paths=frozenset(checkout.shown(entry.path) for entry in head.project.entries),
+        before=tuple(_spotted(checkout, earlier.values(), _builds(before))) if before is not None else (),
+        paths=Shown(head.entries, checkout.prefix),
         looked_at=frozenset(map(checkout.shown, scope.head | scope.base)) if base is not None else None,
         prefix=checkout.prefix,
         incomplete=incomplete,
@@ -154,6 +162,35 @@ def check(request: CheckRequest, store: Store, progress: Progress | None = None)
         verdict = judge(seen, accepted, request.fail_on)
     result = _result(request, checkout, machine, head, base, scope, kernels, verdict)
     return Answer(result, tuple(machine.crashes), _touched(request, head, base, scope, result))
+
+
+@dataclass(frozen=True)
+class Sides:
+    """What is compared, and which files may come out otherwise for the rest of the project; None: any."""
+
+    head: Side
+    before: Side | None = None
+    base: Base | None = None
+    otherwise: frozenset[str] | None = None
+
+
+def sides_of(request: CheckRequest, machine: Machine, folder: Path) -> Sides:
+    """From what an earlier check kept of the tree and what changed since, else from all files."""
+    source = request.source
+    base = base_named(source, request.since) if request.since is not None else None
+    quick = both_quickly(source, base, folder, machine) if base is not None else None
+    if quick is not None:
+        return Sides(quick.head, quick.before, base, quick.otherwise)
+    project, _ = without_own_files(discover(source, request.choices))
+    code = [entry.path for entry in project.entries if entry.kind is Kind.CODE]
+    known = look_quickly(source, code, machine) | build_files(source, project)
+    head = side_of(source, project, known, machine)
+    if base is None:
+        return Sides(head)
+    blobs = blobs_of(source, base.commit)
+    before = _base_side(folder, base, blobs, head, request, machine)
+    keep_tree(source, base, blobs, head, before)
+    return Sides(head, before, base)
 
 
 def _look_at(
@@ -187,38 +224,56 @@ def _look_at_base(
 
 
 def _lay_out(side: Side, missing: Iterable[str], head: Side) -> None:
-    """Puts what these files may include beside them: all that is connected, and code that takes no part."""
-    others = [entry.path for entry in head.project.entries if entry.kind is Kind.OTHER and is_code(entry.path)]
-    for path in (*side.island(missing), *others):
+    """Puts what these files may include beside them, as far as it is the same: code that takes no part as well."""
+    waiting = sorted(side.seen_with(missing))
+    folders = {folder for path in waiting for folder in side.graph.folders.get(path, ())}
+    for path in waiting:  # grows
         _copy(path, head, side)
-    for path in missing:
-        if not is_code(path):
-            _copy(path, head, side)
+        others = _others_included(path, side, head, folders) if is_code(path) else ()
+        waiting += [other for other in others if not (side.root / other).exists()]
+
+
+def _others_included(path: str, side: Side, head: Side, folders: Collection[str]) -> Iterator[str]:
+    """Code that takes no part, where a compiler would find what a file includes."""
+    try:
+        names = include_names(read_regular(side.root / path))
+    except OSError:
+        return
+    for name in names:
+        for base in (posixpath.dirname(path), "", *side.machine.choices.include_dirs, *folders):
+            target = posixpath.normpath(posixpath.join(base, name))
+            entry = head.entries.get(target)
+            if entry is not None and entry.kind is Kind.OTHER and is_code(target):
+                yield target
 
 
 def _copy(path: str, head: Side, side: Side) -> None:
     """Puts a file of the work tree beside those of the base that differ from it."""
     target = side.root / path
-    if not target.exists():
+    if not target.exists() and path in head.entries:
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(head.root / path, target)
 
 
-def _base_side(folder: Path, base: Base, head: Side, request: CheckRequest, machine: Machine) -> Side:
+def _base_side(
+    folder: Path, base: Base, blobs: Mapping[str, Blob], head: Side, request: CheckRequest, machine: Machine
+) -> Side:
     """The code of the base, with the settings of today; only files that changed are taken from git."""
-    part = taking_part(request.choices, request.source, base.blobs)
+    roles = handlings(request.choices, request.source, blobs)
+    kept = {path: blob for path, blob in blobs.items() if blob.is_regular and roles[path] is not Handling.SKIP}
+    part = (path for path in kept if roles[path] is Handling.PORT)
     code = frozenset(path for path in part if is_code(path) or kind_of_build(path) is not None)
     differing = sorted(path for path in code if path in base.changed or path not in head.known)
-    for path, data in zip(differing, contents(request.source, [base.blobs[p] for p in differing]), strict=True):
+    for path, data in zip(differing, contents(request.source, [blobs[p] for p in differing]), strict=True):
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(data)
-    entries = tuple(_entry(path, blob, path in code, folder) for path, blob in sorted(base.blobs.items()))
+    entries = tuple(_entry(path, blob, path in code, folder) for path, blob in sorted(kept.items()))
     project, _ = without_own_files(Project(folder, entries))
     files = {entry.path: entry.kind for entry in project.entries if entry.kind in (Kind.CODE, Kind.BUILD)}
     known: dict[str, Known] = {path: head.known[path] for path in files if path not in differing}
     changed = [path for path in differing if files.get(path) is Kind.CODE]
-    known |= look_quickly(folder, project, changed, machine)
+    known |= look_quickly(folder, changed, machine)
     known |= build_files(folder, project, frozenset(differing))
     return side_of(folder, project, known, machine, head)
 
@@ -229,21 +284,23 @@ def _entry(path: str, blob: Blob, takes_part: bool, folder: Path) -> Entry:
     except OSError:
         size = 1 << 12
     kind = Kind.CODE if is_code(path) else Kind.BUILD
-    return Entry(path, kind if takes_part else Kind.OTHER, blob.mode, size)
+    return Entry(path, kind if takes_part else Kind.OTHER, blob.mode & 0o777, size)
 
 
-def _scope(head: Side, before: Side | None, base: Base | None) -> Scope:
+def _scope(sides: Sides) -> Scope:
     """What changed, and what comes out otherwise for it: includers, users of the same names, builds of the sources."""
+    head, before, base = sides.head, sides.before, sides.base
     if before is None or base is None:
         return Scope(frozenset(head.known), frozenset())
     changed = {path for path in base.changed if path in head.known or path in before.known}
     telling = {path for path in changed if not _reads_alike(path, head, before)}
+    candidates = sides.otherwise if sides.otherwise is not None else head.known.keys() & before.known.keys()
     users = seeing(telling, head, before)
-    users |= {path for path in head.known.keys() & before.known.keys() if _seen_otherwise(path, head, before)}
+    users |= {path for path in candidates if _seen_otherwise(path, head, before)}
     affected = changed | users
     return Scope(
-        frozenset(affected & head.known.keys()),
-        frozenset(affected & before.known.keys()),
+        frozenset(path for path in affected if path in head.known),
+        frozenset(path for path in affected if path in before.known),
         tuple(sorted(changed)),
         tuple(sorted(affected - changed)),
     )
@@ -267,8 +324,10 @@ def _seen_otherwise(path: str, head: Side, before: Side) -> bool:
 
     What is in a build file depends on the sources that the port renames.
     """
+    if path not in head.known or path not in before.known:
+        return False
     if not is_code(path):
-        return head.keys.get(path) != before.keys.get(path)
+        return head.key_of(path) != before.key_of(path)
     return any(
         now.get(path) != then.get(path)
         for now, then in ((head.declared, before.declared), (head.dialects, before.dialects))
@@ -277,10 +336,9 @@ def _seen_otherwise(path: str, head: Side, before: Side) -> bool:
 
 def _other_records(head: Side, base: Base | None) -> list[FileRecord]:
     """Build files, and entries that are no files; links and unreadable ones only where they changed."""
-    records = _builds(head.root, (entry.path for entry in head.project.entries if entry.kind is Kind.BUILD))
-    for entry in head.project.entries:
-        if base is not None and entry.path not in base.changed:
-            continue
+    records = _builds(head)
+    entries = head.entries.values() if base is None else map(head.entries.get, sorted(base.changed))
+    for entry in filter(None, entries):
         if entry.kind is Kind.LINK:
             records.append(keep_link(entry, head.root, head.names, Sink(None), None))
         elif entry.kind is Kind.UNREADABLE:
@@ -289,29 +347,10 @@ def _other_records(head: Side, base: Base | None) -> list[FileRecord]:
     return records
 
 
-def _builds(root: Path, paths: Iterable[str]) -> list[FileRecord]:
-    found: list[FileRecord] = []
-    for path in paths:
-        kind = kind_of_build(path)
-        try:
-            if kind not in _ONLY_REPORTED or (root / path).stat().st_size > _LARGEST_BUILD_FILE:
-                continue
-            use = mention(kind, read_regular(root / path)) if kind is not None else None
-        except OSError:
-            continue
-        found.append(FileRecord(path, path, Status.COPIED, build=use))
-    return found
-
-
-def _base_builds(source: Path, base: Base) -> list[FileRecord]:
-    paths = [path for path in base.blobs if kind_of_build(path) in _ONLY_REPORTED]
-    changed = [path for path in paths if path in base.changed]
-    records = _builds(source, (path for path in paths if path not in base.changed))
-    for path, data in zip(changed, contents(source, [base.blobs[path] for path in changed]), strict=True):
-        kind = kind_of_build(path)
-        use = mention(kind, data) if kind is not None and len(data) <= _LARGEST_BUILD_FILE else None
-        records.append(FileRecord(path, path, Status.COPIED, build=use))
-    return records
+def _builds(side: Side) -> list[FileRecord]:
+    """The build files of kinds that have one finding for all."""
+    mentions = sorted(side.mentions.items())
+    return [FileRecord(p, p, Status.COPIED, build=use) for p, use in mentions if kind_of_build(p) in _ONLY_REPORTED]
 
 
 def _spotted(checkout: Checkout, looked: Iterable[Looked], others: Sequence[FileRecord]) -> list[Spotted]:
@@ -352,7 +391,7 @@ def _result(
         since=base.asked if base is not None else None,
         commit=base.commit if base is not None else None,
         baseline=str(path) if path.exists() else None,
-        files=len(head.known),
+        files=head.files,
         changed=tuple(map(checkout.shown, scope.changed)),
         dependents=tuple(map(checkout.shown, scope.dependents)),
         looked_at=tuple(map(checkout.shown, sorted(scope.head))),
@@ -362,7 +401,7 @@ def _result(
         stale=verdict.stale,
         proofs=(),
         rules={code: infos[code] for code in codes if code in infos},
-        notes=(*head.project.notes, *(base.notes if base is not None else ())),
+        notes=(*head.notes, *(base.notes if base is not None else ())),
         incomplete=verdict.incomplete,
     )
 

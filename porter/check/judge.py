@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from porter.check.baseline import Accepted
@@ -29,7 +29,7 @@ class Seen:
 
     now: tuple[Spotted, ...]
     before: tuple[Spotted, ...]
-    paths: Collection[str]
+    paths: Container[str]
     """All that there is now."""
     looked_at: Collection[str] | None
     """None: everything below the prefix."""

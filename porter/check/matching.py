@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Mapping, Sequence
 from typing import NamedTuple
 
 
@@ -30,7 +30,7 @@ _STAGES: tuple[Key, ...] = (
 _MOVED = 2
 
 
-def match(current: Sequence[Mark], earlier: Sequence[Mark], paths: Collection[str]) -> Mapping[int, int]:
+def match(current: Sequence[Mark], earlier: Sequence[Mark], paths: Container[str]) -> Mapping[int, int]:
     """Pairs each current finding with at most one earlier one, the surest pairs first.
 
     `paths` are the files there are now: a finding about a file as a whole follows the file only if the old one is gone.

@@ -4,34 +4,36 @@ from __future__ import annotations
 
 import json
 import posixpath
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from porter.buildfiles.mentions import kind_of_build, mention
 from porter.check.context import Place, Text
 from porter.check.fixes import Replacement, replacements
 from porter.check.store import Store
-from porter.cpp.include_graph import IncludeGraph, include_graph
+from porter.cpp.clang.reached_headers import DEEPEST_CHAIN
+from porter.cpp.include_graph import IncludeGraph, include_graph, reached_from
 from porter.cpp.prescan import Scan
-from porter.engine.context import run_key
+from porter.engine.context import run_key, shadowing
 from porter.names.table import is_cuda_header
-from porter.project.compilation import NO_FLAGS, Flags, database_flags, flags_of
+from porter.project.compilation import NO_FLAGS, Flags, database_flags
 from porter.project.dialects import Told, file_dialects, told_by
 from porter.project.discovery import Entry, Kind, Project, is_code
 from porter.project.manifest import settings_json
 from porter.project.naming import Names, choose_names
 from porter.project.pool import Job, Outcome, Pool
 from porter.project.port_tree import Progress
-from porter.project.records import FileRecord, Status, from_line
-from porter.project.reuse import declared_names, file_keys
+from porter.project.records import BuildUse, FileRecord, Status, from_line
+from porter.project.reuse import declared_names
 from porter.project.task import Sink, Task
 from porter.project.writing import sha256
 from porter.settings import Choices
 from porter.system.reading import read_regular
 
-_SOURCES = frozenset((".cu", ".hip", ".c", ".cc", ".cpp", ".cxx"))
 _FILES_PER_WORKER = 4
+LARGEST_BUILD_FILE = 4 << 20
 
 
 class Known(NamedTuple):
@@ -39,6 +41,8 @@ class Known(NamedTuple):
 
     sha256: str
     scan: Scan
+    use: BuildUse | None = None
+    """Where a build file mentions CUDA."""
 
 
 @dataclass
@@ -62,26 +66,87 @@ class Machine:
 
 @dataclass(frozen=True)
 class Side:
-    """The code of one side."""
+    """The code of one side; what is asked of its files may be read or computed when it is asked."""
 
     root: Path
-    project: Project
+    entries: Mapping[str, Entry]
     names: Names
     key: str
     known: Mapping[str, Known]
     graph: IncludeGraph
+    users: Mapping[str, Sequence[str]]
+    """Who includes a file."""
     declared: Mapping[str, tuple[str, ...]]
     dialects: Mapping[str, str]
     """Whose code each file is, as far as the project tells."""
-    keys: Mapping[str, str]
+    shadowing: tuple[str, ...]
+    """Headers that an `#include` of CUDA's could mean."""
     flags: Mapping[str, Flags]
     """Of the sources, as a compilation database tells them."""
     told: Told
+    machine: Machine
+    mentions: Mapping[str, BuildUse]
+    """Where build files mention CUDA."""
+    files: int
+    """How many there are to look at."""
+    notes: tuple[str, ...] = ()
+    _keys: dict[str, str] = field(default_factory=dict)
 
-    def island(self, paths: Iterable[str]) -> frozenset[str]:
-        """All files that are connected with some by includes."""
-        wanted = frozenset(paths)
-        return frozenset(path for island in self.graph.islands if wanted & set(island) for path in island)
+    def dependents(self, changed: Iterable[str]) -> frozenset[str]:
+        """The files that include one of these, directly or not."""
+        seen: set[str] = set()
+        waiting = list(changed)
+        while waiting:
+            fresh = [user for user in self.users.get(waiting.pop(), ()) if user not in seen]
+            seen.update(fresh)
+            waiting += fresh
+        return frozenset(seen)
+
+    def seen_with(self, paths: Iterable[str]) -> frozenset[str]:
+        """Files, those that they may be parsed through, and all that these include."""
+        found = set(paths)
+        level = found
+        for _ in range(DEEPEST_CHAIN):
+            level = {user for path in level for user in self.users.get(path, ()) if _is_near(user, path)} - found
+            found |= level
+        return frozenset(reached_from(self.graph.edges, found))
+
+    def key_of(self, path: str) -> str:
+        """A digest of all that the findings of a file depend on; empty for one that could not be read."""
+        if path not in self._keys:
+            one = self.known.get(path)
+            self._keys[path] = "" if one is None else sha256(json.dumps(self._about(path, one)).encode())
+        return self._keys[path]
+
+    def _about(self, path: str, one: Known) -> list[object]:
+        if not is_code(path):
+            renamed = sorted(self.names.renamed.items()) if one.use is not None else []
+            return [self.machine.key, path, one.sha256, renamed]
+        around = [(other, self.known[other].sha256) for other in sorted(self.seen_with((path,)))]
+        declared, dialect = self.declared.get(path, ()), self.dialects.get(path)
+        return [self.key, path, declared, dialect, self.flags_of(path), around]
+
+    def flags_of(self, path: str) -> Flags:
+        """What a compiler is told for a file, for a header that of the first source that includes it."""
+        if not self.flags or path in self.flags:
+            return self.flags.get(path, NO_FLAGS)
+        first = min((user for user in self.dependents((path,)) if user in self.flags), default="")
+        return self.flags.get(first, NO_FLAGS)
+
+
+def _is_near(user: str, path: str) -> bool:
+    """Whether a file is looked for an `#include` of another when that one cannot be parsed alone."""
+    folder = posixpath.dirname(path)
+    return posixpath.dirname(user) in (folder, posixpath.dirname(folder))
+
+
+def users_of(graph: IncludeGraph) -> dict[str, list[str]]:
+    """Who includes each file."""
+    users: dict[str, list[str]] = {}
+    for path, targets in graph.edges.items():
+        for target in targets:
+            users.setdefault(target, []).append(path)
+    return users
 
 
 class Detail(NamedTuple):
@@ -107,26 +172,46 @@ def side_of(
     head: Side | None = None,
 ) -> Side:
     """Puts together who includes whom and what each file's findings depend on; the base has its build from the head."""
-    code = {path: one for path, one in known.items() if is_code(path)}
-    scans = {path: one.scan for path, one in code.items()}
-    dual = machine.choices.engine.style == "dual"
-    names = Names({}, {}, frozenset()) if dual else choose_names(project)
+    scans = {path: one.scan for path, one in known.items() if is_code(path)}
+    names = names_of(project, machine.choices)
     like = head if head is not None and _is_alike(scans, head) else None  # a change in code alone, as most are
     graph = like.graph if like is not None else include_graph(scans, is_cuda_header)
-    declared = like.declared if like is not None else declared_names(graph, scans)
+    home = head.root if head is not None else root  # for the settings, the base's files are where the head's are
     flags = head.flags if head is not None else database_flags(root, (entry.path for entry in project.entries))
     told = head.told if head is not None else told_by(project)
-    settings = settings_json(machine.choices)
-    key = run_key(settings, _headers(scans), _renamed_includes(scans, names), flags)
     if like is not None and not machine.choices.dialect:
         dialects = like.dialects
     else:
-        dialects = file_dialects(machine.choices, root, told, scans, graph)
-    keys = file_keys(key, {path: one.sha256 for path, one in code.items()}, graph, declared, dialects)
-    for path in known.keys() - code.keys():
-        what = json.dumps([machine.key, path, known[path].sha256, sorted(names.renamed.items())])
-        keys[path] = sha256(what.encode())
-    return Side(root, project, names, key, known, graph, declared, dialects, keys, flags, told)
+        dialects = file_dialects(machine.choices, home, told, scans, graph)
+    shadows = like.shadowing if like is not None else tuple(sorted(shadowing(machine.choices, scans)))
+    return Side(
+        root,
+        {entry.path: entry for entry in project.entries},
+        names,
+        side_key(machine, shadows, renamed_includes(scans, names), flags),
+        known,
+        graph,
+        like.users if like is not None else users_of(graph),
+        like.declared if like is not None else declared_names(graph, scans),
+        dialects,
+        shadows,
+        flags,
+        told,
+        machine,
+        {path: one.use for path, one in known.items() if one.use is not None},
+        len(known),
+        project.notes,
+    )
+
+
+def names_of(project: Project, choices: Choices) -> Names:
+    """What the port calls the files of a project."""
+    return Names({}, {}, frozenset()) if choices.engine.style == "dual" else choose_names(project)
+
+
+def side_key(machine: Machine, shadowing: Iterable[str], renamed: Mapping[str, str], flags: Mapping[str, Flags]) -> str:
+    """Digest of what the findings of every file depend on."""
+    return run_key(settings_json(machine.choices), shadowing, renamed, flags)
 
 
 def _is_alike(scans: Mapping[str, Scan], head: Side) -> bool:
@@ -140,21 +225,30 @@ def _is_alike(scans: Mapping[str, Scan], head: Side) -> bool:
 def build_files(root: Path, project: Project, paths: frozenset[str] | None = None) -> dict[str, Known]:
     """The build files of a project, or those of them that are asked for."""
     wanted = [e.path for e in project.entries if e.kind is Kind.BUILD and (paths is None or e.path in paths)]
-    return {path: Known(digest, Scan()) for path in wanted if (digest := _digest(root / path)) is not None}
+    return {path: one for path in wanted if (one := _build_file(root, path)) is not None}
 
 
-def _headers(paths: Iterable[str]) -> list[str]:
-    """Files that an `#include` of CUDA's could mean; sources do not count, so adding one changes nothing elsewhere."""
-    return [path for path in paths if posixpath.splitext(path)[1].lower() not in _SOURCES]
+def _build_file(root: Path, path: str) -> Known | None:
+    try:
+        return known_build_file(path, read_regular(root / path))
+    except OSError:
+        return None
 
 
-def _renamed_includes(scans: Mapping[str, Scan], names: Names) -> dict[str, str]:
+def known_build_file(path: str, data: bytes) -> Known:
+    """The quick look at a build file."""
+    kind = kind_of_build(path)
+    fits = kind is not None and len(data) <= LARGEST_BUILD_FILE
+    return Known(sha256(data), Scan(), mention(kind, data) if kind is not None and fits else None)
+
+
+def renamed_includes(scans: Mapping[str, Scan], names: Names) -> dict[str, str]:
     """The new names that some `#include` has to follow."""
     included = {posixpath.basename(name) for scan in scans.values() for name in scan.includes}
     return {old: new for old, new in names.renamed.items() if posixpath.basename(old) in included}
 
 
-def look_quickly(root: Path, project: Project, paths: Iterable[str], machine: Machine) -> dict[str, Known]:
+def look_quickly(root: Path, paths: Iterable[str], machine: Machine) -> dict[str, Known]:
     """Digest, includes and declared names of files; those whose content was seen before are not read twice."""
     digests = {path: digest for path in paths if (digest := _digest(root / path)) is not None}
     key = machine.key
@@ -168,7 +262,7 @@ def look_quickly(root: Path, project: Project, paths: Iterable[str], machine: Ma
         else:
             known[path] = Known(digest, Scan(*map(tuple, json.loads(text))))
     if missing:
-        with _pool(root, project, machine, len(missing), {}) as pool:
+        with _pool(root, (), machine, len(missing), {}) as pool:
             machine.rules |= pool.rules
             for found in pool.scan([(path, 1 << 12) for path in missing]):
                 if found.sha256 is not None:
@@ -184,19 +278,18 @@ def _digest(path: Path) -> str | None:
         return None
 
 
-def _pool(root: Path, project: Project, machine: Machine, files: int, renamed: Mapping[str, str]) -> Pool:
-    code = tuple(entry.path for entry in project.entries if entry.kind is Kind.CODE)
-    job = Job(root, machine.choices, code, dict(renamed), Sink(None, returns_data=True))
+def _pool(root: Path, shadowing: tuple[str, ...], machine: Machine, files: int, renamed: Mapping[str, str]) -> Pool:
+    job = Job(root, machine.choices, shadowing, dict(renamed), Sink(None, returns_data=True))
     return Pool(job, max(1, min(machine.jobs, files // _FILES_PER_WORKER)), files)
 
 
 def stored_looks(side: Side, paths: Iterable[str], machine: Machine) -> dict[str, Looked]:
     """What earlier checks found in files that are as they were then, and so is all they depend on."""
     paths = list(paths)
-    stored = machine.store.get(f"file:{key}" for path in paths if (key := side.keys.get(path)))
+    stored = machine.store.get(f"file:{key}" for path in paths if (key := side.key_of(path)))
     found: dict[str, Looked] = {}
     for path in paths:
-        text = stored.get(f"file:{side.keys.get(path)}")
+        text = stored.get(f"file:{side.key_of(path)}")
         if text is not None:
             line, details = json.loads(text)
             found[path] = Looked(from_line(line), {int(n): _detail(*detail) for n, detail in details.items()})
@@ -212,23 +305,18 @@ def look(
     side: Side, paths: Iterable[str], machine: Machine, found: dict[str, Looked], progress: Progress | None = None
 ) -> None:
     """Asks the rules about files; `found` holds what is done even when time runs out."""
-    entries = {entry.path: entry for entry in side.project.entries}
-    wanted = [entries[path] for path in sorted(paths) if path in entries]
+    wanted = [entry for path in sorted(paths) if (entry := side.entries.get(path)) is not None]
     if not wanted:
         return
-    with _pool(side.root, side.project, machine, len(wanted), side.names.renamed) as pool:
+    with _pool(side.root, side.shadowing, machine, len(wanted), side.names.renamed) as pool:
         machine.rules |= pool.rules
-        flags = flags_of(side.flags, side.graph)
-        tasks = [
-            (_task(side, number, entry, machine.choices, flags.get(entry.path, NO_FLAGS)), entry.size)
-            for number, entry in enumerate(wanted)
-        ]
+        tasks = [(_task(side, number, entry, machine.choices), entry.size) for number, entry in enumerate(wanted)]
         pool.port(tasks, _collector(side, found, machine, len(tasks), progress))
     machine.parsed += [entry.path for entry in wanted if entry.kind is Kind.CODE]
 
 
-def _task(side: Side, number: int, entry: Entry, choices: Choices, flags: Flags) -> Task:
-    path = entry.path
+def _task(side: Side, number: int, entry: Entry, choices: Choices) -> Task:
+    path, flags = entry.path, side.flags_of(entry.path)
     known = side.known.get(path)
     folders = (*choices.include_dirs, *flags.include_dirs, *side.graph.search_folders(path))
     return Task(
@@ -237,7 +325,7 @@ def _task(side: Side, number: int, entry: Entry, choices: Choices, flags: Flags)
         side.names.output(path),
         entry.kind is Kind.CODE,
         entry.mode,
-        side.keys.get(path, ""),
+        side.key_of(path),
         known.scan if known is not None else Scan(),
         side.declared.get(path, ()),
         None,
@@ -258,8 +346,8 @@ def _collector(
         found[record.path] = Looked(record, details)
         if outcome.crash is not None:
             machine.crashes.append(f"{record.path}\n{outcome.crash}")
-        elif record.path in side.keys and record.status is not Status.FAILED:
-            machine.store.put({f"file:{side.keys[record.path]}": json.dumps([outcome.line, details])})
+        elif record.status is not Status.FAILED and (key := side.key_of(record.path)):
+            machine.store.put({f"file:{key}": json.dumps([outcome.line, details])})
         if progress is not None:
             progress(len(found), total)
 

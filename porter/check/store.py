@@ -25,6 +25,11 @@ class Store:
         self._path = path
         self._fresh: dict[str, bytes] = {}
 
+    @property
+    def trees(self) -> Path | None:
+        """The folder for what is known of whole trees."""
+        return self._path.parent / "trees-1" if self._path is not None else None
+
     def get(self, keys: Iterable[str]) -> dict[str, str]:
         """The values known for some of the keys."""
         wanted = list(dict.fromkeys(keys))
@@ -35,12 +40,12 @@ class Store:
                     part = wanted[start : start + _AT_ONCE]
                     marks = ",".join("?" * len(part))
                     found |= dict(connection.execute(f"SELECT key, value FROM known WHERE key IN ({marks})", part))
-        texts = {key: _text(value) for key, value in found.items()}
+        texts = {key: unpacked(value) for key, value in found.items()}
         return {key: text for key, text in texts.items() if text is not None}
 
     def put(self, values: Mapping[str, str]) -> None:
         """Keeps values; they are written by `save`."""
-        self._fresh.update((key, _packed(value)) for key, value in values.items())
+        self._fresh.update((key, packed(value)) for key, value in values.items())
 
     def save(self) -> None:
         """Writes what is fresh; a file that has grown too large begins anew."""
@@ -73,12 +78,13 @@ class Store:
                 connection.close()
 
 
-def _packed(text: str) -> bytes:
+def packed(text: str) -> bytes:
+    """A text with its digest, smaller."""
     data = zlib.compress(text.encode("utf-8", "surrogatepass"), 1)
     return hashlib.blake2b(data, digest_size=_SUM).digest() + data
 
 
-def _text(value: bytes) -> str | None:
+def unpacked(value: bytes) -> str | None:
     """What was packed; None when it was damaged since."""
     data = value[_SUM:]
     if hashlib.blake2b(data, digest_size=_SUM).digest() != value[:_SUM]:

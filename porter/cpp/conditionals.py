@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from porter.cpp.lex import Directive, Tokens
+from porter.cpp.nesting import Nesting
 from porter.model import Span
 
 _OPENS = frozenset({"if", "ifdef", "ifndef"})
@@ -39,7 +41,16 @@ class Group:
             group = group.parent
 
 
-def find_groups(tokens: Tokens) -> tuple[Group, ...]:
+class Groups(tuple[Group, ...]):
+    """The groups of a file, inner ones before the group around them."""
+
+    @functools.cached_property
+    def nesting(self) -> Nesting:
+        """Where they are."""
+        return Nesting([(group.span.start, group.span.end + 1) for group in self])
+
+
+def find_groups(tokens: Tokens) -> Groups:
     """Complete groups, inner ones before the group around them; unbalanced directives belong to none."""
     open_groups: list[list[Directive]] = []
     closed: list[tuple[int, list[Directive]]] = []
@@ -52,7 +63,7 @@ def find_groups(tokens: Tokens) -> tuple[Group, ...]:
             group = open_groups.pop()
             group.append(directive)
             closed.append((len(open_groups), group))
-    return tuple(reversed(_linked(closed)))
+    return Groups(reversed(_linked(closed)))
 
 
 def _linked(closed: list[tuple[int, list[Directive]]]) -> list[Group]:
@@ -73,9 +84,10 @@ def _inside(directive: Directive, group: Group) -> bool:
     return group.directives[0].start < directive.start < group.directives[-1].end
 
 
-def group_at(groups: tuple[Group, ...], offset: int) -> Group | None:
+def group_at(groups: Groups, offset: int) -> Group | None:
     """The innermost group around an offset."""
-    return next((group for group in groups if group.span.start <= offset < group.span.end), None)
+    number = next(groups.nesting.around(offset + 1), None)
+    return None if number is None else groups[number]
 
 
 _HIP_MACRO = re.compile(r"(?:^|_)HIP(?:$|_|CC)|ROCM|AMDGCN|__HCC__|__gfx|__GFX")

@@ -29,6 +29,8 @@ def _quotient(a: int, b: int) -> int:
 
 
 _SUFFIX = re.compile(r"[uUlLzZ]+$")
+_MOST_DIGITS = 200
+_BEYOND = 1 << 128
 _BINARY: dict[str, Callable[[int, int], int | None]] = {
     "+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b,
     "<<": lambda a, b: a << b if 0 <= b < 64 else None, ">>": lambda a, b: a >> b if 0 <= b < 64 else None,
@@ -63,14 +65,19 @@ class Constant:
 
 
 def number(text: str) -> int | None:
-    """The value of an integer literal."""
+    """The value of an integer literal; None for one that no type of C++ holds."""
     digits = _SUFFIX.sub("", text.replace("'", ""))
+    if len(digits) > _MOST_DIGITS:
+        return None
     try:
-        if re.fullmatch(r"0[0-7]+", digits):
-            return int(digits, 8)
-        return int(digits, 0)
+        return within_range(int(digits, 8) if re.fullmatch(r"0[0-7]+", digits) else int(digits, 0))
     except ValueError:
         return None
+
+
+def within_range(value: int | None) -> int | None:
+    """A value that an integer of C++ can have; None for what grew out of it, which could go on until memory ends."""
+    return value if value is not None and -_BEYOND < value < _BEYOND else None
 
 
 def looks_like_warp_size(name: str) -> bool:
@@ -133,7 +140,7 @@ class Constants:
             return _unary(node.text, self.value(kids[0], bound, depth + 1))
         if node.kind == "binary" and node.text in _BINARY:
             left, right = (self.value(kid, bound, depth + 1) for kid in kids)
-            return None if left is None or right is None else _BINARY[node.text](left, right)
+            return None if left is None or right is None else within_range(_BINARY[node.text](left, right))
         if node.kind == "ternary":
             condition = self.value(kids[0], bound, depth + 1)
             return None if condition is None else self.value(kids[1 if condition else 2], bound, depth + 1)

@@ -14,7 +14,7 @@ _BRANCHES = frozenset({"elif", "else", "elifdef", "elifndef"})
 _CLASSES = frozenset({"struct", "class", "union", "enum"})
 _AFTER_NAME = frozenset(["(", "=", ";", "[", "{", ","])
 _ANGLES = {"<": 1, "<<<": 3, ">": -1, ">>": -2, ">>>": -3}
-_AFTER_CLASS = frozenset(["<", "{", ":", ";", "(", ")", ",", ">", "=", "*"])
+_AFTER_CLASS = frozenset(["#", "<", "{", ":", ";", "(", ")", ",", ">", "=", "*"])
 _WORDS = """
 alignas decltype noexcept requires sizeof if while for switch return throw operator static_assert __attribute__
 __declspec __launch_bounds__ asm __asm__ explicit int unsigned signed long short char float double void bool auto const
@@ -191,7 +191,7 @@ def names_declared(chunk: Chunk) -> frozenset[str] | None:
     words = chunk[-1]
     if words[:1] == ("#",):
         return frozenset(words[2:3]) if words[1] in ("define", "undef") and len(words) > 2 else None
-    words = _without_template(words)
+    words = _without_template(_without_macros(words))
     if not words or words in ((";",), ("{",)):
         return frozenset()
     if all(word.isidentifier() for word in words):
@@ -205,6 +205,12 @@ def names_declared(chunk: Chunk) -> frozenset[str] | None:
     if "operator" in _head(words) or words[1:2] == ("(",) or (words[0] == "typedef" and "(" in words):
         return None  # found by its arguments' types; a macro that may declare anything
     return _names_of_head(words) or None
+
+
+def _without_macros(words: tuple[str, ...]) -> tuple[str, ...]:
+    """A declaration without the macros in front of its `template`, such as one that opens a namespace."""
+    place = next((n for n, word in enumerate(words) if not (word.isidentifier() and word.isupper())), 0)
+    return words[place:] if words[place : place + 1] == ("template",) else words
 
 
 def _without_template(words: tuple[str, ...]) -> tuple[str, ...]:
@@ -233,19 +239,24 @@ def _names_of_head(words: tuple[str, ...]) -> frozenset[str]:
     """Names before a `(`, `=`, `;`, `[`, `{` or `,` outside of brackets, and those of classes and enumerators."""
     found: set[str] = set()
     depth = angles = 0
-    is_function = has_value = False
+    is_function = has_value = has_class = False
     for place, word in enumerate(words):
         if depth == 0:
             named = word in _AFTER_NAME or (word == "<" and _closes_before_value(words, place))
-            if named and not (word == "{" and is_function) and not (word == "," and angles):
+            named = named and words[max(0, place - 2) : place - 1] != ("#",)
+            is_over = is_function or (has_class and word == "{") or (angles and word == ",")
+            if named and not (is_over and word in ("{", ",")):
                 found.update(words[max(0, place - 1) : place])
             is_function |= word == "("
             has_value |= word in ("(", "=", "{")
             angles += 0 if has_value else _ANGLES.get(word, 0)
             if word in _CLASSES:
+                has_class = True
                 found.update(_up_to(words, place + 1))
         depth += (word in ("(", "[", "{")) - (word in (")", "]", "}"))
-    if "enum" in words:
+    if is_function and any(not name.isupper() for name in found - _NO_NAMES):
+        found = {name for name in found if not name.isupper()}  # macros for attributes
+    if "enum" in _head(words):
         found.update(words)
     return frozenset(one for one in found - _NO_NAMES if one.isidentifier())
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from porter.cpp.prescan import Scan
@@ -28,18 +28,23 @@ class IncludeGraph:
 
     def reachable(self, path: str) -> tuple[str, ...]:
         """All files that a file includes, directly or not, sorted; itself not among them."""
-        seen = {path}
-        waiting = [path]
-        while waiting:
-            fresh = [other for other in self.edges.get(waiting.pop(), ()) if other not in seen]
-            seen.update(fresh)
-            waiting += fresh
-        return tuple(sorted(seen - {path}))
+        return tuple(sorted(reached_from(self.edges, (path,)) - {path}))
 
     def search_folders(self, path: str) -> tuple[str, ...]:
         """What a build would have to pass with -I for a file, as far as it shows: the most used first."""
         used = Counter(folder for one in (path, *self.reachable(path)) for folder in self.folders.get(one, ()))
         return tuple(folder for folder, _ in sorted(used.items(), key=lambda item: (-item[1], item[0]))[:_MOST_FOLDERS])
+
+
+def reached_from(edges: Mapping[str, Iterable[str]], paths: Iterable[str]) -> set[str]:
+    """All files that some include, directly or not, and these."""
+    waiting = list(paths)
+    seen = set(waiting)
+    while waiting:
+        fresh = [other for other in edges.get(waiting.pop(), ()) if other not in seen]
+        seen.update(fresh)
+        waiting += fresh
+    return seen
 
 
 def may_be_found(path: str, name: str, known: Container[str]) -> bool:
@@ -72,17 +77,29 @@ def include_graph(
     edges: dict[str, tuple[str, ...]] = {}
     folders: dict[str, tuple[str, ...]] = {}
     for path, scan in scans.items():
-        found = [
-            (name, target)
-            for name in scan.includes
-            if not is_cuda_header(name) or may_be_found(path, name, scans)
-            for target in _resolve(path, name, scans, by_name)
-        ]
-        edges[path] = tuple(dict.fromkeys(target for _, target in found))
-        folders[path] = tuple(
-            dict.fromkeys(f for name, target in found if (f := _folder(path, name, target)) is not None)
-        )
+        edges[path], folders[path] = resolved(path, scan.includes, scans, by_name, is_cuda_header)
     return IncludeGraph(edges, folders, tuple(_islands(scans, edges)))
+
+
+def resolved(
+    path: str,
+    names: Iterable[str],
+    known: Container[str],
+    by_name: Mapping[str, Sequence[str]],
+    is_cuda_header: Callable[[str], bool],
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The files that the #include lines of one mean, and the folders that their names are relative to.
+
+    `by_name` has the project's paths by their last part, sorted.
+    """
+    found = [
+        (name, target)
+        for name in names
+        if not is_cuda_header(name) or may_be_found(path, name, known)
+        for target in _resolve(path, name, known, by_name)
+    ]
+    folders = (f for name, target in found if (f := _folder(path, name, target)) is not None)
+    return tuple(dict.fromkeys(target for _, target in found)), tuple(dict.fromkeys(folders))
 
 
 def _folder(path: str, name: str, target: str) -> str | None:
@@ -93,7 +110,7 @@ def _folder(path: str, name: str, target: str) -> str | None:
     return target[: -len(tail)].rstrip("/")
 
 
-def _resolve(path: str, name: str, known: Mapping[str, Scan], by_name: Mapping[str, list[str]]) -> Iterable[str]:
+def _resolve(path: str, name: str, known: Container[str], by_name: Mapping[str, Sequence[str]]) -> Iterable[str]:
     """Beside the including file, below the root, else every file whose path ends like the name."""
     for base in (posixpath.dirname(path), ""):
         beside = posixpath.normpath(posixpath.join(base, name))
@@ -102,13 +119,13 @@ def _resolve(path: str, name: str, known: Mapping[str, Scan], by_name: Mapping[s
     tail = name
     while tail.startswith(("../", "./")):
         tail = tail.partition("/")[2]
-    named = by_name.get(posixpath.basename(name), [])
+    named = by_name.get(posixpath.basename(name), ())
     if len(named) > _MOST_MEANT:
         return _nearest(path, "/" + tail, named)
     return [other for other in named if other.endswith("/" + tail)]
 
 
-def _nearest(path: str, tail: str, named: list[str]) -> list[str]:
+def _nearest(path: str, tail: str, named: Sequence[str]) -> list[str]:
     """Of files in byte order those with this end that share most folders with another file."""
     folder = path
     while folder:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import bisect
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, compress
 from operator import itemgetter
 from typing import NamedTuple
+
+from porter.cpp.nesting import Nesting
 
 IDENTIFIER, NUMBER, STRING, CHARACTER, PUNCTUATION = "insqp"
 """Token kinds, one character each: `Tokens.kinds` is a string."""
@@ -123,6 +125,23 @@ class Tokens:
         _pair(self, [*code, *brackets[done:]], pairs)
         return pairs
 
+    def named(self, name: str, first: int, last: int) -> list[int]:
+        """Indices of a name's tokens in [first, last)."""
+        found = self.names.get(name)
+        if found is None:
+            return []
+        return found[bisect.bisect_left(found, first) : bisect.bisect_left(found, last)]
+
+    def braces_around(self, index: int) -> Iterator[int]:
+        """The `{` before a token whose `}` is not before it, inner ones first; those of directives included."""
+        openings, nesting = self._braces
+        return (openings[number] for number in nesting.around(index))
+
+    @cached_property
+    def _braces(self) -> tuple[list[int], Nesting]:
+        openings = [index for index in sorted(self.partner) if self.texts[index] == "{"]
+        return openings, Nesting([(index, self.partner[index] + 1) for index in openings])
+
     @cached_property
     def is_balanced(self) -> bool:
         """Whether every bracket has its partner; in a source that was cut off or damaged some have none."""
@@ -138,6 +157,15 @@ class Tokens:
         if place >= 0 and index < self.directives[place].last:
             return self.directives[place]
         return None
+
+    def directives_in(self, start: int, end: int) -> tuple[Directive, ...]:
+        """The preprocessor lines that begin in [start, end) of the text."""
+        starts = self._directive_starts
+        return self.directives[bisect.bisect_left(starts, start) : bisect.bisect_left(starts, end)]
+
+    @cached_property
+    def _directive_starts(self) -> list[int]:
+        return [directive.start for directive in self.directives]
 
     @cached_property
     def _directive_firsts(self) -> list[int]:

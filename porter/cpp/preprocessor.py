@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from porter.cpp.constants import number
+from porter.cpp.constants import number, within_range
 from porter.cpp.lex import IDENTIFIER, NUMBER, Tokens
 
 
@@ -102,7 +102,7 @@ class _Reader:
             level, operation = known
             self.place += 1
             other = self._binary(level + 1)
-            value = None if value is None or other is None else operation(value, other)
+            value = None if value is None or other is None else within_range(operation(value, other))
         return value
 
     def _unary(self) -> int | None:

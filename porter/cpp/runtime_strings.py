@@ -104,7 +104,7 @@ def _is_chosen(tokens: Tokens, first: int, last: int) -> bool:
         after += 1
     start = tokens.end(before) if before >= 0 else 0
     end = tokens.starts[after] if after < len(tokens) else len(tokens.text)
-    return any(start <= d.start < end and d.name in _CONDITIONS for d in tokens.directives)
+    return any(directive.name in _CONDITIONS for directive in tokens.directives_in(start, end))
 
 
 def _is_whole(text: str) -> bool:

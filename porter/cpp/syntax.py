@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from porter.cpp.brackets import closing, split_commas, template_end, template_start, words
-from porter.cpp.conditionals import Group, find_groups, group_at, knows_hip
+from porter.cpp.conditionals import Group, Groups, find_groups, group_at, knows_hip
 from porter.cpp.constants import WARP, Constants, Macro, looks_like_warp_size, number
 from porter.cpp.headers import headers_of
 from porter.cpp.heads import Head, find_heads
@@ -23,6 +23,7 @@ __all__ = [
     "Constants",
     "Directive",
     "Group",
+    "Groups",
     "Head",
     "Include",
     "Macro",

@@ -253,7 +253,7 @@ def _regions(text: str, tokens: Tokens, guarded: list[Edit]) -> list[tuple[int, 
 
 def _crosses(tokens: Tokens, start: int, end: int) -> bool:
     """Whether a directive lies between two places."""
-    return any(start <= directive.start < end for directive in tokens.directives)
+    return bool(tokens.directives_in(start, end))
 
 
 def _widened(text: str, tokens: Tokens, start: int, end: int) -> tuple[int, int]:

@@ -31,11 +31,10 @@ def build_context(choices: Choices, paths: Iterable[str], renamed: Mapping[str, 
     from porter.engine.registry import all_rules
     from porter.engine.support import load_support
     from porter.engine.trace import Trace
-    from porter.names.table import load_names
 
     engine = choices.engine
     ignored = dict.fromkeys(choices.ignore_names)
-    names = load_names(engine.rocm, {**{name: name for name in ignored}, **dict(engine.custom_names)})
+    names = _names(choices)
     rules = tuple(rule for rule in all_rules() if not engine.disabled & {rule.code, rule.name})
     support = _without(load_support(engine.rocm), ignored)
     return Context(
@@ -47,6 +46,13 @@ def build_context(choices: Choices, paths: Iterable[str], renamed: Mapping[str, 
         headers=frozenset(path for path in paths if _shadows_cuda(path, names)),
         renamed=renamed,
     )
+
+
+def _names(choices: Choices) -> NameTable:
+    from porter.names.table import load_names
+
+    own = {name: name for name in choices.ignore_names}
+    return load_names(choices.engine.rocm, {**own, **dict(choices.engine.custom_names)})
 
 
 def _without(table: SupportTable, ignored: Mapping[str, None]) -> SupportTable:
@@ -92,6 +98,12 @@ def _tails(path: str) -> Iterator[str]:
     while path:
         yield path
         path = path.partition("/")[2]
+
+
+def shadowing(choices: Choices, paths: Iterable[str]) -> frozenset[str]:
+    """Those of some files that an `#include` of a CUDA header could mean."""
+    names = _names(choices)
+    return frozenset(path for path in paths if _shadows_cuda(path, names))
 
 
 def interesting_names(context: Context) -> Callable[[str], bool]:

@@ -222,7 +222,19 @@ _WRAPPER = re.compile(
 
 
 def _stands_for_more(unit: Named, index: int) -> bool:
-    return _is_a_projects_macro(unit, index) or _is_pasted(unit, index)
+    return _is_a_projects_macro(unit, index) or _is_pasted(unit, index) or _is_parameter(unit, index)
+
+
+def _is_parameter(unit: Named, index: int) -> bool:
+    """Whether a name in a macro's text is one of the macro's parameters."""
+    tokens = unit.tokens
+    directive = tokens.directive_of(index)
+    if directive is None or directive.name != "define":
+        return False
+    opening = directive.first + 1
+    if tokens.text_at(opening) != "(" or tokens.starts[opening] != tokens.end(directive.first):
+        return False
+    return tokens.texts[index] in tokens.texts[opening : tokens.partner.get(opening, opening)]
 
 
 def _is_a_projects_macro(unit: Named, index: int) -> bool:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import bisect
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate
 from typing import Protocol
 
 from porter.cpp.declared import declares
@@ -17,6 +17,7 @@ from porter.cpp.kept_tokens import tokens_of
 from porter.cpp.kernels import DeviceFunction, find_device_functions, find_kernels
 from porter.cpp.language import language_of
 from porter.cpp.lex import Tokens
+from porter.cpp.nesting import Nesting
 from porter.cpp.prescan import ATTRIBUTES, is_runtime_name
 from porter.cpp.program import Program
 from porter.cpp.visible import stretch
@@ -187,11 +188,17 @@ class Unit:
 
     def is_for_host(self, offset: int) -> bool:
         """Whether the host's compiler sees the code there: outside kernels and functions for the device alone."""
-        function = next((f for f in self.device_functions if f.span.start <= offset < f.span.end), None)
-        if function is None:
+        spans, nesting = self._device_nesting
+        around = [spans[number].start for number in nesting.around(offset + 1)]
+        if not around:
             return self.kernel_at(offset) is None
-        head = self.source.text[function.span.start : self.source.text.find("{", function.span.start)]
+        head = self.source.text[around[-1] : self.source.text.find("{", around[-1])]
         return "__host__" in head
+
+    @cached_property
+    def _device_nesting(self) -> tuple[list[Span], Nesting]:
+        spans = sorted(function.span for function in self.device_functions)
+        return spans, Nesting([(span.start, span.end + 1) for span in spans])
 
     def occurrences(self, name: str) -> Iterator[int]:
         """Token indices where a name is CUDA's: not a member, not qualified by another scope, not the project's."""
@@ -236,8 +243,7 @@ class Unit:
         directive = tokens.directive_of(index)
         if directive is not None:
             return "hip" not in tokens.text[directive.start : directive.end].lower()
-        before = self._openings[: bisect.bisect_left(self._openings, index)]
-        around = (opening for opening in before if tokens.partner.get(opening, -1) > index)
+        around = tokens.braces_around(index)
         inside = any(tokens.texts[opening - 2 : opening - 1] != ["extern"] for opening in around)
         return not inside and tokens.texts[index - 1] not in (",", "(")
 
@@ -325,13 +331,21 @@ class Unit:
 
     def _is_local(self, index: int) -> bool:
         """Whether a variable declared before in a block around a token has its name: clang need not be asked."""
-        tokens = self.tokens
-        for place in tokens.names[tokens.texts[index]]:
-            if place > index:
-                return False
-            if self._declares_variable(place) and place <= index <= self._block_end(place):
-                return True
-        return False
+        places, ends = self._variables(self.tokens.texts[index])
+        before = bisect.bisect_right(places, index) - 1
+        return before >= 0 and index <= ends[before]
+
+    def _variables(self, name: str) -> tuple[list[int], list[int]]:
+        """Where variables of a name are declared, and how far that or an earlier one counts."""
+        known = self._known_variables.get(name)
+        if known is None:
+            places = [place for place in self.tokens.names[name] if self._declares_variable(place)]
+            known = self._known_variables[name] = places, list(accumulate(map(self._block_end, places), max))
+        return known
+
+    @cached_property
+    def _known_variables(self) -> dict[str, tuple[list[int], list[int]]]:
+        return {}
 
     def _declares_variable(self, index: int) -> bool:
         return (
@@ -342,16 +356,8 @@ class Unit:
 
     def _block_end(self, index: int) -> int:
         """The brace that closes the innermost block around a token; -1 at the top level."""
-        tokens = self.tokens
-        for opening in reversed(self._openings[: bisect.bisect_left(self._openings, index)]):
-            closing = tokens.partner.get(opening, -1)
-            if closing > index:
-                return closing
-        return -1
-
-    @cached_property
-    def _openings(self) -> list[int]:
-        return [match.start() for match in re.finditer("{", self.tokens.first_characters)]
+        opening = next(self.tokens.braces_around(index), None)
+        return -1 if opening is None else self.tokens.partner[opening]
 
     def is_project_header(self, name: str) -> bool:
         """Whether `#include` of this name can mean a file of the project, found without a build's help."""

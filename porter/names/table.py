@@ -50,6 +50,7 @@ class NameTable:
     ) -> None:
         self._names = names
         self._headers = headers
+        self._deepest = max((len(folder) for folder in headers if folder.endswith("/")), default=0)
         self._fields = fields or {}
 
     def get(self, name: str) -> NameRow | None:
@@ -66,7 +67,7 @@ class NameTable:
 
     def header_folder(self, name: str) -> NameRow | None:
         """The row of the innermost folder (`cutlass/`) that an `#include` name is below."""
-        folder = name.rpartition("/")[0]
+        folder = name[: self._deepest].rpartition("/")[0]
         while folder:
             row = self._headers.get(f"{folder}/")
             if row is not None:

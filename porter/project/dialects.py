@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 
 from porter.buildfiles.listed import listed_for_amd
 from porter.cpp.include_graph import IncludeGraph, include_graph
@@ -58,18 +59,54 @@ def _meant(root: Path) -> dict[str, str]:
     return {record.output: record.dialect for record in manifest.files.values()} if manifest is not None else {}
 
 
+@dataclass(frozen=True)
+class Judged:
+    """Whose code each file is, and how that was found."""
+
+    told: Mapping[str, Dialect | None]
+    """By the settings, the text, or what is included."""
+    found: Mapping[str, Dialect | None]
+    """By these, the name, and who includes it."""
+    named: Dialect
+    """What a name like CUDA's means here."""
+    rest: Dialect
+    """Files of which nothing tells."""
+
+    @property
+    def dialects(self) -> dict[str, str]:
+        """`both`: undecided, or for both, and ported as CUDA's."""
+        return {path: (one or self.rest).value for path, one in self.found.items()}
+
+
 def file_dialects(
     choices: Choices, root: Path, told: Told, scans: Mapping[str, Scan], graph: IncludeGraph
 ) -> dict[str, str]:
     """Whose code each file is; `both`: undecided, or for both, and ported as CUDA's."""
-    given = _given(choices, root)
-    sure = {path: own for path, scan in scans.items() if (own := _sure(path, scan, told))}
-    told_by_text = {path: given(path) or sure.get(path) or _reached(path, scans, sure, graph) for path in scans}
-    named = Dialect.HIP if _is_hip_by_most(told_by_text) else Dialect.CUDA
-    alone = {path: one or (named if is_named_for_cuda(path) else None) for path, one in told_by_text.items()}
-    found = _by_users(alone, graph)
-    rest = Dialect.HIP if {one for one in found.values() if one is not None} == {Dialect.HIP} else Dialect.BOTH
-    return {path: (one or rest).value for path, one in found.items()}
+    return judged(choices, root, told, scans, graph).dialects
+
+
+def judged(choices: Choices, root: Path, told: Told, scans: Mapping[str, Scan], graph: IncludeGraph) -> Judged:
+    """Whose code each file is."""
+    given = given_dialect(choices, root)
+    sure = {path: own for path, scan in scans.items() if (own := sure_dialect(path, scan, told))}
+    by_text = {path: given(path) or sure.get(path) or reached_dialect(path, scans, sure, graph) for path in scans}
+    cudas = sum(1 for one in by_text.values() if one is Dialect.CUDA)
+    named = Counter(one for path, one in by_text.items() if is_named_for_cuda(path))
+    meaning = meaning_of_names(cudas, named)
+    alone = {path: one or (meaning if is_named_for_cuda(path) else None) for path, one in by_text.items()}
+    found = by_users(alone, graph)
+    return Judged(by_text, found, meaning, meaning_of_rest(Counter(found.values())))
+
+
+def meaning_of_names(cudas: int, named: Mapping[Dialect | None, int]) -> Dialect:
+    """Whether `.cu` is what a project of AMD's calls its sources: most of them tell that they are HIP, none CUDA."""
+    is_hip = not cudas and named.get(Dialect.HIP, 0) * 2 > sum(named.values())
+    return Dialect.HIP if is_hip else Dialect.CUDA
+
+
+def meaning_of_rest(found: Mapping[Dialect | None, int]) -> Dialect:
+    """HIP in a tree where all that tells is HIP."""
+    return Dialect.HIP if {one for one, count in found.items() if one and count} == {Dialect.HIP} else Dialect.BOTH
 
 
 def dialect_of(root: Path, path: Path, choices: Choices) -> Dialect:
@@ -87,14 +124,14 @@ def dialect_of(root: Path, path: Path, choices: Choices) -> Dialect:
     return Dialect(file_dialects(choices, root, told_by(project), scans, graph)[name])
 
 
-def _given(choices: Choices, root: Path) -> Callable[[str], Dialect | None]:
+def given_dialect(choices: Choices, root: Path) -> Callable[[str], Dialect | None]:
     """What the settings say; the last glob that fits decides."""
     folder = settings_folder(choices, root)
     rows = [(matcher((glob,), root, folder), Dialect(name)) for glob, name in reversed(choices.dialect)]
     return lambda path: next((dialect for fits, dialect in rows if fits(path)), None)
 
 
-def _sure(path: str, scan: Scan, told: Told) -> Dialect | None:
+def sure_dialect(path: str, scan: Scan, told: Told) -> Dialect | None:
     """What a file says of itself, or the build of it; what we ported means what it meant before."""
     if told.ported:
         return Dialect.BOTH if told.meant.get(path) in (Dialect.CUDA.value, Dialect.BOTH.value) else Dialect.HIP
@@ -107,13 +144,9 @@ def _sure(path: str, scan: Scan, told: Told) -> Dialect | None:
     return None if own is Dialect.BOTH else own
 
 
-def _is_hip_by_most(found: Mapping[str, Dialect | None]) -> bool:
-    """Whether `.cu` is what a project of AMD's calls its sources: most of them tell that they are HIP, none CUDA."""
-    kinds = [one for path, one in found.items() if is_named_for_cuda(path)]
-    return Dialect.CUDA not in found.values() and kinds.count(Dialect.HIP) * 2 > len(kinds)
-
-
-def _reached(path: str, scans: Mapping[str, Scan], sure: Mapping[str, Dialect], graph: IncludeGraph) -> Dialect | None:
+def reached_dialect(
+    path: str, scans: Mapping[str, Scan], sure: Mapping[str, Dialect], graph: IncludeGraph
+) -> Dialect | None:
     """HIP where both vendors' compilers come to a header that is HIP's, and to none that is CUDA's."""
     seen, waiting = {path}, [path]
     kinds: set[Dialect] = set()
@@ -131,25 +164,30 @@ def _reached(path: str, scans: Mapping[str, Scan], sure: Mapping[str, Dialect], 
     return Dialect.HIP if kinds == {Dialect.HIP} else None
 
 
-def _by_users(found: Mapping[str, Dialect | None], graph: IncludeGraph) -> dict[str, Dialect | None]:
+def by_users(found: Mapping[str, Dialect | None], graph: IncludeGraph) -> dict[str, Dialect | None]:
     """A header that tells nothing is whose the files are that include it."""
     users: defaultdict[str, list[str]] = defaultdict(list)
     for path, targets in graph.edges.items():
         for target in targets:
             users[target].append(path)
+    return settled(found, users, graph.edges)
+
+
+def settled(
+    found: Mapping[str, Dialect | None],
+    users: Mapping[str, Iterable[str]],
+    edges: Mapping[str, Iterable[str]],
+    others: Mapping[str, Dialect | None] = MappingProxyType({}),
+) -> dict[str, Dialect | None]:
+    """Each file that tells nothing takes what its users agree on, as soon as all of them know; `others` stay."""
     result = dict(found)
-    waiting = [path for path in found if found[path] is None and users[path]]
-    for _ in range(8):
-        left: list[str] = []
-        for path in waiting:
-            kinds = {result.get(user) for user in users[path]}
-            if len(kinds) == 1 and not kinds & {None, Dialect.BOTH}:
-                result[path] = kinds.pop()
-            else:
-                left.append(path)
-        if len(left) == len(waiting):
-            break
-        waiting = left
+    waiting = deque(path for path in found if found[path] is None)
+    while waiting:
+        path = waiting.popleft()
+        kinds = {result.get(user, others.get(user)) for user in users.get(path, ())} if result[path] is None else set()
+        if len(kinds) == 1 and not kinds & {None, Dialect.BOTH}:
+            result[path] = kinds.pop()
+            waiting.extend(one for one in edges.get(path, ()) if one in result and result[one] is None)
     return result
 
 
@@ -161,12 +199,13 @@ def _listed_for_hip(project: Project) -> frozenset[str]:
 
 def _build_files(project: Project) -> Iterator[tuple[str, bytes]]:
     for entry in project.entries:
-        if entry.kind is Kind.BUILD and entry.size <= _LARGEST_BUILD_FILE and _is_list(entry.path):
+        if entry.kind is Kind.BUILD and entry.size <= _LARGEST_BUILD_FILE and is_build_list(entry.path):
             try:
                 yield entry.path, read_regular(project.root / entry.path, _LARGEST_BUILD_FILE)
             except OSError:
                 continue
 
 
-def _is_list(path: str) -> bool:
+def is_build_list(path: str) -> bool:
+    """Whether a build file may list sources for one vendor alone."""
     return path.endswith(("CMakeLists.txt", ".cmake")) or path.rpartition("/")[2] == "setup.py"

@@ -122,8 +122,8 @@ def omits(choices: Choices, root: Path, folder: str) -> bool:
     return any(match("/".join(parts[: count + 1]) + "/") for count in range(len(parts)))
 
 
-def taking_part(choices: Choices, root: Path, paths: Iterable[str]) -> frozenset[str]:
-    """Those of some paths below the root, be they there or not, that the settings neither copy nor leave out."""
+def handlings(choices: Choices, root: Path, paths: Iterable[str]) -> dict[str, Handling]:
+    """What the settings do with files below the root, be they there or not."""
     role = _roles(choices, root, frozenset())
     folders: dict[str, Handling] = {"": Handling.PORT}
 
@@ -137,7 +137,7 @@ def taking_part(choices: Choices, root: Path, paths: Iterable[str]) -> frozenset
         above = of_folder(path.rpartition("/")[0])
         return above if above is Handling.SKIP else role(Entry(path, Kind.CODE), above)
 
-    return frozenset(path for path in paths if of_file(path) is Handling.PORT)
+    return {path: of_file(path) for path in paths}
 
 
 def settings_folder(choices: Choices, root: Path) -> Path:

@@ -14,8 +14,9 @@ from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from porter.cpp.prescan import Scan
 from porter.engine.context import build_context, interesting_names, interesting_words
@@ -26,11 +27,11 @@ from porter.project.task import Sink, Task
 from porter.project.worker import LARGEST_SOURCE, Done, do_file
 from porter.project.writing import content_at, sha256
 from porter.settings import Choices
-from porter.system.limits import begin_file, end_file, is_out_of_time, limit_memory
+from porter.system.limits import WITHOUT_CLANG, begin_file, end_file, is_out_of_time, limit_memory
 from porter.system.reading import read_regular
 
 _CHUNK_BYTES = 96 << 10
-_STARTED, _DONE = 1, 2
+_DONE = -1
 _SECONDS_BETWEEN_LOOKS = 1.0
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -73,7 +74,8 @@ class _State:
     context: Context
     interesting: Callable[[str], bool]
     any_of: Callable[[frozenset[bytes]], bool]
-    marks: mmap.mmap | None
+    marks: memoryview[int] | None
+    """For each file the process that works on it; last, whether to begin no other one."""
 
 
 _state: _State | None = None
@@ -87,8 +89,9 @@ class Pool:
         self._method = "fork" if forked else "spawn"
         self._job = job
         self._workers = workers
-        self._marks = mmap.mmap(-1, files + 1) if forked else None
+        self._marks = memoryview(mmap.mmap(-1, 4 * (files + 1))).cast("i") if forked else None
         self._executor: ProcessPoolExecutor | None = None
+        self._workers_seen: dict[int, BaseProcess] = {}
         _prepare(job, self._marks)
 
     def __enter__(self) -> Pool:
@@ -130,13 +133,21 @@ class Pool:
                 return
             self._stop()
             tasks = [task for chunk in broken for task in chunk]
-            suspects = {t.number for t in tasks if self._marks is None or self._marks[t.number] == _STARTED}
+            suspects = {task.number: self._end_of_worker(task) for task in tasks if self._was_begun(task)}
             if not suspects:
-                suspects = {task.number for task in tasks}
+                suspects = dict.fromkeys((task.number for task in tasks), None)
             for task in tasks:
                 if task.number in suspects:
-                    deliver(self._alone(task))
+                    deliver(self._alone(task, late=is_out_of_time(suspects[task.number])))
             pending = _chunks([(task, 1) for task in tasks if task.number not in suspects])
+
+    def _was_begun(self, task: Task) -> bool:
+        return self._marks is None or self._marks[task.number] > 0
+
+    def _end_of_worker(self, task: Task) -> int | None:
+        """The exit code of the process that had begun a file."""
+        process = self._workers_seen.get(self._marks[task.number]) if self._marks is not None else None
+        return None if process is None else process.exitcode
 
     def _round(self, chunks: Sequence[Sequence[Task]], deliver: Callable[[Outcome], None]) -> list[Sequence[Task]]:
         """Runs chunks and returns those whose worker died."""
@@ -146,6 +157,7 @@ class Pool:
         delivered: set[Future[list[Outcome]]] = set()
         try:
             futures = {executor.submit(_port_chunk, chunk): chunk for chunk in chunks}
+            self._workers_seen = {one.pid: one for one in multiprocessing.active_children() if one.pid is not None}
             for future in as_completed(futures):
                 delivered.add(future)
                 try:
@@ -164,10 +176,13 @@ class Pool:
             raise
         return broken
 
-    def _alone(self, task: Task) -> Outcome:
-        """A file in a process of its own: as it is, then without clang, then only copied."""
-        late = False
-        for less in ({}, {"with_clang": False}, {"is_code": False, "with_clang": False, "key": ""}):
+    def _alone(self, task: Task, *, late: bool) -> Outcome:
+        """A file in a process of its own: as it is if it was not too slow, then without clang, then only copied."""
+        ways: tuple[dict[str, Any], ...] = (
+            *({}, {"with_clang": False}),
+            {"is_code": False, "with_clang": False, "key": ""},
+        )
+        for less in ways[late:]:
             found, code = self._apart(_port_chunk, [task._replace(out_of_time=late, **less)])
             if found:
                 return found[0]
@@ -238,7 +253,7 @@ def _end_with(parent: int) -> None:
     os._exit(1)
 
 
-def _prepare(job: Job, marks: mmap.mmap | None) -> None:
+def _prepare(job: Job, marks: memoryview[int] | None) -> None:
     global _state
     from porter.cpp.clang.view import prepare
 
@@ -289,8 +304,8 @@ def _port_chunk(tasks: Sequence[Task]) -> list[Outcome]:
         if marks is not None:
             if marks[len(marks) - 1]:
                 break
-            marks[task.number] = _STARTED
-        begin_file()
+            marks[task.number] = os.getpid()
+        begin_file(1.0 if task.with_clang else WITHOUT_CLANG)
         outcomes.append(_outcome(task, do_file(task, _state.job.root, _state.context, _state.job.sink)))
         end_file()
         if marks is not None:

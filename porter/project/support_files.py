@@ -39,6 +39,11 @@ def without_own_files(project: Project) -> tuple[Project, frozenset[str]]:
     return replace(project, entries=entries), frozenset(found)
 
 
+def is_own_place(path: str) -> bool:
+    """Whether a port has a file of ours at a path."""
+    return path == NAME or path.startswith(f"{SHIMS}/") or path in header_names()
+
+
 def _refuse_in_the_way(project: Project, ours: Iterable[str]) -> None:
     """Links and odd things where support headers or their folders go are refused before anything is written."""
     folders = {str(folder) for name in (*ours, f"{SHIMS}/any") for folder in PurePosixPath(name).parents}

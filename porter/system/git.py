@@ -12,6 +12,7 @@ import contextlib
 import os
 import re
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -40,10 +41,21 @@ class Repository:
     work_tree: Path
     clean: Path
     """Our folder, which git takes for the repository's own."""
+    is_sparse: bool
+    """Whether files may be left out of the work tree by a setting."""
 
     def run(self, *arguments: str, folder: Path | None = None, given: bytes = b"") -> Completed:
         """A git command, at a folder of the work tree."""
-        return run(["git", *arguments], folder or self.work_tree, given=given, environment=self._environment())
+        command, environment = ["git", *arguments], self._environment()
+        return run(command, folder or self.work_tree, given=given, environment=environment, doubts=self._why_stuck)
+
+    def _why_stuck(self) -> str | None:
+        """git reads what stands under the names that it knows, and waits for ever on a pipe."""
+        found = next(_odd_files(self.work_tree, self.clean), None)
+        if found is None:
+            return None
+        _stuck[self.work_tree] = found
+        return f"{found}: no regular file, and git would read it"
 
     def answer(self, *arguments: str, folder: Path | None = None, given: bytes = b"") -> bytes:
         """What a git command prints; Unusable when it fails."""
@@ -62,6 +74,35 @@ class Repository:
             "HOME": str(self.clean),
             "XDG_CONFIG_HOME": str(self.clean),
         }
+
+
+_stuck: dict[Path, Path] = {}
+"""Repositories that git did not get through, and the file that it waited for."""
+
+
+def _is_odd(path: str | os.PathLike[str]) -> bool:
+    """Whether something is neither a file nor a folder: a pipe, a socket, a device."""
+    try:
+        mode = os.stat(path).st_mode  # noqa: PTH116 - there are thousands
+    except (OSError, ValueError):
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+def _odd_files(work_tree: Path, clean: Path) -> Iterator[Path]:
+    """What git may read and is neither a file nor a folder."""
+    for place, folders, files in os.walk(work_tree):
+        if ".git" in folders:
+            folders.remove(".git")
+        yield from (Path(place, name) for name in _READ_ANYWHERE.intersection(files) if _is_odd(Path(place, name)))
+    seen: set[str] = set()
+    for place, folders, files in os.walk(clean, followlinks=True):
+        folders[:] = [name for name in folders if os.path.realpath(f"{place}/{name}") not in seen]
+        seen |= {os.path.realpath(f"{place}/{name}") for name in folders}
+        yield from (Path(place, name).resolve() for name in files if _is_odd(os.path.join(place, name)))  # noqa: PTH118
+
+
+_READ_ANYWHERE = frozenset({".gitignore", ".gitattributes"})
 
 
 def _environment(clean: Path) -> dict[str, str]:
@@ -129,13 +170,20 @@ def repository(folder: Path) -> Iterator[Repository]:
     found = _git_folder(root) if root is not None else None
     if root is None or found is None:
         raise Unusable(f"{folder}: not in a git work tree")
+    if root in _stuck and _is_odd(_stuck[root]):
+        raise Unusable(f"{_stuck[root]}: no regular file, and git would read it")
     with tempfile.TemporaryDirectory(prefix="porter-git-") as made:
         clean = Path(made)
         try:
             _fill(clean, found, _common_folder(found))
         except OSError as error:
             raise Unusable(f"{root}: git cannot be asked: {error.filename}: {error.strerror}") from None
-        yield Repository(root, clean)
+        yield Repository(root, clean, _is_sparse(found, _common_folder(found)))
+
+
+def _is_sparse(found: Path, common: Path) -> bool:
+    texts = (_short(common / "config"), _short(found / "config.worktree"), _short(common / "config.worktree"))
+    return any(b"sparse" in text.lower() for text in texts)
 
 
 def _fill(clean: Path, found: Path, common: Path) -> None:

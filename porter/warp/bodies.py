@@ -11,6 +11,7 @@ from porter.cpp.brackets import split_commas, written
 from porter.cpp.constants import Constants, Macro
 from porter.cpp.heads import Head, find_heads
 from porter.cpp.lex import STRING, Tokens, joined, lex
+from porter.cpp.nesting import Nesting
 from porter.cpp.nodes import EMPTY, Node, calls
 from porter.cpp.signatures import parameters_of, template_parameters_of
 from porter.cpp.statements import parse_block, parse_expression, parse_statements
@@ -121,7 +122,9 @@ class Function:
         return hash((self.name, self.head.begin))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Function) and self.head == other.head and self.tokens is other.tokens
+        if not isinstance(other, Function) or self.head.begin != other.head.begin:
+            return False
+        return self.head == other.head and self.tokens is other.tokens
 
 
 @dataclass(frozen=True)
@@ -159,10 +162,10 @@ class Bodies:
     @cached_property
     def by_name(self) -> Mapping[str, tuple[Function, ...]]:
         """All functions of a name."""
-        found: dict[str, tuple[Function, ...]] = {}
+        found: dict[str, list[Function]] = {}
         for function in self.all_functions:
-            found[function.name] = (*found.get(function.name, ()), function)
-        return found
+            found.setdefault(function.name, []).append(function)
+        return {name: tuple(functions) for name, functions in found.items()}
 
     @cached_property
     def macro_bodies(self) -> Mapping[str, tuple[tuple[Macro, Node], ...]]:
@@ -238,15 +241,32 @@ class Bodies:
 
     def calls(self, function: Function, name: str) -> bool:
         """Whether a function's text mentions a name, read from the tokens."""
-        head = function.head
-        return any((head.body or 0) < index < head.end for index in self.tokens.names.get(name, ()))
+        return bool(self.tokens.named(name, (function.head.body or 0) + 1, function.head.end))
+
+    def callers(self, name: str) -> tuple[Function, ...]:
+        """The functions whose texts mention a name, those of headers included, in order."""
+        known = self._callers.get(name)
+        if known is None:
+            around = {number for index in self.tokens.names.get(name, ()) for number in self._nesting.around(index)}
+            known = self._callers[name] = tuple(self.all_functions[number] for number in sorted(around))
+        return known
+
+    @cached_property
+    def _callers(self) -> dict[str, tuple[Function, ...]]:
+        return {}
+
+    @cached_property
+    def _nesting(self) -> Nesting:
+        return Nesting([(function.head.body or 0, function.head.end) for function in self.all_functions])
 
     def function_at(self, index: int) -> Function | None:
         """The function whose declaration contains a token."""
-        for function in self.functions:
-            if function.head.begin <= index < function.head.end:
-                return function
-        return None
+        around = list(self._declared.around(index + 1))
+        return self.functions[around[-1]] if around else None
+
+    @cached_property
+    def _declared(self) -> Nesting:
+        return Nesting([(function.head.begin, function.head.end + 1) for function in self.functions])
 
 
 _OPERATIONS = frozenset({*COLLECTIVES, *(name.removeprefix("__") for name in COLLECTIVES), *BARRIERS})

@@ -9,7 +9,7 @@ from porter.buildfiles.cmake import Argument, Command
 from porter.buildfiles.flags import ARCHITECTURE
 from porter.buildfiles.rule import BuildRule, BuildUnit, Edit, Effort, Finding, Kind, clean, fixes, reports
 
-_NVIDIA = re.compile(r"(?:\d{2,3}[af]?(?:-real|-virtual)?|native|all|all-major|\s|;)+")
+_NVIDIA = re.compile(r"(?:(?:\d{2,3}[af]?(?:-real|-virtual)?|native|all|all-major)(?=[\s;]|\Z)|[\s;])+")
 _VARIABLES = frozenset({"CMAKE_CUDA_ARCHITECTURES", "CMAKE_HIP_ARCHITECTURES"})
 _PROPERTIES = frozenset({"CUDA_ARCHITECTURES", "HIP_ARCHITECTURES"})
 _END = frozenset({"CACHE", "PARENT_SCOPE"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import itertools
 import re
 from collections.abc import Iterator
@@ -83,13 +84,14 @@ class CMakeFlags(BuildRule):
         arguments = [argument for argument in command.arguments if not argument.raw]
         certain = _is_nvcc_variable(command)
         regions = [] if certain else _language_regions(unit, command)
-        borders = _borders(unit, command)
+        starts = [start for start, _ in regions]
+        cuts = sorted({edge for region in regions for edge in region} | _borders(unit, command))
         inside: list[list[Word]] = [[] for _ in regions]
         outside: list[Word] = []
         for argument in arguments[1:] if command.name in _SETTERS else arguments:
-            for word in _words(argument, regions, borders):
-                place = next((i for i, (start, end) in enumerate(regions) if start <= word.start < end), None)
-                (outside if place is None else inside[place]).append(word)
+            for word in _words(argument, cuts):
+                place = bisect.bisect_right(starts, word.start) - 1
+                (inside[place] if place >= 0 and word.start < regions[place][1] else outside).append(word)
         lists = [(a.inner, a.inner + len(a.text)) for a in arguments if a.quoted and not re.search(r"\s", a.text)]
         is_string = any(_STRING_VARIABLE.fullmatch(argument.text) for argument in arguments)
 
@@ -123,7 +125,11 @@ def _language_regions(unit: BuildUnit, command: Command) -> list[tuple[int, int]
         for e in expressions(unit.text[start:end], start)
         if e.content < e.end - 1 and _LANGUAGE.search(e.head) and "NOT" not in e.head
     ]
-    return [region for region in found if not any(o[0] <= region[0] and region[1] < o[1] for o in found if o != region)]
+    outer: list[tuple[int, int]] = []
+    for region in sorted(found):
+        if not outer or region[1] >= outer[-1][1]:
+            outer.append(region)
+    return outer
 
 
 def _borders(unit: BuildUnit, command: Command) -> frozenset[int]:
@@ -142,12 +148,11 @@ def _borders(unit: BuildUnit, command: Command) -> frozenset[int]:
     return frozenset(places)
 
 
-def _words(argument: Argument, regions: list[tuple[int, int]], borders: frozenset[int]) -> Iterator[Word]:
+def _words(argument: Argument, cuts: list[int]) -> Iterator[Word]:
     """The words of an argument; those at the edge of a region or of a generator expression are cut there."""
-    cuts = sorted({edge for region in regions for edge in region} | borders)
     for match in _WORD.finditer(argument.text):
         start, end = argument.inner + match.start(), argument.inner + match.end()
-        places = [start, *(cut for cut in cuts if start < cut < end), end]
+        places = [start, *cuts[bisect.bisect_right(cuts, start) : bisect.bisect_left(cuts, end)], end]
         for first, last in itertools.pairwise(places):
             text = argument.text[first - argument.inner : last - argument.inner]
             yield Word(first, last, text)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from porter.buildfiles.rule import BuildRule, BuildUnit, Edit, Effort, Finding, Kind, clean, fixes
 
-_VERSION = re.compile(r"(\d+)\.(\d+)(?:\.\d+)*")
+_VERSION = re.compile(r"(\d{1,9})\.(\d{1,9})(?:\.\d+)*")
 _OLDEST = (3, 21)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import re
 from collections.abc import Iterator
 
@@ -63,9 +64,9 @@ class MakeCompiler(BuildRule):
             yield self.replaced(unit, start + match.start(), start + match.end(), "ROCM_PATH")
         for match in _FOLDER.finditer(text):
             yield self.replaced(unit, start + match.start(), start + match.end(), "/opt/rocm")
+        words = [word.start() for word in re.finditer(r"\S+", text)]
         for match in _LIB64.finditer(text):
-            begin = re.search(r"\S*$", text[: match.start()])
-            before = begin[0] if begin is not None else ""
+            before = text[words[bisect.bisect_right(words, match.start()) - 1] : match.start()]
             if _HOME.search(before) or _FOLDER.search(before) or "ROCM_PATH" in before or "/opt/rocm" in before:
                 edit = Edit(start + match.start(), start + match.end(), "/lib")
                 message = f"{match[0]} of the toolkit becomes /lib"

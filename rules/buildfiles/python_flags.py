@@ -51,6 +51,7 @@ class PythonFlags(BuildRule):
             path="setup.py",
         ),
         reports('a = {"nvcc": ["--frobnicate"]}', path="setup.py", effort=Effort.REVIEW),
+        clean('a = {"nvcc": ["-O3", "-mllvm", "-enable-post-misched=0", "-mllvm", "--frobnicate=1"]}', path="setup.py"),
         clean('a = {"cxx": ["-O3", "-g", "-G"]}', path="setup.py"),
         clean('"""Use --use_fast_math."""', path="setup.py"),
     )

@@ -6,12 +6,14 @@ import re
 from collections.abc import Iterator
 
 from porter.buildfiles.rule import BuildRule, BuildUnit, Effort, Finding, Kind, clean, fixes, reports
+from porter.buildfiles.words import VARIABLE, Words
 
-_WORD = r"\$\{[^{}\s]*\}|\$\([^()\s]*\)|[^\s;\"'<>,:()={}$|&`]"
-_PATH = re.compile(rf"(?:{_WORD})*\.cu(?![\w.*?\[])", re.IGNORECASE)
-_IN_MAKE = re.compile(rf"(?:{_WORD})*\.cu(?![\w.*?\[])|(?:{_WORD})*\.cu(?=\.(?:o|obj|lo|d)\b)", re.IGNORECASE)
-_FORMATTED = re.compile(rf"(?:\{{[^{{}}]*\}}|{_WORD})*\.cu(?![\w.*?\[])", re.IGNORECASE)
-_GLOB = re.compile(rf"(?:{_WORD})*\.(?:c\*|cu[*?\[]|c[?])(?![\w.])")
+_SOURCE = re.compile(r"\.cu(?![\w.*?\[])", re.IGNORECASE)
+_OBJECT = re.compile(r"\.cu(?=\.(?:o|obj|lo|d)\b)", re.IGNORECASE)
+_PATH = Words((_SOURCE,))
+_IN_MAKE = Words((_SOURCE, _OBJECT))
+_FORMATTED = Words((_SOURCE,), rf"\{{[^{{}}]*\}}|{VARIABLE}")
+_GLOB = Words((re.compile(r"\.(?:c\*|cu[*?\[]|c[?])(?![\w.])"),))
 """Objects are named after their sources, `a.cu.o`: rules and lists of them follow together."""
 
 
@@ -57,15 +59,15 @@ class SourceName(BuildRule):
         if not unit.sources.renamed:
             return
         for start, text in _texts(unit):
-            for match in (_IN_MAKE if unit.kind is Kind.MAKE else _PATH).finditer(text):
-                yield from self._word(unit, start + match.start(), match[0])
+            for begin, end in (_IN_MAKE if unit.kind is Kind.MAKE else _PATH).within(text):
+                yield from self._word(unit, start + begin, text[begin:end])
             yield from self._globs(unit, start, text)
         if unit.kind is Kind.PYTHON:
             from porter.buildfiles.python import formatted
 
             for start, text in formatted(unit):
-                for match in _FORMATTED.finditer(text):
-                    yield from self._word(unit, start + match.start(), match[0])
+                for begin, end in _FORMATTED.within(text):
+                    yield from self._word(unit, start + begin, text[begin:end])
 
     def _word(self, unit: BuildUnit, start: int, word: str) -> Iterator[Finding]:
         end = start + len(word)
@@ -80,11 +82,12 @@ class SourceName(BuildRule):
             yield self.finding(unit, start, end, message, Effort.REVIEW)
 
     def _globs(self, unit: BuildUnit, start: int, text: str) -> Iterator[Finding]:
-        for match in _GLOB.finditer(text):
-            if unit.sources.lost(match[0]):
-                suffix = match[0].rpartition(".")[0] + ".hip"
-                message = f"{match[0]} matches sources that the port calls .hip: add {suffix}, or the build lacks them"
-                yield self.finding(unit, start + match.start(), start + match.end(), message, Effort.MANUAL)
+        for begin, end in _GLOB.within(text):
+            word = text[begin:end]
+            if unit.sources.lost(word):
+                suffix = word.rpartition(".")[0] + ".hip"
+                message = f"{word} matches sources that the port calls .hip: add {suffix}, or the build lacks them"
+                yield self.finding(unit, start + begin, start + end, message, Effort.MANUAL)
 
 
 def _texts(unit: BuildUnit) -> Iterator[tuple[int, str]]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from porter.cpp.operators import Operator, find_operators
-from porter.cpp.syntax import Group, find_groups, group_at, knows_hip
+from porter.cpp.syntax import Groups, find_groups, group_at, knows_hip
 from porter.engine.rule import Edit, Effort, Finding, Rule, Span, Unit, clean, fixes, reports
 
 _VECTOR = re.compile(r"(?:u?(?:char|short|int|long|longlong)|float|double)([1234])")
@@ -152,7 +152,7 @@ def _stands_alone(unit: Unit, span: Span) -> bool:
     return not head.strip() and not tail.strip()
 
 
-def _adjacent(unit: Unit, before: Operator, after: Operator, groups: tuple[Group, ...]) -> bool:
+def _adjacent(unit: Unit, before: Operator, after: Operator, groups: Groups) -> bool:
     """Whether one guard can hold both: no code and no directive between them."""
     same_group = group_at(groups, before.span.start) is group_at(groups, after.span.start)
     between = (directive.start for directive in unit.tokens.directives)

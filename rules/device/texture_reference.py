@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from porter.cpp.syntax import IDENTIFIER
 from porter.engine.rule import Edit, Effort, Finding, Rule, Span, Unit, clean, fixes, reports
@@ -131,8 +131,18 @@ def _is_cuda(unit: Unit, found: _Declaration) -> bool:
     if not found.names:
         return any(_USE.fullmatch(name) for name in unit.identifiers)
     declared = {texts[name] for name in found.names}
-    calls = (i for name in unit.identifiers if _USE.fullmatch(name) for i in unit.tokens.names[name])
-    return any(declared & set(re.findall(r"\w+", unit.slice(span))) for i in calls for span in unit.arguments(i)[:2])
+    return not declared.isdisjoint(_used(unit))
+
+
+def _used(unit: Unit) -> frozenset[str]:
+    """The words in what may name a texture in the calls of CUDA's functions for them."""
+    known = unit.tokens.memo.get(_used)
+    if known is None:
+        calls = (i for name in unit.identifiers if _USE.fullmatch(name) for i in unit.tokens.names[name])
+        spans = (span for i in calls for span in unit.arguments(i)[:2])
+        known = frozenset(word for span in spans for word in re.findall(r"\w+", unit.slice(span)))
+        unit.tokens.memo[_used] = known
+    return cast("frozenset[str]", known)
 
 
 def _edits(unit: Unit, found: _Declaration) -> tuple[Edit, ...]:

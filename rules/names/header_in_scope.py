@@ -48,9 +48,7 @@ class HeaderInScope(Rule):
 
 def _in_braces(tokens: Tokens) -> Iterator[Include]:
     for include in tokens.includes:
-        before = tokens.at(include.start)
-        opened = [index for index in range(before) if tokens.texts[index] == "{" and tokens.directive_of(index) is None]
-        if any(tokens.partner.get(index, -1) >= before for index in opened):
+        if any(tokens.directive_of(index) is None for index in tokens.braces_around(tokens.at(include.start))):
             yield include
 
 

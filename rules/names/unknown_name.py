@@ -49,6 +49,8 @@ class UnknownName(Rule):
         clean("void f() { cudaSafeCall(g()); CUDA_KERNEL_ASSERT(a > b); }\n#ifndef CUDA_DISABLER\n#endif"),
         clean("void cudaHelper(int); void f() { cudaHelper(1); }"),
         clean("void f(int **p) { cudaMalloc(p, 4); int cutoff = 3; }"),
+        clean("#define INIT(cudaGadget, n) cudaGadget = 0; begin(&cudaGadget, n);"),
+        reports("#define INIT(n) begin(cudaGadget, n);", effort=Effort.REVIEW),
     )
 
     def find(self, unit: Unit) -> Iterator[Finding]:

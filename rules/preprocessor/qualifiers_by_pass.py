@@ -68,7 +68,7 @@ def _asks_for_the_pass(tokens: Tokens, opening: Directive) -> bool:
 def _defines_qualifiers_alone(tokens: Tokens, group: Group) -> bool:
     """Whether the group holds `#define`s of qualifiers and nothing else, one of them of a side."""
     start, end = group.span
-    inner = [one for one in tokens.directives if start < one.start < end and one not in group.directives]
+    inner = [one for one in tokens.directives_in(start + 1, end) if one not in group.directives]
     inside = range(tokens.at(start), tokens.at(end))
     if any(one.name != "define" for one in inner) or any(tokens.directive_of(index) is None for index in inside):
         return False

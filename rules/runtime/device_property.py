@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from porter.cpp.syntax import chain_start, is_printed
+from porter.cpp.syntax import chain_start, is_printed, number
 from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes, reports
 from porter.names.causes import one_cause
 from porter.warp.device_properties import is_device_property
@@ -139,5 +139,5 @@ def _comes_out_as_for_volta(unit: Unit, index: int) -> bool:
 
 def _holds_as_for_volta(texts: list[str], index: int) -> bool:
     most = _SAME_AS_VOLTA.get(texts[index + 1]) if index + 3 < len(texts) else None
-    number = texts[index + 2] if most is not None else ""
-    return most is not None and number.isdigit() and int(number) <= most and texts[index + 3] in _AFTER_TEST
+    asked = number(texts[index + 2]) if most is not None else None
+    return most is not None and asked is not None and asked <= most and texts[index + 3] in _AFTER_TEST

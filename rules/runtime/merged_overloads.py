@@ -61,9 +61,15 @@ class MergedOverloads(Rule):
                     continue
                 place, other = first.setdefault(signature, (index, name))
                 if other != name and not any({name, other} <= same for same in _SAME_IN_CUDA):
-                    apart = any(d.name in _BRANCHES for d in unit.tokens.directives if place < d.first < index)
+                    apart = _stand_apart(unit, place, index)
                     message = f"{signature[0]} is overloaded for {other} and {name}, which are one type in HIP"
                     yield self.finding(unit, unit.span(index), message, Effort.REVIEW if apart else Effort.MANUAL)
+
+
+def _stand_apart(unit: Unit, one: int, other: int) -> bool:
+    """Whether a branch of the preprocessor begins or ends between two tokens."""
+    starts = unit.tokens.starts
+    return any(directive.name in _BRANCHES for directive in unit.tokens.directives_in(starts[one], starts[other]))
 
 
 def _definition(unit: Unit, index: int, types: frozenset[str]) -> tuple[str, ...] | None:

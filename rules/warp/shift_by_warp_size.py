@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import re
 from collections.abc import Iterator
 
@@ -79,7 +80,7 @@ class ShiftByWarpSize(Rule):
         places = sorted({unit.tokens.at(match.start()) for match in _SIGN.finditer(unit.source.text)})
         for function in bodies.functions:
             head = function.head
-            inside = {place for place in places if (head.body or 0) < place < head.end}
+            inside = set(places[bisect.bisect_right(places, head.body or 0) : bisect.bisect_left(places, head.end)])
             if inside:
                 for node, around in _shifts(function.body, None):
                     if node.kids[0].last + 1 in inside and _reaches_width(bodies, function, node, around):

@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -103,6 +104,16 @@ def workers(address: str, *each: Sequence[str], cache: Path | None = None) -> It
     finally:
         for process in started:
             end(process)
+
+
+def until_there(address: str, count: int) -> None:
+    """Waits until a scheduler has so many workers, however slow the machine is."""
+    import distributed
+
+    with distributed.Client(address) as client:  # type: ignore[no-untyped-call]
+        deadline = time.monotonic() + 300
+        while len(client.nthreads()) < count and time.monotonic() < deadline:  # type: ignore[no-untyped-call]
+            time.sleep(0.1)
 
 
 def end(process: subprocess.Popen[bytes]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from porter.validation.cluster.spec import ClusterSpec
 
 from porter.errors import Unusable
 from porter.system.results import Store
-from tests.cluster.running import Nothing, end, other_porter, scheduler, start_worker, workers
+from tests.cluster.running import Nothing, end, other_porter, scheduler, start_worker, until_there, workers
 
 pytest.importorskip("distributed")
 from porter.validation.cluster.dask_backend import DaskBackend
@@ -111,7 +110,7 @@ def test_other_versions_and_processors_are_refused_by_name(run: Callable[[Nothin
     other = {"PYTHONPATH": str(other_porter(tmp_path / "other"))}
     with scheduler() as address, workers(address, (), ("--machine", "riscv64")) as started:
         started.append(start_worker(address, environment=other))
-        _until_there(address, 3)
+        until_there(address, 3)
         answers = it.on(address)
     assert len(answers) == 10
     reasons = sorted(str(reason) for reason in it.refused.values() if reason is not None)
@@ -120,13 +119,24 @@ def test_other_versions_and_processors_are_refused_by_name(run: Callable[[Nothin
     assert sum("gets no work" in text for text in it.said) == 2
 
 
+def test_what_a_worker_does_not_want_others_do(run: Callable[[Nothing], _Run]) -> None:
+    """It is asked once, and what it was asked is asked somebody else, not answered with its refusal again."""
+    it = run(Nothing(30, wait=0.01))
+    with scheduler() as address, workers(address, ("--refuses", "nothing"), ()):
+        until_there(address, 2)
+        answers = it.on(address)
+    assert [answer["number"] for answer in answers] == list(range(30))
+    assert not any("lost" in answer for answer in answers)
+    assert sum("gets no work: it does not want to" in text for text in it.said) == 1
+
+
 def test_a_worker_without_a_compiler_is_refused(run: Callable[[Nothing], _Run], tmp_path: Path) -> None:
     it = run(Nothing(10))
     (tmp_path / "bin").mkdir()
     bare = {"PATH": str(tmp_path / "bin"), "PORTER_CLANG": "", "PORTER_HOST_CC": "", "CUDA_HOME": "", "ROCM_PATH": ""}
     with scheduler() as address, workers(address, ()) as started:
         started.append(start_worker(address, environment=bare))
-        _until_there(address, 2)
+        until_there(address, 2)
         backend_devices = ("ptx",)
         try:
             it.on(address, backend_devices)
@@ -150,12 +160,3 @@ def test_where_nobody_may_work_the_reason_is_said(run: Callable[[Nothing], _Run]
         pytest.raises(Unusable, match=r"no worker can be used: .*riscv64"),
     ):
         run(Nothing(1)).on(address, patience=12.0)
-
-
-def _until_there(address: str, count: int) -> None:
-    import distributed
-
-    with distributed.Client(address) as client:  # type: ignore[no-untyped-call]
-        deadline = time.monotonic() + 60
-        while len(client.nthreads()) < count and time.monotonic() < deadline:  # type: ignore[no-untyped-call]
-            time.sleep(0.1)

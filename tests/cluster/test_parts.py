@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from porter.validation.cluster import slots
 from porter.validation.cluster.backend import LocalBackend
-from porter.validation.cluster.codec import made, plain
 from porter.validation.cluster.engine import do_all
 from porter.validation.cluster.identity import Identity, differences, why_refused
 from porter.validation.cluster.messages import Order, order_of
 from porter.validation.cluster.names import translator
 from porter.validation.cluster.spec import ClusterSpec, cluster_spec
 from porter.validation.cluster.trees import Tree, Trees, packed, unpacked
+from porter.validation.run.codec import made, plain
 from porter.validation.verdict.outcome import CaseResult, Evidence, OutputResult, SideResult, Status, Written
 
 from porter.errors import Unusable

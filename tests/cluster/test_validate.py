@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import shutil
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ import pytest
 from porter.validation.toolchain.invoke import invoke
 
 from porter.system.results import Store
-from tests.cluster.running import end, scheduler, start_worker
+from tests.cluster.running import end, scheduler, start_worker, until_there
 from tests.validate.running import devices
 
 pytest.importorskip("distributed")
@@ -28,7 +30,7 @@ def _porter(folder: Path, cache: Path, *words: str) -> str:
         command,
         cwd=folder,
         capture_output=True,
-        timeout=500,
+        timeout=3000,
         env={"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(folder), "PORTER_CACHE_DIR": str(cache), **_kept()},
     )
     assert done.returncode in (0, 1), done.stderr.decode()
@@ -51,29 +53,91 @@ def _can_hide() -> bool:
     return invoke(("unshare", "-m", "true"), 10).ok
 
 
-def test_the_document_is_the_same_whatever_the_cluster(tmp_path: Path) -> None:
-    """One worker, with its own cache and without the client's files; the case is named by a relative path."""
+@dataclass(frozen=True)
+class _Home:
+    """A project, and what `porter validate` says of one case of it without a cluster."""
+
+    folder: Path
+    cache: Path
+    words: tuple[str, ...]
+    plain: str
+
+    def on(self, address: str, store: str) -> str:
+        """What it says with one."""
+        return _porter(self.folder, self.cache, *self.words, "--cluster", f"dask:{address}", "--store", store)
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> _Home:
+    """The case is named by a relative path; time limits are such that a machine with other work passes, too."""
     devices()
-    home, cache = tmp_path / "home", tmp_path / "cache"
-    shutil.copytree(SAMPLES / "elementwise", home / "elementwise")
-    words = ("validate", "elementwise", "--case", "saxpy", "--format", "json", "-j", "1")
-    names = re.findall(r'name = "(\w+)"', (home / "elementwise/elementwise.case.toml").read_text())
-    words = tuple(names[0] if word == "saxpy" else word for word in words)
-    plain = _porter(home, cache, *words)
-    hide = f'mount -t tmpfs none {home} && exec "$@"'
-    before = ("unshare", "-m", "sh", "-c", hide, "sh") if _can_hide() else ()
+    folder = tmp_path_factory.mktemp("client") / "home"
+    cache = folder.parent / "cache"
+    shutil.copytree(SAMPLES / "elementwise", folder / "elementwise")
+    name = re.findall(r'name = "(\w+)"', (folder / "elementwise/elementwise.case.toml").read_text())[0]
+    limits = ("--timeout", "900", "--build-timeout", "1800")
+    words = ("validate", "elementwise", "--case", name, "--format", "json", "-j", "1", *limits)
+    plain = _porter(folder, cache, *words)
+    assert json.loads(plain)["totals"]["passed"] == 1
+    return _Home(folder, cache, words, plain)
+
+
+def _hidden(folder: Path) -> tuple[str, ...]:
+    """Before a worker's command: it does not see the client's files, where that can be had."""
+    hide = f'mount -t tmpfs none {folder} && exec "$@"'
+    return ("unshare", "-m", "sh", "-c", hide, "sh") if _can_hide() else ()
+
+
+def test_the_document_is_the_same_whatever_the_cluster(home: _Home, tmp_path: Path) -> None:
+    """One worker, with its own cache and without the client's files."""
+    store = tmp_path / "run.sqlite"
     with scheduler() as address:
-        worker = start_worker(address, environment={"PORTER_CACHE_DIR": str(tmp_path / "theirs")}, before=before)
+        own = {"PORTER_CACHE_DIR": str(tmp_path / "theirs")}
+        worker = start_worker(address, environment=own, before=_hidden(home.folder))
         try:
-            store = home / "run.sqlite"
-            remote = _porter(home, cache, *words, "--cluster", f"dask:{address}", "--store", str(store))
+            until_there(address, 1)
+            remote = home.on(address, str(store))
         finally:
             end(worker)
-    assert json.loads(plain)["totals"]["passed"] == 1
-    assert _timeless(remote) == _timeless(plain)
+    assert _timeless(remote) == _timeless(home.plain)
     with Store(store, read_only=True) as read:
         (document,) = read.documents()
-    assert _timeless(json.dumps(document)) == _timeless(json.dumps(json.loads(plain)))
+    assert _timeless(json.dumps(document)) == _timeless(json.dumps(json.loads(home.plain)))
+
+
+def test_a_worker_without_compilers_runs_what_another_compiled(home: _Home, tmp_path: Path) -> None:
+    """One compiles and then runs nothing, the other has a C compiler alone: the document is the same."""
+    (tmp_path / "bin").mkdir()
+    for name in ("gcc", "as", "ld", "git", "unshare", "sh", "mount"):
+        for found in [path for path in (Path("/bin", name), Path("/usr/bin", name)) if path.exists()][:1]:
+            (tmp_path / "bin" / name).symlink_to(found)
+    gcc = str(tmp_path / "bin" / "gcc")
+    if not Path(gcc).exists():
+        pytest.skip("no gcc")
+    bare = {
+        "PATH": str(tmp_path / "bin"),
+        "PORTER_HOST_CC": gcc,
+        "PORTER_CLANG": "",
+        "PORTER_NVCC": "",
+        "ROCM_PATH": "",
+    }
+    bare |= {"CUDA_HOME": "", "CUDA_PATH": "", "PORTER_CACHE_DIR": str(tmp_path / "runner")}
+    store = tmp_path / "run.sqlite"
+    with scheduler() as address:
+        theirs = {"PORTER_CACHE_DIR": str(tmp_path / "builder")}
+        started = [start_worker(address, "--refuses", "validate", environment=theirs, before=_hidden(home.folder))]
+        started.append(start_worker(address, environment=bare, before=_hidden(home.folder)))
+        try:
+            until_there(address, 2)
+            remote = home.on(address, str(store))
+        finally:
+            for worker in started:
+                end(worker)
+    assert _timeless(remote) == _timeless(home.plain)
+    built = list((tmp_path / "run.sqlite-built").iterdir())
+    assert built
+    assert all(hashlib.sha256(path.read_bytes()).hexdigest() == path.name for path in built)
+    assert not list((tmp_path / "runner").glob("builds/*/*/device.s"))
 
 
 def test_a_build_is_the_same_with_a_store(tmp_path: Path) -> None:

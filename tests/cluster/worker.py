@@ -24,6 +24,7 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=None, help="The task that ends this process.")
     parser.add_argument("--after", type=float, default=0.0, help="Seconds that it takes for that.")
     parser.add_argument("--machine", default=None, help="What it says that its processor is.")
+    parser.add_argument("--refuses", default=None, help="The kind of tasks that it does not do.")
     parser.add_argument("--certificates", default=None)
     given = parser.parse_args()
 
@@ -31,6 +32,8 @@ def main() -> None:
         if order.kind == "nothing" and order.payload["number"] == given.kills:
             time.sleep(given.after)
             os.kill(os.getpid(), signal.SIGKILL)
+        if order.kind == given.refuses:
+            return Reply("refused", reason="it does not want to")
         reply = _hands_do(order, prefix)
         if order.kind == "probe" and given.machine is not None:
             about = {**reply.value["identity"], "machine": given.machine}

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 _LINES = (Path(__file__).parent / "dictionary.txt").read_text("ascii").splitlines()
-DICTIONARY = tuple(codecs.escape_decode(line)[0] for line in _LINES if not line.startswith("# "))
+DICTIONARY = (*(codecs.escape_decode(line)[0] for line in _LINES if not line.startswith("# ")), b"9" * 5000)
 _TOKEN = re.compile(rb"\w+|\s+|[^\w\s]")
 _BRACKETS = (
     (b"(", b")"),

@@ -63,7 +63,8 @@ class Target:
 
 
 @functools.cache
-def _context(**settings: str) -> Context:
+def context_of_fuzzing(**settings: str) -> Context:
+    """What a file is ported in."""
     choices = Choices(engine=Settings(**settings))  # type: ignore[arg-type]
     return build_context(choices, ("a.cu", "b.cuh"), {"a.cu": "a.hip"})
 
@@ -91,19 +92,19 @@ def _source(data: bytes, context: Context) -> None:
 
 
 def _preserve(data: bytes) -> None:
-    _source(data, _context())
+    _source(data, context_of_fuzzing())
 
 
 def _native(data: bytes) -> None:
-    _source(data, _context(warp="native", torch="standalone"))
+    _source(data, context_of_fuzzing(warp="native", torch="standalone"))
 
 
 def _with_clang(data: bytes) -> None:
-    _source(data, replace(_context(), parse=parser_for(ROOT, (), ())))
+    _source(data, replace(context_of_fuzzing(), parse=parser_for(ROOT, (), ())))
 
 
 def _both_vendors(data: bytes) -> None:
-    context = _context(style="dual")
+    context = context_of_fuzzing(style="dual")
     source = SourceFile("a.cu", data)
     done = port(source, context, "a.cu")
     if done.crashes:
@@ -116,16 +117,16 @@ def _both_vendors(data: bytes) -> None:
 
 def _build_file(name: str) -> Check:
     def check(data: bytes) -> None:
-        done = port_build(SourceFile(name, data), _context())
+        done = port_build(SourceFile(name, data), context_of_fuzzing())
         if done.crashes:
             raise Broken(f"crash: {done.crashes[0]}")
         if any(finding.code == "E002" for finding in done.findings):
             raise Broken("unsettled: the passes do not end")
         if not any(finding.edits for finding in done.findings) and done.data != data:
             raise Broken("bytes: changed without a finding")
-        if port_build(SourceFile(name, data), _context()) != done:
+        if port_build(SourceFile(name, data), context_of_fuzzing()) != done:
             raise Broken("chance: the same bytes gave another result")
-        again = port_build(SourceFile(name, done.data), _context())
+        again = port_build(SourceFile(name, done.data), context_of_fuzzing())
         if again.crashes:
             raise Broken(f"crash: in the second port: {again.crashes[0]}")
         if again.data != done.data:

@@ -8,6 +8,8 @@ from porter.cpp.lex import lex
 from porter.cpp.operand_types import operand_type
 
 BODY = (
+    "constexpr int kSize = 3; constexpr long kLong = 4; int total; constexpr unsigned kOne = 1; "
+    "void before() { constexpr int kOne = 2; } template <int N, class K> "
     "void f(int n, const T &t, float *p, unsigned u, T w) { const int m = 3; auto a = n; int q, r; "
     "float s = 0; { int s = 1; } unsigned long v = 2; float4 c; int32_t i; float x; char b; size_t z; Own4 o; "
     "use(OPERAND); }"
@@ -49,7 +51,18 @@ BODY = (
         ("static_cast<float>(n) + 1", "float"),
         ("(x)", "float"),
         ("b + 1", None),
-        ("z - 1", None),
+        ("z - 1", "size_t"),
+        ("kSize", "int"),
+        ("n - kSize", "int"),
+        ("N", "int"),
+        ("K", None),
+        ("kLong", None),
+        ("kOne", None),
+        ("total", None),
+        ("(float)p[n]", "float"),
+        ("(float)o.x", "float"),
+        ("(n)", "int"),
+        ("(T)n", None),
         ("n < 1", None),
         ("n ? 1 : 2", None),
         ("T(n) + 1", None),
@@ -65,4 +78,4 @@ def test_only_what_is_plain_is_answered(operand: str, wanted: str | None) -> Non
     tokens = lex(BODY.replace("OPERAND", operand))
     first = tokens.names["use"][0] + 2
     last = len(tokens) - 3
-    assert operand_type(tokens, first, last, 0) == wanted
+    assert operand_type(tokens, first, last, tokens.names["template"][0]) == wanted

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import errno
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -96,6 +99,37 @@ def test_damaged_stubs_are_made_again(
     result = parse(ParseRequest("/nowhere/k.cu", b"__global__ void k(cudaStream_t s) {}"))
     assert isinstance(result, Parsed)
     assert result.kernels[0].typed
+
+
+def test_stubs_that_rot_where_they_lie_are_made_again(
+    fresh: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same size and the same time, as when a disk loses a bit."""
+    monkeypatch.setenv("PORTER_CACHE_DIR", str(tmp_path))
+    stubs.prepare()
+    (folder,) = tmp_path.iterdir()
+    rotten = folder / "stubs/cuda/runtime.h"
+    status = rotten.stat()
+    rotten.write_bytes(rotten.read_bytes().replace(b"cudaStream_t", b"cudbStream_t"))
+    os.utime(rotten, ns=(status.st_atime_ns, status.st_mtime_ns))
+    for function in CACHED:
+        function.cache_clear()
+    stubs.prepare()
+    assert rotten.read_bytes() == stubs._stub_files("cuda")["cuda/runtime.h"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="limits are POSIX's")
+def test_a_full_disk_ends_no_run(tmp_path: Path) -> None:
+    """libclang ends the process that cannot write what it precompiles; here files are limited instead."""
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "a.cu").write_text("void f(cudaStream_t s) { cudaStreamSynchronize(s); }\n")
+    code = "import resource, runpy, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000)); "
+    code += "runpy.run_module('porter', run_name='__main__', alter_sys=True)"
+    command = (sys.executable, "-c", code, "port", str(tmp_path / "src"), "-o", str(tmp_path / "out"))
+    environment = {**os.environ, "PORTER_CACHE_DIR": str(tmp_path / "cache")}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "hipStreamSynchronize" in (tmp_path / "out" / "a.hip").read_text()
 
 
 def test_libclang_is_the_pinned_major_version() -> None:

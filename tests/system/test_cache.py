@@ -186,5 +186,23 @@ def test_a_folder_is_whole_or_made_again(tmp_path: Path) -> None:
     assert not is_whole(target)
     fill()
     assert (target / "deep" / "a.h").read_text() == "int a;\n"
+    path = target / "deep" / "a.h"
+    status = path.stat()
+    path.write_text("int c;\n")
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert is_whole(target)
+    assert not is_whole(target, every_byte=True)
+    fill()
+    assert path.read_text() == "int a;\n"
     target.chmod(0o777)
+    assert not is_whole(target)
+
+
+def test_links_of_a_kept_folder_count(tmp_path: Path) -> None:
+    target = tmp_path / "shelf" / "tools"
+    with whole(target) as folder:
+        (folder / "tool").symlink_to("/bin/true")
+    assert is_whole(target)
+    (target / "tool").unlink()
+    (target / "tool").symlink_to("/bin/false")
     assert not is_whole(target)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
 
-from porter.check.history import base_named, contents
+from porter.check.history import base_named, blobs_of, contents
 from porter.errors import Unusable
 from porter.system import git as ours
 from tests.check.repositories import ENVIRONMENT, REDUCE, commit, git, repository, write
@@ -38,7 +39,7 @@ def test_nothing_of_the_repository_runs(tmp_path: Path, trap: Trap) -> None:
         base = base_named(folder, "HEAD")
         assert any(path.endswith("a.cu") for path in base.changed)
         try:
-            contents(folder, list(base.blobs.values()))
+            contents(folder, [blob for blob in blobs_of(folder, base.commit).values() if blob.is_regular])
         except Unusable:
             assert trap.__name__ == "lazy_fetch", "only a repository that lacks objects cannot be read"
     assert not list(marks.iterdir())
@@ -126,6 +127,26 @@ def test_surroundings_do_not_steer_it(tmp_path: Path, monkeypatch: pytest.Monkey
         monkeypatch.setenv(f"GIT_{name}", value)
     assert base_named(tree, "HEAD").changed == {"git"}
     assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    "name",
+    (".gitignore", "lib/.gitattributes", ".git/packed-refs", ".git/refs/heads/main", ".git/objects/info/alternates"),
+)
+def test_a_pipe_where_git_reads_a_file_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """git itself would wait for somebody to write to it."""
+    monkeypatch.setattr("porter.system.process._SECONDS_BEFORE_DOUBTS", 0.5)
+    tree = source(tmp_path / "tree")
+    (tree / name).unlink(missing_ok=True)
+    (tree / name).parent.mkdir(exist_ok=True)
+    os.mkfifo(tree / name)
+    (tree / ".git/refs/loop").symlink_to(".")
+    began = time.monotonic()
+    for _ in range(3):
+        assert f"{tree / name}: no regular file" in str(ours.why_not_clean(tree))
+    assert time.monotonic() - began < 50
+    (tree / name).unlink()
+    assert "no regular file" not in str(ours.why_not_clean(tree))
 
 
 def test_a_repository_that_is_none(tmp_path: Path) -> None:

@@ -143,6 +143,10 @@ def test_what_an_ended_run_had_begun_is_removed(build: Callable[..., Made], tmp_
 def test_a_damaged_record_is_built_again(build: Callable[..., Made]) -> None:
     first = build()
     (first.folder / RECORD).write_text("{")
+    second = build()
+    assert not second.reused
+    record = second.folder / RECORD
+    record.write_text(record.read_text().replace('"code": 0', '"code": 1'))  # sound, and not what was kept
     assert not build().reused
 
 

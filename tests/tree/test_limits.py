@@ -96,7 +96,7 @@ def test_a_file_that_the_parser_hangs_on_is_ported_without_it(tmp_path: Path, mo
             pass
 
     before_each(monkeypatch, hang)
-    monkeypatch.setattr(limits, "PROCESSOR_SECONDS", 0.5)
+    monkeypatch.setattr(limits, "PROCESSOR_SECONDS", 1.5)
     source = make_tree(tmp_path / "src", FILES)
     answer = port(source, tmp_path / "out", jobs=2)
     assert codes(answer) == [("f5.cu", "E109")]

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import pickle
+import struct
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from porter.validation.run.crew import NOT_UNDERSTOOD, understood
+from porter.validation.run.worker import Decoder, Garbled
 from porter.validation.toolchain.invoke import invoke, module_command
 
 from porter.system.scratch import lasting_folder, own_temporary_folder
@@ -25,6 +29,23 @@ def test_a_package_of_the_user_does_not_hide_ours(tmp_path: Path) -> None:
         words[2].split("runpy.run_module")[0] + "import numpy, porter.validation.run.worker, helper; print('ours')"
     )
     assert invoke(words, 60, tmp_path).output == "ours\n"
+
+
+def test_a_worker_is_not_believed() -> None:
+    """What runs kernels and other people's Python could say anything: no code comes out of it, and nothing endless."""
+    code = pickle.dumps(_Evil())
+    for data in (struct.pack("<Q", len(code)) + code, struct.pack("<Q", 1 << 60), struct.pack("<Q", 4) + b"[[[["):
+        with pytest.raises(Garbled):
+            Decoder().feed(data)
+    for answer in (["step"], ["done", {"sides": 3}], ["other", 1], 7, None, []):
+        with pytest.raises(NOT_UNDERSTOOD):
+            understood(answer)
+    assert understood(["step", ["port", "gfx942", None], "launch", 3]) == (("port", "gfx942", None), "launch", 3.0)
+
+
+class _Evil:
+    def __reduce__(self) -> tuple[object, ...]:
+        return os.abort, ()
 
 
 def test_what_compilers_leave_behind_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

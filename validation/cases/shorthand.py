@@ -44,8 +44,12 @@ def _keys(text: str) -> dict[str, Any]:
         if not name.isidentifier() or name in row:
             raise ValueError(f"{part!r} is not KEY=VALUE, or its key stands twice")
         flags = {"": True, "true": True, "false": False}
-        row[name] = value.split("/") if "/" in value else flags.get(value, int(value) if value.isdigit() else value)
+        row[name] = value.split("/") if "/" in value else flags.get(value, _plain(value))
     return row
+
+
+def _plain(value: str) -> int | str:
+    return int(value) if re.fullmatch(r"[0-9]{1,18}", value) else value
 
 
 def _values(text: str) -> Any:

@@ -18,10 +18,10 @@ from porter.validation.build.report import build_json
 from porter.validation.build.run import BuildRequest
 from porter.validation.build.units import Tree as Units
 from porter.validation.build.units import find_tree
-from porter.validation.cluster.codec import made, plain
 from porter.validation.cluster.engine import digest_of
 from porter.validation.cluster.run import Ready, Where, do_run, ready, store_at
 from porter.validation.cluster.trees import Tree, Trees
+from porter.validation.run.codec import made, plain
 
 from porter.errors import Unusable
 from porter.system.cache import publish

@@ -20,11 +20,12 @@ from typing import Any
 
 from porter.validation.cluster import work
 from porter.validation.cluster.backend import Finished
-from porter.validation.cluster.codec import made
 from porter.validation.cluster.identity import Identity, differences, short_identity, why_refused
 from porter.validation.cluster.messages import Order, Reply, reply_of
 from porter.validation.cluster.spec import ClusterSpec
 from porter.validation.cluster.trees import Tree
+from porter.validation.devices.registry import RUN
+from porter.validation.run.codec import made
 
 from porter.errors import Unusable
 
@@ -34,6 +35,8 @@ _SMALL = 1 << 20
 """A tree of so many bytes goes with its tasks until every worker has it."""
 _SECONDS_BETWEEN_LOOKS = 1.0
 _MOST_ATTEMPTS = 12
+_SLOWNESS = 5
+"""Times the patience that a worker has that is there, and has not said yet who it is."""
 _KNOWN_TREES = 256
 _BATCH = 64
 _LOCAL = {
@@ -43,6 +46,13 @@ _LOCAL = {
     "distributed.scheduler.http.routes": [],
 }
 """Of a scheduler that is started here: deaths are told at once, and little is kept."""
+
+
+def _only_runs(name: str) -> bool:
+    """Whether a device is needed for what is compiled already."""
+    return name.startswith(RUN)
+
+
 Told = Callable[[str, Identity, "str | None"], None]
 """Told of each worker: its address, who it is, and why it gets no work."""
 
@@ -59,6 +69,8 @@ class _Pending:
     unsure: int = 0
     """Workers that ended before it was known whether they had begun with it."""
     attempts: int = 0
+    """How often it was sent and not done, for a reason that may be its own."""
+    sent: int = 0
     is_suspect: bool = False
     started_on: list[str] = field(default_factory=list)
     only_on: frozenset[str] = frozenset()
@@ -106,6 +118,8 @@ class DaskBackend:
         self._suspect: _Pending | None = None
         self._workers: dict[str, Identity | str | None] = {}
         """By address: who it is, why it is refused, None while it is asked."""
+        self._runners: set[str] = set()
+        """Workers that compile nothing, and run what others compiled."""
         self._threads: dict[str, int] = {}
         self._has: dict[str, set[str]] = {}
         self._deliveries: dict[tuple[str, str], _Delivery] = {}
@@ -159,8 +173,10 @@ class DaskBackend:
 
     def _wait_for_workers(self) -> None:
         """Until the workers that are there now have said who they are, and one of them may work."""
-        deadline = time.monotonic() + self._patience
-        while time.monotonic() < deadline:
+        began = time.monotonic()
+        while (waited := time.monotonic() - began) < self._patience * _SLOWNESS:
+            if waited > self._patience and None not in self._workers.values():
+                break
             self._look()
             self._turn(0.1)
             if self._workers and all(known is not None for known in self._workers.values()) and self._settle():
@@ -184,7 +200,10 @@ class DaskBackend:
     def _why_nobody(self) -> str:
         if not self._workers:
             return f"no worker after {self._patience:g} s"
-        reasons = [f"{address}: {why or 'no answer'}" for address, why in self._workers.items()]
+        known = ((address, self._workers[address]) for address in self._workers)
+        reasons = [
+            f"{one}: {'it compiles nothing' if one in self._runners else why or 'no answer'}" for one, why in known
+        ]
         return "no worker can be used: " + "; ".join(reasons[:5])
 
     @property
@@ -195,15 +214,23 @@ class DaskBackend:
     @property
     def identity(self) -> Identity:
         """One of the workers that work."""
-        return next(who for who in self._workers.values() if isinstance(who, Identity))
+        return next(who for address in self._eligible() if isinstance(who := self._workers[address], Identity))
 
     @property
     def width(self) -> int:
         """How many tasks are done at a time."""
-        return max(1, sum(self._threads.get(address, 1) for address in self._eligible()))
+        return max(1, sum(self._threads.get(address, 1) for address in {*self._eligible(), *self._runners}))
 
-    def _eligible(self) -> list[str]:
-        return [address for address, who in self._workers.items() if isinstance(who, Identity)]
+    @property
+    def has_runners(self) -> bool:
+        """Whether some workers compile nothing, and run what others compiled."""
+        return bool(self._runners)
+
+    def _eligible(self, order: Order | None = None) -> list[str]:
+        """Who may work; what is compiled already may also be done by those that compile nothing."""
+        none_compiles = order is not None and bool(order.needs) and all(map(_only_runs, order.needs))
+        known = (address for address, who in self._workers.items() if isinstance(who, Identity))
+        return [address for address in known if none_compiles or address not in self._runners]
 
     def _look(self) -> None:
         """Who came and who went."""
@@ -223,8 +250,10 @@ class DaskBackend:
             self._when(future, functools.partial(self._introduced, address))
         for address in self._workers.keys() - self._threads.keys():
             del self._workers[address]
+            self._runners.discard(address)
             self._forget(address)
-        if self._eligible():
+        wanted = next((pending.order for pending in self._flying.values()), None)  # a run asks the same of all
+        if self._eligible(wanted):
             self._last_eligible = time.monotonic()
             for _ in range(len(self._parked)):
                 self._send(self._parked.popleft())
@@ -259,6 +288,12 @@ class DaskBackend:
 
     def _judge(self, address: str, who: Identity) -> None:
         reason = why_refused(short_identity(), who, self._needs or ())
+        runs = why_refused(short_identity(), who, tuple(filter(_only_runs, self._needs or ()))) is None
+        if reason is not None and runs and any(map(_only_runs, self._needs or ())):
+            self._told(address, who, None)
+            self._runners.add(address)
+            self._say(f"worker {address} compiles nothing ({reason}), and runs what others compiled")
+            return
         self._told(address, who, reason)
         if reason is not None:
             self._refuse(address, reason)
@@ -286,7 +321,7 @@ class DaskBackend:
     def _send(self, pending: _Pending) -> None:
         if self._flying.get(pending.number) is not pending:
             return
-        eligible = frozenset(self._eligible())
+        eligible = frozenset(self._eligible(pending.order))
         if not eligible:
             self._parked.append(pending)
             return
@@ -296,6 +331,7 @@ class DaskBackend:
         if pending.is_suspect:
             self._suspect = pending
         pending.attempts += 1
+        pending.sent += 1
         if pending.attempts > _MOST_ATTEMPTS:
             self._end(pending, Reply("crash", reason=f"given up after {_MOST_ATTEMPTS} attempts"))
             return
@@ -303,7 +339,8 @@ class DaskBackend:
         pending.started_on.clear()
         where = {"workers": sorted(pending.only_on), "allow_other_workers": False} if pending.only_on else {}
         manifest, pack = self._with_it(pending.tree, eligible)
-        if manifest is None and not where:
+        built = self._built_for(pending.tree, eligible)
+        if manifest is None and built is None and not where:
             self._outbox.append(pending)
             if len(self._outbox) >= _BATCH:
                 self._flush()
@@ -315,6 +352,7 @@ class DaskBackend:
             pending.number,
             manifest,
             pack,
+            built,
             key=self._key(pending),
             priority=-pending.rank,
             pure=False,
@@ -327,7 +365,7 @@ class DaskBackend:
 
         Numbers are those of one run, of which a backend may see several: a key that was used before is answered before.
         """
-        return (self._topic, pending.rank, pending.attempts)
+        return (self._topic, pending.rank, pending.sent)
 
     def _flush(self) -> None:
         """Together they cost the scheduler much less than one by one."""
@@ -359,6 +397,12 @@ class DaskBackend:
             self._small[key] = (tree.manifest.packed(), next(iter(tree.packs(tree.manifest.digests)), b""))
         manifest, pack = self._small[key]
         return manifest, pack or None
+
+    def _built_for(self, tree: Tree | None, eligible: frozenset[str]) -> bytes | None:
+        """What was compiled for a task, unless everybody has it."""
+        if tree is None or not tree.built or eligible <= self._has.get(tree.built_name, frozenset()):
+            return None
+        return tree.built_pack()
 
     def _when(self, future: Any, then: Callable[[Any], None]) -> None:
         future.add_done_callback(lambda done: self._events.put((then, done)))
@@ -397,12 +441,17 @@ class DaskBackend:
             self._refuse(reply.worker, reply.reason)
             pending.attempts -= 1
             self._send(pending)
+        elif reply.state == "lacks" and reply.reason == "built" and pending.tree is not None:
+            self._has.pop(pending.tree.built_name, None)
+            self._send(pending)
         elif reply.state == "lacks" and pending.tree is not None:
             pending.attempts -= 1
             self._deliver(reply.worker, pending)
         else:
             if pending.tree is not None:
                 self._remember(pending.tree.name.digest, reply.worker)
+                if pending.tree.built:
+                    self._remember(pending.tree.built_name, reply.worker)
             self._end(pending, reply)
 
     def _remember(self, digest: str, worker: str) -> None:

@@ -16,7 +16,9 @@ from porter.validation.cluster.here import stand_for_root
 from porter.validation.cluster.identity import package_folders
 from porter.validation.cluster.messages import Order, Reply, order_of
 from porter.validation.cluster.names import translator
-from porter.validation.run.worker import read_frame, write_frame
+from porter.validation.cluster.slots import content_at
+from porter.validation.run.worker import read_frame, write_answer
+from porter.validation.toolchain.elsewhere import Elsewhere, stand
 
 from porter.system.cache import cache_folder
 from porter.system.limits import die_with
@@ -24,6 +26,7 @@ from porter.system.limits import die_with
 Handler = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 HANDLERS = {
     "probe": "porter.validation.cluster.kinds.probe:do",
+    "compile": "porter.validation.cluster.kinds.compile_task:do",
     "validate": "porter.validation.cluster.kinds.validate_task:do",
     "build": "porter.validation.cluster.kinds.build_task:do",
     "run": "porter.validation.cluster.kinds.run_task:do",
@@ -48,6 +51,11 @@ def do(order: Order, prefix: str) -> Reply:
             return Reply("refused", reason=f"it does not know tasks of the kind {order.kind!r}")
         os.chdir(prefix + order.folder if order.folder else prefix or ".")
         stand_for_root(prefix)
+        built = order.payload.get("built", {})
+        files = {key: (str(content_at(digest)), digest) for key, digest in built.items()}
+        folders = (prefix, str(cache_folder().resolve()), *package_folders())
+        words = ((folder, f"\0{number}") for number, folder in enumerate(folders) if folder)
+        stand(Elsewhere(tuple(words), files))
         if prefix:
             from porter.validation.run.porting import stand_for
 
@@ -74,7 +82,7 @@ def serve(orders: IO[bytes], replies: IO[bytes]) -> None:
         data, prefix = frame
         order = order_of(data)
         reply = Reply("refused", reason="it speaks another protocol") if order is None else do(order, prefix)
-        write_frame(replies, dataclasses.asdict(reply))
+        write_answer(replies, dataclasses.asdict(reply))
 
 
 def main() -> None:

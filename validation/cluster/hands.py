@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from porter.validation.cluster.messages import Order, Reply
-from porter.validation.run.worker import Decoder, write_frame
+from porter.validation.run.worker import Decoder, Garbled, write_frame
 from porter.validation.toolchain.invoke import module_command
 
 _MOST_ORDERS = 500
@@ -118,7 +118,10 @@ class _Hand:
             data = os.read(stdout.fileno(), 1 << 20)
             if not data:
                 return Reply("crash", reason=self._how_it_died())
-            found = decoder.feed(data)
+            try:
+                found = decoder.feed(data)
+            except Garbled as error:
+                return Reply("crash", reason=f"the process said what is no answer ({error})")
             if found:
                 return found[0]
         return None

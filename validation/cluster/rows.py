@@ -9,7 +9,6 @@ from typing import Any
 
 from porter.validation.cases.case import Case, CaseError
 from porter.validation.cases.file import find_case_files, load_cases
-from porter.validation.cluster.codec import made, plain
 from porter.validation.cluster.engine import digest_of
 from porter.validation.cluster.kinds.cases import CaseTrees, touched
 from porter.validation.cluster.run import Where, do_run, ready, store_at
@@ -19,6 +18,7 @@ from porter.validation.estimate.chip import load
 from porter.validation.programs.compare import Agreement, Compared, ComparedProject, programs_in
 from porter.validation.programs.launch import Options
 from porter.validation.run.bench import BenchReport, BenchRequest, Timing
+from porter.validation.run.codec import made, plain
 from porter.validation.verdict.outcome import FileError
 
 from porter.errors import Unusable

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from porter.validation.cluster.backend import Backend, LocalBackend
-from porter.validation.cluster.codec import plain
 from porter.validation.cluster.engine import Kind, Progress, digest_of, do_all
 from porter.validation.cluster.identity import Identity
 from porter.validation.cluster.spec import ClusterSpec
 from porter.validation.devices import registry
+from porter.validation.run.codec import plain
 from porter.validation.toolchain.store import prune
 
 from porter.errors import Unusable
@@ -45,6 +45,8 @@ class Ready:
     backend: Backend
     devices: tuple[str, ...]
     why_not: Mapping[str, str | None]
+    has_runners: bool = False
+    """Whether there are workers that compile nothing, but run what others compiled."""
 
 
 def store_at(where: Where, kind: str, request: object) -> Path:
@@ -62,8 +64,9 @@ def ready(
     """A backend for a run; `wanted` are the devices that it should have, one of them it must; `asked` are told of."""
     prune()
     names = tuple(dict.fromkeys((*wanted, *asked)))
+    has_runners = False
     if not where.spec.is_remote:
-        why = {name: registry.why_not(name) for name in names}
+        why = {name: registry.why_not_asked(name) for name in names}
         backend: Backend = LocalBackend(where.jobs)
         devices = tuple(name for name in wanted if why[name] is None)
     else:
@@ -77,11 +80,12 @@ def ready(
 
         remote = DaskBackend(where.spec, where.jobs, names, wanted, told, where.say, patience=where.patience)
         backend, devices, why = remote, remote.devices, dict(remote.identity.devices)
+        has_runners = remote.has_runners
     try:
         if must and wanted and not devices:
             reasons = "; ".join(f"{name}: {why[name]}" for name in wanted)
             raise Unusable(f"no device can be used {'on the workers' if where.spec.is_remote else 'here'}: {reasons}")
-        yield Ready(backend, devices, why)
+        yield Ready(backend, devices, why, has_runners)
     finally:
         backend.close()
 

@@ -12,6 +12,7 @@ import fcntl
 import hashlib
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,6 +24,7 @@ from porter.system.cache import cache_folder, is_ours, publish
 
 _MOST_SLOTS = 64
 _FILES = "files"
+_DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 class Lacking(Exception):
@@ -33,7 +35,10 @@ def _contents() -> Path:
     return _made(cache_folder() / "contents")
 
 
-def _place(digest: str) -> Path:
+def content_at(digest: str) -> Path:
+    """Where a content is kept; ValueError for what is no digest."""
+    if not _DIGEST.fullmatch(digest):
+        raise ValueError(f"{digest!r} is no digest")
     return _contents() / digest[:2] / digest
 
 
@@ -49,14 +54,15 @@ def missing(tree: TreeName, manifest: bytes) -> list[str]:
     known = manifest_of(manifest)
     if digest_of(known) != tree.digest:
         raise ValueError("a manifest that is not that of the tree")
-    place = _place(tree.digest)
+    place = content_at(tree.digest)
     _made(place.parent)
     publish(place, manifest)
-    return sorted(digest for digest in known.digests if not _is_here(digest))
+    return sorted(digest for digest in known.digests if not is_here(digest))
 
 
-def _is_here(digest: str) -> bool:
-    place = _place(digest)
+def is_here(digest: str) -> bool:
+    """Whether a content has arrived."""
+    place = content_at(digest)
     if not place.is_file():
         return False
     with contextlib.suppress(OSError):
@@ -67,7 +73,7 @@ def _is_here(digest: str) -> bool:
 def receive(pack: bytes) -> None:
     """Keeps the contents of a pack."""
     for digest, content in unpacked(pack):
-        place = _place(digest)
+        place = content_at(digest)
         if not place.exists():
             _made(place.parent)
             publish(place, content)
@@ -144,7 +150,7 @@ def _stamp(root: Path, path: str) -> tuple[int, int] | None:
 
 def _lay_out(slot: Path, tree: TreeName) -> None:
     try:
-        manifest = manifest_of(_place(tree.digest).read_bytes())
+        manifest = manifest_of(content_at(tree.digest).read_bytes())
     except OSError:
         raise Lacking from None
     root = slot / _FILES
@@ -186,11 +192,11 @@ def _inside(root: Path, path: str) -> Path:
 def _write(root: Path, path: str, mode: int, digest: str) -> None:
     place = _inside(root, path)
     try:
-        content = _place(digest).read_bytes()
+        content = content_at(digest).read_bytes()
     except OSError:
         raise Lacking from None
     if hashlib.sha256(content).hexdigest() != digest:
-        _place(digest).unlink(missing_ok=True)  # damaged
+        content_at(digest).unlink(missing_ok=True)  # damaged
         raise Lacking
     if place.is_symlink() or place.is_dir():
         _remove(place)

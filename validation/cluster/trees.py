@@ -68,6 +68,18 @@ class Tree:
     size: int
     left_out: tuple[str, ...] = ()
     """Files that are too large."""
+    built: tuple[tuple[str, str], ...] = ()
+    """What other workers compiled for a task, as digests and files: contents that travel with it, and no part of the
+    tree."""
+
+    @property
+    def built_name(self) -> str:
+        """Of what was compiled, all together."""
+        return hashlib.sha256("".join(digest for digest, _ in self.built).encode()).hexdigest()
+
+    def built_pack(self) -> bytes:
+        """All of it."""
+        return packed([(digest, Path(path).read_bytes()) for digest, path in self.built])
 
     def packs(self, missing: Iterable[str]) -> Iterator[bytes]:
         """The contents of some digests, in packs of a bounded size; one that changed meanwhile is not sent."""

@@ -20,13 +20,20 @@ _devices: dict[str, str | None] = {}
 
 
 def do(
-    data: bytes, topic: str = "", number: int = -1, manifest: bytes | None = None, pack: bytes | None = None
+    data: bytes,
+    topic: str = "",
+    number: int = -1,
+    manifest: bytes | None = None,
+    pack: bytes | None = None,
+    built: bytes | None = None,
 ) -> bytes:
     """One order, refused when it is not for this worker; tells the client that it begins."""
-    return replace(_done(data, topic, number, manifest, pack), worker=_address()).packed()
+    return replace(_done(data, topic, number, manifest, pack, built), worker=_address()).packed()
 
 
-def _done(data: bytes, topic: str, number: int, manifest: bytes | None, pack: bytes | None) -> Reply:
+def _done(
+    data: bytes, topic: str, number: int, manifest: bytes | None, pack: bytes | None, built: bytes | None
+) -> Reply:
     order = order_of(data)
     if order is None:
         return Reply("refused", reason="it speaks another protocol")
@@ -39,8 +46,11 @@ def _done(data: bytes, topic: str, number: int, manifest: bytes | None, pack: by
     try:
         if manifest is not None:
             slots.missing(order.tree, manifest)
-        if pack is not None:
-            slots.receive(pack)
+        for one in (pack, built):
+            if one is not None:
+                slots.receive(one)
+        if not all(map(slots.is_here, order.payload.get("built", {}).values())):
+            return Reply("lacks", reason="built")
         with slots.laid_out(order.tree) as root:
             return _hands.do(order, str(root))
     except slots.Lacking:

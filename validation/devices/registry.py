@@ -42,6 +42,15 @@ def why_not_built(name: str) -> str | None:
     return f"{name} compiles what it runs: cases of this kind are for the virtual devices" if asked is None else asked()
 
 
+RUN = "run "
+"""Before a device's name: that it runs what was compiled elsewhere is all that is asked."""
+
+
+def why_not_asked(name: str) -> str | None:
+    """None, or why a device cannot be used here in the way that its name asks for."""
+    return why_not_built(name.removeprefix(RUN)) if name.startswith(RUN) else why_not(name)
+
+
 @functools.cache
 def why_not(name: str) -> str | None:
     """None, or the reason why nothing can run on the device here."""

@@ -16,6 +16,7 @@ from porter.validation.devices.core.launch import Caches, Options, Sample
 from porter.validation.devices.core.result import Array, Left, NotRun, Place, Ran
 from porter.validation.devices.device import BuildFailed, Launch, LaunchOutcome, Loaded, Program
 from porter.validation.devices.scopes import names_block_scope, narrow_in_ir, narrow_in_ptx
+from porter.validation.toolchain.elsewhere import assembled, names
 from porter.validation.toolchain.entry import demangle, entry_symbol, entry_unit, find_symbol
 from porter.validation.toolchain.result import Assembled, CompileFailed, Missing
 from porter.validation.toolchain.store import mark_used
@@ -116,7 +117,8 @@ class VirtualDevice:
         try:
             unit = _unit(program, self.backend.suffix)
             with _locked(unit):
-                made = self.backend.assemble(unit, program, seconds)
+                about = (self.name, program.include_dirs, program.defines, program.options)
+                made = assembled(about, unit, lambda: self.backend.assemble(unit, program, seconds))
         except OSError as error:
             return NotRun(f"{error.filename or cache_folder()}: {error.strerror}")
         if isinstance(made, Missing):
@@ -135,7 +137,8 @@ class VirtualDevice:
         translated = module.translate(symbol)
         if isinstance(translated, NotRun):
             return translated
-        narrow = self.backend.narrow(unit, program, seconds, made.text, symbol)
+        text, narrow_about = made.text, (*about, "narrow", symbol)
+        narrow = names(narrow_about, unit, lambda: self.backend.narrow(unit, program, seconds, text, symbol))
         return VirtualKernel(made.command, module, symbol, state, self.backend.alignment, narrow=narrow)
 
     def _from_object(self, program: Program) -> VirtualKernel | NotRun:

@@ -24,6 +24,7 @@ from porter.validation.draft.torch import View, view_in
 from porter.validation.draft.types import Element, bytes_of, dtype_of, elements_of
 from porter.validation.draft.unit import SourceText
 
+from porter.cpp.constants import number as integer
 from porter.model import Parameter
 
 _FLOATS = ("float16", "bfloat16", "float32", "float64")
@@ -247,7 +248,8 @@ def _index_values(line: Line, lines: dict[str, Line], body: str) -> Line:
     side = lines[found.array].sides[0]
     bound = lines[found.of].value if found.of else side if found.is_plain else None
     if found.every and isinstance(side, Value):
-        by = number(int(found.every)) if found.every.isdigit() else lines[found.every].value
+        times = integer(found.every)
+        by = number(times) if times is not None else lines[found.every].value
         bound = divided(side, by) if by is not None else None
     if isinstance(bound, Value) and (bound.number is None or bound.number > 0):
         return replace(line, below=bound)

@@ -9,6 +9,8 @@ from functools import cached_property
 from porter.validation.draft.expression import Unknown, split_arguments
 from porter.validation.draft.torch import split_types
 
+from porter.cpp.constants import number as integer
+
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|(\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])+')", re.DOTALL)
 _FUNCTION = re.compile(r"([A-Za-z_]\w*)\s*\(([^;{}]*)\)\s*(?:const\s*)?(?:noexcept\s*)?\{")
 _NO_FUNCTIONS = frozenset({"if", "for", "while", "switch", "catch", "return", "defined", "__launch_bounds__"})
@@ -189,8 +191,8 @@ class Declarations:
 
     def _count(self, text: str, depth: int = 0) -> int | None:
         """A number, or a constant that is one."""
-        if text.isdigit():
-            return int(text)
+        if (known := integer(text)) is not None:
+            return known
         macro = self.macros.get(text)
         if macro is not None and depth < 6:
             return self._count(macro[1].strip("() "), depth + 1) if macro[0] is None else None

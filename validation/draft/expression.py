@@ -56,8 +56,14 @@ def symbol(name: str) -> Value:
     return Value(text=name)
 
 
+_BEYOND = 1 << 64
+_MOST_DIGITS = 200
+
+
 def number(value: float) -> Value:
-    """A number."""
+    """A number; Unknown for one that no type of C++ holds."""
+    if abs(value) >= _BEYOND and not isinstance(value, float):
+        raise Unknown("a number of more than 64 bits")
     return Value(value, real=isinstance(value, float))
 
 
@@ -272,6 +278,8 @@ def split_arguments(text: str) -> tuple[str, ...]:
 
 
 def _literal(text: str) -> Value:
+    if len(text) > _MOST_DIGITS:
+        raise Unknown("a number of more than 64 bits")
     if text[:2].lower() == "0x":
         return number(int(text.rstrip("uUlL"), 16))
     plain = text.rstrip("uUlLfF")
@@ -353,10 +361,16 @@ def _joined(left: Value, sign: str, right: Value) -> Value:
     if sign in "+-" and not real:
         return _sum(left, sign, right)
     if sign == "<<" and right.number is not None:
-        return _product(left, number(1 << int(right.number)))
+        return _product(left, _shifted(1, int(right.number)))
     if sign in ("^",):
         raise Unknown(f"{left.shown()} {sign} {right.shown()}")
     return Value(text=f"{left.shown(level)} {_WORDS.get(sign, sign)} {right.shown(level + 1)}", level=level, real=real)
+
+
+def _shifted(value: int, by: int) -> Value:
+    if not 0 <= by < _BEYOND.bit_length():
+        raise Unknown(f"{value} << {by}")
+    return number(value << by)
 
 
 def _folded(left: Value, sign: str, right: Value) -> Value:
@@ -366,7 +380,9 @@ def _folded(left: Value, sign: str, right: Value) -> Value:
             return number(a / b) if left.real or right.real else number(int(a) // int(b))
         if sign in ("%", "<<", ">>", "&", "|", "^"):
             i, j = int(a), int(b)
-            return number({"%": lambda: i % j, "<<": lambda: i << j, ">>": lambda: i >> j, "&": lambda: i & j,
+            if sign == "<<":
+                return _shifted(i, j)
+            return number({"%": lambda: i % j, ">>": lambda: i >> j, "&": lambda: i & j,
                            "|": lambda: i | j, "^": lambda: i ^ j}[sign]())  # fmt: skip
         both: dict[str, Callable[[], float]] = {
             "+": lambda: a + b, "-": lambda: a - b, "*": lambda: a * b, "==": lambda: a == b, "!=": lambda: a != b,

@@ -22,6 +22,7 @@ from porter.validation.draft.string import StringUnit, string_units
 from porter.validation.draft.template import Instance, instances
 from porter.validation.draft.unit import SourceText, read_unit
 
+from porter.cpp.constants import number as integer
 from porter.errors import Unusable
 from porter.model import Kernel
 from porter.system.reading import read_regular
@@ -293,7 +294,7 @@ def _tolerance(arguments: tuple[Line, ...], body: str, renamed: Mapping[str, str
         return [f"tolerance = {{ reduction = {_FEW_TERMS} }}"] if cancels(body) else []
     values = {line.name: line.value for line in arguments if line.value is not None and "float" not in line.dtype}
     told = [value for name in bounds if (value := values.get(name)) is not None]
-    numbers = [int(name) for name in bounds if name.isdigit()]
+    numbers = [times for name in bounds if (times := integer(name)) is not None]
     parts = list(dict.fromkeys([*(_shown(value, renamed) for value in told), str(max([_TERMS, *numbers]))]))
     if any(line.dtype in ("float16", "bfloat16") and line.kind in ("out", "inout") for line in arguments):
         return ["tolerance = { rtol = 0.02, atol = 0.05 }  # sums may be kept in half precision"]
@@ -319,7 +320,7 @@ def _text(line: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    return text if text.isdigit() else f'"{text}"'
+    return text if re.fullmatch("[0-9]{1,18}", text) else f'"{text}"'
 
 
 def _listed(sides: list[str]) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from porter.cpp.constants import number as integer
+
 _ATOMIC = r"\batomic\w+\s*(?:<[^<>]*>\s*)?\(\s*(?:\([^()]*\)\s*)?&?\s*\(?\s*"
 
 
@@ -58,7 +60,7 @@ def constant_length(name: str, body: str) -> int | None:
     inside = body.partition("{")[2]
     word = re.escape(name)
     uses = len(re.findall(rf"(?<![\w.]){word}\b", inside))
-    places = [int(place) for place in re.findall(rf"(?<![\w.]){word}\s*\[\s*(\d+)\s*\]", inside)]
+    places = [int(place) for place in re.findall(rf"(?<![\w.]){word}\s*\[\s*(\d{{1,18}})\s*\]", inside)]
     stars = len(re.findall(rf"(?:[=(,;{{}}+\-]\s*)\*\s*{word}\b(?!\s*[+\[])|{_ATOMIC}{word}\s*[,)]", inside))
     if uses and len(places) + stars == uses:
         return max([0, *places]) + 1
@@ -111,7 +113,7 @@ def _placed(array: str, index: str, wanted: str, scalars: tuple[str, ...]) -> Pl
         return Places(array, of=row[1])
     times = re.search(rf"{wanted}\)?\s*\*\s*(\w+)|(\w+)\s*\*\s*\(?{wanted}", index)
     factor = (times[1] or times[2]) if times else ""
-    if factor in scalars or factor.isdigit():
+    if factor in scalars or integer(factor) is not None:
         return Places(array, every=factor, is_plain=False)
     return Places(array, is_plain=False)
 

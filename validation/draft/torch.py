@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from porter.validation.cases.shorthand import split
 
+from porter.cpp.constants import number as integer
+
 DTYPES = {"Half": "float16", "BFloat16": "bfloat16"}
 """c10's and at's types, without their namespace."""
 _VIEW = re.compile(
@@ -40,7 +42,7 @@ def view_in(kind: str) -> View | None:
     named = re.search(r"(?:32|64)$", match["name"])
     width = named[0] if named else _width(parts[3] if len(parts) > 3 else "int64_t")
     count = parts[1] if len(parts) > 1 else ""
-    return View(f"accessor{width}", parts[0], int(count) if count.isdigit() else 1)
+    return View(f"accessor{width}", parts[0], integer(count) or 1)
 
 
 def _width(index: str) -> str:

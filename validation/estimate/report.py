@@ -23,6 +23,7 @@ _MOVED_TITLE = (
     "scalar loads and constant memory are left out"
 )
 _MOVED = ("case", "warps", "shape", "lanes ask for", "at the L2", "memory")
+_BUSY = 0.05
 _BESIDE = ("counter", "counted", "measured", "ratio")
 _HEAD = ("case", "warps", "shape", "estimate", "between", "limit", "waves/SIMD", "blocks")
 
@@ -110,7 +111,11 @@ def _row(row: Estimated, found: Estimate) -> tuple[str, ...]:
 
 
 def costs_lines(found: Estimate) -> Iterator[str]:
-    """A line per cause, and the source lines it comes from."""
+    """How busy each resource is, then a line per cause, and the source lines it comes from."""
+    busy = sorted(((time, name) for name, time in found.resources.items() if name != "latency"), reverse=True)
+    shares = [f"{name} {time / found.nanoseconds:.0%}" for time, name in busy if time >= _BUSY * found.nanoseconds]
+    if shares:
+        yield f"  busy: {', '.join(shares)}"
     for cost in found.costs[:5]:
         yield f"  {cost.nanoseconds / found.nanoseconds:5.0%}  {cost.cause}: {cost.remedy}"
         yield from (f"           {share:4.0%}  {PurePath(where).name}" for where, share in cost.places[:3])

@@ -15,7 +15,7 @@ from porter.validation.toolchain.programs import Program, find
 from porter.validation.toolchain.result import Missing
 
 from porter.system.cache import cache_folder
-from porter.system.folders import whole
+from porter.system.folders import is_whole, whole
 
 _HERE = Path(__file__).parent
 _LINKED_WITH = "6"
@@ -34,7 +34,7 @@ def folder(side: Side, compiler: HostCompiler) -> Path | Missing:
     text = text.replace("Any] = {}", f"Any] = {settings!r}")
     tools = {tool: found.path for tool in _TOOLS if isinstance(found := find(tool), Program)} if side is HIP else {}
     target = cache_folder() / "programs" / f"tools-{fingerprint(text, repr(tools), sys.executable)[:24]}"
-    if not target.exists():
+    if not is_whole(target):
         with whole(target) as made:
             (made / name).write_text(f"#!{sys.executable} -IS\n{text}")
             (made / name).chmod(0o755)

@@ -14,7 +14,7 @@ from porter.validation.programs.store import libraries
 from porter.validation.toolchain.invoke import invoke
 from porter.validation.toolchain.result import Missing
 
-from porter.system.folders import whole
+from porter.system.folders import is_whole, whole
 
 _NAME = re.compile(r"^    NAME\((\w+)\)", re.MULTILINE)
 _PER_THREAD = re.compile(r"_pts[zds]$|_spt$")
@@ -28,7 +28,7 @@ class _Failed(Exception):
 def build(side: Side, compiler: HostCompiler, version: str) -> Path | Missing:
     """The folder with the library of one side and version, built when it is not there."""
     folder = libraries(side, compiler) / version
-    if folder.exists():
+    if is_whole(folder, every_byte=True):
         return folder
     try:
         with whole(folder) as made:

@@ -20,6 +20,7 @@ from porter.validation.devices.device import BuildFailed, Device, Launch, Loaded
 from porter.validation.devices.scopes import narrower
 from porter.validation.run.blame import compiler_verdict
 from porter.validation.run.trial import Done, Schedule, launch_all, schedules
+from porter.validation.toolchain.elsewhere import Elsewhere
 from porter.validation.toolchain.entry import demangle, signature_name
 from porter.validation.toolchain.store import NO_ROOM
 from porter.validation.verdict import compare
@@ -77,6 +78,8 @@ class Task:
     launch_seconds: float = 60.0
     folder: str = ""
     """What relative paths start from; empty: the folder that the process is in."""
+    elsewhere: Elsewhere = field(default_factory=Elsewhere)
+    """What was compiled on other machines."""
     dead: tuple[SideResult, ...] = ()
     """Sides that took the process with them: they are not tried again."""
 

@@ -10,9 +10,11 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 from porter.validation.run.case import Checked, SideKey, SidePlan, Task
-from porter.validation.run.worker import Decoder, write_frame
+from porter.validation.run.codec import made
+from porter.validation.run.worker import Decoder, Garbled, write_frame
 from porter.validation.toolchain.invoke import module_command
 from porter.validation.verdict.outcome import Evidence, SideResult, Status
 
@@ -30,6 +32,38 @@ class Lost:
 
 Answer = Checked | Lost
 Deliver = Callable[[int, Answer], None]
+
+
+class _Step(NamedTuple):
+    """What a child is about to do, and how many seconds it may take."""
+
+    side: SideKey | None
+    step: str
+    limit: float
+
+
+NOT_UNDERSTOOD = (TypeError, ValueError, KeyError, IndexError, AttributeError)
+
+
+def understood(answer: Any) -> _Step | Answer:
+    """A child's answer, of which nothing is believed but what it should be made of."""
+    kind, *rest = answer
+    if kind not in ("step", "done", "crash"):
+        raise ValueError(f"an answer of the kind {kind!r}")
+    if kind == "step":
+        side, step, limit = rest
+        return _Step(_key(side), str(step), float(limit))
+    (value,) = rest
+    if kind == "done":
+        return made(Checked, value)
+    return Lost(str(value).strip().rpartition("\n")[2], str(value))
+
+
+def _key(side: Any) -> SideKey | None:
+    if side is None:
+        return None
+    name, device, warp = side
+    return str(name), str(device), None if warp is None else str(warp)
 
 
 @dataclass
@@ -133,13 +167,19 @@ class Crew:
         if not data:
             self._died(child)
             return
-        for frame in child.decoder.feed(data):
-            if frame[0] == "step":
-                _, child.side, child.step, child.limit = frame
+        try:
+            answers = [understood(answer) for answer in child.decoder.feed(data)]
+        except (Garbled, *NOT_UNDERSTOOD) as error:
+            self._end(child)
+            self._again(child, Status.FAULT, f"the process said what is no answer ({error}): {child.step}")
+            self._start()
+            return
+        for answer in answers:
+            if isinstance(answer, _Step):
+                child.side, child.step, child.limit = answer
                 child.deadline = time.monotonic() + child.limit
                 continue
             assert child.number is not None
-            answer = frame[1] if frame[0] == "done" else Lost(frame[1].strip().rpartition("\n")[2], frame[1])
             self._deliver(child.number, answer)
             self._next(child)
 

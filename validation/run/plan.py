@@ -16,6 +16,7 @@ from porter.validation.devices.device import Program
 from porter.validation.run.case import Agreement, Checked, SideKey, SidePlan, Task
 from porter.validation.run.crew import Answer, Crew, Lost
 from porter.validation.run.porting import NotPorted, Port, existing_port, in_hip, port_of
+from porter.validation.toolchain.elsewhere import is_given, standing
 from porter.validation.toolchain.store import prune
 from porter.validation.verdict.outcome import (
     CaseResult,
@@ -90,7 +91,7 @@ def validate(request: Request, progress: Progress | None = None) -> Outcome:
     prune()
     cases, errors = collect(request)
     found = list(errors)
-    usable = [_devices(case, request) for case in cases]
+    usable = [fitting(case, request, registry.why_not_asked) for case in cases]
     devices = tuple(name for name in registry.NAMES if any(name in of_case for of_case in usable))
     if cases and not devices:
         reasons = "; ".join(f"{name}: {registry.why_not(name)}" for name in registry.DEFAULT)
@@ -123,12 +124,13 @@ def validate(request: Request, progress: Progress | None = None) -> Outcome:
     return Outcome(ValidateReport(results, tuple(dict.fromkeys(found)), table, settings(request, devices)), crashes)
 
 
-def _devices(case: Case, request: Request) -> tuple[str, ...]:
-    """Where a case is run: what was asked for, else what is here and fits."""
+def fitting(case: Case, request: Request, why_not: Callable[[str], str | None]) -> tuple[str, ...]:
+    """Where a case is run: what was asked for, else what there is and fits; what is built already is only run."""
     if request.devices is not None:
         return request.devices
-    why_not = registry.why_not_built if case.is_built else registry.why_not
-    return tuple(name for name in registry.DEFAULT if why_not(name) is None and not (case.is_object and name in _CUDA))
+    before = registry.RUN if case.is_built else ""
+    fits = (name for name in registry.DEFAULT if not (case.is_object and name in _CUDA))
+    return tuple(name for name in fits if why_not(f"{before}{name}") is None)
 
 
 @dataclass(frozen=True)
@@ -246,6 +248,7 @@ def _task(case: Case, also: tuple[str, ...], devices: Sequence[str], request: Re
         request.seeds,
         request.build_seconds,
         request.launch_seconds,
+        elsewhere=standing(),
     )
 
 
@@ -255,7 +258,8 @@ def sides_of(case: Case, also: tuple[str, ...], devices: Sequence[str], request:
         yield from _built_sides(case, devices)
         return
     for name in (name for name in registry.NAMES if name in devices):
-        reason = case.reason_not_run(name) or registry.why_not(name)
+        before = registry.RUN if is_given() else ""
+        reason = case.reason_not_run(name) or registry.why_not_asked(f"{before}{name}")
         found = registry.device(name)
         if reason is not None or isinstance(found, str):
             side = "original" if name in ("ptx", "cuda") else "port"

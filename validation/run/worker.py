@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
 import struct
@@ -14,12 +15,16 @@ from typing import IO, Any
 from porter.validation.devices import registry
 from porter.validation.devices.device import Device
 from porter.validation.run.case import SideKey, Task, check
+from porter.validation.run.codec import plain
+from porter.validation.toolchain.elsewhere import stand
 
 from porter.system.cache import cache_folder, temporary_root
 from porter.system.limits import die_with, limit_worker
+from porter.system.reading import parsed_json
 from porter.system.sandbox import confine
 
 _LENGTH = struct.Struct("<Q")
+_LONGEST_ANSWER = 256 << 20
 
 
 def write_frame(stream: IO[bytes], value: Any) -> None:
@@ -39,22 +44,38 @@ def read_frame(stream: IO[bytes]) -> Any | None:
     return pickle.loads(data) if len(data) == length else None
 
 
+def write_answer(stream: IO[bytes], value: Any) -> None:
+    """One plain value as JSON with its length in front: who reads it need not trust who ran a kernel."""
+    data = json.dumps(value).encode()
+    stream.write(_LENGTH.pack(len(data)) + data)
+    stream.flush()
+
+
+class Garbled(Exception):
+    """Something else than answers came."""
+
+
 class Decoder:
-    """Frames out of bytes as they come."""
+    """Answers out of bytes as they come."""
 
     def __init__(self) -> None:
         self._data = bytearray()
 
     def feed(self, data: bytes) -> list[Any]:
-        """The frames that are complete now."""
+        """The answers that are complete now; Garbled for what is none."""
         self._data += data
         found: list[Any] = []
         while len(self._data) >= _LENGTH.size:
             (length,) = _LENGTH.unpack_from(self._data)
             end = _LENGTH.size + length
+            if length > _LONGEST_ANSWER:
+                raise Garbled(f"an answer of {length >> 20} MiB")
             if len(self._data) < end:
                 break
-            found.append(pickle.loads(bytes(self._data[_LENGTH.size : end])))
+            try:
+                found.append(parsed_json(bytes(self._data[_LENGTH.size : end])))
+            except ValueError as error:
+                raise Garbled(str(error)) from None
             del self._data[:end]
         return found
 
@@ -74,17 +95,18 @@ def serve(tasks: IO[bytes], answers: IO[bytes]) -> None:
             return
 
         def say(side: SideKey | None, step: str, seconds: float) -> None:
-            write_frame(answers, ("step", side, step, seconds))
+            write_answer(answers, ("step", side, step, seconds))
 
         try:
             if task.folder:
                 os.chdir(task.folder)
-            answer: tuple[str, Any] = ("done", check(task, _open, say))
+            stand(task.elsewhere)
+            answer: tuple[str, Any] = ("done", plain(check(task, _open, say)))
         except MemoryError:
             answer = ("crash", "out of memory")
         except Exception:
             answer = ("crash", traceback.format_exc())
-        write_frame(answers, answer)
+        write_answer(answers, answer)
 
 
 def main() -> None:

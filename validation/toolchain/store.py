@@ -19,7 +19,8 @@ from typing import NamedTuple
 
 from porter.validation.toolchain.invoke import Invocation, invoke
 
-from porter.system.cache import cache_folder, is_ours, temporary_root
+from porter.system.cache import cache_folder, is_ours, keep, kept, temporary_root
+from porter.system.reading import read_regular
 
 DEPFILE = "inputs.d"
 """Where a command writes its dependency file (`-MD -MF`), inside its folder."""
@@ -197,7 +198,7 @@ def _run(recipe: Recipe, shelf: Path, folder: Path, seconds: float, note: str | 
             "products": _products(folder),
             "invocation": asdict(invocation),
         }
-        (folder / RECORD).write_text(json.dumps(record), "utf-8", "surrogateescape")
+        keep(folder / RECORD, json.dumps(record).encode())
         target = shelf / f"{time.time_ns():x}"
         folder.rename(target)
     except OSError as error:
@@ -323,8 +324,16 @@ def _read_digest(path: str) -> str:
 
 def _products(folder: Path) -> dict[str, str]:
     """Digests of all that a recipe left, but for the record."""
-    found = (path for path in sorted(folder.rglob("*")) if path.is_file() and path.name != RECORD)
+    found = (path for path in sorted(folder.rglob("*")) if path.is_file() and not path.name.startswith(RECORD))
     return {path.relative_to(folder).as_posix(): _read_digest(str(path)) for path in found}
+
+
+def _record(folder: Path) -> bytes:
+    """The record as it was kept; those of an older porter have no digest beside them."""
+    path = folder / RECORD
+    if not path.with_name(f"{RECORD}.sha256").exists():
+        return read_regular(path)
+    return kept(path) or b""
 
 
 def _find(shelf: Path) -> Made | None:
@@ -335,7 +344,7 @@ def _find(shelf: Path) -> Made | None:
         return None
     for folder in folders[:_VARIANTS]:
         try:
-            record = json.loads((folder / RECORD).read_text("utf-8", "surrogateescape"))
+            record = json.loads(_record(folder))
             given = record["invocation"]
             if not is_ours(folder) or record["products"] != _products(folder):
                 _remove(folder)  # damaged

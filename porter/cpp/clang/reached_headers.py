@@ -105,7 +105,7 @@ def close_over(path: str, data: bytes, include_dirs: Iterable[str], root: str | 
 def find_translation_unit(path: str, root: str | None) -> str | None:
     """The file that a file is compiled as a part of: what includes it, what includes that, and so on."""
     trail = [path]
-    while len(trail) <= _DEEPEST_CHAIN:
+    while len(trail) <= DEEPEST_CHAIN:
         includer = _find_includer(trail[-1], root)
         if includer is None or includer in trail:
             break
@@ -113,7 +113,7 @@ def find_translation_unit(path: str, root: str | None) -> str | None:
     return trail[-1] if len(trail) > 1 else None
 
 
-_DEEPEST_CHAIN = 6
+DEEPEST_CHAIN = 6
 
 
 def _find_includer(path: str, root: str | None) -> str | None:

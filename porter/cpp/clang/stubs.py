@@ -8,13 +8,15 @@ import hashlib
 import importlib.resources
 import os
 import re
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from porter.cpp.clang.hip_stubs import hip_stubs
-from porter.cpp.clang.libclang import accepts_pch, build_pch, clang_version
+from porter.cpp.clang.libclang import accepts_pch, clang_version
 from porter.system.cache import is_ours, keep, kept, kept_folder
 from porter.system.folders import whole
+from porter.system.process import run
 from porter.system.reading import read_regular
 
 if TYPE_CHECKING:
@@ -152,7 +154,7 @@ def _pch(language: str, side: str) -> str | None:
         return str(path)
     staging = folder.parent / f".{language}-{side}-{os.getpid()}.pch"
     try:
-        if build_pch(_main_header(str(folder)), base, str(staging)) and accepts_pch(base, str(staging)):
+        if _builds(_main_header(str(folder)), base, staging) and accepts_pch(base, str(staging)):
             keep(path, read_regular(staging))
             return str(path)
     except OSError:
@@ -160,6 +162,18 @@ def _pch(language: str, side: str) -> str | None:
     finally:
         staging.unlink(missing_ok=True)
     return None
+
+
+_BUILD = (
+    "import sys; sys.path[:] = sys.argv[1].split(sys.argv[2]); from porter.cpp.clang.libclang import build_pch; "
+    "sys.exit(not build_pch(sys.argv[3], sys.argv[5:], sys.argv[4]))"
+)
+
+
+def _builds(header: str, base: tuple[str, ...], target: Path) -> bool:
+    """Precompiles in a process of its own: libclang ends the one in which it finds a full disk."""
+    places = os.pathsep.join(filter(None, sys.path))
+    return run([sys.executable, "-c", _BUILD, places, os.pathsep, header, str(target), *base]).ok
 
 
 def prepare(languages: tuple[str, ...] = ("cuda",)) -> None:

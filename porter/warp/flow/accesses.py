@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import cast
 
 from porter.cpp.nodes import Node, names, stands_in, unwrapped
 from porter.warp.bodies import Bodies, Function
@@ -35,8 +36,8 @@ class Accesses:
         self.given = given
         """Parameters through which a caller hands over shared memory of a warp."""
         self.names = _shared_names(bodies, function, given) | self.volatile
-        indices = (index for name in self.names for index in bodies.tokens.names.get(name, ()))
-        self._places = sorted(index for index in indices if function.head.begin <= index < function.head.end)
+        head, named = function.head, bodies.tokens.named
+        self._places = sorted(index for name in self.names for index in named(name, head.begin, head.end))
         self._known: dict[int, tuple[Access, ...]] = {}
 
     def below(self, node: Node) -> tuple[Access, ...]:
@@ -123,11 +124,19 @@ def _shared_names(bodies: Bodies, function: Function, given: frozenset[str]) -> 
                 is_shared |= any(kid.kind == "name" and kid.text in found for kid in map(unwrapped, initial.kids))
             if is_shared:
                 found.add(variable.text)
-    tokens = bodies.tokens
-    for index in tokens.names.get("__shared__", ()):
-        if tokens.texts[index - 1 : index] == ["extern"]:
-            found |= set(tokens.texts[index + 1 : index + 8])
-    return frozenset(found)
+    return frozenset(found) | _extern_names(bodies)
+
+
+def _extern_names(bodies: Bodies) -> frozenset[str]:
+    """What `extern __shared__` may name anywhere in the file."""
+    known = bodies.memo.get("extern shared")
+    if known is None:
+        tokens = bodies.tokens
+        places = (i for i in tokens.names.get("__shared__", ()) if tokens.texts[i - 1 : i] == ["extern"])
+        known = bodies.memo["extern shared"] = frozenset(
+            text for index in places for text in tokens.texts[index + 1 : index + 8]
+        )
+    return cast("frozenset[str]", known)
 
 
 def _text(bodies: Bodies, node: Node) -> str:

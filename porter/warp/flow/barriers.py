@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Iterator
 
 from porter.warp.bodies import Bodies, Function
@@ -13,7 +14,7 @@ def nested_barriers(bodies: Bodies) -> Iterator[Function]:
     places = bodies.barrier_places
     for function in bodies.functions:
         head = function.head
-        inside = [index for index in places if (head.body or 0) < index < head.end]
+        inside = places[bisect.bisect_right(places, head.body or 0) : bisect.bisect_left(places, head.end)]
         leaves = inside and "return" in tokens.texts[head.body or 0 : inside[-1]]
         seen: set[int] = set()
         if leaves or any(_nested(bodies, function, index, seen) for index in inside):

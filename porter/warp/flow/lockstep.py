@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import cast
 
 from porter.cpp.constants import WARP
 from porter.cpp.nodes import Node, calls, names, only, stands_in, unwrapped
@@ -63,13 +64,6 @@ class Lockstep:
     def values(self) -> Mapping[str, Value]:
         """What is known of the variables; computed when two accesses have to be compared."""
         return _values(self.bodies, self.function, bool(self._shared.given or self._shared.volatile))
-
-    @cached_property
-    def _fences(self) -> list[int]:
-        """The tokens that may name a barrier for the compiler, in order."""
-        tokens, reach = self.bodies.tokens, self.bodies.reach
-        named = (name for name in tokens.names if _names_fence(name) or not _SYNCS.isdisjoint(reach.get(name, ())))
-        return sorted(index for name in named for index in tokens.names[name])
 
     @cached_property
     def steps(self) -> frozenset[str]:
@@ -182,7 +176,7 @@ class Lockstep:
             return True
         if statement.kind in ("if", "for", "while", "switch"):
             return False
-        if not stands_in(statement, self._fences):
+        if not stands_in(statement, _fence_places(self.bodies)):
             return False
         for call in calls(statement):
             found = collective(call)
@@ -304,6 +298,16 @@ def lockstep_functions(bodies: Bodies, functions: Iterable[Function]) -> Mapping
     return found
 
 
+def _fence_places(bodies: Bodies) -> list[int]:
+    """The tokens that may name a barrier for the compiler, in order."""
+    known = bodies.memo.get("fences")
+    if known is None:
+        tokens, reach = bodies.tokens, bodies.reach
+        named = (name for name in tokens.names if _names_fence(name) or not _SYNCS.isdisjoint(reach.get(name, ())))
+        known = bodies.memo["fences"] = sorted(index for name in named for index in tokens.names[name])
+    return cast("list[int]", known)
+
+
 def _names_fence(name: str) -> bool:
     return name in _FENCES or "SYNC" in name or "BARRIER" in name.upper()
 
@@ -311,7 +315,7 @@ def _names_fence(name: str) -> bool:
 def _values(bodies: Bodies, function: Function, exchanges: bool) -> Mapping[str, Value]:
     """What is known of the variables; in a helper for exchanges, or that nobody calls, integers index by thread."""
     values = flow_of(bodies, function).final
-    called = not exchanges and any(bodies.calls(caller, function.name) for caller in bodies.functions)
+    called = not exchanges and any(map(bodies.is_own, bodies.callers(function.name)))
     if function.is_kernel or called:
         return values
     guessed = {

@@ -57,7 +57,7 @@ def _callers_are_plain(unit: Unit, function: Function) -> bool:
     if not unit.source.path.lower().endswith(_SOURCES):
         return False
     bodies = bodies_of(unit)
-    callers = [caller for caller in bodies.functions if caller != function and bodies.calls(caller, function.name)]
+    callers = [one for one in bodies.callers(function.name) if bodies.is_own(one) and one != function]
     texts = (unit.tokens.texts[caller.head.opening : caller.head.end] for caller in callers)
     return bool(callers) and not any("volatile" in text for text in texts)
 

@@ -90,8 +90,8 @@ class Spins:
     def _common_guards(self) -> tuple[Node, ...]:
         """`threadIdx.x == 0` where every call of a device function in this file stands below such a condition."""
         guarded: list[Node] = []
-        for caller in self.bodies.functions:
-            if caller == self.function or not self.bodies.calls(caller, self.function.name):
+        for caller in self.bodies.callers(self.function.name):
+            if caller == self.function or not self.bodies.is_own(caller):
                 continue
             there = Spins(self.bodies, caller)
             for guards in there.guards_of(caller.body, self.function.name, ()):

@@ -107,7 +107,7 @@ def _passed(bodies: Bodies, function: Function) -> dict[str, list[tuple[Value, .
     if function.is_kernel:
         return {}
     found: list[tuple[Value, ...]] = []
-    for caller in bodies.all_functions:
-        if caller != function and bodies.calls(caller, function.name):
+    for caller in bodies.callers(function.name):
+        if caller != function:
             found += [arguments for name, arguments in flow_of(bodies, caller).calls if name == function.name]
     return {function.name: found}

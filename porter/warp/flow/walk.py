@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 from porter.cpp.constants import WARP
 from porter.cpp.lex import STRING
@@ -143,8 +144,7 @@ class Flow(CallEvaluation):
                 widest = max(joined.spread, spread)
                 kept = joined.role if widest is joined.spread else ""
                 state.values[name] = Value(widest, kept)
-        exits = [e for s in (then, other) if s is not None for e in s.exits if e not in state.exits]
-        state.exits = (*state.exits, *dict.fromkeys(exits))
+        state.exits = _with_new(state.exits, then.exits, other.exits if other is not None else ())
         state.masks |= then.masks | (other.masks if other is not None else frozenset())
 
     def _loop(self, node: Node, state: State) -> None:
@@ -240,6 +240,15 @@ _STATEMENTS = {
     "jump": Flow._exit,
     "asm": Flow._asm,
 }
+
+
+def _with_new(known: tuple[Node, ...], *others: tuple[Node, ...]) -> tuple[Node, ...]:
+    """The exits that were known and those that branches add; branches begin with what was known."""
+    added = [e for exits in others for e in (exits[len(known) :] if exits[: len(known)] == known else exits)]
+    if not added:
+        return known
+    highest = max(map(attrgetter("first"), known), default=-1)
+    return (*known, *(e for e in dict.fromkeys(added) if e.first > highest or e not in known))
 
 
 def _is_constant(written_type: str) -> bool:

@@ -87,7 +87,7 @@ def _in_place(view: View, accepted: list[Attempt]) -> frozenset[str]:
 
 def _other_caller(view: View, name: str, kernels: set[int], names: set[str]) -> bool:
     """Whether code that keeps 32 lanes mentions a helper."""
-    inside = [f for f in view.bodies.functions if view.bodies.calls(f, name)]
+    inside = [f for f in view.bodies.callers(name) if view.bodies.is_own(f)]
     if any(f.head.begin not in kernels and (f.is_kernel or f.name not in names) for f in inside):
         return True
     tokens = view.tokens

@@ -6,7 +6,8 @@ import bisect
 import re
 from collections.abc import Iterator
 
-from porter.cpp.conditionals import Group, find_groups, knows_hip
+from porter.cpp.conditionals import Group, Groups, find_groups, group_at, knows_hip
+from porter.cpp.constants import number
 from porter.cpp.lex import Directive, Tokens
 from porter.engine.unit import Unit
 from porter.model import Span
@@ -33,10 +34,13 @@ def sole_code(unit: Unit) -> frozenset[int]:
     if any(bound is not None and bound[0] in ("<", "<=") and bound[1] > _USUAL for bound in bounds.values()):
         return frozenset()
     groups = find_groups(tokens)
+    by_line: dict[int, list[tuple[str, int] | None]] = {}
+    for index, directive in places:
+        by_line.setdefault(directive.start, []).append(bounds[index])
     found = {
         index
         for index, directive in places
-        if _asks_for_newer([bounds[other] for other, of in places if of is directive])
+        if _asks_for_newer(by_line[directive.start])
         and (group := _group_of(groups, directive)) is not None
         and not knows_hip(group, tokens)
         and _is_alone(unit, group, directive)
@@ -47,7 +51,8 @@ def sole_code(unit: Unit) -> frozenset[int]:
 def _bound(tokens: Tokens, index: int) -> tuple[str, int] | None:
     """`__CUDA_ARCH__ >= 800` -> (">=", 800)"""
     after = tokens.texts[index + 1 : index + 3]
-    return (after[0], int(after[1])) if len(after) == 2 and after[1].isdigit() else None
+    value = number(after[1]) if len(after) == 2 else None
+    return None if value is None else (after[0], value)
 
 
 def _asks_for_newer(bounds: list[tuple[str, int] | None]) -> bool:
@@ -55,8 +60,10 @@ def _asks_for_newer(bounds: list[tuple[str, int] | None]) -> bool:
     return bool(lowest) and min(lowest) > 0 and max(lowest) <= _NEWEST and max(lowest) > _USUAL
 
 
-def _group_of(groups: tuple[Group, ...], directive: Directive) -> Group | None:
-    return next((group for group in groups if directive in group.directives), None)
+def _group_of(groups: Groups, directive: Directive) -> Group | None:
+    """The group that a directive belongs to: one within a branch belongs to none."""
+    group = group_at(groups, directive.start)
+    return group if group is not None and directive in group.directives else None
 
 
 def _is_alone(unit: Unit, group: Group, directive: Directive) -> bool:

@@ -27,7 +27,7 @@ _MIXED = {"s8": ("s8", "u8"), "s4": ("s4", "u4"), "fp8": ("e4m3", "e5m2")}
 _REGISTERS = {"f32": "f32", "f16": "b32", "s32": "s32", "f64": "f64"}
 
 
-@on(r"mma\.sync\.aligned\.m(\d+)n(\d+)k(\d+)\.row\.col(\.satfinite)?\.(\w+)\.(\w+)\.(\w+)\.(\w+)")
+@on(r"mma\.sync\.aligned\.m(\d{1,4})n(\d{1,4})k(\d{1,4})\.row\.col(\.satfinite)?\.(\w+)\.(\w+)\.(\w+)\.(\w+)")
 def _mma(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
     need(operands, 4, match[0])
     m, n, k = (int(match[place]) for place in (1, 2, 3))

@@ -38,7 +38,7 @@ _REVIEWED = {
     "%globaltimer": "comes from the 100 MHz clock of MI300X, in steps of 10 ns [clock-units]",
     "%smid": "is sparse on gfx942, up to 511: no index into an array of one entry per multiprocessor [smid-sparse]",
 }
-_REFERENCE = re.compile(r"%(?:\[(\w+)\]|(\d+))")
+_REFERENCE = re.compile(r"%(?:\[(\w+)\]|(\d{1,9}))")
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*")
 _PLAIN = re.compile(r"[A-Za-z_]\w*|\d\w*")
 _EFFECT = re.compile(r"\+\+|--|(?<![=!<>])=(?!=)|\w\s*\(")

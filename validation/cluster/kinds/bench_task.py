@@ -11,10 +11,10 @@ from typing import Any
 
 from porter.validation.cases.case import CaseError
 from porter.validation.cases.hooks import HookFailed
-from porter.validation.cluster.codec import made, plain
 from porter.validation.cluster.here import here
 from porter.validation.estimate import bench as estimate
 from porter.validation.run import bench
+from porter.validation.run.codec import made, plain
 from porter.validation.verdict.outcome import FileError, Status
 
 from porter.system.cache import kept_folder

@@ -20,8 +20,8 @@ from porter.validation.build.run import (
     tools_of,
     torch_notes,
 )
-from porter.validation.cluster.codec import made, plain
 from porter.validation.cluster.here import here
+from porter.validation.run.codec import made, plain
 from porter.validation.toolchain.store import prune
 
 from porter.errors import Unusable

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from porter.validation.cluster.codec import plain
 from porter.validation.cluster.identity import short_identity
 from porter.validation.devices import registry
 from porter.validation.devices.core.hostcc import find_host_compiler
+from porter.validation.run.codec import plain
 from porter.validation.toolchain.clang import find_compiler
 from porter.validation.toolchain.headers import find_headers
 from porter.validation.toolchain.hipcc import find_hipcc
@@ -22,7 +22,7 @@ from porter.system.cache import cache_folder
 
 def do(payload: Mapping[str, Any]) -> Mapping[str, Any]:
     """The identity, with compilers and those devices that are asked for."""
-    devices = {name: registry.why_not(name) for name in payload.get("devices", ())}
+    devices = {name: registry.why_not_asked(name) for name in payload.get("devices", ())}
     found = replace(short_identity(), devices=devices, tools=_tools(), cache=str(cache_folder()))
     return {"identity": plain(found)}
 

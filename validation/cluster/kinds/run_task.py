@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from porter.validation.cluster.codec import made, plain
 from porter.validation.cluster.here import here
 from porter.validation.programs.compare import Agreement, both_sides, compare_one, programs_in
 from porter.validation.programs.launch import Options
+from porter.validation.run.codec import made, plain
 
 from porter.errors import Unusable
 

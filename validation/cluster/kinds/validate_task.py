@@ -11,8 +11,8 @@ from typing import Any
 
 from porter.validation.cases.case import Case, CaseError
 from porter.validation.cases.file import load_cases
-from porter.validation.cluster.codec import made, plain
 from porter.validation.cluster.here import here
+from porter.validation.run.codec import made, plain
 from porter.validation.run.crew import Answer, Crew
 from porter.validation.run.plan import Concluded, Request, conclude, prepare
 from porter.validation.toolchain.store import prune
@@ -40,7 +40,7 @@ def do(payload: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _concluded(path: Path, name: str, payload: Mapping[str, Any], request: Request) -> Concluded:
     try:
-        case = next((case for case in _cases(path, path.stat().st_mtime_ns) if case.name == name), None)
+        case = next((case for case in cases_at(path, path.stat().st_mtime_ns) if case.name == name), None)
         if case is None:
             return Concluded(None, (FileError(str(path), 1, f"there is no case {name!r} any more"),))
         task = prepare(case, tuple(payload["also"]), tuple(payload["devices"]), request)
@@ -52,6 +52,7 @@ def _concluded(path: Path, name: str, payload: Mapping[str, Any], request: Reque
 
 
 @functools.lru_cache(maxsize=16)
-def _cases(path: Path, stamp: int) -> tuple[Case, ...]:
+def cases_at(path: Path, stamp: int) -> tuple[Case, ...]:
+    """The cases of a file as it is at a time."""
     del stamp
     return load_cases(path)
