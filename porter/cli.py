@@ -13,7 +13,7 @@ import typer
 from porter import __version__
 from porter.commands.all import all_command
 from porter.commands.bench import bench_command
-from porter.commands.border import DONE, OUR_BUG, WORK_LEFT, guarded, report_bug
+from porter.commands.border import DONE, INTERRUPTED, OUR_BUG, WORK_LEFT, complain, guarded, report_bug
 from porter.commands.build import build_command
 from porter.commands.cases import cases_app
 from porter.commands.check import check_command
@@ -390,8 +390,12 @@ def main() -> None:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # children end, and temporary files go
-    with own_temporary_folder():
-        app()
+    try:
+        with own_temporary_folder():
+            app()
+    except KeyboardInterrupt:  # before a command began
+        complain("interrupted")
+        sys.exit(INTERRUPTED)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,8 @@ _CONDITIONS = frozenset({"if", "elif"})
 _OPERATORS = frozenset("[(*/%+-<>&|^,=!?:")
 _MACRO = re.compile(r"#[ \t]*define[ \t]+(\w+)[ \t]+[^\n]*\b(?:warpSize|HIPCUB_(?:DEVICE_)?WARP_THREADS)\b")
 _NOT_TYPES = frozenset({"return", "else", "do", "delete", "throw"})
+_OWN = re.compile(r"#[ \t]*define[ \t]+warpSize\b|\b(?:const|constexpr)\b[^;(){}\n]*\bwarpSize[ \t]*(?:=(?!=)|\{)")
+"""A macro or a constant of the project's own that has the name."""
 _ARITHMETIC = frozenset("()+-*/%")
 
 
@@ -88,6 +90,7 @@ class WarpSizeAsConstant(Rule):
         clean("__device__ int lane() { return threadIdx.x % warpSize; }", path="a.hip"),
         clean("__device__ int f() { const int w = warpSize; return w; }", path="a.hip"),
         clean("__device__ int size() { return warpSize; }", path="a.hip"),
+        reports("__device__ void f() { const bool w = warpSize == 64; constexpr int h = warpSize; }", path="a.hip"),
         clean(
             """
             #ifdef USE_ROCM
@@ -110,6 +113,15 @@ class WarpSizeAsConstant(Rule):
             effort=Effort.REVIEW,
         ),
         clean("__device__ int f() { return threadIdx.x / warpSize; }", path="a.h"),
+        clean(
+            """
+            namespace core {
+            constexpr int warpSize = 64;
+            __device__ void f() { constexpr int half = warpSize / 2; }
+            }
+            """,
+            path="a.hip",
+        ),
         clean("__device__ void f(int *s, int i) { if (i) s[0] = 1; else s[warpSize] = 2; }", path="a.h"),
         clean("constexpr int warpSize = 32;\n__global__ void k() { __shared__ float s[warpSize]; }", path="a.h"),
         clean("#ifndef USE_ROCM\n__device__ void f() { constexpr int half = warpSize / 2; }\n#endif", path="a.hip"),
@@ -117,7 +129,8 @@ class WarpSizeAsConstant(Rule):
 
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per statement."""
-        if not any(_is_own(unit, index) for index in unit.tokens.names.get(_NAME, ())):
+        own = any(_is_own(unit, index) for index in unit.tokens.names.get(_NAME, ()))
+        if not own and not any(_OWN.search(file.text) for file in (unit.source, *unit.program.headers)):
             yield from self._constants(unit)
         if not _is_asked_for(unit):
             yield from self._removed(unit)

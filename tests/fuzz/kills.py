@@ -100,6 +100,8 @@ def porter(*arguments: str, cache: Path, told: Path) -> int:
         main_of_porter()
     except SystemExit as ended:
         code = ended.code if isinstance(ended.code, int) else 0
+    except KeyboardInterrupt:  # before there was a command, as Python itself ends then
+        code = _INTERRUPTED
     finally:
         sys.stdout.flush()
         atexit._run_exitfuncs()

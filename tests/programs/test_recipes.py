@@ -29,6 +29,7 @@ run: $(program)
         ({"run": "./a", "tolerance": 1}, "unknown key 'tolerance'"),
         ({"run": "./a", "relative": "x"}, "must be a number"),
         ({"run": 3}, "must be a command"),
+        ({"run": "./a 'b"}, "No closing quotation"),
         ({"run": "./a", "build": 3}, "must be a list of commands"),
     ],
 )
@@ -48,7 +49,8 @@ def test_drafted_tables_are_read(tmp_path: Path) -> None:
     (tmp_path / "one/Makefile").write_text(MAKEFILE)
     (tmp_path / "one/main.cu").touch()
     (tmp_path / "two").mkdir()
-    (tmp_path / "two/CMakeLists.txt").write_text("add_test(NAME fast COMMAND tests/fast --quick)\n")
+    tests = "add_test(NAME fast COMMAND tests/fast --quick)\nadd_test(NAME open COMMAND tests/fast 'x)\n"
+    (tmp_path / "two/CMakeLists.txt").write_text(tests)
     (tmp_path / "three").mkdir()
     (tmp_path / "three/Makefile").write_text("all:\n\ttrue\n")
     (tmp_path / "porter.toml").write_text(as_toml(draft(tmp_path, ask_make=True)))

@@ -16,6 +16,7 @@ from porter.validation.cases.file import load_cases
 from porter.errors import Unusable
 from porter.project.manifest import NAME, read_manifest
 from porter.project.port import Request, port_in_place, port_to
+from porter.report.gap.inputs import as_written_by_porter, read_inputs
 from porter.settings import Choices, load_choices
 from porter.system.paths import is_inside, make_folders_to, named_by, place_inside
 from porter.system.reading import parsed_json, read_regular, read_toml
@@ -165,6 +166,16 @@ def test_only_regular_files_are_read(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="more than"):
         read_regular(tmp_path / "large", 99)
     assert read_regular(tmp_path / "large", 100) == bytes(100)
+
+
+def test_a_report_is_a_regular_file_with_names_that_can_be() -> None:
+    for name in ("/dev/zero", "/", "/none"):
+        with pytest.raises(Unusable):
+            read_inputs([Path(name)], Path())
+    with pytest.raises(Unusable, match="a name of a file"), as_written_by_porter([Path("a.json")]):
+        Path("x" * 5000).stat()
+    with pytest.raises(FileNotFoundError), as_written_by_porter([Path("a.json")]):
+        Path("/none/at/all").stat()
 
 
 def test_documents_that_are_none(tmp_path: Path) -> None:

@@ -71,6 +71,24 @@ PROBES: dict[str, tuple[str, str, str, set[str]]] = {
         MIXED.replace("& 31", "% WARP_SIZE").replace(">> 5", "/ WARP_SIZE"),
         set(),
     ),
+    "AMD's warp size as a constant": (
+        "k.hip",
+        "",
+        '#include "sum.h"\n__device__ void f() { int s[warpSize]; }\n',
+        {"V108"},
+    ),
+    "the project's own warpSize": (
+        "k.hip",
+        "#ifdef __GFX9__\n#define warpSize 64\n#else\n#define warpSize 32\n#endif\n",
+        '#include "sum.h"\n__device__ void f() { int s[warpSize]; }\n',
+        set(),
+    ),
+    "the project's own constant of that name": (
+        "k.hip",
+        "static constexpr int warpSize = 64;\n",
+        '#include "sum.h"\n__device__ void f() { int s[warpSize]; }\n',
+        set(),
+    ),
     "no branch for AMD": ("k.cu", SIZES.replace("USE_ROCM", "OLD"), COUNT, set()),
 }
 

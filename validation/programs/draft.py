@@ -73,20 +73,25 @@ def _started(output: str) -> Iterator[tuple[str, ...]]:
     """Commands that start a program of this folder."""
     for line in output.replace("\\\n", " ").splitlines():
         for part in re.split(r"&&|;", line):
-            try:
-                words = shlex.split(part)
-            except ValueError:
-                continue
+            words = _split(part)
             while words and (words[0] in _LAUNCHERS or "=" in words[0]):
                 words = words[1:]
             if words and words[0].startswith("./") and not any(word in ("|", ">", "<") for word in words):
                 yield tuple(words)
 
 
+def _split(command: str) -> list[str]:
+    """The words of a command; none where a quotation stays open."""
+    try:
+        return shlex.split(command)
+    except ValueError:
+        return []
+
+
 def _from_cmake(path: Path, root: Path) -> Iterator[Drafted]:
     folder = path.parent.relative_to(root).as_posix()
     for name, command in _ADD_TEST.findall(path.read_text("utf-8", "replace")):
-        words = tuple(word for word in shlex.split(command) if not word.startswith("$<"))
+        words = tuple(word for word in _split(command) if not word.startswith("$<"))
         if not words:
             continue
         run = (f"build/{words[0].removeprefix('./')}", *words[1:])

@@ -83,7 +83,10 @@ def _program(table: Mapping[str, Any]) -> Program:
 def _words(table: Mapping[str, Any], key: str) -> tuple[str, ...]:
     value = table.get(key, ())
     if isinstance(value, str):
-        return tuple(shlex.split(value))
+        try:
+            return tuple(shlex.split(value))
+        except ValueError as error:
+            raise Unusable(f"[[program]] {key} must be a command: {error}") from None
     if isinstance(value, (list, tuple)) and all(isinstance(word, str) for word in value):
         return tuple(value)
     raise Unusable(f"[[program]] {key} must be a command: a string, or a list of words")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 from jinja2 import UndefinedError
 
 from porter.errors import Unusable
-from porter.system.reading import parsed_json
+from porter.system.reading import read_json
 from porter.system.results import Store, is_store
 
 Document = Mapping[str, Any]
@@ -64,6 +65,15 @@ def as_written_by_porter(paths: Sequence[Path]) -> Iterator[None]:
     except (KeyError, TypeError, AttributeError, IndexError, ValueError, UndefinedError) as error:
         named = ", ".join(map(str, paths))
         raise Unusable(f"{named}: not as porter writes it ({type(error).__name__}: {error})") from error
+    except OSError as error:
+        if error.errno not in _OF_NAMES:
+            raise
+        named = ", ".join(map(str, paths))
+        raise Unusable(f"{named}: not as porter writes it (a name of a file: {error.strerror})") from error
+
+
+_OF_NAMES = frozenset({errno.ENAMETOOLONG, errno.ELOOP, errno.EINVAL})
+"""What a name alone can be wrong with."""
 
 
 def kind_of(document: Document) -> str | None:
@@ -87,7 +97,7 @@ def _documents(paths: Iterable[Path]) -> Iterator[tuple[Path, Document]]:
 
 def _read(path: Path) -> Document:
     try:
-        document = parsed_json(path.read_bytes())
+        document = read_json(path)
     except OSError as error:
         raise Unusable(f"{path}: {error.strerror}") from None
     except ValueError as error:
