@@ -15,6 +15,7 @@ import contextlib
 import importlib
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -41,6 +42,8 @@ LIBRARIES = {
     "Triton tutorials": "tutorials",
 }
 """By name: the module of its rows."""
+_GENERATED = re.compile(r"^_gen_module_[0-9a-f]{20,}\w*")
+"""Modules that FlagGems writes are named by a digest."""
 _SECONDS = 240
 """Of CPU, for one row."""
 
@@ -66,15 +69,15 @@ def library_of(name: str) -> Library:
     return found
 
 
-def _all(row: Row, call: Callable[..., Any], given: Tensors) -> list[torch.Tensor]:
-    """Outputs and gradients."""
+def _all(row: Row, call: Callable[..., Any], given: Tensors) -> list[torch.Tensor | None]:
+    """Outputs and gradients; a library may give none for a target."""
     inputs = tuple(t.detach().clone().requires_grad_(row.backward and t.is_floating_point()) for t in given)
     results = call(*inputs)
     outputs = [out for out in (results if isinstance(results, tuple) else (results,)) if isinstance(out, torch.Tensor)]
-    found = [out.detach() for out in outputs]
+    found: list[torch.Tensor | None] = [out.detach() for out in outputs]
     if row.backward:
         torch.stack([(out * _weights(out)).sum() for out in outputs]).sum().backward()  # type: ignore[no-untyped-call]
-        found += [t.grad for t in inputs if t.grad is not None]
+        found += [t.grad for t in inputs]
     return found
 
 
@@ -90,7 +93,8 @@ def _followed(result: Result) -> Iterator[None]:
     run = JITFunction.run
 
     def followed(self: Any, *args: Any, **kwargs: Any) -> Any:
-        name = f"{self.fn.__module__.rpartition('.')[2]}.{self.fn.__name__}"
+        module = _GENERATED.sub("generated", self.fn.__module__.rpartition(".")[2])
+        name = f"{module}.{self.fn.__name__}"
         if name not in result.tried:
             result.tried.append(name)
         done = run(self, *args, **kwargs)
@@ -123,7 +127,8 @@ def run(row: Row, device: str) -> Result:
             found = _all(row, row.call, given)
             if len(found) != len(wanted):
                 raise ValueError(f"{len(found)} results, {len(wanted)} expected")
-            result.error = max(_apart(a, b) for a, b in zip(found, wanted, strict=True))
+            pairs = zip(found, wanted, strict=True)
+            result.error = max(_apart(a, b) for a, b in pairs if a is not None and b is not None)
             result.status = "agrees" if result.error <= row.tolerance else "differs"
         except porter.KernelFault as error:
             result.status, result.said = "fault", str(error)
@@ -133,6 +138,7 @@ def run(row: Row, device: str) -> Result:
             result.status, result.said = "error", _told(error)
         finally:
             signal.setitimer(signal.ITIMER_PROF, 0)
+    result.ran = [name for name in result.tried if name in result.ran or name.rpartition(".")[2] in checks.kernels]
     result.notes, result.seconds = list(checks.notes), _cpu() - start
     if result.status == "agrees" and not checks.launches:
         result.status, result.said = "not run", "no kernel was launched"

@@ -18,7 +18,7 @@ _LOOP = r"\b(?:for|while)\b"
 
 _AROUND = frozenset((
     *("bias", "mask", "pad", "padding", "pack", "unpack", "transpose", "permute", "index", "indices", "copy", "init"),
-    *("offset", "offsets", "count", "check", "test"),
+    *("offset", "offsets", "count", "check", "test", "initialize", "prepare", "rotary", "rope", "moe", "and", "merge"),
 ))  # fmt: skip
 """Words of kernels that do something around it: `matmul_backward_bias` adds up columns."""
 
@@ -46,6 +46,7 @@ _KINDS = (
     _Kind("matrix product", ("[shd]?gemm", "matmul", "mat mul", "matrix (?:mul|multiply|multiplication)"), _LOOP,
           "torch.matmul, or hipBLASLt's hipblasLtMatmul"),
     _Kind("embedding", ("embedding", "embeddings"), r"\[[^\]]*\[|\[", "torch.nn.functional.embedding"),
+    _Kind("selection of the largest", ("top k", "topk"), _SHARES + "|" + _LOOP, "torch.topk"),
     _Kind("sort", ("sort", "bitonic", "radix sort"), _SHARES + "|" + _LOOP,
           "torch.sort, hipCUB's hipcub::DeviceRadixSort or rocPRIM's rocprim::radix_sort_keys"),
     _Kind("scan", ("scan", "prefix sum", "cumsum"), _SHARES,
@@ -89,6 +90,10 @@ class LibraryCounterpart(Rule):
         clean(
             "__device__ float softmax(float x) { return expf(x); } __global__ void k(float *x) { x[0] = softmax(1); }"
         ),
+        reports("__global__ void topKStage1(int *x) { for (int i = 0; i < 9; i++) x[0] += x[i]; }", effort=Effort.NONE),
+        clean("__global__ void applyRotaryEmbedding(float *x) { x[threadIdx.x] *= 2; }"),
+        clean("__global__ void topPSortInitialize(int *x) { for (int i = 0; i < 9; i++) x[i] = 0; }"),
+        clean("__global__ void moeScanKernel(int *x) { __syncthreads(); x[0] = 1; }"),
         clean("__global__ void softmax(float *x);"),
         clean("__global__ void matmul_backward_bias(float *x, int n) { for (int i = 0; i < n; i++) *x += x[i * n]; }"),
     )

@@ -190,10 +190,10 @@ class VirtualDriver:
         return (8, 0) if self.target.backend == "cuda" else (9, 4)
 
     def get_active_torch_device(self) -> Any:
-        """Where tensors lie."""
+        """Where tensors say that they lie."""
         import torch
 
-        return torch.device("cpu")
+        return torch.empty(0).device
 
     def get_device_interface(self) -> Any:
         """Synchronising the CPU does nothing."""
