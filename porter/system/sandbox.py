@@ -19,13 +19,22 @@ _CREATE, _ADD, _RESTRICT = 444, 445, 446
 _VERSION, _BENEATH = 1, 1
 _WRITE, _MOVE, _TRUNCATE = 0x1FF2, 0x2000, 0x4000
 """Writing, removing and making files of all kinds; renaming between folders (version 2); truncating (version 3)."""
+_OF_A_FILE = 0x2 | 0x4000
+"""Of those, what can be allowed for one file: writing and truncating."""
 _TCP = 0x3
+_DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "shm", "kfd", "dri", "nvidia*")
+"""Below /dev: what programs write to as a matter of course, and GPUs. Disks, terminals of others, memory are not."""
 _NO_NEW_PRIVILEGES, _NEW_NETWORK = 38, 0x40000000
 OFF = "PORTER_SANDBOX"
 
 
+def device_files() -> tuple[Path, ...]:
+    """What below /dev a process with kernels may write to."""
+    return tuple(path for name in _DEVICES for path in sorted(Path("/dev").glob(name)))
+
+
 def confine(writable: Iterable[Path]) -> str:
-    """Confines this process to writing below some folders; says what was not to be had, empty when all was."""
+    """Confines this process to writing to some files and below some folders; says what could not be had."""
     if os.environ.get(OFF) == "off":
         return f"{OFF}=off"
     if not sys.platform.startswith("linux"):
@@ -49,7 +58,8 @@ def _restrict(library: ctypes.CDLL, version: int, writable: Iterable[Path]) -> s
         for path in writable:
             place = os.open(path, os.O_PATH | os.O_CLOEXEC)
             try:
-                library.syscall(_ADD, rules, _BENEATH, struct.pack("=Qi", files, place), 0)
+                allowed = files if path.is_dir() else files & _OF_A_FILE
+                library.syscall(_ADD, rules, _BENEATH, struct.pack("=Qi", allowed, place), 0)
             finally:
                 os.close(place)
         if library.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0) or library.syscall(_RESTRICT, rules, 0):

@@ -81,3 +81,26 @@ print(said)
         pytest.skip(said[-1])
     assert said[:3] == ["refused"] * 3, done.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["mine"]
+
+
+@linux
+def test_of_the_devices_a_worker_writes_to_harmless_ones_and_gpus(tmp_path: Path) -> None:
+    """A disk is a file below /dev, too."""
+    code = """
+from pathlib import Path
+from porter.system.sandbox import confine, device_files
+said = confine(device_files())
+for name in ("null", "shm/porter-test"):
+    Path("/dev", name).write_text("x")
+Path("/dev/shm/porter-test").unlink()
+try:
+    Path("/dev/porter-test").write_text("x")
+except OSError:
+    print("refused")
+print(said)
+"""
+    done = python(code)
+    said = done.stdout.splitlines()
+    if said and said[-1]:
+        pytest.skip(said[-1])
+    assert said == ["refused", ""], done.stderr
