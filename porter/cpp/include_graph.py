@@ -47,6 +47,56 @@ def reached_from(edges: Mapping[str, Iterable[str]], paths: Iterable[str]) -> se
     return seen
 
 
+@dataclass(frozen=True, slots=True)
+class Circles:
+    """A graph's files by the circles in which they include one another; most stand alone. What a circle includes comes
+    before it."""
+
+    members: tuple[tuple[str, ...], ...]
+    below: tuple[tuple[int, ...], ...]
+    """The circles that each includes, itself not among them."""
+
+
+def circles(edges: Mapping[str, Iterable[str]]) -> Circles:
+    """Tarjan's strongly connected components, without recursion: a chain of includes may be as long as the project."""
+    order: dict[str, int] = {}
+    low: dict[str, int] = {}
+    circle_of: dict[str, int] = {}
+    members: list[tuple[str, ...]] = []
+    stack: list[str] = []
+    for start in edges:
+        if start in order:
+            continue
+        waiting = [(start, iter(edges.get(start, ())))]
+        order[start] = low[start] = len(order)
+        stack.append(start)
+        while waiting:
+            path, targets = waiting[-1]
+            for target in targets:
+                if target not in order:
+                    order[target] = low[target] = len(order)
+                    stack.append(target)
+                    waiting.append((target, iter(edges.get(target, ()))))
+                    break
+                if target not in circle_of:
+                    low[path] = min(low[path], order[target])
+            else:
+                waiting.pop()
+                if waiting:
+                    low[waiting[-1][0]] = min(low[waiting[-1][0]], low[path])
+                if low[path] == order[path]:
+                    circle = [stack.pop()]
+                    while circle[-1] != path:
+                        circle.append(stack.pop())
+                    circle_of.update(dict.fromkeys(circle, len(members)))
+                    members.append(tuple(circle))
+    below = tuple(
+        tuple(sorted({circle_of[target] for path in circle for target in edges.get(path, ())} - {number}))
+        for number, circle in enumerate(members)
+    )
+    return Circles(tuple(members), below)
+
+
 def may_be_found(path: str, name: str, known: Container[str]) -> bool:
     """Whether a build would find a file of the project for a name in an #include line of another without being told.
 

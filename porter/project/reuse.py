@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import json
+import operator
 import os
 import stat
 from collections.abc import Iterable, Mapping
+from itertools import compress
 from pathlib import Path
 
-from porter.cpp.include_graph import IncludeGraph
+from porter.cpp.include_graph import IncludeGraph, circles
 from porter.cpp.prescan import Scan
 from porter.project.discovery import Entry, Kind
 from porter.project.naming import Names
@@ -18,6 +21,7 @@ from porter.project.writing import content_at, sha256
 from porter.system.reading import read_regular
 
 _LARGE = 64 << 20
+_BITS = bytes.maketrans(b"01", b"\0\1")
 _KEPT = frozenset({Status.PORTED, Status.UNCHANGED, Status.COPIED})
 
 
@@ -64,6 +68,11 @@ def _digest(path: str, size: int) -> str | None:
         return None
 
 
+def _digits(mask: int) -> bytes:
+    """The bits of a number from the lowest on, a byte each: 0 or 1."""
+    return f"{mask:b}"[::-1].encode().translate(_BITS)
+
+
 def file_keys(
     run_key: str,
     digests: Mapping[str, str | None],
@@ -82,14 +91,25 @@ def file_keys(
     for island in graph.islands:
         if not headers.isdisjoint(island):
             islands |= dict.fromkeys(headers.intersection(island), _digest_of(island, digests))
+    reached = _reached(graph, digests)
     keys: dict[str, str] = {}
     for path, digest in digests.items():
         if digest is not None:
-            around = islands.get(path) or _digest_of(graph.reachable(path), digests)
+            around = islands.get(path) or reached[path]
             names = [declared.get(path, ()), (for_amd or {}).get(path, ())]
             what = json.dumps([run_key, path, digest, *names, dialects.get(path), around])
             keys[path] = sha256(what.encode())
     return keys
+
+
+def _reached(graph: IncludeGraph, digests: Mapping[str, str | None]) -> dict[str, str]:
+    """For each file a digest of itself and of all that it includes, directly or not."""
+    found = circles({path: graph.edges.get(path, ()) for path in digests})
+    of_circle: list[str] = []
+    for members, below in zip(found.members, found.below, strict=True):
+        own = _digest_of(sorted(members), digests)
+        of_circle.append(sha256(json.dumps([own, *sorted(of_circle[other] for other in below)]).encode()))
+    return {path: of_circle[number] for number, members in enumerate(found.members) for path in members}
 
 
 def _digest_of(paths: Iterable[str], digests: Mapping[str, str | None]) -> str:
@@ -111,14 +131,25 @@ def names_for_amd(graph: IncludeGraph, scans: Mapping[str, Scan]) -> dict[str, t
     return {path: tuple(sorted(names - others[path])) for path, names in amds.items() if names - others[path]}
 
 
-def _together(graph: IncludeGraph, names_of: Mapping[str, Iterable[str]]) -> dict[str, set[str]]:
-    included = {target for targets in graph.edges.values() for target in targets}
-    found: dict[str, set[str]] = {}
-    for path in sorted(names_of, key=lambda path: path in included):
-        if path in included and path in found:
-            continue
-        together = (path, *graph.reachable(path))
-        names = {name for one in together for name in names_of[one]}
-        for one in together:
-            found.setdefault(one, set()).update(names)
-    return found
+def _together(graph: IncludeGraph, names_of: Mapping[str, Iterable[str]]) -> dict[str, frozenset[str]]:
+    """For each file the names of all files that are reached from where it is reached from, as one number per circle:
+    sets of names cost the square of the project where everything includes the same headers."""
+    found = circles({path: graph.edges.get(path, ()) for path in names_of})
+    ordered = sorted({name for names in names_of.values() for name in names})
+    bits = {name: 1 << place for place, name in enumerate(ordered)}
+    masks: dict[int, int] = {}
+    total: list[int] = []
+    for members, below in zip(found.members, found.below, strict=True):
+        mask = functools.reduce(operator.or_, (bits[name] for path in members for name in names_of[path]), 0)
+        mask = functools.reduce(operator.or_, (total[other] for other in below), mask)
+        total.append(masks.setdefault(mask, mask))
+    shown = [0] * len(total)
+    is_included = {other for below in found.below for other in below}
+    for number in reversed(range(len(total))):
+        if number not in is_included:
+            shown[number] = total[number]
+        for other in found.below[number]:
+            mask = shown[other] | shown[number]
+            shown[other] = masks.setdefault(mask, mask)
+    meant = {mask: frozenset(compress(ordered, _digits(mask))) for mask in set(shown)}
+    return {path: meant[shown[number]] for number, members in enumerate(found.members) for path in members}

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from porter.cpp.include_graph import include_graph
+from hypothesis import given
+from hypothesis import strategies as some
+
+from porter.cpp.include_graph import IncludeGraph, include_graph, reached_from
 from porter.cpp.prescan import Scan
 from porter.project.reuse import declared_names, file_keys
 
@@ -107,3 +110,36 @@ def test_of_many_files_of_a_name_the_nearest_count() -> None:
     assert many["p20/lib/v.h"] == ("p20/lib/u.h",)
     assert len(many["p290/lib/v.h"]) == 30
     assert sum(map(len, many.values())) < 30 * 40
+
+
+PATHS = tuple(f"{letter}.cu" for letter in "abcdefg")
+NAMES = some.lists(some.sampled_from(("cudaA", "cudaB", "cudaC")), max_size=2).map(tuple)
+
+
+@given(
+    some.fixed_dictionaries({path: some.lists(some.sampled_from(PATHS), max_size=2).map(tuple) for path in PATHS}),
+    some.fixed_dictionaries(dict.fromkeys(PATHS, NAMES)),
+)
+def test_names_and_keys_of_any_graph(edges: dict[str, tuple[str, ...]], names: dict[str, tuple[str, ...]]) -> None:
+    """A unit is what nothing includes from outside of its circle; it shows all that it reaches together."""
+    graph = IncludeGraph(edges, {}, ())
+    reached = {path: reached_from(edges, (path,)) for path in PATHS}
+    units = [one for one in PATHS if all(other in reached[one] for other in PATHS if one in reached[other])]
+    expected = {
+        path: {name for unit in units if path in reached[unit] for other in reached[unit] for name in names[other]}
+        for path in PATHS
+    }
+    found = declared_names(graph, {path: Scan((), names[path]) for path in PATHS})
+    assert {path: set(one) for path, one in found.items()} == expected
+    before = file_keys("", dict.fromkeys(PATHS, "1"), graph, {}, {})
+    after = file_keys("", {**dict.fromkeys(PATHS, "1"), "c.cu": "2"}, graph, {}, {})
+    assert {path for path in PATHS if before[path] != after[path]} == {p for p in PATHS if "c.cu" in reached[p]}
+
+
+def test_a_chain_of_includes_may_be_as_long_as_the_project() -> None:
+    """Neither recursion nor work that grows faster than the chain."""
+    paths = [f"{number}.h" for number in range(20_000)]
+    graph = IncludeGraph(dict(zip(paths, ((path,) for path in paths[1:]), strict=False)), {}, ())
+    scans = {path: Scan() for path in paths} | {paths[-1]: Scan((), ("cudaX",))}
+    assert set(declared_names(graph, scans).values()) == {("cudaX",)}
+    assert len(set(file_keys("", dict.fromkeys(paths, "1"), graph, {}, {}).values())) == len(paths)
