@@ -96,6 +96,9 @@ def test_a_build_is_recorded(tmp_path: Path) -> None:
     (entry,) = json.loads((tmp_path / "compile_commands.json").read_text())
     assert entry["arguments"] == ["cc", "-DX=2", "-I", "include", "-c", "a.c", "-o", "a.o"]
     assert (tmp_path / "a.o").is_file()
+    again = porter("record", "--", "make", folder=tmp_path)
+    assert again.code == 0 and "has 1 from before" in again.stdout + again.stderr
+    assert json.loads((tmp_path / "compile_commands.json").read_text()) == [entry]
     assert porter("record", "--", "false", folder=tmp_path).code == 1
 
 
