@@ -103,8 +103,9 @@ class _Condition:
             self._place += self._next() == ")"
             return found
         if token in _TAKES_ONE:
+            name = self._next()
             self._place += 1
-            return of_name(self._tokens[self._place - 1]) if token == "DEFINED" else UNKNOWN
+            return of_name(name) if name and token == "DEFINED" else UNKNOWN
         operator = self._next()
         if _TAKES_TWO.fullmatch(operator):
             value = self._tokens[self._place + 1 : self._place + 2]

@@ -24,12 +24,18 @@ def record_command(
 
     @guarded
     def run() -> int:
-        from porter.project.recording import record
+        from porter.project.recording import held, record
 
         if not words:
             raise Unusable("say what builds the project: porter record -- make")
         code, count = record(tuple(words), output)
-        say(f"{output}: {count:,} compilations" + (f"; the build ended with {code}" if code else ""))
+        ended = f"; the build ended with {code}" if code else ""
+        if count:
+            say(f"{output}: {count:,} compilations{ended}")
+        else:  # all was built already, by a run that was interrupted perhaps
+            count = held(output)
+            before = f"; {output} has {count:,} from before" if count else ""
+            say(f"nothing was compiled{before}{ended}")
         if count:
             next_step("porter", "port", ".", "-o", "OUT")
         return DONE if code == 0 and count else WORK_LEFT

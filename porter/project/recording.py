@@ -13,6 +13,7 @@ from typing import Any
 from porter.errors import Unusable
 from porter.project.writing import content_of, write_atomically
 from porter.system.programs import found_program
+from porter.system.reading import read_regular
 
 COMPILERS = ("nvcc", "hipcc", "clang++", "clang", "g++", "gcc", "c++", "cc")
 _SOURCES = (".cu", ".hip", ".c", ".cc", ".cpp", ".cxx")
@@ -67,6 +68,15 @@ def record(words: tuple[str, ...], output: Path) -> tuple[int, int]:
         text = json.dumps(list(kept.values()), indent=1) + "\n"
         write_atomically(output, content_of(text.encode()), 0o644)
     return code, len(kept)
+
+
+def held(output: Path) -> int:
+    """How many compilations the file has."""
+    try:
+        entries = json.loads(read_regular(output))
+    except (OSError, ValueError, RecursionError):
+        return 0
+    return sum(isinstance(entry, dict) and "file" in entry for entry in entries) if isinstance(entries, list) else 0
 
 
 def _entries(call: list[Any]) -> list[dict[str, Any]]:

@@ -36,6 +36,7 @@ class CudaCompilerGuard(Rule):
         reports("#define __CUDACC__\nint a;", effort=Effort.REVIEW, path="a.h"),
         clean("#if defined(__CUDACC__) || defined(__HIPCC__)\nint a;\n#endif", path="a.h"),
         clean("#if defined(__CUDACC__)\nint a;\n#elif defined(__HIP_PLATFORM_AMD__)\nint b;\n#endif", path="a.h"),
+        clean("#if defined(__CUDACC__)\nint a;\n#elif defined(HIP)\nint b;", path="a.h"),
         clean("#ifdef USE_ROCM\n#else\n#ifdef __CUDACC__\nint a;\n#endif\n#endif", path="a.h"),
     )
 
@@ -46,7 +47,10 @@ class CudaCompilerGuard(Rule):
         for name in _MACROS:
             for index in tokens.names.get(name, ()):
                 directive = tokens.directive_of(index)
-                if directive is None or knows_hip(group_at(groups, directive.start), tokens):
+                if directive is None:
+                    continue
+                group = group_at(groups, directive.start)
+                if knows_hip(group, tokens) or (group is None and directive.name in _CONDITIONS):
                     continue
                 span = unit.span(index)
                 if directive.name in _CONDITIONS:

@@ -52,7 +52,7 @@ class CharVectorComponent(Rule):
                 if (
                     last is None
                     or tokens.texts[index - 1] not in ("(", ",")
-                    or tokens.texts[last + 1] not in (",", ")")
+                    or not (unit.next_is(last, ",") or unit.next_is(last, ")"))
                 ):
                     continue
                 callee = _callee(tokens, index)
@@ -86,8 +86,10 @@ def _component(tokens: Tokens, index: int) -> int | None:
     place = index + 1
     if tokens.texts[place : place + 1] == ["["]:
         place = tokens.partner.get(place, place) + 1
-    member = tokens.texts[place + 1] if tokens.texts[place : place + 1] in (["."], ["->"]) else ""
-    return place + 1 if member in _MEMBERS else None
+    match tokens.texts[place : place + 2]:
+        case ["." | "->", member] if member in _MEMBERS:
+            return place + 1
+    return None
 
 
 def _callee(tokens: Tokens, index: int) -> int | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes
+from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes, reports
 from porter.warp.flow.lockstep_gaps import Function, Gap, Lockstep, gaps_of, plain_pointers
 
 _BARRIER = "porter::syncwarp();"
@@ -133,6 +133,15 @@ class MissingWaveBarrier(Rule):
             }
             """
         ),
+        reports(
+            """
+            __global__ void e() {
+              __shared__ int s[64];
+              int t = threadIdx.x;
+              if (t < 16) { s[t] = [[[[[]]]]] p() x[] = s[] }
+            }
+            """
+        ),
     )
 
     def find(self, unit: Unit) -> Iterator[Finding]:
@@ -141,6 +150,12 @@ class MissingWaveBarrier(Rule):
             yield self._finding(unit, function, walk, gaps)
 
     def _finding(self, unit: Unit, function: Function, walk: Lockstep, gaps: tuple[Gap, ...]) -> Finding:
+        first = gaps[0].statement
+        bases = ", ".join(sorted({gap.base for gap in gaps}))
+        exchange = f"lanes of a warp exchange {bases} without a barrier"
+        if any(unit.tokens.texts[gap.statement.last] not in (";", "}") for gap in gaps):
+            message = f"{exchange}, and where a statement ends cannot be read [warp-synchronous-no-volatile]"
+            return self.finding(unit, unit.span(first.first, first.last), message, Effort.MANUAL)
         edits = tuple(edit for gap in gaps for edit in _edits(unit, gap))
         count = len(gaps)
         if any(gap.base in function.parameters for gap in gaps):
@@ -148,10 +163,8 @@ class MissingWaveBarrier(Rule):
             ends = _ends(unit, function, walk, declared)
             edits += (*ends, *pointers)
             count += len(ends)
-        first = gaps[0].statement
-        bases = ", ".join(sorted({gap.base for gap in gaps}))
         message = (
-            f"lanes of a warp exchange {bases} without a barrier; the compiler reorders that on gfx942: "
+            f"{exchange}; the compiler reorders that on gfx942: "
             f"{count} wave barrier{'s' if count > 1 else ''} added [warp-synchronous-no-volatile]"
         )
         return self.finding(unit, unit.span(first.first, first.last), message, Effort.NONE, edits, (_HEADER,))

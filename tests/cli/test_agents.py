@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -12,6 +13,10 @@ from tests.cli.command import porter
 from tests.tree.trees import make_tree
 
 mcp = pytest.importorskip("mcp", reason="the extra mcp is not installed")
+INITIALIZE = (
+    b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2024-11-05","capabilities":{},'
+    b'"clientInfo":{"name":"x","version":"1"}}}\n'
+)
 KERNEL = "#include <cuda_runtime.h>\n__global__ void k(float *x) { x[0] = __shfl_sync(~0u, x[1], 0); }\n"
 
 
@@ -43,6 +48,27 @@ def test_an_assistant_ports_and_asks(tmp_path: Path) -> None:
     assert is_error
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "said",
+    [
+        b"",
+        b"garbage\n",
+        b'{"jsonrpc":"2.0"}\n',
+        b'{"a":',
+        b"\xff\xfe\n" * 200,
+        b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}\n' * 50,
+        INITIALIZE,
+    ],
+    ids=["nothing", "words", "no-method", "half", "bytes", "uninitialised", "a-client-that-leaves"],
+)
+def test_whatever_a_client_says_before_it_leaves_is_no_bug(said: bytes) -> None:
+    """The package closes stdout, and cannot log where nobody listens any more."""
+    done = subprocess.run([sys.executable, "-m", "porter", "mcp"], input=said, capture_output=True, timeout=120)
+    assert done.returncode == 0, done.stderr.decode(errors="replace")
+    assert b"bug in porter" not in done.stderr
+
+
 def test_a_name_is_explained_by_version() -> None:
     assert "every ROCm since" in porter("explain", "cudaMalloc").stdout
     told = porter("explain", "__shfl_sync").stdout
@@ -70,6 +96,9 @@ def test_a_build_is_recorded(tmp_path: Path) -> None:
     (entry,) = json.loads((tmp_path / "compile_commands.json").read_text())
     assert entry["arguments"] == ["cc", "-DX=2", "-I", "include", "-c", "a.c", "-o", "a.o"]
     assert (tmp_path / "a.o").is_file()
+    again = porter("record", "--", "make", folder=tmp_path)
+    assert again.code == 0 and "has 1 from before" in again.stdout + again.stderr
+    assert json.loads((tmp_path / "compile_commands.json").read_text()) == [entry]
     assert porter("record", "--", "false", folder=tmp_path).code == 1
 
 

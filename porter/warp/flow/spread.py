@@ -89,7 +89,7 @@ def binary(operator: str, left: Value, right: Value, constant: int | None) -> Va
 
 
 def _divisor(operator: str, right: Value) -> int | None:
-    if right.constant is None:
+    if right.constant is None or right.constant < 0:
         return None
     return right.constant if operator == "/" else 1 << min(right.constant, 40)
 
