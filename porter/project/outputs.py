@@ -48,7 +48,11 @@ def _make_folder(path: Path) -> None:
 
 def remove_temporaries(out: Path, project: Project) -> None:
     """Removes what a run that was killed left of files it was writing."""
-    for folder in (out, *(out / entry.path for entry in project.entries if entry.kind is Kind.FOLDER)):
+    folders = [out, *(out / entry.path for entry in project.entries if entry.kind is Kind.FOLDER)]
+    own = out / "porter"  # of support headers
+    if own not in folders and own.is_dir() and not own.is_symlink():
+        folders.append(own)
+    for folder in folders:
         for path in folder.iterdir():
             if is_temporary(path.name) and path.name != begun.NAME and not path.is_dir():
                 path.unlink()

@@ -63,7 +63,8 @@ class CoordinateAsTemplateArgument(Rule):
 def _is_auto(unit: Unit, index: int) -> bool:
     """`auto name = threadIdx.x` and no more."""
     texts = unit.tokens.texts
-    return texts[index - 1] == "=" and texts[index - 3 : index - 2] == ["auto"] and texts[index + 3] in (";", ",")
+    ends = texts[index + 3 : index + 4] in ([";"], [","])
+    return ends and texts[index - 1] == "=" and texts[index - 3 : index - 2] == ["auto"]
 
 
 def _is_deduced_argument(unit: Unit, index: int) -> bool:

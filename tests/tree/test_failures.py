@@ -129,6 +129,11 @@ def test_a_run_that_was_killed_at_once_is_gone_on_with(tmp_path: Path, monkeypat
     assert codes(port(source, out)) == []
     once = listing(out)
     assert not any("porter-tmp" in name for name in once)
+    left = out / "porter" / ".porter-tmp-12345"
+    left.parent.mkdir(exist_ok=True)
+    left.write_bytes(b"#")
+    port(source, out)
+    assert not left.exists()
     (out / NAME).unlink()
     with pytest.raises(Unusable, match="not written by porter"):
         port(source, out)
