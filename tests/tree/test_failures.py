@@ -132,6 +132,8 @@ def test_a_run_that_was_killed_at_once_is_gone_on_with(tmp_path: Path, monkeypat
     left = out / "porter" / ".porter-tmp-12345"
     left.parent.mkdir(exist_ok=True)
     left.write_bytes(b"#")
+    manifest = json.loads((out / NAME).read_text())
+    (out / NAME).write_text(json.dumps({**manifest, "complete": False}))
     port(source, out)
     assert not left.exists()
     (out / NAME).unlink()
