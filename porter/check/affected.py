@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from porter.check.overlay import Asked
 from porter.check.side import Side
 from porter.cpp.declarations import chunks, differing_names, is_readable, names_declared
+from porter.cpp.include_graph import reached_beyond
 from porter.cpp.lex import Tokens, lex
 
 Read = Callable[[str], str]
@@ -44,7 +45,7 @@ def reached(
     words: dict[str, frozenset[str]] = {}
     found: set[str] = set()
     for path, texts in changed.items():
-        including = _closure([path], users)
+        including = frozenset(reached_beyond(users, (path,)))
         names = differing_names(*map(lex, texts)) if texts is not None else None
         found |= including if names is None else _seeing(names, including, users, of, words)
     return frozenset(found)
@@ -81,7 +82,7 @@ def _seeing(
             more = _made_of(tokens[path], fresh)
             if more is None:
                 spread.add(path)
-                found |= _closure([path], users) & including
+                found |= reached_beyond(users, (path,)) & including
             else:
                 made |= more
         fresh = made - known
@@ -108,13 +109,3 @@ def _made_of(tokens: Tokens, names: set[str]) -> set[str] | None:
             return None
         found |= declared
     return found
-
-
-def _closure(paths: Iterable[str], users: Mapping[str, Collection[str]]) -> frozenset[str]:
-    seen: set[str] = set()
-    waiting = list(paths)
-    while waiting:
-        fresh = [user for user in users.get(waiting.pop(), ()) if user not in seen]
-        seen.update(fresh)
-        waiting += fresh
-    return frozenset(seen)

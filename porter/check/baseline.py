@@ -7,10 +7,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from porter.check.committed import read_committed, write_committed
 from porter.check.matching import Mark
 from porter.errors import Unusable
-from porter.project.writing import content_of, write_atomically
-from porter.system.reading import read_json
 
 NAME = ".porter-baseline.json"
 SCHEMA = "porter-baseline-1"
@@ -33,13 +32,9 @@ class Accepted(NamedTuple):
 def read_baseline(path: Path) -> tuple[Accepted, ...]:
     """The accepted gaps; none where there is no file."""
     try:
-        document = read_json(path)
+        document = read_committed(path)
     except FileNotFoundError:
         return ()
-    except OSError as error:
-        raise Unusable(f"{path}: {error.strerror}") from None
-    except ValueError as error:
-        raise Unusable(f"{path}: not JSON ({error}); is it in the middle of a merge?") from None
     try:
         if document["schema"] != SCHEMA:
             raise Unusable(f"{path}: a baseline of another porter ({document['schema']}); write it again")
@@ -83,7 +78,4 @@ def _json(entry: Accepted) -> dict[str, Any]:
 
 def write_baseline(path: Path, entries: Iterable[Accepted]) -> None:
     """Writes the file atomically."""
-    try:
-        write_atomically(path, content_of(baseline_text(entries).encode()), 0o644, sync=True)
-    except OSError as error:
-        raise Unusable(f"{path}: {error.strerror}") from None
+    write_committed(path, baseline_text(entries))

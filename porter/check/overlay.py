@@ -110,8 +110,7 @@ class Overlay:
         if path in self._facts:
             fact = self._facts[path]
             return fact.entry if fact is not None else None
-        row = self._index.row(path)
-        return Entry(path, Kind(row.kind), row.mode, row.size) if row is not None else None
+        return self._index_entry(path)
 
     def known(self, path: str) -> Known | None:
         """The quick look at a file."""
@@ -123,10 +122,7 @@ class Overlay:
 
     def _scan(self, path: str) -> Scan | None:
         """What a file of code includes and declares."""
-        if path in self._facts:
-            return self._new_scan(path)
-        row = self._index.row(path)
-        return row.scan if row is not None and row.is_code else None
+        return self._new_scan(path) if path in self._facts else self._old_scan(path)
 
     def _new_scan(self, path: str) -> Scan | None:
         fact = self._facts[path]

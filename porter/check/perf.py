@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from porter.check.committed import read_committed, write_committed
 from porter.check.proofs import Touched, is_touched
 from porter.check.result import Proof, Step
 from porter.errors import Unusable
-from porter.project.writing import content_of, write_atomically
-from porter.system.reading import read_json
 
 if TYPE_CHECKING:
     from porter.validation.estimate.bench import Estimated
@@ -179,13 +178,9 @@ def _time(nanoseconds: float) -> str:
 def read_estimates(path: Path) -> Estimates | None:
     """What the tree keeps; None where there is no file."""
     try:
-        document = read_json(path)
+        document = read_committed(path)
     except FileNotFoundError:
         return None
-    except OSError as error:
-        raise Unusable(f"{path}: {error.strerror}") from None
-    except ValueError as error:
-        raise Unusable(f"{path}: not JSON ({error}); is it in the middle of a merge?") from None
     try:
         if document["schema"] != SCHEMA:
             raise Unusable(f"{path}: estimates of another porter ({document['schema']}); write it again")
@@ -210,10 +205,7 @@ def _write(path: Path, estimates: Estimates) -> None:
     )
     head = f' "schema": "{SCHEMA}",\n "chip": {json.dumps(estimates.chip)},\n "measured": false,\n'
     text = f'{{\n{head} "estimates": [\n{rows}\n ]\n}}\n'
-    try:
-        write_atomically(path, content_of(text.encode()), 0o644, sync=True)
-    except OSError as error:
-        raise Unusable(f"{path}: {error.strerror}") from None
+    write_committed(path, text)
 
 
 def _row(one: Kept) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from porter.buildfiles.mentions import kind_of_build
 from porter.check.history import Base, Blob, contents, differences
 from porter.check.index import Damaged, Index, kept_trees, save_index
 from porter.check.overlay import Around, Fact, NotLocal, Overlay
-from porter.check.side import Machine, Side, known_build_file, look_quickly
+from porter.check.side import Machine, Side, build_file_at, look_quickly
 from porter.project.compilation import database_flags
 from porter.project.dialects import Told, is_build_list
 from porter.project.discovery import Entry, Kind, handlings, is_code, settings_folder
@@ -194,8 +194,7 @@ def _facts(root: Path, entries: Mapping[str, Entry | None], machine: Machine) ->
     known = look_quickly(root, code, machine)
     for path, entry in entries.items():
         if entry is not None and entry.kind is Kind.BUILD:
-            try:
-                known[path] = known_build_file(path, read_regular(root / path))
-            except OSError:
-                continue
+            one = build_file_at(root, path)
+            if one is not None:
+                known[path] = one
     return {path: Fact(entry, known.get(path)) if entry is not None else None for path, entry in entries.items()}

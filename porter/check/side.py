@@ -14,7 +14,7 @@ from porter.check.context import Place, Text
 from porter.check.fixes import Replacement, replacements
 from porter.check.store import Store
 from porter.cpp.clang.reached_headers import DEEPEST_CHAIN
-from porter.cpp.include_graph import IncludeGraph, include_graph, reached_from
+from porter.cpp.include_graph import IncludeGraph, include_graph, reached_beyond, reached_from
 from porter.cpp.prescan import Scan
 from porter.engine.context import run_key, shadowing
 from porter.names.table import is_cuda_header
@@ -94,13 +94,7 @@ class Side:
 
     def dependents(self, changed: Iterable[str]) -> frozenset[str]:
         """The files that include one of these, directly or not."""
-        seen: set[str] = set()
-        waiting = list(changed)
-        while waiting:
-            fresh = [user for user in self.users.get(waiting.pop(), ()) if user not in seen]
-            seen.update(fresh)
-            waiting += fresh
-        return frozenset(seen)
+        return frozenset(reached_beyond(self.users, changed))
 
     def seen_with(self, paths: Iterable[str]) -> frozenset[str]:
         """Files, those that they may be parsed through, and all that these include."""
@@ -225,10 +219,11 @@ def _is_alike(scans: Mapping[str, Scan], head: Side) -> bool:
 def build_files(root: Path, project: Project, paths: frozenset[str] | None = None) -> dict[str, Known]:
     """The build files of a project, or those of them that are asked for."""
     wanted = [e.path for e in project.entries if e.kind is Kind.BUILD and (paths is None or e.path in paths)]
-    return {path: one for path in wanted if (one := _build_file(root, path)) is not None}
+    return {path: one for path in wanted if (one := build_file_at(root, path)) is not None}
 
 
-def _build_file(root: Path, path: str) -> Known | None:
+def build_file_at(root: Path, path: str) -> Known | None:
+    """The quick look at one; None where it cannot be read."""
     try:
         return known_build_file(path, read_regular(root / path))
     except OSError:

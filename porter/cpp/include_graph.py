@@ -47,6 +47,11 @@ def reached_from(edges: Mapping[str, Iterable[str]], paths: Iterable[str]) -> se
     return seen
 
 
+def reached_beyond(edges: Mapping[str, Iterable[str]], paths: Iterable[str]) -> set[str]:
+    """All files that some include, directly or not; one of these only where it is come to again."""
+    return reached_from(edges, (target for path in paths for target in edges.get(path, ())))
+
+
 @dataclass(frozen=True, slots=True)
 class Circles:
     """A graph's files by the circles in which they include one another; most stand alone. What a circle includes comes

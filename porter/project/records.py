@@ -144,12 +144,7 @@ def from_json(document: Mapping[str, Any]) -> FileRecord:
         _two(document.get("touched", (0, 0))),
         typed(document.get("target"), str, type(None)),
         typed(document.get("edited", False), bool),
-        Scan(
-            *(
-                _strings(document.get(key, ()))
-                for key in ("includes", "declares", "vendor", "hides", "declares_for_amd")
-            )
-        ),
+        Scan(*(_strings(document.get(key, ())) for key in _SCANNED)),
         BuildUse(*_row(build, _BUILD_TYPES)) if build else None,
         _strings(document.get("support", ())),
         tuple(Entry(*_row(row, _ENTRY_TYPES)) for row in document.get("findings", ())),

@@ -53,6 +53,15 @@ def test_a_worker_cannot_take_more_memory_than_it_is_given() -> None:
     assert python(code, PORTER_WORKER_MEMORY="256").stdout == "refused\n"
 
 
+def confined(code: str) -> tuple[subprocess.CompletedProcess[str], list[str]]:
+    """What a program said whose last line is what `confine` could not do; skips where that is something."""
+    done = python(code)
+    said = done.stdout.splitlines()
+    if said and said[-1]:
+        pytest.skip(said[-1])
+    return done, said
+
+
 @linux
 def test_a_worker_writes_where_it_may_and_nowhere_else(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
@@ -75,10 +84,7 @@ for attempt in (write, move, remove):
         print("refused")
 print(said)
 """
-    done = python(code)
-    said = done.stdout.splitlines()
-    if said and said[-1]:
-        pytest.skip(said[-1])
+    done, said = confined(code)
     assert said[:3] == ["refused"] * 3, done.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["mine"]
 
@@ -99,8 +105,5 @@ except OSError:
     print("refused")
 print(said)
 """
-    done = python(code)
-    said = done.stdout.splitlines()
-    if said and said[-1]:
-        pytest.skip(said[-1])
+    done, said = confined(code)
     assert said == ["refused", ""], done.stderr

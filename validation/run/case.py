@@ -156,10 +156,11 @@ def check(task: Task, open_device: OpenDevice, say: Say) -> Checked:
                 break
             trials.append(str(trial))
             _one_trial(task, trial, sides, agreements, say)
+        for side in sides:
+            _ask_compiler(task, side, sides, open_device, say)
     except (CaseError, HookFailed) as found:
         error = (str(found.path), found.line, found.message)
     for side in sides:
-        _ask_compiler(task, side, sides, open_device, say)
         results[side.plan.key] = _finished(side, len(trials), error)
     ratios = tuple((s.plan.key, float(np.sqrt(s.squares / s.elements))) for s in sides if s.elements)
     ordered = tuple(results[plan.key] for plan in task.sides)
