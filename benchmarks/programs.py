@@ -14,6 +14,7 @@ import argparse
 import json
 import random
 import re
+import shlex
 import shutil
 import sys
 import tempfile
@@ -124,13 +125,14 @@ def attempt(source: Path, name: str, work: Path, given: argparse.Namespace) -> t
     if drafted is None:
         return Compared(name, Agreement.NOT_RUN, "no program in the Makefile's target run", "original"), (), 0
     port_tree(original, port)
-    failed = built(name, CUDA, original / folder, (drafted.build,))
+    where, steps = drafted.folder, [shlex.split(step) for step in drafted.build]
+    failed = built(name, CUDA, original / where, steps)
     if failed is not None:
         return failed, drafted.run[1:], 0
     options = Options(seconds=240, cpu_seconds=given.limit)
 
     def run_with(arguments: Sequence[str]) -> ProgramRun:
-        return run_program((drafted.run[0], *arguments), options, original / folder, keep=True)
+        return run_program((drafted.run[0], *arguments), options, original / where, keep=True)
 
     sized = choose(drafted.run[1:], run_with, int(given.budget), given.seconds)
     if sized.run.verdict.value == "no-launch":  # perhaps it wants peers
@@ -141,11 +143,11 @@ def attempt(source: Path, name: str, work: Path, given: argparse.Namespace) -> t
         reason = f"original: {sized.run.reason}"
         return Compared(name, agreement, reason, "original", sized.run), sized.arguments, sized.tried
     link_siblings(source, original, port)
-    failed = built(name, HIP, port / folder, (drafted.build,))
+    failed = built(name, HIP, port / where, steps)
     if failed is not None:
         return failed, sized.arguments, sized.tried
-    program = Program(name, (drafted.run[0], *sized.arguments), folder)
-    second = run_program(program.run, options, port / folder, keep=True)
+    program = Program(name, (drafted.run[0], *sized.arguments), where)
+    second = run_program(program.run, options, port / where, keep=True)
     return settle(program, sized.run, second, original, port, options), sized.arguments, sized.tried
 
 
