@@ -61,7 +61,7 @@ def test_smaller_still_where_the_first_is_too_much() -> None:
     sized = choose(["4096"], attempt, 10**9, 5.0)
     assert (sized.arguments, sized.run.verdict, sized.tried) == (("1",), Verdict.PASSED, 3)
     never = choose(["4096"], lambda words: _run(1, Verdict.TOO_LONG), 10**9, 5.0)
-    assert (never.arguments, never.run.verdict, never.tried) == (("8",), Verdict.TOO_LONG, 3)
+    assert (never.arguments, never.run.verdict, never.tried) == (("1",), Verdict.TOO_LONG, 3)
     assert choose(["2"], lambda words: _run(1, Verdict.TOO_LONG), 10**9, 5.0).tried == 2
     assert choose([], lambda words: _run(1, Verdict.TOO_LONG), 10**9, 5.0).tried == 1
 

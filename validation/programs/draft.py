@@ -86,7 +86,7 @@ def _started(output: str, folder: Path) -> Iterator[tuple[Path, tuple[str, ...]]
         where = within[-1]
         for part in re.split(r"&&|;", line):
             words = _split(part.strip().strip("()"))
-            while words and (words[0] in _LAUNCHERS or "=" in words[0]):
+            while words and (words[0].rpartition("/")[2] in _LAUNCHERS or "=" in words[0]):
                 words = words[1:]
             if words[:1] == ["cd"] and len(words) == 2:
                 where = Path(os.path.normpath(where / words[1]))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from porter.validation.programs.outcome import ProgramRun, Verdict
 from porter.validation.programs.output import says
@@ -83,15 +83,14 @@ def choose(arguments: Sequence[str], attempt: Try, budget: int, seconds: float) 
 
 
 def _smallest(arguments: Sequence[str], attempt: Try, first: Sized) -> Sized:
-    """The first of the smallest caps that fits; `first` when none does."""
-    number = first.tried
+    """The first of the smallest caps that fits; the last of all when none does."""
+    made = first
     for step in dict.fromkeys(capped(arguments, cap) for cap in SMALLEST):
-        if step != first.arguments:
-            number += 1
-            made = Sized(step, attempt(step), number, whole=False)
+        if step != made.arguments:
+            made = Sized(step, attempt(step), made.tried + 1, whole=False)
             if shows(made.run):
-                return made
-    return replace(first, tried=number)
+                break
+    return made
 
 
 def shows(run: ProgramRun) -> bool:
