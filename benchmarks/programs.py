@@ -141,7 +141,7 @@ def attempt(source: Path, name: str, work: Path, given: argparse.Namespace) -> t
     failed = built(name, CUDA, original / where, steps)
     if failed is not None:
         return failed, drafted.run[1:], 0
-    options = Options(seconds=240, cpu_seconds=given.limit)
+    options = Options(seconds=900, cpu_seconds=given.limit)
 
     def run_with(arguments: Sequence[str], limit: int = int(8 * given.seconds) + 1) -> ProgramRun:
         limited = replace(options, cpu_seconds=min(limit, given.limit))
