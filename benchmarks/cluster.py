@@ -4,8 +4,8 @@
 
 Tasks that do nothing, on worker processes of this machine: processor time per task of the client with its scheduler
 and of the workers, and the client's memory on the way. Then tasks that wait, on one worker and on two, in pairs: how
-much of the second worker's time is used, whatever else the machine does. With `--cases`, `porter validate` of these by one
-worker and by two, each with a new cache: there the client, its scheduler and the compilers want the same cores.
+much of the second worker's time is used, whatever else the machine does. With `--cases`, `porter validate` of these by
+one worker and by two, each with a new cache: there the client, its scheduler and the compilers want the same cores.
 """
 
 from __future__ import annotations
