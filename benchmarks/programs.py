@@ -120,7 +120,7 @@ def features(folder: Path) -> dict[str, Any]:
 
 
 def missing_data(source: Path, name: str) -> str:
-    """What the arguments name like a file and is not there; what the program writes is left out, as far as names tell."""
+    """What the arguments name like a file and is not there; what it writes is left out, as far as names tell."""
     folder = source / f"{name}-cuda"
     drafted = from_makefile(folder / "Makefile", folder)
     words = () if drafted is None else drafted.run[1:]
