@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from porter.validation.cases.case import Case, CaseError
+from porter.validation.cases.case import ANY_STRING, Case, CaseError
 from porter.validation.cases.file import find_case_files, load_cases
 from porter.validation.cases.runtime_text import kernel_file
 from porter.validation.devices import registry
@@ -237,7 +237,8 @@ def siblings(case: Case, kernels: Collection[str]) -> tuple[str, ...]:
 def unit_of(case: Case) -> tuple[object, ...]:
     """What tells apart what has to be compiled apart."""
     options = case.include_dirs, case.defines, case.cuda_options, case.hip_options
-    return case.source, case.string, case.port, case.root, options, case.reason_not_run("*")
+    string = case.string if case.string != ANY_STRING else (ANY_STRING, case.kernel)
+    return case.source, string, case.port, case.root, options, case.reason_not_run("*")
 
 
 def _task(case: Case, also: tuple[str, ...], devices: Sequence[str], request: Request) -> Task:
