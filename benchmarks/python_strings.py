@@ -95,7 +95,8 @@ def main() -> None:
         found = run(project, options.run, options.seed) if options.run else Counter()
         shown = ", ".join(f"{number} {status}" for status, number in sorted(found.items()))
         print(
-            f"| {project.name} | {project.calls} | {project.followed} | {project.cases} | {len(project.complete)} | {shown} |",
+            f"| {project.name} | {project.calls} | {project.followed} | {project.cases} | {len(project.complete)} |",
+            f"{shown} |",
             flush=True,
         )
         if options.why:

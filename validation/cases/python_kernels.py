@@ -47,6 +47,8 @@ class Passed:
     """In C++; a letter is a template parameter."""
     is_raw: bool
     is_result: bool
+    is_scalar: bool = False
+    """Used where there is no element: the call passes one value."""
 
 
 def marked(source: SourceFile, text: PythonSource) -> str:
@@ -89,10 +91,22 @@ def parameters_of(program: PythonProgram) -> tuple[Passed, ...]:
             kind = match["type"]
             if len(kind) > 1 and kind not in C_TYPES:
                 raise NotMade(f"{match['name']} is of type {kind}")
-            found.append(Passed(match["name"], C_TYPES.get(kind, kind), "raw" in match["words"], is_result))
+            is_raw = "raw" in match["words"]
+            is_scalar = not is_result and _is_scalar(program, match["name"], is_raw=is_raw)
+            found.append(Passed(match["name"], C_TYPES.get(kind, kind), is_raw and not is_scalar, is_result, is_scalar))
     if not found or not any(passed.is_result for passed in found):
         raise NotMade("it has no result")
     return tuple(found)
+
+
+def _is_scalar(program: PythonProgram, name: str, *, is_raw: bool) -> bool:
+    """Whether a parameter is used before the loop, or is raw and never indexed."""
+    word = re.escape(name)
+    texts = [(text.role, text.literal.text) for text in program.texts if text.literal is not None]
+    if is_raw:
+        return not any(re.search(rf"\b{word}\s*[\[.]", text) for _, text in texts)
+    around = [text for role, text in texts if role in ("loop_prep", "after_loop", "post_map_expr")]
+    return any(re.search(rf"(?<![\w.]){word}\b", text) for text in around)
 
 
 def letters(passed: tuple[Passed, ...]) -> tuple[str, ...]:
@@ -114,6 +128,9 @@ def _head(program: PythonProgram, passed: tuple[Passed, ...]) -> str:
     template = f"template <{', '.join(f'typename {kind}' for kind in kinds)}>\n" if kinds else ""
     shown: list[str] = []
     for one in passed:
+        if one.is_scalar:
+            shown.append(f"{one.type} {one.name}")
+            continue
         shown.append(f"{'' if one.is_result else 'const '}{one.type}* porter_{one.name}")
         shown += [f"long long {one.name}_size"] if one.is_raw else []
     return f"{template}__global__ void {name_of(program)}({', '.join(shown)}, long long porter_n) {{\n"
@@ -133,7 +150,7 @@ def _elements(passed: tuple[Passed, ...], index: str) -> str:
     return "".join(
         f"    {'' if one.is_result else 'const '}{one.type}& {one.name} = porter_{one.name}[{index}];\n"
         for one in passed
-        if not one.is_raw
+        if not one.is_raw and not one.is_scalar
     )
 
 

@@ -23,7 +23,7 @@ class PythonUnit:
     program: PythonProgram
     names: frozenset[str]
     """Variables that hold its texts."""
-    lines: range
+    lines: frozenset[int]
     """Of the call and its texts."""
     content: str = ""
     problem: str = ""
@@ -42,12 +42,12 @@ def python_units(path: Path, *, for_hip: bool = False) -> tuple[PythonUnit, ...]
 
 def _unit(source: SourceFile, program: PythonProgram, for_hip: bool) -> PythonUnit:
     names = frozenset(text.name for text in program.texts if text.name)
-    first = program.call.lineno
-    places = [first, program.call.end_lineno or first]
+    spans = [(program.call.lineno, program.call.end_lineno or program.call.lineno)]
     for text in program.texts:
         if text.literal is not None:
-            places += [source.position(text.literal.position(at))[0] for at in (0, len(text.literal.text))]
-    lines = range(min(places), max(places) + 1) if max(places) - min(places) < 1 << 20 else range(first, first + 1)
+            first, last = (source.position(text.literal.position(at))[0] for at in (0, len(text.literal.text)))
+            spans.append((first, last))
+    lines = frozenset(line for first, last in spans for line in range(first, last + 1))
     problem = next((text.problem for text in program.texts if text.problem), "")
     try:
         content = "" if problem else _content(source, program, for_hip)

@@ -141,7 +141,7 @@ def draft(source: Path, kernels: tuple[str, ...] = ()) -> Draft:
         raise Unusable("; ".join([said, *remarks]))
     taken: dict[str, int] = {}
     parts = [
-        _Case(unit.unit, one, _of_string(unit)).made(taken)
+        _Case(unit.unit, one, _of_string(unit), [*unit.notes]).made(taken)
         for unit in units
         for kernel in unit.unit.kernels
         if not kernels or kernel.name in kernels
@@ -201,6 +201,8 @@ class _Case:
             lines.append("cooperative = true")
         listed = (f"  {line if line.startswith('{') else _text(line)}," for line in shown)
         lines += ["arguments = [", *listed, "]", *self._constants(body)]
+        if arguments and all(argument.kind in ("in", "scalar", "struct", "null") for argument in arguments):
+            lines.append('not_run = "it writes to no argument: there is nothing to compare"')
         if any(argument.adds for argument in arguments):
             lines.append("deterministic = false")
         lines += _tolerance(arguments, self.unit.reached(kernel), renamed)
@@ -248,13 +250,16 @@ class _Case:
         """`__constant__` variables that the kernel names and the host sets."""
         found: list[str] = []
         host = self.unit.host
+        seen: set[str] = set()
         for match in re.finditer(r"__constant__\s+([\w ]+?)\s+(\w+)\s*((?:\[[^\]]*\]\s*)*);", host.text):
             kind, name = host.plain_type(match[1]), match[2]
             if not re.search(rf"\b{name}\b", host.text[: match.start()] + host.text[match.end() :]) or not re.search(
                 rf"\b{name}\b", body
             ):
                 continue
-            found.append(self._constant(kind, name, match[3], match.start()))
+            if name not in seen:
+                seen.add(name)
+                found.append(self._constant(kind, name, match[3], match.start()))
         return ["constants = [", *(f'  "{line}",' for line in found), "]"] if found else []
 
     def _constant(self, kind: str, name: str, sizes: str, position: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from porter.validation.cases.python_kernels import C_TYPES, NotMade, Passed, declared, letters, name_of, parameters_of
@@ -57,7 +58,7 @@ def _told_apart(
             yield one
             continue
         free = sorted(unit.names - {name for other in rivals for name in other.names})
-        yield StringUnit(free[0] if free else str(unit.line), one.unit, one.defines)
+        yield replace(one, name=free[0] if free else str(unit.line))
 
 
 def _unit(path: Path, root: ast.Module, same: Sequence[PythonUnit]) -> tuple[PythonUnit, StringUnit] | None:
@@ -71,11 +72,32 @@ def _unit(path: Path, root: ast.Module, same: Sequence[PythonUnit]) -> tuple[Pyt
         host = ""
         for names in _by_scope(root, same):
             host += as_host(names[0], names[1], types)
-    text = f"{own}\n{host}"
+        host += _named_instances(program)
+    defines = tuple(_defines(program, own))
+    macros = (define.partition("=") for define in defines if not define.endswith("="))
+    text = f"{own}\n{host}" + "".join(f"\n#define {name} {value or 1}" for name, _, value in macros) + "\n"
     inside = tuple(kernel for kernel in kernels_of(path, text) if kernel.span.start < len(own))
     if not inside:
         return None
-    return unit, StringUnit("", SourceText(path, Host(text, ()), inside), tuple(_defines(program, own)))
+    notes = _notes(program)
+    return unit, StringUnit("", SourceText(path, Host(text, ()), inside), defines, notes)
+
+
+def _notes(program: PythonProgram) -> tuple[str, ...]:
+    """What a draft assumes."""
+    if program.name not in ("ElementwiseKernel", "ReductionKernel"):
+        return ()
+    one = f"line {program.call.lineno}: {program.compiler.library} makes the kernel around the text"
+    found = [f"{one}, and its launch: arrays have no gaps here, grid and block are assumed"]
+    if program.compiler.library == "CuPy" and (kinds := letters(parameters_of(program))):
+        found.append(f"types that the call decides are assumed: {', '.join(kinds)}")
+    return tuple(found)
+
+
+def _named_instances(program: PythonProgram) -> str:
+    """`name_expressions` of CuPy: instances, wherever they are launched."""
+    names = re.findall(r"[\"']([A-Za-z_][\w:]*<[^\"'{}]*>)[\"']", program.words.get("name_expressions", ""))
+    return "".join(f"void python_names() {{ {name}<<<python(), python()>>>(); }}\n" for name in names)
 
 
 def _defines(program: PythonProgram, own: str) -> Iterator[str]:
@@ -198,27 +220,45 @@ def _around_expression(program: PythonProgram) -> tuple[str, str]:
         passed = parameters_of(program)
     except NotMade:
         return "", ""
-    kinds = letters(passed)
+    kinds, length = letters(passed), _free("n", {p.name for p in passed})
     head = f"template <{', '.join(f'typename {kind}' for kind in kinds)}>\n" if kinds else ""
-    shown = ", ".join(f"{'' if p.is_result else 'const '}{p.type}* {p.name}{_size_of(p)}" for p in passed)
-    head += f"__global__ void {name}({shown}, long long n) {{\n"
+    head += f"__global__ void {name}({', '.join(map(_declaration, passed))}, long long {length}) {{\n"
     is_tree = program.name == "ReductionKernel"
     if is_tree:
         results = "".join(f"  {p.name}[0] = total;\n" for p in passed if p.is_result)
-        body = (
-            f"  for (long long i = 0; i < n; ++i) {{\n total += {_indexed(texts['map_expr'], passed)};\n  }}\n{results}"
-        )
+        added = _indexed(texts["map_expr"], passed)
+        body = f"  for (long long i = 0; i < {length}; ++i) {{\n total += {added};\n  }}\n{results}"
     else:
-        body = f"  if (i < n) {{\n{_indexed(texts.get('operation', ''), passed)};\n  }}\n"
+        body = f"  if (i < {length}) {{\n{_indexed(texts.get('operation', ''), passed)};\n  }}\n"
     own = f"{texts.get('preamble', '')}\n{head}{body}}}\n"
-    types = [p.type if p.type not in kinds else "float" for p in passed]
-    lines = [
-        f"{kind}* {p.name} = new {kind}[{'1' if is_tree and p.is_result else 'n'}];"
-        for kind, p in zip(types, passed, strict=True)
-    ]
-    template = f"<{', '.join(['float'] * len(kinds))}>" if kinds else ""
-    given = ", ".join(f"{p.name}{', n' if p.is_raw else ''}" for p in passed)
-    return own, _launched(name + template, lines, f"{given}, n", is_tree=is_tree)
+    chosen = {kind: _likely(kind, passed, " ".join(texts.values())) for kind in kinds}
+    lines: list[str] = []
+    for one in passed:
+        kind = chosen.get(one.type, one.type)
+        count = "1" if is_tree and one.is_result else length
+        lines += [] if one.is_scalar else [f"{kind}* {one.name} = new {kind}[{count}];"]
+    template = f"<{', '.join(chosen.values())}>" if kinds else ""
+    given = ", ".join(f"{p.name}{f', {length}' if p.is_raw else ''}" for p in passed)
+    return own, _launched(name + template, lines, f"{given}, {length}", length, is_tree=is_tree)
+
+
+def _free(name: str, taken: set[str]) -> str:
+    """A name that is nobody's."""
+    return next(other for other in (name, "count", "elements", "porter_n") if other not in taken)
+
+
+def _declaration(passed: Passed) -> str:
+    if passed.is_scalar:
+        return f"{passed.type} {passed.name}"
+    return f"{'' if passed.is_result else 'const '}{passed.type}* {passed.name}{_size_of(passed)}"
+
+
+def _likely(kind: str, passed: Sequence[Passed], text: str) -> str:
+    """The type for a letter: one of integers where the text needs them."""
+    names = [re.escape(one.name) for one in passed if one.type == kind]
+    if any(re.search(rf"\[[^\]]*\b{name}\b", text) for name in names):
+        return "int"
+    return "int" if re.search(r"%|<<|>>|\^|~|(?<!&)&(?!&)|(?<!\|)\|(?!\|)", text) else "float"
 
 
 def _size_of(passed: Passed) -> str:
@@ -226,7 +266,7 @@ def _size_of(passed: Passed) -> str:
 
 
 def _indexed(text: str, passed: Sequence[Passed]) -> str:
-    names = {one.name for one in passed if not one.is_raw}
+    names = {one.name for one in passed if not one.is_raw and not one.is_scalar}
     return re.sub(r"(?<![\w.])[A-Za-z_]\w*", lambda word: f"{word[0]}[i]" if word[0] in names else word[0], text)
 
 
@@ -246,10 +286,12 @@ def _of_pycuda(program: PythonProgram, name: str, texts: Mapping[str, str]) -> t
         head = f"__global__ void {name}({arguments}, long n) {{\n"
         body = f"  if (i < n) {{\n{texts.get('operation', '')};\n  }}\n"
     own = f"{texts.get('preamble', '')}\n{head}{body}}}\n"
-    return own, _launched(name, lines, f"{given}, n", is_tree=is_tree)
+    return own, _launched(name, lines, f"{given}, n", "n", is_tree=is_tree)
 
 
-def _launched(name: str, lines: Sequence[str], given: str, *, is_tree: bool) -> str:
-    dimensions = f"1, {_TREE_THREADS}" if is_tree else f"(n + {_THREADS - 1}) / {_THREADS}, {_THREADS}"
-    inside = "\n".join(f"  {line}" for line in ("long n = 1000;", *lines, f"{name}<<<{dimensions}>>>({given});"))
+def _launched(name: str, lines: Sequence[str], given: str, length: str, *, is_tree: bool) -> str:
+    dimensions = f"1, {_TREE_THREADS}" if is_tree else f"({length} + {_THREADS - 1}) / {_THREADS}, {_THREADS}"
+    inside = "\n".join(
+        f"  {line}" for line in (f"long {length} = 1000;", *lines, f"{name}<<<{dimensions}>>>({given});")
+    )
     return f"void python_module() {{\n{inside}\n}}\n"

@@ -178,6 +178,10 @@ def settings(request: Request, devices: Sequence[str]) -> dict[str, object]:
     }
 
 
+_AS_NVRTC = ("--expt-relaxed-constexpr",)
+"""For NVRTC's headers, functions of the standard library are for the device, too."""
+
+
 def _file_error(error: CaseError) -> FileError:
     return FileError(str(error.path), error.line, error.message)
 
@@ -287,6 +291,8 @@ def _built_sides(case: Case, devices: Sequence[str]) -> Iterator[SidePlan]:
 
 def _program(case: Case, source: Path, language: str, also: tuple[str, ...]) -> Program:
     options = case.cuda_options if language == "cuda" else case.hip_options
+    if language == "cuda" and case.string is not None:
+        options = (*_AS_NVRTC, *options)
     source = kernel_file(case, source)
     return Program(source, case.kernel, language, case.include_dirs, case.defines, options, also)
 

@@ -104,7 +104,8 @@ class Module(ModuleBase[tuple[str, ...]]):
     def _refused(self, kernel: str, known: tuple[str, ...], block: Dim, shared: int) -> NotRun | None:
         return _refused(self.program.kernels[kernel], block, shared)
 
-    def _build(self, kernel: str, poison: bool) -> tuple[Image, tuple[str, ...]] | NotRun:
+    def translated(self, kernel: str, poison: bool = True) -> Translation | NotRun:
+        """A kernel in C, not built."""
         info = self.program.kernels.get(kernel)
         if info is None or kernel not in self.program.functions:
             return NotRun(f"no kernel named {kernel}; there are: {', '.join(self.program.kernels) or 'none'}")
@@ -117,11 +118,17 @@ class Module(ModuleBase[tuple[str, ...]]):
         missing = [s for s in translation.symbols if s.startswith(("data ", "got ")) and not self._has(s)]
         if missing:
             return NotRun(f"undefined symbol {missing[0].split()[1]}")
+        return translation
+
+    def _build(self, kernel: str, poison: bool) -> tuple[Image, tuple[str, ...]] | NotRun:
+        translation = self.translated(kernel, poison)
+        if isinstance(translation, NotRun):
+            return translation
         flags = (f"-O{self.device.level}", "-DLANES=64", *haste(self.device.compiler, translation))
         built = build(self.device.compiler, translation.source, flags, (CORE, FOLDER))
         if isinstance(built, HostBuildFailed):
             return NotRun(f"the host compiler rejected the translation: {built.output}")
-        return _image(info, built, translation), translation.symbols
+        return _image(self.program.kernels[kernel], built, translation), translation.symbols
 
     def _has(self, name: str) -> bool:
         kind, _, symbol = name.partition(" ")
