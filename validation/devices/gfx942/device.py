@@ -12,7 +12,16 @@ from pathlib import Path
 from porter.validation.devices.core import abi
 from porter.validation.devices.core.hostcc import HostBuildFailed, HostCompiler, build, find_host_compiler
 from porter.validation.devices.core.image import bind_with_images
-from porter.validation.devices.core.launch import CORE, Dim, Image, Options, dim3, execute, scalar_bytes
+from porter.validation.devices.core.launch import (
+    CORE,
+    Dim,
+    Image,
+    Options,
+    dim3,
+    execute,
+    prepare_runtime,
+    scalar_bytes,
+)
 from porter.validation.devices.core.memory import Argument, DeviceBuffer, Memory
 from porter.validation.devices.core.module import ModuleBase
 from porter.validation.devices.core.result import Array, NotRun, Outcome
@@ -149,6 +158,10 @@ class Device:
 
     name = "gfx942"
     lanes = LANES
+
+    def prepare(self) -> None:
+        """Begins what is needed before the first launch."""
+        prepare_runtime(self.compiler, LANES, FOLDER)
 
     @staticmethod
     def available() -> str | None:
