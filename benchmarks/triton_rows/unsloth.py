@@ -85,7 +85,7 @@ def _rotated(q: torch.Tensor, k: torch.Tensor) -> Tensors:
 
 def _loss(soft: float = 0.0, scale: float = 0.0) -> Callable[..., Any]:
     def call(logits: torch.Tensor) -> Any:
-        labels = _LABELS[:, : logits.shape[1]]
+        labels = _LABELS[:, : logits.shape[1]].contiguous()  # as rows that follow one another they are read
         return of(_KERNELS + "cross_entropy_loss", "fast_cross_entropy_loss")(logits, labels, soft, scale)
 
     return call

@@ -251,7 +251,7 @@ def _is_rocm() -> bool:
 
 
 _PLATFORM = types.SimpleNamespace(
-    is_rocm=_is_rocm, is_cuda=lambda: not _is_rocm(), is_cuda_alike=lambda: True, is_tpu=lambda: False,
+    is_rocm=_is_rocm, is_cuda=lambda: False, is_cuda_alike=lambda: True, is_tpu=lambda: False,
     has_device_capability=lambda *_: True, get_device_name=lambda *_: "none", is_fp8_fnuz=_is_rocm,
     get_device_capability=lambda *_: types.SimpleNamespace(major=9, minor=4, to_int=lambda: 94),
     fp8_dtype=lambda: torch.float8_e4m3fnuz if _is_rocm() else torch.float8_e4m3fn,
