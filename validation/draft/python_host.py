@@ -160,8 +160,8 @@ class _Scope:
             sides, place = self.sides(node.value), node.slice
             if sides is not None and isinstance(place, ast.Constant) and isinstance(place.value, int):
                 return sides[place.value] if place.value < len(sides) else None
-            if isinstance(node.value, ast.Attribute) and node.value.attr == "shape" and isinstance(place, ast.Constant):
-                return self._size(f"{ast.unparse(node.value.value)}_{place.value}")
+            if isinstance(node.value, ast.Attribute) and node.value.attr == "shape" and _is_whole(place):
+                return self._size(f"{ast.unparse(node.value.value)}_{ast.unparse(place)}")
         return None
 
     def _size(self, words: str) -> str:
@@ -445,6 +445,10 @@ def _calls(node: ast.stmt) -> list[ast.Call]:
 def _is_plain(call: ast.Call) -> bool:
     """Whether a call may be one of a function of the file: no type, no built-in that is read elsewhere."""
     return _last(call.func) not in {*_VALUES, *_FIT, "len", "min", "max", "print", "range", "dim3"}
+
+
+def _is_whole(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, int)
 
 
 def _last(node: ast.expr) -> str:
