@@ -22,7 +22,7 @@ class Cursor:
         self.places = places
         self.position = 0
         self.texts = [*[tokens.texts[index] for index in places], *NO_TEXTS]
-        self.kinds = [*[tokens.kinds[index] for index in places], *NO_KINDS]
+        self.kinds: list[str] = [*[tokens.kinds[index] for index in places], *NO_KINDS]
         self.count = len(places)
         self.depth = depth
         """Statements and expressions that are open around the position."""

@@ -9,6 +9,8 @@ The index is a copy. The user's own settings count only in the same few keys.
 from __future__ import annotations
 
 import contextlib
+import errno
+import itertools
 import os
 import re
 import shutil
@@ -31,6 +33,7 @@ _SETTINGS = re.compile(
 _VERBATIM = ("HEAD", "ORIG_HEAD", "FETCH_HEAD", "MERGE_HEAD")
 _LINKED = ("refs", "packed-refs", "reftable", "shallow")
 _LARGEST_REFERENCE = 1 << 20
+_LARGEST_INDEX = 1 << 30
 _UNCOPIED = ("GIT_", "SSH_ASKPASS", "EDITOR", "VISUAL", "PAGER", "HOME", "XDG_CONFIG_HOME", "PATH")
 
 
@@ -96,12 +99,27 @@ def _odd_files(work_tree: Path, clean: Path) -> Iterator[Path]:
             folders.remove(".git")
         yield from (Path(place, name) for name in _READ_ANYWHERE.intersection(files) if _is_odd(Path(place, name)))
     seen: set[str] = set()
-    for place, folders, files in os.walk(clean, followlinks=True):
+    places = (clean, *_alternates(clean / "objects"))
+    for place, folders, files in itertools.chain.from_iterable(os.walk(one, followlinks=True) for one in places):
         folders[:] = [name for name in folders if os.path.realpath(f"{place}/{name}") not in seen]
         seen |= {os.path.realpath(f"{place}/{name}") for name in folders}
         yield from (Path(place, name).resolve() for name in files if _is_odd(os.path.join(place, name)))  # noqa: PTH118
 
 
+def _alternates(objects: Path) -> list[Path]:
+    """The folders of objects that this one borrows from, and those that these borrow from."""
+    found, waiting = [objects], [objects]
+    while waiting and len(found) < _MOST_ALTERNATES:
+        here = waiting.pop()
+        for line in _short(here / "info" / "alternates").split(b"\n"):
+            place = Path(os.path.realpath(here), os.fsdecode(line))
+            if line and not line.startswith(b"#") and place not in found:
+                found.append(place)
+                waiting.append(place)
+    return found[1:]
+
+
+_MOST_ALTERNATES = 64
 _READ_ANYWHERE = frozenset({".gitignore", ".gitattributes"})
 
 
@@ -202,6 +220,8 @@ def _fill(clean: Path, found: Path, common: Path) -> None:
     (clean / "info" / "exclude").write_bytes(_short(common / "info" / "exclude"))
     for index in (found / "index", *found.glob("sharedindex.*")):
         if index.is_file():
+            if index.stat().st_size > _LARGEST_INDEX:
+                raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), str(index))
             shutil.copy2(index, clean / index.name)  # with its time, which tells git what may have changed since
     _write_config(clean, common)
 

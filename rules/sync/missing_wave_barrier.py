@@ -155,8 +155,7 @@ class MissingWaveBarrier(Rule):
         first = gaps[0].statement
         bases = ", ".join(sorted({gap.base for gap in gaps}))
         exchange = f"lanes of a warp exchange {bases} without a barrier"
-        ends = (unit.tokens.texts[gap.statement.last] in (";", "}") for gap in gaps)
-        if has_hole(function.body) or not all(ends):
+        if has_hole(function.body) or any(unit.tokens.texts[gap.statement.last] not in (";", "}") for gap in gaps):
             message = f"{exchange}, and where a statement ends cannot be read [warp-synchronous-no-volatile]"
             return self.finding(unit, unit.span(first.first, first.last), message, Effort.MANUAL)
         edits = tuple(edit for gap in gaps for edit in _edits(unit, gap))
