@@ -1,8 +1,11 @@
-"""What a task costs on a cluster beside its own work: `python -m benchmarks.cluster [--tasks N] [--pairs N]`.
+"""What a task costs on a cluster beside its own work.
+
+    python -m benchmarks.cluster [--tasks N] [--pairs N] [--cases PATH...]
 
 Tasks that do nothing, on worker processes of this machine: processor time per task of the client with its scheduler
 and of the workers, and the client's memory on the way. Then tasks that wait, on one worker and on two, in pairs: how
-much of the second worker's time is used, whatever else the machine does.
+much of the second worker's time is used, whatever else the machine does. With `--cases`, `porter validate` of these by
+one worker and by two, each with a new cache: there the client, its scheduler and the compilers want the same cores.
 """
 
 from __future__ import annotations
@@ -11,10 +14,11 @@ import argparse
 import json
 import os
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -96,6 +100,29 @@ def run(workers: int, count: int, wait: float = 0.0, size: int = 4000) -> Measur
     return Measured(workers, count, seconds, client, worked, tuple(round(size, 1) for size in sizes))
 
 
+def validated(workers: int, cases: Sequence[str]) -> float:
+    """Seconds of `porter validate` from nothing compiled, its workers' start included."""
+    with tempfile.TemporaryDirectory() as folder:
+        words = [
+            "validate",
+            *cases,
+            "--cluster",
+            "dask:local",
+            "-j",
+            str(workers),
+            "-o",
+            str(Path(folder) / "found.json"),
+        ]
+        environment = {**os.environ, "PORTER_CACHE_DIR": str(Path(folder) / "cache")}
+        began = time.monotonic()
+        code = subprocess.run(
+            [sys.executable, "-m", "porter", *words], env=environment, stdout=subprocess.DEVNULL
+        ).returncode
+        if code:
+            sys.exit(f"porter validate ended with {code}")
+        return time.monotonic() - began
+
+
 def _children(pid: int) -> list[int]:
     found: list[int] = []
     for task in Path(f"/proc/{pid}/task").iterdir():
@@ -129,6 +156,9 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=3)
     parser.add_argument("--wait", type=float, default=0.5, help="Seconds of a task that waits.")
     parser.add_argument("--waiting", type=int, default=80, help="Tasks that wait, per run.")
+    parser.add_argument(
+        "--cases", nargs="+", default=(), help="Case files or folders, validated by one worker and two."
+    )
     given = parser.parse_args()
     if given.tasks:
         cost = run(2, given.tasks)
@@ -146,6 +176,9 @@ def main() -> None:
         print(json.dumps([asdict(one), asdict(two)]), flush=True)
     if ratios:
         print(f"two workers are {statistics.median(ratios):.2f} times one ({', '.join(f'{r:.2f}' for r in ratios)})")
+    for _ in range(given.pairs if given.cases else 0):
+        alone, both = validated(1, given.cases), validated(2, given.cases)
+        print(f"cases: {alone:.1f} s by one worker, {both:.1f} s by two, {alone / both:.2f} times", flush=True)
 
 
 if __name__ == "__main__":

@@ -32,7 +32,8 @@ def report_command(
         list[Path],
         typer.Argument(
             metavar="JSON...",
-            help="What `scan` or `port` wrote with --format json, and that of `build` and `validate` if there is any.",
+            help="What `scan` or `port` wrote with --format json, and that of `build`, `validate`, `bench` and"
+            " `run --profile` if there is any.",
             show_default=False,
         ),
     ],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -112,12 +112,14 @@ def draft_step(wanted: Wanted, folder: Folder, document: dict[str, Any], result:
 def validate_step(wanted: Wanted, folder: Folder, drafted: tuple[Path, ...], result: Result, say: Say) -> None:
     """File by file, each result kept: the next run does only those whose case file, sources or compilers changed."""
     from porter.validation.cases.file import find_case_files
+    from porter.validation.cluster.identity import porter_digest
     from porter.validation.run.plan import Request as Asked
     from porter.validation.run.plan import validate
+    from porter.validation.toolchain.known import known_tools
     from porter.validation.verdict.report import report_json as validate_json
 
     files = list(dict.fromkeys((*drafted, *find_case_files((wanted.source,)))))
-    sources = digest(path for path in folder.port.rglob("*") if path.suffix in (".hip", ".cuh", ".h", ".hpp"))
+    sources = digest(_all_files(folder.port), porter_digest(), *sorted(known_tools().items()))
     parts: list[dict[str, Any]] = []
     try:
         for number, file in enumerate(files, 1):
@@ -134,13 +136,24 @@ def validate_step(wanted: Wanted, folder: Folder, drafted: tuple[Path, ...], res
                     folder.write_json(name, sealed(kept))
                 else:
                     told.append("as before")
-                counted = kept["document"]["totals"]
-                told.append(", ".join(f"{count:,} {status}" for status, count in counted.items() if count) or "no case")
+                told.append(_outcome(kept["document"]))
             result.is_fine &= bool(kept["fine"])
             parts.append(kept["document"])
     finally:
         if parts:
             result.documents.append(folder.write_json("validate.json", _joined(parts)))
+
+
+def _all_files(tree: Path) -> list[Path]:
+    return [path for path in tree.rglob("*") if path.is_file() and not path.is_symlink()]
+
+
+def _outcome(document: Mapping[str, Any]) -> str:
+    counted = [f"{count:,} {status}" for status, count in document["totals"].items() if count]
+    errors = document["errors"]
+    if errors:
+        counted.append(f"{len(errors):,} that cannot be read ({errors[0].get('message', errors[0])})")
+    return ", ".join(counted) or "the file describes no case"
 
 
 def _joined(parts: list[dict[str, Any]]) -> dict[str, Any]:

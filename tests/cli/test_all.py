@@ -54,7 +54,13 @@ def test_from_a_source_to_a_report(tmp_path: Path) -> None:
     assert "draft" not in again.stderr
     third = porter(*words, folder=tmp_path)
     assert "as before" in third.stderr
+    with (out / "port" / "scale.hip").open("a") as port:
+        port.write("// by hand\n")
+    assert "as before" not in porter(*words, folder=tmp_path).stderr, "what was mended by hand is another port"
+    assert (out / "port" / "scale.hip").read_text().endswith("// by hand\n")
     assert len((out / "history.jsonl").read_text().splitlines()) == 1
+    drafted.write_text("no = case\n")
+    assert "1 that cannot be read (" in porter(*words, folder=tmp_path).stderr
 
 
 def test_the_folder_of_something_else(tmp_path: Path) -> None:

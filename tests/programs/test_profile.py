@@ -39,6 +39,7 @@ def test_counts_of_a_launch_are_what_its_source_says(hip: Path) -> None:
     assert row.estimate.nanoseconds > 0 and row.estimate.band > 1
     where = {place for cost in row.estimate.costs for place, _ in cost.places}
     assert all("modes.hip:" in place for place in where)
+    assert {place.rpartition(":")[0].rpartition("/")[2] for place, _ in row.estimate.lines} == {"modes.hip"}
 
 
 def test_launches_that_count_the_same_are_one_row(hip: Path) -> None:

@@ -175,3 +175,31 @@ def estimate(
     about = {"case": kernel, "path": "x.case.toml", "source": source, "kernel": kernel, "warp": "preserve"}
     more = {"side": "port", "variant": "", "doubt": None, "reason": None, "counters": {}, "moved": None}
     return {**about, **more, "shape": shape, "blocks": 1, "sampled": 1, "estimate": found}
+
+
+def profiled() -> dict[str, Any]:
+    """What `porter run --profile` would say of a program with two kernels, of which one is a library's."""
+    roofs = {"bandwidth": {"memory": 4650.0}, "rate": {"f32 VALU": 136_000.0}}
+    rows = [
+        {**_launched("void lib::locked(float*)", [1], 1.0), "side": "cuda", "estimate": None, "counters": None},
+        _launched("void locked<float>(float*, int)", [2, 3, 5], 700.0),
+        _launched("void lib::locked(float*)", [4], 900.0, "/opt/rocm/include/lib.hpp:3"),
+    ]
+    times = {"nanoseconds": 3000.0, "low": 2000.0, "high": 4000.0, "short_launches": 4}
+    profile = {"chip": "MI300X", "measured": False, "left_out": "TLB misses", "roofs": roofs, "estimate": times}
+    about = {"schema": "porter-run-1", "command": ["./app", "<b>10"], "verdict": "passed", "reason": "", "exit_code": 0}
+    return {**about, "seconds": 1.0, "kernels": [], "profile": {**profile, "launches": rows}}
+
+
+def _launched(kernel: str, launches: list[int], nanoseconds: float, line: str = "") -> dict[str, Any]:
+    found = estimate("locked", "", "", nanoseconds, 0.0)["estimate"]
+    lines = [[line, 1.0]] if line else found["lines"]
+    size = {"grid": [30, 1, 1], "block": [256, 1, 1], "shared": 0, "launches": launches}
+    return {
+        "side": "hip",
+        "kernel": kernel,
+        **size,
+        "counters": {},
+        "traffic": {},
+        "estimate": {**found, "lines": lines},
+    }

@@ -24,7 +24,17 @@ from porter.report.gap.model import GapReport, State
 from porter.report.gap.page import chart_library
 from porter.report.gap.write import Wish, wished, written
 from tests.cli.command import porter
-from tests.report.gap_documents import BIDI, NASTY_PATH, built, case, kernel_build, ported, validated
+from tests.report.gap_documents import (
+    BIDI,
+    NASTY_PATH,
+    built,
+    case,
+    estimated,
+    kernel_build,
+    ported,
+    profiled,
+    validated,
+)
 
 
 @pytest.fixture(scope="module")
@@ -286,3 +296,20 @@ def test_places_link_to_the_host(inputs: Inputs) -> None:
     assert "vscode://" not in re.sub(r"<script>.*", "", page, flags=re.DOTALL)
     with pytest.raises(Unusable, match="https"):
         wished(inputs, Wish("html", link="javascript:alert(1)"))
+
+
+def test_a_profiled_program_is_read_as_estimates(inputs: Inputs) -> None:
+    """The kernel is found by the lines of the port that its time goes to; a library's of the same name is not it."""
+    report = gap_report(replace(inputs, runs=(profiled(),)), {})
+    (locked,) = (kernel for kernel in report.kernels if kernel.name == "locked")
+    (one,) = locked.estimates
+    assert (one.case, one.shape, one.nanoseconds) == ("./app <b>10", "30 blocks of 256, 3 launches", 700.0)
+    assert one.lines == ((5, 0.6), (7, 0.25)) and report.roofs is not None
+    both = gap_report(replace(inputs, estimates=(estimated(),), runs=(profiled(),)), {})
+    assert sum(len(kernel.estimates) for kernel in both.kernels) == 3
+
+
+def test_a_run_without_a_profile_adds_nothing(inputs: Inputs) -> None:
+    run = {name: value for name, value in profiled().items() if name != "profile"}
+    report = gap_report(replace(inputs, runs=(run,)), {})
+    assert report.roofs is None and not any(kernel.estimates for kernel in report.kernels)

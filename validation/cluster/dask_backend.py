@@ -39,6 +39,7 @@ _SLOWNESS = 5
 """Times the patience that a worker has that is there, and has not said yet who it is."""
 _KNOWN_TREES = 256
 _BATCH = 64
+_REMEMBERED_KEYS = 4096
 _LOCAL = {
     "distributed.scheduler.allowed-failures": 0,
     "distributed.admin.low-level-log-length": 100,
@@ -86,6 +87,13 @@ class _Delivery:
     waiting: list[_Pending]
     left: int = 0
     failed: bool = False
+
+
+def _forget_names() -> None:
+    """Dask keeps how it shortened the names of the last 100,000 tasks; here each name comes once."""
+    from dask.utils import key_split
+
+    key_split.cache_clear()
 
 
 class DaskBackend:
@@ -314,6 +322,8 @@ class DaskBackend:
     def submit(self, number: int, order: Order, tree: Tree | None) -> None:
         """One task to be done."""
         self._ranks += 1
+        if self._ranks % _REMEMBERED_KEYS == 0:
+            _forget_names()
         pending = _Pending(number, order, tree, self._ranks)
         self._flying[number] = pending
         self._send(pending)

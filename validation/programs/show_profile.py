@@ -20,6 +20,7 @@ def profile_json(profile: Profile) -> dict[str, Any]:
         "chip": profile.chip.name,
         "measured": False,
         "left_out": LEFT_OUT,
+        "roofs": profile.chip.roofs,
         "estimate": {"nanoseconds": profile.nanoseconds, "low": low, "high": high, "short_launches": profile.short},
         "launches": [
             {

@@ -10,7 +10,7 @@ from typing import Any
 from porter.check.result import HAZARD_GROUPS
 from porter.engine.knowledge import rule_infos
 from porter.report.gap.actions import actions_of
-from porter.report.gap.estimates import estimates_by_kernel, roofs_of
+from porter.report.gap.estimates import estimates_by_kernel, profiles_as_estimates, roofs_of
 from porter.report.gap.evidence import (
     Paths,
     builds_by_kernel,
@@ -62,9 +62,13 @@ def gap_report(
         made=Made(*made, tools_of(inputs.builds, inputs.validations)),
         history=(),
         missing=_missing(inputs, kernels),
-        roofs=roofs_of(inputs.estimates),
+        roofs=roofs_of(_estimates(inputs)),
         notes=(*report.get("notes", ()), *(f"not understood: {text}" for text in inputs.unknown)),
     )
+
+
+def _estimates(inputs: Inputs) -> tuple[Document, ...]:
+    return (*inputs.estimates, *profiles_as_estimates(inputs.runs))
 
 
 def _rules() -> dict[str, Rule]:
@@ -99,7 +103,7 @@ def _kernels(inputs: Inputs, places: Sequence[Place], last_lines: Mapping[tuple[
     builds = builds_by_kernel(inputs.builds, paths)
     cases = cases_by_kernel(inputs.validations, paths)
     outputs = {file["path"]: file["output"] for file in inputs.report.get("files", ()) if file.get("output")}
-    estimates = estimates_by_kernel(inputs.estimates, paths, outputs)
+    estimates = estimates_by_kernel(_estimates(inputs), paths, outputs)
     errors = errors_by_source(inputs.builds, paths)
     failed, built = (sources_with(inputs.builds, paths, status) for status in ("failed", "built"))
     inside: defaultdict[tuple[str, str | None], list[Place]] = defaultdict(list)

@@ -1,10 +1,10 @@
-"""What `porter bench --devices gfx942 --format json` says about kernels. Nothing of it was measured."""
+"""What `porter bench --devices gfx942` and `porter run --profile` say about kernels. Nothing of it was measured."""
 
 from __future__ import annotations
 
 import posixpath
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from porter.report.gap.evidence import Key, Paths, plain_name
@@ -26,6 +26,46 @@ def estimates_by_kernel(
             port = outputs.get(path) or path
             found[path, plain_name(row["kernel"])].append(_estimated(row, str(document["chip"]), port))
     return found
+
+
+def profiles_as_estimates(runs: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    """Profiled programs in the form of estimates: a launch, and its like, is a shape of a case that is the program."""
+    for run in runs:
+        profile = run.get("profile")
+        if profile is None:
+            continue
+        rows = (row for row in profile["launches"] if row["estimate"] is not None)
+        yield {
+            "chip": profile["chip"],
+            "left_out": profile["left_out"],
+            "roofs": profile["roofs"],
+            "estimates": [
+                {
+                    "case": " ".join(run["command"]),
+                    "shape": _launches(row),
+                    "variant": "",
+                    "warp": "",
+                    "source": _file_of(row["estimate"]["lines"]),
+                    "kernel": row["kernel"],
+                    "estimate": row["estimate"],
+                }
+                for row in rows
+            ],
+        }
+
+
+def _launches(row: Mapping[str, Any]) -> str:
+    grid, block = ("x".join(map(str, row[name])).removesuffix("x1").removesuffix("x1") for name in ("grid", "block"))
+    count = len(row["launches"])
+    return f"{grid} blocks of {block}, {count:,} launch{'es' * (count > 1)}"
+
+
+def _file_of(lines: Iterable[tuple[str, float]]) -> str:
+    """The file that most of the time is spent in: a launch does not say where its kernel stands."""
+    shares: defaultdict[str, float] = defaultdict(float)
+    for where, share in lines:
+        shares[str(where).rpartition(":")[0]] += share
+    return max(shares, key=lambda name: shares[name], default="")
 
 
 def roofs_of(documents: Iterable[Mapping[str, Any]]) -> Roofs | None:

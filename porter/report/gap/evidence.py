@@ -28,8 +28,7 @@ class Paths:
     """Finds the report's name of a file that another document may name from elsewhere, or by its port."""
 
     def __init__(self, paths: Iterable[str], outputs: Mapping[str, str]) -> None:
-        self._outputs = outputs
-        self._known = frozenset(paths)
+        self._known = {**outputs, **{path: path for path in paths}}
         self._by_name: defaultdict[str, list[str]] = defaultdict(list)
         for path in self._known:
             self._by_name[posixpath.basename(path)].append(path)
@@ -38,15 +37,13 @@ class Paths:
         """The path in the report; where nothing fits, the path as it was given."""
         path = posixpath.normpath(str(given or ""))
         if path in self._known:
-            return path
-        if path in self._outputs:
-            return self._outputs[path]
+            return self._known[path]
         alike = self._by_name.get(posixpath.basename(path), ())
         inside = [one for one in alike if path.endswith(f"/{one}")]
         if inside:
-            return max(inside, key=len)
-        below = [one for one in alike if one.endswith(f"/{path}")]
-        return below[0] if len(below) == 1 else path
+            return self._known[max(inside, key=len)]
+        below = {self._known[one] for one in alike if one.endswith(f"/{path}")}
+        return below.pop() if len(below) == 1 else path
 
 
 def builds_by_kernel(documents: Iterable[Mapping[str, Any]], paths: Paths) -> dict[Key, list[Build]]:
