@@ -14,6 +14,7 @@ import argparse
 import json
 import random
 import re
+import shlex
 import shutil
 import sys
 import tempfile
@@ -93,6 +94,8 @@ def one(source: Path, name: str, given: argparse.Namespace) -> dict[str, Any]:
         shutil.rmtree(work, ignore_errors=True)
         facts = features(source / f"{name}-cuda")
         compared, arguments, tried = attempt(source, name, work, given)
+        if compared.agreement is not Agreement.AGREE and (absent := missing_data(source, name)):
+            compared = replace(compared, reason=f"data that is not in the repository: {absent}; {compared.reason}")
     return {
         **facts,
         "verdict": compared.agreement.value,
@@ -115,6 +118,16 @@ def features(folder: Path) -> dict[str, Any]:
     return {"libraries": sorted(found), "prints": bool(VERDICT.search(text))}
 
 
+def missing_data(source: Path, name: str) -> str:
+    """Files that the program's arguments name and that are neither there nor written by it, as it seems."""
+    folder = source / f"{name}-cuda"
+    drafted = from_makefile(folder / "Makefile", folder)
+    words = () if drafted is None else drafted.run[1:]
+    paths = [word for word in words if "/" in word or re.search(r"\.[A-Za-z]\w*$", word)]
+    where = folder / (drafted.folder if drafted else "")
+    return ", ".join(p for p in paths if not p.startswith("-") and "out" not in p and not (where / p).exists())
+
+
 def attempt(source: Path, name: str, work: Path, given: argparse.Namespace) -> tuple[Compared, Sequence[str], int]:
     """Copy, port, build, choose arguments, run, compare."""
     original, port = work / "original", work / "port"
@@ -124,28 +137,32 @@ def attempt(source: Path, name: str, work: Path, given: argparse.Namespace) -> t
     if drafted is None:
         return Compared(name, Agreement.NOT_RUN, "no program in the Makefile's target run", "original"), (), 0
     port_tree(original, port)
-    failed = built(name, CUDA, original / folder, (drafted.build,))
+    where, steps = drafted.folder, [shlex.split(step) for step in drafted.build]
+    failed = built(name, CUDA, original / where, steps)
     if failed is not None:
         return failed, drafted.run[1:], 0
-    options = Options(seconds=240, cpu_seconds=given.limit)
+    options = Options(seconds=900, cpu_seconds=given.limit)
 
-    def run_with(arguments: Sequence[str]) -> ProgramRun:
-        return run_program((drafted.run[0], *arguments), options, original / folder, keep=True)
+    def run_with(arguments: Sequence[str], limit: int = int(8 * given.seconds) + 1) -> ProgramRun:
+        limited = replace(options, cpu_seconds=min(limit, given.limit))
+        return run_program((drafted.run[0], *arguments), limited, original / where, keep=True)
 
     sized = choose(drafted.run[1:], run_with, int(given.budget), given.seconds)
     if sized.run.verdict.value == "no-launch":  # perhaps it wants peers
         options = replace(options, devices=2)
         sized = choose(drafted.run[1:], run_with, int(given.budget), given.seconds)
+    if sized.run.verdict.value == "too-long":
+        sized = replace(sized, run=run_with(sized.arguments, given.limit))
     if sized.run.verdict.value not in ("passed", "failed"):
         agreement = Agreement(sized.run.verdict.value)
         reason = f"original: {sized.run.reason}"
         return Compared(name, agreement, reason, "original", sized.run), sized.arguments, sized.tried
     link_siblings(source, original, port)
-    failed = built(name, HIP, port / folder, (drafted.build,))
+    failed = built(name, HIP, port / where, steps)
     if failed is not None:
         return failed, sized.arguments, sized.tried
-    program = Program(name, (drafted.run[0], *sized.arguments), folder)
-    second = run_program(program.run, options, port / folder, keep=True)
+    program = Program(name, (drafted.run[0], *sized.arguments), where)
+    second = run_program(program.run, options, port / where, keep=True)
     return settle(program, sized.run, second, original, port, options), sized.arguments, sized.tried
 
 

@@ -3,9 +3,9 @@
     python -m benchmarks.triton_libraries [--devices gfx942,ptx] [--only TEXT] [--library NAME] [--results FILE]
     python -m benchmarks.triton_libraries --show FILE  # the tables of what was kept with --results
 
-Takes what is importable of Liger-Kernel, flash-linear-attention, FlagGems, Mamba, lightllm and Triton's tutorials: put
-their sources on PYTHONPATH. Each row is a function of a library, forward and, where it has one, backward; every kernel
-that it launches counts. One process per library and device.
+Takes what is importable of Liger-Kernel, flash-linear-attention, FlagGems, Mamba, lightllm, Unsloth, vLLM and Triton's
+tutorials: put their sources on PYTHONPATH. Each row is a function of a library, forward and, where it has one,
+backward; every kernel that it launches counts. One process per library and device.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ import torch
 from porter.validation.triton.driver import triton_device
 
 import porter
-from benchmarks.triton_rows.base import Library, Row, Tensors, import_bare
+from benchmarks.triton_rows.base import Library, Row, Tensors, import_bare, stand_in
 
 LIBRARIES = {
     "Liger-Kernel": "liger",
@@ -39,6 +39,8 @@ LIBRARIES = {
     "FlagGems": "gems",
     "Mamba": "mamba",
     "lightllm": "lightllm",
+    "Unsloth": "unsloth",
+    "vLLM": "vllm",
     "Triton tutorials": "tutorials",
 }
 """By name: the module of its rows."""
@@ -171,6 +173,8 @@ def _child(name: str, device: str, only: str) -> None:
     with triton_device(device, cuda=True):
         for package in library.bare:
             import_bare(package)
+        for module, names in library.stand_ins:
+            stand_in(module, names)
     for row in library.rows:
         if only in row.name:
             print("row " + json.dumps(asdict(run(row, device))), flush=True)

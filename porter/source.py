@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate, count
@@ -23,6 +24,17 @@ class SourceFile:
     def text(self) -> str:
         """The bytes as characters 0-255, whatever the file's encoding."""
         return self.data.decode("latin-1")
+
+    @cached_property
+    def _matches(self) -> dict[re.Pattern[str], bool]:
+        return {}
+
+    def matches(self, pattern: re.Pattern[str]) -> bool:
+        """Whether a pattern is found in the text; kept, as headers are asked for each unit that includes them."""
+        found = self._matches.get(pattern)
+        if found is None:
+            found = self._matches[pattern] = pattern.search(self.text) is not None
+        return found
 
     @cached_property
     def problem(self) -> str | None:

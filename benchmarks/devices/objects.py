@@ -2,7 +2,8 @@
 
     python -m benchmarks.devices.objects FILE... [--every N]
 
-FILE is a wheel, library or code object; every Nth kernel for gfx942 is disassembled and translated to C, none is run.
+FILE is a wheel, library or code object; every Nth kernel for gfx942 is disassembled and translated to C.
+None is compiled or run.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def main() -> None:
         refused: Counter[str] = Counter()
         chosen = kernels[:: options.every]
         for kernel in chosen:
-            found = kernel._loaded.translate(kernel.symbol)
+            found = kernel._loaded.translated(kernel.symbol)
             if isinstance(found, NotRun):
                 refused[found.reason.partition(": ")[2] or found.reason] += 1
         done = len(chosen) - refused.total()

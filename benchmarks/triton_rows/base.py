@@ -6,7 +6,7 @@ import importlib
 import importlib.util
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,6 +43,8 @@ class Library:
     rows: tuple[Row, ...]
     bare: tuple[str, ...] = ()
     """Packages that are imported without their `__init__`, which asks for compiled code or for much else."""
+    stand_ins: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+    """Modules that only the rest of the library needs, with the names that are asked of them."""
     environment: tuple[tuple[str, str, str], ...] = ()
     """Variable, its value for gfx942, and for ptx."""
     caches: tuple[str, ...] = ()
@@ -76,6 +78,16 @@ def import_bare(name: str) -> None:
     package = types.ModuleType(name)
     package.__path__ = list(spec.submodule_search_locations)
     sys.modules[name] = package
+
+
+def stand_in(name: str, names: Mapping[str, Any]) -> None:
+    """A module of these names, packages around it included."""
+    outer = name.rpartition(".")[0]
+    if outer and outer not in sys.modules:
+        stand_in(outer, {})
+    module = types.ModuleType(name)
+    module.__dict__.update({"__path__": [], **names})
+    sys.modules[name] = module
 
 
 def rms(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:

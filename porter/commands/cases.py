@@ -25,7 +25,11 @@ def cases() -> None:
 def init_command(
     source: Annotated[
         Path,
-        typer.Argument(metavar="FILE.cu", help="Source or machine code.", show_default=False),
+        typer.Argument(
+            metavar="FILE.cu",
+            help="Source (also Python: Triton, CUDA in strings), or machine code.",
+            show_default=False,
+        ),
     ],
     kernel: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Only this kernel. Can be repeated.")] = None,
     output: Annotated[
@@ -45,10 +49,10 @@ def init_command(
     def run() -> int:
         from porter.validation.draft.init import Draft, draft, place_of
         from porter.validation.draft.machine import ObjectDraft, draft_objects, is_machine_code, place_beside
-        from porter.validation.draft.triton import TritonDraft, draft_triton
+        from porter.validation.draft.triton import TritonDraft, draft_triton, is_triton
 
         made: Draft | ObjectDraft | TritonDraft
-        if source.suffix == ".py":
+        if is_triton(source, tuple(kernel or ())):
             if trying:
                 raise Unusable("--try runs originals of CUDA: a Triton kernel is its own")
             made, place = draft_triton(source, tuple(kernel or ())), place_beside(source)

@@ -47,6 +47,10 @@ def run_command(
     go_on: Annotated[
         bool, typer.Option("--go-on", help="After a fault, give the program an error instead of ending it.")
     ] = False,
+    every_launch: Annotated[
+        bool,
+        typer.Option("--every-launch", help="Run also launches whose result is known from one before."),
+    ] = False,
     profile: Annotated[
         bool, typer.Option("--profile", help="Count every launch, and estimate its time on a GPU; nothing is measured.")
     ] = False,
@@ -75,6 +79,7 @@ def run_command(
             schedule=schedule,
             go_on=go_on,
             delay=delay,
+            every_launch=every_launch,
             devices=devices,
             profile=chip if profile else None,
         )

@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from porter.cpp.prescan import Scan
 
@@ -17,7 +18,7 @@ _MOST_NEAR = 64
 _INCLUDE_FOLDERS = ("", "include", "inc", "src", "includes", "common")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class IncludeGraph:
     """The project's files that each file includes, and the islands of files that see one another."""
 
@@ -25,6 +26,11 @@ class IncludeGraph:
     folders: Mapping[str, tuple[str, ...]]
     """Folders that the names in a file's #include lines are relative to, where that is not the file's own."""
     islands: tuple[tuple[str, ...], ...]
+
+    @cached_property
+    def circles(self) -> Circles:
+        """The circles of all its files."""
+        return circles(self.edges)
 
     def reachable(self, path: str) -> tuple[str, ...]:
         """All files that a file includes, directly or not, sorted; itself not among them."""

@@ -237,11 +237,22 @@ def lex(text: str) -> Tokens:
         text,
         kinds.decode("ascii").translate(_DROPPED) + NO_KINDS,
         [*starts, *[len(text)] * BEHIND],
-        [*compress(pieces, kept), *NO_TEXTS],
+        [*_shared(list(compress(pieces, kept))), *NO_TEXTS],
         tuple(comments),
         tuple(_with_tokens(starts, line) for line in lines),
         tuple(includes),
     )
+
+
+_spellings: dict[str, str] = {}
+_MOST_SPELLINGS = 1 << 16
+
+
+def _shared(texts: list[str]) -> list[str]:
+    """The same texts, with one object for each spelling: copies would be a quarter of what the tokens take."""
+    if len(_spellings) > _MOST_SPELLINGS:
+        _spellings.clear()
+    return list(map(_spellings.setdefault, texts, texts))
 
 
 def joined(first: Tokens, second: Tokens) -> Tokens | None:
@@ -280,6 +291,9 @@ def _ends_clean(tokens: Tokens) -> bool:
     """Whether a line after the text begins anew: no comment, string or spliced line goes on in it."""
     text = tokens.text.rstrip(" \t\r\n")
     if text.endswith("\\"):
+        return False
+    last = tokens.directives[-1] if tokens.directives else None
+    if last is not None and last.end >= len(text) and _RAW_START.search(text, last.start):
         return False
     if tokens.comments and tokens.comments[-1].end >= len(text):
         start, end = tokens.comments[-1]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -25,15 +26,18 @@ MAY_HOLD = re.compile(
     rb"|\bcuda\.core\b|@cuda\.jit|\bcuda\.jit\("
 )
 MOST_PASSES = 4
+MOST_CHOICES = 16
 
 
 @dataclass(frozen=True)
 class Compiler:
-    """A call that compiles CUDA text: which of its arguments are text, and whose it is."""
+    """A call that compiles CUDA text: its arguments, and which of them are text."""
 
     library: str
-    places: tuple[int, ...]
-    words: tuple[str, ...]
+    signature: tuple[str, ...]
+    """Words of its arguments by place."""
+    texts: tuple[str, ...]
+    """Words of those that are CUDA text."""
     on_amd: str = ""
     """Why the call itself does not run on AMD; empty: it does."""
     finds_headers: bool = False
@@ -41,18 +45,44 @@ class Compiler:
 
 
 _CUPY = "CuPy's RawModule takes the text"
+_NO_PYCUDA = f"PyCUDA has no version for AMD: {_CUPY}"
+_AROUND = ("preamble", "loop_prep", "after_loop")
 COMPILERS = {
-    "RawKernel": Compiler("CuPy", (0,), ("code",)),
-    "RawModule": Compiler("CuPy", (0,), ("code",)),
-    "ElementwiseKernel": Compiler("CuPy", (2,), ("operation", "preamble", "loop_prep", "after_loop")),
-    "ReductionKernel": Compiler("CuPy", (2, 3, 4), ("map_expr", "reduce_expr", "post_map_expr", "preamble")),
-    "load_inline": Compiler("PyTorch", (), ("cuda_sources",), finds_headers=True),
-    "SourceModule": Compiler("PyCUDA", (0,), ("source",), f"PyCUDA has no version for AMD: {_CUPY}"),
-    "nvrtcCreateProgram": Compiler(
-        "cuda-python", (0,), ("src",), "cuda-python has no version for AMD: hip-python's hiprtcCreateProgram is like it"
+    "RawKernel": Compiler("CuPy", ("code", "name", "options"), ("code",)),
+    "RawModule": Compiler("CuPy", ("code",), ("code",)),
+    "ElementwiseKernel": Compiler(
+        "CuPy", ("in_params", "out_params", "operation", "name", "reduce_dims", "preamble"), ("operation", *_AROUND)
     ),
-    "Program": Compiler("cuda.core", (0,), ("code",), f"cuda.core has no version for AMD: {_CUPY}"),
+    "ReductionKernel": Compiler(
+        "CuPy",
+        ("in_params", "out_params", "map_expr", "reduce_expr", "post_map_expr", "identity", "name", "reduce_type",
+         "reduce_dims", "preamble"),
+        ("map_expr", "reduce_expr", "post_map_expr", "preamble"),
+    ),
+    "load_inline": Compiler(
+        "PyTorch", ("name", "cpp_sources", "cuda_sources"), ("cuda_sources",), finds_headers=True
+    ),
+    "SourceModule": Compiler("PyCUDA", ("source", "nvcc", "options"), ("source",), _NO_PYCUDA),
+    "nvrtcCreateProgram": Compiler(
+        "cuda-python", ("src", "name"), ("src",),
+        "cuda-python has no version for AMD: hip-python's hiprtcCreateProgram is like it",
+    ),
+    "Program": Compiler(
+        "cuda.core", ("code", "code_type", "options"), ("code",), f"cuda.core has no version for AMD: {_CUPY}"
+    ),
 }  # fmt: skip
+OF_PYCUDA = {
+    "ElementwiseKernel": Compiler(
+        "PyCUDA", ("arguments", "operation", "name", "keep", "options"), ("operation", *_AROUND), _NO_PYCUDA
+    ),
+    "ReductionKernel": Compiler(
+        "PyCUDA",
+        ("dtype_out", "neutral", "reduce_expr", "map_expr", "arguments", "name", "keep", "options", "preamble"),
+        ("reduce_expr", "map_expr", "preamble"),
+        _NO_PYCUDA,
+    ),
+}
+"""Calls of PyCUDA whose names CuPy has for others."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +90,9 @@ class PythonSource:
     """One text that is compiled, or why it cannot be followed."""
 
     call: str
+    compiler: Compiler
+    role: str
+    """The word of the argument."""
     start: int
     """Of the call's name, in bytes."""
     end: int
@@ -70,16 +103,39 @@ class PythonSource:
     problem: str = ""
 
 
+@dataclass(frozen=True)
+class PythonProgram:
+    """What one call compiles: the texts that it is given together."""
+
+    call: ast.Call
+    compiler: Compiler
+    name: str
+    """Of the call."""
+    texts: tuple[PythonSource, ...]
+    words: Mapping[str, str]
+    """Other arguments: what a string says, else as written."""
+
+
 def sources_of(source: SourceFile) -> tuple[PythonSource, ...]:
     """Every text that a Python file has compiled as CUDA, in order; none for what is no Python."""
+    reader = _reader(source)
+    return () if reader is None else tuple(reader.sources())
+
+
+def programs_of(source: SourceFile) -> tuple[PythonProgram, ...]:
+    """What each call of a Python file compiles, in order; a choice of texts is one program each."""
+    reader = _reader(source)
+    return () if reader is None else tuple(reader.programs())
+
+
+def _reader(source: SourceFile) -> _Reader | None:
     if MAY_HOLD.search(source.data) is None:
-        return ()
+        return None
     try:
         source.data.decode("utf-8")
-        root = parsed_python(source.data)
+        return _Reader(source, parsed_python(source.data))
     except ValueError:
-        return ()
-    return tuple(_Reader(source, root).sources())
+        return None
 
 
 def port_strings(source: SourceFile, context: Context) -> tuple[bytes, tuple[Finding, ...], tuple[Edit, ...]]:
@@ -96,7 +152,7 @@ def port_strings(source: SourceFile, context: Context) -> tuple[bytes, tuple[Fin
             seen.add(one.at)
             text = RuntimeSource(0, 0, one.at, one.name, one.literal)
             embedded = embed(source, text, context.unit)
-            inside = [_reachable(finding, COMPILERS[one.call]) for finding in find(embedded.unit, context.rules)]
+            inside = [_reachable(finding, one.compiler) for finding in find(embedded.unit, context.rules)]
             found += embedded.findings(inside)
         accepted = editing.accept(found)
         winners = set(map(id, accepted.findings))
@@ -139,6 +195,8 @@ class _Reader:
         self._enter(root, root)
         for node in ast.walk(root):
             self._assignments(node)
+        self.imported = dict(_imported(root))
+        """By name in the file: the module that it is, or is from."""
         self.core = any("cuda.core" in ast.unparse(node) for node in ast.walk(root)
                         if isinstance(node, ast.Import | ast.ImportFrom))  # fmt: skip
 
@@ -179,18 +237,66 @@ class _Reader:
             scope = outer
         return scope
 
-    def sources(self) -> Iterator[PythonSource]:
+    def _calls(self) -> Iterator[tuple[ast.Call, str, Compiler, dict[str, ast.expr]]]:
+        """Calls that compile, with their arguments by word."""
         calls = [node for node in ast.walk(self.root) if isinstance(node, ast.Call)]
         for call in sorted(calls, key=lambda node: (node.lineno, node.col_offset)):
             name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
             if name not in COMPILERS or (name == "Program" and not self.core):
                 continue
-            compiler = COMPILERS[name]
-            given = [argument for index, argument in enumerate(call.args) if index in compiler.places]
-            given += [word.value for word in call.keywords if word.arg in compiler.words]
-            for argument in given:
-                for node, held, problem in self._texts(argument, "", 0):
-                    yield self._source(name, call.func, node, held, problem)
+            compiler = OF_PYCUDA.get(name, COMPILERS[name]) if self._is_pycuda(call.func) else COMPILERS[name]
+            given = dict(zip(compiler.signature, call.args, strict=False))
+            given |= {word.arg: word.value for word in call.keywords if word.arg is not None}
+            yield call, name, compiler, given
+
+    def _is_pycuda(self, func: ast.expr) -> bool:
+        while isinstance(func, ast.Attribute):
+            func = func.value
+        return isinstance(func, ast.Name) and self.imported.get(func.id, "").startswith("pycuda")
+
+    def sources(self) -> Iterator[PythonSource]:
+        for call, name, compiler, given in self._calls():
+            for role, argument in given.items():
+                if role in compiler.texts:
+                    yield from self._given(call, name, compiler, role, argument)
+
+    def _given(
+        self, call: ast.Call, name: str, compiler: Compiler, role: str, argument: ast.expr
+    ) -> Iterator[PythonSource]:
+        for node, held, problem in self._texts(argument, "", 0):
+            start, end = self._place(call.func)
+            made = PythonSource(name, compiler, role, start, end, name=held, problem=problem)
+            yield made if node is None else self._with_literal(made, node)
+
+    def programs(self) -> Iterator[PythonProgram]:
+        for call, name, compiler, given in self._calls():
+            choices: list[list[tuple[PythonSource, ...]]] = []
+            for role, argument in given.items():
+                if role in compiler.texts:
+                    found = tuple(self._given(call, name, compiler, role, argument))
+                    is_list = isinstance(self._behind(argument), ast.List | ast.Tuple)
+                    choices.append([found] if is_list else [(one,) for one in found])
+            words = {role: self._said(node) for role, node in given.items() if role not in compiler.texts}
+            for chosen in itertools.islice(itertools.product(*choices), MOST_CHOICES):
+                texts = tuple(one for part in chosen for one in part)
+                if texts:
+                    yield PythonProgram(call, compiler, name, texts, words)
+
+    def _behind(self, node: ast.expr) -> ast.expr:
+        """What a name is set to, where that is one thing."""
+        for _ in range(4):
+            home = self._home(node, node.id) if isinstance(node, ast.Name) else None
+            values = self.assigned[id(home), node.id] if home is not None and isinstance(node, ast.Name) else []
+            if len(values) != 1 or values[0] is None:
+                break
+            node = values[0]
+        return node
+
+    def _said(self, node: ast.expr) -> str:
+        behind = self._behind(node)
+        if isinstance(behind, ast.Constant) and isinstance(behind.value, str):
+            return behind.value
+        return ast.unparse(behind)
 
     def _texts(self, node: ast.expr, held: str, depth: int) -> Iterator[tuple[ast.Constant | None, str, str]]:
         """Literals behind an expression, the variable that holds each, and why there is none."""
@@ -242,14 +348,11 @@ class _Reader:
                 return f"{name} is a part of another text"
         return ""
 
-    def _source(self, call: str, func: ast.expr, node: ast.Constant | None, held: str, problem: str) -> PythonSource:
-        start, end = self._place(func)
-        if node is None:
-            return PythonSource(call, start, end, name=held, problem=problem)
+    def _with_literal(self, made: PythonSource, node: ast.Constant) -> PythonSource:
         literal = self._literal(node)
         if literal is None:
-            return PythonSource(call, start, end, name=held, problem="its literal has escapes that are not followed")
-        return PythonSource(call, start, end, literal, held, literal.position(0))
+            return replace(made, problem="its literal has escapes that are not followed")
+        return replace(made, literal=literal, at=literal.position(0))
 
     def _place(self, node: ast.expr) -> tuple[int, int]:
         """Byte range: ast counts columns in bytes of UTF-8."""
@@ -332,6 +435,14 @@ class _PythonLiteral(Literal):
             if len(quote) == 1 and (quote in edit.text or (raw and "\n" in edit.text)):
                 return None
         return super().edits(edit)
+
+
+def _imported(root: ast.Module) -> Iterator[tuple[str, str]]:
+    for node in ast.walk(root):
+        if isinstance(node, ast.ImportFrom):
+            yield from ((alias.asname or alias.name, node.module or "") for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from ((alias.asname or alias.name.partition(".")[0], alias.name) for alias in node.names)
 
 
 def _short(node: ast.expr) -> str:

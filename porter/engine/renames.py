@@ -103,14 +103,16 @@ def uses(unit: Named) -> tuple[Use, ...]:
 
 
 def _plain(unit: Named) -> Iterator[Use]:
+    active = unit.names.active
     for name in unit.known_names - unit.names.namespaces:
-        row, support = unit.names.get(name), unit.support.get(name)
+        support = unit.support.get(name)
         if support is not None and support.types and support.types.isdisjoint(unit.tokens.names):
             support = None
         if support is not None and "::" in support.name and unit.source.path.endswith(".c"):
             support = None
-        if row is None and support is None:
-            continue
+        if support is None and name not in active:
+            continue  # the same in HIP: whose it is need not be asked
+        row = unit.names.get(name)
         for index in unit.occurrences(name):
             if support is None or not support.call or unit.next_is(index, "("):
                 yield Use(index, index, name, row, support)

@@ -18,6 +18,14 @@ _DEVICE_CODE = "__(?:global|device)__"
 _ALLOWANCE = "porter:"
 
 
+_LETTERS = re.compile(r"(?:\w|\\w|[|?*+)]|\((?:\?i?:)?|\[[\w-]+\])+")
+
+
+def _is_of_words(pattern: str) -> bool:
+    """Whether what a pattern finds is a part of one word, so that it is enough to look at each word once."""
+    return _LETTERS.fullmatch(pattern) is not None
+
+
 class Trace:
     """What the rules of one run look for, as words and patterns of a file's bytes."""
 
@@ -38,11 +46,12 @@ class Trace:
         return frozenset(name.encode("latin-1", "replace") for name in found)
 
     @cached_property
-    def _patterns(self) -> tuple[tuple[Rule, frozenset[bytes], re.Pattern[str]], ...]:
+    def _patterns(self) -> tuple[tuple[frozenset[bytes], re.Pattern[str], bool], ...]:
+        """Of each rule that has one, with its triggers, and whether the pattern is of parts of words."""
+        asked = dict.fromkeys((rule.text, rule.triggers) for rule in self._rules if rule.text not in ("", _DEVICE_CODE))
         return tuple(
-            (rule, frozenset(name.encode("latin-1") for name in rule.triggers), re.compile(rule.text))
-            for rule in self._rules
-            if rule.text and rule.text != _DEVICE_CODE
+            (frozenset(name.encode("latin-1") for name in triggers), re.compile(text), _is_of_words(text))
+            for text, triggers in asked
         )
 
     @cached_property
@@ -55,13 +64,14 @@ class Trace:
         if self._always or source.path.lower().endswith((".cu", ".cuh", ".hip")) or _ALLOWANCE in source.text:
             return True
         words = words_of(source.data)
-        if not words.isdisjoint(self._known) or any_looks_like_cuda(b"\n".join(words).decode("latin-1")):
+        each = b"\n".join(words).decode("latin-1")
+        if not words.isdisjoint(self._known) or any_looks_like_cuda(each):
             return True
         if any(map(self._is_header_of_interest, include_names(source.data))):
             return True
         return any(
-            (not triggers or not words.isdisjoint(triggers)) and pattern.search(source.text)
-            for _, triggers, pattern in self._patterns
+            (not triggers or not words.isdisjoint(triggers)) and pattern.search(each if in_words else source.text)
+            for triggers, pattern, in_words in self._patterns
         )
 
     def _is_header_of_interest(self, name: str) -> bool:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import bisect
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 Shifts = tuple[tuple[int, int], ...]
 """(line of the port, how many lines it is after its source) from each place on where that changes; the first is 1."""
 
 _WINDOW = 64
+_NEAR = 5
 _TELLING = 12
 """A line this long is seldom met twice within the window."""
 
@@ -52,12 +53,25 @@ def _only_one_changed(old: Sequence[bytes], new: Sequence[bytes], i: int, j: int
 
 def _meeting(old: Sequence[bytes], new: Sequence[bytes], i: int, j: int) -> tuple[int, int]:
     """The nearest place after a difference where both go on alike; a changed line counts as one line on each side."""
-    for distance in range(1, _WINDOW):
+    for distance in range(1, _NEAR):
         for skipped in range(distance // 2 + 1):
             for down, right in ((distance - skipped, skipped), (skipped, distance - skipped)):
                 if _alike(old, new, i + down, j + right):
                     return i + down, j + right
-    return i + 1, j + 1
+    found = min(_further(old, new, i, j), default=None)
+    return (i + 1, j + 1) if found is None else (i + found[-2], j + found[-1])
+
+
+def _further(old: Sequence[bytes], new: Sequence[bytes], i: int, j: int) -> Iterator[tuple[int, int, bool, int, int]]:
+    """Where both go on alike within the window, each with what makes it nearer than others: to try all places costs
+    the square of the window for each of many lines that change one after the other."""
+    places: dict[bytes, list[int]] = {}
+    for right, line in enumerate(new[j : j + _WINDOW]):
+        places.setdefault(line, []).append(right)
+    pairs = [(down, right) for down, line in enumerate(old[i : i + _WINDOW]) for right in places.get(line, ())]
+    for down, right in (*pairs, (len(old) - i, len(new) - j)):
+        if _NEAR <= down + right < _WINDOW and _alike(old, new, i + down, j + right):
+            yield down + right, min(down, right), down < right, down, right
 
 
 def _alike(old: Sequence[bytes], new: Sequence[bytes], i: int, j: int) -> bool:

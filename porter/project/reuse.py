@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from itertools import compress
 from pathlib import Path
 
-from porter.cpp.include_graph import IncludeGraph, circles
+from porter.cpp.include_graph import Circles, IncludeGraph, circles
 from porter.cpp.prescan import Scan
 from porter.project.discovery import Entry, Kind
 from porter.project.naming import Names
@@ -102,9 +102,16 @@ def file_keys(
     return keys
 
 
+def _circles(graph: IncludeGraph, paths: Mapping[str, object]) -> Circles:
+    """Those of some files; mostly these are all that the graph has, and asked more than once."""
+    if graph.edges.keys() == paths.keys():
+        return graph.circles
+    return circles({path: graph.edges.get(path, ()) for path in paths})
+
+
 def _reached(graph: IncludeGraph, digests: Mapping[str, str | None]) -> dict[str, str]:
     """For each file a digest of itself and of all that it includes, directly or not."""
-    found = circles({path: graph.edges.get(path, ()) for path in digests})
+    found = _circles(graph, digests)
     of_circle: list[str] = []
     for members, below in zip(found.members, found.below, strict=True):
         own = _digest_of(sorted(members), digests)
@@ -134,7 +141,7 @@ def names_for_amd(graph: IncludeGraph, scans: Mapping[str, Scan]) -> dict[str, t
 def _together(graph: IncludeGraph, names_of: Mapping[str, Iterable[str]]) -> dict[str, frozenset[str]]:
     """For each file the names of all files that are reached from where it is reached from, as one number per circle:
     sets of names cost the square of the project where everything includes the same headers."""
-    found = circles({path: graph.edges.get(path, ()) for path in names_of})
+    found = _circles(graph, names_of)
     ordered = sorted({name for names in names_of.values() for name in names})
     bits = {name: 1 << place for place, name in enumerate(ordered)}
     masks: dict[int, int] = {}

@@ -19,6 +19,8 @@ _LOOP = r"\b(?:for|while)\b"
 _AROUND = frozenset((
     *("bias", "mask", "pad", "padding", "pack", "unpack", "transpose", "permute", "index", "indices", "copy", "init"),
     *("offset", "offsets", "count", "check", "test", "initialize", "prepare", "rotary", "rope", "moe", "and", "merge"),
+    *("args", "quant", "quantize", "quantized", "dequant", "dequantize", "gptq", "awq", "nms", "loss", "remove"),
+    *("q", "starts", "update"),
 ))  # fmt: skip
 """Words of kernels that do something around it: `matmul_backward_bias` adds up columns."""
 
@@ -36,6 +38,8 @@ class _Kind:
 
 
 _KINDS = (
+    _Kind("operation of several GPUs", ("all reduce", "allreduce", "reduce scatter"), r"(?i)\brank|world|peer",
+          "torch.distributed, or RCCL's ncclAllReduce and ncclReduceScatter"),
     _Kind("attention", ("attention", "attn", "flash"), _EXP,
           "torch.nn.functional.scaled_dot_product_attention (on ROCm from AOTriton or Composable Kernel)"),
     _Kind("softmax", ("softmax", "soft max"), _EXP, "torch.softmax, or MIOpen's miopenSoftmaxForward_V2"),
@@ -95,6 +99,12 @@ class LibraryCounterpart(Rule):
         clean("__global__ void topPSortInitialize(int *x) { for (int i = 0; i < 9; i++) x[i] = 0; }"),
         clean("__global__ void moeScanKernel(int *x) { __syncthreads(); x[0] = 1; }"),
         clean("__global__ void softmax(float *x);"),
+        reports(
+            "__global__ void oneShotAllReduce(float **in, int rank) { __syncthreads(); in[rank][0] += in[0][0]; }",
+            effort=Effort.NONE,
+        ),
+        clean("__global__ void gemmHalfQ4Gptq(float *x) { for (int i = 0; i < 9; i++) x[0] += x[i]; }"),
+        clean("__global__ void setGemmArgs(float **x) { for (int i = 0; i < 9; i++) x[i] = 0; }"),
         clean("__global__ void matmul_backward_bias(float *x, int n) { for (int i = 0; i < n; i++) *x += x[i * n]; }"),
     )
 

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
-from porter.buildfiles.rule import BuildRule, BuildUnit, Effort, Finding, Kind, clean, fixes, reports
+from porter.buildfiles.flags import Word
+from porter.buildfiles.rule import BuildRule, BuildUnit, Edit, Effort, Finding, Kind, clean, fixes, reports
+
+_SEPARATE = re.compile(r"(?<!\S)(?:-dc|--device-c|(?:-rdc|--relocatable-device-code)[= ]true)(?!\S)")
+_DEVICE_LINK = re.compile(r"(?<!\S)(?:-dlink|--device-link)(?!\S)")
+_SOURCE = re.compile(r"\.(?:cu|cpp|cc|cxx|c|C)\Z")
+_DOES_NOT_LINK = {
+    *("-c", "--compile", "-dc", "--device-c", "-dw", "--device-w", "-E", "--preprocess", "-M", "-MM", "-lib", "--lib"),
+    *("-ptx", "--ptx", "-cubin", "--cubin", "-fatbin", "--fatbin", "-fgpu-rdc", "-S"),
+}
 
 
 class MakeFlags(BuildRule):
@@ -12,11 +22,12 @@ class MakeFlags(BuildRule):
 
     Flags in command lines that call nvcc, and in the variables that these use, are those of hipcc afterwards;
     rules/buildfiles/flags.toml is the table. Flags that no other compiler has are rewritten wherever they stand.
+    nvcc links device code with the program by itself; hipcc has to be told where that code was compiled apart.
     """
 
     code = "K301"
     kinds = frozenset({Kind.MAKE, Kind.SHELL})
-    hazards = ("nvcc-flags-rejected", "nvcc-flags-silently-misread", "fast-math-flag", "makefile-nvcc")
+    hazards = ("nvcc-flags-rejected", "nvcc-flags-silently-misread", "fast-math-flag", "makefile-nvcc", "rdc-link")
     examples = (
         fixes(
             "NVCC = hipcc\nNVCCFLAGS = -O2 -arch=sm_80 -Xcompiler -Wall",
@@ -36,6 +47,13 @@ class MakeFlags(BuildRule):
             "F = --offload-arch=gfx942 \\\n\t\nifdef A\nendif\na:\n\tnvcc $(F)",
             path="Makefile",
         ),
+        fixes(
+            "F = -O3\nmain: $(OBJ)\n\tnvcc $(F) $(OBJ) -o $@\n%.o: %.cu\n\tnvcc $(F) -dc $< -o $@",
+            "F = -O3\nmain: $(OBJ)\n\tnvcc -fgpu-rdc --hip-link $(F) $(OBJ) -o $@\n%.o: %.cu\n"
+            "\tnvcc $(F) -fgpu-rdc -c $< -o $@",
+            path="Makefile",
+            effort=Effort.REVIEW,
+        ),
         reports("a:\n\t$(NVCC) --frobnicate a.c", path="Makefile", effort=Effort.REVIEW),
         clean("CXX = g++\na:\n\t$(CXX) -G a.c", path="Makefile"),
         clean("# nvcc -arch=sm_80\nall:", path="Makefile"),
@@ -54,3 +72,27 @@ class MakeFlags(BuildRule):
             certain = make.calls_nvcc(*line)
             for words in make.words(*line):
                 yield from self.flags(unit, words, all_known=certain, arch_flags=True)
+        yield from self._links(unit)
+
+    def _links(self, unit: BuildUnit) -> Iterator[Finding]:
+        """Lines that link what was compiled with -dc; a device link of its own is a person's work."""
+        make = unit.makefile
+        code = "".join(text for _, text in make.code)
+        if not _SEPARATE.search(code) or _DEVICE_LINK.search(code):
+            return
+        for line in make.lines:
+            words = make.words(*line)[0]
+            at = next((i for i, word in enumerate(words) if make.calls_nvcc(word.start, word.end)), None)
+            if at is not None and self._is_link(unit, words[at + 1 :]):
+                where = words[at]
+                new = Edit(where.end, where.end, " -fgpu-rdc --hip-link")
+                message = "links device code that was compiled apart: nvcc does so by itself, hipcc has to be told"
+                yield self.finding(unit, where.start, where.end, message, Effort.NONE, (new,))
+
+    @staticmethod
+    def _is_link(unit: BuildUnit, words: list[Word]) -> bool:
+        texts = {word.text for word in words}
+        named = [a for a in unit.makefile.assignments if any(f"({a.name})" in t or f"{{{a.name}}}" in t for t in texts)]
+        texts |= {word for a in named for word in unit.text[a.start : a.end].split()}
+        inputs = any(text.startswith("$") or text.endswith((".o", ".a")) for text in texts)
+        return "-o" in texts and inputs and not texts & _DOES_NOT_LINK and not any(map(_SOURCE.search, texts))

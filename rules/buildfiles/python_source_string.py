@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from porter.buildfiles.rule import BuildRule, BuildUnit, Effort, Finding, Kind, clean, reports
-from porter.engine.python_strings import COMPILERS, sources_of
+from porter.engine.python_strings import sources_of
 
 
 class PythonSourceString(BuildRule):
@@ -39,7 +39,7 @@ class PythonSourceString(BuildRule):
     def find(self, unit: BuildUnit) -> Iterator[Finding]:
         """One finding per text."""
         for source in sources_of(unit.source):
-            compiler = COMPILERS[source.call]
+            compiler = source.compiler
             if source.problem:
                 message = (
                     f"{source.call}: the CUDA source is not ported, because {source.problem}; move it to a .cu file"

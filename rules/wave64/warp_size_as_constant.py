@@ -130,7 +130,8 @@ class WarpSizeAsConstant(Rule):
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per statement."""
         own = any(_is_own(unit, index) for index in unit.tokens.names.get(_NAME, ()))
-        if not own and not any(_OWN.search(file.text) for file in (unit.source, *unit.program.headers)):
+        files = (unit.source, *unit.program.headers)
+        if not own and not any(_NAME in file.text and file.matches(_OWN) for file in files):
             yield from self._constants(unit)
         if not _is_asked_for(unit):
             yield from self._removed(unit)
@@ -195,7 +196,7 @@ def _macros(unit: Unit) -> Iterator[str]:
     """Macros whose text counts with `warpSize`, in lines of AMD's, of the file and of the headers that it includes."""
     yield from _defined(unit.tokens, unit.dialects)
     for header in unit.program.headers:
-        if _MACRO.search(header.text) and any(m[1] in unit.tokens.names for m in _MACRO.finditer(header.text)):
+        if header.matches(_MACRO) and any(m[1] in unit.tokens.names for m in _MACRO.finditer(header.text)):
             tokens = tokens_of(header)
             yield from _defined(tokens, read_dialects(header.path, tokens))
 

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from porter.cpp.lex import BEHIND, CHARACTER, IDENTIFIER, NUMBER, PUNCTUATION, STRING, joined, lex
@@ -108,6 +108,7 @@ PIECES = st.lists(st.sampled_from([*CODE, *OPEN]), max_size=14).map("".join)
 
 
 @given(PIECES, PIECES)
+@example('#R"(', "a")
 def test_joined_tokens_are_those_of_the_joined_text(first: str, second: str) -> None:
     """Or there are none: where the first text may leave something open."""
     found, wanted = joined(lex(first), lex(second)), lex(f"{first}\n{second}")

@@ -32,6 +32,49 @@ __global__ void large() {
     room[threadIdx.x] = threadIdx.x;
 }
 
+__global__ void twice(const int *from, int *to) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    unsigned mixed = from[i];
+    for (int k = 0; k < 500; k++) mixed = mixed << 7 | mixed >> 25, mixed ^= k;
+    for (int k = 499; k >= 0; k--) mixed ^= k, mixed = mixed >> 7 | mixed << 25;
+    to[i] = 2 * mixed;
+}
+
+__global__ void grow(int *values) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    unsigned mixed = values[i];
+    for (int k = 0; k < 500; k++) mixed = mixed << 7 | mixed >> 25, mixed ^= k;
+    for (int k = 499; k >= 0; k--) mixed ^= k, mixed = mixed >> 7 | mixed << 25;
+    values[i] = mixed + 50;
+}
+
+/* Launches that repeat what is known already, and launches that only look like it. */
+static int repeat() {
+    const int n = 64 * 256, bytes = n * sizeof(int);
+    int *from, *to, *seen, bad = 0;
+    if (cudaMallocManaged(&from, bytes) || cudaMalloc(&to, bytes) || cudaMallocHost(&seen, bytes)) return 2;
+    cudaMemset(to, 0, bytes);
+    for (int i = 0; i < n; i++) from[i] = i;
+    for (int k = 0; k < 10; k++) twice<<<64, 256>>>(from, to);
+    cudaMemcpy(seen, to, bytes, cudaMemcpyDeviceToHost);
+    for (int i = 0; i < n; i++) bad += seen[i] != 2 * i;
+    from[n - 1] = 7;  // by the host, in its own memory
+    twice<<<64, 256>>>(from, to);
+    cudaMemcpy(seen, to, bytes, cudaMemcpyDeviceToHost);
+    bad += seen[n - 1] != 14;
+    for (int k = 0; k < 3; k++) grow<<<64, 256>>>(to);
+    cudaMemcpy(seen, to, bytes, cudaMemcpyDeviceToHost);
+    for (int i = 0; i < n - 1; i++) bad += seen[i] != 2 * i + 150;
+    for (int k = 0; k < 4; k++) {
+        cudaMemset(to, 0, bytes);
+        grow<<<64, 256>>>(to);
+    }
+    cudaMemcpy(seen, to, bytes, cudaMemcpyDeviceToHost);
+    for (int i = 0; i < n; i++) bad += seen[i] != 50;
+    puts(bad ? "FAIL" : "PASS");
+    return bad != 0;
+}
+
 static int run(int n, int launched) {
     float *from, *to, *host = (float *)malloc(n * sizeof(float)), two = 2.0f;
     int count = 0, bad = 0;
@@ -56,6 +99,7 @@ int main(int argc, char **argv) {
     int n = argc > 2 ? atoi(argv[2]) : 1000;
     if (!strcmp(mode, "pass")) return run(n, n);
     if (!strcmp(mode, "fault")) return run(n, n + 100);
+    if (!strcmp(mode, "repeat")) return repeat();
     if (!strcmp(mode, "nothing")) return 0;
     if (!strcmp(mode, "crash")) {
         scale<<<1, 32>>>(nullptr, nullptr, 0);

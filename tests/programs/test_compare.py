@@ -7,11 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from porter.validation.programs.compare import Agreement, compare_runs, run_both
+from porter.validation.programs.compare import Agreement, compare_project, compare_runs, run_both
 from porter.validation.programs.launch import Options
 from porter.validation.programs.outcome import Account, ProgramRun, Verdict
 from porter.validation.programs.output import Tolerance
 from porter.validation.programs.recipes import Program
+
+from tests.outside import require
 
 
 def _run(output: str = "sum 1\n", verdict: Verdict = Verdict.PASSED, code: int = 0, launches: int = 1) -> ProgramRun:
@@ -69,3 +71,47 @@ def test_both_sides(cuda: Path, hip: Path, tmp_path: Path) -> None:
     other = replace(program, run=("./main", "pass", "5000"), run_port=("./main", "short", "5000"))
     found = run_both(other, tmp_path / "original", tmp_path / "port", Options())
     assert "device memory 2, element 4999 of 5000 as f4: 9998.0 and 0.0" in found.reason
+
+
+_APART = {
+    "main.cu": """
+#include <cstdio>
+extern __device__ int twice(int);
+extern __device__ int table[4];
+__global__ void fill(int *into) { into[threadIdx.x] = twice(threadIdx.x) + table[threadIdx.x & 3]; }
+int main() {
+    int *device, host[64];
+    cudaMalloc(&device, sizeof host);
+    fill<<<1, 64>>>(device);
+    cudaMemcpy(host, device, sizeof host, cudaMemcpyDeviceToHost);
+    puts(host[63] == 2 * 63 + 8 ? "PASS" : "FAIL");
+}
+""",
+    "other.cu": """
+__device__ int table[4] = {5, 6, 7, 8};
+__device__ int twice(int value) { return 2 * value; }
+""",
+    "Makefile": """
+CC = nvcc
+CFLAGS = -O1 -arch=sm_80
+main: main.o other.o
+\t$(CC) $(CFLAGS) main.o other.o -o $@
+%.o: %.cu
+\t$(CC) $(CFLAGS) -dc $< -o $@
+""",
+    "porter.toml": '[[program]]\nname = "apart"\nrun = "./main"\n',
+}
+
+
+@pytest.mark.slow
+def test_device_code_that_is_compiled_apart(tmp_path: Path) -> None:
+    """nvcc links it by itself; the port's Makefile says so to hipcc."""
+    for tool in ("make", "nvcc"):
+        require(tool)
+    for name, text in _APART.items():
+        (tmp_path / name).write_text(text)
+    (found,) = compare_project(tmp_path, (), Options()).programs
+    if found.agreement is Agreement.NOT_RUN:
+        pytest.skip(found.reason)
+    assert (found.agreement, found.says) == (Agreement.AGREE, "pass"), found.reason
+    assert found.port is not None and found.port.account.sides == ("hip",)

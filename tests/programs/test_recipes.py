@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from porter.validation.programs.draft import as_toml, draft
+from porter.validation.programs.draft import as_toml, draft, from_makefile
 from porter.validation.programs.recipes import programs_of
 
 from porter.errors import Unusable
@@ -61,6 +61,30 @@ def test_drafted_tables_are_read(tmp_path: Path) -> None:
     ]
     assert programs[0].build == (("make",),)
     assert programs[1].build == (("cmake", "-B", "build"), ("cmake", "--build", "build"))
+
+
+@pytest.mark.parametrize(
+    ("recipe", "folder"),
+    [
+        ("cd src && ./main -n 128", "one/src"),
+        ("(cd src; ./main -n 128)", "one/src"),
+        ("$(MAKE) -C src run", "one/src"),
+        ("cd src && ls\n\t./main -n 128", "one"),
+    ],
+)
+def test_programs_that_start_in_another_folder(tmp_path: Path, recipe: str, folder: str) -> None:
+    require("make")
+    (tmp_path / "one/src").mkdir(parents=True)
+    (tmp_path / "one/GNUmakefile").write_text(f"all:\n\tcd src && make\nrun:\n\t{recipe}\n")
+    (tmp_path / "one/src/Makefile").write_text("all:\n\ttrue\nrun:\n\t./main -n 128\n")
+    drafted = from_makefile(tmp_path / "one/GNUmakefile", tmp_path)
+    assert drafted is not None
+    assert (drafted.name, drafted.folder, drafted.run) == ("one", folder, ("./main", "-n", "128"))
+    build = "make -C .. -f GNUmakefile" if folder == "one/src" else "make -f GNUmakefile"
+    assert drafted.build == (build,)
+    (tmp_path / "porter.toml").write_text(as_toml((drafted,)))
+    (program,) = programs_of(tuple(dict(table) for table in load_choices(tmp_path).program))
+    assert program.build == (tuple(build.split()),)
 
 
 def test_no_makefile_runs_anything_unless_asked(tmp_path: Path) -> None:

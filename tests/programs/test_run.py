@@ -110,6 +110,20 @@ def test_work_that_nobody_waits_for(program: Path) -> None:
         assert run(program, mode, options=late).verdict is Verdict.PASSED, mode
 
 
+def test_launches_whose_result_is_known(program: Path) -> None:
+    """Eight of ten that are alike, three of four that start from the same memory again; none that only looks alike."""
+    done = run(program, "repeat")
+    assert (done.verdict, done.output) == (Verdict.PASSED, b"PASS\n")
+    assert (done.account.launches, done.account.known) == (18, 8 + 3)
+    assert sum(kernel.known for kernel in done.account.kernels) == 11 and "11 of them known" in run_text(done)
+
+
+@pytest.mark.parametrize("options", [Options(every_launch=True), Options(schedule=5), Options(races=True)])
+def test_every_launch_runs(program: Path, options: Options) -> None:
+    done = run(program, "repeat", options=options)
+    assert (done.verdict, done.account.launches, done.account.known) == (Verdict.PASSED, 18, 0)
+
+
 def test_graph(program: Path) -> None:
     done = run(program, "graph")
     assert done.verdict is Verdict.PASSED and done.account.launches == 3

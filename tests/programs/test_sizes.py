@@ -54,5 +54,17 @@ def test_sizes_that_a_program_cannot_do_are_left() -> None:
     assert int(choose(["1024"], attempt, 10**9, 5.0).arguments[0]) == 32
 
 
+def test_smaller_still_where_the_first_is_too_much() -> None:
+    def attempt(words: Sequence[str]) -> ProgramRun:
+        return _run(int(words[0]), Verdict.PASSED if int(words[0]) < 2 else Verdict.TOO_LONG)
+
+    sized = choose(["4096"], attempt, 10**9, 5.0)
+    assert (sized.arguments, sized.run.verdict, sized.tried) == (("1",), Verdict.PASSED, 3)
+    never = choose(["4096"], lambda words: _run(1, Verdict.TOO_LONG), 10**9, 5.0)
+    assert (never.arguments, never.run.verdict, never.tried) == (("1",), Verdict.TOO_LONG, 3)
+    assert choose(["2"], lambda words: _run(1, Verdict.TOO_LONG), 10**9, 5.0).tried == 2
+    assert choose([], lambda words: _run(1, Verdict.TOO_LONG), 10**9, 5.0).tried == 1
+
+
 def test_no_words_no_growth() -> None:
     assert choose([], lambda words: _run(1), 10**6, 5.0).tried == 1

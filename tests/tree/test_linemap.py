@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from porter.project.linemap import line_shifts, source_line
+from porter.project.linemap import _WINDOW, _alike, _meeting, line_shifts, source_line
 from porter.project.manifest import read_manifest
 from porter.project.port import Request, port_to
 from porter.settings import load_choices
@@ -52,6 +52,27 @@ def test_unique_lines_are_found_again(lines: list[int], data: st.DataObject) -> 
         origin.append(number)
     got = _mapped("".join(f"a telling line {line}\n" for line in lines), "".join(f"{line}\n" for line in port))
     assert all(wanted in (None, found) for wanted, found in zip(origin, got, strict=True))
+
+
+def _plain_meeting(old: list[bytes], new: list[bytes]) -> tuple[int, int]:
+    for distance in range(1, _WINDOW):
+        for skipped in range(distance // 2 + 1):
+            for down, right in ((distance - skipped, skipped), (skipped, distance - skipped)):
+                if _alike(old, new, down, right):
+                    return down, right
+    return 1, 1
+
+
+LINES = st.lists(st.sampled_from([b"", b"}", b"a telling line", b"another telling line", b"x", b"y"]), max_size=90)
+OTHERS = st.lists(st.sampled_from([b"p", b"q"]), max_size=40)
+
+
+@given(OTHERS, LINES, OTHERS, LINES)
+def test_the_nearest_meeting_is_that_of_trying_all_places(
+    first: list[bytes], rest: list[bytes], other: list[bytes], more: list[bytes]
+) -> None:
+    old, new = [*first, *rest], [*(line + b"'" for line in other), *rest[1:], *more]
+    assert _meeting(old, new, 0, 0) == _plain_meeting(old, new)
 
 
 def test_samples_against_difflib(tmp_path: Path) -> None:

@@ -226,7 +226,7 @@ class _Reader:
             initialised=self._flag("initialised", default=True),
             is_object=is_object,
             triton=triton,
-            string=self._string(),
+            string=None if is_triton or is_object else self._string(source),
             port=self._path("port"),
             port_lanes=self._port_lanes(),
             include_dirs=tuple(self.file.path.parent / text for text in self._texts("include_dirs")),
@@ -365,14 +365,19 @@ class _Reader:
         except Unusable as error:
             raise self._error(key, f"{key}: {error}") from None
 
-    def _string(self) -> str | None:
+    def _string(self, source: Path) -> str | None:
         value = self._get("string")
+        if value is True or (value is None and source.suffix == ".py"):
+            return ANY_STRING
         if value is None or value is False:
             return None
-        if value is True:
-            return ANY_STRING
+        if isinstance(value, int) and source.suffix == ".py" and value > 0:
+            return str(value)
         if not isinstance(value, str) or not _IDENTIFIER.fullmatch(value):
-            raise self._error("string", f"string must be the name of a variable or macro, or true, not {value!r}")
+            raise self._error(
+                "string",
+                f"string must be the name of a variable or macro, true, or a line of a Python file, not {value!r}",
+            )
         return value
 
     def _port_lanes(self) -> int:

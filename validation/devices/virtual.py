@@ -96,6 +96,9 @@ class VirtualDevice:
 
     def compile(self, program: Program, seconds: float) -> Loaded | BuildFailed | NotRun:
         """Compile one kernel, for at most so many seconds; cut out of its file where the file cannot be compiled."""
+        opened = self._open()
+        if not isinstance(opened, NotRun):
+            opened.prepare()
         if program.is_object:
             return self._from_object(program)
         if program.triton is not None:

@@ -17,6 +17,7 @@ from porter.validation.draft.arguments import Line, lines_of
 from porter.validation.draft.build import Build
 from porter.validation.draft.expression import Unknown, Value
 from porter.validation.draft.kernel import cancels, loop_bounds
+from porter.validation.draft.python import python_string_units
 from porter.validation.draft.sizes import Sizes, sizes_of
 from porter.validation.draft.string import StringUnit, string_units
 from porter.validation.draft.template import Instance, instances
@@ -86,6 +87,8 @@ class Draft:
     source: Path
     parts: tuple[DraftedCase, ...]
     build: Build = field(default_factory=Build)
+    remarks: tuple[str, ...] = ()
+    """What has no case, and why."""
 
     @property
     def text(self) -> str:
@@ -96,6 +99,7 @@ class Draft:
         """The keys at the top; with absolute paths for a file that lies elsewhere."""
         folder = self.source.absolute().parent
         lines = [
+            *(f"# {remark}" for remark in self.remarks),
             f'schema = "{SCHEMA}"',
             f"source = {_path(self.source.absolute() if absolute else Path(self.source.name))}",
         ]
@@ -124,21 +128,26 @@ class Draft:
 
 def draft(source: Path, kernels: tuple[str, ...] = ()) -> Draft:
     """Cases for the kernels of a file, or for those named."""
-    units = [StringUnit(None, read_unit(source), ()), *string_units(source)]
+    remarks: tuple[str, ...] = ()
+    if source.suffix == ".py":
+        units, remarks = python_string_units(source)
+    else:
+        units = (StringUnit(None, read_unit(source), ()), *string_units(source))
     names = {kernel.name for unit in units for kernel in unit.unit.kernels}
     unknown = [name for name in kernels if name not in names]
     if unknown or not names:
         there = ", ".join(sorted(names)) or "none"
-        raise Unusable(f"{source}: no kernel {unknown[0] if unknown else ''}; there are: {there}".replace("  ", " "))
+        said = f"{source}: no kernel {unknown[0] if unknown else ''}; there are: {there}".replace("  ", " ")
+        raise Unusable("; ".join([said, *remarks]))
     taken: dict[str, int] = {}
     parts = [
-        _Case(unit.unit, one, _of_string(unit)).made(taken)
+        _Case(unit.unit, one, _of_string(unit), [*unit.notes]).made(taken)
         for unit in units
         for kernel in unit.unit.kernels
         if not kernels or kernel.name in kernels
         for one in instances(unit.unit, kernel)
     ]
-    return Draft(source, tuple(parts), units[0].unit.build)
+    return Draft(source, tuple(parts), units[0].unit.build, remarks)
 
 
 def _of_string(unit: StringUnit) -> tuple[str, ...]:
@@ -146,7 +155,12 @@ def _of_string(unit: StringUnit) -> tuple[str, ...]:
     if unit.name is None:
         return ()
     defines = ", ".join(_quoted(f"{define}{TODO}" if define.endswith("=") else define) for define in unit.defines)
-    return (f"string = {_quoted(unit.name) if unit.name else 'true'}", *([f"defines = [{defines}]"] if defines else []))
+    named = (
+        (f"string = {_quoted(unit.name) if unit.name else 'true'}",)
+        if unit.name or unit.unit.path.suffix != ".py"
+        else ()
+    )
+    return (*named, *([f"defines = [{defines}]"] if defines else []))
 
 
 def place_of(source: Path) -> Path:
@@ -187,6 +201,8 @@ class _Case:
             lines.append("cooperative = true")
         listed = (f"  {line if line.startswith('{') else _text(line)}," for line in shown)
         lines += ["arguments = [", *listed, "]", *self._constants(body)]
+        if arguments and all(argument.kind in ("in", "scalar", "struct", "null") for argument in arguments):
+            lines.append('not_run = "it writes to no argument: there is nothing to compare"')
         if any(argument.adds for argument in arguments):
             lines.append("deterministic = false")
         lines += _tolerance(arguments, self.unit.reached(kernel), renamed)
@@ -234,13 +250,16 @@ class _Case:
         """`__constant__` variables that the kernel names and the host sets."""
         found: list[str] = []
         host = self.unit.host
+        seen: set[str] = set()
         for match in re.finditer(r"__constant__\s+([\w ]+?)\s+(\w+)\s*((?:\[[^\]]*\]\s*)*);", host.text):
             kind, name = host.plain_type(match[1]), match[2]
             if not re.search(rf"\b{name}\b", host.text[: match.start()] + host.text[match.end() :]) or not re.search(
                 rf"\b{name}\b", body
             ):
                 continue
-            found.append(self._constant(kind, name, match[3], match.start()))
+            if name not in seen:
+                seen.add(name)
+                found.append(self._constant(kind, name, match[3], match.start()))
         return ["constants = [", *(f'  "{line}",' for line in found), "]"] if found else []
 
     def _constant(self, kind: str, name: str, sizes: str, position: int) -> str:

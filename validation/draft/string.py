@@ -32,6 +32,8 @@ class StringUnit:
     unit: SourceText
     defines: tuple[str, ...]
     """Macros that the host gives as options; without a value where it is computed."""
+    notes: tuple[str, ...] = ()
+    """What is assumed of its kernels."""
 
 
 def string_units(path: Path) -> Iterator[StringUnit]:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from porter.validation.cases.argument_rows import TODO
 from porter.validation.cases.file import SCHEMA
+from porter.validation.cases.python_units import python_units
 from porter.validation.cases.triton_source import Written, kernels_of
 
 from porter.errors import Unusable
@@ -47,6 +48,17 @@ class _Uses:
     def pointers(self) -> set[str]:
         """All that are loaded from or stored to."""
         return self.reads | self.writes | self.atomics
+
+
+def is_triton(path: Path, wanted: tuple[str, ...] = ()) -> bool:
+    """Whether a file is Python, and its kernels, or those named, are Triton's; Python without any kernel is."""
+    if path.suffix != ".py":
+        return False
+    try:
+        kernels, strings = kernels_of(path), python_units(path)
+    except (OSError, ValueError) as error:
+        raise Unusable(f"{path}: {error}") from None
+    return any(name in kernels for name in wanted) if wanted and kernels else bool(kernels) or not strings
 
 
 def draft_triton(path: Path, wanted: tuple[str, ...] = ()) -> TritonDraft:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from porter.system.reading import is_regular
 _LAUNCHERS = {"mpirun", "mpiexec", "srun", "time", "env", "nice", "taskset", "numactl"}
 _TARGETS = ("run", "test", "check")
 _ADD_TEST = re.compile(r"add_test\s*\(\s*NAME\s+(\S+)\s+COMMAND\s+([^)]*)\)", re.IGNORECASE)
+_MOVED = re.compile(r"make\[\d+\]: (Entering|Leaving) directory ['`](.*)'")
 _SECONDS = 20.0
 
 
@@ -25,6 +27,7 @@ class Drafted:
     name: str
     folder: str
     build: tuple[str, ...]
+    """Commands, run in the folder."""
     run: tuple[str, ...]
     note: str = ""
 
@@ -57,27 +60,38 @@ def from_makefile(path: Path, root: Path) -> Drafted | None:
 
     With -n it starts no recipe, but it runs `$(shell ...)`, recipes marked with + and those that make Makefiles.
     """
-    folder = path.parent
+    folder, root = path.parent.resolve(), root.resolve()
     for target in _TARGETS:
         shown = invoke(("make", "-n", "-f", path.name, target), _SECONDS, folder)
         # what is built comes first, what is started last
-        words = next(reversed(tuple(_started(shown.output))), None) if shown.ok else None
-        if words is not None:
-            where = folder.relative_to(root).as_posix()
-            build = ("make",) if path.name in ("Makefile", "makefile") else ("make", "-f", path.name)
-            return Drafted(folder.name if where != "." else words[0].rpartition("/")[2], where, build, words)
+        started = next(reversed(tuple(_started(shown.output, folder))), None) if shown.ok else None
+        if started is not None and started[0].is_relative_to(root):
+            where, words = started
+            build = ["make"] if path.name in ("Makefile", "makefile") else ["make", "-f", path.name]
+            if where != folder:
+                build[1:1] = ["-C", os.path.relpath(folder, where)]
+            name = words[0].rpartition("/")[2] if folder == root else folder.name
+            return Drafted(name, where.relative_to(root).as_posix(), (shlex.join(build),), words)
     return None
 
 
-def _started(output: str) -> Iterator[tuple[str, ...]]:
-    """Commands that start a program of this folder."""
+def _started(output: str, folder: Path) -> Iterator[tuple[Path, tuple[str, ...]]]:
+    """Commands that start a program, and the folder where they do."""
+    within = [folder]
     for line in output.replace("\\\n", " ").splitlines():
+        moved = _MOVED.match(line)
+        if moved is not None:
+            within = [*within, Path(moved[2])] if moved[1] == "Entering" else within[:-1] or [folder]
+            continue
+        where = within[-1]
         for part in re.split(r"&&|;", line):
-            words = _split(part)
-            while words and (words[0] in _LAUNCHERS or "=" in words[0]):
+            words = _split(part.strip().strip("()"))
+            while words and (words[0].rpartition("/")[2] in _LAUNCHERS or "=" in words[0]):
                 words = words[1:]
-            if words and words[0].startswith("./") and not any(word in ("|", ">", "<") for word in words):
-                yield tuple(words)
+            if words[:1] == ["cd"] and len(words) == 2:
+                where = Path(os.path.normpath(where / words[1]))
+            elif words and words[0].startswith("./") and not any(word in ("|", ">", "<") for word in words):
+                yield where, tuple(words)
 
 
 def _split(command: str) -> list[str]:

@@ -50,6 +50,8 @@ class Options:
     uninitialised: bool = False
     go_on: bool = False
     """After a fault, give the program an error instead of ending it."""
+    every_launch: bool = False
+    """Run also those launches whose result is known: same kernel, arguments and memory as one before."""
     devices: int = 1
     trace: Path | None = None
     """A folder for what each launch wrote."""
@@ -99,6 +101,7 @@ def _variables(asked: Wanted, folders: Sequence[Path], compiler: HostCompiler, o
         "PORTER_RUN_UNINITIALISED": str(int(options.uninitialised)),
         "PORTER_RUN_STOP": str(int(not options.go_on)),
         "PORTER_RUN_DELAY": str(options.delay),
+        "PORTER_RUN_EVERY": str(int(options.every_launch)),
         "PORTER_RUN_DEVICES": str(options.devices),
         "PORTER_RUN_BUDGET": str(options.budget),
         "PORTER_RUN_MEMORY": str(options.memory),

@@ -54,6 +54,8 @@ class KernelUse:
 
     name: str
     launches: int
+    known: int
+    """Launches of these that did not have to run: their result was known."""
     blocks: int
     lane_instructions: int
     seconds: float
@@ -65,6 +67,8 @@ class Account:
 
     sides: tuple[str, ...] = ()
     launches: int = 0
+    known: int = 0
+    """Launches of these that did not have to run: same kernel, arguments and memory as one before."""
     lane_instructions: int = 0
     device_seconds: float = 0.0
     kernels: tuple[KernelUse, ...] = ()
@@ -111,12 +115,20 @@ def gathered(reports: Sequence[Mapping[str, Any]]) -> Account:
     kernels: dict[str, KernelUse] = {}
     for report in reports:
         for row in report["kernels"]:
-            use = KernelUse(row["name"], row["launches"], row["blocks"], row["lane_instructions"], row["seconds"])
+            use = KernelUse(
+                row["name"],
+                row["launches"],
+                row["known"],
+                row["blocks"],
+                row["lane_instructions"],
+                row["seconds"],
+            )
             before = kernels.get(use.name)
             kernels[use.name] = use if before is None else _both(before, use)
     return Account(
         tuple(dict.fromkeys(report["side"] for report in reports)),
         sum(report["launches"] for report in reports),
+        sum(report["known"] for report in reports),
         sum(report["lane_instructions"] for report in reports),
         sum(report["seconds"] for report in reports),
         tuple(sorted(kernels.values(), key=lambda use: -use.lane_instructions)),
@@ -134,6 +146,7 @@ def _both(first: KernelUse, second: KernelUse) -> KernelUse:
     return KernelUse(
         first.name,
         first.launches + second.launches,
+        first.known + second.known,
         first.blocks + second.blocks,
         first.lane_instructions + second.lane_instructions,
         first.seconds + second.seconds,

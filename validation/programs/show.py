@@ -31,9 +31,16 @@ def account_json(account: Account) -> dict[str, Any]:
     return {
         "sides": list(account.sides),
         "launches": account.launches,
+        "known": account.known,
         "lane_instructions": account.lane_instructions,
         "kernels": [
-            {"name": k.name, "launches": k.launches, "blocks": k.blocks, "lane_instructions": k.lane_instructions}
+            {
+                "name": k.name,
+                "launches": k.launches,
+                "known": k.known,
+                "blocks": k.blocks,
+                "lane_instructions": k.lane_instructions,
+            }
             for k in account.kernels
         ],
         "faults": [{"text": h.text, "count": h.count, **h.details} for h in account.faults],
@@ -58,7 +65,8 @@ def _lines(run: ProgramRun) -> Iterator[str]:
     devices = " and ".join({"cuda": "ptx", "hip": "gfx942"}[side] for side in account.sides)
     if account.sides:
         done = f"{_large(account.lane_instructions)} lane-instructions"
-        yield f"{_counted(account.launches, 'launch', 'launches')} on {devices}, {done}"
+        known = f" ({account.known:,} of them known from one before)" if account.known else ""
+        yield f"{_counted(account.launches, 'launch', 'launches')} on {devices}{known}, {done}"
     for kernel in account.kernels[:_SHOWN]:
         yield f"  {kernel.launches:>6} x {kernel.name}: {_large(kernel.lane_instructions)}"
     if len(account.kernels) > _SHOWN:

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from porter.validation.programs.outcome import ProgramRun, Verdict
 from porter.validation.programs.output import says
 
+SMALLEST = (2, 1)
+"""What is tried where the first cap is too much already."""
 CAPS = (8, 32, 128, 512, 2048, 8192, 32768, 131072, 1 << 20, 1 << 24, 1 << 40)
 _WHOLE = re.compile(r"(.*?[=])?(\d+)\Z", re.DOTALL)
 
@@ -67,6 +69,8 @@ def choose(arguments: Sequence[str], attempt: Try, budget: int, seconds: float) 
         last = Sized(step, run, number, step == tuple(arguments))
         if shows(run) or (best is None and run.account.launches):
             best = last if shows(run) or best is None else best
+        if run.verdict is Verdict.TOO_LONG and number == 1:
+            return _smallest(arguments, attempt, last)
         if run.verdict in (Verdict.TOO_LONG, Verdict.UNSUPPORTED, Verdict.NOT_RUN):
             break
         if best is not None and not shows(run) and shows(best.run):
@@ -76,6 +80,17 @@ def choose(arguments: Sequence[str], attempt: Try, budget: int, seconds: float) 
             break
     assert last is not None
     return best or last
+
+
+def _smallest(arguments: Sequence[str], attempt: Try, first: Sized) -> Sized:
+    """The first of the smallest caps that fits; the last of all when none does."""
+    made = first
+    for step in dict.fromkeys(capped(arguments, cap) for cap in SMALLEST):
+        if step != made.arguments:
+            made = Sized(step, attempt(step), made.tried + 1, whole=False)
+            if shows(made.run):
+                break
+    return made
 
 
 def shows(run: ProgramRun) -> bool:

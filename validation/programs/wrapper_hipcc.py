@@ -17,7 +17,7 @@ WITH_VALUE = {
     *("-Xclang", "-Xlinker"),
 }
 DROPPED = (
-    *("--offload-arch", "--amdgpu-target", "--rocm-path", "--hip-path", "-fgpu-rdc", "--hip-link", "--gcc-toolchain"),
+    *("--offload-arch", "--amdgpu-target", "--rocm-path", "--hip-path", "--gcc-toolchain"),
     "-fno-gpu-rdc",
 )
 NO_LINK = {"-c", "-E", "-S", "-M", "-MM", "-fsyntax-only"}
@@ -45,7 +45,7 @@ def command(words: list[str]) -> list[str]:
             language = word
         elif word.startswith("-fopenmp"):  # the pragmas are left out: hosts run serially
             openmp = True
-        elif word.startswith(DROPPED):
+        elif word.startswith(DROPPED) or (word == "--hip-link" and "-fgpu-rdc" not in words):
             continue
         elif word.endswith(SOURCES) and not word.startswith("-"):
             compiles = True
@@ -55,7 +55,8 @@ def command(words: list[str]) -> list[str]:
             out += ["-x", "hip" if language == "hip" else "c", word, "-x", "none"]
         else:
             out.append(word)
-    options = SETTINGS["options"] if compiles else []
+    # device code that is linked with the program has its target there
+    options = SETTINGS["options"] if compiles or "-fgpu-rdc" in words else []
     link = [] if any(word in NO_LINK for word in words) else SETTINGS["libraries"]
     if openmp:
         options = [*options, "-idirafter", str(Path(__file__).absolute().parent / "include")]

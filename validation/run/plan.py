@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from porter.validation.cases.case import Case, CaseError
+from porter.validation.cases.case import ANY_STRING, Case, CaseError
 from porter.validation.cases.file import find_case_files, load_cases
 from porter.validation.cases.runtime_text import kernel_file
 from porter.validation.devices import registry
@@ -178,6 +178,10 @@ def settings(request: Request, devices: Sequence[str]) -> dict[str, object]:
     }
 
 
+_AS_NVRTC = ("--expt-relaxed-constexpr",)
+"""For NVRTC's headers, functions of the standard library are for the device, too."""
+
+
 def _file_error(error: CaseError) -> FileError:
     return FileError(str(error.path), error.line, error.message)
 
@@ -237,7 +241,8 @@ def siblings(case: Case, kernels: Collection[str]) -> tuple[str, ...]:
 def unit_of(case: Case) -> tuple[object, ...]:
     """What tells apart what has to be compiled apart."""
     options = case.include_dirs, case.defines, case.cuda_options, case.hip_options
-    return case.source, case.string, case.port, case.root, options, case.reason_not_run("*")
+    string = case.string if case.string != ANY_STRING else (ANY_STRING, case.kernel)
+    return case.source, string, case.port, case.root, options, case.reason_not_run("*")
 
 
 def _task(case: Case, also: tuple[str, ...], devices: Sequence[str], request: Request) -> Task:
@@ -286,6 +291,8 @@ def _built_sides(case: Case, devices: Sequence[str]) -> Iterator[SidePlan]:
 
 def _program(case: Case, source: Path, language: str, also: tuple[str, ...]) -> Program:
     options = case.cuda_options if language == "cuda" else case.hip_options
+    if language == "cuda" and case.string is not None:
+        options = (*_AS_NVRTC, *options)
     source = kernel_file(case, source)
     return Program(source, case.kernel, language, case.include_dirs, case.defines, options, also)
 

@@ -72,6 +72,15 @@ class Stream(contextlib.nullcontext[None]):
         return event or Event()
 
 
+class Chosen(contextlib.nullcontext[None]):
+    """`torch.cuda.device(...)`: there is one."""
+
+    idx = prev_idx = 0
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        super().__init__()
+
+
 class _Moved(TorchFunctionMode):
     """Calls that name the device name the CPU instead; tensors say that they are there."""
 
@@ -113,7 +122,7 @@ def cuda_is_cpu(device: str) -> Iterator[None]:
         "get_device_capability": lambda device=None: capability,
         "get_device_properties": lambda device=None: properties,
         "is_bf16_supported": lambda including_emulation=True: True,
-        "device": lambda device: contextlib.nullcontext(),
+        "device": Chosen,
         "stream": lambda stream: contextlib.nullcontext(),
         "Stream": Stream,
         "Event": Event,
@@ -130,6 +139,8 @@ def cuda_is_cpu(device: str) -> Iterator[None]:
     with contextlib.ExitStack() as stack:
         for name, function in stand_ins.items():
             stack.enter_context(mock.patch.object(torch.cuda, name, function))
+        raw = mock.patch.object(torch._C, "_cuda_getCurrentRawStream", lambda device=0: 0, create=True)
+        stack.enter_context(raw)
         is_amd = device != "ptx"  # as torch's builds for ROCm and for CUDA say it
         stack.enter_context(mock.patch.object(torch.version, "hip", "6.4" if is_amd else None))
         stack.enter_context(mock.patch.object(torch.version, "cuda", None if is_amd else "12.8"))

@@ -17,6 +17,7 @@ from porter.system.reading import read_regular
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include(?:_next)?[ \t]*([<"])([^>"\n]*)[>"]', re.MULTILINE)
 _COMPUTED = re.compile(rb"^[ \t]*#[ \t]*include(?:_next)?[ \t]+[A-Za-z_][^\n]*", re.MULTILINE)
 _NAMED = re.compile(rb'^[ \t]*#[ \t]*define\b[^\n]*?["<]([^">\n]+)[">]', re.MULTILINE)
+_MACRO = re.compile(rb"^[ \t]*#[ \t]*(?:define|undef)[ \t]+(\w+)", re.MULTILINE)
 _ARCHITECTURE = re.compile(rb"__(?:CUDA_ARCH|HIP_DEVICE_COMPILE|CUDACC_RDC)__")
 _LARGEST_CLOSURE = 2000
 
@@ -81,6 +82,26 @@ def _header(path: str, modified: int, size: int) -> Contents:
         return contents_of(read_regular(path))
     except OSError:
         return Contents((), False, False)
+
+
+def macros_of(data: bytes) -> frozenset[str]:
+    """The macros that a file defines or takes away, in any of its branches."""
+    return frozenset(name.decode("latin-1") for name in _MACRO.findall(data))
+
+
+def macros_in(header: str) -> frozenset[str]:
+    """Those of a header."""
+    try:
+        status = os.stat(header)
+    except OSError:
+        return frozenset()
+    return _macros_in(header, status.st_mtime_ns, status.st_size)
+
+
+@functools.lru_cache(maxsize=4096)
+def _macros_in(header: str, modified: int, size: int) -> frozenset[str]:
+    del modified, size
+    return macros_of(_text(header))
 
 
 def close_over(path: str, data: bytes, include_dirs: Iterable[str], root: str | None) -> Closure:

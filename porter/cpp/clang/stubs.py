@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from porter.cpp.clang.hip_stubs import hip_stubs
 from porter.cpp.clang.libclang import accepts_pch, clang_version
+from porter.cpp.clang.reached_headers import macros_of
 from porter.system.cache import is_ours, keep, kept, kept_folder
 from porter.system.folders import whole
 from porter.system.process import run
@@ -47,9 +48,11 @@ _LANGUAGES = {
     "cuda": ("-x", "cuda"),
     "hip": ("-x", "hip", "-nogpuinc", "-nogpulib", "-D__HIP_PLATFORM_AMD__=1"),
 }
+ARCHITECTURE = 800
+"""`__CUDA_ARCH__` in the device's pass."""
 _SIDES = {
     ("cuda", "host"): ("--cuda-host-only",),
-    ("cuda", "device"): ("--cuda-device-only", "--cuda-gpu-arch=sm_80"),
+    ("cuda", "device"): ("--cuda-device-only", f"--cuda-gpu-arch=sm_{ARCHITECTURE // 10}"),
     ("hip", "host"): ("--cuda-host-only",),
     ("hip", "device"): ("--cuda-device-only", "--offload-arch=gfx942"),
 }
@@ -133,6 +136,12 @@ def _stub_files(language: str) -> dict[str, bytes]:
 
     walk(root, "")
     return hip_stubs(found) if language == "hip" else found
+
+
+@functools.cache
+def macros(language: str) -> frozenset[str]:
+    """The macros that the stubs define."""
+    return frozenset().union(*map(macros_of, _stub_files(language).values()))
 
 
 def _digest(files: dict[str, bytes]) -> str:

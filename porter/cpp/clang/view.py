@@ -15,7 +15,8 @@ from porter.cpp.clang import answers, stubs, typed
 from porter.cpp.clang.answers import Declaration
 from porter.cpp.clang.libclang import Diagnostic
 from porter.cpp.clang.passes import Input, Pass, support_files
-from porter.cpp.clang.reached_headers import Closure, close_over, find_translation_unit
+from porter.cpp.clang.reached_headers import Closure, close_over, find_translation_unit, macros_in, macros_of
+from porter.cpp.clang.sides import DeviceSide
 from porter.cpp.kernels import DeviceFunction, attach_launches, find_launches, place_device_functions, place_kernels
 from porter.cpp.language import language_of
 from porter.cpp.lex import STRING, Tokens, lex
@@ -67,6 +68,7 @@ class Parsed:
 
     def __init__(self, request: ParseRequest, tokens: Tokens, passes: tuple[Pass, ...], closure: Closure) -> None:
         self._source = SourceFile(request.path, request.text_bytes)
+        self._defines = request.defines
         self._tokens = tokens
         self._passes = passes
         self._closure = closure
@@ -106,7 +108,10 @@ class Parsed:
 
     def is_inactive(self, offset: int) -> bool:
         """Whether no pass compiles an offset: the device's is looked at only for what the host's leaves out."""
-        return self._pass_at(offset) is None
+        if len(self._passes) == 1 or self._passes[0].is_active(offset):
+            return self._pass_at(offset) is None
+        known = self._device.compiles(offset)
+        return self._pass_at(offset) is None if known is None else not known
 
     @functools.cached_property
     def diagnostics(self) -> tuple[ParseDiagnostic, ...]:
@@ -158,8 +163,20 @@ class Parsed:
         return found
 
     def _pass_at(self, offset: int) -> Pass | None:
-        """The first pass that compiles an offset."""
-        return next((one for one in self._passes if one.is_active(offset)), None)
+        """The first pass that compiles an offset; the device's is not made where conditions tell that it does not."""
+        host, *device = self._passes
+        if host.is_active(offset):
+            return host
+        if not device or self._device.compiles(offset) is False:
+            return None
+        return next((one for one in device if one.is_active(offset)), None)
+
+    @functools.cached_property
+    def _device(self) -> DeviceSide:
+        given = self._passes[0].given
+        names = {name.partition("=")[0] for name in self._defines} | stubs.macros(given.language)
+        names = names.union(*map(macros_of, given.files.values()), *map(macros_in, self._closure.headers))
+        return DeviceSide(self._tokens, names, stubs.ARCHITECTURE if given.language == "cuda" else None)
 
     def _has_error_near(self, one: Pass, index: int) -> bool:
         """Whether clang met an error in the statement around a token: it may have dropped the call."""

@@ -58,7 +58,7 @@ def _chains(unit: Unit) -> Iterator[Chain]:
     if not sources:
         return
     own = {one.place: use for one in statements(unit) if (use := _use(one)) is not None}
-    macros = _macros([(tokens_of(one), one.text) for one in sources])
+    macros = _macros(sources)
     tokens = unit.tokens
     for marker in ("__device__", "__global__"):
         for head in find_heads(tokens, marker):
@@ -80,22 +80,32 @@ def _use(assembly: Assembly) -> Use | None:
     return use if any(use) else None
 
 
-def _macros(files: list[tuple[Tokens, str]]) -> Mapping[str, list[list[Use | str]]]:
+def _macros(sources: list[SourceFile]) -> Mapping[str, list[list[Use | str]]]:
     """What the bodies of macros do with carries, or which macros they use."""
     found: dict[str, list[list[Use | str]]] = {}
-    for tokens, text in files:
-        places = {one.place: use for one in assemblies(tokens, string_macros(text)) if (use := _use(one)) is not None}
-        for directive in tokens.directives:
-            if directive.name != "define" or directive.last - directive.first < 2:
-                continue
-            name = tokens.texts[directive.first]
-            body: list[Use | str] = []
-            for index in range(directive.first + 1, directive.last):
-                if index in places:
-                    body.append(places[index])
-                elif tokens.kinds[index] == "i":
-                    body.append(tokens.texts[index])
-            found.setdefault(name, []).append(body)
+    for source in sources:
+        for name, bodies in _macros_of(source).items():
+            found.setdefault(name, []).extend(bodies)
+    return found
+
+
+@functools.lru_cache(maxsize=64)
+def _macros_of(source: SourceFile) -> Mapping[str, list[list[Use | str]]]:
+    found: dict[str, list[list[Use | str]]] = {}
+    tokens = tokens_of(source)
+    given = assemblies(tokens, string_macros(source.text))
+    places = {one.place: use for one in given if (use := _use(one)) is not None}
+    for directive in tokens.directives:
+        if directive.name != "define" or directive.last - directive.first < 2:
+            continue
+        name = tokens.texts[directive.first]
+        body: list[Use | str] = []
+        for index in range(directive.first + 1, directive.last):
+            if index in places:
+                body.append(places[index])
+            elif tokens.kinds[index] == "i":
+                body.append(tokens.texts[index])
+        found.setdefault(name, []).append(body)
     return found
 
 

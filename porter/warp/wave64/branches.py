@@ -71,7 +71,8 @@ def _files(unit: Unit, names: set[str]) -> Iterator[tuple[Constants, Dialects]]:
         yield Constants(unit.tokens), unit.dialects
     defined = re.compile(r"\b(?:" + "|".join(sorted(names)) + r")\b")
     for header in unit.program.headers:
-        if _KNOWS_AMD.search(header.text) and defined.search(header.text):
+        text = header.text
+        if header.matches(_KNOWS_AMD) and any(name in text for name in names) and defined.search(text):
             tokens = tokens_of(header)
             dialects = read_dialects(header.path, tokens)
             if dialects.has_hip:

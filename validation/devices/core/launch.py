@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
+import threading
 import time
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, replace
@@ -136,9 +137,26 @@ class Image:
         return lines, init, step, ctypes.c_uint32.in_dll(library, "wave_bytes").value
 
 
-@functools.cache
+def prepare_runtime(compiler: HostCompiler, lanes: int, device: Path) -> None:
+    """Begins to build what the first launch will ask for, and does not wait."""
+    _lock(compiler, lanes, device)
+    threading.Thread(target=runtime, args=(compiler, lanes, device), name="runtime").start()
+
+
 def runtime(compiler: HostCompiler, lanes: int, device: Path) -> ctypes.CDLL | HostBuildFailed:
     """runtime.c and the *.c files of the device's folder as one library, loaded so that kernels find it."""
+    with _lock(compiler, lanes, device):
+        return _runtime(compiler, lanes, device)
+
+
+@functools.cache
+def _lock(compiler: HostCompiler, lanes: int, device: Path) -> threading.Lock:
+    del compiler, lanes, device
+    return threading.Lock()
+
+
+@functools.cache
+def _runtime(compiler: HostCompiler, lanes: int, device: Path) -> ctypes.CDLL | HostBuildFailed:
     files = (CORE / "runtime.c", CORE / "services.c", CORE / "order.c", CORE / "caches.c", *sorted(device.glob("*.c")))
     text = "\n".join(path.read_text() for path in files)
     built = build(compiler, text, ("-O3", f"-DLANES={lanes}"), (CORE, device))

@@ -12,7 +12,16 @@ from pathlib import Path
 from porter.validation.devices.core import abi
 from porter.validation.devices.core.hostcc import HostBuildFailed, HostCompiler, build, find_host_compiler
 from porter.validation.devices.core.image import bind_with_images
-from porter.validation.devices.core.launch import CORE, Dim, Image, Options, dim3, execute, scalar_bytes
+from porter.validation.devices.core.launch import (
+    CORE,
+    Dim,
+    Image,
+    Options,
+    dim3,
+    execute,
+    prepare_runtime,
+    scalar_bytes,
+)
 from porter.validation.devices.core.memory import Argument, DeviceBuffer, Memory
 from porter.validation.devices.core.module import ModuleBase
 from porter.validation.devices.core.result import Array, NotRun, Outcome
@@ -106,7 +115,8 @@ class Module(ModuleBase[tuple[str, ...]]):
     def _refused(self, kernel: str, known: tuple[str, ...], grid: Dim, block: Dim, shared: int) -> NotRun | None:
         return _refused(self.program.kernels[kernel], grid, block, shared)
 
-    def _build(self, kernel: str, poison: bool) -> tuple[Image, tuple[str, ...]] | NotRun:
+    def translated(self, kernel: str, poison: bool = True) -> Translation | NotRun:
+        """A kernel in C, not built."""
         info = self.program.kernels.get(kernel)
         if info is None or kernel not in self.program.functions:
             return NotRun(f"no kernel named {kernel}; there are: {', '.join(self.program.kernels) or 'none'}")
@@ -119,11 +129,17 @@ class Module(ModuleBase[tuple[str, ...]]):
         missing = [s for s in translation.symbols if s.startswith(("data ", "got ")) and not self._has(s)]
         if missing:
             return NotRun(f"undefined symbol {missing[0].split()[1]}")
+        return translation
+
+    def _build(self, kernel: str, poison: bool) -> tuple[Image, tuple[str, ...]] | NotRun:
+        translation = self.translated(kernel, poison)
+        if isinstance(translation, NotRun):
+            return translation
         flags = (f"-O{self.device.level}", "-DLANES=64", *haste(self.device.compiler, translation))
         built = build(self.device.compiler, translation.source, flags, (CORE, FOLDER))
         if isinstance(built, HostBuildFailed):
             return NotRun(f"the host compiler rejected the translation: {built.output}")
-        return _image(info, built, translation), translation.symbols
+        return _image(self.program.kernels[kernel], built, translation), translation.symbols
 
     def _has(self, name: str) -> bool:
         kind, _, symbol = name.partition(" ")
@@ -144,6 +160,10 @@ class Device:
 
     name = "gfx942"
     lanes = LANES
+
+    def prepare(self) -> None:
+        """Begins what is needed before the first launch."""
+        prepare_runtime(self.compiler, LANES, FOLDER)
 
     @staticmethod
     def available() -> str | None:

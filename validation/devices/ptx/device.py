@@ -11,7 +11,16 @@ from porter.validation.cases.sampling import Sampling
 from porter.validation.devices.core import abi
 from porter.validation.devices.core.hostcc import HostBuildFailed, HostCompiler, build, find_host_compiler
 from porter.validation.devices.core.image import ImageArgument, bind_with_images, place_image
-from porter.validation.devices.core.launch import CORE, Dim, Image, Options, dim3, execute, scalar_bytes
+from porter.validation.devices.core.launch import (
+    CORE,
+    Dim,
+    Image,
+    Options,
+    dim3,
+    execute,
+    prepare_runtime,
+    scalar_bytes,
+)
 from porter.validation.devices.core.memory import Argument, DeviceBuffer, Memory
 from porter.validation.devices.core.module import ModuleBase
 from porter.validation.devices.core.result import Array, NotRun, Outcome
@@ -130,6 +139,10 @@ class Device:
 
     name = "ptx"
     lanes = LANES
+
+    def prepare(self) -> None:
+        """Begins what is needed before the first launch."""
+        prepare_runtime(self.compiler, LANES, FOLDER)
 
     @staticmethod
     def available() -> str | None:

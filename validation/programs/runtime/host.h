@@ -97,7 +97,7 @@ typedef struct Kernel {
     SiteCount *sites;
     SegmentCount *segments;
     uint64_t *divergence;
-    uint64_t launches, lane_instructions, blocks;
+    uint64_t launches, lane_instructions, blocks, known, recorded; /* known: launches that did not have to run */
     double seconds;
     int asked_for_better, registers;
     struct Module *module;
@@ -163,6 +163,11 @@ typedef struct Request {
 } Request;
 int launch(const Request *); /* status */
 
+/* ---- known.c ---- */
+
+int known_before(const Request *, const void *arguments); /* 1: memory is as the launch leaves it */
+void known_after(const Request *);
+
 /* ---- trace.c ---- */
 
 void trace_before(void);
@@ -181,7 +186,7 @@ void print_messages(const Launch *, char *assertion, size_t room);
 
 extern struct Settings {
     const char *folder, *python, *report, *trace, *profile;
-    uint32_t threads, schedule, races, poison, stop_at_fault, capability, devices, delay;
+    uint32_t threads, schedule, races, poison, stop_at_fault, capability, devices, delay, every;
     uint64_t budget, device_memory;
 } settings;
 void report_start(void);
@@ -193,7 +198,7 @@ void fault_happened(const char *kind, const char *kernel, const char *text, cons
 _Noreturn void end_process(enum Ending, const char *format, ...);
 int failed_call(const char *call, int status, const char *why); /* keeps and gives back the status */
 void report_running(const char *kernel); /* null: none */
-void report_launch(uint64_t lane_instructions, double seconds);
+void report_launch(uint64_t lane_instructions, double seconds, int known);
 void stand_in(const char *library, const char *name);
 
 /* ---- state of the calls (api.c) ---- */

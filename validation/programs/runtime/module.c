@@ -466,7 +466,7 @@ const Kernel *kernels_next(const Kernel *k) {
 
 void forget_launches(void) {
     for (Module *m = modules; m; m = m->next)
-        for (Kernel *k = m->kernels; k; k = k->next) k->launches = k->blocks = k->lane_instructions = 0, k->seconds = 0;
+        for (Kernel *k = m->kernels; k; k = k->next) k->launches = k->known = k->recorded = k->blocks = k->lane_instructions = 0, k->seconds = 0;
 }
 
 /* ---- what the program knows them by ------------------------------------------------------------------------ */

@@ -20,7 +20,7 @@ typedef struct Texts {
 } Texts;
 
 static Texts notes, refusals, failures, faults, untranslated, stood_in;
-static uint64_t launches, lane_instructions, calls_to_library;
+static uint64_t launches, known_launches, lane_instructions, calls_to_library;
 static double seconds;
 static char ending[2400];
 static const char *running;
@@ -82,8 +82,9 @@ int failed_call(const char *call, int status, const char *why) {
 
 void report_running(const char *kernel) { running = kernel; }
 
-void report_launch(uint64_t done, double took) {
+void report_launch(uint64_t done, double took, int known) {
     launches++;
+    known_launches += (uint64_t)known;
     lane_instructions += done;
     seconds += took;
     double now = seconds_now(); /* a process that is killed, or ends by _exit, leaves what was known a moment ago */
@@ -139,8 +140,8 @@ static void put_kernels(FILE *out) {
         if (!k->launches) continue;
         fprintf(out, "%s\n{\"name\": ", first ? "" : ",");
         put(out, k->shown);
-        fprintf(out, ", \"launches\": %llu, \"blocks\": %llu, \"lane_instructions\": %llu, \"seconds\": %.6f, \"level\": %u}",
-                (unsigned long long)k->launches, (unsigned long long)k->blocks, (unsigned long long)k->lane_instructions, k->seconds, k->level);
+        fprintf(out, ", \"launches\": %llu, \"known\": %llu, \"blocks\": %llu, \"lane_instructions\": %llu, \"seconds\": %.6f, \"level\": %u}",
+                (unsigned long long)k->launches, (unsigned long long)k->known, (unsigned long long)k->blocks, (unsigned long long)k->lane_instructions, k->seconds, k->level);
         first = 0;
     }
     fputc(']', out);
@@ -153,8 +154,8 @@ static void write_report(void) {
     snprintf(made, sizeof made, "%s.part", path);
     FILE *out = fopen(made, "w");
     if (!out) return;
-    fprintf(out, "{\"side\": \"%s\", \"lanes\": %d, \"pid\": %d, \"launches\": %llu, \"lane_instructions\": %llu, \"seconds\": %.6f,\n\"ending\": ",
-            SIDE, LANES, getpid(), (unsigned long long)launches, (unsigned long long)lane_instructions, seconds);
+    fprintf(out, "{\"side\": \"%s\", \"lanes\": %d, \"pid\": %d, \"launches\": %llu, \"known\": %llu, \"lane_instructions\": %llu, \"seconds\": %.6f,\n\"ending\": ",
+            SIDE, LANES, getpid(), (unsigned long long)launches, (unsigned long long)known_launches, (unsigned long long)lane_instructions, seconds);
     put(out, ending);
     fputs(", \"running\": ", out);
     put(out, running);
@@ -198,7 +199,7 @@ _Noreturn void end_by_signal(int number) {
 /* A fork counts for itself; it ends by _exit more often than not, so that its report is always up to date. */
 static void forked(void) {
     is_fork = 1;
-    launches = lane_instructions = 0;
+    launches = known_launches = lane_instructions = 0;
     seconds = written_at = 0;
     forget_launches();
 }
@@ -221,6 +222,7 @@ void report_start(void) {
     settings.stop_at_fault = (uint32_t)number("PORTER_RUN_STOP", 1);
     settings.capability = (uint32_t)number("PORTER_RUN_CAPABILITY", 80);
     settings.delay = (uint32_t)number("PORTER_RUN_DELAY", 0);
+    settings.every = (uint32_t)number("PORTER_RUN_EVERY", 0);
     settings.devices = (uint32_t)number("PORTER_RUN_DEVICES", 1);
     settings.budget = number("PORTER_RUN_BUDGET", 0);
     settings.device_memory = number("PORTER_RUN_MEMORY", 0);

@@ -1,0 +1,65 @@
+"""Whether the device's pass compiles a place, as far as the conditions around it tell without one."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+
+from porter.cpp.conditionals import Group, find_groups, group_at
+from porter.cpp.lex import Directive, Tokens
+from porter.cpp.preprocessor import ABSENT, UNKNOWN, Lookup, Macro, holds
+
+DEVICE_ARCHITECTURE = "__CUDA_ARCH__"
+
+
+class DeviceSide:
+    """The conditions of one file; a macro that something in sight defines is not known: nobody follows the order."""
+
+    def __init__(self, tokens: Tokens, defined: Container[str], architecture: int | None) -> None:
+        self._tokens = tokens
+        self._groups = find_groups(tokens)
+        self._lookup = _lookup(defined, architecture)
+
+    def compiles(self, offset: int) -> bool | None:
+        """None: only the compiler knows."""
+        innermost = group_at(self._groups, offset)
+        answers = {self._holds(group, offset) for group in innermost.around()} if innermost is not None else set()
+        return False if False in answers else None if None in answers else True
+
+    def _holds(self, group: Group, offset: int) -> bool | None:
+        """Whether the branch of a group that an offset is in is the one that is compiled."""
+        until = [directive for directive in group.directives if directive.start <= offset]
+        if len(until) == 1 and self._is_guard(group):
+            return True
+        earlier = {self._condition(directive) for directive in until[:-1]}
+        own = self._condition(until[-1])
+        if own is False or True in earlier:
+            return False
+        return True if own and None not in earlier else None
+
+    def _condition(self, directive: Directive) -> bool | None:
+        tokens, first, last = self._tokens, directive.first, directive.last
+        if directive.name == "else":
+            return True
+        if directive.name in ("if", "elif"):
+            return holds(tokens, first, last, self._lookup)
+        known = self._lookup(tokens.text_at(first)).defined if first < last else None
+        return known if known is None or not directive.name.endswith("ndef") else not known
+
+    def _is_guard(self, group: Group) -> bool:
+        """Whether a group keeps a file from being read twice: the first time it is read."""
+        tokens, opening = self._tokens, group.directives[0]
+        if group.parent is not None or opening.name != "ifndef":
+            return False
+        after = next((one for one in tokens.directives if one.start > opening.start), opening)
+        return after.name == "define" and tokens.text_at(after.first) == tokens.text_at(opening.first)
+
+
+def _lookup(defined: Container[str], architecture: int | None) -> Lookup:
+    def lookup(name: str) -> Macro:
+        if name in defined:
+            return UNKNOWN
+        if name == DEVICE_ARCHITECTURE and architecture is not None:
+            return Macro(True, architecture)
+        return UNKNOWN if name.startswith("_") else ABSENT  # the compiler's own begin so
+
+    return lookup

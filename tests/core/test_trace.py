@@ -1,0 +1,52 @@
+"""Quick looks at a file: what is faster than the plain way says the same."""
+
+from __future__ import annotations
+
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from porter.buildfiles.mentions import _CUDA, _CUDA_IN_PYTHON
+from porter.cpp.prescan import words_of
+from porter.engine.dialect import _MENTIONS_HIP
+from porter.engine.registry import all_rules
+from porter.engine.trace import _is_of_words
+
+PLAIN = {
+    _MENTIONS_HIP: rb"\bhip|HIP|(?:\b|_)ROC|roc[a-z]+/|\bck(?:_tile)?/|amdgcn",
+    _CUDA: rb"nvcc|CUDA|cuda|\bcu(?:blas|fft|rand|sparse|solver|dnn)\b|\.cu\b|\bsm_\d\d",
+    _CUDA_IN_PYTHON: rb"\bnvcc\b|" + _CUDA_IN_PYTHON.pattern.replace(rb"nvcc\b(?<=\bnvcc)", rb"\bnvcc\b"),
+}
+PIECES = (
+    *("hip", "HIP", "ROC", "PROCUREMENT", "rocblas", "/", "ck", "ck_tile", "amdgcn", "s", "_", " ", "\n", ".", '"'),
+    *("nvcc", "cuda", "cublas", "cu", "fft", "sm_", "80", "x", "4", "global", "Device", "warp", "WARP", "SIZE", "lane"),
+    *("__shfl", "__device__", "float", "double", "uint", "AT_DISPATCH_", "id", "<<", ">>", "+", "(", "\xe9", "$"),
+)
+TEXTS = st.lists(st.sampled_from(PIECES), max_size=12).map("".join)
+OF_WORDS = [re.compile(rule.text) for rule in all_rules() if rule.text and _is_of_words(rule.text)]
+
+
+@given(TEXTS)
+def test_patterns_that_begin_with_letters_find_what_the_plain_ones_find(text: str) -> None:
+    data = text.encode("latin-1")
+    for fast, plain in PLAIN.items():
+        one, other = fast.search(data), re.search(plain, data)
+        assert (one is None) == (other is None), plain
+        if one is not None and other is not None and fast is not _MENTIONS_HIP:
+            assert one.start() == other.start(), plain
+
+
+@given(TEXTS)
+def test_parts_of_words_are_found_in_the_words(text: str) -> None:
+    words = b"\n".join(words_of(text.encode("latin-1"))).decode("latin-1")
+    for pattern in OF_WORDS:
+        assert (pattern.search(text) is None) == (pattern.search(words) is None), pattern.pattern
+
+
+def test_patterns_with_blanks_signs_or_edges_are_not_of_words() -> None:
+    assert OF_WORDS
+    for text in (r"a b", r"\bwarp", r"\s+x", r"<<<", r"cuda/", r"a.b", r"x[^;]", r"warp$", "#[ \\t]*include"):
+        assert not _is_of_words(text)
+    for text in (r"(?i:warp|wave)", r"WARP_?SIZE", r"[wW]arp", r"__gfx\w+", r"(?:float|double)([1234])"):
+        assert _is_of_words(text)
