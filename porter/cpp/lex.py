@@ -299,8 +299,8 @@ def _ends_clean(tokens: Tokens) -> bool:
         start, end = tokens.comments[-1]
         comment = tokens.text[start:end]
         return comment.startswith("//") or (len(comment) > len("/**") and comment.endswith("*/"))
-    last = len(tokens) - 1
-    return tokens.kinds[last] != STRING or "R" not in tokens.texts[last].partition('"')[0]
+    end = len(tokens) - 1
+    return tokens.kinds[end] != STRING or "R" not in tokens.texts[end].partition('"')[0]
 
 
 _DROPPED = {ord(character): None for character in " c#"}
