@@ -94,8 +94,9 @@ def one(source: Path, name: str, given: argparse.Namespace) -> dict[str, Any]:
         shutil.rmtree(work, ignore_errors=True)
         facts = features(source / f"{name}-cuda")
         compared, arguments, tried = attempt(source, name, work, given)
-        if compared.agreement is not Agreement.AGREE and (absent := missing_data(source, name)):
-            compared = replace(compared, reason=f"data that is not in the repository: {absent}; {compared.reason}")
+        ended = compared.agreement in (Agreement.NO_LAUNCH, Agreement.CRASHED)
+        if ended and (absent := missing_data(source, name)):
+            compared = replace(compared, reason=f"not in the repository: {absent}; {compared.reason}")
     return {
         **facts,
         "verdict": compared.agreement.value,
@@ -119,13 +120,13 @@ def features(folder: Path) -> dict[str, Any]:
 
 
 def missing_data(source: Path, name: str) -> str:
-    """Files that the program's arguments name and that are neither there nor written by it, as it seems."""
+    """What the arguments name like a file and is not there; what it writes is left out, as far as names tell."""
     folder = source / f"{name}-cuda"
     drafted = from_makefile(folder / "Makefile", folder)
     words = () if drafted is None else drafted.run[1:]
-    paths = [word for word in words if "/" in word or re.search(r"\.[A-Za-z]\w*$", word)]
+    named = [word for word in words if re.search(r"[A-Za-z]{3}", word) and not word.startswith("-")]
     where = folder / (drafted.folder if drafted else "")
-    return ", ".join(p for p in paths if not p.startswith("-") and "out" not in p and not (where / p).exists())
+    return ", ".join(word for word in named if "out" not in word and not (where / word).exists())
 
 
 def attempt(source: Path, name: str, work: Path, given: argparse.Namespace) -> tuple[Compared, Sequence[str], int]:

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The whole way over samples/: port, build for gfx942, run original and port against each other, and a report of it all.
+# The whole way over samples/: port, build for gfx942, run original and port against each other - kernels, then a whole program -, and a report of it all.
 set -eu
 porter="$1/bin/porter"
 out=out/demo
@@ -26,6 +26,7 @@ mkdir -p out
 step port samples -o "$out"
 step build "$out"
 step validate samples
+step run --compare --source samples
 document port port samples -o "$out"
 document build build "$out"
 document validate validate samples

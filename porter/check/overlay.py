@@ -347,7 +347,7 @@ class Overlay:
             return
         sure = Asked(lambda path: sure_dialect(path, scan, self._around.told) if (scan := self._scan(path)) else None)
         given = given_dialect(self._choices, self._around.home)
-        graph, scans = IncludeGraph(Asked(self.edges), {}, ()), Asked(self._scan)
+        graph, scans = IncludeGraph(Asked(self.edges), {}), Asked(self._scan)
         above = self._above(changed, self._old_users) | self._above(changed, self.users)
         for path in above:
             if self._scan(path):
@@ -409,7 +409,7 @@ class Overlay:
             self._names(),
             side_key(around.machine, whole.shadowing, whole.renamed_includes, around.flags),
             Asked(self.known),
-            IncludeGraph(Asked(self.edges), Asked(self.folders), ()),
+            IncludeGraph(Asked(self.edges), Asked(self.folders)),
             Asked(self.users),
             Asked(self.declared),
             Asked(self.dialect),

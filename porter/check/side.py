@@ -14,7 +14,7 @@ from porter.check.context import Place, Text
 from porter.check.fixes import Replacement, replacements
 from porter.check.store import Store
 from porter.cpp.clang.reached_headers import DEEPEST_CHAIN
-from porter.cpp.include_graph import IncludeGraph, include_graph, reached_beyond, reached_from
+from porter.cpp.include_graph import IncludeGraph, include_graph, may_be_parsed_through, reached_beyond, reached_from
 from porter.cpp.prescan import Scan
 from porter.engine.context import run_key, shadowing
 from porter.names.table import is_cuda_header
@@ -101,7 +101,9 @@ class Side:
         found = set(paths)
         level = found
         for _ in range(DEEPEST_CHAIN):
-            level = {user for path in level for user in self.users.get(path, ()) if _is_near(user, path)} - found
+            level = {
+                user for path in level for user in self.users.get(path, ()) if may_be_parsed_through(user, path)
+            } - found
             found |= level
         return frozenset(reached_from(self.graph.edges, found))
 
@@ -126,21 +128,6 @@ class Side:
             return self.flags.get(path, NO_FLAGS)
         first = min((user for user in self.dependents((path,)) if user in self.flags), default="")
         return self.flags.get(first, NO_FLAGS)
-
-
-def _is_near(user: str, path: str) -> bool:
-    """Whether a file is looked for an `#include` of another when that one cannot be parsed alone."""
-    folder = posixpath.dirname(path)
-    return posixpath.dirname(user) in (folder, posixpath.dirname(folder))
-
-
-def users_of(graph: IncludeGraph) -> dict[str, list[str]]:
-    """Who includes each file."""
-    users: dict[str, list[str]] = {}
-    for path, targets in graph.edges.items():
-        for target in targets:
-            users.setdefault(target, []).append(path)
-    return users
 
 
 class Detail(NamedTuple):
@@ -185,7 +172,7 @@ def side_of(
         side_key(machine, shadows, renamed_includes(scans, names), flags),
         known,
         graph,
-        like.users if like is not None else users_of(graph),
+        graph.users,
         like.declared if like is not None else declared_names(graph, scans),
         dialects,
         shadows,

@@ -20,12 +20,20 @@ _INCLUDE_FOLDERS = ("", "include", "inc", "src", "includes", "common")
 
 @dataclass(frozen=True)
 class IncludeGraph:
-    """The project's files that each file includes, and the islands of files that see one another."""
+    """The project's files that each file includes."""
 
     edges: Mapping[str, tuple[str, ...]]
     folders: Mapping[str, tuple[str, ...]]
     """Folders that the names in a file's #include lines are relative to, where that is not the file's own."""
-    islands: tuple[tuple[str, ...], ...]
+
+    @cached_property
+    def users(self) -> Mapping[str, Sequence[str]]:
+        """Who includes each file."""
+        found: dict[str, list[str]] = {}
+        for path, targets in self.edges.items():
+            for target in targets:
+                found.setdefault(target, []).append(path)
+        return found
 
     @cached_property
     def circles(self) -> Circles:
@@ -40,6 +48,12 @@ class IncludeGraph:
         """What a build would have to pass with -I for a file, as far as it shows: the most used first."""
         used = Counter(folder for one in (path, *self.reachable(path)) for folder in self.folders.get(one, ()))
         return tuple(folder for folder, _ in sorted(used.items(), key=lambda item: (-item[1], item[0]))[:_MOST_FOLDERS])
+
+
+def may_be_parsed_through(user: str, path: str) -> bool:
+    """Whether a file that includes another is looked at when that one cannot be parsed alone."""
+    folder = posixpath.dirname(path)
+    return posixpath.dirname(user) in (folder, posixpath.dirname(folder))
 
 
 def reached_from(edges: Mapping[str, Iterable[str]], paths: Iterable[str]) -> set[str]:
@@ -139,7 +153,7 @@ def include_graph(
     folders: dict[str, tuple[str, ...]] = {}
     for path, scan in scans.items():
         edges[path], folders[path] = resolved(path, scan.includes, scans, by_name, is_cuda_header)
-    return IncludeGraph(edges, folders, tuple(_islands(scans, edges)))
+    return IncludeGraph(edges, folders)
 
 
 def resolved(
@@ -198,24 +212,3 @@ def _nearest(path: str, tail: str, named: Sequence[str]) -> list[str]:
         if found:
             return found[:_MOST_NEAR]
     return []
-
-
-def _islands(paths: Iterable[str], edges: Mapping[str, tuple[str, ...]]) -> Iterable[tuple[str, ...]]:
-    """Connected parts of the graph, whatever the direction of an include."""
-    neighbours: defaultdict[str, list[str]] = defaultdict(list)
-    for path, targets in edges.items():
-        for target in targets:
-            neighbours[path].append(target)
-            neighbours[target].append(path)
-    seen: set[str] = set()
-    for path in paths:
-        if path in seen:
-            continue
-        island = {path}
-        waiting = [path]
-        while waiting:
-            fresh = [other for other in neighbours[waiting.pop()] if other not in island]
-            island.update(fresh)
-            waiting += fresh
-        seen |= island
-        yield tuple(sorted(island))

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Mapping
 from itertools import compress
 from pathlib import Path
 
-from porter.cpp.include_graph import Circles, IncludeGraph, circles
+from porter.cpp.clang.reached_headers import DEEPEST_CHAIN
+from porter.cpp.include_graph import Circles, IncludeGraph, circles, may_be_parsed_through
 from porter.cpp.prescan import Scan
 from porter.project.discovery import Entry, Kind
 from porter.project.naming import Names
@@ -83,21 +84,15 @@ def file_keys(
 ) -> dict[str, str]:
     """For each readable file a digest of what its port depends on.
 
-    That is the file, whose code it is, the project's names, and what it includes. A header is parsed through a file
-    that includes it, so it depends on its whole island.
+    That is the file, whose code it is, the project's names, what it includes, and, as clang may parse it through a file
+    that includes it, those near it with what they include.
     """
-    headers = {target for targets in graph.edges.values() for target in targets}
-    islands: dict[str, str] = {}
-    for island in graph.islands:
-        if not headers.isdisjoint(island):
-            islands |= dict.fromkeys(headers.intersection(island), _digest_of(island, digests))
-    reached = _reached(graph, digests)
+    seen = _parsed_with(graph, _reached(graph, digests))
     keys: dict[str, str] = {}
     for path, digest in digests.items():
         if digest is not None:
-            around = islands.get(path) or reached[path]
             names = [declared.get(path, ()), (for_amd or {}).get(path, ())]
-            what = json.dumps([run_key, path, digest, *names, dialects.get(path), around])
+            what = json.dumps([run_key, path, digest, *names, dialects.get(path), seen[path]])
             keys[path] = sha256(what.encode())
     return keys
 
@@ -117,6 +112,23 @@ def _reached(graph: IncludeGraph, digests: Mapping[str, str | None]) -> dict[str
         own = _digest_of(sorted(members), digests)
         of_circle.append(sha256(json.dumps([own, *sorted(of_circle[other] for other in below)]).encode()))
     return {path: of_circle[number] for number, members in enumerate(found.members) for path in members}
+
+
+def _parsed_with(graph: IncludeGraph, reached: Mapping[str, str]) -> dict[str, str]:
+    """For each file a digest of all that clang may see with it: its includes, who includes it nearby, who these."""
+    near = {
+        path: [user for user in users if user in reached and may_be_parsed_through(user, path)]
+        for path, users in graph.users.items()
+        if path in reached
+    }
+    seen = dict(reached)
+    for _ in range(DEEPEST_CHAIN):
+        seen |= {
+            path: sha256(json.dumps([reached[path], *sorted(seen[user] for user in users)]).encode())
+            for path, users in near.items()
+            if users
+        }
+    return seen
 
 
 def _digest_of(paths: Iterable[str], digests: Mapping[str, str | None]) -> str:

@@ -72,3 +72,42 @@ def test_other_bits_are_refused(compile_hip: Compile) -> None:
     fault = module.launch("k", 1, 64, [np.zeros(64, np.float32)] * 2 + [np.zeros(128, np.float32)])
     assert isinstance(fault, Fault)
     assert "s_setreg" in str(fault)
+
+
+OVERFLOW = """
+extern "C" __global__ void k(const float* a, const float* b, unsigned* o) {
+  int i = threadIdx.x;
+  unsigned half, eight, after;
+  asm volatile("s_setreg_imm32_b32 hwreg(HW_REG_MODE, 23, 1), 1\\n v_cvt_f16_f32 %0, %3\\n"
+               "v_mov_b32 %1, 0\\n v_cvt_pk_fp8_f32 %1, %3, %4\\n"
+               "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 23, 1), 0\\n v_cvt_f16_f32 %2, %3\\n"
+               : "=&v"(half), "=&v"(eight), "=&v"(after) : "v"(a[i]), "v"(b[i]));
+  o[i] = half & 0xffff;
+  o[i + 64] = eight & 0xffff;
+  o[i + 128] = after & 0xffff;
+}
+"""
+
+
+def test_overflow_that_stays_finite(compile_hip: Compile) -> None:
+    """FP16_OVFL, which Triton sets where a kernel makes 8-bit floats: infinity and NaN are kept in f16."""
+    a, b = np.ones((2, 64), np.float32)
+    a[:7] = [65504, 65536, -1e30, np.inf, -np.inf, np.nan, 241]
+    b[:3] = [240, 1e9, -1e9]
+    done = compile_hip(OVERFLOW).launch("k", 1, 64, [a, b, np.zeros(192, np.uint32)])
+    assert isinstance(done, Ran), done
+    half, eight, after = done.output(2).reshape(3, 64)
+    with np.errstate(over="ignore"):
+        plain = a.astype(np.float16)
+    wanted = np.where(np.isinf(plain) & np.isfinite(a), np.copysign(np.float16(65504), plain), plain)
+    assert np.array_equal(half.astype(np.uint16).view(np.float16), wanted, equal_nan=True)
+    assert np.array_equal(after.astype(np.uint16).view(np.float16), plain, equal_nan=True)
+    assert [hex(v) for v in eight[:7] & 0xFF] == ["0x7f", "0x7f", "0xff", "0x7f", "0xff", "0x80", "0x7f"]
+    assert [hex(v) for v in eight[:4] >> 8] == ["0x7f", "0x7f", "0xff", "0x40"]
+
+
+def test_what_overflow_does_is_not_guessed(compile_hip: Compile) -> None:
+    done = compile_hip(OVERFLOW.replace("v_cvt_f16_f32 %0", "v_rcp_f16 %0")).launch(
+        "k", 1, 64, [*np.ones((2, 64), np.float32), np.zeros(192, np.uint32)]
+    )
+    assert "FP16_OVFL" in str(done)

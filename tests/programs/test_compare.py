@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from porter.validation.programs.compare import Agreement, compare_project, compare_runs, run_both
+from porter.validation.programs.compare import Agreement, Compared, compare_project, compare_runs, run_both
 from porter.validation.programs.launch import Options
 from porter.validation.programs.outcome import Account, ProgramRun, Verdict
 from porter.validation.programs.output import Tolerance
@@ -102,16 +103,50 @@ main: main.o other.o
     "porter.toml": '[[program]]\nname = "apart"\nrun = "./main"\n',
 }
 
+_BFLOAT16 = {
+    "main.cu": """
+#include <cstdio>
+#include <cuda_bf16.h>
+template <class T> __global__ void fill(T *into, float step) {
+    T value = (T)(threadIdx.x * step);
+    value += T(1.0f) * (T)0.3f;
+    into[threadIdx.x] = value / (T)3;
+}
+int main() {
+    __nv_bfloat16 *device, host[64];
+    float sum = 0;
+    cudaMalloc(&device, sizeof host);
+    fill<<<1, 64>>>(device, 0.7f);
+    cudaMemcpy(host, device, sizeof host, cudaMemcpyDeviceToHost);
+    for (int i = 0; i < 64; i++) sum += (float)host[i];
+    printf("%.9g %.9g %d\\n", sum, (float)host[63], host[1] < host[2]);
+}
+""",
+    "Makefile": "main: main.cu\n\tnvcc -O1 -arch=sm_80 main.cu -o main\n",
+    "porter.toml": '[[program]]\nname = "bfloat16"\nrun = "./main"\nrelative = 0.0\nabsolute = 0.0\n',
+}
+
 
 @pytest.mark.slow
 def test_device_code_that_is_compiled_apart(tmp_path: Path) -> None:
     """nvcc links it by itself; the port's Makefile says so to hipcc."""
+    assert _compared(_APART, tmp_path).says == "pass"
+
+
+@pytest.mark.slow
+def test_bfloat16_that_is_converted(tmp_path: Path) -> None:
+    """As CUDA's, and rounded where CUDA's is: headers of HIP 6.0 know neither casts nor operators."""
+    _compared(_BFLOAT16, tmp_path)
+
+
+def _compared(files: Mapping[str, str], folder: Path) -> Compared:
     for tool in ("make", "nvcc"):
         require(tool)
-    for name, text in _APART.items():
-        (tmp_path / name).write_text(text)
-    (found,) = compare_project(tmp_path, (), Options()).programs
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    (found,) = compare_project(folder, (), Options()).programs
     if found.agreement is Agreement.NOT_RUN:
         pytest.skip(found.reason)
-    assert (found.agreement, found.says) == (Agreement.AGREE, "pass"), found.reason
+    assert found.agreement is Agreement.AGREE, found.reason
     assert found.port is not None and found.port.account.sides == ("hip",)
+    return found

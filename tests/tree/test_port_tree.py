@@ -158,6 +158,23 @@ def test_a_changed_header_is_seen_by_its_includers(tmp_path: Path) -> None:
     assert answer.run.reused == 1
 
 
+def test_a_header_is_done_again_for_what_it_may_be_parsed_through(tmp_path: Path) -> None:
+    """A file of its folder that includes it, and what that one includes; not all that are connected with it."""
+    files = {
+        "lib/h.cuh": b"inline T of_h(T x) { return x; }\n",
+        "lib/near.cu": b'#include "types.h"\n#include "h.cuh"\n',
+        "lib/types.h": b"typedef float T;\n",
+        "app/far.cu": b'#include "../lib/h.cuh"\n' + KERNEL,
+    }
+    source = make_tree(tmp_path / "src", files)
+    out = tmp_path / "out"
+    port(source, out)
+    for changed, reused in (("app/far.cu", 3), ("lib/near.cu", 1), ("lib/types.h", 1)):
+        with (source / changed).open("ab") as file:
+            file.write(b"// more\n")
+        assert port(source, out).run.reused == reused, changed
+
+
 def test_other_settings_do_everything_again(tmp_path: Path) -> None:
     """A setting that could change any file is no reason to trust the last run."""
     source = make_tree(tmp_path / "src", {"a.cu": KERNEL, "b.txt": ""})

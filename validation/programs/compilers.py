@@ -58,12 +58,20 @@ def _hip(compiler: HostCompiler) -> dict[str, object] | Missing:
         return library
     options = ["--offload-arch=gfx942", f"--rocm-device-lib-path={clang.bitcode}", "-mcode-object-version=5"]
     options += ["-std=c++17", "-D__HIP_PLATFORM_AMD__", "-w", "-gline-tables-only"]
+    if _is_plain_bfloat16(clang.headers):
+        options += ["-isystem", str(_HERE / "older")]
     options += [*include_options(clang.headers), *prelude(clang)]
     return {
         "compiler": clang.path,
         "options": options,
         "libraries": [f"-L{library}", "-lamdhip64", "-lm", "-lpthread"],
     }
+
+
+def _is_plain_bfloat16(headers: Path) -> bool:
+    """Whether HIP's bfloat16 has no conversions, as 6.0 (older/hip/hip_bf16.h has them)."""
+    header = headers / "hip" / "amd_detail" / "amd_hip_bf16.h"
+    return header.is_file() and "operator float" not in header.read_text("utf-8", "replace")
 
 
 def _cuda(compiler: HostCompiler) -> dict[str, object] | Missing:

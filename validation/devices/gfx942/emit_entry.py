@@ -79,7 +79,7 @@ def _halves(value: str) -> tuple[str, str]:
 
 
 def _mode(d: dict[str, int]) -> int:
-    """The MODE register at entry: rounding, denormals, DX10_CLAMP, IEEE."""
+    """The MODE register at entry: rounding, denormals, DX10_CLAMP, IEEE, FP16_OVFL."""
     return (
         d.get("float_round_mode_32", 0)
         | d.get("float_round_mode_16_64", 0) << 2
@@ -87,4 +87,5 @@ def _mode(d: dict[str, int]) -> int:
         | d.get("float_denorm_mode_16_64", 3) << 6
         | d.get("dx10_clamp", 1) << 8
         | d.get("ieee_mode", 1) << 9
+        | d.get("fp16_overflow", 0) << 23
     )

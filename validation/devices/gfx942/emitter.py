@@ -23,7 +23,10 @@ class Emitter:
         self.spare = vgprs + agprs  # a row that no operand names, for what goes through a register on its way
         self.registers = Registers(vgprs, self.spare + max(map(_spare_rows, self.linear.items), default=0))
         rounds = kernel.directives.get("float_round_mode_32", 0) or kernel.directives.get("float_round_mode_16_64", 0)
-        self.dynamic_mode = bool(rounds) or any(i.mnemonic.startswith("s_setreg") for i in self.linear.items)
+        self.clamps = bool(kernel.directives.get("fp16_overflow", 0)) or any(map(_sets_overflow, self.linear.items))
+        self.dynamic_mode = (
+            bool(rounds) or self.clamps or any(i.mnemonic.startswith("s_setreg") for i in self.linear.items)
+        )
         named = kernel.directives.get
         self.writer = Writer(
             self.registers,
@@ -132,6 +135,15 @@ class Emitter:
         if not operand.is_vector:
             raise Unsupported(f"operand {operand.text!r} where a vector register is needed", instruction)
         return self.registers.row(operand)
+
+
+def _sets_overflow(instruction: Instruction) -> bool:
+    """Whether an instruction may set FP16_OVFL, bit 23 of MODE."""
+    if not instruction.mnemonic.startswith("s_setreg"):
+        return False
+    match = re.match(r"hwreg\(HW_REG_MODE(?:,\s*(\d+),\s*(\d+))?\)", ",".join(instruction.operands))
+    first, width = (int(match[1] or 0), int(match[2] or 32)) if match else (0, 32)
+    return first <= 23 < first + width
 
 
 def _spare_rows(instruction: Instruction) -> int:

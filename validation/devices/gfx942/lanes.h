@@ -22,6 +22,11 @@ BITCAST(bits_f16_, uint16_t, _Float16)
 
 static inline float f16_value(uint32_t bits) { return (float)bits_f16_((uint16_t)bits); }
 static inline uint32_t f16_pattern(float x) { return f16_bits_((_Float16)x); }
+/* With FP16_OVFL what is finite stays finite. */
+static inline uint32_t f16_within(float x, uint32_t clamps) {
+    uint32_t r = f16_pattern(x);
+    return clamps && (r & 0x7fff) == 0x7c00 && fabsf(x) < INFINITY ? r - 1 : r;
+}
 
 /* Register bits <-> typed values. f32 denormals are flushed where the kernel's mode says so. */
 #ifdef DYNAMIC_MODE
@@ -61,7 +66,12 @@ static inline float flush_f32(float x) { return fabsf(x) < 0x1p-126f ? copysignf
 #define OUT_f64(x) f64_bits(x)
 #define OUT_u16(x) ((uint32_t)(uint16_t)(x))
 #define OUT_i16(x) ((uint32_t)(uint16_t)(x))
-#define OUT_f16(x) f16_pattern(x)
+#ifdef DYNAMIC_MODE
+#define FP16_OVFL (w->mode >> 23 & 1)
+#else
+#define FP16_OVFL 0u
+#endif
+#define OUT_f16(x) f16_within(x, FP16_OVFL)
 
 #define MED3(a, b, c) ((a) < (b) ? ((b) < (c) ? (b) : (a) < (c) ? (c) : (a)) : ((a) < (c) ? (a) : (b) < (c) ? (c) : (b)))
 
@@ -238,18 +248,20 @@ static inline float fnuz_value(uint32_t bits, int mantissa, int bias) {
 }
 static inline float f32_from_fp8(uint32_t bits) { return fnuz_value(bits, 3, 8); }
 static inline float f32_from_bf8(uint32_t bits) { return fnuz_value(bits, 2, 16); }
-/* Rounds to nearest even; beyond the largest value, NaN and infinity become NaN (FP16_OVFL is 0). */
-static inline uint32_t fnuz_pattern(float a, int mantissa, int bias) {
+/* Rounds to nearest even; what is beyond the largest value, and infinity, becomes NaN, with FP16_OVFL the largest. */
+static inline uint32_t fnuz_pattern(float a, int mantissa, int bias, uint32_t clamps) {
     uint32_t sign = f32_bits(a) >> 24 & 0x80;
     float size = fabsf(a);
     int exponent = (int)(f32_bits(size) >> 23) - 127, lowest = 1 - bias;
     int scale = (exponent < lowest ? lowest : exponent) - mantissa;
     float steps = __builtin_roundevenf(size * bits_f32((uint32_t)(127 - (scale > 120 ? 120 : scale)) << 23));
     uint32_t code = (uint32_t)steps + ((uint32_t)(exponent < lowest ? 0 : exponent - lowest) << mantissa);
-    return !(size < INFINITY) || code > 127 ? 0x80 : code ? code | sign : 0;
+    int beyond = size >= INFINITY || code > 127;
+    if (clamps && beyond && size == size) return 0x7f | sign;
+    return beyond || size != size ? 0x80 : code ? code | sign : 0;
 }
-static inline uint32_t fp8_from_f32(float a) { return fnuz_pattern(a, 3, 8); }
-static inline uint32_t bf8_from_f32(float a) { return fnuz_pattern(a, 2, 16); }
+#define fp8_from_f32(a) fnuz_pattern(a, 3, 8, FP16_OVFL)
+#define bf8_from_f32(a) fnuz_pattern(a, 2, 16, FP16_OVFL)
 
 static inline uint64_t pair_of(float low, float high) { return f32_bits(low) | (uint64_t)f32_bits(high) << 32; }
 

@@ -106,6 +106,8 @@ class Translator(VectorEmitter, MemoryEmitter, EntryEmitter):
         doubt = doubt_of(instruction.mnemonic, instruction.form)
         self.sites.append(SiteKind(site, kind, self.segment, space, operations, moved, doubt))
         try:
+            if self.clamps and instruction.mnemonic in _ENDLESS:
+                raise Unsupported("not known what FP16_OVFL does to it", instruction)
             operands = [parse(text) for text in self._plain_operands(instruction)]
             self._dispatch(index, instruction, operands)
         except BadOperand as error:
@@ -179,4 +181,6 @@ class Translator(VectorEmitter, MemoryEmitter, EntryEmitter):
 
 
 _SHARED_MEMORY = re.compile(r"(global|flat|buffer)_(load|store|atomic)|ds_(?!b?permute|swizzle|gws|nop)")
+_ENDLESS = frozenset({"v_rcp_f16", "v_rsq_f16", "v_log_f16", "v_exp_f16", "v_ldexp_f16", "v_div_fixup_f16"})
+"""Infinity may be the result of a finite value."""
 _NO_OPERANDS = set(scalar.NO_EFFECT) | {"s_endpgm", "s_barrier"}
