@@ -277,7 +277,7 @@ def _without_circle(key: str, rewrites: tuple[Rewrite, ...]) -> None:
     from porter.cpp.patterns import pattern
 
     heads = [pattern(one.find).head for one in rewrites]
-    made = [frozenset(lex(one.replace or "").texts) for one in rewrites]
+    made = [frozenset(lex(one.replace or "").texts) - {""} for one in rewrites]
     follows = [{b for b in range(len(heads)) if heads[b] in made[a] and b != a} for a in range(len(heads))]
     for start in range(len(heads)):
         seen: set[int] = set()

@@ -82,7 +82,7 @@ def _statement(tokens: Tokens, index: int) -> list[str]:
     while first > 0 and index - first < _MOST_TOKENS and not _is_border(tokens, first - 1):
         first -= 1
     last = index
-    while last < len(texts) and last - index < _MOST_TOKENS and not _is_border(tokens, last):
+    while last < len(tokens) and last - index < _MOST_TOKENS and not _is_border(tokens, last):
         last += 1
     return [*texts[first:last], "@", str(index - first)]
 

@@ -75,6 +75,7 @@ def check_command(
         from porter.check.proofs import with_proofs
         from porter.check.store import user_store
         from porter.project.progress import shown_progress
+        from porter.project.writing import write_document
 
         files = [_output(given) for given in output or ()]
         choices = load_choices(source, config)
@@ -92,7 +93,7 @@ def check_command(
             complain(f"check: {late}")
             return WORK_LEFT
         for kind, path in files:
-            path.write_text(render(result, kind), "utf-8", "backslashreplace")
+            write_document(path, render(result, kind))
         sys.stdout.write(render(result, form))
         if answer.crashes:
             report_bug(answer.crashes, f"{len(answer.crashes)} files could not be checked")

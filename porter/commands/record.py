@@ -24,20 +24,20 @@ def record_command(
 
     @guarded
     def run() -> int:
-        from porter.project.recording import held, record
+        from porter.project.recording import record
 
         if not words:
             raise Unusable("say what builds the project: porter record -- make")
-        code, count = record(tuple(words), output)
-        ended = f"; the build ended with {code}" if code else ""
-        if count:
-            say(f"{output}: {count:,} compilations{ended}")
-        else:  # all was built already, by a run that was interrupted perhaps
-            count = held(output)
-            before = f"; {output} has {count:,} from before" if count else ""
+        done = record(tuple(words), output)
+        ended = f"; the build ended with {done.code}" if done.code else ""
+        if done.seen:
+            before = f", {done.held - done.seen:,} from before" if done.held > done.seen else ""
+            say(f"{output}: {done.held:,} compilations{before}{ended}")
+        else:  # all was built already
+            before = f"; {output} has {done.held:,} from before" if done.held else ""
             say(f"nothing was compiled{before}{ended}")
-        if count:
+        if done.held:
             next_step("porter", "port", ".", "-o", "OUT")
-        return DONE if code == 0 and count else WORK_LEFT
+        return DONE if done.code == 0 and done.held else WORK_LEFT
 
     raise typer.Exit(run())

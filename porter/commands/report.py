@@ -68,7 +68,7 @@ def report_command(
 
     @guarded
     def run() -> int:
-        from porter.project.writing import content_of, write_atomically
+        from porter.project.writing import write_document
         from porter.report.gap.inputs import as_written_by_porter, read_inputs
         from porter.report.gap.write import Wish, wished
 
@@ -78,7 +78,7 @@ def report_command(
         if output is None:
             sys.stdout.write(text)
         else:
-            write_atomically(output, content_of(text.encode("utf-8", "backslashreplace")), 0o644)
+            write_document(output, text)
             if _format(form, output) is ReportFormat.HTML:
                 next_step("xdg-open" if sys.platform == "linux" else "open", output, why="what to do next is its top")
         return DONE

@@ -122,7 +122,9 @@ def run_command(
 
 
 def _write(text: str, output: Path | None) -> None:
+    from porter.project.writing import write_document
+
     if output is None:
         sys.stdout.write(text)
     else:
-        output.write_text(text, "utf-8")
+        write_document(output, text)

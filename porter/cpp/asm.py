@@ -113,7 +113,7 @@ def _statement(tokens: Tokens, index: int, chosen: Mapping[str, StringMacro]) ->
     if closed is None or tokens.texts[opened] != "(":
         return None
     parts = _split(tokens, opened + 1, closed)
-    last = closed + 1 if tokens.texts[closed + 1 : closed + 2] == [";"] else closed
+    last = closed + 1 if tokens.texts[closed + 1] == ";" else closed
     outputs = _operands(tokens, *parts[1], chosen) if len(parts) > 1 else ()
     inputs = _operands(tokens, *parts[2], chosen) if len(parts) > 2 else ()
     span = Span(tokens.starts[index], tokens.end(last))

@@ -210,7 +210,7 @@ _STATEMENT_START = frozenset(";{}):>")
 def _constant(tokens: Tokens, index: int) -> Constant | None:
     """`const int NAME = value` and `enum { NAME = value }` around a name token."""
     texts = tokens.texts
-    if index + 1 >= len(texts) or texts[index + 1] not in ("=", "{", "("):
+    if texts[index + 1] not in ("=", "{", "("):
         return None
     before = index - 1
     while before >= 0 and (tokens.kinds[before] == IDENTIFIER or texts[before] in ("::", "<", ">")):
@@ -226,7 +226,7 @@ def _constant(tokens: Tokens, index: int) -> Constant | None:
 def value_end(tokens: Tokens, index: int) -> int:
     """Index of the token that ends a value: `;`, or the comma to the next variable."""
     texts = tokens.texts
-    while index < len(texts) and texts[index] not in (";", ",", "}", ")"):
+    while index < len(tokens) and texts[index] not in (";", ",", "}", ")"):
         partner = tokens.partner.get(index) if texts[index] in ("(", "[", "{") else None
         index = index + 1 if partner is None else partner + 1
     return index

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from porter.cpp.lex import Tokens
+from porter.cpp.lex import NO_KINDS, NO_TEXTS, Tokens
 
 DEEPEST = 256
 """Statements and expressions inside one another that are read; what lies deeper is opaque."""
@@ -21,9 +21,9 @@ class Cursor:
         self.tokens = tokens
         self.places = places
         self.position = 0
-        self.texts = [tokens.texts[index] for index in places]
-        self.kinds = [tokens.kinds[index] for index in places]
-        self.count = len(self.texts)
+        self.texts = [*[tokens.texts[index] for index in places], *NO_TEXTS]
+        self.kinds: list[str] = [*[tokens.kinds[index] for index in places], *NO_KINDS]
+        self.count = len(places)
         self.depth = depth
         """Statements and expressions that are open around the position."""
         self._closings: dict[int, int] | None = None

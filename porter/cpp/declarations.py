@@ -161,16 +161,16 @@ def _turn(conditions: list[tuple[str, ...]], directive: Directive, words: tuple[
 def _opened(tokens: Tokens, index: int) -> int | None:
     """The brace of a namespace or of `extern "C"` that begins at a token."""
     texts = tokens.texts
-    if texts[index] == "extern" and texts[index + 2 : index + 3] == ["{"] and texts[index + 1].startswith('"'):
+    if texts[index] == "extern" and texts[index + 2] == "{" and texts[index + 1].startswith('"'):
         return index + 2
-    if texts[index] == "inline" and texts[index + 1 : index + 2] == ["namespace"]:
+    if texts[index] == "inline" and texts[index + 1] == "namespace":
         index += 1
     if texts[index] != "namespace":
         return None
     place = index + 1
-    while place < len(texts) and (tokens.kinds[place] == IDENTIFIER or texts[place] == "::"):
+    while tokens.kinds[place] == IDENTIFIER or texts[place] == "::":
         place += 1
-    return place if texts[place : place + 1] == ["{"] else None
+    return place if texts[place] == "{" else None
 
 
 def _end(tokens: Tokens, index: int) -> int:
@@ -181,7 +181,7 @@ def _end(tokens: Tokens, index: int) -> int:
 
 def _ends_at_brace(tokens: Tokens, words: list[str], end: int) -> bool:
     """Whether a declaration is over with its body: a function's is, a class's and an initialiser's goes on to `;`."""
-    if tokens.texts[end : end + 1] in ([";"], [","], ["="]):
+    if tokens.texts[end] in (";", ",", "="):
         return False
     return "(" in words or not _CLASSES.isdisjoint(words)
 

@@ -30,12 +30,7 @@ def declares(tokens: Tokens, index: int) -> bool:
     if index == 0 or index + 1 >= len(tokens):
         return False
     before, after = texts[index - 1], texts[index + 1]
-    if (
-        before == "*"
-        and after == ")"
-        and texts[index - 2 : index - 1] == ["("]
-        and texts[index + 2 : index + 3] == ["("]
-    ):
+    if before == "*" and after == ")" and texts[index - 2] == "(" and texts[index + 2] == "(":
         return True  # a pointer to functions
     if before in _TAGS or (before == "}" and after in (";", ",")):
         return True

@@ -155,8 +155,8 @@ class ExpressionReader(TypeReader, abc.ABC):
         kinds = self.kinds[self.position + 1 : close]
         if any(k not in (IDENTIFIER,) and t not in _IN_TYPES for k, t in zip(kinds, inside, strict=True)):
             return False
-        after = self.texts[close + 1] if close + 1 < len(self.texts) else ""
-        after_kind = self.kinds[close + 1] if close + 1 < len(self.kinds) else ""
+        after = self.texts[close + 1]
+        after_kind = self.kinds[close + 1]
         known = any(t in TYPES or t in QUALIFIERS for t in inside) or inside[-1] in ("*", "&")
         if known:
             return (after not in ENDS and after not in ("?", "=", "==", "]")) or after == "("
@@ -237,7 +237,7 @@ class ExpressionReader(TypeReader, abc.ABC):
         after = self._past_template(self.position)
         if after is None:
             return None
-        follow = self.texts[after] if after < len(self.texts) else ""
+        follow = self.texts[after]
         if follow in ("(", "::", "{", ")", ",", ";", "<<<", "<"):
             return after if follow in ("(", "::", "{", "<<<") or self._plain_arguments(after) else None
         return None
@@ -274,7 +274,7 @@ class ExpressionReader(TypeReader, abc.ABC):
                 break
             end += 1
         inner = type(self)(self.tokens, self.places[start:end], self.depth)
-        is_type = any(inner.texts[i] in TYPES or inner.texts[i] in QUALIFIERS for i in range(len(inner.texts)))
+        is_type = any(text in TYPES or text in QUALIFIERS for text in inner.texts)
         node = Node("type", first, self.places[end - 1]) if is_type or end == start else inner._ternary()
         self.position = end
         return node
@@ -310,7 +310,7 @@ class ExpressionReader(TypeReader, abc.ABC):
     def _is_constructed(self) -> bool:
         """Whether the brace that opens here, after a name, is the end of an expression: `Sum{}`, no body."""
         close = self._matching(self.position)
-        return close is not None and self.texts[close + 1 : close + 2] in ([")"], [","], [";"], ["."])
+        return close is not None and self.texts[close + 1] in (")", ",", ";", ".")
 
     def _launch(self, node: Node) -> Node:
         """`kernel<<<grid, block>>>(...)`: a call whose callee is a launch node."""

@@ -52,7 +52,7 @@ def launched_kernels(tokens: Tokens, launch: Launch, kernels: frozenset[str]) ->
         return (name,)
     assigned: dict[str, None] = {}
     for index in tokens.names.get(name, ()):
-        if tokens.texts[index + 1 : index + 2] in (["="], ["{"]):
+        if tokens.texts[index + 1] in ("=", "{"):
             for text in _until_semicolon(tokens, index + 2):
                 if text in kernels:
                     assigned[text] = None
@@ -80,7 +80,7 @@ def _chevrons(tokens: Tokens, path: str, source: SourceFile) -> Iterator[Launch]
             continue
         values = [written(tokens, a, b) for a, b in split_commas(tokens, index + 1, end)]
         grid, block, shared, stream = (*values[:4], *_DEFAULTS[len(values[:4]) :])
-        called = closing(tokens, end + 1, high) if tokens.texts[end + 1 : end + 2] == ["("] else None
+        called = closing(tokens, end + 1, high) if tokens.texts[end + 1] == "(" else None
         span = Span(tokens.starts[first], tokens.end(end if called is None else called))
         yield Launch(kernel, grid, block, shared, stream, path, source.position(span.start)[0], span)
 
@@ -144,11 +144,11 @@ def _scope_before(tokens: Tokens, index: int, low: int) -> int:
 def _call(tokens: Tokens, index: int, path: str, source: SourceFile) -> Launch | None:
     name = tokens.texts[index]
     opening = index + 1
-    if name in _CONFIGURED and tokens.texts[opening : opening + 1] == ["<"]:
+    if name in _CONFIGURED and tokens.texts[opening] == "<":
         return None
     directive = tokens.directive_of(index)
     high = directive.last if directive else len(tokens)
-    closed = closing(tokens, opening, high) if tokens.texts[opening : opening + 1] == ["("] else None
+    closed = closing(tokens, opening, high) if tokens.texts[opening] == "(" else None
     if closed is None:
         return None
     stretches = split_commas(tokens, opening + 1, closed)

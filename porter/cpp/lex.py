@@ -16,6 +16,9 @@ from porter.cpp.nesting import Nesting
 
 IDENTIFIER, NUMBER, STRING, CHARACTER, PUNCTUATION = "insqp"
 """Token kinds, one character each: `Tokens.kinds` is a string."""
+BEHIND = 8
+"""How many empty tokens stand behind the last one: so far one may look ahead, or before the first, without asking."""
+NO_TEXTS, NO_KINDS = ("",) * BEHIND, "." * BEHIND
 
 _PIECE = r"""
       [A-KM-QS-TV-Za-tv-z_$\x80-\xff][A-Za-z0-9_$\x80-\xff]*
@@ -73,7 +76,11 @@ class Include(NamedTuple):
 
 @dataclass(frozen=True)
 class Tokens:
-    """Parallel sequences over the significant tokens of a file (no comments, no white space)."""
+    """Parallel sequences over the significant tokens of a file (no comments, no white space).
+
+    A source may end anywhere, so `texts`, `kinds` and `starts` go on with `BEHIND` empty tokens at the end of the text:
+    what looks a few words ahead finds nothing there, and an index below zero finds nothing either.
+    """
 
     text: str
     kinds: str
@@ -84,11 +91,7 @@ class Tokens:
     includes: tuple[Include, ...]
 
     def __len__(self) -> int:
-        return len(self.starts)
-
-    def text_at(self, index: int) -> str:
-        """A token, empty before the first and after the last: a source may end anywhere."""
-        return self.texts[index] if 0 <= index < len(self.texts) else ""
+        return len(self.starts) - BEHIND
 
     def end(self, index: int) -> int:
         """Offset after a token."""
@@ -106,7 +109,7 @@ class Tokens:
     @cached_property
     def first_characters(self) -> str:
         """The first character of each token: a fast way to look for brackets and separators."""
-        return "".join(map(itemgetter(0), self.texts))
+        return "".join(map(itemgetter(0), self.texts[:-BEHIND]))
 
     @cached_property
     def partner(self) -> dict[int, int]:
@@ -149,7 +152,7 @@ class Tokens:
 
     def at(self, offset: int) -> int:
         """Index of the first token that starts at or after an offset."""
-        return bisect.bisect_left(self.starts, offset)
+        return bisect.bisect_left(self.starts, offset, 0, len(self))
 
     def directive_of(self, index: int) -> Directive | None:
         """The preprocessor line a token belongs to."""
@@ -232,9 +235,9 @@ def lex(text: str) -> Tokens:
     starts = list(compress(offsets, kept))
     return Tokens(
         text,
-        kinds.decode("ascii").translate(_DROPPED),
-        starts,
-        _shared(list(compress(pieces, kept))),
+        kinds.decode("ascii").translate(_DROPPED) + NO_KINDS,
+        [*starts, *[len(text)] * BEHIND],
+        [*_shared(list(compress(pieces, kept))), *NO_TEXTS],
         tuple(comments),
         tuple(_with_tokens(starts, line) for line in lines),
         tuple(includes),
@@ -259,9 +262,9 @@ def joined(first: Tokens, second: Tokens) -> Tokens | None:
     shift, count = len(first.text) + 1, len(first)
     found = Tokens(
         f"{first.text}\n{second.text}",
-        first.kinds + second.kinds,
-        first.starts + [start + shift for start in second.starts],
-        first.texts + second.texts,
+        first.kinds[:-BEHIND] + second.kinds,
+        first.starts[:-BEHIND] + [start + shift for start in second.starts],
+        first.texts[:-BEHIND] + second.texts,
         first.comments + tuple(Comment(c.start + shift, c.end + shift) for c in second.comments),
         first.directives
         + tuple(
@@ -296,7 +299,8 @@ def _ends_clean(tokens: Tokens) -> bool:
         start, end = tokens.comments[-1]
         comment = tokens.text[start:end]
         return comment.startswith("//") or (len(comment) > len("/**") and comment.endswith("*/"))
-    return not tokens.kinds.endswith(STRING) or "R" not in tokens.texts[-1].partition('"')[0]
+    end = len(tokens) - 1
+    return tokens.kinds[end] != STRING or "R" not in tokens.texts[end].partition('"')[0]
 
 
 _DROPPED = {ord(character): None for character in " c#"}

@@ -91,6 +91,11 @@ _set_kind, _set_first, _set_last, _set_text, _set_kids, _set_extra, _set_count =
 EMPTY = Node("empty", 0, -1)
 
 
+def has_hole(node: Node) -> bool:
+    """Whether an operand is missing somewhere below a node: the text is no C++, or more than the reader knows."""
+    return any(below.kind == "opaque" and below.last < below.first for below in node.walk())
+
+
 def spelled(node: Node) -> str:
     """`threadIdx.x`, `cg::tile.shfl`: a name with its members; empty for any other expression."""
     if node.kind == "name":

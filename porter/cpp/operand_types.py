@@ -74,7 +74,7 @@ def _plain_type(tokens: Tokens, first: int, last: int, begin: int) -> str | None
 
 def _cast_type(texts: list[str], partner: Mapping[int, int], first: int, last: int) -> str | None:
     """Of `int(x)`, `static_cast<int>(x)` and `(int)x`."""
-    if texts[first] == "(" and texts[first + 2 : first + 3] == [")"] and first + 3 < last:
+    if texts[first] == "(" and texts[first + 2] == ")" and first + 3 < last:
         kind, rest = texts[first + 1], first + 3
         while rest < last and (texts[rest] in _IN_CHAINS or texts[rest].isidentifier() or rest in partner):
             rest = partner.get(rest, rest) + 1
@@ -83,7 +83,7 @@ def _cast_type(texts: list[str], partner: Mapping[int, int], first: int, last: i
         kind, opening = texts[first + 2], first + 4
     else:
         kind, opening = texts[first], first + 1
-    if _ALIASES.get(kind, kind) not in _RANKS or texts[opening : opening + 1] != ["("]:
+    if _ALIASES.get(kind, kind) not in _RANKS or texts[opening] != "(":
         return None
     return kind if partner.get(opening) == last - 1 else None
 
@@ -100,7 +100,7 @@ def _sum_type(tokens: Tokens, first: int, last: int, begin: int, depth: int) -> 
                 return None
             kinds.add(kind)
             start = index + 1
-        elif texts[index] == "static_cast" and texts[index + 3 : index + 4] == [">"]:
+        elif texts[index] == "static_cast" and texts[index + 3] == ">":
             index += 3
         elif texts[index] in _NO_SUM:
             return None
@@ -147,7 +147,7 @@ def _constant_type(tokens: Tokens, name: str) -> str | None:
 
 def _is_template_parameter(texts: list[str], index: int) -> bool:
     """Whether it is the name in `template <int NAME,` or the like."""
-    if texts[index - 2 : index - 1] not in (["<"], [","]) or texts[index + 1 : index + 2] not in ([","], [">"], ["="]):
+    if texts[index - 2] not in ("<", ",") or texts[index + 1] not in (",", ">", "="):
         return False
     for place in range(index - 2, max(0, index - _LONGEST_TEMPLATE), -1):
         if texts[place] == "<" and texts[place - 1] == "template":

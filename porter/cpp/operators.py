@@ -39,12 +39,12 @@ def find_operators(tokens: Tokens) -> Iterator[Operator]:
 def _operator(tokens: Tokens, index: int) -> Operator | None:
     texts = tokens.texts
     opening = index + 2
-    if opening >= len(texts) or texts[opening] != "(" or tokens.kinds[index + 1] == IDENTIFIER:
+    if texts[opening] != "(" or tokens.kinds[index + 1] == IDENTIFIER:
         return None
-    closed = closing(tokens, opening, len(texts))
-    if closed is None or texts[closed + 1 : closed + 2] != ["{"]:
+    closed = closing(tokens, opening, len(tokens))
+    if closed is None or texts[closed + 1] != "{":
         return None
-    end = closing(tokens, closed + 1, len(texts))
+    end = closing(tokens, closed + 1, len(tokens))
     first = _beginning(tokens, index)
     if end is None or first is None:
         return None

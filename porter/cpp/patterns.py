@@ -150,7 +150,7 @@ def _pieces(text: str) -> tuple[Piece, ...]:
     tokens = lex(text)
     if tokens.comments or tokens.directives:
         raise ValueError(f"{text!r}: a pattern is code, without comments and preprocessor lines")
-    words = tokens.texts
+    words = tokens.texts[: len(tokens)]
     found: list[Piece] = []
     index = 0
     while index < len(words):
@@ -209,7 +209,7 @@ class _Search:
             return index, holes
         wanted = self.pieces[piece]
         if not wanted.hole:
-            if index < len(self.tokens) and self.tokens.texts[index] == wanted.text:
+            if self.tokens.texts[index] == wanted.text:
                 found = self._fit(piece + 1, index + 1, holes)
                 if found is not None:
                     return found
@@ -241,7 +241,7 @@ class _Search:
             yield index
         texts, partner = self.tokens.texts, self.tokens.partner
         place = index
-        while place < min(len(texts), index + _LONGEST):
+        while place < min(len(self.tokens), index + _LONGEST):
             text = texts[place]
             if text in (";", ")", "]", "}") or (text == "," and not many):
                 return
@@ -259,12 +259,12 @@ class _Search:
         """The `>` of a template's arguments that begin here; the place itself where it is a comparison."""
         depth = 0
         texts = self.tokens.texts
-        for index in range(place, min(len(texts), place + 64)):
+        for index in range(place, min(len(self.tokens), place + 64)):
             text = texts[index]
             if not _IN_TEMPLATE.match(text):
                 return place
             depth += {"<": 1, ">": -1, ">>": -2}.get(text, 0)
             if depth <= 0:
-                after = texts[index + 1] if index + 1 < len(texts) else ""
+                after = texts[index + 1]
                 return index if after in ("(", "::", "{", ")", ",", ">", "*", "&") else place
         return place

@@ -103,7 +103,7 @@ def _is_chosen(tokens: Tokens, first: int, last: int) -> bool:
     while after < len(tokens) and tokens.directive_of(after) is not None:
         after += 1
     start = tokens.end(before) if before >= 0 else 0
-    end = tokens.starts[after] if after < len(tokens) else len(tokens.text)
+    end = tokens.starts[after]
     return any(directive.name in _CONDITIONS for directive in tokens.directives_in(start, end))
 
 

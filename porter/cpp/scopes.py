@@ -40,9 +40,9 @@ def _scope(tokens: Tokens, index: int) -> Scope | None:
     is_namespace = texts[index] == "namespace"
     name = ANONYMOUS if is_namespace else ""
     position = index + 1
-    if position < len(tokens) and kinds[position] == IDENTIFIER:
+    if kinds[position] == IDENTIFIER:
         parts = [texts[position]]
-        while texts[position + 1 : position + 2] == ["::"] and position + 2 < len(tokens):
+        while texts[position + 1] == "::":
             position += 2
             parts.append(texts[position])
         name = "::".join(parts)

@@ -24,7 +24,7 @@ def file_scope_shared(tokens: Tokens, source: SourceFile, heads: Sequence[Head])
     return tuple(
         array
         for index in tokens.names.get("__shared__", ())
-        if tokens.texts[index - 1 : index] == ["extern"] and not any(h.begin <= index < h.end for h in heads)
+        if tokens.texts[index - 1] == "extern" and not any(h.begin <= index < h.end for h in heads)
         for array in _shared_arrays(tokens, index, 0, len(tokens), source)
     )
 
@@ -79,7 +79,7 @@ def _shared_arrays(tokens: Tokens, index: int, low: int, high: int, source: Sour
             if texts[position] in ("}", "{"):
                 return
             position += 1
-        if texts[position : position + 1] == [","]:
+        if texts[position] == ",":
             position += 1
             continue
         return

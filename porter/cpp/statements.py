@@ -180,7 +180,7 @@ class Reader(ExpressionReader):
 
     def _range_colon(self) -> int | None:
         depth = 0
-        for place in range(self.position, min(len(self.texts), self.position + 40)):
+        for place in range(self.position, min(self.count, self.position + 40)):
             text = self.texts[place]
             if text in "([{":
                 depth += 1
@@ -247,9 +247,9 @@ class Reader(ExpressionReader):
         if self.text not in ("struct", "class", "union", "enum"):
             return False
         place = self.position + 1
-        while place < len(self.texts) and self.texts[place] not in ("{", ";", "=", "("):
+        while place < self.count and self.texts[place] not in ("{", ";", "=", "("):
             place += 1
-        return place < len(self.texts) and self.texts[place] == "{"
+        return self.texts[place] == "{"
 
     def _expression_statement(self, first: int) -> Node:
         value = self.comma()
@@ -275,11 +275,11 @@ class Reader(ExpressionReader):
         place = self._past_type(self.position)
         if place is None:
             return False
-        while place < len(self.texts) and self.texts[place] in ("*", "&", "&&", "const", "volatile", "__restrict__"):
+        while self.texts[place] in ("*", "&", "&&", "const", "volatile", "__restrict__"):
             place += 1
-        if place >= len(self.texts) or self.kinds[place] != IDENTIFIER:
-            return text in TYPES and self.texts[place : place + 1] == ["["]
-        after = self.texts[place + 1] if place + 1 < len(self.texts) else ""
+        if self.kinds[place] != IDENTIFIER:
+            return text in TYPES and self.texts[place] == "["
+        after = self.texts[place + 1]
         if text in TYPES:
             return after not in ("::",)
         return after in ("=", ";", ",", "[", "{", "(") and not (
@@ -289,11 +289,11 @@ class Reader(ExpressionReader):
     def _declaration(self, first: int) -> Node:
         start = self.position
         place = start
-        while place < len(self.texts) and self.texts[place] in QUALIFIERS:
+        while self.texts[place] in QUALIFIERS:
             place += 1
-            if self.texts[place - 1] == "extern" and place < len(self.texts) and self.kinds[place] == STRING:
+            if self.texts[place - 1] == "extern" and self.kinds[place] == STRING:
                 place += 1
-        past = self._past_type(place) if place < len(self.texts) else None
+        past = self._past_type(place) if place < self.count else None
         if past is None:
             return self._skip_statement(first)
         self.position = self._past_attributes(past)

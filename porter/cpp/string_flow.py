@@ -159,14 +159,14 @@ class Flow:
         if not calls:
             self.elsewhere = f"nothing in this file calls {name}: another file must compile its result"
         for call in calls:
-            last = self.tokens.partner.get(call + 1) if texts[call + 1 : call + 2] == ["("] else None
+            last = self.tokens.partner.get(call + 1) if texts[call + 1] == "(" else None
             if last is None or not (self._is_declared_only(call, last) or self.is_compiled(call, last)):
                 return f"the result of {name} has another use"
         return None
 
     def _is_declared_only(self, name: int, closing: int) -> bool:
         """Whether a function is declared there, without a body."""
-        return self.is_declarator(name) and self.tokens.texts[closing + 1 : closing + 2] == [";"]
+        return self.is_declarator(name) and self.tokens.texts[closing + 1] == ";"
 
     def _array_misuse(self, declared: int) -> str | None:
         """As for a variable, of an array of texts: headers of a program, or sources of several."""
@@ -179,7 +179,7 @@ class Flow:
         call = self._call_around(use, use)
         if call is not None:
             return texts[call[0]] in CREATES and call[1] == _HEADERS_ARGUMENT
-        after = tokens.partner.get(use + 1) if texts[use + 1 : use + 2] == ["["] else None
+        after = tokens.partner.get(use + 1) if texts[use + 1] == "[" else None
         return after is not None and self.is_compiled(use, after)
 
     def _line(self, index: int) -> int:
@@ -230,7 +230,7 @@ class Flow:
             before = first, last
             while first > 1 and texts[first - 1] == "::" and tokens.kinds[first - 2] == IDENTIFIER:
                 first -= 2
-            if texts[last + 1 : last + 2] == ["."] and texts[last + 3 : last + 5] == ["(", ")"]:
+            if texts[last + 1] == "." and texts[last + 3 : last + 5] == ["(", ")"]:
                 last += 4 if texts[last + 2] in _PASSED_ON else 0
             enclosed = first > 1 and texts[first - 1] in "({" and tokens.partner.get(first - 1) == last + 1
             if enclosed and texts[first - 2] in _STRINGS and not self._declares_string(first - 2):
@@ -285,13 +285,13 @@ class Flow:
     def _assigned(self, first: int, last: int) -> int | None:
         """The declaration of the variable in `v = x;`, `v += x;` or `v << x << ...;`."""
         texts = self.tokens.texts
-        if first < 2 or texts[first - 1] not in ("=", "+=", "<<") or texts[last + 1 : last + 2] not in ([";"], ["<<"]):
+        if first < 2 or texts[first - 1] not in ("=", "+=", "<<") or texts[last + 1] not in (";", "<<"):
             return None
         index = first - 1
         if texts[index] == "<<":
             while index > 0 and texts[index - 1] not in (";", "{", "}"):
                 index -= 1
-            return self._declaration(index) if texts[index + 1 : index + 2] == ["<<"] else None
+            return self._declaration(index) if texts[index + 1] == "<<" else None
         return self._declaration(index - 1) if texts[index - 2] in (";", "{", "}", ")") else None
 
     def _appended_to(self, first: int) -> int | None:
@@ -311,7 +311,7 @@ class Flow:
 
     def _is_measured(self, use: int) -> bool:
         texts = self.tokens.texts
-        if texts[use + 1 : use + 2] == ["."] and texts[use + 2] in _MEASURED:
+        if texts[use + 1] == "." and texts[use + 2] in _MEASURED:
             return True
         first, last = self._wrapped(use, use)
         call = self._call_around(first, last)
@@ -330,7 +330,7 @@ class Flow:
     def _returned_by(self, first: int, last: int) -> int | None:
         """The name of the function of this file that has `return x;`."""
         tokens, texts = self.tokens, self.tokens.texts
-        if first < 1 or texts[first - 1] != "return" or texts[last + 1 : last + 2] != [";"]:
+        if first < 1 or texts[first - 1] != "return" or texts[last + 1] != ";":
             return None
         for opening in self._around(first):
             before = opening - 1
@@ -362,7 +362,7 @@ class Flow:
     def _array_around(self, first: int, last: int) -> int | None:
         """The array that is declared with the tokens as an element: `a[] = {x, y};`."""
         tokens, texts = self.tokens, self.tokens.texts
-        if first < 1 or texts[first - 1] not in ("{", ",") or texts[last + 1 : last + 2] not in ([","], ["}"]):
+        if first < 1 or texts[first - 1] not in ("{", ",") or texts[last + 1] not in (",", "}"):
             return None
         index = first - 1
         while index > 0 and texts[index] != "{":
@@ -389,7 +389,6 @@ class Flow:
                 for index in tokens.names[name]
                 if self.is_declarator(index)
                 and tokens.texts[index - 1] not in ("&", "*")
-                and index + 1 < len(tokens)
                 and tokens.texts[index + 1] in (";", "=", "(", "{", ",")
             ]
         place = bisect.bisect_left(self._declared[name], use) - 1
@@ -430,14 +429,14 @@ class Flow:
     def _body(self, name: int) -> int | None:
         """The opening brace of the function that is defined with the name at a token."""
         tokens, texts = self.tokens, self.tokens.texts
-        if texts[name + 1 : name + 2] != ["("] or tokens.directive_of(name) is not None:
+        if texts[name + 1] != "(" or tokens.directive_of(name) is not None:
             return None
         if not self.is_declarator(name):
             return None
         after = tokens.partner.get(name + 1, len(tokens)) + 1
         while after < len(tokens) and texts[after] in ("const", "noexcept", "override", "final"):
             after += 1
-        return after if texts[after : after + 1] == ["{"] and after in tokens.partner else None
+        return after if texts[after] == "{" and after in tokens.partner else None
 
     def _body_of_parameter(self, index: int) -> int | None:
         """The body of the function whose parameter is declared at a token."""

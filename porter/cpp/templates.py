@@ -13,7 +13,7 @@ _LONGEST_HEAD = 60
 def template_heads(tokens: Tokens, name: str) -> Iterator[list[str]]:
     """The words before a name where a function template of that name is declared; specialisations are left out."""
     for index in tokens.names.get(name, ()):
-        if tokens.texts[index + 1 : index + 2] != ["("]:
+        if tokens.texts[index + 1] != "(":
             continue
         words = tokens.texts[beginning(tokens, index) : index]
         if words[:2] == ["template", "<"] and words[2:3] != [">"]:

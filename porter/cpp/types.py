@@ -28,14 +28,14 @@ class TypeReader(Cursor):
         start = place
         while place < self.count and self.kinds[place] == IDENTIFIER and self.texts[place] in _OF_TYPES:
             place += 1
-        if place > start and not (place < len(self.texts) and self.texts[place] == "<"):
+        if place > start and self.texts[place] != "<":
             return place
         if place == start:
             if self.texts[place] in CONTROL:
                 return None
             place += 1
-        while place < len(self.texts):
-            if self.texts[place] == "::" and place + 1 < len(self.texts):
+        while place < self.count:
+            if self.texts[place] == "::" and place + 1 < self.count:
                 place += 2
             elif self.texts[place] == "<":
                 after = self._past_template(place)
@@ -57,9 +57,9 @@ class TypeReader(Cursor):
         return place
 
     def _past_attributes(self, place: int) -> int:
-        while place < len(self.texts):
+        while place < self.count:
             text = self.texts[place]
-            if text in ("__align__", "alignas", "__attribute__") and self.texts[place + 1 : place + 2] == ["("]:
+            if text in ("__align__", "alignas", "__attribute__") and self.texts[place + 1] == "(":
                 depth_end = self._matching(place + 1)
                 if depth_end is None:
                     return place
@@ -71,4 +71,4 @@ class TypeReader(Cursor):
         return place
 
     def _follows_type(self, place: int) -> bool:
-        return place + 1 < len(self.texts) and self.kinds[place + 1] == IDENTIFIER
+        return self.kinds[place + 1] == IDENTIFIER

@@ -62,12 +62,12 @@ def is_code(tokens: Tokens, opening: int) -> bool:
     """Whether a brace opens statements, and no class, namespace or list."""
     around: int | None = opening
     while around is not None and tokens.texts[around] == "{":
-        before = tokens.text_at(around - 1)
+        before = tokens.texts[around - 1]
         if before in _CODE_BEFORE:
             return True
         if before == ")":
             head = tokens.partner.get(around - 1)
-            return head is not None and tokens.text_at(head - 1) not in _ATTRIBUTES
+            return head is not None and tokens.texts[head - 1] not in _ATTRIBUTES
         if before not in ("{", "}", ";", ":"):
             return False
         around = _around(tokens, around)

@@ -86,9 +86,9 @@ def namespace_aliases(tokens: Tokens) -> dict[str, str]:
     texts = tokens.texts
     aliases: dict[str, str] = {}
     for index in tokens.names.get("namespace", ()):
-        if index + 3 < len(texts) and texts[index + 2] == "=":
+        if texts[index + 2] == "=":
             end = index + 3
-            while end < len(texts) and texts[end] not in (";", "{", "}"):
+            while end < len(tokens) and texts[end] not in (";", "{", "}"):
                 end += 1
             aliases[texts[index + 1]] = "".join(texts[index + 3 : end]).removeprefix("::")
     return aliases
@@ -168,7 +168,7 @@ def _opened_namespaces(unit: Named, aliases: Mapping[str, str]) -> tuple[str, ..
         if index == 0 or texts[index - 1] != "using":
             continue
         end = index + 1
-        while end < len(texts) and (texts[end] == "::" or unit.tokens.kinds[end] == IDENTIFIER):
+        while texts[end] == "::" or unit.tokens.kinds[end] == IDENTIFIER:
             end += 1
         name = "".join(texts[index + 1 : end]).removeprefix("::")
         head, separator, rest = name.partition("::")
@@ -187,7 +187,7 @@ def _chain(unit: Named, index: int, scope: str) -> Use | None:
         row, support = unit.names.get(qualified), unit.support.get(qualified)
         if row is not None or support is not None:
             best = Use(index, last, qualified, row, support)
-        if last + 2 >= len(texts) or texts[last + 1] != "::" or kinds[last + 2] != IDENTIFIER:
+        if texts[last + 1] != "::" or kinds[last + 2] != IDENTIFIER:
             return best
         last += 2
         qualified = f"{qualified}::{texts[last]}"
@@ -234,7 +234,7 @@ def _is_parameter(unit: Named, index: int) -> bool:
     if directive is None or directive.name != "define":
         return False
     opening = directive.first + 1
-    if tokens.text_at(opening) != "(" or tokens.starts[opening] != tokens.end(directive.first):
+    if tokens.texts[opening] != "(" or tokens.starts[opening] != tokens.end(directive.first):
         return False
     return tokens.texts[index] in tokens.texts[opening : tokens.partner.get(opening, opening)]
 
@@ -256,7 +256,7 @@ def _is_a_projects_macro(unit: Named, index: int) -> bool:
 def _is_pasted(unit: Named, index: int) -> bool:
     """Whether a beginning of CUDA's names is handed to a macro alone: `REGISTER(cudaMem, Advise)` puts it together."""
     texts, partner = unit.tokens.texts, unit.tokens.partner
-    if texts[index - 1] not in ("(", ",") or texts[index + 1 : index + 2] not in ([","], [")"]):
+    if texts[index - 1] not in ("(", ",") or texts[index + 1] not in (",", ")"):
         return False
     opening = index - 1
     while opening > 0 and texts[opening] != "(":
@@ -294,7 +294,7 @@ def _unknown_member(unit: Named, index: int, scope: str) -> int | None:
     """The first component of `scope::a::b` starting at a token that is below a namespace and that no table has."""
     texts, kinds = unit.tokens.texts, unit.tokens.kinds
     qualified, last = scope, index
-    while last + 2 < len(texts) and texts[last + 1] == "::" and kinds[last + 2] == IDENTIFIER:
+    while texts[last + 1] == "::" and kinds[last + 2] == IDENTIFIER:
         last += 2
         qualified = f"{qualified}::{texts[last]}"
         row = unit.names.get(qualified)

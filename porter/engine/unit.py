@@ -244,7 +244,7 @@ class Unit:
         if directive is not None:
             return "hip" not in tokens.text[directive.start : directive.end].lower()
         around = tokens.braces_around(index)
-        inside = any(tokens.texts[opening - 2 : opening - 1] != ["extern"] for opening in around)
+        inside = any(tokens.texts[opening - 2] != "extern" for opening in around)
         return not inside and tokens.texts[index - 1] not in (",", "(")
 
     @cached_property
@@ -366,12 +366,12 @@ class Unit:
     def next_is(self, index: int, text: str) -> bool:
         """Whether the token after `index` is `text`."""
         texts = self.tokens.texts
-        return index + 1 < len(texts) and texts[index + 1] == text
+        return texts[index + 1] == text
 
     def next_in(self, index: int, choices: frozenset[str]) -> bool:
         """Whether the token after `index` is one of `choices`."""
         texts = self.tokens.texts
-        return index + 1 < len(texts) and texts[index + 1] in choices
+        return texts[index + 1] in choices
 
     def arguments(self, index: int) -> list[Span]:
         """Byte ranges of the arguments of the call whose callee is at `index` (white space trimmed)."""

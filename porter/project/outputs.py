@@ -10,10 +10,9 @@ from pathlib import Path
 
 from porter.engine import notices
 from porter.errors import Unusable
-from porter.project import begun
 from porter.project.discovery import Kind, Project
 from porter.project.records import FileRecord, Status, notice_entry
-from porter.project.writing import content_at, is_temporary
+from porter.project.writing import content_at, remove_abandoned
 from porter.system.paths import place_inside
 
 _OWNER = stat.S_IRWXU
@@ -53,9 +52,7 @@ def remove_temporaries(out: Path, project: Project) -> None:
     if own not in folders and own.is_dir() and not own.is_symlink():
         folders.append(own)
     for folder in folders:
-        for path in folder.iterdir():
-            if is_temporary(path.name) and path.name != begun.NAME and not path.is_dir():
-                path.unlink()
+        remove_abandoned(folder)
 
 
 def set_folder_modes(out: Path, project: Project) -> None:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from porter.errors import Unusable
+from porter.system.abandoned import abandoned, hold
 from porter.system.reading import opened
 
 TEMPORARY = ".porter-tmp-"
@@ -78,7 +79,7 @@ def place(
     try:
         status = path.lstat()
     except FileNotFoundError:
-        write_atomically(path, content, mode, sync=sync)
+        _write(path, content, mode, sync=sync)
         return Placed.WRITTEN
     if stat.S_ISDIR(status.st_mode):
         return Placed.KEPT
@@ -92,7 +93,7 @@ def place(
             return Placed.KEPT
     elif not force:
         return Placed.KEPT
-    write_atomically(path, content, mode, sync=sync)
+    _write(path, content, mode, sync=sync)
     return Placed.WRITTEN
 
 
@@ -117,7 +118,31 @@ def place_link(path: Path, target: str, ours: str | None, *, force: bool = False
 
 
 def write_atomically(path: Path, content: Content, mode: int, *, sync: bool = False) -> None:
-    """The whole file under its name, or the old one and an error that names it."""
+    """The whole file under its name, or the old one and an error that names it; what killed processes left goes."""
+    remove_abandoned(path.parent)
+    _write(path, content, mode, sync=sync)
+
+
+def write_document(path: Path, text: str) -> None:
+    """What a command was told to write to a file; a device or pipe is written to, not replaced."""
+    data = text.encode("utf-8", "backslashreplace")
+    if path.exists() and not path.is_file():
+        try:
+            path.write_bytes(data)
+        except OSError as error:
+            raise Unusable(f"{path}: {error.strerror}") from None
+    else:
+        write_atomically(path, content_of(data), 0o644)
+
+
+def remove_abandoned(folder: Path) -> None:
+    """Removes what processes that are gone were writing into a folder."""
+    for left in abandoned(folder, TEMPORARY):
+        if left.is_symlink() or not left.is_dir():
+            _unlink(str(left))
+
+
+def _write(path: Path, content: Content, mode: int, *, sync: bool) -> None:
     temporary = _temporary(path)
     try:
         handle = _opened_new(temporary)
@@ -149,10 +174,12 @@ def _temporary(path: Path) -> str:
 def _opened_new(temporary: str) -> int:
     """A new file to write; one of this name that a dead process left goes first."""
     try:
-        return os.open(temporary, _NEW, 0o600)
+        handle = os.open(temporary, _NEW, 0o600)
     except FileExistsError:
         _unlink(temporary)
-        return os.open(temporary, _NEW, 0o600)
+        handle = os.open(temporary, _NEW, 0o600)
+    hold(handle)
+    return handle
 
 
 def _unlink(temporary: str) -> None:

@@ -9,6 +9,8 @@ The index is a copy. The user's own settings count only in the same few keys.
 from __future__ import annotations
 
 import contextlib
+import errno
+import itertools
 import os
 import re
 import shutil
@@ -31,6 +33,7 @@ _SETTINGS = re.compile(
 _VERBATIM = ("HEAD", "ORIG_HEAD", "FETCH_HEAD", "MERGE_HEAD")
 _LINKED = ("refs", "packed-refs", "reftable", "shallow")
 _LARGEST_REFERENCE = 1 << 20
+_LARGEST_INDEX = 1 << 30
 _UNCOPIED = ("GIT_", "SSH_ASKPASS", "EDITOR", "VISUAL", "PAGER", "HOME", "XDG_CONFIG_HOME", "PATH")
 
 
@@ -96,12 +99,27 @@ def _odd_files(work_tree: Path, clean: Path) -> Iterator[Path]:
             folders.remove(".git")
         yield from (Path(place, name) for name in _READ_ANYWHERE.intersection(files) if _is_odd(Path(place, name)))
     seen: set[str] = set()
-    for place, folders, files in os.walk(clean, followlinks=True):
+    places = (clean, *_alternates(clean / "objects"))
+    for place, folders, files in itertools.chain.from_iterable(os.walk(one, followlinks=True) for one in places):
         folders[:] = [name for name in folders if os.path.realpath(f"{place}/{name}") not in seen]
         seen |= {os.path.realpath(f"{place}/{name}") for name in folders}
         yield from (Path(place, name).resolve() for name in files if _is_odd(os.path.join(place, name)))  # noqa: PTH118
 
 
+def _alternates(objects: Path) -> list[Path]:
+    """The folders of objects that this one borrows from, and those that these borrow from."""
+    found, waiting = [objects], [objects]
+    while waiting and len(found) < _MOST_ALTERNATES:
+        here = waiting.pop()
+        for line in _short(here / "info" / "alternates").split(b"\n"):
+            place = Path(os.path.realpath(here), os.fsdecode(line))
+            if line and not line.startswith(b"#") and place not in found:
+                found.append(place)
+                waiting.append(place)
+    return found[1:]
+
+
+_MOST_ALTERNATES = 64
 _READ_ANYWHERE = frozenset({".gitignore", ".gitattributes"})
 
 
@@ -139,12 +157,13 @@ def _upwards(folder: Path) -> tuple[Path, ...]:
 def _git_folder(place: Path) -> Path | None:
     """The folder that holds the index and HEAD of a work tree, be it `.git` or named by a file `.git`."""
     found = place / ".git"
-    if found.is_file():
+    if os.path.isfile(found):  # noqa: PTH113 - False for any odd name
         text = _short(found)
         if not text.startswith(b"gitdir: "):
             return None
         found = place / os.fsdecode(text[len(b"gitdir: ") :].rstrip(b"\r\n"))
-    return found if (found / "HEAD").is_file() and (_common_folder(found) / "objects").is_dir() else None
+    has_head = os.path.isfile(found / "HEAD")  # noqa: PTH113
+    return found if has_head and os.path.isdir(_common_folder(found) / "objects") else None  # noqa: PTH112
 
 
 def _common_folder(git_folder: Path) -> Path:
@@ -192,6 +211,9 @@ def _fill(clean: Path, found: Path, common: Path) -> None:
         if text := _short(found / name):
             (clean / name).write_bytes(text)
     (clean / "objects").symlink_to(os.path.realpath(common / "objects"))
+    for path in (common / "packed-refs", common / "shallow", common / "objects" / "info" / "alternates"):
+        if path.is_file() and path.stat().st_size > _LARGEST_INDEX:
+            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), str(path))
     for name in _LINKED:
         if (common / name).exists():
             (clean / name).symlink_to(os.path.realpath(common / name))
@@ -202,6 +224,8 @@ def _fill(clean: Path, found: Path, common: Path) -> None:
     (clean / "info" / "exclude").write_bytes(_short(common / "info" / "exclude"))
     for index in (found / "index", *found.glob("sharedindex.*")):
         if index.is_file():
+            if index.stat().st_size > _LARGEST_INDEX:
+                raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), str(index))
             shutil.copy2(index, clean / index.name)  # with its time, which tells git what may have changed since
     _write_config(clean, common)
 
@@ -275,6 +299,11 @@ def ignores(folder: Path, place: Path) -> bool:
 
 def why_not_clean(path: Path) -> str | None:
     """Why the files at a path cannot be changed in place; None when git could bring all of them back."""
+    return _why_not_clean(path, set())
+
+
+def _why_not_clean(path: Path, seen: set[str]) -> str | None:
+    """`seen` are the submodules that were asked already: a link can make one its own."""
     folder = path if path.is_dir() else path.parent
     if not in_work_tree(folder):
         return "it is not in a git work tree"
@@ -291,12 +320,16 @@ def why_not_clean(path: Path) -> str | None:
     changed = [os.fsdecode(line[3:]) for line in status.split(b"\0") if line]
     if changed:
         return f"git has uncommitted changes there: {changed[0]}"
-    return next(filter(None, map(_why_module_not_clean, modules)), None)
+    return next(filter(None, (_why_module_not_clean(module, seen) for module in modules)), None)
 
 
-def _why_module_not_clean(module: Path) -> str | None:
+def _why_module_not_clean(module: Path, seen: set[str]) -> str | None:
     """A submodule is a repository of its own; git itself would look at it with that one's configuration."""
-    return why_not_clean(module) if _git_folder(module) is not None else None
+    real = os.path.realpath(module)
+    if real in seen or _git_folder(module) is None:
+        return None
+    seen.add(real)
+    return _why_not_clean(module, seen)
 
 
 def commit_of(folder: Path) -> str:

@@ -342,7 +342,7 @@ def _in_sight(unit: Unit) -> Bodies:
         return Bodies(tokens, Constants(tokens), count)
     tokens = lex(f"{unit.source.text}\n{brought}")
     # a comment, string or bracket that the file leaves open would swallow or pair with what stands behind it
-    sound = tokens.starts[:count] == unit.tokens.starts and all(
+    sound = tokens.starts[:count] == unit.tokens.starts[:count] and all(
         (index < count) == (partner < count) for index, partner in tokens.partner.items()
     )
     return Bodies(tokens, Constants(tokens), count) if sound else own

@@ -72,7 +72,7 @@ def _defined(tokens: Tokens, chain: Chain) -> set[str]:
     for index in range(first, last):
         directive = tokens.directive_of(index)
         defines = directive is not None and directive.name == "define" and directive.first == index
-        assigned = directive is None and tokens.texts[index + 1 : index + 2] == ["="] and tokens.kinds[index] == "i"
+        assigned = directive is None and tokens.texts[index + 1] == "=" and tokens.kinds[index] == "i"
         if defines or assigned:
             names.add(tokens.texts[index])
     return names

@@ -27,7 +27,7 @@ def is_device_property(unit: Unit, first: int, last: int) -> bool:
 def _comes_from_getter(unit: Unit, index: int) -> bool:
     """`auto *props = at::cuda::getCurrentDeviceProperties()`"""
     texts = unit.tokens.texts
-    if texts[index + 1 : index + 2] != ["="]:
+    if texts[index + 1] != "=":
         return False
     rest = texts[index + 2 : index + _DECLARATION_LENGTH]
     value = rest[: rest.index(";")] if ";" in rest else rest

@@ -36,7 +36,7 @@ class PipelineRoles(Rule):
         """One finding per place."""
         tokens = unit.tokens
         for index in tokens.names.get("barrier", ()):
-            if tokens.texts[index - 2 : index] == ["cuda", "::"] and tokens.texts[index - 3 : index - 2] != ["::"]:
+            if tokens.texts[index - 2 : index] == ["cuda", "::"] and tokens.texts[index - 3] != "::":
                 message = (
                     "threads of one wavefront that part, some to wait at it and some to arrive later, hang on gfx942"
                 )

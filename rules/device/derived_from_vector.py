@@ -56,7 +56,7 @@ class DerivedFromVector(Rule):
 def _body(unit: Unit, index: int) -> int | None:
     """The brace that opens the class at a keyword, if its head has bases."""
     texts = unit.tokens.texts
-    for place in range(index + 1, min(index + 40, len(texts))):
+    for place in range(index + 1, min(index + 40, len(unit.tokens))):
         if texts[place] == "{":
             return place
         if texts[place] in (";", ")", "=", "("):

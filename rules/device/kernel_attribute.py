@@ -54,7 +54,7 @@ class KernelAttribute(Rule):
                     yield self.finding(unit, span, message, Effort.MANUAL)
                     continue
                 effort = Effort.NONE if last == index else Effort.REVIEW
-                end = tokens.starts[last + 1] if last + 1 < len(tokens) else span.end
+                end = tokens.starts[last + 1]
                 blank = unit.slice(Span(span.end, end))
                 edit = Edit(span.start, end if blank and not blank.strip(" \t") else span.end, "")
                 yield self.finding(unit, span, f"{name} removed: {_DROPPED[name]}", effort, (edit,))

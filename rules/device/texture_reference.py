@@ -100,7 +100,7 @@ def _declaration(unit: Unit, index: int) -> _Declaration | None:
     """What stands at `texture <`; None where the bracket is a comparison."""
     tokens = unit.tokens
     texts = tokens.texts
-    closing = next((i for i in range(index + 2, min(index + 24, len(texts))) if texts[i] in (">", ";", "{", ")")), -1)
+    closing = next((i for i in range(index + 2, min(index + 24, len(tokens))) if texts[i] in (">", ";", "{", ")")), -1)
     if closing < 0 or texts[closing] != ">":
         return None
     first = index - 1 if index and texts[index - 1] == "static" else index
@@ -115,7 +115,7 @@ def _declared(unit: Unit, place: int) -> tuple[int, ...]:
     """`one, two;` from a token on."""
     texts, kinds = unit.tokens.texts, unit.tokens.kinds
     names: list[int] = []
-    while place + 1 < len(texts) and kinds[place] == IDENTIFIER and texts[place + 1] in (",", ";"):
+    while kinds[place] == IDENTIFIER and texts[place + 1] in (",", ";"):
         names.append(place)
         if texts[place + 1] == ";":
             return tuple(names)

@@ -75,7 +75,7 @@ def _meet(unit: Unit) -> bool:
     for name in _BFLOAT16 & unit.tokens.names.keys():
         for index in unit.tokens.names[name]:
             opening = next((i for i in range(index, max(-1, index - _LONGEST_LIST), -1) if texts[i] in "<;{}"), index)
-            after = template_end(unit.tokens, opening, len(texts)) if texts[opening] == "<" else None
+            after = template_end(unit.tokens, opening, len(unit.tokens)) if texts[opening] == "<" else None
             if after is not None and after > index and not _HALF.isdisjoint(texts[opening:after]):
                 return True
     return False
@@ -84,10 +84,10 @@ def _meet(unit: Unit) -> bool:
 def _converts(unit: Unit, index: int) -> bool:
     """`static_cast<T>(x)`, `T(x)` or `(T)x`, where the operand is more than a number."""
     texts, kinds = unit.tokens.texts, unit.tokens.kinds
-    before, after = texts[index - 1], texts[index + 1] if index + 1 < len(texts) else ""
+    before, after = texts[index - 1], texts[index + 1]
     if after == ">" and before == "<":
         return texts[index - 2] == "static_cast"
     if after == "(" and before not in (".", "->", "::"):
-        closed = closing(unit.tokens, index + 1, len(texts))
+        closed = closing(unit.tokens, index + 1, len(unit.tokens))
         return closed is not None and "i" in kinds[index + 2 : closed]
     return before == "(" and after == ")" and kinds[index + 2 : index + 3] == "i"

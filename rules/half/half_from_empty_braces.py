@@ -59,7 +59,7 @@ class HalfFromEmptyBraces(Rule):
         texts, kinds = unit.tokens.texts, unit.tokens.kinds
         for index in unit.occurrences(type_) if type_ in unit.tokens.names else ():
             place = index + 1
-            while place + 1 < len(texts) and kinds[place] == "i" and texts[place + 1] in (",", ";", "=", ")"):
+            while kinds[place] == "i" and texts[place + 1] in (",", ";", "=", ")"):
                 yield place, texts[place], type_
                 if texts[place + 1] != ",":
                     break

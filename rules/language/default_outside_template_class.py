@@ -46,11 +46,11 @@ class DefaultOutsideTemplateClass(Rule):
         texts = tokens.texts
         for match in _MEMBER.finditer(unit.source.text):
             index = tokens.at(match.start(1))
-            if texts[index - 1 : index + 1] != [">", "::"] or texts[index + 2 : index + 3] != ["("]:
+            if texts[index - 1 : index + 1] != [">", "::"] or texts[index + 2] != "(":
                 continue
             opening = index + 2
             closing = tokens.partner.get(opening, -1)
-            if closing < opening or texts[closing + 1 : closing + 2] not in ([word] for word in _AFTER_HEAD):
+            if closing < opening or texts[closing + 1] not in _AFTER_HEAD:
                 continue
             if texts[beginning(tokens, index)] != "template" or "=" in texts[beginning(tokens, index) : index]:
                 continue

@@ -61,10 +61,10 @@ class DependentTemplate(Rule):
 
 def _is_call(tokens: Tokens, name: int) -> bool:
     """Whether `< arguments > (` follows a name."""
-    if tokens.texts[name + 1 : name + 2] != ["<"]:
+    if tokens.texts[name + 1] != "<":
         return False
     end = template_end(tokens, name + 1, min(name + _MOST_TOKENS, len(tokens)))
-    return end is not None and tokens.texts[end : end + 1] == ["("] and _are_arguments(tokens, name + 2, end - 1)
+    return end is not None and tokens.texts[end] == "(" and _are_arguments(tokens, name + 2, end - 1)
 
 
 def _closes_arguments(tokens: Tokens, last: int) -> bool:

@@ -36,7 +36,7 @@ class SizedExternShared(Rule):
             place = index + 1
             while place < len(tokens) and tokens.texts[place] not in (";", "{", "=", "["):
                 place = tokens.partner.get(place, place) + 1 if tokens.texts[place] == "(" else place + 1
-            closed = tokens.partner.get(place) if place < len(tokens) and tokens.texts[place] == "[" else None
+            closed = tokens.partner.get(place) if tokens.texts[place] == "[" else None
             if closed is None or closed == place + 1:
                 continue
             span = unit.span(place + 1, closed - 1)

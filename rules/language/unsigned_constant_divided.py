@@ -50,7 +50,7 @@ class UnsignedConstantDivided(Rule):
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per constant."""
         texts = unit.tokens.texts
-        for index in range(len(texts) - 1):
+        for index in range(len(unit.tokens)):
             if texts[index] not in ("/", "%") or not index or unit.kernel_at(unit.tokens.starts[index]) is None:
                 continue
             first = _numerator(unit, index)

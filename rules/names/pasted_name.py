@@ -61,4 +61,4 @@ class PastedName(Rule):
 
 def _is_first_piece(unit: Unit, index: int) -> bool:
     texts = unit.tokens.texts
-    return texts[index + 1 : index + 2] == ["##"] and texts[index - 1] != "##"
+    return texts[index + 1] == "##" and texts[index - 1] != "##"

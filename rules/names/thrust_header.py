@@ -138,7 +138,7 @@ def _used(unit: Unit) -> dict[str, int]:
     used: dict[str, int] = {}
     for scope in {"thrust"} | {alias for alias, name in aliases.items() if name == "thrust"}:
         for index in unit.tokens.names.get(scope, ()):
-            if index + 2 < len(texts) and texts[index + 1] == "::" and unit.is_cuda(index):
+            if texts[index + 1] == "::" and unit.is_cuda(index):
                 header = _HEADER_OF.get(texts[index + 2])
                 if header is not None:
                     used[header] = min(used.get(header, index + 2), index + 2)

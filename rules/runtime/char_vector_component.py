@@ -76,7 +76,7 @@ def _variables(tokens: Tokens) -> set[str]:
             place = index + 1
             while place < len(tokens) and tokens.texts[place] in _AFTER_TYPE:
                 place += 1
-            if place < len(tokens) and tokens.kinds[place] == "i":
+            if tokens.kinds[place] == "i":
                 found.add(tokens.texts[place])
     return found
 
@@ -84,7 +84,7 @@ def _variables(tokens: Tokens) -> set[str]:
 def _component(tokens: Tokens, index: int) -> int | None:
     """The last token of `c.x`, `p->x` or `p[i].x`."""
     place = index + 1
-    if tokens.texts[place : place + 1] == ["["]:
+    if tokens.texts[place] == "[":
         place = tokens.partner.get(place, place) + 1
     match tokens.texts[place : place + 2]:
         case ["." | "->", member] if member in _MEMBERS:

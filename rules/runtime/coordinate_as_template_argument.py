@@ -49,7 +49,7 @@ class CoordinateAsTemplateArgument(Rule):
         texts = unit.tokens.texts
         for name in sorted(self.triggers & unit.identifiers):
             for index in unit.tokens.names[name]:
-                if texts[index + 1 : index + 2] != ["."] or texts[index + 2 : index + 3] not in ([m] for m in _MEMBERS):
+                if texts[index + 1] != "." or texts[index + 2] not in _MEMBERS:
                     continue
                 if unit.tokens.directive_of(index) is not None:
                     continue
@@ -63,14 +63,14 @@ class CoordinateAsTemplateArgument(Rule):
 def _is_auto(unit: Unit, index: int) -> bool:
     """`auto name = threadIdx.x` and no more."""
     texts = unit.tokens.texts
-    ends = texts[index + 3 : index + 4] in ([";"], [","])
-    return ends and texts[index - 1] == "=" and texts[index - 3 : index - 2] == ["auto"]
+    ends = texts[index + 3] in (";", ",")
+    return ends and texts[index - 1] == "=" and texts[index - 3] == "auto"
 
 
 def _is_deduced_argument(unit: Unit, index: int) -> bool:
     """Whether the member alone is an argument of a function that deduces its type."""
     tokens = unit.tokens
-    if tokens.texts[index - 1] not in ("(", ",") or tokens.texts[index + 3 : index + 4] not in ([","], [")"]):
+    if tokens.texts[index - 1] not in ("(", ",") or tokens.texts[index + 3] not in (",", ")"):
         return False
     callee = _callee(unit, index)
     if callee is None or tokens.texts[callee - 1] in (".", "->"):

@@ -63,7 +63,7 @@ class DevicePointerArithmetic(Rule):
     def _judge(self, unit: Unit, first: int, last: int) -> Iterator[Finding]:
         tokens = unit.tokens
         span = unit.span(first, last)
-        operator = tokens.texts[last + 1] if last + 1 < len(tokens) else ""
+        operator = tokens.texts[last + 1]
         message = "hipDeviceptr_t is a pointer to void"
         if operator in ("+=", "-="):
             edits = _assignment(unit, span, last + 1)
@@ -85,7 +85,7 @@ def _variables(unit: Unit) -> dict[str, dict[int, bool]]:
             place, more = index + 1, True
             while more:
                 stars = 0
-                while tokens.texts[place : place + 1] and tokens.texts[place] in ("*", "&", "const", "__restrict__"):
+                while tokens.texts[place] in ("*", "&", "const", "__restrict__"):
                     stars += tokens.texts[place] == "*"
                     place += 1
                 after = tokens.texts[place + 1 : place + 2]
@@ -105,7 +105,7 @@ def _operand(tokens: Tokens, index: int, is_pointer: bool) -> tuple[int, int] | 
         first -= 2
     if first and texts[first - 1] in (".", "->", "::"):
         return None
-    if texts[last + 1 : last + 2] == ["["]:
+    if texts[last + 1] == "[":
         last = tokens.partner.get(last + 1, last)
         is_pointer = not is_pointer or last == index
     if is_pointer:

@@ -86,7 +86,7 @@ class DeviceProperty(Rule):
         """Where the field is read for anything but a print."""
         tokens = unit.tokens
         for index in tokens.names[name]:
-            if tokens.texts[index - 1 : index] not in (["."], ["->"]) or unit.next_is(index, "="):
+            if tokens.texts[index - 1] not in (".", "->") or unit.next_is(index, "="):
                 continue
             first = chain_start(tokens, index)
             if first == index or not is_device_property(unit, first, index) or _is_shown(unit, first, index):
@@ -108,9 +108,9 @@ class DeviceProperty(Rule):
 def _is_shown(unit: Unit, first: int, last: int) -> bool:
     """Whether a value only goes into a message: a print, a stream, an argument of a check."""
     tokens = unit.tokens
-    if tokens.text_at(first - 1) == "<<" or is_printed(tokens, first):
+    if tokens.texts[first - 1] == "<<" or is_printed(tokens, first):
         return True
-    whole = tokens.text_at(first - 1) in ("(", ",") and tokens.text_at(last + 1) in (",", ")")
+    whole = tokens.texts[first - 1] in ("(", ",") and tokens.texts[last + 1] in (",", ")")
     place = first
     while place > 0 and tokens.texts[place] not in (";", "{", "}"):
         partner = tokens.partner.get(place)
@@ -129,15 +129,13 @@ def _comes_out_as_for_volta(unit: Unit, index: int) -> bool:
     first = last = index
     while first > 0 and texts[first - 1] not in (";", "{", "}"):
         first -= 1
-    while last + 1 < len(texts) and texts[last + 1] not in (";", "{", "}"):
+    while last + 1 < len(unit.tokens) and texts[last + 1] not in (";", "{", "}"):
         last += 1
-    majors = [
-        place for place in range(first, last + 1) if texts[place] == "major" and unit.tokens.text_at(place + 1) != ","
-    ]
+    majors = [place for place in range(first, last + 1) if texts[place] == "major" and texts[place + 1] != ","]
     return bool(majors) and all(_holds_as_for_volta(texts, place) for place in majors)
 
 
 def _holds_as_for_volta(texts: list[str], index: int) -> bool:
-    most = _SAME_AS_VOLTA.get(texts[index + 1]) if index + 3 < len(texts) else None
+    most = _SAME_AS_VOLTA.get(texts[index + 1])
     asked = number(texts[index + 2]) if most is not None else None
     return most is not None and asked is not None and asked <= most and texts[index + 3] in _AFTER_TEST

@@ -68,9 +68,9 @@ class Dim3FromUint3(Rule):
         if texts[index - 1] == "<<<":
             return True
         closed = unit.tokens.partner.get(index + 1, index)
-        if texts[index - 1] == "," and texts[closed + 1 : closed + 2] in ([">>>"], [","]):
+        if texts[index - 1] == "," and texts[closed + 1] in (">>>", ","):
             opened = next((i for i in range(index - 1, max(0, index - 60), -1) if texts[i] in ("<<<", ";")), 0)
-            return texts[opened] == "<<<" and closed + 1 < len(texts)
+            return texts[opened] == "<<<"
         return _type_of_target(unit, index) == "dim3"
 
 
@@ -106,12 +106,12 @@ def _launch_sizes(unit: Unit) -> Iterator[int]:
     for index, text in enumerate(texts):
         if text != "<<<":
             continue
-        if kinds[index + 1 : index + 2] == "i" and texts[index + 2 : index + 3] == [","]:
+        if kinds[index + 1] == "i" and texts[index + 2] == ",":
             yield index + 1
         comma = index
-        while comma < len(texts) and texts[comma] not in (",", ">>>", ";"):
+        while comma < len(unit.tokens) and texts[comma] not in (",", ">>>", ";"):
             comma = max(comma, unit.tokens.partner.get(comma, comma)) + 1
-        if kinds[comma + 1 : comma + 2] == "i" and texts[comma + 2 : comma + 3] in ([","], [">>>"]):
+        if kinds[comma + 1] == "i" and texts[comma + 2] in (",", ">>>"):
             yield comma + 1
 
 

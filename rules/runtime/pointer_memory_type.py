@@ -44,7 +44,7 @@ class PointerMemoryType(Rule):
             for name in _TYPES
             for index in tokens.names.get(name, ())
             for place in (index + 1, index + 2)
-            if place < len(tokens) and tokens.kinds[place] == "i"
+            if tokens.kinds[place] == "i"
         }
         for index in tokens.names.get("memoryType", ()):
             if tokens.texts[index - 1] in (".", "->") and tokens.texts[index - 2] in declared:

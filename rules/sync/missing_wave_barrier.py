@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from porter.cpp.nodes import has_hole
 from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes, reports
 from porter.warp.flow.lockstep_gaps import Function, Gap, Lockstep, gaps_of, plain_pointers
 
@@ -142,6 +143,7 @@ class MissingWaveBarrier(Rule):
             }
             """
         ),
+        reports("__device__ void h(volatile int *s, int t) { s[0]; s[t] +=; }"),
     )
 
     def find(self, unit: Unit) -> Iterator[Finding]:
@@ -153,7 +155,7 @@ class MissingWaveBarrier(Rule):
         first = gaps[0].statement
         bases = ", ".join(sorted({gap.base for gap in gaps}))
         exchange = f"lanes of a warp exchange {bases} without a barrier"
-        if any(unit.tokens.texts[gap.statement.last] not in (";", "}") for gap in gaps):
+        if has_hole(function.body) or any(unit.tokens.texts[gap.statement.last] not in (";", "}") for gap in gaps):
             message = f"{exchange}, and where a statement ends cannot be read [warp-synchronous-no-volatile]"
             return self.finding(unit, unit.span(first.first, first.last), message, Effort.MANUAL)
         edits = tuple(edit for gap in gaps for edit in _edits(unit, gap))

@@ -228,7 +228,7 @@ def _of_statement(unit: Unit, index: int, fragments: dict[str, _Fragment]) -> li
     first, last = index, index
     while first > 0 and texts[first - 1] not in _ENDS:
         first -= 1
-    while last < len(texts) - 1 and texts[last] not in _ENDS:
+    while last < len(unit.tokens) and texts[last] not in _ENDS:
         last += 1
     places = [place for place in range(first, last) if texts[place] == "x"]
     return [found for place in places if (found := _fragment_before(unit, place, fragments)) is not None]

@@ -88,7 +88,7 @@ class CubLogicalWarp(Rule):
         first = chain_start(tokens, index)
         if first != index:
             return tokens.texts[first].removeprefix("::") in _ROOTS or not _ROOTS.isdisjoint(tokens.texts[first:index])
-        if tokens.texts[index - 1 : index] in (["class"], ["struct"], ["typename"]):
+        if tokens.texts[index - 1] in ("class", "struct", "typename"):
             return False
         return any(
             tokens.texts[i - 2 : i] == ["using", "namespace"] for root in _ROOTS for i in tokens.names.get(root, ())

@@ -65,7 +65,7 @@ class HostWarpSizeQuery(Rule):
 
     def _property(self, unit: Unit, index: int) -> Iterator[Finding]:
         tokens = unit.tokens
-        if tokens.texts[index - 1 : index] not in (["."], ["->"]) or unit.next_is(index, "="):
+        if tokens.texts[index - 1] not in (".", "->") or unit.next_is(index, "="):
             return
         first = chain_start(tokens, index)
         if first == index or not is_device_property(unit, first, index) or is_printed(tokens, first):

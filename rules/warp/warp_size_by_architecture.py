@@ -168,7 +168,7 @@ class WarpSizeByArchitecture(Rule):
             values: set[int | None] = set()
             for begin, end in pairwise(chain.directives):
                 first, last = tokens.at(begin.end), tokens.at(end.start)
-                returns = tokens.texts[first : first + 1] == ["return"] and tokens.texts[last - 1] == ";"
+                returns = tokens.texts[first] == "return" and tokens.texts[last - 1] == ";"
                 node = parse_expression(tokens, first + 1, last - 1) if returns and last - first > 2 else EMPTY
                 values.add(constants.value(node))
             directive = chain.directives[0]

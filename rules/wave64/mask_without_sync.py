@@ -78,7 +78,7 @@ def _macros(unit: Unit) -> Iterator[str]:
 def _has_mask(tokens: Tokens, index: int) -> bool:
     """Whether a call has all bits of a mask, and then a value and a lane."""
     texts = tokens.texts
-    if texts[index + 1 : index + 2] != ["("] or texts[index + 3 : index + 4] != [","]:
+    if texts[index + 1] != "(" or texts[index + 3] != ",":
         return False
     closing = tokens.partner.get(index + 1, index + 1)
     place, commas = index + 2, 0

@@ -233,10 +233,8 @@ def _is_own(unit: Unit, index: int) -> bool:
     tokens = unit.tokens
     return (
         tokens.directive_of(index) is None
-        and index > 0
         and tokens.kinds[index - 1] == "i"
         and tokens.texts[index - 1] not in ("return", "case", "else")
-        and index + 1 < len(tokens)
         and tokens.texts[index + 1] in ("=", ",", ">", ";", ")")
     )
 
@@ -277,7 +275,7 @@ def _is_in_constexpr(unit: Unit, index: int) -> bool:
     """Whether a statement begins the body of a function that is declared `constexpr`."""
     tokens = unit.tokens
     place = index - 2
-    if tokens.texts[index - 1 : index] != ["{"]:
+    if tokens.texts[index - 1] != "{":
         return False
     while place > 0 and tokens.texts[place] in ("const", "noexcept"):
         place -= 1
@@ -316,6 +314,6 @@ def _is_template_argument(unit: Unit, index: int) -> bool:
     if texts[place] != "<" or kinds[place - 1] != "i":
         return False
     after = index + 1
-    while after < len(texts) and (kinds[after] in "in" or texts[after] in (",", "::", "/", "*", "+", "-")):
+    while kinds[after] in "in" or texts[after] in (",", "::", "/", "*", "+", "-"):
         after += 1
-    return after + 1 < len(texts) and texts[after] == ">" and texts[after + 1] in ("(", "::", "{", ";", "&", "*")
+    return texts[after] == ">" and texts[after + 1] in ("(", "::", "{", ";", "&", "*")

@@ -38,8 +38,8 @@ def laid_out(text: str, chance: random.Random) -> str:
             pieces.append(line if not pieces or pieces[-1].endswith("\n") else f"\n{line}")
             continue
         tokens = lex(line)
-        for index, word in enumerate(tokens.texts):
-            after = tokens.text[tokens.end(index) : tokens.starts[index + 1] if index + 1 < len(tokens) else None]
+        for index, word in enumerate(tokens.texts[: len(tokens)]):
+            after = tokens.text[tokens.end(index) : tokens.starts[index + 1]]
             space = chance.choice(_BLANKS) if re.fullmatch(r"\s+", after) and chance.random() < 0.5 else after
             pieces.append(word + space)
     return "".join(pieces)

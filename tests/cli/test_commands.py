@@ -17,6 +17,7 @@ import pytest
 
 from porter.report import schemas
 from tests.cli.command import porter
+from tests.system.processes import number_of_the_dead
 from tests.tree.trees import KERNEL, PORTED_KERNEL, listing, make_tree
 
 MANUAL = KERNEL + b"int s = cudaSuccess;\nenum { x = cudaErrorMixedDeviceExecution };\n"
@@ -338,7 +339,7 @@ def test_a_killed_run_leaves_no_processes(tmp_path: Path) -> None:
     while time.monotonic() < deadline and _is_alive(process.pid):
         time.sleep(0.1)
     assert not _is_alive(process.pid)
-    (out / ".porter-tmp-1").write_bytes(b"half")
+    (out / f".porter-tmp-{number_of_the_dead()}").write_bytes(b"half")
     assert porter("port", source, "-o", out).code == 0
     assert len(listing(out)) == 201
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from porter.cpp.lex import joined, lex
+from porter.cpp.lex import BEHIND, CHARACTER, IDENTIFIER, NUMBER, PUNCTUATION, STRING, joined, lex
 
 
 def words(text: str) -> list[str]:
     """The token texts of a source."""
-    return lex(text).texts
+    return [word for word in lex(text).texts if word]
 
 
 @pytest.mark.parametrize(
@@ -123,3 +126,27 @@ def test_what_is_closed_can_be_joined(first: str) -> None:
 @pytest.mark.parametrize("first", ["int a; /* b", "int a; /*/", "#define A \\", "int f() {", 'R"(a', "// b \\"])
 def test_what_is_open_cannot(first: str) -> None:
     assert joined(lex(first), lex("int b;")) is None
+
+
+@pytest.mark.parametrize("text", ["", "a", "#define X", "f(a)", "/* open"])
+def test_looking_behind_the_last_token_finds_nothing(text: str) -> None:
+    """As far as anything looks; and before the first one."""
+    tokens = lex(text)
+    for ahead in range(BEHIND):
+        place = len(tokens) + ahead
+        assert (tokens.texts[place], tokens.starts[place], tokens.end(place)) == ("", len(text), len(text))
+        assert tokens.kinds[place] not in {IDENTIFIER, NUMBER, STRING, CHARACTER, PUNCTUATION}
+        assert tokens.texts[-1 - ahead] == ""
+    assert tokens.at(len(text)) == len(tokens)
+    both = joined(lex(text), lex("b c"))
+    if both is not None:
+        assert [both.texts[i] for i in range(len(both) + 1)] == [*tokens.texts[: len(tokens)], "b", "c", ""]
+
+
+def test_nothing_looks_further_than_the_empty_tokens() -> None:
+    """A fixed distance beyond them would be an index behind the end of some file."""
+    root = Path(__file__).resolve().parents[2]
+    ahead = re.compile(r"\b(?:texts|kinds|starts)\[\w+ [+-] (\d+)\]")
+    for folder in ("porter", "rules", "validation"):
+        for path in (root / folder).rglob("*.py"):
+            assert all(int(found[1]) < BEHIND for found in ahead.finditer(path.read_text("utf-8"))), path

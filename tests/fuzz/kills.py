@@ -108,6 +108,14 @@ def porter(*arguments: str, cache: Path, told: Path) -> int:
         os._exit(code)
 
 
+def _any_left(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
 def ended(child: int) -> int:
     """Waits for a run."""
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
@@ -210,6 +218,9 @@ class Bench:
         if hit:
             os.killpg(child, how)
             came = ended(child)
+            until = time.monotonic() + 5  # its workers end by themselves
+            while _any_left(child) and time.monotonic() < until:
+                time.sleep(0.001)
             if how is signal.SIGINT and came not in (_INTERRUPTED, known):
                 return {"(code)": f"{came} after Ctrl-C"}, came, True
         code = ended(self.start(command, *(command.again if hit else ())))

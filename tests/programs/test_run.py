@@ -7,12 +7,15 @@ import sys
 from pathlib import Path
 
 import pytest
+from porter.validation.devices.core.hostcc import HostCompiler, find_host_compiler
 from porter.validation.programs.compare import ComparedProject, compare_runs
 from porter.validation.programs.launch import Options, run_program
 from porter.validation.programs.outcome import ProgramRun, Verdict
 from porter.validation.programs.output import Tolerance
 from porter.validation.programs.show import run_json, run_text
 from porter.validation.programs.show_compared import compared_json, compared_text
+from porter.validation.programs.sides import SIDES
+from porter.validation.programs.store import libraries, name_hash
 
 from porter.report.schemas import load
 
@@ -171,6 +174,72 @@ def test_no_python_when_all_is_cached(program: Path, monkeypatch: pytest.MonkeyP
     run(program)
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
     assert run(program).verdict is Verdict.PASSED
+
+
+@pytest.fixture
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache of the test's own, but for the drop-in libraries, which take long to build."""
+    from porter.validation.programs import dropin
+
+    built = {side: libraries(side, compiler) for side in SIDES.values() if (compiler := host_compiler())}
+    monkeypatch.setattr(dropin, "libraries", lambda side, compiler: built[side])
+    monkeypatch.setenv("PORTER_CACHE_DIR", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def host_compiler() -> HostCompiler:
+    found = find_host_compiler()
+    assert isinstance(found, HostCompiler)
+    return found
+
+
+@pytest.mark.parametrize("how", ["one byte", "half", "empty", "of another kernel", "gone"])
+def test_damage_in_the_cache_is_noticed_and_mended(
+    program: Path, how: str, own_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever is in the files of a translated module and its kernels, the program does what it did."""
+    assert run(program).verdict is Verdict.PASSED
+    files = sorted(path for path in own_cache.rglob("*") if path.is_file())
+    assert {"module", "data", "blob"} < {path.name for path in files}
+    assert any(path.suffix == ".so" for path in files)
+    for path in files:
+        _damage(path, how)
+    done = run(program)
+    assert (done.verdict, done.output) == (Verdict.PASSED, b"1000 numbers, 1000 counted: PASS\n")
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    assert run(program).verdict is Verdict.PASSED, "all that it needs is mended"
+
+
+def test_each_file_that_is_read_is_checked(program: Path, own_cache: Path) -> None:
+    """One byte in one of them, and the helper is asked: without it nothing runs."""
+    assert run(program).verdict is Verdict.PASSED
+    folder = next(path.parent for path in own_cache.rglob("module"))
+    kernel = folder / name_hash(next(name for name in _kernels(folder) if "scale" in name))
+    library = Path(kernel.read_text().split("library\t")[1].split("\t")[0])
+    for path in (folder / "module", folder / "data", kernel, library):
+        whole = path.read_bytes()
+        _damage(path, "one byte")
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(sys, "executable", "/nowhere/python")
+            assert run(program).verdict is Verdict.NOT_RUN, path
+        path.write_bytes(whole)
+    assert run(program).verdict is Verdict.PASSED
+
+
+def _kernels(folder: Path) -> list[str]:
+    lines = (folder / "module").read_text().splitlines()
+    return [line.split("\t")[1] for line in lines if line.startswith("kernel\t")]
+
+
+def _damage(path: Path, how: str) -> None:
+    whole = path.read_bytes()
+    middle = len(whole) // 2
+    if how == "gone":
+        path.unlink()
+    elif how == "one byte":
+        path.write_bytes(whole[:middle] + bytes([whole[middle] ^ 1 if whole else 1]) + whole[middle + 1 :])
+    else:
+        path.write_bytes({"half": whole[:middle], "empty": b""}.get(how, whole.replace(b"lanes\t", b"lanes\t1")))
 
 
 def test_a_new_kernel_without_a_helper_is_said(program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

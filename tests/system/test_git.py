@@ -160,3 +160,78 @@ def test_a_repository_that_is_none(tmp_path: Path) -> None:
     shutil.rmtree(tmp_path / "a/.git")
     os.mkfifo(tmp_path / "a/.git")
     assert ours.why_not_clean(tmp_path / "a") == "it is not in a git work tree"
+
+
+def test_a_submodule_that_is_the_repository_itself(tmp_path: Path) -> None:
+    """By a link, or by a file `.git` that names the outer one's folder: each is asked once."""
+    tree = source(tmp_path / "tree")
+    here = git(tree, "rev-parse", "HEAD").strip()
+    for name in ("self", "other"):
+        git(tree, "update-index", "--add", "--cacheinfo", f"160000,{here},{name}")
+    git(tree, "commit", "-q", "-m", "modules")
+    (tree / "self").symlink_to(".")
+    write(tree, {"other/.git": "gitdir: ../.git\n"})
+    assert "uncommitted" in str(ours.why_not_clean(tree)), "the files of the outer one are not in `other`"
+    shutil.rmtree(tree / "other")
+    (tree / "other").symlink_to("self")
+    began = time.monotonic()
+    assert ours.why_not_clean(tree) is None
+    assert time.monotonic() - began < 30
+
+
+@pytest.mark.parametrize(
+    "named", ["/dev", "/proc/self/fd", "/proc/self/root", "/", ".", "..", "x" * 5000, "\0", "\udc80/x", "/dev/stdin"]
+)
+def test_a_git_file_that_names_no_repository(tmp_path: Path, named: str) -> None:
+    write(tmp_path / "tree", {"a.cu": REDUCE})
+    (tmp_path / "tree/.git").write_text(f"gitdir: {named}\n", "utf-8", "surrogateescape")
+    assert ours.why_not_clean(tmp_path / "tree") == "it is not in a git work tree"
+    assert ours.ignored(tmp_path / "tree") is None
+    assert ours.commit_of(tmp_path / "tree") == ""
+
+
+def test_a_git_file_that_names_another_repository(tmp_path: Path) -> None:
+    """As git has it, that one's index with this folder's files; nothing runs or is written."""
+    other = source(tmp_path / "other")
+    marks = tmp_path / "marks"
+    marks.mkdir()
+    git(other, "config", "core.fsmonitor", f"{bitten(marks, 'monitor')}; true")
+    git(other, "config", "filter.x.clean", bitten(marks, "filter"))
+    write(tmp_path / "tree", {"lib/a.cu": REDUCE, ".gitattributes": "* filter=x\n", ".git": f"gitdir: {other}/.git\n"})
+    before = {path: path.read_bytes() for path in (other / ".git").rglob("*") if path.is_file()}
+    assert "uncommitted" in str(ours.why_not_clean(tmp_path / "tree"))
+    assert base_named(tmp_path / "tree", "HEAD").changed >= {"top.txt"}
+    assert before == {path: path.read_bytes() for path in (other / ".git").rglob("*") if path.is_file()}
+    assert not list(marks.iterdir())
+
+
+@pytest.mark.parametrize("name", ["index", "packed-refs", "shallow", "objects/info/alternates"])
+def test_files_of_terabytes_are_named(tmp_path: Path, name: str) -> None:
+    """They take no room where they are, and would fill the disk where they are copied to."""
+    tree = source(tmp_path / "tree")
+    path = tree / ".git" / name
+    path.parent.mkdir(exist_ok=True, parents=True)
+    with path.open("ab") as file:
+        file.truncate(1 << 42)
+    began = time.monotonic()
+    assert f"{path}: File too large" in str(ours.why_not_clean(tree))
+    assert ours.commit_of(tree) == ""
+    assert time.monotonic() - began < 20
+
+
+def test_objects_that_are_borrowed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of another repository, in a circle, from nowhere; and a pipe among them is named where git waits for it."""
+    monkeypatch.setattr("porter.system.process._SECONDS_BEFORE_DOUBTS", 0.5)
+    tree = source(tmp_path / "tree")
+    lender = source(tmp_path / "lender")
+    places = f"{lender}/.git/objects\n{tree}/.git/objects\n../objects\n/nowhere\n# {tmp_path}\n"
+    write(tree, {".git/objects/info/alternates": places})
+    write(lender, {".git/objects/info/alternates": f"{tree}/.git/objects\n"})
+    assert ours.why_not_clean(tree) is None
+    os.mkfifo(lender / ".git/objects/info/commit-graph")
+    clean = tmp_path / "clean"
+    clean.mkdir()
+    (clean / "objects").symlink_to(tree / ".git/objects")
+    assert lender / ".git/objects/info/commit-graph" in list(ours._odd_files(tree, clean))
+    answer = str(ours.why_not_clean(tree))
+    assert answer == "None" or "no regular file" in answer

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
 import http.server
+import os
+import random
+import shutil
 import threading
+import warnings
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -214,3 +219,88 @@ def test_what_was_fetched_has_the_libraries() -> None:
     major, minor, _ = PUBLISHED.rocm.split(".")
     assert f"HIP_VERSION_MAJOR {major}\n" in text
     assert f"HIP_VERSION_MINOR {minor}\n" in text
+
+
+def _hostile(folder: Path, *members: tuple[str | zipfile.ZipInfo, bytes], how: int = zipfile.ZIP_DEFLATED) -> Path:
+    path = folder / "hostile.whl"
+    with warnings.catch_warnings(), zipfile.ZipFile(path, "w", how) as archive:
+        warnings.simplefilter("ignore")  # a name that is there twice
+        for name, data in members:
+            archive.writestr(name, data)
+    return path
+
+
+def _record(*names: str) -> bytes:
+    return "".join(_row(name, FILES.get(name, b"x")) for name in names).encode()
+
+
+def _link(name: str, target: str) -> tuple[zipfile.ZipInfo, bytes]:
+    info = zipfile.ZipInfo(name)
+    info.external_attr = 0o120777 << 16
+    return info, target.encode()
+
+
+RECORD = "wide_rocm-1.0.dist-info/RECORD"
+HEADER = f"{FOLDER}hip/hip_runtime.h"
+HOSTILE = {
+    "a bomb for a list": [(RECORD, b"\0" * (80 << 20))],
+    "a bomb for a header": [(RECORD, _record(HEADER)), (HEADER, b"\0" * (80 << 20))],
+    "a list that is not the one": [(RECORD, _record(HEADER) + b"\n"), (HEADER, FILES[HEADER])],
+    "a header that differs": [(RECORD, _record(HEADER)), (HEADER, b"#pragma twice\n")],
+    "a header twice, the second differs": [(RECORD, _record(HEADER)), (HEADER, FILES[HEADER]), (HEADER, b"y")],
+    "no list": [(HEADER, FILES[HEADER])],
+}
+HARMLESS = {
+    "a way out": [(f"{FOLDER}../../../../out.h", b"x"), (f"{FOLDER}/tmp/porter-out.h", b"x")],
+    "a link": [_link(f"{FOLDER}hip", "/tmp"), _link(f"{FOLDER}hip/more", "/etc/passwd")],
+    "a header that the list does not know": [(f"{FOLDER}hip/more.h", b"x")],
+    "many names": [(f"{FOLDER}x/{number}", b"") for number in range(3000)],
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_wheel_is_refused_and_leaves_nothing(tmp_path: Path, home: Path, name: str) -> None:
+    wheel = _hostile(tmp_path, *HOSTILE[name])
+    known = hashlib.sha256(_record(HEADER) if "list" not in name else b"").hexdigest()
+    with pytest.raises(Unusable, match="cannot be fetched"):
+        fetch(wheel, Published("wide-rocm", "1.0", "9.9.9", FOLDER, known))
+    assert not [path for path in home.rglob("*") if path.is_file()]
+
+
+@pytest.mark.parametrize("name", HARMLESS)
+def test_what_the_list_does_not_name_is_not_written(tmp_path: Path, home: Path, name: str) -> None:
+    wheel = _hostile(tmp_path, (RECORD, _record(HEADER)), *HARMLESS[name], (HEADER, FILES[HEADER]))
+    folder = fetch(wheel, Published("wide-rocm", "1.0", "9.9.9", FOLDER, hashlib.sha256(_record(HEADER)).hexdigest()))
+    assert [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()] == [
+        "hip/hip_runtime.h"
+    ]
+    assert not list(tmp_path.rglob("out.h"))
+    assert not Path("/tmp/porter-out.h").exists()
+
+
+def test_a_wheel_that_is_no_file(tmp_path: Path, home: Path) -> None:
+    """A pipe is not waited for, a folder and nothing at all are said."""
+    os.mkfifo(tmp_path / "pipe")
+    for wheel in (tmp_path / "pipe", tmp_path, tmp_path / "nothing", Path("/dev/zero")):
+        with pytest.raises(Unusable, match="cannot be fetched"):
+            fetch(wheel)
+    assert not [path for path in home.rglob("*") if path.is_file()]
+
+
+@pytest.mark.parametrize("how", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_damaged_wheels_are_refused_or_right(tmp_path: Path, home: Path, how: int) -> None:
+    """Any byte may be another: an archive is taken with the content that is known, or not at all."""
+    sound = _hostile(tmp_path, (RECORD, _record(HEADER)), (HEADER, FILES[HEADER]), how=how).read_bytes()
+    known = Published("wide-rocm", "1.0", "9.9.9", FOLDER, hashlib.sha256(_record(HEADER)).hexdigest())
+    dice = random.Random(how)
+    wheel = tmp_path / "damaged.whl"
+    for _ in range(150):
+        data = bytearray(sound)
+        for _ in range(dice.choice((1, 1, 2, 5))):
+            data[dice.randrange(len(data))] = dice.choice((0, 1, 8, 9, 14, 99, 255, dice.randrange(256)))
+        wheel.write_bytes(data[: dice.choice((len(data), len(data), dice.randrange(len(data))))])
+        with contextlib.suppress(Unusable):
+            folder = fetch(wheel, known)
+            for path in folder.rglob("*"):
+                assert not path.is_file() or path.read_bytes() == FILES[HEADER]
+        shutil.rmtree(home, ignore_errors=True)

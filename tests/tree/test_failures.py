@@ -21,6 +21,7 @@ from porter.project.manifest import NAME, read_manifest
 from porter.project.port import Request, port_in_place
 from porter.settings import Choices
 from porter.source import SourceFile
+from tests.system.processes import number_of_the_dead
 from tests.tree.trees import KERNEL, PORTED_KERNEL, codes, listing, make_tree, port
 
 FILES: dict[str, bytes | str] = {f"f{number}.cu": KERNEL for number in range(12)}
@@ -125,11 +126,11 @@ def test_a_run_that_was_killed_at_once_is_gone_on_with(tmp_path: Path, monkeypat
     source = make_tree(tmp_path / "src", {"deep/er/a.cu": KERNEL})
     out = tmp_path / "out"
     out.mkdir()
-    (out / ".porter-tmp-12345").write_bytes(b"{")
+    (out / f".porter-tmp-{number_of_the_dead()}").write_bytes(b"{")
     assert codes(port(source, out)) == []
     once = listing(out)
     assert not any("porter-tmp" in name for name in once)
-    left = out / "porter" / ".porter-tmp-12345"
+    left = out / "porter" / f".porter-tmp-{number_of_the_dead()}"
     left.parent.mkdir(exist_ok=True)
     left.write_bytes(b"#")
     manifest = json.loads((out / NAME).read_text())

@@ -79,7 +79,7 @@ def _items(tokens: Tokens, index: int, last: int, generators: Mapping[str, bool]
             yield from _items(tokens, opened + 1, min(closed, last), generators)
             index = closed + 1
             continue
-        if texts[index] in generators and texts[index + 1 : index + 2] == ["("]:
+        if texts[index] in generators and texts[index + 1] == "(":
             end = tokens.partner.get(index + 1, index + 1) + 1
             yield replace(_item(tokens, index, end, False), always=generators[texts[index]])
             index = end
@@ -92,7 +92,7 @@ def _items(tokens: Tokens, index: int, last: int, generators: Mapping[str, bool]
 def _scope(tokens: Tokens, index: int, last: int) -> int | None:
     """The `{` of `namespace a::b {`, `inline namespace {` or `extern "C" {` at an index."""
     texts, kinds = tokens.texts, tokens.kinds
-    if texts[index] == "inline" and texts[index + 1 : index + 2] == ["namespace"]:
+    if texts[index] == "inline" and texts[index + 1] == "namespace":
         index += 1
     if texts[index] == "extern" and index + 2 < last and kinds[index + 1] == STRING and texts[index + 2] == "{":
         return index + 2
@@ -108,7 +108,7 @@ def _scope(tokens: Tokens, index: int, last: int) -> int | None:
 
 def _after_template(tokens: Tokens, index: int, last: int) -> int:
     """The token after `template <...>`, as often as it stands there."""
-    while tokens.texts[index : index + 1] == ["template"] and tokens.texts[index + 1 : index + 2] == ["<"]:
+    while tokens.texts[index] == "template" and tokens.texts[index + 1] == "<":
         after = template_end(tokens, index + 1, last, parameters=True)
         if after is None:
             return index
@@ -219,9 +219,9 @@ def _qualified(tokens: Tokens, index: int, head: int) -> set[str]:
 def _aliases(tokens: Tokens, head: int, end: int) -> frozenset[str]:
     texts, kinds = tokens.texts, tokens.kinds
     names = [i for i in range(head + 1, end) if kinds[i] == IDENTIFIER]
-    if texts[head] == "using" and texts[head + 2 : head + 3] == ["="]:
+    if texts[head] == "using" and texts[head + 2] == "=":
         return frozenset([texts[head + 1]])
-    pointers = {texts[i] for i in names if texts[i - 1] == "*" and texts[i + 1 : i + 2] == [")"]}
+    pointers = {texts[i] for i in names if texts[i - 1] == "*" and texts[i + 1] == ")"}
     return frozenset(pointers | {texts[names[-1]]} if names else pointers)
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
+import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -27,6 +26,9 @@ from porter.validation.programs.fatbin import BadFatBinary, ptx_texts
 from porter.validation.programs.sides import Side
 from porter.validation.programs.store import name_hash
 from porter.validation.toolchain.entry import demangle
+
+from porter.system.cache import publish
+from porter.system.reading import read_regular
 
 
 class Refused(Exception):
@@ -72,13 +74,13 @@ class Loaded(ABC):
         """The files `module` and `data`."""
         data = bytearray()
         lines = [*self._lines(data), *(f"kernel\t{name}" for name in self.kernels)]
-        _keep(self.folder / "data", bytes(data))
-        _keep(self.folder / "module", "\n".join([*lines, ""]).encode())
+        publish(self.folder / "data", bytes(data))
+        publish(self.folder / "module", _sealed([f"data\t{_digest(data)}", *lines]))
 
     def write_kernel(self, name: str, poison: bool, level: int) -> None:
         """The file of one kernel, and its library."""
         target = self.folder / (name_hash(name) + (".poison" if poison else ""))
-        if level < 2 and target.exists():
+        if level < 2 and _is_whole(target):
             return
         if (name, poison) not in self._codes:
             if name not in self.kernels:
@@ -89,10 +91,15 @@ class Loaded(ABC):
         built = build(self.compiler, code.source, flags, (CORE, self.side.folder))
         if isinstance(built, HostBuildFailed):
             raise Refused(f"the host compiler rejected the translation: {built.output}")
-        head = ("porter-kernel", f"library\t{built}", f"level\t{level}", f"lanes\t{self.side.lanes}")
+        head = (
+            "porter-kernel",
+            f"library\t{built}\t{_digest(read_regular(built))}",
+            f"level\t{level}",
+            f"lanes\t{self.side.lanes}",
+        )
         rows = (*head, f"name\t{name}", f"shown\t{demangle(name)}", f"segments\t{code.segments}", *code.rows)
         symbols = (f"symbol\t{symbol}" for symbol in code.symbols)
-        _keep(target, "\n".join([*rows, *symbols, *_sites(code.sites), ""]).encode("utf-8", "replace"))
+        publish(target, _sealed([*rows, *symbols, *_sites(code.sites)]))
 
 
 def _sites(sites: Sequence[SiteKind]) -> Iterator[str]:
@@ -113,11 +120,27 @@ def _sites(sites: Sequence[SiteKind]) -> Iterator[str]:
     yield from lines
 
 
-def _keep(path: Path, content: bytes) -> None:
-    handle, made = tempfile.mkstemp(dir=path.parent)
-    with os.fdopen(handle, "wb") as file:
-        file.write(content)
-    Path(made).replace(path)
+def _digest(content: bytes | bytearray) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _sealed(lines: Sequence[str]) -> bytes:
+    """Lines, and one with their digest, without which module.c takes none of them."""
+    text = "\n".join([*lines, ""]).encode("utf-8", "replace")
+    return text + f"sha256\t{_digest(text)}\n".encode()
+
+
+def _is_whole(path: Path) -> bool:
+    """Whether the file of a kernel is as it was written, and so is the library that it names."""
+    try:
+        text, mark, digest = read_regular(path).rpartition(b"sha256\t")
+        if not mark or digest.strip().decode("ascii", "replace") != _digest(text):
+            return False
+        line = next(line for line in text.decode("utf-8", "replace").split("\n") if line.startswith("library\t"))
+        _, library, wanted = line.split("\t")
+        return _digest(read_regular(Path(library))) == wanted
+    except (OSError, ValueError, StopIteration):
+        return False
 
 
 # ---- CUDA ------------------------------------------------------------------------------------------------------

@@ -13,10 +13,14 @@ import functools
 import hashlib
 import io
 import json
+import lzma
+import os
+import struct
 import sys
 import tempfile
 import urllib.request
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +30,7 @@ from porter.validation.toolchain.invoke import invoke
 from porter.errors import Unusable
 from porter.system.cache import cache_folder
 from porter.system.folders import is_whole, whole
+from porter.system.reading import opened
 
 
 @dataclass(frozen=True)
@@ -65,6 +70,13 @@ _PLATFORM = (
     *("--platform", "manylinux2014_x86_64", "--no-deps", "--disable-pip-version-check", "--quiet"),
 )
 _PIECE = 1 << 20
+_LARGEST_MEMBER = 64 << 20
+"""Bytes of one file of the wheel, its list included: more than any of them has."""
+_BROKEN = (
+    *(zipfile.BadZipFile, RuntimeError, EOFError, ValueError, OverflowError),
+    *(struct.error, zlib.error, lzma.LZMAError),
+)
+"""What zipfile raises for archives that are none, are encrypted, or are packed in some way that it does not know."""
 _SECONDS = 60
 _PIP_SECONDS = 1800.0
 
@@ -100,8 +112,8 @@ def fetch(wheel: Path | None = None, published: Published = PUBLISHED) -> Path:
             with whole(target) as folder:
                 way(published, functools.partial(_extract, published, folder))
             return target / "include"
-        except (OSError, zipfile.BadZipFile, _Different) as error:
-            reasons.append(str(error))
+        except (OSError, _Different, *_BROKEN) as error:
+            reasons.append(str(error) or type(error).__name__)
     raise Unusable(f"ROCm's headers cannot be fetched: {'; '.join(dict.fromkeys(reasons))}")
 
 
@@ -114,7 +126,7 @@ _Extract = Callable[[zipfile.ZipFile], None]
 
 def _local(wheel: Path, published: Published, extract: _Extract) -> None:
     del published
-    with zipfile.ZipFile(wheel) as archive:
+    with os.fdopen(opened(wheel), "rb") as file, zipfile.ZipFile(file) as archive:
         extract(archive)
 
 
@@ -186,9 +198,10 @@ class _Remote(io.RawIOBase):
 def _extract(published: Published, folder: Path, archive: zipfile.ZipFile) -> None:
     """Write the headers, each as it was published."""
     hashes = _hashes(published, archive)
-    members = [info for info in archive.infolist() if _is_wanted(published, info.filename)]
-    for info in sorted(members, key=lambda info: info.header_offset):
-        data = archive.read(info)
+    members = {info.filename: info for info in archive.infolist() if info.filename in hashes}
+    wanted = [info for name, info in members.items() if _is_wanted(published, name)]
+    for info in sorted(wanted, key=lambda info: info.header_offset):
+        data = _content(archive, info)
         digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).decode().rstrip("=")
         if hashes.get(info.filename) != f"sha256={digest}":
             raise _Different(f"{info.filename} is not as it was published")
@@ -201,11 +214,20 @@ def _extract(published: Published, folder: Path, archive: zipfile.ZipFile) -> No
             (folder / "libraries" / name).symlink_to(Path("..", "include", name))
 
 
+def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
+    """A file of the wheel, whatever size the wheel claims."""
+    with archive.open(info) as file:
+        data = file.read(_LARGEST_MEMBER + 1)
+    if len(data) > _LARGEST_MEMBER:
+        raise _Different(f"{info.filename}: more than {_LARGEST_MEMBER >> 20} MiB")
+    return data
+
+
 def _hashes(published: Published, archive: zipfile.ZipFile) -> dict[str, str]:
     """By the wheel's own list."""
     name = f"{published.project.replace('-', '_')}-{published.version}.dist-info/RECORD"
     try:
-        data = archive.read(name)
+        data = _content(archive, archive.getinfo(name))
     except KeyError:
         raise _Different(f"this is not the wheel of {published.requirement}") from None
     if hashlib.sha256(data).hexdigest() != published.record:

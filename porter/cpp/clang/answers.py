@@ -138,9 +138,9 @@ def argument_types(unit: TranslationUnit, tokens: Tokens, index: int) -> tuple[s
     if index >= len(tokens) or tokens.kinds[index] != IDENTIFIER:
         return None
     opening = index + 1
-    if tokens.texts[opening : opening + 1] == ["<"]:
+    if tokens.texts[opening] == "<":
         opening = template_end(tokens, opening, len(tokens)) or opening
-    closed = closing(tokens, opening, len(tokens)) if tokens.texts[opening : opening + 1] == ["("] else None
+    closed = closing(tokens, opening, len(tokens)) if tokens.texts[opening] == "(" else None
     if closed is None:
         return None
     stretches = split_commas(tokens, opening + 1, closed)

@@ -42,7 +42,7 @@ class DeviceSide:
             return True
         if directive.name in ("if", "elif"):
             return holds(tokens, first, last, self._lookup)
-        known = self._lookup(tokens.text_at(first)).defined if first < last else None
+        known = self._lookup(tokens.texts[first]).defined if first < last else None
         return known if known is None or not directive.name.endswith("ndef") else not known
 
     def _is_guard(self, group: Group) -> bool:
@@ -51,7 +51,7 @@ class DeviceSide:
         if group.parent is not None or opening.name != "ifndef":
             return False
         after = next((one for one in tokens.directives if one.start > opening.start), opening)
-        return after.name == "define" and tokens.text_at(after.first) == tokens.text_at(opening.first)
+        return after.name == "define" and tokens.texts[after.first] == tokens.texts[opening.first]
 
 
 def _lookup(defined: Container[str], architecture: int | None) -> Lookup:

@@ -39,7 +39,7 @@ def read_header(text: str) -> Header:
         position = max(position, directive.last)
         if directive.start in skipped:
             position = max(position, skipped[directive.start])
-    texts += tokens.texts[position:]
+    texts += tokens.texts[position : len(tokens)]
     macros = [macro for d in tokens.directives if d.name == "define" for macro in _macro(tokens, d)]
     ends = {macro.name for macro in macros if macro.body in ((";",), ("{", "}"))}
     return Header([";" if text in ends else text for text in texts], macros)

@@ -132,7 +132,7 @@ def _extern_names(bodies: Bodies) -> frozenset[str]:
     known = bodies.memo.get("extern shared")
     if known is None:
         tokens = bodies.tokens
-        places = (i for i in tokens.names.get("__shared__", ()) if tokens.texts[i - 1 : i] == ["extern"])
+        places = (i for i in tokens.names.get("__shared__", ()) if tokens.texts[i - 1] == "extern")
         known = bodies.memo["extern shared"] = frozenset(
             text for index in places for text in tokens.texts[index + 1 : index + 8]
         )

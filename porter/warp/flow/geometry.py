@@ -105,7 +105,7 @@ class Host:
         tokens = self.bodies.tokens
         texts = tokens.texts
         for index in reversed([i for i in tokens.names.get(name, ()) if i < before]):
-            follow = texts[index + 1] if index + 1 < len(texts) else ""
+            follow = texts[index + 1]
             if texts[index - 1] == "dim3" and follow in ("(", "{"):
                 closed = tokens.partner.get(index + 1)
                 return None if closed is None else (index + 2, closed)
@@ -158,7 +158,7 @@ class Host:
         tokens = self.bodies.tokens
         texts = tokens.texts
         for index in reversed([i for i in tokens.names.get(name, ()) if i < before]):
-            follow = texts[index + 1] if index + 1 < len(texts) else ""
+            follow = texts[index + 1]
             if texts[index - 1] == "&" and (width := self._queried(index, depth)) is not None:
                 return width
             if follow in _CHANGES or texts[index - 1] in ("++", "--", "&"):

@@ -76,9 +76,9 @@ def _stops(text: str) -> bool:
 def _access_kind(tokens: Tokens, bracket: int) -> str:
     """`w`, `r` or `rw` for the access whose index opens at a bracket; outer dimensions are skipped."""
     after = tokens.partner[bracket] + 1
-    while tokens.texts[after : after + 1] == ["["] and after in tokens.partner:
+    while tokens.texts[after] == "[" and after in tokens.partner:
         after = tokens.partner[after] + 1
-    follow = tokens.texts[after] if after < len(tokens) else ""
+    follow = tokens.texts[after]
     if follow == "=":
         return "w"
     return "rw" if len(follow) > 1 and follow[-1] == "=" and follow not in ("==", "!=", "<=", ">=") else "r"
@@ -94,4 +94,6 @@ def _barrier_follows(tokens: Tokens, index: int, last: int) -> bool:
         index += 1
     while index < last and tokens.texts[index] in (";", "}"):
         index += 1
+    while tokens.texts[index + 1] == "::":  # a rewrite may have qualified the name
+        index += 2
     return index < last and _stops(tokens.texts[index])

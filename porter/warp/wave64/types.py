@@ -46,11 +46,11 @@ def aliases_of(tokens: Tokens) -> dict[str, list[str]]:
     for keyword in ("using", "typedef"):
         for index in tokens.names.get(keyword, ()):
             end = index + 1
-            while end < len(texts) and texts[end] not in (";", "{", "}") and end < index + 12:
+            while end < min(len(tokens), index + 12) and texts[end] not in (";", "{", "}"):
                 end += 1
-            if end >= len(texts) or texts[end] != ";":
+            if texts[end] != ";":
                 continue
-            if keyword == "using" and texts[index + 2 : index + 3] == ["="]:
+            if keyword == "using" and texts[index + 2] == "=":
                 found[texts[index + 1]] = texts[index + 3 : end]
             elif keyword == "typedef" and end - index > 2:
                 found[texts[end - 1]] = texts[index + 1 : end - 1]

@@ -64,7 +64,7 @@ class ModuleBase(ABC, Generic[Known]):
         image = self._image(kernel, options)
         if isinstance(image, NotRun):
             return image
-        refused = self._refused(kernel, image[1], block, shared)
+        refused = self._refused(kernel, image[1], grid, block, shared)
         if refused is not None:
             return refused
         memory = self.device.memory
@@ -101,7 +101,7 @@ class ModuleBase(ABC, Generic[Known]):
         """Translate one kernel, and build it for this host."""
 
     @abstractmethod
-    def _refused(self, kernel: str, known: Known, block: Dim, shared: int) -> NotRun | None:
+    def _refused(self, kernel: str, known: Known, grid: Dim, block: Dim, shared: int) -> NotRun | None:
         """Why the device would refuse the launch."""
 
     @abstractmethod

@@ -41,6 +41,8 @@ LANES = 64
 TARGETS = ("gfx942", "gfx90a")
 STACK_BYTES = 16 * 1024  # for kernels whose stack the compiler could not bound
 MAX_SHARED = 64 * 1024
+MAX_WORK_ITEMS = (1 << 32) - 1
+"""Threads of a grid in one dimension."""
 MAX_THREADS = 1024
 LARGE = 1000  # instructions
 
@@ -110,8 +112,8 @@ class Module(ModuleBase[tuple[str, ...]]):
         super()._make_heap()
         _ = self.device.allocator_books
 
-    def _refused(self, kernel: str, known: tuple[str, ...], block: Dim, shared: int) -> NotRun | None:
-        return _refused(self.program.kernels[kernel], block, shared)
+    def _refused(self, kernel: str, known: tuple[str, ...], grid: Dim, block: Dim, shared: int) -> NotRun | None:
+        return _refused(self.program.kernels[kernel], grid, block, shared)
 
     def translated(self, kernel: str, poison: bool = True) -> Translation | NotRun:
         """A kernel in C, not built."""
@@ -301,13 +303,16 @@ def resources(info: KernelInfo) -> Iterator[tuple[str, int]]:
             yield name, int(str(info.metadata["." + name]))
 
 
-def _refused(info: KernelInfo, block: Dim, shared: int) -> NotRun | None:
+def _refused(info: KernelInfo, grid: Dim, block: Dim, shared: int) -> NotRun | None:
     x, y, z = dim3(block)
     limit = int(str(info.metadata.get(".max_flat_workgroup_size", MAX_THREADS)))
     if x * y * z > min(limit, MAX_THREADS) or x * y * z == 0:
         return NotRun(f"a block of {x * y * z} threads; the kernel was compiled for 1 to {limit}")
     if info.shared_bytes + shared > MAX_SHARED:
         return NotRun(f"{info.shared_bytes + shared} bytes of LDS; gfx942 has {MAX_SHARED}")
+    threads = max(blocks * size for blocks, size in zip(dim3(grid), dim3(block), strict=True))
+    if threads > MAX_WORK_ITEMS:
+        return NotRun(f"a grid of {threads} threads in one dimension; AMD GPUs take {MAX_WORK_ITEMS}")
     return None
 
 

@@ -35,6 +35,7 @@ from porter.validation.toolchain.result import Missing
 FOLDER = Path(__file__).parent
 LANES = 32
 MAX_SHARED = 227 * 1024
+MAX_GRID = ((1 << 31) - 1, 65535, 65535)
 MAX_THREADS = 1024
 SHARED_APERTURE = 0x0001000000000000
 CODE_BASE = 0x0003000000000000
@@ -94,8 +95,8 @@ class Module(ModuleBase[Translation]):
             self.device.compiler, image[0], memory, grid, block, bound, segment.base, total, symbols, options
         )
 
-    def _refused(self, kernel: str, known: Translation, block: Dim, shared: int) -> NotRun | None:
-        return _refused(self.program.kernels[kernel], known, block, shared)
+    def _refused(self, kernel: str, known: Translation, grid: Dim, block: Dim, shared: int) -> NotRun | None:
+        return _refused(self.program.kernels[kernel], known, grid, block, shared)
 
     def _build(self, kernel: str, poison: bool) -> tuple[Image, Translation] | NotRun:
         function = self.program.kernels.get(kernel)
@@ -207,7 +208,14 @@ def open_device() -> Device | NotRun:
     return NotRun(compiler.reason) if isinstance(compiler, Missing) else Device(compiler)
 
 
-def _refused(function: Function, translation: Translation, block: Dim, shared: int) -> NotRun | None:
+def _times(sizes: tuple[int, ...]) -> str:
+    return " x ".join(map(str, sizes))
+
+
+def _refused(function: Function, translation: Translation, grid: Dim, block: Dim, shared: int) -> NotRun | None:
+    blocks = dim3(grid)
+    if any(count > most for count, most in zip(blocks, MAX_GRID, strict=True)):
+        return NotRun(f"a grid of {_times(blocks)} blocks; NVIDIA GPUs take {_times(MAX_GRID)}")
     x, y, z = dim3(block)
     limits = function.directives.get("maxntid") or function.directives.get("reqntid") or (MAX_THREADS,)
     limit = 1

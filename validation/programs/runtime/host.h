@@ -39,6 +39,10 @@ typedef struct Dim {
     uint32_t x, y, z;
 } Dim;
 
+/* ---- digest.c ---- */
+
+void digest_of(const void *content, size_t size, char *text); /* SHA-256, 64 digits and a zero */
+
 /* ---- memory.c ---- */
 
 enum Sort { SORT_DEVICE, SORT_MANAGED, SORT_PINNED, SORT_REGISTERED, SORT_SYMBOL, SORT_OWN };
@@ -112,7 +116,8 @@ typedef struct Module {
     size_t *sizes;
     uint32_t blob_count, capability;
     char key[40];
-    int loaded; /* 1: yes, -1: cannot be */
+    int loaded;     /* 1: yes, -1: cannot be */
+    int is_written; /* for the helper */
     int unloaded;
     char *reason;
     Kernel *kernels;

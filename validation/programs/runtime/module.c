@@ -60,6 +60,53 @@ static char *read_whole(const char *path, size_t *size) {
     return text;
 }
 
+#define DIGITS 64
+
+static int has_digest(const char *content, size_t size, const char *wanted) {
+    char found[DIGITS + 1];
+    if (!content) return 0;
+    digest_of(content, size, found);
+    return !strncmp(found, wanted, DIGITS);
+}
+
+/* A text of the helper's (loaded.py) without the last line, its digest; null when it is not what was written. */
+static char *read_sealed(const char *path) {
+    size_t size = 0, tail = sizeof "sha256\t" - 1 + DIGITS + 1;
+    char *text = read_whole(path, &size);
+    if (!text) return NULL;
+    if (size < tail || strncmp(text + size - tail, "sha256\t", 7) || !has_digest(text, size - tail, text + size - tail + 7))
+        return free(text), NULL;
+    text[size - tail] = 0;
+    return text;
+}
+
+/* What a line `key<tab>...` of a text says; null when there is none. */
+static char *line_of(char *text, const char *key) {
+    size_t length = strlen(key);
+    for (char *line = text; line; line = strchr(line, '\n'), line = line ? line + 1 : NULL)
+        if (!strncmp(line, key, length) && line[length] == '\t') return line + length + 1;
+    return NULL;
+}
+
+/* Whether the library of a kernel's text is the one that was compiled for it. */
+static int library_is_whole(char *text) {
+    char path[512], *line = line_of(text, "library");
+    size_t length = line ? strcspn(line, "\t\n") : 0, size = 0;
+    if (!line || line[length] != '\t' || length >= sizeof path) return 0;
+    memcpy(path, line, length);
+    path[length] = 0;
+    char *content = read_whole(path, &size);
+    int whole = has_digest(content, size, line + length + 1);
+    free(content);
+    return whole;
+}
+
+static char *read_translated(const char *path) {
+    char *text = read_sealed(path);
+    if (text && !library_is_whole(text)) free(text), text = NULL;
+    return text;
+}
+
 /* ---- the helper ------------------------------------------------------------------------------------------ */
 
 static pid_t helper_of; /* the process that started it: a fork starts its own */
@@ -167,15 +214,28 @@ uint32_t modules_capability(void) {
     return most;
 }
 
-static int write_blob(const Module *m, const char *path) {
-    char made[600];
+/* For the helper to read; once per process, whatever is there. */
+static void write_blob(Module *m) {
+    char path[512], made[600];
+    if (m->is_written) return;
+    snprintf(path, sizeof path, "%s/%s/blob", settings.folder, m->key);
     snprintf(made, sizeof made, "%s.%d", path, getpid());
     FILE *file = fopen(made, "w");
-    if (!file) return 1;
-    int bad = 0;
-    for (uint32_t i = 0; i < m->blob_count; i++) bad |= fwrite(m->blobs[i], 1, m->sizes[i], file) != m->sizes[i];
-    bad |= fclose(file);
-    return bad || rename(made, path);
+    int bad = !file;
+    for (uint32_t i = 0; file && i < m->blob_count; i++) bad |= fwrite(m->blobs[i], 1, m->sizes[i], file) != m->sizes[i];
+    if (file) bad |= fclose(file);
+    if (bad || rename(made, path)) end_process(END_BROKEN, "%s cannot be written", path);
+    m->is_written = 1;
+}
+
+/* The content of a module's variables; null when it is not what the text says. */
+static char *read_data(const Module *m, char *text) {
+    char path[512], *digest = line_of(text, "data");
+    size_t size = 0;
+    snprintf(path, sizeof path, "%s/%s/data", settings.folder, m->key);
+    char *data = read_whole(path, &size);
+    if (digest && has_digest(data, size, digest)) return data;
+    return free(data), NULL;
 }
 
 /* The words of a line, split at tabs; the last one may hold spaces. */
@@ -235,19 +295,18 @@ int module_load(Module *m) {
     if (!settings.folder) end_process(END_BROKEN, "start the program with `porter run`");
     key_of(m->blobs, m->sizes, m->blob_count, m->key);
     snprintf(path, sizeof path, "%s/%s", settings.folder, m->key);
-    mkdir(path, 0777);
+    mkdir(path, 0700);
     snprintf(path, sizeof path, "%s/%s/module", settings.folder, m->key);
-    char *text = read_whole(path, NULL);
-    if (!text) {
-        char blob[512];
-        snprintf(blob, sizeof blob, "%s/%s/blob", settings.folder, m->key);
-        if (write_blob(m, blob)) end_process(END_BROKEN, "%s cannot be written", blob);
+    char *text = read_sealed(path), *data = text ? read_data(m, text) : NULL;
+    if (!data) {
+        free(text);
+        write_blob(m);
         m->reason = ask("module", m->key, "");
-        text = m->reason ? NULL : read_whole(path, NULL);
-        if (!text) return m->loaded = -1;
+        text = m->reason ? NULL : read_sealed(path);
+        data = text ? read_data(m, text) : NULL;
+        if (!m->reason && !data) m->reason = strdup("what the translator left is damaged");
+        if (!data) return m->loaded = -1;
     }
-    snprintf(path, sizeof path, "%s/%s/data", settings.folder, m->key);
-    char *data = read_whole(path, NULL);
     place_variables(m, text, data);
     free(data);
     return m->loaded = 1;
@@ -343,14 +402,15 @@ Kernel *module_kernel(Module *m, const char *name) {
     k->next = m->kernels;
     m->kernels = k;
     kernel_file(k, m, path, sizeof path);
-    char *text = read_whole(path, NULL);
+    char *text = read_translated(path);
     if (!text) {
         char what[4096];
+        write_blob(m);
         snprintf(what, sizeof what, "%s\t%u", name, settings.poison);
         char *reason = ask("kernel", m->key, what);
         if (reason) return m->reason = reason, NULL;
-        text = read_whole(path, NULL);
-        if (!text) return m->reason = strdup("the translator left nothing"), NULL;
+        text = read_translated(path);
+        if (!text) return m->reason = strdup("what the translator left is not there, or damaged"), NULL;
     }
     read_kernel(k, text);
     if (!take_library(k)) { /* cleared away beneath us: once more */
@@ -381,15 +441,15 @@ void kernel_better(Kernel *k) {
     if (!k->asked_for_better) {
         k->asked_for_better = 1;
         snprintf(what, sizeof what, "%s\t%u", k->name, settings.poison);
+        write_blob(k->module);
         tell("better", k->module->key, what);
         return;
     }
-    char *text = read_whole(path, NULL);
+    char *text = read_sealed(path);
     if (!text) return;
-    char *level = strstr(text, "\nlevel\t"), *library = strstr(text, "\nlibrary\t");
-    if (level && library && atoi(level + 7) >= 2) {
-        library += 9;
-        library[strcspn(library, "\n")] = 0;
+    char *level = line_of(text, "level"), *library = line_of(text, "library");
+    if (level && library && atoi(level) >= 2 && library_is_whole(text)) {
+        library[strcspn(library, "\t\n")] = 0;
         snprintf(k->path, sizeof k->path, "%s", library);
         if (take_library(k)) k->level = 2;
     }
