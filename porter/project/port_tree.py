@@ -59,6 +59,7 @@ def _termination_as_interrupt() -> Iterator[None]:
 
 def _port(plan: Plan, progress: Progress | None) -> Run:
     work = _begin(plan)
+    goes_on = not (plan.previous.complete and plan.previous.run_key)
     try:
         if plan.sink.root is not None:
             if (
@@ -67,7 +68,7 @@ def _port(plan: Plan, progress: Progress | None) -> Run:
                 outputs.make_root(plan.sink.root)
                 _save(work, complete=False)
             outputs.make_folders(plan.sink.root, plan.project)
-            if not (plan.previous.complete and plan.previous.run_key):
+            if goes_on:
                 outputs.remove_temporaries(plan.sink.root, plan.project)
             if plan.sink.in_place and not plan.project.single:
                 begun.keep(plan.sink.root, work.names)
@@ -75,6 +76,8 @@ def _port(plan: Plan, progress: Progress | None) -> Run:
         _do_files(work, progress)
         if plan.sink.root is not None:
             _finish(work, plan.sink.root)
+            if goes_on:  # again: a process that was killed just before may have been seen to live
+                outputs.remove_temporaries(plan.sink.root, plan.project)
     except (KeyboardInterrupt, Unusable) as reason:
         if plan.keeps_manifest:
             with contextlib.suppress(Unusable, OSError):

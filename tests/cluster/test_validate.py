@@ -73,7 +73,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> _Home:
     devices()
     folder = tmp_path_factory.mktemp("client") / "home"
     cache = folder.parent / "cache"
-    shutil.copytree(SAMPLES / "elementwise", folder / "elementwise")
+    shutil.copytree(SAMPLES / "elementwise", folder / "elementwise", ignore=shutil.ignore_patterns("__pycache__"))
     name = re.findall(r'name = "(\w+)"', (folder / "elementwise/elementwise.case.toml").read_text())[0]
     limits = ("--timeout", "900", "--build-timeout", "1800")
     words = ("validate", "elementwise", "--case", name, "--format", "json", "-j", "1", *limits)

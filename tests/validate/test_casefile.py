@@ -115,8 +115,8 @@ MORE = [
     ('not_run = 3', "not_run must be"),
     ('shared = "lanes * widht"', "unknown symbol 'widht'"),
     ('port_lanes = 48', "32 or 64"),
-    ('string = 3', "a variable or macro, or true"),
-    ('string = "a b"', "a variable or macro, or true"),
+    ('string = 3', "the name of a variable or macro, true, or"),
+    ('string = "a b"', "the name of a variable or macro, true, or"),
 ]  # fmt: skip
 
 

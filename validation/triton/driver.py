@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import io
+import itertools
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -154,12 +155,16 @@ def _once(call: Callable[[], Any], *_: Any, quantiles: Sequence[float] | None = 
     return 1.0 if quantiles is None else [1.0 for _ in quantiles]
 
 
+_numbers = itertools.count(1)
+
+
 class VirtualDriver:
     """Triton's driver protocol over one virtual device."""
 
     def __init__(self, device: Device, checks: Checks) -> None:
         from triton.backends.compiler import GPUTarget
 
+        self._number = next(_numbers)  # an id comes again, and with it kernels that tell another's checks
         self.target = GPUTarget(*TARGETS[device.name])
         self.checks = checks
         self.utils = _Utils(device)
@@ -176,7 +181,7 @@ class VirtualDriver:
 
     def get_current_device(self) -> str:
         """Compiled kernels are kept by this."""
-        return f"porter {self.utils.device.name} {id(self)}"
+        return f"porter {self.utils.device.name} {self._number}"
 
     def set_current_device(self, device: object) -> None:
         """There is one."""
