@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from porter.cpp.prescan import NOTHING, Scan
 from porter.engine.notices import Notice
-from porter.model import Finding, Kernel, Launch
+from porter.model import Effort, Finding, Kernel, Launch
 from porter.project.linemap import Shifts
 
 
@@ -147,8 +147,8 @@ def from_json(document: Mapping[str, Any]) -> FileRecord:
         Scan(*(_strings(document.get(key, ())) for key in _SCANNED)),
         BuildUse(*_row(build, _BUILD_TYPES)) if build else None,
         _strings(document.get("support", ())),
-        tuple(Entry(*_row(row, _ENTRY_TYPES)) for row in document.get("findings", ())),
-        tuple(typed(kernel, dict) for kernel in document.get("kernels", ())),
+        tuple(_entry(row) for row in document.get("findings", ())),
+        tuple(_shaped(kernel, _KERNEL) for kernel in document.get("kernels", ())),
         tuple((typed(line, int), typed(shift, int)) for line, shift in document.get("shifts", ())),
         _strings(document.get("dual", ())),
         typed(document.get("dialect", ""), str),
@@ -158,6 +158,32 @@ def from_json(document: Mapping[str, Any]) -> FileRecord:
 _TEXT, _MAYBE_TEXT = (str,), (str, type(None))
 _BUILD_TYPES = (_TEXT, (int,), (int,))
 _ENTRY_TYPES = ((int,), (int,), _TEXT, _TEXT, _TEXT, _MAYBE_TEXT, _TEXT, (bool,), _MAYBE_TEXT)
+
+
+_LAUNCH = {"line": int, "grid": str, "block": str, "shared": str, "stream": str}
+_KERNEL = {
+    "name": str, "qualified": str, "line": int, "span": (int, int), "parameters": [(str, str)],
+    "template_parameters": [str], "attributes": [str], "launch_bounds": [str], "shared": [(str, str, bool, int)],
+    "callees": [str], "launches": [_LAUNCH], "typed": bool, "rewritten": int, "review": int, "manual": int,
+}  # fmt: skip
+"""What `kernel_json` makes: types, `[each]` of a list, `(one, by, one)` of a list of so many."""
+
+
+def _shaped(value: Any, shape: Any) -> Any:
+    if isinstance(shape, type):
+        return typed(value, shape)
+    if isinstance(shape, dict):
+        if typed(value, dict).keys() != shape.keys():
+            raise ValueError(f"{sorted(value)!r:.60} where {', '.join(shape)} are expected")
+        return {name: _shaped(value[name], one) for name, one in shape.items()}
+    each = shape if isinstance(shape, tuple) else shape * len(typed(value, list))
+    return [_shaped(one, kind) for one, kind in zip(typed(value, list), each, strict=True)]
+
+
+def _entry(row: Any) -> Entry:
+    found = Entry(*_row(row, _ENTRY_TYPES))
+    Effort(found.effort)
+    return found
 
 
 def typed(value: Any, *types: type) -> Any:

@@ -341,7 +341,16 @@ def test_a_single_file_knows_its_headers(tmp_path: Path) -> None:
     assert b"cudaFree(p)" in (tmp_path / "a.hip").read_bytes()
 
 
-@pytest.mark.parametrize("change", [lambda path: path.write_text("{"), lambda path: path.write_text('{"schema": 1}')])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda path: path.write_text("{"),
+        lambda path: path.write_text('{"schema": 1}'),
+        lambda path: path.write_text(path.read_text().replace('"none"', '"nothing"')),
+        lambda path: path.write_text(path.read_text().replace('"callees"', '"calls"')),
+        lambda path: path.write_text(path.read_text().replace('"launches":[{', '"launches":[{"x":1,')),
+    ],
+)
 def test_a_damaged_manifest_is_an_error(tmp_path: Path, change: Callable[[Path], int]) -> None:
     """It is named, and nothing is overwritten."""
     from porter.errors import Unusable
