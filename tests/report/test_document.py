@@ -22,9 +22,8 @@ def record(path: str, *entries: Entry, **more: object) -> FileRecord:
 
 def kernel(name: str, *callees: str) -> dict[str, object]:
     """A kernel that calls some."""
-    lists = dict.fromkeys(
-        ("parameters", "template_parameters", "attributes", "launch_bounds", "shared", "launches"), []
-    )
+    names = ("parameters", "template_parameters", "attributes", "launch_bounds", "shared", "launches")
+    lists: dict[str, object] = {key: [] for key in names}
     counts = {"typed": True, "rewritten": 0, "review": 0, "manual": 0}
     about = {"name": name, "qualified": name, "line": 1, "span": [1, 2]}
     return {**about, **lists, **counts, "callees": list(callees)}
