@@ -110,8 +110,6 @@ def validated(workers: int, cases: Sequence[str]) -> float:
             "dask:local",
             "-j",
             str(workers),
-            "-o",
-            str(Path(folder) / "found.json"),
         ]
         environment = {**os.environ, "PORTER_CACHE_DIR": str(Path(folder) / "cache")}
         began = time.monotonic()
