@@ -33,7 +33,7 @@ _SETTINGS = re.compile(
 _VERBATIM = ("HEAD", "ORIG_HEAD", "FETCH_HEAD", "MERGE_HEAD")
 _LINKED = ("refs", "packed-refs", "reftable", "shallow")
 _LARGEST_REFERENCE = 1 << 20
-_LARGEST_INDEX = 1 << 30
+_LARGEST_READ = 1 << 30
 _UNCOPIED = ("GIT_", "SSH_ASKPASS", "EDITOR", "VISUAL", "PAGER", "HOME", "XDG_CONFIG_HOME", "PATH")
 
 
@@ -212,8 +212,7 @@ def _fill(clean: Path, found: Path, common: Path) -> None:
             (clean / name).write_bytes(text)
     (clean / "objects").symlink_to(os.path.realpath(common / "objects"))
     for path in (common / "packed-refs", common / "shallow", common / "objects" / "info" / "alternates"):
-        if path.is_file() and path.stat().st_size > _LARGEST_INDEX:
-            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), str(path))
+        _refuse_large(path)
     for name in _LINKED:
         if (common / name).exists():
             (clean / name).symlink_to(os.path.realpath(common / name))
@@ -224,10 +223,15 @@ def _fill(clean: Path, found: Path, common: Path) -> None:
     (clean / "info" / "exclude").write_bytes(_short(common / "info" / "exclude"))
     for index in (found / "index", *found.glob("sharedindex.*")):
         if index.is_file():
-            if index.stat().st_size > _LARGEST_INDEX:
-                raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), str(index))
+            _refuse_large(index)
             shutil.copy2(index, clean / index.name)  # with its time, which tells git what may have changed since
     _write_config(clean, common)
+
+
+def _refuse_large(path: Path) -> None:
+    """What git would read whole."""
+    if path.is_file() and path.stat().st_size > _LARGEST_READ:
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), str(path))
 
 
 def _link_logs(clean: Path, found: Path, common: Path) -> None:

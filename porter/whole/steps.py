@@ -152,7 +152,7 @@ def _outcome(document: Mapping[str, Any]) -> str:
     counted = [f"{count:,} {status}" for status, count in document["totals"].items() if count]
     errors = document["errors"]
     if errors:
-        counted.append(f"{len(errors):,} that cannot be read ({errors[0].get('message', errors[0])})")
+        counted.append(f"{len(errors):,} that cannot be read ({errors[0]['message']})")
     return ", ".join(counted) or "the file describes no case"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from porter.check.result import HAZARD_GROUPS
@@ -34,6 +35,7 @@ def gap_report(
 ) -> GapReport:
     """The whole report; `last_lines` gives the end of the kernels whose source is at hand, by path and first line;
     `made` is the date and the commit of the source."""
+    inputs = replace(inputs, estimates=(*inputs.estimates, *profiles_as_estimates(inputs.runs)))
     report = inputs.report
     rules = _rules()
     places = [_place(finding) for finding in report.get("findings", ())]
@@ -62,13 +64,9 @@ def gap_report(
         made=Made(*made, tools_of(inputs.builds, inputs.validations)),
         history=(),
         missing=_missing(inputs, kernels),
-        roofs=roofs_of(_estimates(inputs)),
+        roofs=roofs_of(inputs.estimates),
         notes=(*report.get("notes", ()), *(f"not understood: {text}" for text in inputs.unknown)),
     )
-
-
-def _estimates(inputs: Inputs) -> tuple[Document, ...]:
-    return (*inputs.estimates, *profiles_as_estimates(inputs.runs))
 
 
 def _rules() -> dict[str, Rule]:
@@ -103,7 +101,7 @@ def _kernels(inputs: Inputs, places: Sequence[Place], last_lines: Mapping[tuple[
     builds = builds_by_kernel(inputs.builds, paths)
     cases = cases_by_kernel(inputs.validations, paths)
     outputs = {file["path"]: file["output"] for file in inputs.report.get("files", ()) if file.get("output")}
-    estimates = estimates_by_kernel(_estimates(inputs), paths, outputs)
+    estimates = estimates_by_kernel(inputs.estimates, paths, outputs)
     errors = errors_by_source(inputs.builds, paths)
     failed, built = (sources_with(inputs.builds, paths, status) for status in ("failed", "built"))
     inside: defaultdict[tuple[str, str | None], list[Place]] = defaultdict(list)

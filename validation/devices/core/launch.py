@@ -137,8 +137,9 @@ class Image:
         return lines, init, step, ctypes.c_uint32.in_dll(library, "wave_bytes").value
 
 
+@functools.cache
 def prepare_runtime(compiler: HostCompiler, lanes: int, device: Path) -> None:
-    """Begins to build what the first launch will ask for, and does not wait."""
+    """Begins to build what the first launch will ask for, and does not wait; once a process."""
     _lock(compiler, lanes, device)
     threading.Thread(target=runtime, args=(compiler, lanes, device), name="runtime").start()
 
