@@ -181,7 +181,9 @@ def judge(code: int | None, stopped: str | None, account: Account) -> tuple[Verd
     if code != 0:
         return Verdict.FAILED, f"exit code {code}"
     if not account.launches:
-        return Verdict.NO_LAUNCH, "no kernel was launched: the run shows nothing"
+        answered = sum(row.count for row in account.stand_ins)
+        only = f"; {answered} calls were answered by stand-ins" if answered else ""
+        return Verdict.NO_LAUNCH, f"no kernel was launched: the run shows nothing{only}"
     errors = [call for call in account.failed_calls if call.details.get("name") not in _NATURAL]
     if errors:
         said = f"{errors[0].text} ({errors[0].details.get('name')})"
