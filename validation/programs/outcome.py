@@ -5,9 +5,10 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from porter.validation.programs.profile import Profile
+if TYPE_CHECKING:  # estimates take longer to load than a run
+    from porter.validation.programs.profile import Profile
 
 
 class Verdict(str, enum.Enum):
