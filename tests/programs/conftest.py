@@ -18,7 +18,12 @@ from porter.validation.toolchain.nvcc import find_nvcc
 from porter.validation.toolchain.result import Missing
 
 HERE = Path(__file__).parent
-_LINKED = {"libraries": {"cuda": ("-lcublas", "-lcufft", "-lcurand"), "hip": ("-lhipblas", "-lhipfft", "-lhiprand")}}
+_LINKED = {
+    "libraries": {
+        "cuda": ("-lcublas", "-lcufft", "-lcurand", "-lcusparse"),
+        "hip": ("-lhipblas", "-lhipfft", "-lhiprand", "-lhipsparse"),
+    }
+}
 """What a program is linked to beside the runtime."""
 
 
@@ -81,12 +86,12 @@ def absent(work: str) -> Path:
 
 @functools.cache
 def _lacks_headers() -> str | None:
-    """Why programs with cuBLAS, cuFFT and cuRAND cannot be built; None when they can."""
+    """Why programs with cuBLAS, cuFFT, cuRAND and cuSPARSE cannot be built; None when they can."""
     nvcc = find_nvcc()
     if isinstance(nvcc, Missing):
         return nvcc.reason
     folders = [*nvcc.include_dirs, *fetched_for_cuda(), Path(nvcc.path).resolve().parent.parent / "include"]
-    wanted = ("cublas_v2.h", "cufft.h", "curand.h")
+    wanted = ("cublas_v2.h", "cufft.h", "curand.h", "cusparse.h")
     absent = [name for name in wanted if not any((folder / name).exists() for folder in folders)]
     return f"no {', '.join(absent)}: porter headers --cuda" if absent else None
 

@@ -1,8 +1,9 @@
-// What the stand-ins for cuBLAS, cuFFT and cuRAND answer: every result as a line, for the test to compare with NumPy.
+// What the stand-ins for cuBLAS, cuFFT, cuRAND and cuSPARSE answer: every result as a line, for the test to compare with NumPy.
 #include <cublas_v2.h>
 #include <cuda_runtime.h>
 #include <cufft.h>
 #include <curand.h>
+#include <cusparse.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -174,6 +175,47 @@ static void random_numbers() {
     OK(curandDestroyGenerator(g));
 }
 
+static void sparse() {
+    // [2 0 0 1 0; 0 3 0 0 4; 5 0 6 0 0; 0 7 0 8 0] and the lower triangle [2 . .; 1 4 .; 3 0 5]
+    const int starts[5] = {0, 2, 4, 6, 8}, columns[8] = {0, 3, 1, 4, 0, 2, 1, 3}, rows[8] = {0, 0, 1, 1, 2, 2, 3, 3};
+    const int low_starts[4] = {0, 1, 3, 5}, low_columns[5] = {0, 0, 1, 0, 2};
+    const float values[8] = {2, 1, 3, 4, 5, 6, 7, 8}, low[5] = {2, 1, 4, 3, 5};
+    char *room;
+    OK(cudaMalloc(&room, 1024));
+    auto put = [&](int at, const void *from, size_t bytes) { OK(cudaMemcpy(room + at, from, bytes, cudaMemcpyHostToDevice)); return room + at; };
+    void *s = put(0, starts, sizeof starts), *c = put(64, columns, sizeof columns), *r = put(128, rows, sizeof rows), *v = put(192, values, sizeof values);
+    void *ls = put(256, low_starts, sizeof low_starts), *lc = put(320, low_columns, sizeof low_columns), *lv = put(384, low, sizeof low);
+    Floats x(5, 1), y(4, 2), b(15, 3), out(12, 4), solved(3, 5), dense(20, 6);
+    cusparseHandle_t h;
+    cusparseSpMatDescr_t csr, coo, triangle;
+    cusparseDnVecDescr_t dx, dy, first, last;
+    cusparseDnMatDescr_t db, dout, ddense;
+    cusparseSpSVDescr_t solve;
+    const float one = 1;
+    size_t size;
+    OK(cusparseCreate(&h));
+    OK(cusparseCreateCsr(&csr, 4, 5, 8, s, c, v, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, CUDA_R_32F));
+    OK(cusparseCreateCoo(&coo, 4, 5, 8, r, c, v, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, CUDA_R_32F));
+    OK(cusparseCreateCsr(&triangle, 3, 3, 5, ls, lc, lv, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, CUDA_R_32F));
+    OK(cusparseCreateDnVec(&dx, 5, x.at, CUDA_R_32F)), OK(cusparseCreateDnVec(&dy, 4, y.at, CUDA_R_32F));
+    OK(cusparseCreateDnVec(&first, 3, b.at, CUDA_R_32F)), OK(cusparseCreateDnVec(&last, 3, solved.at, CUDA_R_32F));
+    OK(cusparseCreateDnMat(&db, 5, 3, 3, b.at, CUDA_R_32F, CUSPARSE_ORDER_ROW)), OK(cusparseCreateDnMat(&dout, 4, 3, 4, out.at, CUDA_R_32F, CUSPARSE_ORDER_COL));
+    OK(cusparseCreateDnMat(&ddense, 4, 5, 5, dense.at, CUDA_R_32F, CUSPARSE_ORDER_ROW));
+    OK(cusparseSpMV_bufferSize(h, CUSPARSE_OPERATION_NON_TRANSPOSE, &two, csr, dx, &some, dy, CUDA_R_32F, CUSPARSE_SPMV_ALG_DEFAULT, &size));
+    OK(cusparseSpMV(h, CUSPARSE_OPERATION_NON_TRANSPOSE, &two, csr, dx, &some, dy, CUDA_R_32F, CUSPARSE_SPMV_ALG_DEFAULT, nullptr)), y.print("spmv");
+    OK(cusparseSpMV(h, CUSPARSE_OPERATION_TRANSPOSE, &one, coo, dy, &some, dx, CUDA_R_32F, CUSPARSE_SPMV_ALG_DEFAULT, nullptr)), x.print("spmv transposed");
+    OK(cusparseSpMM(h, CUSPARSE_OPERATION_NON_TRANSPOSE, CUSPARSE_OPERATION_NON_TRANSPOSE, &two, csr, db, &some, dout, CUDA_R_32F, CUSPARSE_SPMM_ALG_DEFAULT, nullptr)), out.print("spmm");
+    OK(cusparseSparseToDense(h, coo, ddense, CUSPARSE_SPARSETODENSE_ALG_DEFAULT, nullptr)), dense.print("dense");
+    for (auto way : {CUSPARSE_OPERATION_NON_TRANSPOSE, CUSPARSE_OPERATION_TRANSPOSE}) {
+        OK(cusparseSpSV_createDescr(&solve));
+        OK(cusparseSpSV_analysis(h, way, &two, triangle, first, last, CUDA_R_32F, CUSPARSE_SPSV_ALG_DEFAULT, solve, nullptr));
+        OK(cusparseSpSV_solve(h, way, &two, triangle, first, last, CUDA_R_32F, CUSPARSE_SPSV_ALG_DEFAULT, solve));
+        solved.print(way == CUSPARSE_OPERATION_TRANSPOSE ? "spsv transposed" : "spsv");
+        OK(cusparseSpSV_destroyDescr(solve));
+    }
+    OK(cusparseDestroySpMat(csr)), OK(cusparseDestroyDnVec(dx)), OK(cusparseDestroyDnMat(db)), OK(cusparseDestroy(h));
+}
+
 int main(int count, char **words) {
     const char *mode = count > 1 ? words[1] : "";
     cublasHandle_t h;
@@ -183,6 +225,7 @@ int main(int count, char **words) {
     if (!std::strcmp(mode, "mixed")) mixed(h), Floats(1, 1).print("launched");
     if (!std::strcmp(mode, "solvers")) solvers(h), Floats(1, 1).print("launched");
     if (!std::strcmp(mode, "transforms")) transforms();
+    if (!std::strcmp(mode, "sparse")) sparse();
     if (!std::strcmp(mode, "random")) random_numbers();
     if (!std::strcmp(mode, "beyond")) {
         Floats a(9, 1);

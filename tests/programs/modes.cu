@@ -48,6 +48,47 @@ __global__ void grow(int *values) {
     values[i] = mixed + 50;
 }
 
+/* A graph made node by node: ones, scaled by three and moved, read back, counted by the host; then from other numbers. */
+static void count_up(void *at) { ++*(int *)at; }
+static int nodes() {
+    const int n = 256;
+    float *from, *to, back[n], three = 3.0f;
+    int counted = 0, bad = 0, count = n;
+    cudaMalloc(&from, 2 * n * sizeof(float)), cudaMalloc(&to, n * sizeof(float));
+    cudaMemset(from + n, 0, n * sizeof(float));
+    cudaMemcpyToSymbol(factor, &three, sizeof three);
+    cudaGraph_t graph, copied;
+    cudaGraphExec_t ready;
+    cudaGraphNode_t filled, scaled, read, told;
+    cudaGraphCreate(&graph, 0);
+    cudaMemsetParams ones = {};
+    ones.dst = from, ones.value = 0x3f800000, ones.elementSize = 4, ones.width = n, ones.height = 1;
+    cudaGraphAddMemsetNode(&filled, graph, nullptr, 0, &ones);
+    void *arguments[] = {&from, &to, &count};
+    cudaKernelNodeParams launch = {};
+    launch.func = (void *)scale, launch.gridDim = dim3(4), launch.blockDim = dim3(64), launch.kernelParams = arguments;
+    cudaGraphAddKernelNode(&scaled, graph, &filled, 1, &launch);
+    cudaGraphAddMemcpyNode1D(&read, graph, &scaled, 1, back, to, sizeof back, cudaMemcpyDeviceToHost);
+    cudaHostNodeParams host = {};
+    host.fn = count_up, host.userData = &counted;
+    cudaGraphAddHostNode(&told, graph, &read, 1, &host);
+    size_t many = 0;
+    cudaGraphGetNodes(graph, nullptr, &many);
+    cudaGraphClone(&copied, graph);
+    if (many != 4 || counted || cudaGraphInstantiate(&ready, graph, 0)) return 2;
+    for (int i = 0; i < 3; i++) cudaGraphLaunch(ready, 0);
+    cudaDeviceSynchronize();
+    for (int i = 0; i < n; i++) bad += back[i] != 3.0f;
+    float *zeros = from + n;
+    void *others[] = {&zeros, &to, &count};
+    launch.kernelParams = others;
+    if (cudaGraphExecKernelNodeSetParams(ready, scaled, &launch)) return 3;
+    cudaGraphLaunch(ready, 0), cudaDeviceSynchronize();
+    for (int i = 0; i < n; i++) bad += back[i] != 0.0f;
+    puts(bad || counted != 4 ? "FAIL" : "PASS");
+    return bad != 0;
+}
+
 /* Launches that repeat what is known already, and launches that only look like it. */
 static int repeat() {
     const int n = 64 * 256, bytes = n * sizeof(int);
@@ -164,6 +205,7 @@ int main(int argc, char **argv) {
         cudaDeviceSynchronize();
         return bad != 0;
     }
+    if (!strcmp(mode, "nodes")) return nodes();
     if (!strcmp(mode, "managed")) {
         float *numbers;
         cudaEvent_t start, stop;

@@ -145,6 +145,20 @@ def test_transforms(libraries: Path) -> None:
         np.testing.assert_allclose(got[name], flat(value), atol=2e-5, err_msg=name)
 
 
+def test_sparse(libraries: Path) -> None:
+    done, got = ran(libraries, "sparse")
+    assert done.verdict is Verdict.PASSED, done.reason
+    a = np.array([[2, 0, 0, 1, 0], [0, 3, 0, 0, 4], [5, 0, 6, 0, 0], [0, 7, 0, 8, 0]])
+    low = np.array([[2, 0, 0], [1, 4, 0], [3, 0, 5]])
+    x, y, b = numbers(5, 1), numbers(4, 2), numbers(15, 3)
+    y = 2 * a @ x + y / 2
+    expected = {"spmv": y, "spmv transposed": a.T @ y + x / 2, "dense": a.reshape(-1)}
+    expected["spmm"] = flat(2 * a @ b.reshape(5, 3) + matrix(numbers(12, 4), 4) / 2)
+    expected |= {"spsv": np.linalg.solve(low, 2 * b[:3]), "spsv transposed": np.linalg.solve(low.T, 2 * b[:3])}
+    for name, value in expected.items():
+        np.testing.assert_allclose(got[name], value, rtol=1e-5, atol=1e-6, err_msg=name)
+
+
 def test_random_numbers(libraries: Path) -> None:
     done, got = ran(libraries, "random")
     assert done.verdict is Verdict.PASSED, done.reason

@@ -41,6 +41,8 @@ def test_differ(first: str, second: str) -> None:
         ("warp size 32", "warp size 64"),
         ("shared memory per block: 49152", "shared memory per block: 65536"),
         ("a\n\nb", "a\nb"),
+        ('GPU Device 0: "Ampere" with compute capability 8.0\nPASS', "MapSMtoCores for SM 9.4 is undefined\nPASS"),
+        ("Compute SM 8.0 hardware", "Compute SM 9.4 hardware"),
     ],
 )
 def test_agree(first: str, second: str) -> None:

@@ -129,6 +129,11 @@ def test_graph(program: Path) -> None:
     assert done.verdict is Verdict.PASSED and done.account.launches == 3
 
 
+def test_graph_made_node_by_node(program: Path) -> None:
+    done = run(program, "nodes")
+    assert (done.verdict, done.output, done.account.launches) == (Verdict.PASSED, b"PASS\n", 4), done.reason
+
+
 def test_fork(program: Path) -> None:
     done = run(program, "fork")
     assert done.verdict is Verdict.PASSED and done.account.launches == 2

@@ -17,11 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from porter.validation.devices.core.hostcc import HostCompiler, find_host_compiler
-from porter.validation.estimate.chip import load, load_original
 from porter.validation.programs.dropin import build
 from porter.validation.programs.libraries import STAND_INS, build_stand_in, is_built, kept_libraries
 from porter.validation.programs.outcome import Account, ProgramRun, Verdict, gathered, judge
-from porter.validation.programs.profile import profiled
 from porter.validation.programs.store import translations
 from porter.validation.programs.wanted import STATIC, Wanted, wanted
 from porter.validation.toolchain.result import Missing
@@ -143,6 +141,8 @@ def _variables(
     for side in sides.values():
         values[f"PORTER_RUN_CACHE_{side.name.upper()}"] = str(translations(side, compiler))
     if options.profile is not None:
+        from porter.validation.estimate.chip import load, load_original
+
         shapes = (("CUDA", load_original().caches), ("HIP", load(options.profile).caches))
         values |= {f"PORTER_RUN_SHAPE_{side}": " ".join(map(str, astuple(shape))) for side, shape in shapes}
     if options.trace is not None:
@@ -207,7 +207,11 @@ def _run(
         stopped = f"no end after {options.cpu_seconds} s of processor time"
     verdict, reason = judge(code, stopped, account)
     kept = [_head(path) if path else b"" for path in (out, err)]
-    profile = None if options.profile is None else profiled(reports, options.profile)
+    profile = None
+    if options.profile is not None:
+        from porter.validation.programs.profile import profiled
+
+        profile = profiled(reports, options.profile)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return ProgramRun(command, verdict, reason, code, account, seconds, cpu, kept[0], kept[1], profile)
 

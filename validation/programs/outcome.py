@@ -5,9 +5,10 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from porter.validation.programs.profile import Profile
+if TYPE_CHECKING:  # estimates take longer to load than a run
+    from porter.validation.programs.profile import Profile
 
 
 class Verdict(str, enum.Enum):
@@ -181,7 +182,9 @@ def judge(code: int | None, stopped: str | None, account: Account) -> tuple[Verd
     if code != 0:
         return Verdict.FAILED, f"exit code {code}"
     if not account.launches:
-        return Verdict.NO_LAUNCH, "no kernel was launched: the run shows nothing"
+        answered = sum(row.count for row in account.stand_ins)
+        only = f"; {answered} calls were answered by stand-ins" if answered else ""
+        return Verdict.NO_LAUNCH, f"no kernel was launched: the run shows nothing{only}"
     errors = [call for call in account.failed_calls if call.details.get("name") not in _NATURAL]
     if errors:
         said = f"{errors[0].text} ({errors[0].details.get('name')})"

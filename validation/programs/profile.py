@@ -22,7 +22,7 @@ from porter.validation.toolchain.result import Missing
 
 _HEAD = struct.Struct("<4sIIIII3I3I4Q40s")
 _SEGMENT = struct.Struct("<QQ")
-_SITE = struct.Struct("<Q9Q")
+_SITE = struct.Struct("<Q10Q")
 
 
 @dataclass(frozen=True)
@@ -197,6 +197,6 @@ def _executed(
     seen: dict[int, tuple[int, ...]],
 ) -> Iterator[Executed]:
     for index, (site, segment, space) in enumerate(sites):
-        requests, lanes, size, _, conflicts, *caches = seen.get(index, (0,) * 9)
+        requests, lanes, size, _, conflicts, *caches = seen.get(index, (0,) * 10)
         runs, active = segments[segment]
         yield Executed(site, segment, space, runs, active, requests, lanes, size, conflicts, *caches)

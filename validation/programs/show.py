@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from porter.validation.programs.outcome import Account, Happening, ProgramRun
-from porter.validation.programs.show_profile import profile_json, profile_lines
 
 SCHEMA = "porter-run-1"
 _SHOWN = 8
@@ -22,7 +21,7 @@ def run_json(run: ProgramRun) -> dict[str, Any]:
         "exit_code": run.code,
         "seconds": round(run.seconds, 3),
         **account_json(run.account),
-        **({} if run.profile is None else {"profile": profile_json(run.profile)}),
+        **_profile(run),
     }
 
 
@@ -76,6 +75,8 @@ def _lines(run: ProgramRun) -> Iterator[str]:
     yield from _listed("note", account.notes)
     yield from _listed("answered by a stand-in", account.stand_ins)
     if run.profile is not None:
+        from porter.validation.programs.show_profile import profile_lines  # estimates take longer to load than a run
+
         yield from profile_lines(run.profile)
     yield run.verdict.value + (f": {run.reason}" if run.reason else "")
 
@@ -98,3 +99,11 @@ def _large(number: int) -> str:
         if number >= size:
             return f"{number / size:.2f} {unit}"
     return f"{number:,}"
+
+
+def _profile(run: ProgramRun) -> dict[str, Any]:
+    if run.profile is None:
+        return {}
+    from porter.validation.programs.show_profile import profile_json
+
+    return {"profile": profile_json(run.profile)}

@@ -73,6 +73,8 @@ def choose(arguments: Sequence[str], attempt: Try, budget: int, seconds: float) 
             return _smallest(arguments, attempt, last)
         if run.verdict in (Verdict.TOO_LONG, Verdict.UNSUPPORTED, Verdict.NOT_RUN):
             break
+        if run.verdict is Verdict.NO_LAUNCH and run.account.stand_ins and number > 2:
+            break  # its work is in libraries: larger numbers launch nothing either
         if best is not None and not shows(run) and shows(best.run):
             break  # larger is worse: what ran is kept
         cost = max(run.account.lane_instructions / budget, run.cpu_seconds / seconds)

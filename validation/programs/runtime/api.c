@@ -256,7 +256,7 @@ static int set_2d(const char *call, void *to, size_t pitch, int value, size_t wi
 EXPORT int API(Memset2D)(void *to, size_t pitch, int value, size_t width, size_t height) { SYNCHRONISED; return set_2d(NAME(Memset2D), to, pitch, value, width, height); }
 EXPORT int API(Memset2DAsync)(void *to, size_t pitch, int value, size_t width, size_t height, void *s) { (void)s; SYNCHRONISED; return set_2d(NAME(Memset2DAsync), to, pitch, value, width, height); }
 
-static int copy_3d(const char *call, const Copy3D *c) {
+int copy_3d(const char *call, const Copy3D *c) {
     if (c->to_array || c->from_array) return refuse(call, "copies of arrays in three dimensions");
     for (size_t z = 0; z < c->extent.depth; z++) {
         const char *from = (const char *)c->from.at + ((z + c->from_at.z) * c->from.height + c->from_at.y) * c->from.pitch + c->from_at.x;

@@ -1,32 +1,11 @@
 /* Work that is kept for later: what a stream captures into a graph, and, where it was asked for, what waits until
  * something synchronises. A program that forgets to wait sees old memory then, as it may on hardware. */
 #define _GNU_SOURCE
-#include "api.h"
-
-enum Act { COPY, SET, LAUNCH, CALL };
-typedef struct Op {
-    enum Act act;
-    int value; /* way of a copy, byte of a set */
-    void *to;
-    const void *from;
-    size_t bytes;
-    void (*call)(void *);
-    Request request;
-    struct Op *next;
-} Op;
-typedef struct List {
-    Op *first, **last;
-} List;
-typedef struct Pending { /* of one stream */
-    struct Pending *next;
-    void *stream;
-    List list;
-    int capturing;
-} Pending;
+#include "queue.h"
 
 static Pending *pending;
 
-static Pending *of_stream(void *stream) {
+Pending *queue_of(void *stream) {
     for (Pending *p = pending; p; p = p->next)
         if (p->stream == stream) return p;
     Pending *made = calloc(1, sizeof *made);
@@ -44,7 +23,7 @@ int queue_captures(void *stream) {
 int queue_keeps(void *stream) { return settings.delay || queue_captures(stream); }
 
 static Op *add(void *stream, enum Act act) {
-    List *list = &of_stream(stream)->list;
+    List *list = &queue_of(stream)->list;
     Op *made = calloc(1, sizeof *made);
     made->act = act;
     if (!list->first) list->last = &list->first;
@@ -83,7 +62,7 @@ int queue_launch(void *stream, const Request *r) {
     return OK;
 }
 
-static int perform(const Op *op) {
+int queue_perform(const Op *op) {
     switch (op->act) {
     case COPY: return copy("a copy in a queue", op->to, op->from, op->bytes, op->value);
     case SET: return set_memory("a fill in a queue", op->to, op->value, op->bytes);
@@ -110,53 +89,10 @@ void queue_drain(void) {
             if (!p->list.first || p->capturing || chosen--) continue;
             Op *op = p->list.first;
             p->list.first = op->next;
-            perform(op);
+            queue_perform(op);
             if (op->act == LAUNCH) free((void *)op->request.packed);
             free(op);
             break;
         }
     }
 }
-
-/* ---- graphs: what was captured, in its order --------------------------------------------------------------------- */
-
-typedef struct Graph {
-    Op *first;
-} Graph;
-
-EXPORT int API(StreamBeginCapture)(void *s, int mode) {
-    (void)mode;
-    BEGIN;
-    queue_drain();
-    if (queue_captures(s)) return fail(NAME(StreamBeginCapture), 900 /* capture unsupported */, "it captures already");
-    of_stream(s)->capturing = 1;
-    return OK;
-}
-EXPORT int API(StreamEndCapture)(void *s, void **into) {
-    BEGIN;
-    if (!queue_captures(s)) return fail(NAME(StreamEndCapture), 901 /* capture invalidated */, "nothing is captured");
-    Pending *p = of_stream(s);
-    Graph *made = calloc(1, sizeof *made);
-    made->first = p->list.first;
-    p->list.first = NULL;
-    p->capturing = 0;
-    *into = made;
-    return OK;
-}
-EXPORT int API(StreamIsCapturing)(void *s, int *into) { BEGIN; *into = queue_captures(s); return OK; }
-EXPORT int API(GraphInstantiate)(void **into, void *graph) { BEGIN; *into = graph; return OK; }
-EXPORT int API(GraphInstantiateWithFlags)(void **into, void *graph) { BEGIN; *into = graph; return OK; }
-EXPORT int API(GraphLaunch)(void *graph, void *s) {
-    (void)s;
-    BEGIN;
-    queue_drain();
-    for (const Op *op = ((Graph *)graph)->first; op; op = op->next) {
-        int status = perform(op);
-        if (status) return status;
-    }
-    return sticky();
-}
-/* A graph and what was made of it are one: its memory stays. */
-EXPORT int API(GraphDestroy)(void *graph) { (void)graph; return OK; }
-EXPORT int API(GraphExecDestroy)(void *graph) { (void)graph; return OK; }
-EXPORT int API(GraphUpload)(void *graph, void *s) { (void)graph, (void)s; return OK; }

@@ -116,6 +116,19 @@ DEFINE(MakePlanMany64)(Handle handle, int rank, Size *n, Size *in, Size in_step,
     if (size) *size = 0;
     return make(handle, rank, n, in, in_step, in_distance, out, out_step, out_distance, type, batch);
 }
+static int type_of(int in, int out) { /* data types: 0, 1 are reals, 4, 5 complex */
+    if (in == 4 && out == 4) return C2C;
+    if (in == 5 && out == 5) return Z2Z;
+    if (in == 0 && out == 4) return R2C;
+    if (in == 1 && out == 5) return D2Z;
+    if (in == 4 && out == 0) return C2R;
+    return in == 5 && out == 1 ? Z2D : 0;
+}
+DEFINE(XtMakePlanMany)(Handle handle, int rank, Size *n, Size *in, Size in_step, Size in_distance, int in_type, Size *out, Size out_step, Size out_distance, int out_type, Size batch, size_t *size, int execution) {
+    if (size) *size = 0;
+    if (!type_of(in_type, out_type)) return porter_refuses(TEXT(FFT(XtMakePlanMany)), "with these types"), NOT_SUPPORTED;
+    return make(handle, rank, n, in, in_step, in_distance, out, out_step, out_distance, type_of(in_type, out_type), batch);
+}
 DEFINE(Plan1d)(Handle *into, int nx, int type, int batch) { return FFT(Create)(into) ? ALLOC_FAILED : FFT(MakePlan1d)(*into, nx, type, batch, NULL); }
 DEFINE(Plan2d)(Handle *into, int nx, int ny, int type) { return FFT(Create)(into) ? ALLOC_FAILED : FFT(MakePlan2d)(*into, nx, ny, type, NULL); }
 DEFINE(Plan3d)(Handle *into, int nx, int ny, int nz, int type) { return FFT(Create)(into) ? ALLOC_FAILED : FFT(MakePlan3d)(*into, nx, ny, nz, type, NULL); }
@@ -184,3 +197,7 @@ EXECUTES(D2Z, double, void)
 EXECUTES(Z2D, void, double)
 DEFINE(ExecC2C)(Handle handle, void *in, void *out, int way) { return execute(TEXT(FFT(ExecC2C)), handle, C2C, in, out, way); }
 DEFINE(ExecZ2Z)(Handle handle, void *in, void *out, int way) { return execute(TEXT(FFT(ExecZ2Z)), handle, Z2Z, in, out, way); }
+DEFINE(XtExec)(Handle handle, void *in, void *out, int way) {
+    const Plan *p = plan_of(handle);
+    return p ? execute(TEXT(FFT(XtExec)), handle, p->type, in, out, way) : INVALID_PLAN;
+}
