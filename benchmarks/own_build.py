@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import re
 import resource
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from porter.validation.toolchain.clang import Clang, find_clang
 from porter.validation.toolchain.result import Missing
@@ -24,6 +27,7 @@ from porter.system.cache import cache_folder
 
 _TARGET = "gfx942"
 _VERSION = "6.0.0"
+_TOO_LONG = 124
 _LIBRARIES = {
     "hipblas": "roc",
     "hipblaslt": "roc",
@@ -82,7 +86,7 @@ os.execv("{clang}", ["{clang}", *start, *words, *end])
 _CLANG = """#!{python}
 import os, sys
 given = ["-O1" if word in ("-O2", "-O3") else word for word in sys.argv[1:]]
-os.execv("{clang}", ["{clang}", "--rocm-path={rocm}", *given])
+os.execv("{clang}", ["{clang}", "--rocm-path={rocm}", "-isystem", "{rocm}/include", *given])
 """
 _HIP_LANG = """add_library(hip-lang::device INTERFACE IMPORTED)
 set_target_properties(hip-lang::device PROPERTIES
@@ -102,6 +106,8 @@ _HIP = """foreach(name hip::host hip::amdhip64 hip::device)
       INTERFACE_LINK_LIBRARIES "{rocm}/lib/libamdhip64.so")
   endif()
 endforeach()
+set(hip_INCLUDE_DIR "{rocm}/include")
+set(hip_INCLUDE_DIRS "{rocm}/include")
 set(HIP_INCLUDE_DIRS "{rocm}/include")
 """
 _SITE = '''"""PyTorch for the CPU, made to say that it was built for ROCm."""
@@ -200,7 +206,8 @@ def _packages(folder: Path, values: dict[str, str]) -> None:
 def _runtime(folder: Path, clang: Clang) -> None:
     """A library with every name that the headers of HIP declare, to link to; nothing that could run."""
     declared = "".join(
-        (clang.headers / "hip" / name).read_text("utf-8", "replace") for name in ("hip_runtime_api.h", "hiprtc.h")
+        (clang.headers / "hip" / name).read_text("utf-8", "replace")
+        for name in ("hip_runtime_api.h", "hiprtc.h", "channel_descriptor.h", "amd_detail/amd_channel_descriptor.h")
     )
     compiler = "__hipPushCallConfiguration __hipPopCallConfiguration __hipRegisterFatBinary __hipRegisterFunction"
     compiler += " __hipRegisterVar __hipRegisterManagedVar __hipRegisterSurface __hipRegisterTexture"
@@ -244,14 +251,17 @@ def build(folder: Path, work: Path, command: str, limit: float, log: Path) -> En
     """The project's own command, in its own folder."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     with log.open("w") as said:
+        words = ("bash", "-ec", command)
+        options: dict[str, Any] = {"env": environment(work), "stdout": said, "stderr": subprocess.STDOUT}
+        running = subprocess.Popen(words, cwd=folder, start_new_session=True, **options)
         try:
-            arguments = ["timeout", "-k", "5", str(limit), "bash", "-ec", command]
-            done = subprocess.run(
-                arguments, cwd=folder, env=environment(work), stdout=said, stderr=subprocess.STDOUT, check=False
-            )
-            code = done.returncode
-        except OSError as error:
-            raise SystemExit(f"{command}: {error}") from error
+            code = running.wait(limit)
+        except subprocess.TimeoutExpired:
+            code = _TOO_LONG
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(running.pid, signal.SIGKILL)
+            running.wait()
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     spent = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
     objects = sum(1 for _ in folder.rglob("*.o"))
@@ -263,7 +273,7 @@ def ended(said: str, code: int) -> tuple[str, list[str]]:
     """The stage that a build's output shows, and the lines that say so."""
     if code == 0:
         return "linked", []
-    if code in (124, 137):
+    if code == _TOO_LONG:
         return "time", []
     if lines := list(dict.fromkeys(_COMPILE.findall(said))):
         return "compile", [f"{place}: {text}" for place, text in lines][:12]
@@ -280,7 +290,20 @@ def _last(said: str) -> Iterator[str]:
 def port(source: Path, out: Path, options: list[str]) -> dict[str, int]:
     """Port the tree as a user would; the counts of what is left."""
     shutil.rmtree(out, ignore_errors=True)
-    command = [sys.executable, "-m", "porter", "port", str(source), "-o", str(out), "--format", "json", *options]
+    command = [
+        sys.executable,
+        "-m",
+        "porter",
+        "port",
+        str(source),
+        "-o",
+        str(out),
+        "--rocm",
+        "6.0",
+        "--format",
+        "json",
+        *options,
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode not in (0, 1):
         raise SystemExit(done.stderr[-3000:])
@@ -299,6 +322,7 @@ def main() -> None:
     parser.add_argument("--kept", action="store_true", help="take the port that is there")
     parser.add_argument("command", nargs="+", help="after --: one string for a shell, or words")
     given = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(_TOO_LONG))
     work = given.work.resolve()
     clang = find_clang(_TARGET)
     if isinstance(clang, Missing):
