@@ -22,7 +22,10 @@ _WORD = re.compile(
     re.DOTALL,
 )
 _COMMENT = re.compile(rb"(?<!\\)#")
-_FUNCTION = re.compile(r"\$\((?:foreach|eval|if|shell|call|or|and|filter|addprefix)\b")
+_FUNCTION = re.compile(r"\$\((foreach|eval|if|shell|call|or|and|filter|addprefix)\b")
+_COMMAS = {"foreach": 2, "eval": 0, "shell": 0, "if": 2, "filter": 1, "addprefix": 1}
+"""Commas that part the arguments of make's functions; those after belong to the last one."""
+_INDENTED = re.compile(rb"[ \t]*([\w.-]+)[ \t]*(?:[:+?!]|::)?=[ \t]*")
 _FLAG_VARIABLE = re.compile(
     r"(?:.*(?:NVCC|CUDA|NV|CU)_?(?:C?XX?|CC?|LD|LINK|COMPILE)?_?(?:FLAGS|OPTS?|OPTIONS|ARGS)|.*GENCODE.*|.*(?:NVCC|CUDA)_?ARCH.*)",
     re.I,
@@ -93,21 +96,47 @@ class Makefile:
         for assignment in self.assignments:
             if assignment.name in self.compilers:
                 found |= set(_REFERENCE.findall(self.text[assignment.start : assignment.end])) | {assignment.name}
+        return _reached(found, self._refers)
+
+    @cached_property
+    def other_variables(self) -> frozenset[str]:
+        """Variables in lines that do not call nvcc."""
+        others = (self.text[line.start : line.end] for line in self.lines if not self.calls_nvcc(*line))
+        return _reached({name for text in others for name in _REFERENCE.findall(text)}, self._refers)
+
+    @cached_property
+    def _refers(self) -> dict[str, set[str]]:
+        """By variable, those that its values name."""
         refers: dict[str, set[str]] = {}
         for one in self.assignments:
             refers.setdefault(one.name, set()).update(_REFERENCE.findall(self.text[one.start : one.end]))
-        return _reached(found, refers)
+        return refers
 
     def words(self, start: int, end: int) -> list[list[Word]]:
         """The words of a stretch; those inside of `$(foreach ...)` and its kin are lists of their own."""
         lists: list[list[Word]] = [[]]
         for match in _WORD.finditer(self.text, start, end):
             word = match[0]
-            if _FUNCTION.match(word):
-                inner = match.start() + 2
-                lists += self.words(inner, match.start() + _closing(word))
+            if function := _FUNCTION.match(word):
+                for first, last in _arguments(word, function.end(), _COMMAS.get(function[1])):
+                    lists += self.words(match.start() + first, match.start() + last)
             lists[0].append(_unquoted(match.start(), word))
         return lists
+
+
+def _arguments(word: str, start: int, commas: int | None) -> Iterator[tuple[int, int]]:
+    """The places of a function's arguments, after its name."""
+    depth, found = 0, 0
+    for index in range(start, len(word)):
+        char = word[index]
+        if char == ")" and depth == 0:
+            yield start, index
+            return
+        depth += (char in "({") - (char in ")}")
+        if char == "," and depth == 0 and (commas is None or found < commas):
+            yield start, index
+            start, found = index + 1, found + 1
+    yield start, len(word)
 
 
 def _reached(names: set[str], leads_to: Mapping[str, set[str]]) -> frozenset[str]:
@@ -121,15 +150,6 @@ def _reached(names: set[str], leads_to: Mapping[str, set[str]]) -> frozenset[str
 
 def _unquoted(start: int, word: str) -> Word:
     return Word(start, start + len(word), word)
-
-
-def _closing(word: str) -> int:
-    depth = 0
-    for index, char in enumerate(word):
-        depth += (char == "(") - (char == ")")
-        if depth == 0 and char == ")":
-            return index
-    return len(word)
 
 
 def _split(text: str) -> list[str]:
@@ -165,11 +185,27 @@ def parse_make(data: bytes) -> Makefile:
                     found = found._replace(end=comment.start())
                 assignments.append(found)
         elif node.type in ("recipe_line", "shell_assignment", "shell_text") and node.parent is not None:
-            if node.type != "shell_text" or node.parent.type != "recipe_line":
+            indented = _indented(node, data)
+            if indented is not None:
+                assignments.append(indented)
+            elif node.type != "shell_text" or node.parent.type != "recipe_line":
                 lines.append(Line(node.start_byte, node.end_byte))
         elif node.type == "comment":
             comments.append((node.start_byte, node.end_byte))
     return Makefile(data.decode("latin-1"), tuple(assignments), tuple(lines), tuple(sorted(comments)))
+
+
+def _indented(node: tree_sitter.Node, data: bytes) -> Assignment | None:
+    """An assignment behind a tab: a recipe's line for the grammar, none for make where no rule is open."""
+    found = _INDENTED.match(data, node.start_byte, node.end_byte)
+    if found is None or node.type == "shell_text":
+        return None
+    above = node.parent
+    while above is not None:
+        if above.type == "rule":
+            return None
+        above = above.parent
+    return Assignment(found[1].decode("latin-1"), found.end(), node.end_byte)
 
 
 def parse_shell(data: bytes) -> Makefile:

@@ -76,8 +76,9 @@ def discover(source: Path, choices: Choices) -> Project:
 
 
 def is_code(path: str) -> bool:
-    """Whether the name is that of a C, C++ or CUDA file."""
-    return posixpath.splitext(path)[1].lower() in CODE_SUFFIXES
+    """Whether the name is that of a C, C++ or CUDA file; `x.cpp.cuda` is one that a build copies to its place."""
+    stem, suffix = posixpath.splitext(path.lower())
+    return (posixpath.splitext(stem)[1] if suffix == ".cuda" else suffix) in CODE_SUFFIXES
 
 
 def _folder(root: Path, choices: Choices) -> Project:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 
 from porter import __version__
 from porter.errors import Unusable
-from porter.project.writing import content_of, write_atomically
+from porter.project.writing import content_at, content_of, write_atomically
 from porter.system.paths import make_folders_to
 from porter.system.reading import read_json
 
@@ -81,20 +82,26 @@ def opened(source: Path, output: Path) -> Folder:
     known = folder.read_json(MARK)
     if output.is_dir() and any(output.iterdir()) and known is None:
         raise Unusable(f"{output}: holds something else; give an empty folder, or one of `porter all`")
-    if known is not None and known.get("source") != str(source.resolve()):
+    if known is not None and not _is_of(known, source, output):
         raise Unusable(f"{output}: is that of {known.get('source')}; give another folder")
     try:
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise Unusable(f"{output}: {error.strerror}") from None
-    folder.write_json(MARK, {"porter": __version__, "source": str(source.resolve())})
+    folder.write_json(MARK, {"porter": __version__, "source": os.path.relpath(source.resolve(), output.resolve())})
     return folder
 
 
-def digest(paths: Iterable[Path], *words: object) -> str:
-    """Of the content of files and of what else a step depends on."""
+def _is_of(known: Mapping[str, Any], source: Path, output: Path) -> bool:
+    """Whether an earlier run had the same source, as seen from the output: both may have moved together."""
+    named = known.get("source")
+    return isinstance(named, str) and Path(os.path.normpath(output.resolve() / named)) == source.resolve()
+
+
+def digest(root: Path, paths: Iterable[Path], *words: object) -> str:
+    """Of the content of files, by their places as seen from a folder, and of what else a step depends on."""
     found = hashlib.sha256(repr((__version__, *words)).encode())
     for path in sorted(paths):
-        found.update(str(path).encode("utf-8", "surrogateescape") + b"\0")
-        found.update(path.read_bytes() if path.is_file() else b"")
+        found.update(os.fsencode(os.path.relpath(path, root)) + b"\0")
+        found.update(content_at(path).sha256.encode() if path.is_file() else b"-")
     return found.hexdigest()[:32]

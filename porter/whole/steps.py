@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -102,7 +103,7 @@ def draft_step(wanted: Wanted, folder: Folder, document: dict[str, Any], result:
                 told.append(str(error))
                 continue
             parts = [one.text for one in tried] or [part.text() for part in drafted.parts]
-            text = "\n".join([drafted.head(absolute=True), *parts])
+            text = "\n".join([drafted.head(target.parent), *parts])
             made.append(folder.write(str(target.relative_to(folder.root)), text))
             runs = f", {sum(bool(one.chosen) for one in tried):,} run as they are" if tried else ""
             told.append(f"{drafted.cases:,} case{'s' * (drafted.cases != 1)}{runs}")
@@ -119,17 +120,18 @@ def validate_step(wanted: Wanted, folder: Folder, drafted: tuple[Path, ...], res
     from porter.validation.verdict.report import report_json as validate_json
 
     files = list(dict.fromkeys((*drafted, *find_case_files((wanted.source,)))))
-    sources = digest(_all_files(folder.port), porter_digest(), *sorted(known_tools().items()))
+    sources = digest(folder.port, _all_files(folder.port), porter_digest(), *sorted(known_tools().items()))
     parts: list[dict[str, Any]] = []
     try:
         for number, file in enumerate(files, 1):
-            key = digest((file,), sources, wanted.seconds)
-            name = f"parts/{digest((), str(file.resolve()))}.json"
+            key = digest(folder.root, (file,), sources, wanted.seconds)
+            name = f"parts/{digest(folder.root, (), os.path.relpath(file, folder.root))}.json"
             kept = unsealed(folder.read_json(name))
             with _timed(say, f"validate [{number}/{len(files)}] {file}") as told:
                 if kept is None or kept.get("key") != key:
                     request = Asked((file,), jobs=wanted.jobs, launch_seconds=max(wanted.seconds, 20.0))
-                    outcome = validate(request)
+                    with shown_progress("cases") as progress:
+                        outcome = validate(request, progress)
                     result.crashes += outcome.crashes
                     kept = {"key": key, "fine": outcome.report.is_fine(strict=False) and not outcome.report.errors}
                     kept["document"] = validate_json(outcome.report)

@@ -13,6 +13,8 @@ _FOLDERS = re.compile(
 )
 _COMMANDS = frozenset({"include_directories", "target_include_directories"})
 _PACKAGES = frozenset({"hip", "CUDA", "CUDAToolkit"})
+_TARGETS = frozenset({"cuda_add_library", "cuda_add_executable"})
+_HOST_FILE = re.compile(r"\$\{|\.(?:cpp|cc|cxx|c\+\+|C)\Z")
 _MACRO = "__HIP_PLATFORM_AMD__"
 
 
@@ -21,7 +23,8 @@ class CMakeHostHeaders(BuildRule):
 
     Enabling the language CUDA gives CMake the folder of the toolkit's headers; enabling HIP does not: it comes with
     the package hip. And what compiles C++ files does not say whose HIP it is, which `hip_runtime_api.h` demands. Where
-    a file adds that folder, the package is asked for, and the macro defined.
+    a file adds that folder, the package is asked for, and the macro defined. FindCUDA's targets had the folder by
+    themselves: where they may have C++ files, it is added as well.
     """
 
     code = "K113"
@@ -39,6 +42,13 @@ class CMakeHostHeaders(BuildRule):
             "  target_include_directories(t PRIVATE ${CUDA_INCLUDE_DIRS})\nendif()",
             path="CMakeLists.txt",
         ),
+        fixes(
+            "find_package(CUDA)\ncuda_add_library(t a.cu b.cpp)",
+            "find_package(CUDA)\nadd_compile_definitions(__HIP_PLATFORM_AMD__)\ninclude_directories(${hip_INCLUDE_DIRS})\n"
+            "cuda_add_library(t a.cu b.cpp)",
+            path="CMakeLists.txt",
+        ),
+        clean("find_package(CUDA)\ncuda_add_executable(t a.cu)", path="CMakeLists.txt"),
         clean(
             "add_definitions(-D__HIP_PLATFORM_AMD__)\ninclude_directories(${CUDA_INCLUDE_DIRS})", path="CMakeLists.txt"
         ),
@@ -53,6 +63,8 @@ class CMakeHostHeaders(BuildRule):
         for command in unit.commands:
             if command.name in _COMMANDS and any(_FOLDERS.search(argument.text) for argument in command.arguments):
                 break
+            if command.name in _TARGETS and any(_HOST_FILE.search(argument.text) for argument in command.arguments[1:]):
+                break
         else:
             return
         asked = any(one.name == "find_package" and one.word(0) in _PACKAGES for one in unit.commands)
@@ -63,6 +75,8 @@ class CMakeHostHeaders(BuildRule):
         lines = (
             "" if asked else f"{indent}find_package(hip REQUIRED)\n"
         ) + f"{indent}add_compile_definitions({_MACRO})\n"
+        if command.name in _TARGETS:
+            lines += f"{indent}include_directories(${{hip_INCLUDE_DIRS}})\n"
         message = f"C++ files that include HIP's headers: {_MACRO} is defined" + (
             "" if asked else ", and the package hip asked for"
         )

@@ -16,6 +16,7 @@ _OF_FIND_CUDA = re.compile(
     r"|link_separable_\w+|compute_\w+|find_\w+|parse_nvcc_options|get_sources_and_options|\w+_to_target)"
 )
 """Any other `cuda_x` is a function of the project's own, defined in a file that is not in sight."""
+_CONFIGURATIONS = frozenset({"DEBUG", "RELEASE", "RELWITHDEBINFO", "MINSIZEREL"})
 
 
 class CMakeLegacyCommand(BuildRule):
@@ -32,6 +33,12 @@ class CMakeLegacyCommand(BuildRule):
     examples = (
         fixes("cuda_add_library(t SHARED a.cpp)", "add_library(t SHARED a.cpp)", path="CMakeLists.txt"),
         fixes("CUDA_ADD_EXECUTABLE(t a.cpp)", "add_executable(t a.cpp)", path="CMakeLists.txt"),
+        fixes(
+            "cuda_add_executable(t a.cpp\nOPTIONS ${F} -lineinfo)",
+            "add_executable(t a.cpp)\ntarget_compile_options(t PRIVATE $<$<COMPILE_LANGUAGE:HIP>:${F};-lineinfo>)",
+            path="CMakeLists.txt",
+        ),
+        reports("cuda_add_library(t a.cpp OPTIONS DEBUG -g RELEASE -O3)", path="CMakeLists.txt"),
         fixes("cuda_add_cublas_to_target(t)", "target_link_libraries(t roc::hipblas)", path="CMakeLists.txt"),
         fixes("list(APPEND CUDA_NVCC_FLAGS -O3 -g)", 'string(APPEND CMAKE_HIP_FLAGS " -O3 -g")', path="CMakeLists.txt"),
         fixes(
@@ -56,14 +63,16 @@ class CMakeLegacyCommand(BuildRule):
     def _command(self, unit: BuildUnit, command: Command) -> Finding:
         where = (command.start, command.end)
         row = table("commands").get(command.name)
-        options = any(argument.text == "OPTIONS" for argument in command.arguments)
-        if row is None or options:
+        options = [index for index, argument in enumerate(command.arguments) if argument.text == "OPTIONS"]
+        by_configuration = options and any(a.text in _CONFIGURATIONS for a in command.arguments[options[0] :])
+        if row is None or by_configuration or (options and not command.name.startswith("cuda_add_")):
             reason = "its OPTIONS have to become target_compile_options" if options else "no counterpart is known"
             return self.finding(unit, *where, f"{command.name}: {reason}", Effort.MANUAL)
         if "name" in row:
             name_at = (command.start, command.name_end)
             message = f"{command.name} becomes {row['name']}"
-            return self.finding(unit, *where, message, Effort.NONE, (Edit(*name_at, row["name"]),))
+            edits = (Edit(*name_at, row["name"]), *(_options(unit, command, options[0]) if options else ()))
+            return self.finding(unit, *where, message, Effort.NONE, edits)
         if "link" not in row:
             edit = whole_removal(unit.text, *where)
             return self.finding(unit, *where, f"{command.name} is left out", Effort.NONE, (edit,))
@@ -91,3 +100,15 @@ class CMakeLegacyCommand(BuildRule):
             new = f'set({new_name} "{text}"' if values else f"set({new_name}"
         message = f"{name.text} is a list, {new_name} a string"
         yield self.finding(unit, command.start, command.end, message, Effort.NONE, (Edit(start, end, new),))
+
+
+def _options(unit: BuildUnit, command: Command, at: int) -> tuple[Edit, ...]:
+    """OPTIONS of a target, which are nvcc's alone, as a command of their own behind it."""
+    words = [argument for argument in command.arguments[at + 1 :] if argument.text]
+    before = command.arguments[at - 1].end
+    cut = Edit(before, command.end - 1, "")
+    if not words:
+        return (cut,)
+    flags = ";".join(unit.text[word.start : word.end] for word in words)
+    new = f"\ntarget_compile_options({command.word(0)} PRIVATE $<$<COMPILE_LANGUAGE:HIP>:{flags}>)"
+    return (cut, Edit(command.end, command.end, new))

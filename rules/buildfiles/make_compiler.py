@@ -15,7 +15,7 @@ _HOME = re.compile(
     r"CUDA_TOOLKIT_ROOT_DIR|CUDA_BASE|CUDAROOT|CUDAHOME|CUDA_PREFIX|CUDATOOLKIT_HOME)(?!\w)"
 )
 _FOLDER = re.compile(r"/(?:usr/local|opt)/cuda(?:-\d+(?:\.\d+)?)?(?![\w-])")
-_LIB64 = re.compile(r"(?<=[)}/\w])/lib64(?:/stubs)?(?![\w])")
+_LIB64 = re.compile(r"(?<=[)}/\w])/lib(?:64|\$[({]\w+[)}])(?:/stubs)?(?![\w])")
 _TOOLS = re.compile(r"(?<![\w.$({/-])(?:cuobjdump|nvprof|nsys|ncu|nvdisasm|nvlink|fatbinary|ptxas|bin2c)(?=\s)")
 
 
@@ -34,6 +34,11 @@ class MakeCompiler(BuildRule):
         fixes(
             "CUDA_HOME ?= /usr/local/cuda-12.2\nL = -L$(CUDA_HOME)/lib64\nNVCC = $(CUDA_HOME)/bin/nvcc",
             "ROCM_PATH ?= /opt/rocm\nL = -L$(ROCM_PATH)/lib\nNVCC = $(ROCM_PATH)/bin/hipcc",
+            path="Makefile",
+        ),
+        fixes(
+            "S := 64\nL = -L${CUDA_PATH}/lib$(S)\nNVCC = nvcc",
+            "S := 64\nL = -L${ROCM_PATH}/lib\nNVCC = hipcc",
             path="Makefile",
         ),
         reports("a:\n\tcuobjdump -sass a.o", path="Makefile"),

@@ -54,6 +54,16 @@ class MakeFlags(BuildRule):
             path="Makefile",
             effort=Effort.REVIEW,
         ),
+        fixes(
+            "S = 60 70\nF = $(foreach s,$(S),-gencode arch=compute_$(s),code=sm_$(s))\na:\n\tnvcc $(F)",
+            "S = 60 70\nF = $(foreach s,$(S),--offload-arch=gfx942)\na:\n\tnvcc $(F)",
+            path="Makefile",
+        ),
+        fixes(
+            "ifeq ($(D), 1)\n\tF = -O0 -G\nendif\na:\n\tnvcc $(F)",
+            "ifeq ($(D), 1)\n\tF = -O0 -g -Xarch_device -O0\nendif\na:\n\tnvcc $(F)",
+            path="Makefile",
+        ),
         reports("a:\n\t$(NVCC) --frobnicate a.c", path="Makefile", effort=Effort.REVIEW),
         clean("CXX = g++\na:\n\t$(CXX) -G a.c", path="Makefile"),
         clean("# nvcc -arch=sm_80\nall:", path="Makefile"),

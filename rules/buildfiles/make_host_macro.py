@@ -10,7 +10,9 @@ from porter.buildfiles.rule import BuildRule, BuildUnit, Edit, Effort, Finding, 
 _MACRO = "-D__HIP_PLATFORM_AMD__"
 _REFERENCE = r"\$[({](\w+)[)}]"
 _FOLDER = r"/(?:usr/local|opt)/(?:cuda[\w.-]*|rocm)"
-_INCLUDES = re.compile(rf"(?<!\S)-(?:I|isystem)\s*(?:{_REFERENCE}|{_FOLDER})/include/?(?!\S)")
+_INCLUDES = re.compile(
+    rf"(?<!\S)-(?:I|isystem)\s*(?:(?:{_REFERENCE}|{_FOLDER})/include/?|\$[({{]\w*(?:CUDA|GPU|ROCM|HIP)_?INC\w*[)}}])(?!\S)"
+)
 _TOOLKIT = re.compile(rf"\A\s*{_FOLDER}/?\s*\Z")
 _HOME = re.compile(r"(?:CUDA|ROCM)_?(?:TOOLKIT_?)?(?:HOME|PATH|ROOT|DIR|INSTALL_PATH|INSTALL_DIR|ROOT_DIR|BASE)?")
 
@@ -36,6 +38,11 @@ class MakeHostMacro(BuildRule):
             "a:\n\tg++ -I/usr/local/cuda/include -D__HIP_PLATFORM_AMD__ a.cpp\n\tnvcc -I/usr/local/cuda/include a.cu",
             path="Makefile",
         ),
+        fixes(
+            "F = -I$(CUDA_INCLUDE_DIR)\na:\n\tnvcc $(F) -c a.cu\n\tg++ $(F) b.cpp",
+            "F = -I$(CUDA_INCLUDE_DIR) -D__HIP_PLATFORM_AMD__\na:\n\tnvcc $(F) -c a.cu\n\tg++ $(F) b.cpp",
+            path="Makefile",
+        ),
         clean("NVCCFLAGS = -I/usr/local/cuda/include\na:\n\tnvcc $(NVCCFLAGS) a.cu", path="Makefile"),
         clean("CFLAGS = -D__HIP_PLATFORM_AMD__ -I/usr/local/cuda/include", path="Makefile"),
         clean("CFLAGS = -I$(HOME)/include", path="Makefile"),
@@ -47,7 +54,8 @@ class MakeHostMacro(BuildRule):
         if _MACRO in unit.text or "__HIP_PLATFORM" in unit.text:
             return
         homes = {a.name for a in make.assignments if _TOOLKIT.match(unit.text[a.start : a.end])}
-        host = [(a.start, a.end) for a in make.assignments if a.name not in make.flag_variables]
+        alone = make.flag_variables - make.other_variables
+        host = [(a.start, a.end) for a in make.assignments if a.name not in alone]
         host += [(line.start, line.end) for line in make.lines if not make.calls_nvcc(*line)]
         for start, end in sorted(set(host)):
             found = _INCLUDES.search(unit.text, start, end)

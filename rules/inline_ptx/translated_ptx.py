@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
-from porter.cpp.asm import KEYWORDS
+from porter.cpp.asm import KEYWORDS, Assembly
 from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes
 from porter.warp.ptx.assembly import Unknown, continues, is_foreign, opcodes, slug, statements, translate
+
+_HELPER = re.compile(r"\b(porter::(?:\w+::)*(\w+))\(")
 
 
 class TranslatedPtx(Rule):
@@ -94,6 +97,15 @@ class TranslatedPtx(Rule):
             r"porter::ptx::st<porter::ptx::kept>((float *)(p), a, b); }",
         ),
         fixes(
+            r'#define set_eq(d, a, b) asm volatile("set.eq.u32.u32 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b))',
+            r"#define set_eq(d, a, b) d = static_cast<unsigned>(a) == static_cast<unsigned>(b) ? 0xffffffffu : 0u",
+        ),
+        fixes(
+            r'#define prmt(d, a, b, c) asm("prmt.b32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c))',
+            r"#define prmt(d, a, b, c) d = (porter::ptx::prmt)("
+            r"static_cast<unsigned>(a), static_cast<unsigned>(b), static_cast<unsigned>(c))",
+        ),
+        fixes(
             r'__device__ int seen(int *p) { int v; asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(v) : "l"(p)); '
             r"return v; }",
             r"__device__ int seen(int *p) { int v; v = porter::ptx::ld<porter::ptx::cg>((unsigned const *)(p)); "
@@ -157,5 +169,16 @@ class TranslatedPtx(Rule):
                 continue
             hazard = slug(opcodes(assembly.template or ""))
             message = f"inline PTX becomes C++{': ' + found.note if found.note else ''} [{hazard}]"
-            edit = Edit(assembly.span.start, assembly.span.end, found.text)
+            edit = Edit(assembly.span.start, assembly.span.end, _fitting(unit, assembly, found.text))
             yield self.finding(unit, assembly.span, message, found.effort, (edit,), found.headers)
+
+
+def _fitting(unit: Unit, assembly: Assembly, text: str) -> str:
+    """The text where the statement stood: a macro without its `;` stays one, and the file's macros are not called."""
+    if unit.source.text[assembly.span.end - 1] != ";" and "{" not in text:
+        text = text.removesuffix(";")
+    return _HELPER.sub(lambda found: f"({found[1]})(" if _defines(unit, found[2]) else found[0], text)
+
+
+def _defines(unit: Unit, name: str) -> bool:
+    return re.search(rf"#[ \t]*define[ \t]+{name}\(", unit.source.text) is not None

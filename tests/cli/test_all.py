@@ -54,6 +54,14 @@ def test_from_a_source_to_a_report(tmp_path: Path) -> None:
     assert "draft" not in again.stderr
     third = porter(*words, folder=tmp_path)
     assert "as before" in third.stderr
+    assert str(tmp_path) not in drafted.read_text(), "places are as seen from the case file"
+    moved = tmp_path / "moved"
+    moved.mkdir()
+    for name in ("src", "out"):
+        (tmp_path / name).rename(moved / name)
+    assert "as before" in porter(*words, folder=moved).stderr, "source and result moved together"
+    tmp_path, out = moved, moved / "out"
+    drafted = out / "cases" / "scale.cu.case.toml"
     with (out / "port" / "scale.hip").open("a") as port:
         port.write("// by hand\n")
     assert "as before" not in porter(*words, folder=tmp_path).stderr, "what was mended by hand is another port"
@@ -64,7 +72,8 @@ def test_from_a_source_to_a_report(tmp_path: Path) -> None:
 
 
 def test_the_folder_of_something_else(tmp_path: Path) -> None:
-    make_tree(tmp_path, {"src/a.cu": SCALE, "other/mine.txt": "x"})
+    make_tree(tmp_path, {"src/a.cu": SCALE, "other/mine.txt": "x", "third/porter-all.json": '{"source": "../else"}'})
+    assert porter("all", "src", "-o", "third", folder=tmp_path).code == 2
     assert porter("all", "src", "-o", "other", folder=tmp_path).code == 2
     assert porter("all", "src", "-o", ".", folder=tmp_path).code == 2
     assert (tmp_path / "other" / "mine.txt").read_text() == "x"

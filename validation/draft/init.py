@@ -95,24 +95,26 @@ class Draft:
         """All of it."""
         return "\n".join([self.head(), *(part.text() for part in self.parts)])
 
-    def head(self, *, absolute: bool = False) -> str:
-        """The keys at the top; with absolute paths for a file that lies elsewhere."""
-        folder = self.source.absolute().parent
+    def head(self, folder: Path | None = None) -> str:
+        """The keys at the top, of a file in this folder; without one, beside the source."""
+        home = self.source.absolute().parent
+        folder = (home if folder is None else folder).resolve()
+
+        def seen(place: Path) -> str:
+            place = place.absolute()
+            return _path(Path(os.path.relpath(place.parent.resolve() / place.name, folder)))
+
         lines = [
             *(f"# {remark}" for remark in self.remarks),
             f'schema = "{SCHEMA}"',
-            f"source = {_path(self.source.absolute() if absolute else Path(self.source.name))}",
+            f"source = {seen(home / self.source.name)}",
         ]
-        if absolute:
-            lines.append(f"root = {_path(folder)}")
+        if folder != home.resolve():
+            lines.append(f"root = {seen(home)}")
         if self.build.defines:
             lines.append(f"defines = [{', '.join(map(_text, self.build.defines))}]")
         if self.build.include_dirs:
-            shown = (
-                place.absolute() if absolute else Path(os.path.relpath(place, folder))
-                for place in self.build.include_dirs
-            )
-            lines.append(f"include_dirs = [{', '.join(map(_path, shown))}]")
+            lines.append(f"include_dirs = [{', '.join(map(seen, self.build.include_dirs))}]")
         return "\n".join(lines) + "\n"
 
     @property

@@ -154,14 +154,14 @@ def _run(
                 part = draft.parts[number]
                 text = part.text((place,), name=_name(number, place))
                 try:
-                    path.write_text(draft.head(absolute=True) + text, "utf-8")
+                    path.write_text(draft.head(path.parent) + text, "utf-8")
                     load_cases(path)
                     parts.append(text)
                 except CaseError as error:
                     found[_name(number, place)] = error.message
         if not parts:
             return found
-        path.write_text("\n".join([draft.head(absolute=True), *parts]), "utf-8")
+        path.write_text("\n".join([draft.head(path.parent), *parts]), "utf-8")
         request = Request((path,), (_DEVICE,), schedules=1, jobs=jobs, launch_seconds=launch_seconds)
         outcome = validate(request)
         found |= {case.name: case for case in outcome.report.cases}
@@ -200,7 +200,7 @@ def _threads(part: DraftedCase, draft: Draft) -> tuple[dict[int, int], str]:
     with tempfile.TemporaryDirectory(prefix="porter-try-") as folder:
         path = Path(folder) / "try.case.toml"
         for place in range(len(part.sizes.tables)):
-            path.write_text(draft.head(absolute=True) + part.text((place,)), "utf-8")
+            path.write_text(draft.head(path.parent) + part.text((place,)), "utf-8")
             try:
                 (case,) = load_cases(path)
                 found[place] = _threads_of(case)
