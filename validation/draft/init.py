@@ -126,8 +126,8 @@ class Draft:
         return self.text.count(TODO)
 
 
-def draft(source: Path, kernels: tuple[str, ...] = ()) -> Draft:
-    """Cases for the kernels of a file, or for those named."""
+def draft(source: Path, kernels: tuple[str, ...] = (), *, assuming: bool = False) -> Draft:
+    """Cases for the kernels of a file, or for those named; with template arguments that nothing tells, or without."""
     remarks: tuple[str, ...] = ()
     if source.suffix == ".py":
         units, remarks = python_string_units(source)
@@ -145,7 +145,7 @@ def draft(source: Path, kernels: tuple[str, ...] = ()) -> Draft:
         for unit in units
         for kernel in unit.unit.kernels
         if not kernels or kernel.name in kernels
-        for one in instances(unit.unit, kernel)
+        for one in instances(unit.unit, kernel, assuming=assuming)
     ]
     return Draft(source, tuple(parts), units[0].unit.build, remarks)
 
@@ -180,6 +180,7 @@ class _Case:
     def made(self, taken: dict[str, int]) -> DraftedCase:
         """Its lines; equal names get numbers."""
         kernel, launch, host = self.instance.kernel, self.instance.launch, self.unit.host
+        self.notes += [f"{name}: taken to be {self.instance.template[name]}" for name in self.instance.assumed]
         host.varying = None
         first = lines_of(self.unit, self.instance, [])
         host.varying = frozenset(
@@ -188,8 +189,8 @@ class _Case:
         host.sizes.clear()
         arguments = lines_of(self.unit, self.instance, self.notes)
         renamed = _renamed(arguments)
-        grid = self._dimensions(launch.grid if launch else "", renamed)
-        block = self._dimensions(launch.block if launch else "", renamed)
+        grid = self._dimensions(launch.grid if launch else "", renamed, "blockIdx", "gridDim")
+        block = self._dimensions(launch.block if launch else "", renamed, "threadIdx", "blockDim")
         shared = self._side(launch.shared, renamed) if launch and launch.shared.strip() not in ("", "0") else "0"
         shown = [argument.text(lambda value: _shown(value, renamed)) for argument in arguments]
         body = self.unit.body(kernel)
@@ -219,7 +220,7 @@ class _Case:
         taken[plain] = taken.get(plain, 0) + 1
         return f"{plain}_{taken[plain]}" if taken[plain] > 1 else None
 
-    def _dimensions(self, written: str, renamed: Mapping[str, str]) -> list[str]:
+    def _dimensions(self, written: str, renamed: Mapping[str, str], *names: str) -> list[str]:
         launch = self.instance.launch
         position = launch.span.start if launch else 0
         try:
@@ -228,7 +229,13 @@ class _Case:
                 return [self._checked(side, written, renamed) for side in sides]
         except Unknown:
             pass
-        return [self._side(written, renamed)]
+        return [self._side(written, renamed)] if written else [TODO] * self._used(*names)
+
+    def _used(self, *names: str) -> int:
+        """How many dimensions of the launch the kernel asks for."""
+        body = self.unit.reached(self.instance.kernel)
+        found = re.findall(rf"\b(?:{'|'.join(names)})\s*\.\s*([xyz])\b", body)
+        return max((" xyz".index(side) for side in found), default=1)
 
     def _side(self, written: str, renamed: Mapping[str, str]) -> str:
         """A C++ expression as one of a case file; marked, with what was written, where that cannot be."""
