@@ -1,8 +1,10 @@
 """Random kernels: statements that are CUDA text and what they do to a machine."""
 
+# ruff: noqa: E501
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
@@ -46,6 +48,8 @@ template <class T> FN T take(u32 mask, u32 lane, T value, T other) { return mask
 )  # fmt: skip
 
 FULL = "0xffffffffu"
+_TELLS_WIDTH = re.compile(r"31|p_|clz|ffs|popc")
+"""In an expression it may be about warps: `--warp native` leaves such kernels as they are."""
 
 
 @dataclass(frozen=True)
@@ -216,6 +220,8 @@ class Kernel:
 
     def text(self) -> str:
         """As CUDA."""
+        if self.idiom:
+            return self._idiom_text()
         slots = -(-self.threads // LANES) * LANES
         body = "\n".join(_inside(self.body))
         whole = (
@@ -227,7 +233,7 @@ class Kernel:
             ["u0", "(u64)u1 << 7", "(u64)u2 << 15", "(u64)u3 << 22", "(u64)(u32)s0 << 3", "(u64)(u32)s1 << 28", "q0", "rotate(q1, 9)", "rotate((u64)l0, 21)",
              "(u64)bits(x0) << 5", "(u64)bits(x1) << 17", "rotate(bits64(d0), 33)", "(u64)c0 << 40", "(u64)(u32)(i32)h0 << 31"]
         )  # fmt: skip
-        used = [name for name in ("shared", "bins") if name in body]
+        used = [name for name in ("shared", "bins") if f" {name}[" in body or f"&{name}[" in body]
         sizes = {"shared": slots, "bins": 8}
         declared = "".join(f"  __shared__ u32 {name}[{sizes[name]}];\n" for name in used)
         cleared = "".join(f" for (u32 i = t; i < {sizes[name]}; i += {self.threads}) {name}[i] = 0;" for name in used)
@@ -244,8 +250,39 @@ extern "C" __global__ void {self.name}(u64* out, u32* sums, u64* longs) {{
 }}
 """
 
+    def _idiom_text(self) -> str:
+        body = "\n".join(_inside(self.body))
+        return f"""extern "C" __global__ void {self.name}(u64* out, u32* sums, u64* longs) {{
+  u64 q0 = out[blockIdx.x * blockDim.x + threadIdx.x], q1 = 0; u32 u0 = (u32)q0, u1 = (u32)(q0 >> 29); i32 s0 = (i32)(q0 >> 13);
+{body}
+  out[blockIdx.x * blockDim.x + threadIdx.x] = q1;
+}}
+"""
+
+    @property
+    def given(self) -> Values:
+        """What `out` holds before."""
+        numbers = np.arange(self.grid * self.threads, dtype=np.uint64)
+        return (numbers + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15) if self.idiom else numbers * np.uint64(0)
+
+    def _idiom_expected(self) -> Values:
+        machine = Machine(self.grid, self.threads)
+        with np.errstate(all="ignore"):
+            q = self.given.reshape(machine.exists.shape)
+            machine.variables = {
+                "q0": q,
+                "q1": q * np.uint64(0),
+                "u0": q.astype(np.uint32),
+                "u1": (q >> np.uint64(29)).astype(np.uint32),
+                "s0": (q >> np.uint64(13)).astype(np.int32),
+            }
+            _run(self.body, machine, machine.exists)
+        return machine.variables["q1"].reshape(-1)
+
     def expected(self) -> tuple[Values, Values, Values]:
         """What the launch leaves in its three arrays."""
+        if self.idiom:
+            return self._idiom_expected(), np.zeros(ACCUMULATORS, np.uint32), np.zeros(ACCUMULATORS, np.uint64)
         machine = Machine(self.grid, self.threads)
         thread = machine.thread.astype(np.uint32)
         number = thread + (np.arange(self.grid, dtype=np.uint32) * np.uint32(self.threads)).reshape(-1, 1, 1)
@@ -337,6 +374,7 @@ class Generator:
     threads: int = 0
     names: int = 0
     left: bool = False
+    names_of: tuple[str, ...] = VARIABLES
     rows: dict[str, list[Row]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -350,6 +388,56 @@ class Generator:
         grid = self.random.choice((1, 1, 2, 3))
         place = Place("m0", FULL if self.random.random() < 0.5 else "m0", self.threads % LANES == 0, block=True)
         return Kernel(seed, grid, block, self.body(place, self.random.randrange(2, 7), 2))
+
+    def idioms(self, seed: int) -> Kernel:
+        """Reductions and scans of a block as people write them, with what each thread computes alone between them."""
+        self.names_of = ("u0", "u1", "s0", "q0")
+        self.rows = {
+            kind: [
+                row for row in self.rows[kind] if set(row.operands) <= set("usq") and not _TELLS_WIDTH.search(row.text)
+            ]
+            for kind in "usq"
+        }
+        block = (32 * self.random.randrange(1, 11),)
+        self.threads = block[0]
+        folds = tuple(self.block_fold() for _ in range(self.random.randrange(1, 4)))
+        return Kernel(seed, self.random.choice((1, 2)), block, folds, idiom=True)
+
+    def block_fold(self) -> Node:
+        """A value of every thread folded over the block, or summed up to each thread."""
+        kind = self.random.choice("usq")
+        typed = KINDS[kind][0]
+        value = self.expression(kind, 2)
+        operation = self.random.choice(("add", "max", "min", "xor") if kind == "u" else ("add", "max", "min"))
+        both = {"add": "{0} + {1}", "max": "max({0}, {1})", "min": "min({0}, {1})", "xor": "{0} ^ {1}"}[operation]
+        least = {"u": "0u", "s": "(-2147483647 - 1)", "q": "0ull"}[kind]
+        most = {"u": "0xffffffffu", "s": "2147483647", "q": "~0ull"}[kind]
+        none = {"add": f"({typed})0", "xor": "0u", "max": least, "min": most}[operation]
+        part, v, o = (stem + self.fresh() for stem in "pvo")
+        steps = self.random.choice(
+            (
+                f"for (int {o} = 16; {o} > 0; {o} /= 2) {v} = {both.format(v, f'__shfl_down_sync({FULL}, {v}, {o})')};",
+                f"for (int {o} = 16; {o} >= 1; {o} >>= 1) {v} = {both.format(v, f'__shfl_xor_sync({FULL}, {v}, {o})')};",
+                " ".join(
+                    f"{v} = {both.format(v, f'__shfl_down_sync({FULL}, {v}, {step})')};" for step in (16, 8, 4, 2, 1)
+                ),
+            )
+        )
+        warp, inner = f"w{part}", f"l{part}"
+        text = (
+            f"__shared__ {typed} {part}[32]; {typed} {v} = {value.text}; "
+            f"int const {inner} = threadIdx.x % 32, {warp} = threadIdx.x / 32; {steps} "
+            f"if ({inner} == 0) {part}[{warp}] = {v}; __syncthreads(); "
+            f"if ({warp} == 0) {{ {v} = {inner} < (int)(blockDim.x / 32) ? {part}[{inner}] : {none}; {steps} "
+            f"if ({inner} == 0) {part}[0] = {v}; }} __syncthreads(); q1 += (u64){part}[0]; __syncthreads();"
+        )
+
+        def effect(machine: Machine, active: Lanes) -> None:
+            flat = value.value(machine).reshape(machine.blocks, -1)
+            every = folded(operation, flat, active.reshape(machine.blocks, -1))
+            machine.assign("q1", machine.variables["q1"] + every.reshape(active.shape).astype(np.uint64), active)
+
+        return Statement(text, effect)
 
     def body(self, place: Place, count: int, depth: int) -> Body:
         """Some statements one after the other."""
@@ -391,8 +479,7 @@ class Generator:
             return Leave(self.condition())
         if roll < 0.5:
             name = self.random.choice(VARIABLES)
-            value = self.expression(name[0], 2)
-            return Statement(f"{name} = {value.text};", lambda m, a: m.assign(name, value.value(m), a))
+            return assigned(name, self.expression(name[0], 2))
         makers = [
             self.shuffle,
             self.shuffle,
@@ -417,7 +504,7 @@ class Generator:
 
     def variable(self, kinds: str) -> str:
         """Any of these kinds."""
-        return self.random.choice([name for name in VARIABLES if name[0] in kinds])
+        return self.random.choice([name for name in self.names_of if name[0] in kinds])
 
     def expression(self, kind: str, depth: int) -> Expression:
         """A random one."""
@@ -445,6 +532,7 @@ class Generator:
             text = f"({KINDS[kind][0]}){number}"
         else:
             number = self.random.choice((0, 1, 2, 5, 31, 255, self.random.randrange(1 << 31)))
+            number = 77 if number == 31 and self.names_of != VARIABLES else number
             text = f"{number}u" if kind == "u" else f"{number}ull"
         return Expression(text, lambda m: np.full(m.lane.shape, number, KINDS[kind][1]))
 
@@ -799,9 +887,17 @@ class Generator:
         return Statement(f"{_NAMED[operation]}(&{'longs' if long else 'sums'}[{index}], {value.text});", effect)
 
 
+def assigned(name: str, value: Expression) -> Statement:
+    """An assignment."""
+    return Statement(
+        f"{name} = {value.text};", lambda machine, active: machine.assign(name, value.value(machine), active)
+    )
+
+
 assert len(_UFUNCS) <= ACCUMULATORS
 
 
-def kernel(seed: int) -> Kernel:
+def kernel(seed: int, *, idiom: bool = False) -> Kernel:
     """The kernel of a number: always the same."""
-    return Generator(random.Random(seed)).kernel(seed)
+    made = Generator(random.Random(seed))
+    return made.idioms(seed) if idiom else made.kernel(seed)

@@ -1,5 +1,6 @@
 """What a thread computes alone: each row is CUDA text and what it means in numpy."""
 
+# ruff: noqa: E501
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from porter.validation.devices import gfx942
 from porter.validation.devices import ptx as nvidia
 from porter.validation.devices.core.launch import Options
 from porter.validation.devices.core.result import NotRun, Ran
+from porter.validation.run.blame import SUSPECTS
 from porter.validation.toolchain import nvcc
 from porter.validation.toolchain.clang import Assembled, assemble
 
@@ -35,6 +37,8 @@ class Disagreement:
     kernel: Kernel
     side: str
     said: str
+    culprit: str = ""
+    """The compiler, where it makes the right thing of the same text with other flags."""
 
 
 class Broken(Exception):
@@ -44,7 +48,23 @@ class Broken(Exception):
 def text_of(kernels: Sequence[Kernel]) -> str:
     """One CUDA source."""
     rotate = "FN u64 rotate(u64 x, int k) { return x << k | x >> (64 - k); }\n"
-    return PRELUDE + rotate + "\n".join(kernel.text() for kernel in kernels)
+    return "#include <cstdint>\n" + PRELUDE + rotate + "\n".join(map(_typed, kernels))
+
+
+_STANDARD = {
+    "u32": "uint32_t",
+    "i32": "int32_t",
+    "u64": "uint64_t",
+    "i64": "int64_t",
+    "u8": "uint8_t",
+    "i16": "int16_t",
+}
+
+
+def _typed(kernel: Kernel) -> str:
+    """`--warp native` takes a cast to a name of the file's own for a call."""
+    text = kernel.text()
+    return re.sub(r"\b[ui](?:8|16|32|64)\b", lambda match: _STANDARD[match[0]], text) if kernel.idiom else text
 
 
 def ported(text: str, warp: str) -> str:
@@ -69,7 +89,7 @@ class Bench:
             device.level = level
         self.nvidia, self.amd = opened
 
-    def load(self, side: str, text: str) -> nvidia.Module | gfx942.Module:
+    def load(self, side: str, text: str, flags: tuple[str, ...] = ()) -> nvidia.Module | gfx942.Module:
         """The kernels of a source for a side."""
         with tempfile.TemporaryDirectory() as folder:
             if side == "original":
@@ -80,7 +100,7 @@ class Bench:
             else:
                 path = Path(folder) / "kernels.hip"
                 path.write_text(ported(text, side))
-                made = assemble(path, options=("-I", str(include_folder()), "-ffp-contract=off", "-w"))
+                made = assemble(path, options=("-I", str(include_folder()), "-ffp-contract=off", "-w", *flags))
                 device = self.amd
             if not isinstance(made, Assembled):
                 raise Broken(f"{side}: {made}")
@@ -98,12 +118,19 @@ class Bench:
             for kernel in kernels:
                 said = problem(module, kernel)
                 if said:
-                    found.append(Disagreement(kernel, side, said))
+                    found.append(Disagreement(kernel, side, said, self.blamed(kernel, side)))
         return found
+
+    def blamed(self, kernel: Kernel, side: str) -> str:
+        """What the compiler has to leave out to make the right thing of a port."""
+        for suspect in SUSPECTS if side != "original" else ():
+            if not problem(self.load(side, text_of([kernel]), suspect.flags), kernel):
+                return f"{' '.join(suspect.flags)} mends it: {suspect.verdict}"
+        return ""
 
     def culprit(self, wrong: Disagreement) -> Disagreement:
         """The same disagreement with as few statements as it takes."""
-        kernel, said = wrong.kernel, wrong.said
+        kernel, said, culprit = wrong.kernel, wrong.said, wrong.culprit
         shrunk = True
         while shrunk:
             shrunk = False
@@ -112,16 +139,15 @@ class Bench:
                     again = self.judged([smaller], [wrong.side])
                 except Broken:
                     continue
-                if again:
-                    kernel, said, shrunk = smaller, again[0].said, True
+                if again and bool(again[0].culprit) == bool(culprit):
+                    kernel, said, culprit, shrunk = smaller, again[0].said, again[0].culprit, True
                     break
-        return Disagreement(kernel, wrong.side, said)
+        return Disagreement(kernel, wrong.side, said, culprit)
 
 
 def problem(module: nvidia.Module | gfx942.Module, kernel: Kernel) -> str:
     """Empty when a launch leaves what the model leaves."""
-    count = kernel.grid * kernel.threads
-    arrays = [np.zeros(count, np.uint64), np.zeros(ACCUMULATORS, np.uint32), np.zeros(ACCUMULATORS, np.uint64)]
+    arrays = [kernel.given, np.zeros(ACCUMULATORS, np.uint32), np.zeros(ACCUMULATORS, np.uint64)]
     options = Options(
         schedule=kernel.seed if kernel.seed % 2 else None, races=True, threads=1, uninitialised=kernel.seed % 4 == 0
     )
@@ -132,5 +158,6 @@ def problem(module: nvidia.Module | gfx942.Module, kernel: Kernel) -> str:
         got = done.output(place)
         if not np.array_equal(got, want):
             bad = np.flatnonzero(got != want)
-            return f"{bad.size} of {want.size} words of {name} differ, first {bad[0]}: {got[bad[0]]:#x}, not {want[bad[0]]:#x}"
+            first = f"first {bad[0]}: {got[bad[0]]:#x}, not {want[bad[0]]:#x}"
+            return f"{bad.size} of {want.size} words of {name} differ, {first}"
     return ""

@@ -6,9 +6,10 @@ one says how long it has to be, one that is far outside that integers lead there
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from porter.validation.cases.argument_rows import TODO
 from porter.validation.draft.init import DraftedCase
@@ -37,26 +38,29 @@ GUESSES = (
     Guess((1, 1, 1), ((128,), (32, 4), (8, 4, 4)), 1),
 )
 _LENGTH, _SIDE = 8192, 64
+_ROOM = 1 << 20
+"""Elements of an array whose rows are known."""
+_SHARED = 48 << 10
 _LONGEST = 1 << 22
 _GROWTHS = 6
 _LINE = re.compile(r'^(\s*")(\w+)( )(\w+)(: )(\w+)(\[)([^\]]*)(\].*)$')
 _PAST = re.compile(r"(\d+) bytes after the end of (?:argument )?(\w+) \((\d+) bytes\)")
-_RACE = "data race"
+_RACE, _OUTSIDE_SHARED = "data race", "outside shared memory"
 _HOPELESS = (Status.BUILD_FAILED, Status.NOT_RUN)
-Search = Generator[DraftedCase, "CaseResult | str", DraftedCase | None]
-"""Yields what to run, and returns what ran."""
-
-
-@dataclass
-class _Filled:
-    """A case on its way: where its arrays have grown to."""
-
-    lengths: dict[int, int] = field(default_factory=dict)
+Search = Generator[DraftedCase, "CaseResult | str", DraftedCase | str]
+"""Yields what to run, and returns what ran, or why the first guess did not."""
 
 
 def can_be_guessed(part: DraftedCase) -> bool:
     """Whether what is missing is a launch, lengths or directions, and no type or template argument."""
     return bool(part.marks) and filled(part, GUESSES[0], {}) is not None
+
+
+def with_shared(part: DraftedCase) -> DraftedCase:
+    """With as much shared memory as a launch can always ask for."""
+    grid, block, *rest = part.after
+    line = f"shared = {_SHARED}"
+    return replace(part, after=(grid, block, line, *rest), notes=(*part.notes, f"nothing tells this: {line}"))
 
 
 def filled(part: DraftedCase, guess: Guess, lengths: Mapping[int, int]) -> DraftedCase | None:
@@ -86,7 +90,7 @@ def filled(part: DraftedCase, guess: Guess, lengths: Mapping[int, int]) -> Draft
 
 def _launch(line: str, word: str, guess: Guess) -> str:
     if word == "shared":
-        return "shared = 16384"
+        return f"shared = {_SHARED >> 1}"
     sides = re.findall(r'"([^"]*)"|(\d+)', line.partition("=")[2])
     chosen = guess.grid if word == "grid" else guess.block[min(len(sides), 3) - 1]
     shown = [
@@ -104,10 +108,8 @@ def _array(line: str, length: int | None) -> str | None:
         return None
     sides = match[8].split(", ")
     usual = _LENGTH if len(sides) == 1 or sum(side == TODO for side in sides) == 1 else _SIDE
-    inner = 1
-    for side in sides[1:]:
-        inner *= int(side) if side.isdigit() else 1
-    first = -(-length // inner) if length is not None else usual
+    inner = math.prod(int(side) for side in sides[1:] if side.isdigit())
+    first = max(1, min(usual, _ROOM // inner)) if length is None else -(-length // inner)
     shown = [str(first if i == 0 else usual) if side == TODO else side for i, side in enumerate(sides)]
     return "".join(match.group(1, 2, 3, 4, 5, 6, 7)) + ", ".join(shown) + match[9]
 
@@ -120,13 +122,15 @@ def _sizes(sizes: Sizes, guess: Guess) -> Sizes:
 
 def search(part: DraftedCase) -> Search:
     """One guess after the other, each with arrays that grow where the original leaves them."""
+    first = ""
     for guess in GUESSES:
         lengths: dict[int, int] = {}
-        quiet = unchecked = False
+        quiet = unchecked = shared = False
         for _ in range(_GROWTHS + 2):
             made = filled(part, guess, lengths)
             if made is None:
-                return None
+                return first
+            made = with_shared(made) if shared else made
             made = made.quiet() if quiet else made
             made = made.unchecked("its threads write to the same places") if unchecked else made
             found = yield made
@@ -134,25 +138,26 @@ def search(part: DraftedCase) -> Search:
                 return made
             status = found.status if isinstance(found, CaseResult) else Status.NOT_RUN
             reason = found.reason if isinstance(found, CaseResult) else found
+            first = first or f"{status.value}: {reason}"
             if status in _HOPELESS and not isinstance(found, str):
-                return None
+                return first
             if status is not Status.FAULT:
                 break
             grown = _grown(part, made, reason, lengths)
             if grown is not None:
                 lengths = grown
+            elif _OUTSIDE_SHARED in reason and not shared and not any(line.startswith("shared") for line in made.after):
+                shared = True
             elif _RACE in reason and not unchecked:
                 unchecked = True
             elif not quiet:
                 quiet = True
             else:
                 break
-    return None
+    return first
 
 
-def _grown(
-    part: DraftedCase, made: DraftedCase, reason: str, lengths: Mapping[int, int]
-) -> dict[int, int] | None:
+def _grown(part: DraftedCase, made: DraftedCase, reason: str, lengths: Mapping[int, int]) -> dict[int, int] | None:
     """The lengths with the one that an access came after the end of; None where that is far outside."""
     past = _PAST.search(reason)
     if past is None:

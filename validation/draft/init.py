@@ -35,6 +35,10 @@ _TERMS = 64
 """Added up in a loop that does not tell how far it runs."""
 _QUIET = re.compile(r'(  "(?:in|inout) \w+: u?int\d+\[[^\]]*\])(?: = (?:integers\(0, .*\)|arange))?(",)$', re.MULTILINE)
 _WORD = re.compile(r"[A-Za-z_]\w*")
+_FEWEST = 257
+_ROOMIER = (8, 32, 100, 1 << 16)
+_LARGE = re.compile(r"(?<![\w.])\d{6,}(?![\w.])")
+_LARGEST_BITS = 17
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,26 @@ class DraftedCase:
         note = f"not all blocks of the program's grid: at most {' x '.join(map(str, most))}"
         line = f"grid = {shown[0] if len(shown) == 1 else '[' + ', '.join(shown) + ']'}"
         return replace(self, after=(line, *rest), notes=(*self.notes, note))
+
+    def roomier(self) -> DraftedCase:
+        """With larger numbers for integers that leave no blocks: the program has its own from elsewhere."""
+        first = self.sizes.tables[0]
+        tables = [
+            tuple(most if value in low and value == int(value) else value for value in first)
+            for low in (frozenset({0}), frozenset(range(_FEWEST)))
+            for most in _ROOMIER
+        ]
+        roomier = Sizes(self.sizes.names, tuple(dict.fromkeys(tables)), 1)
+        return replace(self, sizes=roomier, notes=(*self.notes, "sizes that leave no blocks were made larger"))
+
+    def shrunk(self) -> DraftedCase:
+        """With the large numbers of the program's constants divided by one that leaves them fit to run."""
+        numbers = [int(text) for line in self.after for text in _LARGE.findall(line)]
+        by = 1 << max(0, max(numbers, default=0).bit_length() - _LARGEST_BITS)
+        if by == 1:
+            return self
+        lines = tuple(_LARGE.sub(lambda match: str(int(match[0]) // by), line) for line in self.after)
+        return replace(self, after=lines, notes=(*self.notes, f"the program's numbers of six digits, divided by {by}"))
 
     @property
     def marks(self) -> tuple[str, ...]:

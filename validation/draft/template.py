@@ -96,7 +96,9 @@ def _assumed(parameter: str) -> str | None:
     if kind in ("typename", "class"):
         if re.search(r"index|idx|int|offset|size", name, re.IGNORECASE):
             return "int"
-        is_type = re.fullmatch(r"T\d?|[A-Z]|\w*(?:scalar|real|float|data|value|elem|type|_t)\w*|T[A-Z]\w*", name, re.IGNORECASE)
+        is_type = re.fullmatch(
+            r"T\d?|[A-Z]|\w*(?:scalar|real|float|data|value|elem|type|_t)\w*|T[A-Z]\w*", name, re.IGNORECASE
+        )
         return "float" if is_type and not re.search(r"op|func|func?tor|pred", name, re.IGNORECASE) else None
     if kind == "bool":
         return "true"

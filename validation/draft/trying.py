@@ -84,14 +84,17 @@ def _guess(draft: Draft, tried: dict[int, TriedCase], launch_seconds: float, job
     parts = {n: next(one) for n, one in searches.items()}
     while parts:
         whole = tuple(parts.get(n, part) for n, part in enumerate(draft.parts))
-        results = _run(replace(draft, parts=whole), {n: (0,) for n in parts}, launch_seconds, jobs)
+        results = _run(replace(draft, parts=whole), dict.fromkeys(parts, (0,)), launch_seconds, jobs)
         for n in tuple(parts):
             try:
                 parts[n] = searches[n].send(results.get(_name(n, 0), "not run"))
             except StopIteration as ended:
                 del parts[n]
-                if ended.value is not None:
+                if isinstance(ended.value, DraftedCase):
                     tried[n] = TriedCase(ended.value, (0,))
+                else:
+                    reason = " ".join(f"{tried[n].reason}; guessed: {ended.value}".split())[: 2 * _LONGEST]
+                    tried[n] = replace(tried[n], reason=reason)
 
 
 def _try(
@@ -204,6 +207,11 @@ def _planned(part: DraftedCase, draft: Draft) -> _Planned:
     if part.marks:
         return _Planned(part, ())
     threads, refused = _threads(part, draft)
+    for changed in (part.roomier, part.shrunk) if not threads else ():
+        other = changed()
+        found = _threads(other, draft) if other != part and not threads else ({}, "")
+        if found[0]:
+            part, (threads, refused) = other, found
     if threads and min(threads.values()) > _MANY_THREADS:
         part = part.clipped()
         threads, refused = _threads(part, draft)
