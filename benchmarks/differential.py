@@ -77,12 +77,12 @@ def sources(folder: Path) -> Iterator[Path]:
 
 
 def run_folder(folder: Path, work: Path, warps: tuple[str, ...], seconds: float, most: int) -> list[Row]:
-    """The kernels of a program; a kernel that two sources see is run once."""
+    """The kernels of a program; a kernel that two sources see is run once. No warp modes: the original alone."""
     rows: list[Row] = []
     seen: set[str] = set()
     for source in sources(folder):
         try:
-            made = draft(source)
+            made = draft(source, assuming=True)
         except Unusable as error:
             if _MARK.search(source.read_bytes()):
                 rows.append(Row(folder.name, source.name, "", "", "human", str(error)))
@@ -96,7 +96,12 @@ def run_folder(folder: Path, work: Path, warps: tuple[str, ...], seconds: float,
             path = work / "cases" / folder.name / f"{source.relative_to(folder).as_posix().replace('/', '_')}.case.toml"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text("\n".join([made.head(absolute=True), *(one.text for one in runnable)]))
-            rows += _validated(folder, source, path, warps, seconds)
+            if warps:
+                rows += _validated(folder, source, path, warps, seconds)
+            else:
+                rows += [
+                    Row(folder.name, source.name, one.case.kernel, "none", "runs", case=str(path)) for one in runnable
+                ]
     return rows
 
 
@@ -176,7 +181,7 @@ def table(rows: Iterable[Row], warps: tuple[str, ...]) -> str:
         f"| verdict | {' | '.join(warps)} |",
         f"|---|{'---|' * len(warps)}",
     ]
-    for status in dict.fromkeys(["passed", *(row.status for row in kept if row.warp)]):
+    for status in dict.fromkeys(["passed", *(row.status for row in kept if row.warp)]) if warps else ():
         counts = [sum(row.warp == warp and row.status == status for row in kept) for warp in warps]
         lines.append(f"| {status} | {' | '.join(map(str, counts))} |")
     lines.append(f"\nwith notes on races in the original: {len({r.case for r in kept if r.race})}")
@@ -185,7 +190,7 @@ def table(rows: Iterable[Row], warps: tuple[str, ...]) -> str:
         lines.append(f"\n{title}: {sum(reasons.values())}")
         lines += [f"- {count}: {reason}" for reason, count in reasons.most_common(12)]
     lines.append("\nnot passed:")
-    for row in kept:
+    for row in kept if warps else ():
         if row.warp and row.status != "passed":
             lines.append(f"- {row.folder}/{row.source} {row.kernel} {row.warp}: {row.status}: {row.reason[:200]}")
     return "\n".join(lines)
@@ -199,7 +204,7 @@ def main() -> None:
     parser.add_argument("--pattern", default="*-cuda")
     parser.add_argument("--every", type=int, default=1, help="each k-th folder")
     parser.add_argument("--first", type=int, default=0, help="from this one on")
-    parser.add_argument("--warp", default="preserve,native")
+    parser.add_argument("--warp", default="preserve,native", help="empty: only whether the original runs")
     parser.add_argument(
         "--seconds", type=float, default=15.0, help="for a launch of the original; a pair gets twice that"
     )
@@ -207,7 +212,7 @@ def main() -> None:
     parser.add_argument("--again", action="store_true", help="also what has a result")
     parser.add_argument("--only", help="folders whose name matches this expression")
     options = parser.parse_args()
-    warps = tuple(options.warp.split(","))
+    warps = tuple(filter(None, options.warp.split(",")))
     os.environ.setdefault("PORTER_CACHE_DIR", str(options.work / "cache"))
     chosen = sorted(path for path in options.folders.glob(options.pattern) if path.is_dir())
     chosen = chosen[options.first :: options.every]

@@ -1,6 +1,7 @@
 """Bugs planted in right ports, by class, and whether `porter validate` rejects them: `python -m benchmarks.planted`.
 
-Every sample is ported; one place at a time of a kernel or device function of the port is made wrong, and the sample's
+Every sample, or every folder of `--samples` with one source and one case file, is ported; one place at a time of a
+kernel or device function of the port is made wrong, and the sample's
 own cases check the result. A mutant that does not compile does not count. Prints a table by class and the survivors.
 """
 
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import collections
+import functools
 import json
 import random
 import re
@@ -51,11 +53,16 @@ CLASSES: dict[str, tuple[Change, ...]] = {
     "sign or operator": ((r" \+= ", r" -= "), (r" \* ", r" + "), (r"fmaxf\(", r"fminf("), (r" \+ ", r" - ")),
     "start value": ((r"= 0\.0f;", r"= 1.0f;"), (r"= 0;", r"= 1;"), (r"= 0u;", r"= 1u;")),
     "wrong axis": ((r"threadIdx\.x", r"threadIdx.y"), (r"blockIdx\.y", r"blockIdx.x")),
-    "stride": ((r"\+= blockDim\.x", r"+= blockDim.x + 1"), (r"\+= 32\b", r"+= 64"), (r">>= 1", r">>= 2")),
+    "stride": ((r"\+= blockDim\.x", r"+= (blockDim.x + 1)"), (r"\+= 32\b", r"+= 64"), (r">>= 1", r">>= 2")),
     "accuracy": ((r"\bdouble\b", r"float"), (r"(expf|rsqrtf|sqrtf|logf)\(", r"\1(1.0005f * "), (r"1e-5f", r"1e-3f")),
     "half truncated": ((r"__float2half(?:_rn)?\(([^;]+?)\);", _TRUNCATED + ";"),),
     "result not stored": ((r"(\bout|\boutput|\by|\bdst)\[([^\]]+)\] = ", r"if (threadIdx.x != 5) \1[\2] = "),),
-    "shared index": ((r"(\bshared|\btile|\bpartial|\bscratch|\bs)\[(\w+)\]", r"\1[\2 ^ 1]"),),
+    "shared index": (
+        (
+            r"(?<!float )(?<!int )(?<!unsigned )(?<!double )(\bshared|\btile|\bpartial|\bscratch|\bs)\[(\w+)\]",
+            r"\1[\2 ^ 1]",
+        ),
+    ),
 }
 
 
@@ -98,10 +105,10 @@ def mutants(sample: Path, file: str, text: str, chosen: random.Random, most: int
             yield Mutant(sample, file, name, line, *lines, changed)
 
 
-def planted(folder: Path, chosen: random.Random, most: int) -> list[Mutant]:
+def planted(samples: Path, folder: Path, chosen: random.Random, most: int) -> list[Mutant]:
     """The mutants of all samples."""
     made: list[Mutant] = []
-    for sample in sorted(p for p in SAMPLES.iterdir() if p.is_dir() and p.name not in _SKIPPED):
+    for sample in sorted(p for p in samples.iterdir() if p.is_dir() and p.name not in _SKIPPED):
         port = folder / sample.name
         porter("port", str(sample), "-o", str(port))
         for file in sorted(port.glob("*.hip")):
@@ -115,35 +122,54 @@ def porter(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-def verdict(mutant: Mutant, ports: Path) -> str:
-    """`passed`, or why the worst of the sample's cases did not."""
+def statuses(sample: Path, ports: Path, file: str, text: str) -> dict[str, str] | str:
+    """What becomes of each case of a sample with this text in one file of its port; or why nothing does."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder) / "sample"
-        shutil.copytree(mutant.sample, root)
-        for made in (ports / mutant.sample.name).rglob("*"):
-            place = root / made.relative_to(ports / mutant.sample.name)
+        shutil.copytree(sample, root)
+        for made in (ports / sample.name).rglob("*"):
+            place = root / made.relative_to(ports / sample.name)
             if made.is_file() and not place.exists():
                 place.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(made, place)
-        (root / mutant.file).write_text(mutant.text, "utf-8")
+        (root / file).write_text(text, "utf-8")
         for case in root.glob("*.case.toml"):
-            text = case.read_text("utf-8")
-            case.write_text(text.replace("\n[[case]]", f'port = "{mutant.file}"\n\n[[case]]', 1), "utf-8")
+            said = case.read_text("utf-8")
+            at = said.index("\n#" if "\n#" in said[: said.index("[[case]]")] else "\n[[case]]")
+            case.write_text(f'{said[:at]}\nport = "{file}"\n{said[at:]}', "utf-8")
         done = porter("validate", str(root), "--jobs", "1", "--format", "json")
         try:
-            cases = json.loads(done.stdout)["cases"]
+            return {case["name"]: case["status"] for case in json.loads(done.stdout)["cases"]}
         except (ValueError, KeyError):
             return f"not judged: {done.stderr.strip()[:100]}"
-        found = collections.Counter(case["status"] for case in cases)
-        wrong = [status for status in found if status not in ("passed", "not-run")]
-        if "build-failed" in found:
-            return "build-failed"
-        return wrong[0] if wrong else "passed" if found["passed"] else "not-run"
+
+
+@functools.cache
+def sound(sample: Path, ports: Path, file: str) -> frozenset[str]:
+    """The cases that pass with the port as it is."""
+    found = statuses(sample, ports, file, (ports / sample.name / file).read_text("utf-8"))
+    return frozenset() if isinstance(found, str) else frozenset(n for n, s in found.items() if s == "passed")
+
+
+def verdict(mutant: Mutant, ports: Path) -> str:
+    """`passed`, or why the worst of the sample's cases did not."""
+    fine = sound(mutant.sample, ports, mutant.file)
+    if not fine:
+        return "not-run"
+    found = statuses(mutant.sample, ports, mutant.file, mutant.text)
+    if isinstance(found, str):
+        return found
+    counted = collections.Counter(status for name, status in found.items() if name in fine)
+    wrong = [status for status in counted if status not in ("passed", "not-run")]
+    if "build-failed" in counted:
+        return "build-failed"
+    return wrong[0] if wrong else "passed" if counted["passed"] else "not-run"
 
 
 def main(judge: Callable[[Mutant, Path], str] = verdict) -> None:
     """Prints the table."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--samples", type=Path, default=SAMPLES, help="folders with a source and its cases")
     parser.add_argument("--most", type=int, default=1, help="of each class in each file")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--limit", type=int, default=10**6)
@@ -151,7 +177,7 @@ def main(judge: Callable[[Mutant, Path], str] = verdict) -> None:
     options = parser.parse_args()
     chosen = random.Random(options.seed)
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(options.jobs) as pool:
-        made = planted(Path(folder), chosen, options.most)
+        made = planted(options.samples, Path(folder), chosen, options.most)
         chosen.shuffle(made)
         made = made[: options.limit]
         found = []

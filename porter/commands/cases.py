@@ -61,7 +61,7 @@ def init_command(
                 raise Unusable("--try runs originals: machine code has none")
             made, place = draft_objects(source, tuple(kernel or ())), place_beside(source)
         else:
-            made, place = draft(source, tuple(kernel or ())), place_of(source)
+            made, place = draft(source, tuple(kernel or ()), assuming=trying), place_of(source)
         text, said = made.text, f"{made.cases} case{'s' * (made.cases != 1)}"
         is_done = not made.marks
         if trying and isinstance(made, Draft):

@@ -94,7 +94,7 @@ def draft_step(wanted: Wanted, folder: Folder, document: dict[str, Any], result:
             continue  # the project describes it itself
         with _timed(say, f"draft [{number}/{len(paths)}] {path}") as told:
             try:
-                drafted = draft(root / path)
+                drafted = draft(root / path, assuming=wanted.trying)
                 tried: tuple[TriedCase, ...] = ()
                 if wanted.trying:
                     tried = try_sizes(drafted, wanted.seconds, wanted.jobs)

@@ -175,3 +175,23 @@ def test_dpp_swizzles_and_permutes(compile_hip: Compile) -> None:
         assert np.array_equal(got[17][on], read(values, (lane * 7 + 130) % 64, on)[on])
         assert np.all(got[18][on] == values[np.flatnonzero(on)[0]])
         assert not on[37] or np.all(got[19][on] == values[37])
+
+
+VOTES_OF_BLOCKS = """
+extern "C" __global__ void k(int* out, int odd) {
+  int t = threadIdx.x;
+  out[t] = __syncthreads_and(t != odd) + 2 * __syncthreads_or(t == odd) + 4 * __syncthreads_count(t != odd);
+}
+"""
+
+
+@pytest.mark.parametrize("threads", [5, 32, 64, 65, 96, 97, 200])
+@pytest.mark.parametrize("odd", [3, 1000])
+def test_votes_of_partial_blocks(compile_hip: Compile, threads: int, odd: int) -> None:
+    """The device library reads a lane that is not there and drops what it read: no uninitialised value."""
+    done = compile_hip(VOTES_OF_BLOCKS).launch(
+        "k", 1, threads, [np.zeros(threads, np.int32), odd], options=Options(races=True, uninitialised=True)
+    )
+    assert isinstance(done, Ran), done
+    there = odd < threads
+    assert set(done.output(0).tolist()) == {(not there) + 2 * there + 4 * (threads - there)}

@@ -129,6 +129,12 @@ def other_cases() -> list[Case]:
             "b32",
             lambda x, y: sum(abs((x >> s & 255) - (y >> s & 255)) << s for s in range(0, 32, 8)),
         ),
+        Case(  # without a mask of parts, nothing of the third operand shows
+            "vabsdiff2.u32.u32.u32 %d, %a, %b, %c;",
+            three,
+            "b32",
+            lambda x, y, z: sum(abs((x >> s & 0xFFFF) - (y >> s & 0xFFFF)) << s for s in (0, 16)),
+        ),
         Case(
             "vabsdiff2.u32.s32.s32.add %d, %a, %b, %c;",
             three,

@@ -35,6 +35,10 @@ _TERMS = 64
 """Added up in a loop that does not tell how far it runs."""
 _QUIET = re.compile(r'(  "(?:in|inout) \w+: u?int\d+\[[^\]]*\])(?: = (?:integers\(0, .*\)|arange))?(",)$', re.MULTILINE)
 _WORD = re.compile(r"[A-Za-z_]\w*")
+_FEWEST = 257
+_ROOMIER = (8, 32, 100, 1 << 16)
+_LARGE = re.compile(r"(?<![\w.])\d{6,}(?![\w.])")
+_LARGEST_BITS = 17
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,26 @@ class DraftedCase:
         note = f"not all blocks of the program's grid: at most {' x '.join(map(str, most))}"
         line = f"grid = {shown[0] if len(shown) == 1 else '[' + ', '.join(shown) + ']'}"
         return replace(self, after=(line, *rest), notes=(*self.notes, note))
+
+    def roomier(self) -> DraftedCase:
+        """With larger numbers for integers that leave no blocks: the program has its own from elsewhere."""
+        first = self.sizes.tables[0]
+        tables = [
+            tuple(most if value in low and value == int(value) else value for value in first)
+            for low in (frozenset({0}), frozenset(range(_FEWEST)))
+            for most in _ROOMIER
+        ]
+        roomier = Sizes(self.sizes.names, tuple(dict.fromkeys(tables)), 1)
+        return replace(self, sizes=roomier, notes=(*self.notes, "sizes that leave no blocks were made larger"))
+
+    def shrunk(self) -> DraftedCase:
+        """With the large numbers of the program's constants divided by one that leaves them fit to run."""
+        numbers = [int(text) for line in self.after for text in _LARGE.findall(line)]
+        by = 1 << max(0, max(numbers, default=0).bit_length() - _LARGEST_BITS)
+        if by == 1:
+            return self
+        lines = tuple(_LARGE.sub(lambda match: str(int(match[0]) // by), line) for line in self.after)
+        return replace(self, after=lines, notes=(*self.notes, f"the program's numbers of six digits, divided by {by}"))
 
     @property
     def marks(self) -> tuple[str, ...]:
@@ -128,8 +152,8 @@ class Draft:
         return self.text.count(TODO)
 
 
-def draft(source: Path, kernels: tuple[str, ...] = ()) -> Draft:
-    """Cases for the kernels of a file, or for those named."""
+def draft(source: Path, kernels: tuple[str, ...] = (), *, assuming: bool = False) -> Draft:
+    """Cases for the kernels of a file, or for those named; with template arguments that nothing tells, or without."""
     remarks: tuple[str, ...] = ()
     if source.suffix == ".py":
         units, remarks = python_string_units(source)
@@ -147,7 +171,7 @@ def draft(source: Path, kernels: tuple[str, ...] = ()) -> Draft:
         for unit in units
         for kernel in unit.unit.kernels
         if not kernels or kernel.name in kernels
-        for one in instances(unit.unit, kernel)
+        for one in instances(unit.unit, kernel, assuming=assuming)
     ]
     return Draft(source, tuple(parts), units[0].unit.build, remarks)
 
@@ -182,6 +206,7 @@ class _Case:
     def made(self, taken: dict[str, int]) -> DraftedCase:
         """Its lines; equal names get numbers."""
         kernel, launch, host = self.instance.kernel, self.instance.launch, self.unit.host
+        self.notes += [f"{name}: taken to be {self.instance.template[name]}" for name in self.instance.assumed]
         host.varying = None
         first = lines_of(self.unit, self.instance, [])
         host.varying = frozenset(
@@ -190,8 +215,8 @@ class _Case:
         host.sizes.clear()
         arguments = lines_of(self.unit, self.instance, self.notes)
         renamed = _renamed(arguments)
-        grid = self._dimensions(launch.grid if launch else "", renamed)
-        block = self._dimensions(launch.block if launch else "", renamed)
+        grid = self._dimensions(launch.grid if launch else "", renamed, "blockIdx", "gridDim")
+        block = self._dimensions(launch.block if launch else "", renamed, "threadIdx", "blockDim")
         shared = self._side(launch.shared, renamed) if launch and launch.shared.strip() not in ("", "0") else "0"
         shown = [argument.text(lambda value: _shown(value, renamed)) for argument in arguments]
         body = self.unit.body(kernel)
@@ -221,7 +246,7 @@ class _Case:
         taken[plain] = taken.get(plain, 0) + 1
         return f"{plain}_{taken[plain]}" if taken[plain] > 1 else None
 
-    def _dimensions(self, written: str, renamed: Mapping[str, str]) -> list[str]:
+    def _dimensions(self, written: str, renamed: Mapping[str, str], *names: str) -> list[str]:
         launch = self.instance.launch
         position = launch.span.start if launch else 0
         try:
@@ -230,7 +255,13 @@ class _Case:
                 return [self._checked(side, written, renamed) for side in sides]
         except Unknown:
             pass
-        return [self._side(written, renamed)]
+        return [self._side(written, renamed)] if written else [TODO] * self._used(*names)
+
+    def _used(self, *names: str) -> int:
+        """How many dimensions of the launch the kernel asks for."""
+        body = self.unit.reached(self.instance.kernel)
+        found = re.findall(rf"\b(?:{'|'.join(names)})\s*\.\s*([xyz])\b", body)
+        return max((" xyz".index(side) for side in found), default=1)
 
     def _side(self, written: str, renamed: Mapping[str, str]) -> str:
         """A C++ expression as one of a case file; marked, with what was written, where that cannot be."""

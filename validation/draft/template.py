@@ -17,6 +17,8 @@ from porter.validation.draft.unit import SourceText
 from porter.model import Kernel, Launch
 
 _DEEPEST = 6
+ASSUMED_BLOCK = 128
+"""Threads of a block that nothing tells of."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,8 @@ class Instance:
     template: Mapping[str, str]
     given: tuple[str, ...]
     """The arguments as written; empty where they cannot be told."""
+    assumed: tuple[str, ...] = ()
+    """Template parameters that nothing tells, and that were given a value all the same."""
 
     @property
     def name(self) -> str:
@@ -55,8 +59,8 @@ def _has_default(text: str) -> bool:
     return "=" in text
 
 
-def instances(unit: SourceText, kernel: Kernel) -> Iterator[Instance]:
-    """One per distinct set of template arguments."""
+def instances(unit: SourceText, kernel: Kernel, *, assuming: bool = False) -> Iterator[Instance]:
+    """One per distinct set of template arguments; those that nothing tells stay open, or are assumed."""
     seen: set[tuple[str, ...]] = set()
     for launch in kernel.launches or (None,):
         written = _template_arguments(launch)
@@ -71,10 +75,36 @@ def instances(unit: SourceText, kernel: Kernel) -> Iterator[Instance]:
         for name in names:
             if name not in known and (told := _deduced(unit.host, kernel, name, given, position)) is not None:
                 known[name] = told
+        open_ = [p for p in kernel.template_parameters if last_word(p) not in known and not _has_default(p)]
+        assumed = {last_word(p): value for p in open_ if (value := _assumed(p)) is not None} if assuming else {}
         key = tuple(known.get(name, "") for name in names)
         if key not in seen:
             seen.add(key)
-            yield Instance(kernel, launch, known, given)
+            yield Instance(kernel, launch, known | assumed, given, tuple(assumed))
+
+
+_BLOCK_SIZE = re.compile(r"block|thread|tpb|bdim|cta", re.IGNORECASE)
+_WARP_SIZE = re.compile(r"warp", re.IGNORECASE)
+
+
+def _assumed(parameter: str) -> str | None:
+    """A type or a number that many kernels take; nothing for packs, templates and functors."""
+    name = last_word(parameter)
+    kind = " ".join(re.findall(r"\w+", parameter.partition("=")[0])[:-1])
+    if "..." in parameter or "<" in parameter:
+        return None
+    if kind in ("typename", "class"):
+        if re.search(r"index|idx|int|offset|size", name, re.IGNORECASE):
+            return "int"
+        is_type = re.fullmatch(
+            r"T\d?|[A-Z]|\w*(?:scalar|real|float|data|value|elem|type|_t)\w*|T[A-Z]\w*", name, re.IGNORECASE
+        )
+        return "float" if is_type and not re.search(r"op|func|func?tor|pred", name, re.IGNORECASE) else None
+    if kind == "bool":
+        return "true"
+    if re.fullmatch(r"(?:(?:const|unsigned|signed|long|int|short|size_t|std|u?int\d+_t|uint)\s?)+", kind):
+        return str(ASSUMED_BLOCK) if _BLOCK_SIZE.search(name) else "32" if _WARP_SIZE.search(name) else "4"
+    return None
 
 
 def _template_arguments(launch: Launch | None) -> tuple[str, ...]:

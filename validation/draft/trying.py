@@ -12,6 +12,7 @@ from porter.validation.cases.case import LANES, Case, CaseError
 from porter.validation.cases.expression import BadExpression
 from porter.validation.cases.file import load_cases
 from porter.validation.cases.inputs import shape_of
+from porter.validation.draft import guessing
 from porter.validation.draft.init import Draft, DraftedCase
 from porter.validation.draft.types import bytes_of
 from porter.validation.run.plan import Request, validate
@@ -73,7 +74,27 @@ def try_sizes(draft: Draft, launch_seconds: float = 20.0, jobs: int = 1) -> tupl
     racing = {n: open_cases[n][:_AGAIN] for n in faulty if not tried[n].chosen and _RACE in tried[n].reason}
     parts = (p.unchecked(tried[n].reason) if n in racing else p for n, p in enumerate(draft.parts))
     _try(replace(draft, parts=tuple(parts)), racing, tried, launch_seconds, jobs)
+    _guess(draft, tried, launch_seconds, jobs)
     return tuple(tried[number] for number in range(len(draft.parts)))
+
+
+def _guess(draft: Draft, tried: dict[int, TriedCase], launch_seconds: float, jobs: int) -> None:
+    """The cases with something to fill in: guesses, all cases' next ones together, until one runs."""
+    searches = {n: guessing.search(part) for n, part in enumerate(draft.parts) if guessing.can_be_guessed(part)}
+    parts = {n: next(one) for n, one in searches.items()}
+    while parts:
+        whole = tuple(parts.get(n, part) for n, part in enumerate(draft.parts))
+        results = _run(replace(draft, parts=whole), dict.fromkeys(parts, (0,)), launch_seconds, jobs)
+        for n in tuple(parts):
+            try:
+                parts[n] = searches[n].send(results.get(_name(n, 0), "not run"))
+            except StopIteration as ended:
+                del parts[n]
+                if isinstance(ended.value, DraftedCase):
+                    tried[n] = TriedCase(ended.value, (0,))
+                else:
+                    reason = " ".join(f"{tried[n].reason}; guessed: {ended.value}".split())[: 2 * _LONGEST]
+                    tried[n] = replace(tried[n], reason=reason)
 
 
 def _try(
@@ -186,6 +207,11 @@ def _planned(part: DraftedCase, draft: Draft) -> _Planned:
     if part.marks:
         return _Planned(part, ())
     threads, refused = _threads(part, draft)
+    for changed in (part.roomier, part.shrunk) if not threads else ():
+        other = changed()
+        found = _threads(other, draft) if other != part and not threads else ({}, "")
+        if found[0]:
+            part, (threads, refused) = other, found
     if threads and min(threads.values()) > _MANY_THREADS:
         part = part.clipped()
         threads, refused = _threads(part, draft)

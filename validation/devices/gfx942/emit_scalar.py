@@ -91,6 +91,12 @@ class ScalarEmitter(Emitter):
             terms.append("(uint64_t)w->scc_poison")
         if not terms:
             lines = ["const uint64_t bad = 0;"]
+        elif row.mnemonic.startswith("s_cselect"):
+            first, second = (
+                (_scalar_poison_terms([operand], [kind]) or ["0ull"])[0]
+                for operand, kind in zip(given, sources, strict=True)
+            )
+            lines = [f"const uint64_t bad = w->scc_poison ? ~0ull : c ? {first} : {second};"]
         elif _BITWISE.search(row.mnemonic) and len(given) == 2:
             lines = self._bitwise_poison(row, given, sources)
         elif _BITWISE.search(row.mnemonic):

@@ -331,7 +331,10 @@ def dot(op: Lane) -> None:
 
 
 def packed_difference(op: Lane) -> None:
-    """vabsdiff2 and vabsdiff4: absolute differences of the parts of a word, apart or added to a third operand."""
+    """vabsdiff2 and vabsdiff4: absolute differences of the parts of a word, apart or added to a third operand.
+
+    Without a mask of parts nothing of the third operand is left where they stay apart.
+    """
     adds = op.flag("add")
     b_kind, a_kind, kind = op.kind(), op.kind(), op.kind()
     op.finish()
@@ -347,6 +350,6 @@ def packed_difference(op: Lane) -> None:
     if adds:
         op.d(" + ".join([*parts, op.s(3, "u32")]), "u32")
         return
-    if kind != "u32" or not (op.operands[3].kind == "int" and op.operands[3].value == 0):
+    if kind != "u32":
         raise op.fail("form of packed difference")
     op.d(" | ".join(f"{part} << {width * i}" for i, part in enumerate(parts)), "u32")

@@ -1,0 +1,98 @@
+"""`porter cases init --try` for kernels without a launch: guesses that the original takes, each with a comment."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from porter.validation.devices import registry
+from porter.validation.draft.guessing import GUESSES, can_be_guessed, filled, search
+from porter.validation.draft.init import Draft, draft
+from porter.validation.draft.trying import try_sizes
+from porter.validation.verdict.outcome import CaseResult, Status
+
+SOURCE = """
+template <typename T, int BLOCK> __global__ void scale(const T* in, T* out, const int* where, int rows, int cols) {
+  __shared__ T kept[BLOCK];
+  int i = blockIdx.x * BLOCK + threadIdx.x;
+  kept[threadIdx.x] = in[where[threadIdx.x]];
+  __syncthreads();
+  for (int k = 0; k < cols; k++) out[i * cols + k] = kept[threadIdx.x] * k;
+}
+__global__ void turned(float* a, float* b, int pitch) {
+  extern __shared__ float tile[];
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  tile[threadIdx.y * blockDim.x + threadIdx.x] = a[y * pitch + x];
+  __syncthreads();
+  b[x * pitch + y] = tile[threadIdx.y * blockDim.x + threadIdx.x];
+}
+struct Node { float* inside; int count; };
+__global__ void nodes(Node* list) { list[threadIdx.x].count++; }
+"""
+
+
+def drafted(tmp_path: Path, *, assuming: bool = True) -> Draft:
+    path = tmp_path / "k.cu"
+    path.write_text(SOURCE)
+    return draft(path, assuming=assuming)
+
+
+def test_nothing_is_assumed_unasked(tmp_path: Path) -> None:
+    scale, turned, _ = drafted(tmp_path, assuming=False).parts
+    assert scale.kernel == "scale<TODO, TODO>" and not can_be_guessed(scale)
+    assert 'grid = ["TODO", "TODO"]' in turned.after  # as many dimensions as it asks for
+
+
+def test_types_are_not_guessed(tmp_path: Path) -> None:
+    parts = drafted(tmp_path).parts
+    assert [can_be_guessed(part) for part in parts] == [True, True, False]
+
+
+def test_a_guess_says_what_it_is(tmp_path: Path) -> None:
+    scale, turned, _ = drafted(tmp_path).parts
+    made = filled(scale, GUESSES[0], {1: 32768})
+    assert made is not None and made.kernel == "scale<float, 128>" and not made.marks
+    text = made.text()
+    assert "# T: taken to be float" in text and "# nothing tells this: grid = 2" in text
+    assert '"out out: float32[32768]"' in text and "cols = [100]" in text
+    other = filled(turned, GUESSES[1], {})
+    assert other is not None and "block = [16, 16]" in other.after and "grid = [1, 1]" in other.after
+
+
+def _fault(reason: str) -> CaseResult:
+    return CaseResult("k", "k.case.toml", 1, "k.cu", "k", Status.FAULT, reason)
+
+
+def test_an_array_grows_where_the_original_leaves_it(tmp_path: Path) -> None:
+    going = search(drafted(tmp_path).parts[0])
+    next(going)
+    text = going.send(
+        _fault("access outside every allocation: 95 bytes after the end of argument 1 (32768 bytes)")
+    ).text()
+    assert '"out out: float32[16384]"' in text and '"in in: float32[8192]"' in text
+    text = going.send(
+        _fault("access outside every allocation: 99999999999 bytes after the end of argument 0 (9 bytes)")
+    ).text()
+    assert "# integers are 0 and 1 only" in text
+    text = going.send(_fault("access outside shared memory (LDS): at 0x0")).text()
+    assert "shared = 49152" in text
+
+
+def test_what_does_not_compile_is_left(tmp_path: Path) -> None:
+    going = search(drafted(tmp_path).parts[0])
+    next(going)
+    with pytest.raises(StopIteration) as ended:
+        going.send(CaseResult("k", "k.case.toml", 1, "k.cu", "k", Status.BUILD_FAILED, "no such header"))
+    assert ended.value.value == "build-failed: no such header"
+
+
+@pytest.mark.slow
+def test_what_the_original_takes(tmp_path: Path) -> None:
+    reason = registry.why_not("ptx")
+    if reason is not None:
+        pytest.skip(reason)
+    scale, turned, nodes = try_sizes(drafted(tmp_path))
+    assert scale.chosen and turned.chosen and not nodes.chosen
+    assert '"out out: float32[32768]"' in scale.text  # 2 * 128 rows of 100, and what that rounds up to
+    assert "shared = 49152" in turned.text
+    assert "TODO(Node*)" in nodes.text

@@ -1,0 +1,175 @@
+"""Launches, lengths and sizes that nobody wrote down: the original, on a device, says which guess it takes.
+
+A guess is a launch and one number for all sizes; arrays begin with some thousand elements. An access after the end of
+one says how long it has to be, one that is far outside that integers lead there; then the next guess is tried.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, replace
+
+from porter.validation.cases.argument_rows import TODO
+from porter.validation.draft.init import DraftedCase
+from porter.validation.draft.sizes import Sizes
+from porter.validation.draft.template import ASSUMED_BLOCK
+from porter.validation.draft.types import bytes_of
+from porter.validation.verdict.outcome import CaseResult, Status
+
+
+@dataclass(frozen=True)
+class Guess:
+    """A launch by its dimensions, and what sizes are."""
+
+    grid: tuple[int, int, int]
+    block: tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
+    """In one, two and three dimensions."""
+    size: int
+
+
+GUESSES = (
+    Guess((2, 2, 2), ((ASSUMED_BLOCK,), (16, 8), (8, 4, 4)), 100),
+    Guess((1, 1, 1), ((256,), (16, 16), (8, 8, 4)), 33),
+    Guess((1, 1, 1), ((32,), (8, 4), (4, 4, 2)), 16),
+    Guess((1, 1, 1), ((64,), (8, 8), (4, 4, 4)), 4),
+    Guess((1, 1, 1), ((1024,), (32, 32), (16, 8, 8)), 64),
+    Guess((1, 1, 1), ((128,), (32, 4), (8, 4, 4)), 1),
+)
+_LENGTH, _SIDE = 8192, 64
+_ROOM = 1 << 20
+"""Elements of an array whose rows are known."""
+_SHARED = 48 << 10
+_LONGEST = 1 << 22
+_GROWTHS = 6
+_LINE = re.compile(r'^(\s*")(\w+)( )(\w+)(: )(\w+)(\[)([^\]]*)(\].*)$')
+_PAST = re.compile(r"(\d+) bytes after the end of (?:argument )?(\w+) \((\d+) bytes\)")
+_RACE, _OUTSIDE_SHARED = "data race", "outside shared memory"
+_HOPELESS = (Status.BUILD_FAILED, Status.NOT_RUN)
+Search = Generator[DraftedCase, "CaseResult | str", DraftedCase | str]
+"""Yields what to run, and returns what ran, or why the first guess did not."""
+
+
+def can_be_guessed(part: DraftedCase) -> bool:
+    """Whether what is missing is a launch, lengths or directions, and no type or template argument."""
+    return bool(part.marks) and filled(part, GUESSES[0], {}) is not None
+
+
+def with_shared(part: DraftedCase) -> DraftedCase:
+    """With as much shared memory as a launch can always ask for."""
+    grid, block, *rest = part.after
+    line = f"shared = {_SHARED}"
+    return replace(part, after=(grid, block, line, *rest), notes=(*part.notes, f"nothing tells this: {line}"))
+
+
+def filled(part: DraftedCase, guess: Guess, lengths: Mapping[int, int]) -> DraftedCase | None:
+    """The case with a guess in place of what is missing; None where a type or another thing is."""
+    if any(TODO in line for line in part.before):
+        return None
+    notes: list[str] = []
+    lines = [*part.after]
+    place = -1
+    for number, line in enumerate(lines):
+        word = line.partition(" ")[0]
+        place += re.match(r'  (?:"|\{)', line) is not None
+        if TODO not in line:
+            continue
+        if word in ("grid", "block", "shared"):
+            lines[number] = _launch(line, word, guess)
+            notes.append(f"nothing tells this: {lines[number]}")
+        elif (made := _array(line, lengths.get(place))) is not None:
+            lines[number] = made
+            notes.append(f"nothing tells this: {made.strip().strip(',')}")
+        else:
+            return None
+    unknown = any(TODO in line for line in part.after[:2])
+    sizes = _sizes(part.sizes, guess) if unknown else part.sizes
+    return replace(part, after=tuple(lines), sizes=sizes, notes=(*part.notes, *notes))
+
+
+def _launch(line: str, word: str, guess: Guess) -> str:
+    if word == "shared":
+        return f"shared = {_SHARED >> 1}"
+    sides = re.findall(r'"([^"]*)"|(\d+)', line.partition("=")[2])
+    chosen = guess.grid if word == "grid" else guess.block[min(len(sides), 3) - 1]
+    shown = [
+        str(chosen[i]) if TODO in (text or number) else f'"{text}"' if text else number
+        for i, (text, number) in enumerate(sides[:3])
+    ]
+    return f"{word} = {shown[0] if len(shown) == 1 else '[' + ', '.join(shown) + ']'}"
+
+
+def _array(line: str, length: int | None) -> str | None:
+    """An array whose type is known, as long as it has to be."""
+    plain = re.sub(rf"{TODO}\(in, out, inout or scratch\)", "inout", line)
+    match = _LINE.match(plain)
+    if match is None or TODO in match[6] or TODO in match[9]:
+        return None
+    sides = match[8].split(", ")
+    usual = _LENGTH if len(sides) == 1 or sum(side == TODO for side in sides) == 1 else _SIDE
+    inner = math.prod(int(side) for side in sides[1:] if side.isdigit())
+    first = max(1, min(usual, _ROOM // inner)) if length is None else -(-length // inner)
+    shown = [str(first if i == 0 else usual) if side == TODO else side for i, side in enumerate(sides)]
+    return "".join(match.group(1, 2, 3, 4, 5, 6, 7)) + ", ".join(shown) + match[9]
+
+
+def _sizes(sizes: Sizes, guess: Guess) -> Sizes:
+    """Integers are the guess; a float stays what it was."""
+    table = tuple(v if isinstance(v, float) and v != int(v) else guess.size for v in sizes.tables[0])
+    return Sizes(sizes.names, (table,), 1)
+
+
+def search(part: DraftedCase) -> Search:
+    """One guess after the other, each with arrays that grow where the original leaves them."""
+    first = ""
+    for guess in GUESSES:
+        lengths: dict[int, int] = {}
+        quiet = unchecked = shared = False
+        for _ in range(_GROWTHS + 2):
+            made = filled(part, guess, lengths)
+            if made is None:
+                return first
+            made = with_shared(made) if shared else made
+            made = made.quiet() if quiet else made
+            made = made.unchecked("its threads write to the same places") if unchecked else made
+            found = yield made
+            if isinstance(found, CaseResult) and found.status in (Status.PASSED, Status.NONDETERMINISTIC):
+                return made
+            status = found.status if isinstance(found, CaseResult) else Status.NOT_RUN
+            reason = found.reason if isinstance(found, CaseResult) else found
+            first = first or f"{status.value}: {reason}"
+            if status in _HOPELESS and not isinstance(found, str):
+                return first
+            if status is not Status.FAULT:
+                break
+            grown = _grown(part, made, reason, lengths)
+            if grown is not None:
+                lengths = grown
+            elif _OUTSIDE_SHARED in reason and not shared and not any(line.startswith("shared") for line in made.after):
+                shared = True
+            elif _RACE in reason and not unchecked:
+                unchecked = True
+            elif not quiet:
+                quiet = True
+            else:
+                break
+    return first
+
+
+def _grown(part: DraftedCase, made: DraftedCase, reason: str, lengths: Mapping[int, int]) -> dict[int, int] | None:
+    """The lengths with the one that an access came after the end of; None where that is far outside."""
+    past = _PAST.search(reason)
+    if past is None:
+        return None
+    lines = [line for line in made.after if re.match(r'  (?:"|\{)', line)]
+    names = [m[4] if (m := _LINE.match(line)) else "" for line in lines]
+    place = int(past[2]) if past[2].isdigit() else names.index(past[2]) if past[2] in names else -1
+    if not 0 <= place < len(lines) or not (match := _LINE.match(lines[place])):
+        return None
+    before = [line for line in part.after if re.match(r'  (?:"|\{)', line)]
+    wanted = (int(past[1]) + int(past[3])) // max(1, bytes_of(match[6])) + 1
+    longer = max(2 * int(past[3]) // max(1, bytes_of(match[6])), 1 << wanted.bit_length())
+    if TODO not in before[place] or longer > _LONGEST:
+        return None
+    return {**lengths, place: longer}
