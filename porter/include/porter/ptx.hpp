@@ -173,22 +173,22 @@ PORTER_PTX u32 shf_r_clamp(u32 lo, u32 hi, u32 by) {
 }
 
 // Sums that take a carry from the instruction before and give one to the next.
-template <class T> PORTER_PTX T addc_cc(T a, T b, bool& carry) {
+template <class T> PORTER_PTX T carry_addc_cc(T a, T b, bool& carry) {
   T const part = a + b;
   T const sum = part + (carry ? 1u : 0u);
   carry = part < a || sum < part;
   return sum;
 }
-template <class T> PORTER_PTX T subc_cc(T a, T b, bool& borrow) {
+template <class T> PORTER_PTX T carry_subc_cc(T a, T b, bool& borrow) {
   T const part = a - b;
   T const difference = part - (borrow ? 1u : 0u);
   borrow = a < b || part < (borrow ? 1u : 0u);
   return difference;
 }
-template <class T> PORTER_PTX T add_cc(T a, T b, bool& carry) { return carry = false, addc_cc(a, b, carry); }
-template <class T> PORTER_PTX T sub_cc(T a, T b, bool& borrow) { return borrow = false, subc_cc(a, b, borrow); }
-template <class T> PORTER_PTX T addc(T a, T b, bool carry) { return a + b + (carry ? 1u : 0u); }
-template <class T> PORTER_PTX T subc(T a, T b, bool borrow) { return a - b - (borrow ? 1u : 0u); }
+template <class T> PORTER_PTX T carry_add_cc(T a, T b, bool& carry) { return carry = false, carry_addc_cc(a, b, carry); }
+template <class T> PORTER_PTX T carry_sub_cc(T a, T b, bool& borrow) { return borrow = false, carry_subc_cc(a, b, borrow); }
+template <class T> PORTER_PTX T carry_addc(T a, T b, bool carry) { return a + b + (carry ? 1u : 0u); }
+template <class T> PORTER_PTX T carry_subc(T a, T b, bool borrow) { return a - b - (borrow ? 1u : 0u); }
 
 // Video instructions: a part of a register as a number, what is done to it, and where it goes.
 PORTER_PTX s64 part_u8(u32 a, u32 shift) { return a >> shift & 255u; }
