@@ -12,7 +12,7 @@ _TYPES = frozenset({"nv_bfloat16", "__nv_bfloat16", "nv_bfloat162", "__nv_bfloat
 _CUDA = "cuda_bf16.h"
 _HEADER = "porter/bf16.hpp"
 _OLD = Settings(rocm="6.0")
-_ONES = '#include <cuda_bf16.h>\n'
+_ONES = "#include <cuda_bf16.h>\n"
 
 
 class Bfloat16Operators(Rule):
