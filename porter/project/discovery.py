@@ -65,7 +65,7 @@ class Project:
 
 
 def discover(source: Path, choices: Choices) -> Project:
-    """Lists a folder in a fixed order, or takes one file; nothing is read but folders and what looks like CUDA's headers."""
+    """Lists a folder in a fixed order, or takes one file; only folders are read, and what looks like CUDA's headers."""
     if source.is_dir():
         return _folder(source, choices)
     try:

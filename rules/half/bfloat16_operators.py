@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.engine.rule import Effort, Example, Finding, Rule, Settings, Unit, clean
-from porter.model import Span
+from porter.engine.rule import Effort, Example, Finding, Rule, Settings, Span, Unit, clean
 from porter.names.table import version_key
 
 _TYPES = frozenset({"nv_bfloat16", "__nv_bfloat16", "nv_bfloat162", "__nv_bfloat162"})
@@ -18,9 +17,9 @@ _ONES = "#include <cuda_bf16.h>\n"
 class Bfloat16Operators(Rule):
     """Conversions and arithmetic of bfloat16
 
-    CUDA's `__nv_bfloat16` converts from and to numbers and has operators. HIP's `__hip_bfloat16` has the operators since
-    ROCm 6.1 and the conversions since 6.2. For older versions a header of ours stands for HIP's, before anything else
-    includes that, so that templates which are used with `float` and both half types compile.
+    CUDA's `__nv_bfloat16` converts from and to numbers and has operators. HIP's `__hip_bfloat16` has operators
+    since ROCm 6.1 and the conversions since 6.2. For older versions a header of ours stands for HIP's, before anything
+    else includes that, so that templates which are used with `float` and both half types compile.
     """
 
     code = "H004"

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Iterator
 
-from porter.engine.rule import Effort, Finding, Rule, Unit, clean, fixes
-from porter.model import Span
-from porter.source import SourceFile
+from porter.cpp.kept_tokens import tokens_of
+from porter.cpp.lex import Tokens
+from porter.engine.rule import Effort, Finding, Rule, Span, Unit, clean, fixes
 
 _COMPLEX = "<hip/hip_complex.h>"
 _PRIM = "<rocprim/rocprim.hpp>"
@@ -20,7 +19,6 @@ _BRINGS = {
     ),
     _PRIM: re.compile(r"(?:hip)?cub/.*|thrust/.*"),
 }
-_MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(real|imag|warp)(?=[ \t])", re.MULTILINE)
 
 
 class MacroInLibraryHeader(Rule):
@@ -53,27 +51,26 @@ class MacroInLibraryHeader(Rule):
         """One finding per unit and header; what a unit's headers define is found from the unit."""
         if not unit.source.path.endswith(".cu"):
             return
-        sources = (unit.source, *unit.program.headers)
-        macros = {name for one in sources for name in _macros(one)}
+        parts = (unit.tokens, *(tokens_of(one) for one in unit.program.headers))
+        macros = {name for tokens in parts for name in _MEETS.keys() & tokens.names.keys() if _is_macro(tokens, name)}
         for header in sorted({_MEETS[name] for name in macros}):
-            included = {name for one in sources for name in _included(one)}
-            if header.strip("<>") in unit.included or not any(_BRINGS[header].fullmatch(name) for name in included):
+            brings = _BRINGS[header]
+            if header.strip("<>") in unit.included or not any(
+                brings.fullmatch(one.name) for tokens in parts for one in tokens.includes
+            ):
                 continue
             name = min(name for name in macros if _MEETS[name] == header)
             message = f"the macro {name} would meet {header}: it is included ahead of it"
-            yield self.finding(unit, _place(unit), message, Effort.NONE, includes=(header,))
+            first = unit.tokens.includes[0]
+            yield self.finding(unit, Span(first.start, first.end), message, Effort.NONE, includes=(header,))
 
 
-@functools.lru_cache(maxsize=2048)
-def _macros(source: SourceFile) -> frozenset[str]:
-    return frozenset(_MACRO.findall(source.text)) if "define" in source.text else frozenset()
-
-
-@functools.lru_cache(maxsize=2048)
-def _included(source: SourceFile) -> tuple[str, ...]:
-    return tuple(re.findall(r'#[ \t]*include[ \t]*[<"]([^>"\n]+)', source.text))
-
-
-def _place(unit: Unit) -> Span:
-    first = unit.tokens.includes[0]
-    return Span(first.start, first.end)
+def _is_macro(tokens: Tokens, name: str) -> bool:
+    """Whether a name is defined as a macro without parameters."""
+    return any(
+        (directive := tokens.directive_of(index)) is not None
+        and directive.name == "define"
+        and directive.first == index
+        and not (tokens.texts[index + 1] == "(" and tokens.starts[index + 1] == tokens.end(index))
+        for index in tokens.names[name]
+    )
