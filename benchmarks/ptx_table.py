@@ -19,6 +19,7 @@ from tests.ptx.cases_convert import convert_cases
 from tests.ptx.cases_float import float_cases
 from tests.ptx.cases_integer import integer_cases
 from tests.ptx.cases_other import other_cases
+from tests.ptx.cases_packed import both_devices, port_only
 from tests.warp.ptx_forms import STATEMENTS
 
 FORMS = """
@@ -71,7 +72,7 @@ class Form:
 
 def forms() -> list[Form]:
     """Every form: those whose results the tests compare with the definition of the ISA, and one of each other kind."""
-    cases = (*integer_cases(), *float_cases(), *convert_cases(), *other_cases())
+    cases = (*integer_cases(), *float_cases(), *convert_cases(), *other_cases(), *both_devices(), *port_only())
     found = [_case(case.text) for case in cases if ".ftz" not in case.text]
     return [
         *found,
