@@ -22,6 +22,11 @@ from tests.ptx.cases_other import other_cases
 from tests.ptx.cases_packed import both_devices, port_only
 from tests.warp.ptx_forms import STATEMENTS
 
+EXECUTED = frozenset(
+    {*STATEMENTS, *re.findall(r"(?:mbarrier|fence)\.[\w.:]+", " ".join(text for text, _ in STATEMENTS.values()))}
+)
+"""The opcodes in the statements that the tests run."""
+
 FORMS = """
 add.f16x2 r,r,r|sub.bf16 h,h,h|mul.f16x2 r,r,r|fma.rn.f16x2 r,r,r,r|fma.rn.relu.f16x2 r,r,r,r|fma.rn.bf16x2 r,r,r,r|min.f16x2 r,r,r|max.NaN.f16x2 r,r,r
 min.xorsign.abs.f16x2 r,r,r|neg.f16x2 r,r|abs.bf16x2 r,r|ex2.approx.f16x2 r,r|tanh.approx.f16 h,h|tanh.approx.bf16x2 r,r|set.eq.f16x2.f16x2 r,r,r|setp.eq.f16x2 p|q,r,r
@@ -77,7 +82,7 @@ def forms() -> list[Form]:
     return [
         *found,
         *(
-            _form(text.strip(), text.strip().partition(" ")[0] in STATEMENTS)
+            _form(text.strip(), text.strip().partition(" ")[0] in EXECUTED)
             for line in FORMS.strip().splitlines()
             for text in re.split(r"\|(?=[a-z])(?!p\b|q\b)", line)
         ),

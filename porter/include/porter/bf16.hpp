@@ -17,6 +17,7 @@
 
 #ifndef _HIP_INCLUDE_HIP_AMD_DETAIL_HIP_BF16_H_
 #define _HIP_INCLUDE_HIP_AMD_DETAIL_HIP_BF16_H_
+#define PORTER_OLDER_HIP_BF16_H  // what `porter run` puts in that header's place
 #define PORTER_BF16_OPERATORS
 
 #include <hip/hip_runtime.h>
@@ -162,7 +163,7 @@ PORTER_BF16_ONE(hsqrt, h2sqrt, sqrtf(a))
 
 #endif  // what only device code calls
 
-#elif HIP_VERSION_MAJOR < 6 || (HIP_VERSION_MAJOR == 6 && HIP_VERSION_MINOR < 1)
+#elif !defined(PORTER_OLDER_HIP_BF16_H) && (HIP_VERSION_MAJOR < 6 || HIP_VERSION_MINOR < 1)
 #define PORTER_BF16_OPERATORS
 #endif
 
