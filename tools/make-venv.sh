@@ -45,3 +45,5 @@ echo "Fetching ROCm's headers"
     tail -n 3 "$log"
     echo "going on without: samples that use ROCm's libraries are not built, and tests of them are skipped ($log)"
 }
+echo "Fetching the headers of CUDA's libraries"
+"$venv/bin/porter" headers --cuda >>"$log" 2>&1 || echo "going on without: tests of programs that use them are skipped ($log)"

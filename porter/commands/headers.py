@@ -16,19 +16,37 @@ def headers_command(
         Path | None,
         typer.Option(metavar="FILE", help="The wheel itself, for machines that reach no package index."),
     ] = None,
+    cuda: Annotated[
+        bool, typer.Option("--cuda", help="Those of cuBLAS, cuFFT, cuRAND, cuSPARSE, cuSOLVER and NCCL instead.")
+    ] = False,
 ) -> None:
-    """Fetch the headers of HIP and of ROCm's libraries (5 MB), to build ports without a ROCm."""
+    """Fetch the headers of HIP and of ROCm's libraries (5 MB), to build ports without a ROCm; or CUDA's (10 MB)."""
 
     @guarded
     def run() -> int:
         from porter.validation.toolchain.headers import NEWER
         from porter.validation.toolchain.rocm_headers import LIBRARIES, PUBLISHED, fetch
 
+        if cuda:
+            return _cuda(wheel)
         folder = fetch(wheel)
-        print(f"ROCm {PUBLISHED.rocm}, from {PUBLISHED.requirement}: {folder}")
+        print(f"ROCm {PUBLISHED.release}, from {PUBLISHED.requirement}: {folder}")
         print(", ".join(LIBRARIES))
         say(NEWER)
         next_step("porter", "build", "PORT", why="uses them by itself")
         return DONE
 
     raise typer.Exit(run())
+
+
+def _cuda(wheel: Path | None) -> int:
+    from porter.errors import Unusable
+    from porter.validation.toolchain.cuda_headers import PUBLISHED, RELEASE
+    from porter.validation.toolchain.rocm_headers import fetch
+
+    if wheel is not None:
+        raise Unusable("--wheel is that of ROCm's headers; CUDA's are in six: pip install nvidia-cublas, ...")
+    for published in PUBLISHED:
+        print(f"CUDA {RELEASE}, from {published.requirement}: {fetch(None, published)}")
+    next_step("porter", "run", "--compare", why="builds originals with them")
+    return DONE

@@ -143,7 +143,7 @@ def _do_files(work: Work, progress: Progress | None) -> None:
     workers = max(1, min(plan.jobs, len(files) // _FILES_PER_WORKER))
     with Pool(job, workers, len(files)) as pool:
         work.rules = pool.rules | (build_names() if any(f.kind is Kind.BUILD for f in files.values()) else {})
-        tasks = _tasks(work, pool, intact)
+        tasks = _tasks(work, pool, intact, progress)
         _reuse(work, files.keys() - tasks.keys())
         work.changed = True
         _run(work, pool, tasks, progress)
@@ -155,11 +155,11 @@ def _reuse(work: Work, paths: frozenset[str] | set[str]) -> None:
     work.reused = len(paths)
 
 
-def _tasks(work: Work, pool: Pool, intact: frozenset[str]) -> dict[str, Task]:
+def _tasks(work: Work, pool: Pool, intact: frozenset[str], progress: Progress | None) -> dict[str, Task]:
     """One task per file that has to be done."""
     from porter.project.dialects import file_dialects, told_by
 
-    scans, digests = _scanned(work, pool, intact)
+    scans, digests = _scanned(work, pool, intact, progress)
     graph = include_graph(scans, is_cuda_header)
     choices = work.plan.choices
     declared = declared_names(graph, scans)
@@ -194,7 +194,9 @@ def _tasks(work: Work, pool: Pool, intact: frozenset[str]) -> dict[str, Task]:
     return tasks
 
 
-def _scanned(work: Work, pool: Pool, intact: frozenset[str]) -> tuple[dict[str, Scan], dict[str, str | None]]:
+def _scanned(
+    work: Work, pool: Pool, intact: frozenset[str], progress: Progress | None
+) -> tuple[dict[str, Scan], dict[str, str | None]]:
     """The quick look at every C++ file, from the last run where the file is the same."""
     scans: dict[str, Scan] = {}
     digests: dict[str, str | None] = {}
@@ -204,6 +206,8 @@ def _scanned(work: Work, pool: Pool, intact: frozenset[str]) -> tuple[dict[str, 
             scans[path], digests[path] = previous[path].scan, previous[path].sha256
     for found in pool.scan([(path, files[path].size) for path in work.code if path not in intact]):
         scans[found.path], digests[found.path] = found.scan, found.sha256
+        if progress is not None:
+            progress(0, len(files))
     if work.plan.project.single:
         for path, (digest, look) in pool.neighbours(work.code[0]).items():
             scans[path], digests[path] = look, digest

@@ -1,4 +1,7 @@
-"""Progress on stderr: a bar on a terminal; elsewhere a line every ten seconds, and none for what is done before."""
+"""Progress on stderr: a bar on a terminal; elsewhere a line every ten seconds, and none for what is done before.
+
+Of what will take long, the first line comes at once.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,8 @@ from porter.system.quiet import is_quiet
 
 _SECONDS_BETWEEN = 0.1
 _SECONDS_BETWEEN_LINES = 10.0
+_MANY = 5000
+"""Files; fewer are mostly done before the first line is due."""
 
 
 @contextmanager
@@ -91,12 +96,13 @@ def _duration(seconds: float) -> str:
 
 def _lines(what: str) -> Progress:
     began = last = time.monotonic()
+    told_anything = False
 
     def advance(done: int, total: int) -> None:
-        nonlocal last
+        nonlocal last, told_anything
         now = time.monotonic()
-        if now - last >= _SECONDS_BETWEEN_LINES:
-            last = now
+        if now - last >= _SECONDS_BETWEEN_LINES or (total >= _MANY and not told_anything):
+            last, told_anything = now, True
             print(f"{what}: {done:,} of {total:,}, {now - began:.0f} s", file=sys.stderr, flush=True)
 
     return advance

@@ -70,10 +70,13 @@ def scheduler(failures: int = 0) -> Iterator[str]:
     """The address of a scheduler without workers."""
     import dask.config
     import distributed
+    from porter.validation.cluster.dask_backend import with_a_loop
 
     make: Any = distributed
     with dask.config.set({"distributed.scheduler.allowed-failures": failures}):
-        cluster = make.LocalCluster(n_workers=0, dashboard_address=None, host="127.0.0.1", silence_logs=50)
+        cluster = with_a_loop(
+            lambda: make.LocalCluster(n_workers=0, dashboard_address=None, host="127.0.0.1", silence_logs=50)
+        )
     with cluster:
         yield str(cluster.scheduler_address)
 
@@ -109,10 +112,11 @@ def workers(address: str, *each: Sequence[str], cache: Path | None = None) -> It
 def until_there(address: str, count: int) -> None:
     """Waits until a scheduler has so many workers, however slow the machine is."""
     import distributed
+    from porter.validation.cluster.dask_backend import with_a_loop
 
-    with distributed.Client(address) as client:  # type: ignore[no-untyped-call]
+    with with_a_loop(lambda: distributed.Client(address)) as client:  # type: ignore[no-untyped-call]
         deadline = time.monotonic() + 300
-        while len(client.nthreads()) < count and time.monotonic() < deadline:  # type: ignore[no-untyped-call]
+        while len(client.nthreads()) < count and time.monotonic() < deadline:
             time.sleep(0.1)
 
 

@@ -19,7 +19,7 @@ from tests.cluster.running import Nothing, workers
 
 pytest.importorskip("distributed")
 pytest.importorskip("cryptography")
-from porter.validation.cluster.dask_backend import DaskBackend
+from porter.validation.cluster.dask_backend import DaskBackend, with_a_loop
 
 pytestmark = pytest.mark.slow
 
@@ -65,8 +65,10 @@ def _scheduler(folder: Path) -> Iterator[str]:
         tls_client_cert=str(folder / "cert.pem"),
         tls_client_key=str(folder / "key.pem"),
     )
-    cluster = make.LocalCluster(
-        n_workers=0, security=security, protocol="tls://", host="127.0.0.1", dashboard_address=":0", silence_logs=50
+    cluster = with_a_loop(
+        lambda: make.LocalCluster(
+            n_workers=0, security=security, protocol="tls://", host="127.0.0.1", dashboard_address=":0", silence_logs=50
+        )
     )
     with cluster:
         yield str(cluster.scheduler_address)
@@ -97,3 +99,18 @@ def test_with_certificates_the_work_is_done_and_without_nobody_gets_in(tmp_path:
             _backend(address, 3.0)
         with pytest.raises(Unusable, match="--cluster"):
             _backend(address.replace("tls://", "tcp://"), 3.0)
+
+
+def test_a_loop_that_did_not_start_in_time_is_started_again() -> None:
+    asked: list[int] = []
+
+    def late(often: int) -> str:
+        asked.append(often)
+        assert len(asked) > often
+        return "there"
+
+    assert with_a_loop(lambda: late(1)) == "there"
+    assert len(asked) == 2
+    asked.clear()
+    with pytest.raises(TimeoutError, match="event loop"):
+        with_a_loop(lambda: late(9))

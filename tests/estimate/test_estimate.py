@@ -19,6 +19,7 @@ from porter.validation.estimate.compare import Compared, Time, compared
 from porter.validation.estimate.counters import counters
 from porter.validation.estimate.issue import issue
 from porter.validation.estimate.model import UNTESTED, Estimate, estimate
+from porter.validation.estimate.products import products
 from porter.validation.estimate.work import Launched, Step, lds_cycles, steps, wave_latency
 from typer.testing import CliRunner
 
@@ -71,6 +72,54 @@ extern "C" __global__ void wide(const int *entry, float4 *c) {
     room[threadIdx.x] = float4{};
     __syncthreads();
     c[threadIdx.x] = room[entry[threadIdx.x]];
+}
+extern "C" __global__ void meeting(float *a, float *c, int n) {
+    __shared__ float room[256];
+    float v = 0;
+    for (int i = 0; i < 64; i++) {
+        room[threadIdx.x] = v;
+        __syncthreads();
+        v += room[(threadIdx.x + n) & 255];
+        __syncthreads();
+    }
+    c[ID] = v;
+}
+template <typename T, typename S> __device__ void product(const T *a, const T *b, S *c, int n) {
+    __shared__ T left[16][64], right[16][64];
+    int x = threadIdx.x % 16, y = threadIdx.x / 16;
+    int row = blockIdx.x % (n / 64) * 64, column = blockIdx.x / (n / 64) * 64;
+    S sum[4][4] = {};
+    for (int k = 0; k < n; k += 16) {
+        for (int i = 0; i < 4; i++) {
+            left[x][y + 16 * i] = a[(row + y + 16 * i) * n + k + x];
+            right[y][x + 16 * i] = b[(k + y) * n + column + x + 16 * i];
+        }
+        __syncthreads();
+        for (int q = 0; q < 16; q++)
+            for (int i = 0; i < 4; i++)
+                for (int j = 0; j < 4; j++) sum[i][j] += (S)left[q][y * 4 + i] * (S)right[q][x * 4 + j];
+        __syncthreads();
+    }
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 4; j++) c[(row + y * 4 + i) * n + column + x * 4 + j] = sum[i][j];
+}
+extern "C" __global__ void product_f64(const double *a, const double *b, double *c, int n) { product(a, b, c, n); }
+extern "C" __global__ void product_f32(const float *a, const float *b, float *c, int n) { product(a, b, c, n); }
+extern "C" __global__ void product_f16(const _Float16 *a, const _Float16 *b, float *c, int n) { product(a, b, c, n); }
+struct Bf16 {
+    unsigned short bits;
+    __device__ operator float() const { return __uint_as_float(unsigned(bits) << 16); }
+};
+extern "C" __global__ void product_bf16(const Bf16 *a, const Bf16 *b, float *c, int n) { product(a, b, c, n); }
+extern "C" __global__ void times_vector(const double *a, const double *b, double *c, int n) {
+    double sum = 0;
+    for (int k = 0; k < n; k++) sum += a[k * n + ID % n] * b[k];
+    c[ID] = sum;
+}
+extern "C" __global__ void polynomial(const double *a, const double *b, double *c, int n) {
+    double x = a[ID], sum = 0;
+    for (int k = 0; k < n; k++) sum = sum * x + b[k];
+    c[ID] = sum;
 }
 """
 
@@ -135,6 +184,8 @@ def test_what_was_read_before_comes_from_the_nearest_cache(module: Module) -> No
     assert sum(one.l2_requests for one in loads) == 256 * 8 // LINE * min(cus, found.blocks)
     assert sum(one.l2_misses for one in loads) == 256 * 8 // LINE * 8
     assert sum(one.last_misses for one in loads) == 256 * 8 // LINE
+    assert sum(one.other_xcd for one in loads) == 256 * 8 // LINE * 7
+    assert not sum(step.executed.other_xcd for step in steps(copy(module).counters))
 
 
 def test_costs_name_the_cause_and_the_line(module: Module) -> None:
@@ -152,6 +203,40 @@ def test_costs_name_the_cause_and_the_line(module: Module) -> None:
         assert sum(share for _, share in first.places) == pytest.approx(1.0)
     plain = estimate(load("mi300x"), copy(module))
     assert plain.limit == "memory" and not {cost.cause for cost in plain.costs} & causes.keys()
+
+
+def test_barriers_cost_the_wavefronts_that_meet(module: Module) -> None:
+    found = estimated(module, "meeting", np.zeros(N, np.float32), np.zeros(N, np.float32), 3)
+    (barriers,) = [cost for cost in found.costs if cost.cause == "barriers"]
+    assert barriers.nanoseconds > 0.05 * found.nanoseconds
+    assert len(barriers.places) == 2 and all(share == 0.5 for _, share in barriers.places)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "kind", "known", "saves"),
+    [("product_f16", np.float16, True, True), ("product_bf16", np.uint16, True, True),
+     ("product_f64", np.float64, True, False), ("product_f32", np.float32, False, False),
+     ("times_vector", np.float64, False, False), ("polynomial", np.float64, False, False)],
+)  # fmt: skip
+def test_products_of_matrices_are_told_from_other_sums(
+    module: Module, kernel: str, kind: type[np.generic], *, known: bool, saves: bool
+) -> None:
+    """MFMA does f16 eight times and f64 twice as fast as the VALU, f32 no faster; a matrix times a vector is none.
+
+    The product in double here waits for the LDS whatever does it.
+    """
+    n, large = 128, 1 << 15
+    options = Options(uninitialised=False, caches=load("mi300x").caches, count_memory=True)
+    arrays = (np.ones(n * n, kind), np.ones(n * n, kind), np.zeros(n * n, np.float64))
+    ran = module.launch(kernel, n * n // 64 // 64, 256, [*arrays, n], options=options)
+    assert isinstance(ran, Ran), ran
+    found = products(steps(ran.counters))
+    assert bool(found.kinds) is known
+    chip = load("mi300x")
+    many = estimate(chip, Launched(large, 256, ran.counters, n * n // 64 // 64, 8192))
+    costs = [cost for cost in many.costs if cost.cause == "products of matrices without MFMA"]
+    assert bool(costs) is saves
+    assert all(sum(share for _, share in cost.places) == pytest.approx(1.0) for cost in costs)
 
 
 def test_more_work_never_takes_less(module: Module) -> None:

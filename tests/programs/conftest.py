@@ -12,10 +12,14 @@ from porter.validation.devices.core.hostcc import find_host_compiler
 from porter.validation.programs.building import build
 from porter.validation.programs.compare import port_tree
 from porter.validation.programs.compilers import folder
-from porter.validation.programs.sides import CUDA, HIP, Side
+from porter.validation.programs.sides import CUDA, HIP, SIDES, Side
+from porter.validation.toolchain.cuda_headers import fetched_for_cuda
+from porter.validation.toolchain.nvcc import find_nvcc
 from porter.validation.toolchain.result import Missing
 
 HERE = Path(__file__).parent
+_LINKED = {"libraries": {"cuda": ("-lcublas", "-lcufft", "-lcurand"), "hip": ("-lhipblas", "-lhipfft", "-lhiprand")}}
+"""What a program is linked to beside the runtime."""
 
 
 @functools.cache
@@ -31,11 +35,12 @@ def _made(side: Side, name: str, at: str) -> Path | str:
     original, port = work / "original", work / "port"
     original.mkdir(parents=True)
     shutil.copy(HERE / f"{name}.cu", original)
+    linked = _LINKED.get(name, {}).get(side.name, ())
     if side is HIP:
         port_tree(original, port)
-        step, where = ("hipcc", "-O2", f"{name}.hip", "-o", name), port
+        step, where = ("hipcc", "-O2", f"{name}.hip", "-o", name, *linked), port
     else:
-        step, where = ("nvcc", "-O2", f"{name}.cu", "-o", name), original
+        step, where = ("nvcc", "-O2", f"{name}.cu", "-o", name, *linked), original
     done = build(side, where, [step], 300)
     if isinstance(done, Missing):
         return done.reason
@@ -72,6 +77,27 @@ def hip(work: str) -> Path:
 def absent(work: str) -> Path:
     """A program that calls what is not implemented."""
     return _program(CUDA, "absent", work)
+
+
+@functools.cache
+def _lacks_headers() -> str | None:
+    """Why programs with cuBLAS, cuFFT and cuRAND cannot be built; None when they can."""
+    nvcc = find_nvcc()
+    if isinstance(nvcc, Missing):
+        return nvcc.reason
+    folders = [*nvcc.include_dirs, *fetched_for_cuda(), Path(nvcc.path).resolve().parent.parent / "include"]
+    wanted = ("cublas_v2.h", "cufft.h", "curand.h")
+    absent = [name for name in wanted if not any((folder / name).exists() for folder in folders)]
+    return f"no {', '.join(absent)}: porter headers --cuda" if absent else None
+
+
+@pytest.fixture(params=["cuda", "hip"])
+def libraries(request: pytest.FixtureRequest, work: str) -> Path:
+    """libraries.cu on either side."""
+    missing = _lacks_headers() if request.param == "cuda" else None
+    if missing is not None:
+        pytest.skip(missing)
+    return _program(SIDES[request.param], "libraries", work)
 
 
 @pytest.fixture(params=["cuda", "hip"])

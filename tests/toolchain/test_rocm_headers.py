@@ -216,7 +216,7 @@ def test_what_was_fetched_has_the_libraries() -> None:
         pytest.skip("`porter headers` was not run here")
     assert [name for name in LIBRARIES if not (folder / name).is_dir()] == []
     text = (folder / "hip/hip_version.h").read_text()
-    major, minor, _ = PUBLISHED.rocm.split(".")
+    major, minor, _ = PUBLISHED.release.split(".")
     assert f"HIP_VERSION_MAJOR {major}\n" in text
     assert f"HIP_VERSION_MINOR {minor}\n" in text
 

@@ -40,6 +40,7 @@ _SLOWNESS = 5
 _KNOWN_TREES = 256
 _BATCH = 64
 _REMEMBERED_KEYS = 4096
+_STARTS = 3
 _LOCAL = {
     "distributed.scheduler.allowed-failures": 0,
     "distributed.admin.low-level-log-length": 100,
@@ -94,6 +95,17 @@ def _forget_names() -> None:
     from dask.utils import key_split
 
     key_split.cache_clear()
+
+
+def with_a_loop(start: Callable[[], Any]) -> Any:
+    """What runs an event loop in a thread; distributed asserts that the thread runs within ten seconds, which a machine
+    that stands still for a while does not keep."""
+    for _ in range(_STARTS):
+        try:
+            return start()
+        except AssertionError:
+            continue
+    raise TimeoutError("no thread for its event loop")
 
 
 class DaskBackend:
@@ -161,19 +173,23 @@ class DaskBackend:
             logging.getLogger(name).setLevel(logging.CRITICAL)
         try:
             if spec.kind == "dask":
-                return make.Client(spec.address, security=make.Security(), timeout=self._patience, name="porter")
-            with dask.config.set(_LOCAL):
-                self._cluster = make.LocalCluster(
-                    n_workers=jobs,
-                    threads_per_worker=1,
-                    processes=True,
-                    host="127.0.0.1",
-                    dashboard_address=":0",
-                    worker_dashboard_address=None,
-                    security=make.Security.temporary(),  # else any user of this machine could give it orders
-                    silence_logs=logging.CRITICAL,
+                return with_a_loop(
+                    lambda: make.Client(spec.address, security=make.Security(), timeout=self._patience, name="porter")
                 )
-            return make.Client(self._cluster, name="porter")
+            with dask.config.set(_LOCAL):
+                self._cluster = with_a_loop(
+                    lambda: make.LocalCluster(
+                        n_workers=jobs,
+                        threads_per_worker=1,
+                        processes=True,
+                        host="127.0.0.1",
+                        dashboard_address=":0",
+                        worker_dashboard_address=None,
+                        security=make.Security.temporary(),  # else any user of this machine could give it orders
+                        silence_logs=logging.CRITICAL,
+                    )
+                )
+            return with_a_loop(lambda: make.Client(self._cluster, name="porter"))
         except (OSError, TimeoutError, ImportError, ValueError, TypeError) as error:
             if isinstance(error, ModuleNotFoundError):
                 raise

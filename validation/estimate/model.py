@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from porter.validation.estimate.chip import LINE, Chip
+from porter.validation.estimate.products import products
 from porter.validation.estimate.work import (
     Launched,
     Step,
@@ -158,14 +159,15 @@ def _chip_times(chip: Chip, launched: Launched, moved: dict[str, float]) -> dict
     }
 
 
-Change = Callable[[Step], Step]
+Change = Callable[[Step], Step | None]
+"""A step as it would be, None where there would be none."""
 
 
 def _costs(chip: Chip, launched: Launched, program: tuple[Step, ...], found: Estimate) -> tuple[Cost, ...]:
     """Each factor set to its ideal, alone; those that save something, largest first."""
     costs: list[Cost] = []
     for factor in _FACTORS:
-        ideal = _estimate(chip, launched, tuple(factor.ideal(step) for step in program))
+        ideal = _estimate(chip, launched, tuple(one for step in program if (one := factor.ideal(step)) is not None))
         saved = found.nanoseconds - ideal.nanoseconds
         costs.append(Cost(factor.cause, saved, _places(program, factor.weight), factor.remedy))
     full = _estimate(chip, launched, program, float(chip.target.waves_per_simd))
@@ -173,6 +175,10 @@ def _costs(chip: Chip, launched: Launched, program: tuple[Step, ...], found: Est
     costs.append(Cost(f"occupancy, limited by {limited}", found.nanoseconds - full.nanoseconds, (), _FEWER))
     spread = _estimate(chip, replace(launched, counters=replace(launched.counters, hottest=0)), program)
     costs.append(Cost(_CONTENDED, found.nanoseconds - spread.nanoseconds, _places(program, _atomics), _COMBINE))
+    matrix = products(program)
+    on_mfma = _estimate(chip, launched, matrix.on_mfma(program))
+    where = _places(matrix.of(program), lambda step: step.executed.runs * step.issue.cycles)
+    costs.append(Cost(_PRODUCTS, found.nanoseconds - on_mfma.nanoseconds, where, _MFMA))
     even = _estimate(chip, launched, program, whole_blocks=False)
     costs.append(Cost(f"{launched.blocks} blocks on {chip.cus} CUs", found.nanoseconds - even.nanoseconds, (), _BLOCKS))
     least = 0.01 * found.nanoseconds
@@ -210,6 +216,7 @@ def _fewest_lines(step: Step) -> Step:
             l2_requests=math.ceil(one.l2_requests * part),
             l2_misses=math.ceil(one.l2_misses * part),
             last_misses=math.ceil(one.last_misses * part),
+            other_xcd=math.ceil(one.other_xcd * part),
         ),
     )
 
@@ -221,11 +228,21 @@ def _all_lanes(step: Step) -> Step:
     return replace(step, executed=replace(one, runs=math.ceil(one.lanes / 64)))
 
 
-def _no_scratch(step: Step) -> Step:
-    if not step.mnemonic.startswith("scratch_") and step.executed.space != "private":
-        return step
-    nothing = replace(step.executed, runs=0, accesses=0, l2_requests=0, l2_misses=0, last_misses=0)
-    return replace(step, executed=nothing)
+def _no_scratch(step: Step) -> Step | None:
+    return None if step.mnemonic.startswith("scratch_") or step.executed.space == "private" else step
+
+
+def _no_barrier(step: Step) -> Step | None:
+    return None if step.mnemonic == "s_barrier" else step
+
+
+def _one_l2(step: Step) -> Step:
+    one = step.executed
+    return (
+        step
+        if step.writes
+        else replace(step, executed=replace(one, l2_misses=one.l2_misses - one.other_xcd, other_xcd=0))
+    )
 
 
 def _cheap(counter: str) -> Change:
@@ -260,7 +277,15 @@ def _off(step: Step) -> float:
 
 
 def _spilled(step: Step) -> float:
-    return step.executed.accesses - _no_scratch(step).executed.accesses
+    return step.executed.accesses if _no_scratch(step) is None else 0.0
+
+
+def _barriers(step: Step) -> float:
+    return step.executed.runs if _no_barrier(step) is None else 0.0
+
+
+def _elsewhere(step: Step) -> float:
+    return 0.0 if step.writes else step.executed.other_xcd
 
 
 @dataclass(frozen=True)
@@ -272,12 +297,18 @@ class _Factor:
 
 
 _PAD = "pad rows by one element, or permute"
+_ALONE = "blocks of one wavefront, or wavefronts that share nothing, need none; larger tiles need fewer"
+_TOGETHER = "blocks that read the same on one XCD: block i of n as (i % 8) * (n / 8) + i / 8"
+_PRODUCTS = "products of matrices without MFMA"
+_MFMA = "rocWMMA, __builtin_amdgcn_mfma_*, or a library's product (hipBLASLt, Composable Kernel)"
 _NEIGHBOURS = "neighbouring lanes on neighbouring elements, wider loads"
 _FACTORS = (
     _Factor("bank conflicts of the LDS", _PAD, _without_conflicts, lambda step: step.executed.conflicts),
     _Factor("scattered or narrow accesses", _NEIGHBOURS, _fewest_lines, _extra_lines),
     _Factor("lanes that are off", "less divergence; blocks that are multiples of 64", _all_lanes, _off),
     _Factor("spills to scratch", "fewer live values; __launch_bounds__", _no_scratch, _spilled),
+    _Factor("barriers", _ALONE, _no_barrier, _barriers),
+    _Factor("lines that other XCDs have", _TOGETHER, _one_l2, _elsewhere),
     _Factor("transcendentals", "fewer of them, or cheaper forms", _cheap("VALU_TRANS"), _cycles_of("VALU_TRANS")),
     _Factor("arithmetic in double", "float where it is enough", _cheap("VALU_F64"), _cycles_of("VALU_F64")),
 )

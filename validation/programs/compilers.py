@@ -7,8 +7,10 @@ from pathlib import Path
 
 from porter.validation.devices.core.hostcc import HostCompiler, fingerprint
 from porter.validation.programs.dropin import build
+from porter.validation.programs.libraries import STAND_INS, build_stand_in
 from porter.validation.programs.sides import CUDA, HIP, Side
 from porter.validation.toolchain.clang import find_clang, prelude
+from porter.validation.toolchain.cuda_headers import fetched_for_cuda
 from porter.validation.toolchain.headers import include_options
 from porter.validation.toolchain.nvcc import find_nvcc
 from porter.validation.toolchain.programs import Program, find
@@ -56,6 +58,9 @@ def _hip(compiler: HostCompiler) -> dict[str, object] | Missing:
     library = build(HIP, compiler, _LINKED_WITH)
     if isinstance(library, Missing):
         return library
+    beside = _stand_ins(HIP, compiler, _LINKED_WITH)
+    if isinstance(beside, Missing):
+        return beside
     options = ["--offload-arch=gfx942", f"--rocm-device-lib-path={clang.bitcode}", "-mcode-object-version=5"]
     options += ["-std=c++17", "-D__HIP_PLATFORM_AMD__", "-w", "-gline-tables-only"]
     if _is_plain_bfloat16(clang.headers):
@@ -64,7 +69,7 @@ def _hip(compiler: HostCompiler) -> dict[str, object] | Missing:
     return {
         "compiler": clang.path,
         "options": options,
-        "libraries": [f"-L{library}", "-lamdhip64", "-lm", "-lpthread"],
+        "libraries": [f"-L{library}", *beside, "-lamdhip64", "-lm", "-lpthread"],
     }
 
 
@@ -78,13 +83,27 @@ def _cuda(compiler: HostCompiler) -> dict[str, object] | Missing:
     nvcc = find_nvcc()
     if isinstance(nvcc, Missing):
         return Missing(nvcc.reason)
-    folders = list(nvcc.library_dirs)
-    if folders and not any((path / CUDA.library).exists() for path in folders):
-        # pip's packages have the library for running alone: programs are linked to the one that they will run with
-        major = nvcc.version.partition(".")[0]
-        library = build(CUDA, compiler, next(v for v, _ in CUDA.versions if v.partition(".")[0] == major))
-        if isinstance(library, Missing):
-            return library
-        folders.append(library)
-    options = ["-lineinfo", *(f"-I{path}" for path in nvcc.include_dirs), *(f"-L{path}" for path in folders)]
+    major = nvcc.version.partition(".")[0]
+    version = next((v for v, _ in CUDA.versions if v.partition(".")[0] == major), CUDA.versions[-1][0])
+    library = build(CUDA, compiler, version)  # programs are linked to what they will run with
+    if isinstance(library, Missing):
+        return library
+    beside = _stand_ins(CUDA, compiler, version)
+    if isinstance(beside, Missing):
+        return beside
+    options = ["-lineinfo", *(f"-I{path}" for path in nvcc.include_dirs), f"-L{library}", *beside]
+    options += [f"-L{path}" for path in nvcc.library_dirs]
+    options += [word for path in fetched_for_cuda() for word in ("-isystem", str(path))]
     return {"compiler": nvcc.path, "options": options, "libraries": []}
+
+
+def _stand_ins(side: Side, compiler: HostCompiler, version: str) -> list[str] | Missing:
+    """Where the linker finds the libraries that the stand-ins stand for."""
+    folders: list[str] = []
+    for row in STAND_INS:
+        if row.side is side:
+            built = build_stand_in(row, compiler, version)
+            if isinstance(built, Missing):
+                return built
+            folders.append(f"-L{built}")
+    return folders

@@ -16,12 +16,12 @@ from porter.validation.toolchain.result import Missing
 
 from porter.system.folders import is_whole, whole
 
-_NAME = re.compile(r"^    NAME\((\w+)\)", re.MULTILINE)
+_NAME = re.compile(r"^(?:    NAME|CALL)\((\w+)", re.MULTILINE)
 _PER_THREAD = re.compile(r"_pts[zds]$|_spt$")
 _SECONDS = 300.0
 
 
-class _Failed(Exception):
+class BuildFailed(Exception):
     """The host compiler said no."""
 
 
@@ -33,7 +33,7 @@ def build(side: Side, compiler: HostCompiler, version: str) -> Path | Missing:
     try:
         with whole(folder) as made:
             _build(side, compiler, made, version, dict(side.versions)[version])
-    except _Failed as error:
+    except BuildFailed as error:
         return Missing(f"the host compiler failed on {side.library}: {error}")
     return folder
 
@@ -49,7 +49,7 @@ def _build(side: Side, compiler: HostCompiler, folder: Path, version: str, names
     jobs = [([*common, "-O3", str(device)], objects / "device.o")]
     jobs += [([*ours, str(path)], objects / f"{path.stem}.o") for path in side.sources]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        list(pool.map(lambda job: _run([compiler.path, *job[0], "-o", str(job[1])]), jobs))
+        list(pool.map(lambda job: compile_and_link([compiler.path, *job[0], "-o", str(job[1])]), jobs))
     _link(side, compiler, objects, folder, version, names)
     (folder / side.library).symlink_to(f"{side.library}.{version}")
     for path in objects.iterdir():
@@ -57,10 +57,11 @@ def _build(side: Side, compiler: HostCompiler, folder: Path, version: str, names
     objects.rmdir()
 
 
-def _run(command: Sequence[str]) -> None:
+def compile_and_link(command: Sequence[str]) -> None:
+    """Run the host compiler; BuildFailed with what it said."""
     done = invoke(command, _SECONDS)
     if not done.ok:
-        raise _Failed(done.said[-3000:])
+        raise BuildFailed(done.said[-3000:])
 
 
 def defined(objects: Iterable[Path]) -> set[str]:
@@ -102,7 +103,7 @@ def _link(side: Side, compiler: HostCompiler, objects: Path, folder: Path, versi
     command = [compiler.path, "-shared", "-fPIC", "-w", f"-Wl,-soname,{soname}", f"-Wl,--version-script={script}"]
     command += [f"-Wl,--defsym={name}={plain}" for name, plain in same.items() if plain in ours]
     command += [str(objects / "absent.c"), *map(str, files), str(objects / "device.o")]
-    _run([*command, "-o", str(folder / soname), "-lm", "-lpthread", "-ldl"])
+    compile_and_link([*command, "-o", str(folder / soname), "-lm", "-lpthread", "-ldl"])
 
 
 def _script(side: Side, soname: str, names: set[str]) -> str:

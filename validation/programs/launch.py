@@ -19,6 +19,7 @@ from typing import Any
 from porter.validation.devices.core.hostcc import HostCompiler, find_host_compiler
 from porter.validation.estimate.chip import load, load_original
 from porter.validation.programs.dropin import build
+from porter.validation.programs.libraries import STAND_INS, build_stand_in, is_built, kept_libraries
 from porter.validation.programs.outcome import Account, ProgramRun, Verdict, gathered, judge
 from porter.validation.programs.profile import profiled
 from porter.validation.programs.store import translations
@@ -76,7 +77,10 @@ def environment(words: Sequence[str], folder: Path | None, options: Options) -> 
     libraries = _libraries(asked, compiler)
     if isinstance(libraries, Missing):
         return libraries
-    return {**os.environ, **_variables(asked, libraries, compiler, options)}
+    stand_ins = _stand_ins(asked, compiler)
+    if isinstance(stand_ins, Missing):
+        return stand_ins
+    return {**os.environ, **stand_ins[1], **_variables(asked, libraries, stand_ins[0], compiler, options)}
 
 
 def _libraries(asked: Wanted, compiler: HostCompiler) -> list[Path] | Missing:
@@ -89,12 +93,40 @@ def _libraries(asked: Wanted, compiler: HostCompiler) -> list[Path] | Missing:
     return folders
 
 
-def _variables(asked: Wanted, folders: Sequence[Path], compiler: HostCompiler, options: Options) -> dict[str, str]:
+def _stand_ins(asked: Wanted, compiler: HostCompiler) -> tuple[list[Path], dict[str, str]] | Missing:
+    """Folders and variables of those that are needed; a program that may load any gets those that are built."""
+    pairs = asked.stand_ins
+    if not asked.is_certain:
+        pairs = tuple(
+            (row, version)
+            for row in STAND_INS
+            for side, version in asked.libraries
+            if row.side is side and is_built(row, compiler, version)
+        )
+    folders: list[Path] = []
+    variables: dict[str, str] = {}
+    for row, version in pairs:
+        kept = kept_libraries(row)
+        if isinstance(kept, Missing) and not asked.is_certain:
+            continue
+        built = kept if isinstance(kept, Missing) else build_stand_in(row, compiler, version)
+        if isinstance(built, Missing):
+            return built
+        folders.append(built)
+        variables |= kept if isinstance(kept, dict) else {}
+    return folders, variables
+
+
+def _variables(
+    asked: Wanted, folders: Sequence[Path], stand_ins: Sequence[Path], compiler: HostCompiler, options: Options
+) -> dict[str, str]:
     sides = {side.name: side for side, _ in asked.libraries}
     for side in sides.values():
         translations(side, compiler).mkdir(parents=True, exist_ok=True)
     values = {
-        "LD_LIBRARY_PATH": ":".join([*map(str, folders), os.environ.get("LD_LIBRARY_PATH", "")]).rstrip(":"),
+        "LD_LIBRARY_PATH": ":".join([*map(str, (*folders, *stand_ins)), os.environ.get("LD_LIBRARY_PATH", "")]).rstrip(
+            ":"
+        ),
         "PORTER_RUN_PYTHON": sys.executable,
         "PORTER_RUN_SCHEDULE": str(options.schedule),
         "PORTER_RUN_RACES": str(int(options.races)),

@@ -9,6 +9,7 @@ from pathlib import Path
 from elftools.common.exceptions import ELFError
 from elftools.elf.dynamic import DynamicSection
 from elftools.elf.elffile import ELFFile
+from porter.validation.programs.libraries import StandIn, asked_for
 from porter.validation.programs.sides import SIDES, Side
 from porter.validation.toolchain.invoke import invoke
 
@@ -27,6 +28,10 @@ class Wanted:
     """The libraries, as side and version; all there are where a program may load them later."""
 
     libraries: tuple[tuple[Side, str], ...]
+    stand_ins: tuple[tuple[StandIn, str], ...] = ()
+    """Those for libraries that it is linked to, with the version of the runtime."""
+    is_certain: bool = True
+    """False where a program may load any of them later."""
     early: bool = False
     """The program's own paths come before the environment's: the libraries have to be loaded ahead."""
     static: bool = False
@@ -39,17 +44,19 @@ def wanted(program: Path) -> Wanted:
     try:
         with program.open("rb") as file:
             if file.read(4) != b"\x7fELF":
-                return Wanted(every)
+                return Wanted(every, is_certain=False)
             elf = ELFFile(file)
             has_code = elf.get_section_by_name(".nv_fatbin") is not None
             early = _has_rpath(elf)
     except (OSError, ELFError):
-        return Wanted(every)
-    named = {match.groups() for match in _LIBRARY.finditer(_linked(program))}
+        return Wanted(every, is_certain=False)
+    linked = _linked(program)
+    named = {match.groups() for match in _LIBRARY.finditer(linked)}
     found = tuple((side, v) for side, v in every if (side.library, v) in named)
     if not found and has_code:
         return Wanted((), static=True)
-    return Wanted(found or every, early and bool(found))
+    asked = tuple((row, version) for side, version in found for row in asked_for(side, version, linked))
+    return Wanted(found or every, asked, bool(found), early and bool(found))
 
 
 def _has_rpath(elf: ELFFile) -> bool:
@@ -65,5 +72,5 @@ def _linked(program: Path) -> str:
         section = ELFFile(file).get_section_by_name(".dynamic")
         if isinstance(section, DynamicSection):
             tags = [tag for tag in section.iter_tags() if tag.entry.d_tag == "DT_NEEDED"]
-            shown += " ".join(str(getattr(tag, "needed", "")) for tag in tags)
+            shown += " " + " ".join(str(getattr(tag, "needed", "")) for tag in tags)
     return shown

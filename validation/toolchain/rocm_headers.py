@@ -35,15 +35,18 @@ from porter.system.reading import opened
 
 @dataclass(frozen=True)
 class Published:
-    """A wheel with headers of ROCm."""
+    """A wheel with headers of ROCm, or of a library of CUDA's."""
 
     project: str
     version: str
-    rocm: str
+    release: str
+    """Of what the headers belong to: ROCm 6.0.0, CUDA 13.0."""
     folder: str
     """Where in the wheel they are."""
     record: str
     """SHA-256 of its list of files."""
+    home: str = "rocm-headers"
+    """The folder, below that of all, where they go."""
 
     @property
     def requirement(self) -> str:
@@ -54,7 +57,7 @@ class Published:
 PUBLISHED = Published(
     project="tensorflow-rocm",
     version="2.14.0.600",
-    rocm="6.0.0",
+    release="6.0.0",
     folder="tensorflow/include/external/local_config_rocm/rocm/rocm/include/",
     record="7074561e518edcbc79d0819f73c3cdd3fa974ebe3369c09c41ae16ed2a58a396",
 )
@@ -67,7 +70,8 @@ LIBRARIES = (
 """What does not belong to the HIP that a program is linked with."""
 _PLATFORM = (
     *("--only-binary=:all:", "--python-version", "3.11", "--implementation", "cp"),
-    *("--platform", "manylinux2014_x86_64", "--no-deps", "--disable-pip-version-check", "--quiet"),
+    *("--platform", "manylinux2014_x86_64", "--platform", "manylinux_2_27_x86_64"),
+    *("--no-deps", "--disable-pip-version-check", "--quiet"),
 )
 _PIECE = 1 << 20
 _LARGEST_MEMBER = 64 << 20
@@ -83,7 +87,12 @@ _PIP_SECONDS = 1800.0
 
 def fetched() -> Path | None:
     """The include folder that `fetch` made, if it did; `libraries`, beside it, is without HIP itself."""
-    folders = (root / "rocm-headers" / PUBLISHED.rocm for root in _homes())
+    return include_of(PUBLISHED)
+
+
+def include_of(published: Published) -> Path | None:
+    """Where the headers of a wheel are, if they were fetched."""
+    folders = (root / published.home / published.release for root in _homes())
     return next((folder / "include" for folder in folders if _is_there(folder)), None)
 
 
@@ -101,7 +110,7 @@ def _homes() -> Iterator[Path]:
 
 def fetch(wheel: Path | None = None, published: Published = PUBLISHED) -> Path:
     """Get the headers, from a wheel that is at hand or from the index that pip is set up for; return their folder."""
-    target = next(_homes()) / "rocm-headers" / published.rocm
+    target = next(_homes()) / published.home / published.release
     if (target / "include").is_dir() and is_whole(target):
         return target / "include"
     _is_there.cache_clear()
@@ -114,7 +123,7 @@ def fetch(wheel: Path | None = None, published: Published = PUBLISHED) -> Path:
             return target / "include"
         except (OSError, _Different, *_BROKEN) as error:
             reasons.append(str(error) or type(error).__name__)
-    raise Unusable(f"ROCm's headers cannot be fetched: {'; '.join(dict.fromkeys(reasons))}")
+    raise Unusable(f"the headers of {published.requirement} cannot be fetched: {'; '.join(dict.fromkeys(reasons))}")
 
 
 class _Different(Exception):
@@ -132,7 +141,11 @@ def _local(wheel: Path, published: Published, extract: _Extract) -> None:
 
 def _parts(published: Published, extract: _Extract) -> None:
     """Only what is needed of the file, where the server can do that."""
-    with io.BufferedReader(_Remote(_url(published)), _PIECE) as file, zipfile.ZipFile(file) as archive:
+    url = _url(published)
+    if url.startswith("file:"):
+        _local(Path(urllib.request.url2pathname(url.removeprefix("file:"))), published, extract)
+        return
+    with io.BufferedReader(_Remote(url), _PIECE) as file, zipfile.ZipFile(file) as archive:
         extract(archive)
 
 

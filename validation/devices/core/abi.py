@@ -38,7 +38,7 @@ class SiteCount(c.Structure):
         (name, c.c_uint64)
         for name in (
             *("requests", "lanes", "lines", "bytes", "conflicts"),
-            *("accesses", "l2_requests", "l2_misses", "last_misses"),
+            *("accesses", "l2_requests", "l2_misses", "last_misses", "other_xcd"),
         )
     )
 

@@ -16,7 +16,9 @@ typedef struct Cache {
     uint32_t sets, ways, bits; /* bits: sets as a power of two; 0: they are none */
 } Cache;
 
-enum { MARK_BITS = 2, MARKS = 3, COMMON_WAYS = 16 };
+enum { COMMON_WAYS = 16 };
+enum { DIRTY_BITS = 2, DIRTY = 3 };              /* halves of a line that were written */
+enum { OWNER_BITS = 3, OWNER = 7 << DIRTY_BITS }; /* the last level alone: the XCD that asked last */
 
 typedef struct Hot { /* atomics of a line, by lane; count 0: free */
     uint64_t line, count;
@@ -43,35 +45,50 @@ static uint64_t set_of(const Cache *cache, uint64_t line) {
     return cache->bits ? line & (cache->sets - 1) : line % cache->sets;
 }
 
-static inline uint32_t way_of(const uint32_t *entries, uint32_t ways, uint32_t tag) { /* ways: not there */
+static inline uint32_t way_of(const uint32_t *entries, uint32_t ways, uint32_t tag, uint32_t bits) { /* ways: not there */
     uint32_t found = ways;
-    for (uint32_t way = 0; way < ways; way++) found = entries[way] >> MARK_BITS == tag ? way : found;
+    for (uint32_t way = 0; way < ways; way++) found = entries[way] >> bits == tag ? way : found;
     return found;
 }
 
-/* Whether a line is there; afterwards it is, as the set's most recent. What had to go, and was dirty, is returned.
- * A cache without sets is none: everything goes through it. */
-static int cache_touch(Cache *cache, uint64_t line, uint8_t dirty, uint64_t *gone, uint8_t *gone_dirty) {
+/* The entry of a line if it is there, else 0; afterwards it is, as the set's most recent, with `marks` (and what was
+ * written before) in its lowest `bits`. What had to go, and was dirty, is returned. A cache without sets is none:
+ * everything goes through it. */
+static inline __attribute__((always_inline)) uint32_t cache_enter(
+    Cache *cache, uint64_t line, uint32_t marks, uint64_t *gone, uint8_t *gone_dirty, const uint32_t bits) {
     if (!cache->sets) {
-        *gone = line, *gone_dirty = dirty;
+        *gone = line, *gone_dirty = marks & DIRTY;
         return 0;
     }
     uint64_t set = set_of(cache, line);
     uint32_t tag = (uint32_t)(cache->bits ? line >> cache->bits : line / cache->sets) + 1, ways = cache->ways;
     uint32_t *entries = cache->entries + set * ways;
-    tag &= UINT32_MAX >> MARK_BITS;
+    tag &= UINT32_MAX >> bits;
     *gone_dirty = 0;
-    if (entries[0] >> MARK_BITS == tag) {
-        entries[0] |= dirty;
-        return 1;
+    if (entries[0] >> bits == tag) {
+        uint32_t before = entries[0];
+        entries[0] = tag << bits | marks | (before & DIRTY);
+        return before;
     }
-    uint32_t way = ways == COMMON_WAYS ? way_of(entries, COMMON_WAYS, tag) : way_of(entries, ways, tag); /* the first is vector code */
+    uint32_t way = ways == COMMON_WAYS ? way_of(entries, COMMON_WAYS, tag, bits) : way_of(entries, ways, tag, bits); /* the first is vector code */
     uint32_t hit = way < ways, moved = hit ? way : ways - 1, last = entries[moved];
     if (moved == COMMON_WAYS - 1) memmove(entries + 1, entries, (COMMON_WAYS - 1) * sizeof *entries);
     else memmove(entries + 1, entries, moved * sizeof *entries);
-    entries[0] = tag << MARK_BITS | dirty | (hit ? last & MARKS : 0);
-    if (!hit && last) *gone = (uint64_t)((last >> MARK_BITS) - 1) * cache->sets + set, *gone_dirty = last & MARKS;
-    return (int)hit;
+    entries[0] = tag << bits | marks | (hit ? last & DIRTY : 0);
+    if (hit) return last;
+    if (last) *gone = (uint64_t)((last >> bits) - 1) * cache->sets + set, *gone_dirty = last & DIRTY;
+    return 0;
+}
+
+/* Whether a line is in an L1 or L2; afterwards it is. */
+static int cache_touch(Cache *cache, uint64_t line, uint8_t dirty, uint64_t *gone, uint8_t *gone_dirty) {
+    return cache_enter(cache, line, dirty, gone, gone_dirty, DIRTY_BITS) != 0;
+}
+
+/* The same of the last level, for an XCD. */
+static uint32_t last_enter(Cache *last, uint64_t line, uint8_t dirty, uint32_t xcd, uint64_t *gone, uint8_t *gone_dirty) {
+    uint32_t owner = xcd << DIRTY_BITS & OWNER;
+    return cache_enter(last, line, owner | dirty, gone, gone_dirty, DIRTY_BITS + OWNER_BITS);
 }
 
 Caches *core_caches_start(const CacheShape *shape) {
@@ -95,7 +112,7 @@ void core_caches_end(Caches *caches, CacheTotals *totals) {
     for (uint32_t i = 0; caches->l2 && i < caches->shape->xcds; i++) {
         Cache *l2 = &caches->l2[i];
         for (size_t k = 0; l2->room && k < (size_t)l2->sets * l2->ways; k++)
-            caches->totals.written_back += (uint64_t)__builtin_popcount(l2->entries[k] & MARKS);
+            caches->totals.written_back += (uint64_t)__builtin_popcount(l2->entries[k] & DIRTY);
         free(l2->room);
     }
     for (uint32_t i = 0; caches->l1 && i < caches->shape->xcds * caches->shape->cus_per_xcd; i++) free(caches->l1[i].room);
@@ -107,11 +124,11 @@ void core_caches_end(Caches *caches, CacheTotals *totals) {
     free(caches);
 }
 
-static void memory_write(Caches *caches, uint64_t line, uint8_t halves) {
+static void memory_write(Caches *caches, uint64_t line, uint8_t halves, uint32_t xcd) {
     uint64_t gone;
     uint8_t gone_dirty;
     caches->totals.written_back += (uint64_t)__builtin_popcount(halves);
-    cache_touch(&caches->last, line, halves, &gone, &gone_dirty);
+    last_enter(&caches->last, line, halves, xcd, &gone, &gone_dirty);
     caches->totals.memory_writes += (uint64_t)__builtin_popcount(gone_dirty);
 }
 
@@ -119,10 +136,12 @@ static void l2_access(Caches *caches, SiteCount *count, uint32_t xcd, uint64_t l
     uint64_t gone;
     uint8_t gone_dirty;
     if (cache_touch(&caches->l2[xcd], line, dirty, &gone, &gone_dirty)) return;
-    if (gone_dirty) memory_write(caches, gone, gone_dirty);
+    if (gone_dirty) memory_write(caches, gone, gone_dirty, xcd);
     if (!needs_line) return; /* a write needs none from memory: bytes are masked */
     count->l2_misses++;
-    if (!cache_touch(&caches->last, line, 0, &gone, &gone_dirty)) count->last_misses++;
+    uint32_t before = last_enter(&caches->last, line, 0, xcd, &gone, &gone_dirty);
+    if (!before) count->last_misses++;
+    else count->other_xcd += (before & OWNER) >> DIRTY_BITS != xcd;
     caches->totals.memory_writes += (uint64_t)__builtin_popcount(gone_dirty);
 }
 

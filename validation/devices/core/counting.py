@@ -77,5 +77,5 @@ def _writes(launch: abi.Launch) -> tuple[int, int, int, int]:
 
 def _executed(site: CountedSite, runs: int, lanes: int, seen: abi.SiteCount) -> Executed:
     numbers = (seen.requests, seen.lanes, seen.bytes, seen.conflicts)
-    cached = (seen.accesses, seen.l2_requests, seen.l2_misses, seen.last_misses)
+    cached = (seen.accesses, seen.l2_requests, seen.l2_misses, seen.last_misses, seen.other_xcd)
     return Executed(site.site, site.segment, site.space, runs, lanes, *numbers, *cached)

@@ -206,6 +206,8 @@ class Executed:
     """Reads of a line that the L2 did not have."""
     last_misses: int = 0
     """Of these, what the last-level cache did not have either."""
+    other_xcd: int = 0
+    """Of the misses of an L2, what the last-level cache had and another XCD had asked for last."""
 
 
 @dataclass(frozen=True)

@@ -108,6 +108,7 @@ typedef struct FaultRecord {
 typedef struct SiteCount { /* memory instructions only */
     uint64_t requests, lanes, lines, bytes, conflicts;
     uint64_t accesses, l2_requests, l2_misses, last_misses; /* with COUNT_CACHES: of a line; writes to the L2 of a piece */
+    uint64_t other_xcd; /* of the misses of an L2 what the last level has because another XCD asked for it last */
 } SiteCount;
 
 typedef struct CacheShape { /* last_sets 0: no such level. Bytes of a line, and of a piece that is written: powers of two */

@@ -199,7 +199,7 @@ EXPORT int API(MemGetInfo)(size_t *left, size_t *total) {
 enum Way { HOST_TO_HOST, HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE, ANY_WAY };
 
 /* Whether `bytes` at an address lie inside one allocation, if it is the device's; `device`: it has to be. */
-static int is_fine(const char *call, const void *at, size_t bytes, int device) {
+int reaches(const char *call, const void *at, size_t bytes, int device) {
     const Allocation *row = memory_find(at);
     char near[400];
     if (!bytes) return OK;
@@ -215,8 +215,8 @@ int copy(const char *call, void *to, const void *from, size_t bytes, int way) {
     if (way < HOST_TO_HOST || way > ANY_WAY) return fail(call, INVALID_DIRECTION, NULL);
     if (!bytes) return OK;
     if (!to || !from) return fail(call, INVALID_VALUE, "a null pointer");
-    int status = is_fine(call, to, bytes, way == HOST_TO_DEVICE || way == DEVICE_TO_DEVICE);
-    if (!status) status = is_fine(call, from, bytes, way == DEVICE_TO_HOST || way == DEVICE_TO_DEVICE);
+    int status = reaches(call, to, bytes, way == HOST_TO_DEVICE || way == DEVICE_TO_DEVICE);
+    if (!status) status = reaches(call, from, bytes, way == DEVICE_TO_HOST || way == DEVICE_TO_DEVICE);
     if (!status) memmove(to, from, bytes);
     return status;
 }
@@ -239,7 +239,7 @@ EXPORT int API(Memcpy2DAsync)(void *to, size_t tp, const void *from, size_t fp, 
 
 int set_memory(const char *call, void *to, int value, size_t bytes) {
     if (the_sticky) return the_sticky;
-    int status = is_fine(call, to, bytes, 1);
+    int status = reaches(call, to, bytes, 1);
     if (!status) memset(to, value, bytes);
     return status;
 }

@@ -37,6 +37,7 @@ typedef struct Field {
 #define FIELD(name, offset, size, one) {#name, offset, size, one},
 #define SIZE(bytes)
 
+int reaches(const char *call, const void *at, size_t bytes, int device); /* status: the memory is there */
 int copy(const char *call, void *to, const void *from, size_t bytes, int way);
 int set_memory(const char *call, void *to, int value, size_t bytes);
 int queue_keeps(void *stream);

@@ -1,0 +1,26 @@
+/* What libraries beside the runtime ask of it: a stand-in answers their calls on the host (stand_ins/). */
+#include "api.h"
+
+/* 0: the call may be answered now; what streams were asked for before has happened then. */
+EXPORT int porter_answers(const char *library, const char *call, void *stream) {
+    SYNCHRONISED;
+    if (queue_captures(stream)) return refuse(call, "in a stream that captures");
+    stand_in(library, call);
+    return OK;
+}
+
+/* 0: that much memory is there, and the device may use it. */
+EXPORT int porter_reaches(const char *call, const void *at, uint64_t bytes) {
+    BEGIN;
+    return reaches(call, at, bytes, 1);
+}
+
+EXPORT int porter_refuses(const char *call, const char *what) {
+    BEGIN;
+    return refuse(call, what);
+}
+
+EXPORT void porter_notes(const char *text) {
+    BEGIN;
+    note("%s", text);
+}
