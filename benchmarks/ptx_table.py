@@ -29,7 +29,7 @@ EXECUTED = frozenset(
 
 FORMS = """
 add.f16x2 r,r,r|sub.bf16 h,h,h|mul.f16x2 r,r,r|fma.rn.f16x2 r,r,r,r|fma.rn.relu.f16x2 r,r,r,r|fma.rn.bf16x2 r,r,r,r|min.f16x2 r,r,r|max.NaN.f16x2 r,r,r
-min.xorsign.abs.f16x2 r,r,r|neg.f16x2 r,r|abs.bf16x2 r,r|ex2.approx.f16x2 r,r|tanh.approx.f16 h,h|tanh.approx.bf16x2 r,r|set.eq.f16x2.f16x2 r,r,r|setp.eq.f16x2 p|q,r,r
+min.xorsign.abs.f16x2 r,r,r|neg.f16x2 r,r|abs.bf16x2 r,r|ex2.approx.f16x2 r,r|tanh.approx.f16 h,h|tanh.approx.bf16x2 r,r|set.eq.f16x2.f16x2 r,r,r
 ex2.approx.f32 f,f|lg2.approx.f32 f,f|sin.approx.f32 f,f|cos.approx.f32 f,f|tanh.approx.f32 f,f|rcp.approx.ftz.f64 d,d|rsqrt.approx.f32 f,f|rsqrt.approx.ftz.f64 d,d|sqrt.approx.f32 f,f|div.full.f32 f,f,f|div.approx.f32 f,f,f|min.NaN.f32 f,f,f|max.xorsign.abs.f32 f,f,f
 mov.u32 r,r|mov.b64 l,l|mov.b64 {r;r},l|mov.b32 r,{h;h}|mov.b64 l,{r;r}|mov.u32 r,%laneid|mov.u32 r,%warpid|mov.u32 r,%lanemask_lt|mov.u32 r,%smid|mov.u64 l,%clock64|mov.u64 l,%globaltimer|mov.u32 r,%nsmid|mov.u32 r,%dynamic_smem_size|mov.u32 r,%cluster_ctaid.x|mov.u32 r,%gridid
 ld.global.u32 r,[l]|ld.global.nc.v4.f32 {f;f;f;f},[l]|ld.shared.u32 r,[r]|ld.volatile.global.u32 r,[l]|ld.relaxed.sys.u32 r,[l]|ld.acquire.gpu.global.u64 l,[l]|ld.global.cg.u32 r,[l]|ld.global.cv.u32 r,[l]|ld.mmio.relaxed.sys.global.u32 r,[l]|ld.global.L1::no_allocate.L2::256B.u32 r,[l]|ld.const.u32 r,[l]|ldu.global.u32 r,[l]|ld.shared::cluster.u32 r,[r]|ld.weak.global.b128 q,[l]
@@ -99,6 +99,8 @@ def _case(text: str) -> Form:
         inputs.append(Operand(_letter(text, name), "", name))
     del kinds
     template = re.sub(r"%([abcde])\b", lambda m: f"%{places.get(m[1], 0)}", text)
+    if "%q" in template or text.startswith(("set.", "setp.")):
+        template = f".reg .pred q0, q1; {template.replace('%q', 'q0')}"
     return _translated(template, tuple(outputs), tuple(inputs), True)
 
 

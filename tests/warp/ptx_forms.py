@@ -214,6 +214,10 @@ STATEMENTS: dict[str, tuple[str, Expected]] = {
         'asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; vote.sync.ballot.b32 %0, p, %2; }" : "=r"(r) : "r"(v & 1), "r"(~0u));',
         _ballot,
     ),
+    "vote.ballot.b32": (
+        'asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; vote.ballot.b32 %0, p; }" : "=r"(r) : "r"(v & 1));',
+        _ballot,
+    ),
     "vote.sync.all.pred": (
         'asm volatile("{ .reg .pred p, q; setp.ne.u32 p, %1, 0; vote.sync.all.pred q, p, %2; selp.u32 %0, 1, 0, q; }"'
         ' : "=r"(r) : "r"(t < 32 ? 1 : v & 1), "r"(~0u));',

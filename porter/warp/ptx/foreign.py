@@ -24,7 +24,6 @@ ADVICE: tuple[tuple[str, str], ...] = (
     (r"(?:bra|brx|call|ret|exit)(?:\..*)?|.*:", "jumps in assembly are not followed: write the branch in C++"),
     (r"(?:alloca|stacksave|stackrestore)\..*", "no stack in assembly here: declare an array"),
     (r"(?:multimem|red\.async|st\.async|cp\.reduce)\..*", "not on gfx942: use plain accesses and atomics"),
-    (r"vote\..*", "votes without a mask are of CUDA before 9: use __ballot_sync and its kin"),
     (r"mapa\..*|.*cluster.*", "no clusters on gfx942 [thread-block-cluster]"),
     (r"the operand %.*", "gfx942 has no such register: pass the number to the kernel"),
     (r".*\.b128", "no registers of 128 bits here: use two of 64, which no atomic of gfx942 takes together"),
