@@ -329,8 +329,7 @@ def _seen_otherwise(path: str, head: Side, before: Side) -> bool:
     if not is_code(path):
         return head.key_of(path) != before.key_of(path)
     return any(
-        now.get(path) != then.get(path)
-        for now, then in ((head.declared, before.declared), (head.dialects, before.dialects))
+        now.get(path) != then.get(path) for now, then in ((head.shown, before.shown), (head.dialects, before.dialects))
     )
 
 

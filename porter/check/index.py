@@ -26,6 +26,7 @@ from porter.engine.dialect import Dialect, is_named_for_cuda
 from porter.project.dialects import judged
 from porter.project.discovery import Kind, is_code
 from porter.project.records import BuildUse
+from porter.project.reuse import marked
 from porter.system.cache import is_ours
 
 _MOST_KEPT = 4
@@ -258,7 +259,7 @@ def shown_names(
 ) -> tuple[dict[str, Counter[str]], set[str]]:
     """For each file the names that its translation units show with it, counted by units; and units in circles.
 
-    The names alone are what `declared_names` has.
+    They are marked, and come to what `reuse.shown_names` has.
     """
     groups: defaultdict[str, Counter[frozenset[str]]] = defaultdict(Counter)
     loops: set[str] = set()
@@ -270,7 +271,7 @@ def shown_names(
             loops.add(path)
         together = reached_from(graph.edges, (path,))
         seen |= together
-        names = frozenset(name for one in together for name in scans[one].declared)
+        names = frozenset(name for one in together for name in marked(scans[one]))
         if names:
             for one in together:
                 groups[one][names] += 1

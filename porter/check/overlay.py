@@ -31,6 +31,7 @@ from porter.project.dialects import (
 )
 from porter.project.discovery import Entry, Kind, Project
 from porter.project.naming import Names, choose_names
+from porter.project.reuse import Shown, marked, unmarked
 
 Value = TypeVar("Value")
 _CUDA = ".cu"
@@ -155,12 +156,12 @@ class Overlay:
         """The files that include one."""
         return self._users[path] if path in self._users else self._old_users(path)
 
-    def declared(self, path: str) -> tuple[str, ...] | None:
+    def shown(self, path: str) -> Shown | None:
         """The names that its translation units show with it."""
         if path in self._shown:
-            return tuple(sorted(self._shown[path]))
+            return unmarked(self._shown[path])
         row = self._index.row(path)
-        return tuple(sorted(row.shown)) if row is not None else None
+        return unmarked(row.shown) if row is not None else None
 
     def dialect(self, path: str) -> str | None:
         """Whose code it is."""
@@ -335,7 +336,7 @@ class Overlay:
     ) -> None:
         for unit in units:
             together = reached_from(Asked(edges), (unit,))
-            names = {name for one in together if (found := scan(one)) for name in found.declared}
+            names = {name for one in together if (found := scan(one)) for name in marked(found)}
             for one in together if names else ():
                 for name in names:
                     counts[one][name] += by
@@ -411,7 +412,7 @@ class Overlay:
             Asked(self.known),
             IncludeGraph(Asked(self.edges), Asked(self.folders)),
             Asked(self.users),
-            Asked(self.declared),
+            Asked(self.shown),
             Asked(self.dialect),
             whole.shadowing,
             around.flags,

@@ -26,7 +26,7 @@ from porter.project.naming import Names, choose_names
 from porter.project.pool import Job, Outcome, Pool
 from porter.project.port_tree import Progress
 from porter.project.records import BuildUse, FileRecord, Status, from_line
-from porter.project.reuse import declared_names
+from porter.project.reuse import Shown, shown_names
 from porter.project.task import Sink, Task
 from porter.project.writing import sha256
 from porter.settings import Choices
@@ -76,7 +76,8 @@ class Side:
     graph: IncludeGraph
     users: Mapping[str, Sequence[str]]
     """Who includes a file."""
-    declared: Mapping[str, tuple[str, ...]]
+    shown: Mapping[str, Shown]
+    """The names that its translation units show with a file."""
     dialects: Mapping[str, str]
     """Whose code each file is, as far as the project tells."""
     shadowing: tuple[str, ...]
@@ -119,8 +120,8 @@ class Side:
             renamed = sorted(self.names.renamed.items()) if one.use is not None else []
             return [self.machine.key, path, one.sha256, renamed]
         around = [(other, self.known[other].sha256) for other in sorted(self.seen_with((path,)))]
-        declared, dialect = self.declared.get(path, ()), self.dialects.get(path)
-        return [self.key, path, declared, dialect, self.flags_of(path), around]
+        shown, dialect = self.shown.get(path, Shown()), self.dialects.get(path)
+        return [self.key, path, shown, dialect, self.flags_of(path), around]
 
     def flags_of(self, path: str) -> Flags:
         """What a compiler is told for a file, for a header that of the first source that includes it."""
@@ -173,7 +174,7 @@ def side_of(
         known,
         graph,
         graph.users,
-        like.declared if like is not None else declared_names(graph, scans),
+        like.shown if like is not None else shown_names(graph, scans),
         dialects,
         shadows,
         flags,
@@ -299,6 +300,7 @@ def look(
 
 def _task(side: Side, number: int, entry: Entry, choices: Choices) -> Task:
     path, flags = entry.path, side.flags_of(entry.path)
+    shown = side.shown.get(path, Shown())
     known = side.known.get(path)
     folders = (*choices.include_dirs, *flags.include_dirs, *side.graph.search_folders(path))
     return Task(
@@ -309,13 +311,14 @@ def _task(side: Side, number: int, entry: Entry, choices: Choices) -> Task:
         entry.mode,
         side.key_of(path),
         known.scan if known is not None else Scan(),
-        side.declared.get(path, ()),
+        shown.declared,
         None,
         folders if entry.kind is Kind.CODE else (),
         (*choices.defines, *flags.defines),
         apart=path in side.names.apart,
         is_build=entry.kind is Kind.BUILD,
         dialect=side.dialects.get(path),
+        for_amd=shown.for_amd,
     )
 
 

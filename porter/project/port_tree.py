@@ -25,7 +25,7 @@ from porter.project.manifest import settings_json, write_manifest
 from porter.project.naming import Names, choose_names
 from porter.project.plan import Plan, Run, Work
 from porter.project.records import FileRecord, Status, from_line, notice_entry
-from porter.project.reuse import declared_names, file_keys, intact_files, names_for_amd
+from porter.project.reuse import Shown, file_keys, intact_files, shown_names
 from porter.project.support_files import included, place_headers, without_own_files
 from porter.project.task import Task
 
@@ -162,10 +162,9 @@ def _tasks(work: Work, pool: Pool, intact: frozenset[str], progress: Progress | 
     scans, digests = _scanned(work, pool, intact, progress)
     graph = include_graph(scans, is_cuda_header)
     choices = work.plan.choices
-    declared = declared_names(graph, scans)
+    names = shown_names(graph, scans)
     dialects = file_dialects(choices, work.plan.project.root, told_by(work.plan.project), scans, graph)
-    for_amd = names_for_amd(graph, scans)
-    keys = file_keys(work.key, digests, graph, declared, dialects, for_amd)
+    keys = file_keys(work.key, digests, graph, names, dialects)
     flags = flags_of(work.flags, graph)
     tasks: dict[str, Task] = {}
     for number, (path, entry) in enumerate(work.files.items()):
@@ -173,7 +172,7 @@ def _tasks(work: Work, pool: Pool, intact: frozenset[str], progress: Progress | 
         if path in intact and before is not None and before.key == keys.get(path, ""):
             continue
         output = work.names.output(path)
-        told = flags.get(path, NO_FLAGS)
+        told, seen = flags.get(path, NO_FLAGS), names.get(path, Shown())
         tasks[path] = Task(
             number,
             path,
@@ -182,14 +181,14 @@ def _tasks(work: Work, pool: Pool, intact: frozenset[str], progress: Progress | 
             entry.mode,
             keys.get(path, ""),
             scans.get(path, Scan()),
-            declared.get(path, ()),
+            seen.declared,
             before.output_sha256 if before is not None and before.output == output else None,
             (*choices.include_dirs, *told.include_dirs, *graph.search_folders(path)) if path in scans else (),
             (*choices.defines, *told.defines),
             apart=path in work.names.apart,
             is_build=entry.kind is Kind.BUILD,
             dialect=dialects.get(path),
-            for_amd=for_amd.get(path, ()),
+            for_amd=seen.for_amd,
         )
     return tasks
 

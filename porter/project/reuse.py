@@ -10,6 +10,7 @@ import stat
 from collections.abc import Iterable, Mapping
 from itertools import compress
 from pathlib import Path
+from typing import NamedTuple
 
 from porter.cpp.clang.reached_headers import DEEPEST_CHAIN
 from porter.cpp.include_graph import Circles, IncludeGraph, circles, may_be_parsed_through
@@ -78,9 +79,8 @@ def file_keys(
     run_key: str,
     digests: Mapping[str, str | None],
     graph: IncludeGraph,
-    declared: Mapping[str, tuple[str, ...]],
+    names: Mapping[str, Shown],
     dialects: Mapping[str, str],
-    for_amd: Mapping[str, tuple[str, ...]] | None = None,
 ) -> dict[str, str]:
     """For each readable file a digest of what its port depends on.
 
@@ -91,8 +91,7 @@ def file_keys(
     keys: dict[str, str] = {}
     for path, digest in digests.items():
         if digest is not None:
-            names = [declared.get(path, ()), (for_amd or {}).get(path, ())]
-            what = json.dumps([run_key, path, digest, *names, dialects.get(path), seen[path]])
+            what = json.dumps([run_key, path, digest, *names.get(path, Shown()), dialects.get(path), seen[path]])
             keys[path] = sha256(what.encode())
     return keys
 
@@ -135,19 +134,35 @@ def _digest_of(paths: Iterable[str], digests: Mapping[str, str | None]) -> str:
     return sha256(json.dumps([(path, digests.get(path)) for path in paths]).encode())
 
 
-def declared_names(graph: IncludeGraph, scans: Mapping[str, Scan]) -> dict[str, tuple[str, ...]]:
-    """For each file the CUDA-like names declared by a file that some translation unit shows together with it."""
-    found = _together(graph, {path: scan.declared for path, scan in scans.items()})
-    return {path: tuple(sorted(names)) for path, names in found.items()}
+class Shown(NamedTuple):
+    """CUDA-like names that are declared by a file that some translation unit shows together with one."""
+
+    declared: tuple[str, ...] = ()
+    for_amd: tuple[str, ...] = ()
+    """Of these those that are declared for AMD's compiler alone, by whoever declares them."""
 
 
-def names_for_amd(graph: IncludeGraph, scans: Mapping[str, Scan]) -> dict[str, tuple[str, ...]]:
-    """Of these names those that are declared for AMD's compiler alone, by whoever declares them."""
-    if not any(scan.amds for scan in scans.values()):
-        return {}
-    amds = _together(graph, {path: scan.amds for path, scan in scans.items()})
-    others = _together(graph, {path: frozenset(scan.declared).difference(scan.amds) for path, scan in scans.items()})
-    return {path: tuple(sorted(names - others[path])) for path, names in amds.items() if names - others[path]}
+_FOR_AMD = "for AMD: "
+
+
+def marked(scan: Scan) -> tuple[str, ...]:
+    """What a file adds to the names that are seen together, with a mark at those that it declares for AMD alone."""
+    amds = frozenset(scan.amds)
+    return tuple(_FOR_AMD + name if name in amds else name for name in scan.declared)
+
+
+def unmarked(names: Iterable[str]) -> Shown:
+    """What names, marked by all files that are seen together, come to."""
+    plain, amds = set[str](), set[str]()
+    for name in names:
+        (amds if name.startswith(_FOR_AMD) else plain).add(name.removeprefix(_FOR_AMD))
+    return Shown(tuple(sorted(plain | amds)), tuple(sorted(amds - plain)))
+
+
+def shown_names(graph: IncludeGraph, scans: Mapping[str, Scan]) -> dict[str, Shown]:
+    """For each file what is declared by a file that some translation unit shows together with it."""
+    come_to = functools.cache(unmarked)
+    return {path: come_to(names) for path, names in _together(graph, {p: marked(s) for p, s in scans.items()}).items()}
 
 
 def _together(graph: IncludeGraph, names_of: Mapping[str, Iterable[str]]) -> dict[str, frozenset[str]]:

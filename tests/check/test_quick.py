@@ -16,6 +16,7 @@ from porter.check.history import base_named
 from porter.check.quick import both_quickly
 from porter.check.side import Machine, Side
 from porter.check.store import Store
+from porter.project.reuse import Shown
 from porter.settings import Choices
 from tests.check.repositories import SPIN, checked, commit, git, repository, write
 
@@ -30,6 +31,7 @@ TEXTS = (
     "#include <cuda_runtime.h>\n",
     "#include <vector>\n",
     "inline void cudaMine() { }\n",
+    "#ifdef USE_ROCM\n__device__ int atomicAdd(int *p, double v);\n#endif\n",
     SPIN,
 )
 USES = '#include "h.cuh"\nstatic int used() { return f(1); }\n'
@@ -83,7 +85,7 @@ def told(side: Side, paths: set[str]) -> dict[str, object]:
     for path in paths:
         entry, known = side.entries.get(path), side.known.get(path)
         about = [entry.kind if entry else None, known, side.key_of(path), side.flags_of(path)]
-        about += [side.dialects.get(path), side.declared.get(path, ()), side.dependents((path,))]
+        about += [side.dialects.get(path), side.shown.get(path, Shown()), side.dependents((path,))]
         if known is not None and path in side.dialects:
             about += [side.graph.reachable(path), set(side.graph.search_folders(path)), set(side.users.get(path, ()))]
         found[path] = about

@@ -16,7 +16,7 @@ from porter.engine.unit import Unit
 from porter.model import Settings
 from porter.names.table import load_names
 from porter.project.neighbours import looked_at
-from porter.project.reuse import names_for_amd
+from porter.project.reuse import Shown, shown_names
 from porter.source import SourceFile
 
 DECLARED = "max"
@@ -128,9 +128,9 @@ def test_names_for_amd_are_those_that_nobody_else_declares() -> None:
     amds, plain = Scan((), (DECLARED,), amds=(DECLARED,)), Scan((), (DECLARED,))
     user = Scan(("a.h", "b.h"))
     scans = {"k.cu": user, "a.h": amds, "b.h": Scan()}
-    assert names_for_amd(include_graph(scans), scans) == dict.fromkeys(scans, (DECLARED,))
+    assert shown_names(include_graph(scans), scans) == dict.fromkeys(scans, Shown((DECLARED,), (DECLARED,)))
     scans = {"k.cu": user, "a.h": amds, "b.h": plain}
-    assert names_for_amd(include_graph(scans), scans) == {}
+    assert shown_names(include_graph(scans), scans) == dict.fromkeys(scans, Shown((DECLARED,)))
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import strategies as some
 
 from porter.cpp.include_graph import IncludeGraph, include_graph, reached_from
 from porter.cpp.prescan import Scan
-from porter.project.reuse import declared_names, file_keys
+from porter.project.reuse import Shown, file_keys, shown_names
 
 
 def graph_of(**includes: tuple[str, ...]) -> dict[str, Scan]:
@@ -40,7 +40,7 @@ def test_names_are_shared_within_an_island_only() -> None:
         "q/b.cu": Scan(("t.h",)),
         "q/t.h": Scan(),
     }
-    names = declared_names(include_graph(scans), scans)
+    names = {path: found.declared for path, found in shown_names(include_graph(scans), scans).items()}
     assert names == {"p/a.cu": ("cudaX",), "p/s.h": ("cudaX",), "q/b.cu": (), "q/t.h": ()}
 
 
@@ -56,7 +56,7 @@ def test_names_reach_a_header_through_the_sources_that_include_both() -> None:
         "r/ring.h": Scan(("gnir.h",), ("cudaFree",)),
         "r/gnir.h": Scan(("ring.h",)),
     }
-    names = declared_names(include_graph(scans), scans)
+    names = {path: found.declared for path, found in shown_names(include_graph(scans), scans).items()}
     assert names["common/help.h"] == names["common/log.h"] == names["p/a.cu"] == ("cuInit",)
     assert names["q/b.cu"] == ()
     assert names["r/ring.h"] == names["r/gnir.h"] == ("cudaFree",)
@@ -73,7 +73,7 @@ def test_a_cuda_header_is_the_projects_only_where_a_build_would_find_it() -> Non
     graph = include_graph(scans, lambda name: name == "cuda_fp8.h")
     assert graph.edges["src/a.cu"] == ("lib/util.h",)
     assert graph.edges["tests/t/x.cu"] == ("tests/t/include/cuda_fp8.h",)
-    assert declared_names(graph, scans)["src/a.cu"] == ()
+    assert shown_names(graph, scans)["src/a.cu"] == Shown()
 
 
 def test_keys_change_with_what_a_file_depends_on() -> None:
@@ -129,8 +129,8 @@ def test_names_and_keys_of_any_graph(edges: dict[str, tuple[str, ...]], names: d
         path: {name for unit in units if path in reached[unit] for other in reached[unit] for name in names[other]}
         for path in PATHS
     }
-    found = declared_names(graph, {path: Scan((), names[path]) for path in PATHS})
-    assert {path: set(one) for path, one in found.items()} == expected
+    found = shown_names(graph, {path: Scan((), names[path]) for path in PATHS})
+    assert {path: set(one.declared) for path, one in found.items()} == expected
     before = file_keys("", dict.fromkeys(PATHS, "1"), graph, {}, {})
     after = file_keys("", {**dict.fromkeys(PATHS, "1"), "c.cu": "2"}, graph, {}, {})
     seen_with = {path for path in PATHS for one in PATHS if path in reached[one] and "c.cu" in reached[one]}
@@ -142,5 +142,5 @@ def test_a_chain_of_includes_may_be_as_long_as_the_project() -> None:
     paths = [f"{number}.h" for number in range(20_000)]
     graph = IncludeGraph(dict(zip(paths, ((path,) for path in paths[1:]), strict=False)), {})
     scans = {path: Scan() for path in paths} | {paths[-1]: Scan((), ("cudaX",))}
-    assert set(declared_names(graph, scans).values()) == {("cudaX",)}
+    assert set(shown_names(graph, scans).values()) == {Shown(("cudaX",))}
     assert len(set(file_keys("", dict.fromkeys(paths, "1"), graph, {}, {}).values())) == len(paths)
