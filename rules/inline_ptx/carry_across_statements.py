@@ -22,7 +22,7 @@ class CarryAcrossStatements(Rule):
     """
 
     code = "P103"
-    text = "(?i:global|device)|include"
+    text = "(?i:global|device)"
     examples = (
         fixes(
             f"__device__ void f(unsigned &a, unsigned &d) {{ {_ADD} {_ADDC} }}",

@@ -30,7 +30,7 @@ class MacroInLibraryHeader(Rule):
     """
 
     code = "A170"
-    text = r"#[ \t]*include"
+    text = r"(?i:cuda|cub/|thrust/|cublas|cusparse|cufft|cusolver|__global__|<<<)"
     examples = (
         fixes(
             "#define real float\n#include <cusparse.h>\nreal *p;",
