@@ -19,11 +19,17 @@ from tests.ptx.cases_convert import convert_cases
 from tests.ptx.cases_float import float_cases
 from tests.ptx.cases_integer import integer_cases
 from tests.ptx.cases_other import other_cases
+from tests.ptx.cases_packed import both_devices, port_only
 from tests.warp.ptx_forms import STATEMENTS
+
+EXECUTED = frozenset(
+    {*STATEMENTS, *re.findall(r"(?:mbarrier|fence)\.[\w.:]+", " ".join(text for text, _ in STATEMENTS.values()))}
+)
+"""The opcodes in the statements that the tests run."""
 
 FORMS = """
 add.f16x2 r,r,r|sub.bf16 h,h,h|mul.f16x2 r,r,r|fma.rn.f16x2 r,r,r,r|fma.rn.relu.f16x2 r,r,r,r|fma.rn.bf16x2 r,r,r,r|min.f16x2 r,r,r|max.NaN.f16x2 r,r,r
-min.xorsign.abs.f16x2 r,r,r|neg.f16x2 r,r|abs.bf16x2 r,r|ex2.approx.f16x2 r,r|tanh.approx.f16 h,h|tanh.approx.bf16x2 r,r|set.eq.f16x2.f16x2 r,r,r|setp.eq.f16x2 p|q,r,r
+min.xorsign.abs.f16x2 r,r,r|neg.f16x2 r,r|abs.bf16x2 r,r|ex2.approx.f16x2 r,r|tanh.approx.f16 h,h|tanh.approx.bf16x2 r,r|set.eq.f16x2.f16x2 r,r,r
 ex2.approx.f32 f,f|lg2.approx.f32 f,f|sin.approx.f32 f,f|cos.approx.f32 f,f|tanh.approx.f32 f,f|rcp.approx.ftz.f64 d,d|rsqrt.approx.f32 f,f|rsqrt.approx.ftz.f64 d,d|sqrt.approx.f32 f,f|div.full.f32 f,f,f|div.approx.f32 f,f,f|min.NaN.f32 f,f,f|max.xorsign.abs.f32 f,f,f
 mov.u32 r,r|mov.b64 l,l|mov.b64 {r;r},l|mov.b32 r,{h;h}|mov.b64 l,{r;r}|mov.u32 r,%laneid|mov.u32 r,%warpid|mov.u32 r,%lanemask_lt|mov.u32 r,%smid|mov.u64 l,%clock64|mov.u64 l,%globaltimer|mov.u32 r,%nsmid|mov.u32 r,%dynamic_smem_size|mov.u32 r,%cluster_ctaid.x|mov.u32 r,%gridid
 ld.global.u32 r,[l]|ld.global.nc.v4.f32 {f;f;f;f},[l]|ld.shared.u32 r,[r]|ld.volatile.global.u32 r,[l]|ld.relaxed.sys.u32 r,[l]|ld.acquire.gpu.global.u64 l,[l]|ld.global.cg.u32 r,[l]|ld.global.cv.u32 r,[l]|ld.mmio.relaxed.sys.global.u32 r,[l]|ld.global.L1::no_allocate.L2::256B.u32 r,[l]|ld.const.u32 r,[l]|ldu.global.u32 r,[l]|ld.shared::cluster.u32 r,[r]|ld.weak.global.b128 q,[l]
@@ -71,12 +77,12 @@ class Form:
 
 def forms() -> list[Form]:
     """Every form: those whose results the tests compare with the definition of the ISA, and one of each other kind."""
-    cases = (*integer_cases(), *float_cases(), *convert_cases(), *other_cases())
+    cases = (*integer_cases(), *float_cases(), *convert_cases(), *other_cases(), *both_devices(), *port_only())
     found = [_case(case.text) for case in cases if ".ftz" not in case.text]
     return [
         *found,
         *(
-            _form(text.strip(), text.strip().partition(" ")[0] in STATEMENTS)
+            _form(text.strip(), text.strip().partition(" ")[0] in EXECUTED)
             for line in FORMS.strip().splitlines()
             for text in re.split(r"\|(?=[a-z])(?!p\b|q\b)", line)
         ),
@@ -93,6 +99,8 @@ def _case(text: str) -> Form:
         inputs.append(Operand(_letter(text, name), "", name))
     del kinds
     template = re.sub(r"%([abcde])\b", lambda m: f"%{places.get(m[1], 0)}", text)
+    if "%q" in template or text.startswith(("set.", "setp.")):
+        template = f".reg .pred q0, q1; {template.replace('%q', 'q0')}"
     return _translated(template, tuple(outputs), tuple(inputs), True)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import os
 import posixpath
+import re
 import stat
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from typing import NamedTuple
 
 from porter.buildfiles.mentions import kind_of_build
 from porter.errors import Unusable
+from porter.names.table import is_cuda_header
 from porter.project.writing import is_temporary
 from porter.settings import Choices, Handling
 from porter.system import git
@@ -21,6 +23,9 @@ _SOURCES = (".cu", ".hip", ".c", ".cc", ".cpp", ".cxx")
 _HEADERS = (".cuh", ".h", ".hh", ".hpp", ".hxx", ".inl", ".inc", ".ipp", ".tcc", ".tpp")
 CODE_SUFFIXES = frozenset((*_SOURCES, *_HEADERS))
 """Files that the rules look at, whatever the case of their suffix."""
+_LICENSE = re.compile(rb"NOTICE TO (?:LICENSEE|USER)")
+_GUARD_BEFORE = 1 << 14
+"""Bytes of a header, its license among them, before which its include guard stands."""
 
 
 class Kind(str, enum.Enum):
@@ -60,7 +65,7 @@ class Project:
 
 
 def discover(source: Path, choices: Choices) -> Project:
-    """Lists a folder in a fixed order, or takes one file; nothing is read but folders."""
+    """Lists a folder in a fixed order, or takes one file; only folders are read, and what looks like CUDA's headers."""
     if source.is_dir():
         return _folder(source, choices)
     try:
@@ -86,6 +91,7 @@ def _folder(root: Path, choices: Choices) -> Project:
     role = _roles(choices, root, hidden)
     entries: list[Entry] = []
     left_out: list[str] = []
+    copies: list[str] = []
     pending = [("", Handling.PORT)]
     while pending:
         folder, inherited = pending.pop()
@@ -101,10 +107,36 @@ def _folder(root: Path, choices: Choices) -> Project:
                 below.append((found.path, handling))
             elif found.kind in (Kind.CODE, Kind.BUILD) and handling is Handling.COPY:
                 found = found._replace(kind=Kind.OTHER)
+            elif found.kind is Kind.CODE and _is_nvidias_header(root, found.path):
+                found = found._replace(kind=Kind.OTHER)
+                copies.append(
+                    f"{found.path} is NVIDIA's own header: copied as it is, and included by nothing that is ported"
+                )
             entries.append(found)
         pending += reversed(below)
     entries.sort(key=lambda entry: os.fsencode(entry.path))
-    return Project(root, tuple(entries), left_out=tuple(sorted(left_out)), notes=notes)
+    return Project(root, tuple(entries), left_out=tuple(sorted(left_out)), notes=(*notes, *sorted(copies)))
+
+
+def _is_nvidias_header(root: Path, path: str) -> bool:
+    """Whether a file is a copy of one of CUDA's headers, which its name, its guard and its license say.
+
+    Stand-ins of the project's own for CPU builds have the name, and at most the guard.
+    """
+    name = path.rpartition("/")[2]
+    if not is_cuda_header(name) and not is_cuda_header(name.removesuffix("pp")):  # cuda_fp16.hpp is half of cuda_fp16.h
+        return False
+    try:
+        with (root / path).open("rb") as file:
+            start = file.read(_GUARD_BEFORE)
+    except OSError:
+        return False  # whoever ports it says so
+    guard = re.escape(name.replace(".", "_").encode())
+    return (
+        b"NVIDIA" in start
+        and _LICENSE.search(start) is not None
+        and re.search(rb"#\s*(?:ifndef|if)\b.*\b_*" + guard + rb"_*\b", start, re.I) is not None
+    )
 
 
 def _ignored(root: Path, choices: Choices) -> tuple[frozenset[str], tuple[str, ...]]:

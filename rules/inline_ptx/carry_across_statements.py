@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes, reports
-from porter.warp.ptx.chains import chains
+from porter.engine.rule import Edit, Effort, Finding, Rule, Span, Unit, clean, fixes, reports
+from porter.warp.ptx.chains import chains, strangers
 from porter.warp.ptx.template import CARRY
 
 _ADD = 'asm volatile("add.cc.u32 %0, %1, %2;" : "=r"(a) : "r"(b), "r"(c));'
@@ -59,3 +59,12 @@ class CarryAcrossStatements(Rule):
             start = unit.tokens.end(head.body)
             edits = (Edit(start, start, f" bool {CARRY} = false;"),)
             yield self.finding(unit, span, f"{name} gets a variable for the carry of its PTX", Effort.NONE, edits)
+        for header, macro in strangers(unit):
+            name = header.path.rpartition("/")[2]
+            place = next((one for one in unit.tokens.includes if one.name.endswith(name)), None)
+            if place is not None:
+                message = (
+                    f"{name} uses {macro}, which passes a carry on, from a header that it does not include: include it "
+                    f"there, and port again, so that its functions get a variable ({CARRY})"
+                )
+                yield self.finding(unit, Span(place.start, place.end), message, Effort.MANUAL)

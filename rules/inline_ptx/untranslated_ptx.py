@@ -12,9 +12,9 @@ from porter.warp.ptx.assembly import Unknown, advice, continues, is_foreign, opc
 class UntranslatedPtx(Rule):
     """Inline PTX without an equivalent
 
-    `wgmma`, `tcgen05` and forms of `mma` that `porter/mma.hpp` lacks, bulk copies, named barriers, mbarriers, clusters,
-    and PTX that is put together from macros or has labels. The finding names the instruction and what takes its place
-    on gfx942, if anything.
+    `wgmma`, `tcgen05` and forms of `mma` that `porter/mma.hpp` lacks, bulk copies, named barriers, bytes that an
+    mbarrier counts, clusters, and PTX that is put together from macros or has labels. The finding names the instruction
+    and what takes its place on gfx942, if anything.
     `bar.sync` with a number other than 0 hands work between groups of warps; gfx942 has one barrier per block, and two
     logical warps share a wavefront, so roles need whole wavefronts of 64 threads.
     """
@@ -31,7 +31,8 @@ class UntranslatedPtx(Rule):
     examples = (
         reports(r'__device__ void f() { asm volatile("bar.sync 1, 64;" ::: "memory"); }'),
         reports(
-            r'__device__ void f(unsigned a) { asm volatile("cp.async.mbarrier.arrive.shared.b64 [%0];" :: "r"(a)); }'
+            r'__device__ void f(unsigned a) { asm volatile("mbarrier.expect_tx.relaxed.cta.shared.b64 [%0], 64;" '
+            r':: "r"(a)); }'
         ),
         reports(r'__device__ void f() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }'),
         clean(r'__device__ int lane() { int x; asm("mov.u32 %0, %%laneid;" : "=r"(x)); return x; }'),

@@ -108,6 +108,37 @@ __global__ void k(int *out, const int *in, int n) {
 }
 """
 
+STD = """
+#include <cuda/std/tuple>
+#include <cuda/std/array>
+#include <cuda/std/limits>
+#include <cuda/std/complex>
+#include <cuda/std/type_traits>
+#include <cuda/functional>
+template <class T, class = cuda::std::enable_if_t<cuda::std::is_floating_point_v<T>>>
+__device__ T half_of(T v) { return cuda::std::min(v / T(2), cuda::std::numeric_limits<T>::max()); }
+__device__ cuda::std::tuple<int, float> both(int i) { return cuda::std::make_tuple(i + 1, half_of(float(i))); }
+template <class Op> __device__ int folded(cuda::std::array<int, 3> const &a, Op op) { return op(op(a[0], a[1]), a[2]); }
+__global__ void k(int *out, float *real) {
+  int const i = threadIdx.x;
+  int first;
+  float second;
+  cuda::std::tie(first, second) = both(i);
+  cuda::std::pair<int, int> p = cuda::std::make_pair(i, first), q{7, 8};
+  cuda::std::swap(p, q);
+  auto [seven, eight] = p;
+  cuda::std::tuple<int, float> t, u(3, 4.0f);
+  t = u;
+  int const old = cuda::std::exchange(cuda::std::get<0>(t), seven + eight);
+  cuda::std::array<int, 3> a{i, 5, first};
+  cuda::std::complex<float> z(second, 1.0f);
+  z = z * z;
+  out[i] = q.first + 1000 * q.second + old + cuda::std::get<0>(t) + folded(a, cuda::std::plus<int>()) +
+           folded(a, cuda::maximum<>{}) + cuda::ceil_div(i, 3) + cuda::std::popcount(unsigned(i));
+  real[i] = cuda::std::real(z) + cuda::std::bit_cast<float>(0x3f800000) + cuda::std::fabs(-cuda::std::get<1>(t));
+}
+"""
+
 
 def run(text: str, grid: int, arguments: list[Any]) -> tuple[Array, ...]:
     """What the arguments are after the port ran, in blocks of 256."""
@@ -147,3 +178,12 @@ def test_pipelines() -> None:
     out = run(PIPELINES, 1, [np.zeros(256 * 7, np.int32), given, np.int32(5)])[0]
     rows = given.reshape(5, 256)[:, ::-1]
     np.testing.assert_array_equal(out, np.concatenate([rows, rows[:1], rows[:1]]).reshape(-1))
+
+
+def test_the_standard_library() -> None:
+    out, real = run(STD, 1, [np.zeros(256, np.int32), np.zeros(256, np.float32)])
+    i = np.arange(256)
+    largest, bits = np.maximum(i + 1, 5), np.array([bin(n).count("1") for n in i])
+    expected = i + 1000 * (i + 1) + 3 + 15 + (i + 5 + i + 1) + largest + -(-i // 3) + bits
+    np.testing.assert_array_equal(out, expected)
+    np.testing.assert_array_equal(real, (i / 2.0) ** 2 - 1 + 1 + 4)

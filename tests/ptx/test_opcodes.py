@@ -11,6 +11,7 @@ from tests.ptx.cases_convert import convert_cases
 from tests.ptx.cases_float import float_cases
 from tests.ptx.cases_integer import integer_cases
 from tests.ptx.cases_other import other_cases
+from tests.ptx.cases_packed import both_devices
 from tests.ptx.conftest import LoadPtx
 from tests.ptx.model import FORMATS
 from tests.ptx.opcodes import kernel, run
@@ -20,6 +21,7 @@ CASES = {
     "others": other_cases(),
     "floats": float_cases(),
     "conversions": convert_cases(),
+    "pairs": both_devices(),
 }
 CHUNK = 40
 

@@ -117,3 +117,29 @@ def test_what_cannot_be_ported(tmp_path: Path) -> None:
     for name, reason in {"none.cu": "No such file", "a.txt": "not a C"}.items():
         with pytest.raises(Unusable, match=f"{name}.*{reason}"):
             discover(tmp_path / name, Choices())
+
+
+NVIDIAS = """/*
+ * Copyright 1993-2020 NVIDIA Corporation.  All rights reserved.
+ *
+ * NOTICE TO LICENSEE:
+ */
+#ifndef __CUDA_FP16_H__
+#define __CUDA_FP16_H__
+#endif
+"""
+
+
+def test_copies_of_cudas_headers_are_not_ported(tmp_path: Path) -> None:
+    """By name, license and guard: a stand-in of the project's own has the name and the guard."""
+    ours = "/* for builds without NVIDIA's toolkit */\n#ifndef __CUDA_FP16_H__\n#endif\n"
+    half = NVIDIAS.replace("FP16_H__", "FP16_HPP__")
+    make_tree(tmp_path, {"a/cuda_fp16.h": NVIDIAS, "a/cuda_fp16.hpp": half, "b/cuda_fp16.h": ours, "c/mine.h": NVIDIAS})
+    found = discover(tmp_path, Choices())
+    assert {path: kind for path, kind in kinds(found).items() if "/" in path} == {
+        "a/cuda_fp16.h": Kind.OTHER,
+        "a/cuda_fp16.hpp": Kind.OTHER,
+        "b/cuda_fp16.h": Kind.CODE,
+        "c/mine.h": Kind.CODE,
+    }
+    assert [note.partition(" ")[0] for note in found.notes] == ["a/cuda_fp16.h", "a/cuda_fp16.hpp"]

@@ -67,7 +67,7 @@ _STORES = (
 )
 STORES = _STORES.split()
 _NOTHING = """
-membar.gl membar.cta membar.sys fence.acq_rel.gpu fence.sc.sys bar.sync|0 barrier.sync|0 cp.async.commit_group
+membar.gl membar.cta membar.sys fence.acq_rel.gpu fence.proxy.async fence.mbarrier_init.release.cluster fence.sc.sys bar.sync|0 barrier.sync|0 cp.async.commit_group
 cp.async.wait_group|0 cp.async.wait_all griddepcontrol.wait
 """
 NOTHING = _NOTHING.split()
@@ -214,6 +214,10 @@ STATEMENTS: dict[str, tuple[str, Expected]] = {
         'asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; vote.sync.ballot.b32 %0, p, %2; }" : "=r"(r) : "r"(v & 1), "r"(~0u));',
         _ballot,
     ),
+    "vote.ballot.b32": (
+        'asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; vote.ballot.b32 %0, p; }" : "=r"(r) : "r"(v & 1));',
+        _ballot,
+    ),
     "vote.sync.all.pred": (
         'asm volatile("{ .reg .pred p, q; setp.ne.u32 p, %1, 0; vote.sync.all.pred q, p, %2; selp.u32 %0, 1, 0, q; }"'
         ' : "=r"(r) : "r"(t < 32 ? 1 : v & 1), "r"(~0u));',
@@ -238,6 +242,65 @@ STATEMENTS: dict[str, tuple[str, Expected]] = {
     "bar.red.or.pred": (
         'asm volatile("{ .reg .pred p, q; setp.eq.u32 p, %1, 3; bar.red.or.pred q, 0, p; selp.u32 %0, 1, 0, q; }" : "=r"(r) : "r"(t));',
         lambda v: np.ones(THREADS),
+    ),
+    "atom.cas.b16": (
+        'own[0] = v; unsigned short was; asm volatile("atom.cas.b16 %0, [%1], %2, %3;" : "=h"(was) : "l"(own), "h"((unsigned short)(v - t % 2)),'
+        ' "h"((unsigned short)7)); r = own[0] + was;',
+        lambda v: np.where(
+            np.arange(THREADS) % 2 == 0,
+            (v & np.uint32(0xFFFF0000)) + np.uint32(7) + (v & np.uint32(0xFFFF)),
+            v + (v & np.uint32(0xFFFF)),
+        ),
+    ),
+    **{
+        f"{one}.noftz.{kind}": (
+            f'own[0] = {twos}; {reads} asm volatile("{one}.noftz.{kind} {form}" : {out} : "l"(own), "r"({ones})); r ^= own[0];',
+            lambda v, sums=sums, was=was: np.full(THREADS, sums ^ was),
+        )
+        for kind, twos, ones, sums in (
+            ("f16x2", "0x40003c00u", "0x40003c00u", 0x44004000),
+            ("bf16x2", "0x40003f80u", "0x40003f80u", 0x40804000),
+        )
+        for one, reads, form, out, was in (
+            ("atom.add", "", "%0, [%1], %2;", '"=r"(r)', int(twos[:-1], 16)),
+            ("red.add", "r = 0;", "[%0], %1;", "", 0),
+        )
+    },
+    "atom.global.v2.f32.add": (
+        "auto o = (float *)own; o[0] = 1.5f; o[1] = float(t); float a, b; "
+        'asm volatile("atom.global.v2.f32.add {%0, %1}, [%2], {%3, %4};" : "=f"(a), "=f"(b) : "l"(o), "f"(2.0f), "f"(0.5f));'
+        " r = unsigned((a + b + o[0] + o[1]) * 2.0f);",
+        lambda v: 11 + 4 * np.arange(THREADS),
+    ),
+    "red.global.add.v4.f32": (
+        "auto o = (float *)own; for (int i = 0; i < 4; ++i) o[i] = float(t + i); "
+        'asm volatile("red.global.add.v4.f32 [%0], {%1, %2, %3, %4};" :: "l"(o), "f"(1.0f), "f"(2.0f), "f"(3.0f), "f"(4.0f) : "memory");'
+        " r = unsigned(o[0] + 10.0f * o[1] + 100.0f * o[2] + 1000.0f * o[3]);",
+        lambda v: 1111 * np.arange(THREADS) + 1 + 30 + 500 + 7000,
+    ),
+    "cvta.shared.u64": (
+        'unsigned long long w; asm("cvta.shared.u64 %0, %1;" : "=l"(w) : "l"((unsigned long long)at)); s[t ^ 1] = v; __syncthreads();'
+        " r = *(unsigned *)w;",
+        _left,
+    ),
+    "mbarrier.init.shared.b64": (
+        "__shared__ unsigned long long bar; unsigned const b = static_cast<unsigned>(__cvta_generic_to_shared(&bar)); "
+        'if (t == 0) asm volatile("mbarrier.init.shared.b64 [%0], %1;" :: "r"(b), "r"(64u) : "memory"); __syncthreads(); unsigned done = 0;'
+        " for (int round = 0; round < 3; ++round) { s[t ^ 1] = v + round; unsigned long long state;"
+        ' asm volatile("mbarrier.arrive.shared.b64 %0, [%1];" : "=l"(state) : "r"(b) : "memory"); done = 0;'
+        ' while (!done) asm volatile("{ .reg .pred p; mbarrier.test_wait.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"'
+        ' : "=r"(done) : "r"(b), "l"(state) : "memory"); r += s[t]; __syncthreads(); }',
+        lambda v: 3 * _left(v) + np.uint32(3),
+    ),
+    "mbarrier.try_wait.parity.shared.b64": (
+        "__shared__ unsigned long long bar2; unsigned const b = static_cast<unsigned>(__cvta_generic_to_shared(&bar2)); "
+        'if (t == 0) asm volatile("mbarrier.init.shared.b64 [%0], %1;" :: "r"(b), "r"(64u) : "memory"); __syncthreads();'
+        ' s[t ^ 1] = v; unsigned long long state; asm volatile("mbarrier.arrive.shared.b64 %0, [%1];" : "=l"(state) : "r"(b) : "memory");'
+        ' unsigned done = 0; while (!done) asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"'
+        ' : "=r"(done) : "r"(b), "r"(0u) : "memory"); unsigned left; r = s[t];'
+        ' asm volatile("mbarrier.pending_count.b64 %0, %1;" : "=r"(left) : "l"(state)); if (left < 1 || left > 64) r = 0;'
+        ' asm volatile("mbarrier.inval.shared.b64 [%0];" :: "r"(b) : "memory");',
+        _left,
     ),
     "activemask.b32": ('asm volatile("activemask.b32 %0;" : "=r"(r));', lambda v: np.full(THREADS, 0xFFFFFFFF)),
     "redux.sync.add.s32": (

@@ -16,13 +16,14 @@ from tests.ptx.cases_convert import convert_cases
 from tests.ptx.cases_float import float_cases
 from tests.ptx.cases_integer import integer_cases
 from tests.ptx.cases_other import other_cases
+from tests.ptx.cases_packed import both_devices, port_only
 from tests.ptx.test_opcodes import differences
 from tests.warp import execution
 
 CHUNK = 100
 CASES = tuple(
     case
-    for case in (*integer_cases(), *float_cases(), *convert_cases(), *other_cases())
+    for case in (*integer_cases(), *float_cases(), *convert_cases(), *other_cases(), *both_devices(), *port_only())
     if ".ftz" not in case.text  # subnormal numbers are kept on gfx942
 )
 FEWEST = 300
@@ -40,9 +41,9 @@ def _line(number: int, case: Case) -> str:
             before += f".reg .pred q{k}; setp.ne.u32 q{k}, %{k + 1}, 0; "
             names["abce"[k]] = f"q{k}"
     if case.result == "pred":
-        before, after = f".reg .pred p; {before}", " selp.u32 %0, 1, 0, p;"
+        before, after = f".reg .pred p, other; {before}", " selp.u32 %0, 1, 0, p;"
         names["d"] = "p"
-    text = re.sub(r"%([abcde])\b", lambda match: names[match[1]], case.text)
+    text = re.sub(r"%([abcde])\b", lambda match: names[match[1]], case.text).replace("%q", "other")
     whole = f"{{ {before}{text}{after} }}" if before or after else text
     inputs = ", ".join(f'"{_CONSTRAINT[kind]}"(i{number}_{k}[t])' for k, kind in enumerate(case.kinds))
     return f'  asm volatile("{whole}" : "={_CONSTRAINT[case.result]}"(o{number}[t]) : {inputs});\n'

@@ -173,22 +173,22 @@ PORTER_PTX u32 shf_r_clamp(u32 lo, u32 hi, u32 by) {
 }
 
 // Sums that take a carry from the instruction before and give one to the next.
-template <class T> PORTER_PTX T addc_cc(T a, T b, bool& carry) {
+template <class T> PORTER_PTX T carry_addc_cc(T a, T b, bool& carry) {
   T const part = a + b;
   T const sum = part + (carry ? 1u : 0u);
   carry = part < a || sum < part;
   return sum;
 }
-template <class T> PORTER_PTX T subc_cc(T a, T b, bool& borrow) {
+template <class T> PORTER_PTX T carry_subc_cc(T a, T b, bool& borrow) {
   T const part = a - b;
   T const difference = part - (borrow ? 1u : 0u);
   borrow = a < b || part < (borrow ? 1u : 0u);
   return difference;
 }
-template <class T> PORTER_PTX T add_cc(T a, T b, bool& carry) { return carry = false, addc_cc(a, b, carry); }
-template <class T> PORTER_PTX T sub_cc(T a, T b, bool& borrow) { return borrow = false, subc_cc(a, b, borrow); }
-template <class T> PORTER_PTX T addc(T a, T b, bool carry) { return a + b + (carry ? 1u : 0u); }
-template <class T> PORTER_PTX T subc(T a, T b, bool borrow) { return a - b - (borrow ? 1u : 0u); }
+template <class T> PORTER_PTX T carry_add_cc(T a, T b, bool& carry) { return carry = false, carry_addc_cc(a, b, carry); }
+template <class T> PORTER_PTX T carry_sub_cc(T a, T b, bool& borrow) { return borrow = false, carry_subc_cc(a, b, borrow); }
+template <class T> PORTER_PTX T carry_addc(T a, T b, bool carry) { return a + b + (carry ? 1u : 0u); }
+template <class T> PORTER_PTX T carry_subc(T a, T b, bool borrow) { return a - b - (borrow ? 1u : 0u); }
 
 // Video instructions: a part of a register as a number, what is done to it, and where it goes.
 PORTER_PTX s64 part_u8(u32 a, u32 shift) { return a >> shift & 255u; }
@@ -258,6 +258,15 @@ struct do_vavrg { PORTER_PTX s64 operator()(s64 a, s64 b) const { return (a + b 
 struct do_vabsdiff { PORTER_PTX s64 operator()(s64 a, s64 b) const { return vabsdiff(a, b); } };
 struct do_vmin { PORTER_PTX s64 operator()(s64 a, s64 b) const { return vmin(a, b); } };
 struct do_vmax { PORTER_PTX s64 operator()(s64 a, s64 b) const { return vmax(a, b); } };
+#define PORTER_VSET(name, op) \
+  struct do_vset_##name { PORTER_PTX s64 operator()(s64 a, s64 b) const { return a op b ? 1 : 0; } };
+PORTER_VSET(eq, ==)
+PORTER_VSET(ne, !=)
+PORTER_VSET(lt, <)
+PORTER_VSET(le, <=)
+PORTER_VSET(gt, >)
+PORTER_VSET(ge, >=)
+#undef PORTER_VSET
 template <class To, class A, class B, bool Saturate, bool Add, class Op> PORTER_PTX u32 video_lanes(u32 a, u32 b, u32 c, Op op) {
   u32 result = Add ? c : 0u, mask = (1u << To::bits) - 1u;
 #pragma unroll
@@ -379,6 +388,105 @@ PORTER_PTX u32 ex2_f16x2(u32 a) {
 }
 PORTER_PTX u32 tanh_f16x2(u32 a) {
   return static_cast<u32>(tanh_f16(static_cast<unsigned short>(a >> 16))) << 16 | tanh_f16(static_cast<unsigned short>(a));
+}
+PORTER_PTX unsigned short ex2_bf16(unsigned short a) { return bf16_from_f32(exp2f(f32_from_bf16(a))); }
+PORTER_PTX unsigned short tanh_bf16(unsigned short a) { return bf16_from_f32(tanhf(f32_from_bf16(a))); }
+template <class Op> PORTER_PTX u32 each_half(u32 a, Op op) {
+  return static_cast<u32>(op(static_cast<unsigned short>(a >> 16))) << 16 | op(static_cast<unsigned short>(a));
+}
+PORTER_PTX u32 ex2_bf16x2(u32 a) { return each_half(a, ex2_bf16); }
+PORTER_PTX u32 tanh_bf16x2(u32 a) { return each_half(a, tanh_bf16); }
+/// `.relu`: not below 0, NaN the one NaN. `.sat`: to [0, 1], NaN 0.
+PORTER_PTX unsigned short relu_f16(unsigned short a) { return (a & 0x7fffu) > 0x7c00u ? 0x7fffu : a & 0x8000u ? 0u : a; }
+PORTER_PTX unsigned short relu_bf16(unsigned short a) { return (a & 0x7fffu) > 0x7f80u ? 0x7fffu : a & 0x8000u ? 0u : a; }
+PORTER_PTX unsigned short sat_f16(unsigned short a) {
+  return (a & 0x8000u) || (a & 0x7fffu) > 0x7c00u ? 0u : a > 0x3c00u ? 0x3c00u : a;
+}
+PORTER_PTX unsigned short sat_bf16(unsigned short a) {
+  return (a & 0x8000u) || (a & 0x7fffu) > 0x7f80u ? 0u : a > 0x3f80u ? 0x3f80u : a;
+}
+PORTER_PTX u32 relu_f16x2(u32 a) { return each_half(a, relu_f16); }
+PORTER_PTX u32 relu_bf16x2(u32 a) { return each_half(a, relu_bf16); }
+PORTER_PTX u32 sat_f16x2(u32 a) { return each_half(a, sat_f16); }
+PORTER_PTX u32 sat_bf16x2(u32 a) { return each_half(a, sat_bf16); }
+/// min and max with `.NaN` (of a NaN NaN) and `.xorsign.abs` (of the magnitudes; the signs are multiplied).
+template <bool larger, bool keeps_nan, bool crosses> PORTER_PTX float extreme_of_f32(float a, float b) {
+  u32 const sign = (bits<u32>(a) ^ bits<u32>(b)) & 0x80000000u;
+  if (crosses) a = fabsf(a), b = fabsf(b);
+  bool const a_nan = a != a, b_nan = b != b;
+  if ((a_nan && b_nan) || (keeps_nan && (a_nan || b_nan))) return bits<float>(0x7fffffffu);
+  float result = (a < b) != larger ? a : b;
+  if (a_nan) result = b;
+  if (b_nan) result = a;
+  if (a == b) result = bits<float>(larger ? bits<u32>(a) & bits<u32>(b) : bits<u32>(a) | bits<u32>(b));
+  return crosses ? bits<float>((bits<u32>(result) & 0x7fffffffu) | sign) : result;
+}
+template <bool larger, bool keeps_nan, bool crosses> PORTER_PTX unsigned short extreme_of_f16(unsigned short a, unsigned short b) {
+  float const found = extreme_of_f32<larger, keeps_nan, crosses>(f32_from_f16(a), f32_from_f16(b));
+  return found != found ? static_cast<unsigned short>(0x7fffu) : f16_from_f32(found);
+}
+template <bool larger, bool keeps_nan, bool crosses> PORTER_PTX unsigned short extreme_of_bf16(unsigned short a, unsigned short b) {
+  return bf16_from_f32(extreme_of_f32<larger, keeps_nan, crosses>(f32_from_bf16(a), f32_from_bf16(b)));
+}
+template <bool larger, bool keeps_nan, bool crosses> PORTER_PTX u32 extreme_of_f16x2(u32 a, u32 b) {
+  return both_halves(a, b, extreme_of_f16<larger, keeps_nan, crosses>);
+}
+template <bool larger, bool keeps_nan, bool crosses> PORTER_PTX u32 extreme_of_bf16x2(u32 a, u32 b) {
+  return both_halves(a, b, extreme_of_bf16<larger, keeps_nan, crosses>);
+}
+/// A half by one rounding: to nearest even, to zero, down (`m`) or up (`p`).
+template <char mode> PORTER_PTX unsigned short f16_rounded(double x) {
+  u64 const word = bits<u64>(x);
+  u32 const sign = static_cast<u32>(word >> 48) & 0x8000u;
+  bool const away = mode == 'p' ? sign == 0u : mode == 'm' && sign != 0u;
+  if (x != x) return 0x7fffu;
+  s32 const exponent = static_cast<s32>(word >> 52 & 2047u) - 1023;
+  if (exponent > 15) {
+    bool const infinite = exponent == 1024 || mode == 'n' || away;
+    return static_cast<unsigned short>(sign | (infinite ? 0x7c00u : 0x7bffu));
+  }
+  u64 const mantissa = (word & 0xfffffffffffffull) | (exponent == -1023 ? 0ull : 1ull << 52);
+  s32 const shift = exponent < -14 ? (28 - exponent < 63 ? 28 - exponent : 63) : 42;
+  u64 const rest = mantissa & ((1ull << shift) - 1ull), half = 1ull << (shift - 1);
+  u32 kept = static_cast<u32>(mantissa >> shift);
+  bool const up = mode == 'n' ? rest > half || (rest == half && (kept & 1u)) : away && rest != 0ull;
+  if (exponent >= -14) kept += static_cast<u32>(exponent + 14) << 10;
+  return static_cast<unsigned short>(sign | (kept + (up ? 1u : 0u)));
+}
+PORTER_PTX unsigned short bf16_truncated(float a) {
+  u32 const word = bits<u32>(a);
+  return (word & 0x7fffffffu) > 0x7f800000u ? 0x7fffu : static_cast<unsigned short>(word >> 16);
+}
+/// An 8-bit float as OCP has them: to nearest even, what is too large the largest.
+template <int mantissa_bits, int bias, u32 largest, bool relu> PORTER_PTX u32 f8_from_f32(float x) {
+  u32 const word = bits<u32>(x), sign = word >> 24 & 128u, magnitude = word & 0x7fffffffu;
+  if (magnitude > 0x7f800000u) return 127u;
+  if (relu && sign) return 0u;
+  s32 const exponent = static_cast<s32>(magnitude >> 23) - 127;
+  u32 const mantissa = (magnitude & 0x7fffffu) | (magnitude >> 23 ? 0x800000u : 0u);
+  s32 const below = exponent < 1 - bias ? 1 - bias - exponent : 0;
+  s32 const shift = 23 - mantissa_bits + below < 31 ? 23 - mantissa_bits + below : 31;
+  u32 const rest = mantissa & ((1u << shift) - 1u), half = 1u << (shift - 1);
+  u32 kept = mantissa >> shift;
+  bool const up = rest > half || (rest == half && (kept & 1u));
+  if (!below) kept += static_cast<u32>(exponent + bias - 1) << mantissa_bits;
+  kept += up ? 1u : 0u;
+  return sign | (kept > largest ? largest : kept);
+}
+PORTER_PTX unsigned short f16_from_e4m3(u32 a) {
+  u32 const sign = (a & 128u) << 8, magnitude = a & 127u;
+  if (magnitude == 127u) return 0x7fffu;
+  if (magnitude >= 8u) return static_cast<unsigned short>(sign | ((magnitude << 7) + 0x2000u));
+  return static_cast<unsigned short>(sign | f16_from_f32(static_cast<float>(magnitude) * 0x1p-9f));
+}
+PORTER_PTX unsigned short f16_from_e5m2(u32 a) {
+  return (a & 127u) > 124u ? static_cast<unsigned short>(0x7fffu) : static_cast<unsigned short>(a << 8);
+}
+PORTER_PTX u32 f16x2_from_e4m3x2(unsigned short a) {
+  return static_cast<u32>(f16_from_e4m3(a >> 8u)) << 16 | f16_from_e4m3(a & 255u);
+}
+PORTER_PTX u32 f16x2_from_e5m2x2(unsigned short a) {
+  return static_cast<u32>(f16_from_e5m2(a >> 8u)) << 16 | f16_from_e5m2(a & 255u);
 }
 /// Between integers: the nearest that the type has.
 template <class To, class From> PORTER_PTX To saturated(From a) {

@@ -64,6 +64,43 @@ __device__ inline __attribute__((always_inline)) T cas(T* p, V compare, V value)
   return expected;
 }
 
+/// Adds to both halves of a word; `Sum` is a function of ptx.hpp. What was there.
+template <int Order, int Scope, unsigned (*Sum)(unsigned, unsigned)>
+__device__ inline __attribute__((always_inline)) unsigned add_pair(unsigned* p, unsigned value) {
+  unsigned known = __hip_atomic_load(p, __ATOMIC_RELAXED, Scope);
+  while (!__hip_atomic_compare_exchange_strong(p, &known, Sum(known, value), Order, __ATOMIC_RELAXED, Scope)) {
+  }
+  return known;
+}
+
+// An mbarrier: from below 20 bits of arrivals that are missing, 20 bits of arrivals in a phase, the number of the phase.
+using mbarrier_word = unsigned long long;
+constexpr mbarrier_word mbarrier_mask = 0xfffffu;
+
+__device__ inline void mbarrier_init(mbarrier_word* at, unsigned count) {
+  mbarrier_word const word = static_cast<mbarrier_word>(count) << 20 | count;
+  __hip_atomic_store(at, word, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_WORKGROUP);
+}
+template <bool Drops> __device__ inline mbarrier_word mbarrier_arrive(mbarrier_word* at, unsigned count) {
+  mbarrier_word known = __hip_atomic_load(at, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_WORKGROUP), next;
+  do {
+    mbarrier_word const pending = (known & mbarrier_mask) - count;
+    mbarrier_word const expected = (known >> 20 & mbarrier_mask) - (Drops ? count : 0u);
+    next = (known >> 40) << 40 | expected << 20 | pending;
+    if (pending == 0u) next = ((known >> 40) + 1u) << 40 | expected << 20 | expected;
+  } while (!__hip_atomic_compare_exchange_strong(at, &known, next, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED,
+                                                 __HIP_MEMORY_SCOPE_WORKGROUP));
+  return known;
+}
+__device__ inline mbarrier_word mbarrier_phase(mbarrier_word* at) {
+  return __hip_atomic_load(at, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_WORKGROUP) >> 40;
+}
+__device__ inline bool mbarrier_passed(mbarrier_word* at, mbarrier_word state) { return mbarrier_phase(at) != state >> 40; }
+__device__ inline bool mbarrier_passed_parity(mbarrier_word* at, unsigned parity) {
+  return (mbarrier_phase(at) & 1u) != (parity & 1u);
+}
+__device__ inline unsigned mbarrier_pending(mbarrier_word state) { return static_cast<unsigned>(state & mbarrier_mask); }
+
 }  // namespace ptx
 }  // namespace porter
 

@@ -428,6 +428,11 @@ def _comparison(writer: Writer, how: str, kind: str, operands: tuple[str, ...], 
     values = [writer.value(operand, "b16" if kind in ("f16", "bf16") else kind) for operand in operands]
     if kind in ("f16", "bf16"):
         values = [writer.helper(f"f32_from_{kind}", value) for value in values]
+    return compared(writer, how, kind, values, opcode)
+
+
+def compared(writer: Writer, how: str, kind: str, values: list[str], opcode: str) -> str:
+    """Whether a comparison of PTX holds between two values of a type; halves are floats here."""
     if kind not in ("f32", "f64", "f16", "bf16"):
         if how not in _COMPARE:
             raise Unknown(opcode)

@@ -30,5 +30,5 @@ def _multiply_add(writer: Writer, match: re.Match[str], operands: tuple[str, ...
 
 
 def _with_carry(writer: Writer, name: str, takes: str | None, gives: str | None, values: list[str]) -> str:
-    """`add_cc`, `addc` and `addc_cc` of ptx.hpp, with the carry as their last argument."""
-    return writer.helper(f"{name}{takes or ''}{'_cc' if gives else ''}", *values, CARRY)
+    """`carry_add_cc`, `carry_addc` and so on of ptx.hpp, which no project's macros are called, with the carry last."""
+    return writer.helper(f"carry_{name}{takes or ''}{'_cc' if gives else ''}", *values, CARRY)

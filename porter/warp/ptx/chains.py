@@ -8,9 +8,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from porter.cpp.asm import Assembly, assemblies, string_macros
+from porter.cpp.headers import headers_of, include_names
 from porter.cpp.heads import Head, find_heads
 from porter.cpp.kept_tokens import tokens_of
 from porter.cpp.lex import Tokens
+from porter.engine.support import FOLDER
 from porter.engine.unit import Unit
 from porter.source import SourceFile
 from porter.warp.ptx.asm_macros import statements
@@ -20,6 +22,7 @@ _HINT = re.compile(r"\.cc\b|\b(?:addc|subc|madc)\.|" + CARRY)
 _WORDS = (".cc", "addc", "subc", "madc", CARRY)
 """One of them is in whatever `_HINT` finds."""
 _DEEPEST = 8
+_MOST = 200
 
 Use = tuple[bool, bool]
 """Whether a statement takes the carry of one before it, and whether it gives one."""
@@ -51,6 +54,27 @@ def continues(unit: Unit, assembly: Assembly) -> bool:
     start = assembly.span.start
     around = (one for one in chains(unit) if _spans(unit.tokens, one.head, start))
     return any(one.closed for one in around)
+
+
+def strangers(unit: Unit) -> Iterator[tuple[SourceFile, str]]:
+    """Headers with a function whose macros pass a carry on and stand in headers that it does not include itself.
+
+    The file that includes both knows; where the header is ported alone, its function gets no variable.
+    """
+    headers = unit.program.headers
+    sources = [one for one in (unit.source, *headers) if _may_carry(one)]
+    macros = _macros(sources) if sources and unit.included_file is not None else {}
+    for header in headers if macros else ():
+        tokens = tokens_of(header)
+        names = macros.keys() & tokens.names.keys()
+        if not names or unit.included_file is None:
+            continue
+        seen = (header, *headers_of(header, include_names(header), unit.included_file, _MOST, f"{FOLDER}/"))
+        names -= _macros([one for one in seen if _may_carry(one)]).keys()
+        for name in sorted(names):
+            if tokens.directive_of(tokens.names[name][0]) is None and any(_expanded(name, macros, 0)):
+                yield header, name
+                break
 
 
 def _chains(unit: Unit) -> Iterator[Chain]:

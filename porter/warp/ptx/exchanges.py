@@ -31,6 +31,16 @@ def _vote(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> st
     return writer.assign(operands[0], call if match[2] else f"{call} != 0")
 
 
+@on(r"vote\.(all|any|uni)\.pred|vote\.(ballot)\.b32")
+def _vote_of_all(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
+    """Before Volta, without a mask: of the lanes that are here."""
+    need(operands, 2, "vote")
+    writer.headers.add("porter/warp32.hpp")
+    name = match[1] or match[2]
+    call = f"porter::{name}_sync(porter::activemask(), {writer.value(operands[1], 'pred')})"
+    return writer.assign(operands[0], call if match[2] else f"{call} != 0")
+
+
 @on(r"activemask\.b32")
 def _activemask(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
     need(operands, 1, "activemask")

@@ -15,7 +15,8 @@ ADVICE: tuple[tuple[str, str], ...] = (
     (r"(?:ldmatrix|stmatrix|movmatrix)\..*", "no translation of this form: read LDS by hand [ptx-mma-ldmatrix]"),
     (r"cp\.async\.bulk.*|.*tensormap.*", "no tensor memory accelerator on gfx942: copy cooperatively [tma-tensor-map]"),
     (r"cp\.async\..*", "no asynchronous copy on gfx942: load, store to LDS, wait at a barrier [cp-async]"),
-    (r"mbarrier\..*", "no mbarrier on gfx942: use a block barrier or a counter in LDS [mbarrier]"),
+    (r"mbarrier\..*", "no bulk copies whose bytes it could count: copy, then let the thread arrive [mbarrier]"),
+    (r"barrier\.cluster.*|getctarank.*", "no clusters on gfx942 [thread-block-cluster]"),
     (r"(?:named barrier|bar|barrier).*", "one barrier per block: use that, or a counter in LDS [named-barriers]"),
     (r"(?:red|atom)\..*(?:v[248]|f16x2|bf16x2).*", "no vector atomics: use scalar ones [ptx-vector-red-f16x2]"),
     (r"cvt\..*", "this conversion is not translated: use the functions of the type's header [ptx-cvt-packed]"),
@@ -23,8 +24,10 @@ ADVICE: tuple[tuple[str, str], ...] = (
     (r"(?:bra|brx|call|ret|exit)(?:\..*)?|.*:", "jumps in assembly are not followed: write the branch in C++"),
     (r"(?:alloca|stacksave|stackrestore)\..*", "no stack in assembly here: declare an array"),
     (r"(?:multimem|red\.async|st\.async|cp\.reduce)\..*", "not on gfx942: use plain accesses and atomics"),
-    (r"vote\..*", "votes without a mask are of CUDA before 9: use __ballot_sync and its kin"),
     (r"mapa\..*|.*cluster.*", "no clusters on gfx942 [thread-block-cluster]"),
+    (r"the operand %.*", "gfx942 has no such register: pass the number to the kernel"),
+    (r".*\.b128", "no registers of 128 bits here: use two of 64, which no atomic of gfx942 takes together"),
+    (r"pmevent(?:\..*)?", "no events for a profiler on gfx942: leave it out"),
 )  # fmt: skip
 
 

@@ -110,13 +110,15 @@ def _store(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> s
 @on(r"(red|atom)\..*")
 def _atomic(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
     access = _Access(match[0])
-    if access.count > 1 or not access.operation:
+    if not access.operation:
         raise Unknown(match[0])
     values = operands if match[1] == "atom" else ("_", *operands)
+    if access.count > 1:
+        return _vector_atomic(writer, access, values)
     need(values, 4 if access.operation == "cas" else 3, match[0])
     pointer, value = access.pointer(writer, values[1]), writer.value(values[2], access.kind)
     if access.operation == "cas":
-        if access.kind.endswith("16") or access.kind.endswith("8"):
+        if access.kind.endswith("8"):
             raise Unknown(match[0])
         writer.headers.add("porter/ptx_memory.hpp")
         call = f"{PREFIX}cas<{access.semantics}>({pointer}, {value}, {writer.value(values[3], access.kind)})"
@@ -128,6 +130,35 @@ def _atomic(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> 
         name = "exchange" if access.operation == "exch" else f"fetch_{access.operation}"
         call = f"__hip_atomic_{name}({pointer}, {value}, {access.semantics})"
     return f"{call};" if match[1] == "red" else writer.assign(values[0], call, access.kind)
+
+
+def _vector_atomic(writer: Writer, access: _Access, operands: tuple[str, ...]) -> str:
+    """One atomic for each element, which is all that PTX promises."""
+    need(operands, 3, access.opcode)
+    if access.operation != "add" or access.kind not in ("f32", "u32", "u64", "f64"):
+        raise Unknown(access.opcode)
+    values = [writer.value(register, access.kind) for register in _registers(access, operands[2])]
+    targets = _registers(access, operands[0]) if operands[0] != "_" else ["_"] * access.count
+    pointer = access.pointer(writer, operands[1])
+    lines = []
+    for number, (target, value) in enumerate(zip(targets, values, strict=True)):
+        call = f"__hip_atomic_fetch_add({pointer} + {number}, {value}, {access.semantics})"
+        lines.append(f"{call};" if target == "_" else writer.assign(target, call, access.kind))
+    return f"{{ {' '.join(lines)} }}"
+
+
+@on(r"(red|atom)((?:\.[\w:]+)*)\.add((?:\.[\w:]+)*)\.(f16x2|bf16x2)", narrow=True)
+def _packed_atomic(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
+    """By compare and exchange of the word."""
+    access = _Access(f"{match[1]}{match[2]}.add{match[3]}.u32")
+    values = operands if match[1] == "atom" else ("_", *operands)
+    need(values, 3, match[0])
+    if access.count > 1:
+        raise Unknown(match[0])
+    writer.headers.update(("porter/ptx_memory.hpp", "porter/ptx.hpp"))
+    pointer, value = access.pointer(writer, values[1]), writer.value(values[2], "b32")
+    call = f"{PREFIX}add_pair<{access.semantics}, {PREFIX}add_{match[4]}>({pointer}, {value})"
+    return f"{call};" if match[1] == "red" else writer.assign(values[0], call)
 
 
 @on(r"cp\.async\.(?:ca|cg)\.shared(?:::cta)?\.global(?:\.L[12]::\w+)*")
@@ -165,6 +196,14 @@ def _cvta_shared(writer: Writer, match: re.Match[str], operands: tuple[str, ...]
     writer.headers.add("porter/memory.hpp")
     value = f"porter::cvta_generic_to_shared((void const *){writer.value(operands[1], 'u64')})"
     return writer.assign(operands[0], value)
+
+
+@on(r"cvta\.shared\.u64")
+def _cvta_from_shared(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
+    need(operands, 2, "cvta")
+    writer.headers.add("porter/memory.hpp")
+    value = f"porter::cvta_shared_to_generic({writer.value(operands[1], 'u64')})"
+    return writer.assign(operands[0], f"(unsigned long long)({value})")
 
 
 @on(r"isspacep\.(shared|shared::cta|global|local)")

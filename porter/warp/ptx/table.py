@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 from porter.cpp.asm import Assembly
 from porter.engine.support import SupportRow
-from porter.warp.ptx import arithmetic, carry, exchanges, matrix, memory, video
+from porter.warp.ptx import arithmetic, carry, exchanges, matrix, mbarrier, memory, packed, video
 from porter.warp.ptx.template import Unknown
 from porter.warp.ptx.writer import Translation, Writer
 
-FAMILIES = (arithmetic, carry, exchanges, matrix, memory, video)
+FAMILIES = (arithmetic, carry, exchanges, matrix, mbarrier, memory, packed, video)
 """The modules whose import fills the table."""
 
 

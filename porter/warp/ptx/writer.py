@@ -61,11 +61,11 @@ Handler = Callable[["Writer", "re.Match[str]", "tuple[str, ...]"], str]
 TABLE: list[tuple[re.Pattern[str], Handler]] = []
 
 
-def on(pattern: str) -> Callable[[Handler], Handler]:
-    """Registers what an opcode becomes."""
+def on(pattern: str, *, narrow: bool = False) -> Callable[[Handler], Handler]:
+    """Registers what an opcode becomes; narrow forms are asked ahead of a family's general one."""
 
     def register(handler: Handler) -> Handler:
-        TABLE.append((re.compile(pattern), handler))
+        TABLE.insert(0 if narrow else len(TABLE), (re.compile(pattern), handler))
         return handler
 
     return register
