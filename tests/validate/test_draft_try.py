@@ -67,9 +67,18 @@ def test_what_the_original_takes(tmp_path: Path) -> None:
 
 def test_nothing_runs_where_something_is_left_to_fill_in(tmp_path: Path) -> None:
     source = tmp_path / "k.cu"
-    source.write_text("__global__ void k(float* y) { y[threadIdx.x] = 1; }\n")
+    source.write_text('struct Thing;\n__global__ void k(Thing* y) { if (y) asm volatile(""); }\n')
     (only,) = try_sizes(draft(source))
     assert only.status is Status.NOT_RUN and only.reason.startswith("to fill in: ") and not only.chosen
+
+
+@pytest.mark.slow
+def test_a_launch_and_lengths_are_guessed_and_said(tmp_path: Path) -> None:
+    source = tmp_path / "k.cu"
+    source.write_text("__global__ void k(float* y) { y[threadIdx.x] = 1; }\n")
+    (only,) = try_sizes(draft(source))
+    assert only.status is Status.PASSED and only.chosen
+    assert sum(note.startswith("nothing tells this: ") for note in only.case.notes) == 3
 
 
 def test_types_of_cuda_have_other_names_in_the_port() -> None:
