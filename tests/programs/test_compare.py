@@ -51,6 +51,9 @@ def test_what_varies_by_itself_is_left_out() -> None:
     assert compare_runs("main", original, port, Tolerance()).agreement is Agreement.DIFFER
     assert compare_runs("main", original, port, Tolerance(), again).agreement is Agreement.AGREE
     assert compare_runs("main", original, _run("seed 99\nsum 2\n"), Tolerance(), again).agreement is Agreement.DIFFER
+    more = 'GPU Device 0: "AMD" with compute capability 9.4\nseed 99\nsum '
+    for number, agreement in ((1, Agreement.AGREE), (2, Agreement.DIFFER)):
+        assert compare_runs("main", original, _run(f"{more}{number}\n"), Tolerance(), again).agreement is agreement
 
 
 @pytest.mark.slow

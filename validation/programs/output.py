@@ -7,9 +7,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?\b(?:nan|inf(?:inity)?)\b"
-_TOKEN = re.compile(rf"0x[0-9a-fA-F]+|{_NUMBER}|[A-Za-z_]+|\s+|.", re.IGNORECASE | re.DOTALL)
-_IS_NUMBER = re.compile(rf"(?:{_NUMBER})\Z", re.IGNORECASE)
+NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?\b(?:nan|inf(?:inity)?)\b"
+_TOKEN = re.compile(rf"0x[0-9a-fA-F]+|{NUMBER}|[A-Za-z_]+|\s+|.", re.IGNORECASE | re.DOTALL)
+_IS_NUMBER = re.compile(rf"(?:{NUMBER})\Z", re.IGNORECASE)
 _UNITS = (
     *("[munp]?s", "[mun]sec", "secs?", "seconds?", "(?:milli|micro|nano)seconds?", "cycles", "ticks", "fps", "%", "x"),
     *("[KMGT]i?B/s(?:ec)?", "[KMGTP]?FLOPS?(?:/s)?", "[KMGT]?Hz", "[KMG]?ops", "it/s", "GUPS", "GCUPS", "MLUPS"),
