@@ -1,7 +1,7 @@
 """Compares what a GPU computed with what its virtual device computes: `python -m benchmarks.capture FILE.capture.gz`.
 
-The file comes from benchmarks/capture_gfx942/capture.sh (on an MI300X) or benchmarks/capture_nvidia/capture.sh. The same
-program then runs on the virtual device over a part of the ranges, and both files are compared, instruction by
+The file comes from benchmarks/capture_gfx942/capture.sh (on an MI300X) or benchmarks/capture_nvidia/capture.sh. The
+same program then runs on the virtual device over a part of the ranges, and both files are compared, instruction by
 instruction. `--with OTHER` compares two files, of two GPUs say; `--make gfx942 FILE` only makes the virtual device's.
 """
 
@@ -26,7 +26,10 @@ from porter.validation.toolchain.result import Missing
 HERE = Path(__file__).parent
 MAGIC = "porter-capture 1"
 BLOCK = 4096
-KITS = {"gfx942": (HERE / "capture_gfx942" / "capture.sh", HIP), "nvidia": (HERE / "capture_nvidia" / "capture.sh", CUDA)}
+KITS = {
+    "gfx942": (HERE / "capture_gfx942" / "capture.sh", HIP),
+    "nvidia": (HERE / "capture_nvidia" / "capture.sh", CUDA),
+}
 PART = ("--step", "65536", "--blocks", "16", "--whole", "1", "--rows", "256")
 """16 blocks of 4,096 inputs, spread over all of them: what the virtual device runs in seconds."""
 Words = NDArray[np.uint32]
@@ -190,13 +193,18 @@ def make(kind: str, path: Path, words: Sequence[str] = PART) -> str:
         "PATH": f"{tools}{os.pathsep}{os.environ.get('PATH', '')}",
         "CAPTURE_RUN": f"{sys.executable} -m porter run --",
     }
-    done = subprocess.run([str(script), str(path), *words], env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [str(script), str(path), *words], env=environment, capture_output=True, text=True, check=False
+    )
     return "" if done.returncode == 0 else done.stderr[-2000:] or f"exit code {done.returncode}"
 
 
 def table(found: Sequence[Compared]) -> str:
     """As Markdown."""
-    lines = ["| instruction | | results | not the same | units in the last place | first |", "|---|---|---|---|---|---|"]
+    lines = [
+        "| instruction | | results | not the same | units in the last place | first |",
+        "|---|---|---|---|---|---|",
+    ]
     for row in found:
         worst = "" if row.worst is None else row.worst
         lines.append(f"| `{row.name}` | {row.kind} | {row.common:,} | {row.different:,} | {worst} | {row.example} |")

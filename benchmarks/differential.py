@@ -30,6 +30,7 @@ from porter.validation.verdict.outcome import CaseResult, Status
 from porter.errors import Unusable
 
 _CODE = frozenset({".cu", ".cuh", ".h", ".hpp", ".cpp", ".cc", ".c"})
+_DEVICE = frozenset({".cu", ".cuh", ".h", ".hpp"})
 _INCLUDE = re.compile(rb'#\s*include\s*["<]([^">\n]+)')
 _WARPS = re.compile(rb"shfl|ballot|[Ww]arp|WARP|coalesced|tiled_partition|>> *5|& *(?:31|0x1f)")
 _MARK = re.compile(rb"__global__")
@@ -82,7 +83,7 @@ def sources(folder: Path) -> Iterator[Path]:
 
 def without_host(folder: Path) -> Iterator[Path]:
     """Files with kernels that launch none, a library's or a header's, in an order of their own."""
-    texts = {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.suffix in _CODE and path.is_file()}
+    texts = {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.suffix in _DEVICE and path.is_file()}
     found = [path for path, text in texts.items() if _KERNEL.search(text) and not _LAUNCH.search(text)]
     random.Random(1).shuffle(found)
     yield from found
@@ -109,7 +110,9 @@ def run_folder(
             if _MARK.search(source.read_bytes()):
                 rows.append(Row(folder.name, source.name, "", "", "human", str(error)))
             continue
-        parts = tuple(part for part in made.parts if part.kernel not in seen)[: max(0, min(_OF_A_FILE if bare else most, most - len(seen)))]
+        parts = tuple(part for part in made.parts if part.kernel not in seen)[
+            : max(0, min(_OF_A_FILE if bare else most, most - len(seen)))
+        ]
         seen |= {part.kernel for part in parts}
         tried = try_sizes(replace(made, parts=parts), seconds)
         runnable = [one for one in tried if one.chosen]

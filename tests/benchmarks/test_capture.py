@@ -1,4 +1,4 @@
-"""The capture kits: what they write is read, compared, and refused when it is damaged; both run on the virtual devices."""
+"""The capture kits: what they write is read, compared, refused when damaged; both run on the virtual devices."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks.capture import KITS, Capture, Damaged, Record, Words, compare, distance, make, read, summed
 from porter.validation.devices import registry
+
+from benchmarks.capture import KITS, Capture, Damaged, Record, Words, compare, distance, make, read, summed
 
 HEAD = b"porter-capture 1\ngfx942\nsome device\n"
 CAPTURED = sorted(path for script, _ in KITS.values() for path in script.parent.glob("*.capture.gz"))
@@ -69,15 +70,21 @@ def test_units_in_the_last_place_cross_zero_and_leave_out_nan() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("kit", "device", "name"), [("gfx942", "gfx942", "v_rcp_f16"), ("nvidia", "ptx", "ex2.approx.f16")])
-def test_the_program_runs_and_its_sums_are_those_of_its_values(kit: str, device: str, name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("kit", "device", "name"), [("gfx942", "gfx942", "v_rcp_f16"), ("nvidia", "ptx", "ex2.approx.f16")]
+)
+def test_the_program_runs_and_its_sums_are_those_of_its_values(
+    kit: str, device: str, name: str, tmp_path: Path
+) -> None:
     reason = registry.why_not(device)
     if reason is not None:
         pytest.skip(reason)
     wrong = make(kit, tmp_path / "a.capture", ("--only", name, "--rows", "16"))
     assert not wrong, wrong
     found = read(tmp_path / "a.capture.gz")
-    sums, values = ({n: w for r in found.records if r.kind == kind for n, w in r.units()} for kind in ("sums", "values"))
+    sums, values = (
+        {n: w for r in found.records if r.kind == kind for n, w in r.units()} for kind in ("sums", "values")
+    )
     assert found.is_whole and len(sums) == 16 and sums.keys() == values.keys()
     assert all(summed(values[number]) == int(sums[number][0]) for number in sums)
     bits = np.concatenate([values[number] for number in sorted(values)]).astype(np.uint16).view(np.float16)
