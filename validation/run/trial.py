@@ -76,7 +76,8 @@ class Done:
         if placed.argument.kind != "inout":
             return output.written
         before = placed.view(content_of(self.packed.values[self.packed.position[name]]))
-        return dtypes.bits(np.ascontiguousarray(before)) != dtypes.bits(output.array)
+        changed: Mask = dtypes.bits(np.ascontiguousarray(before)) != dtypes.bits(output.array)
+        return changed
 
 
 Say = Callable[[str, float], None]
