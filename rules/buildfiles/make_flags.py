@@ -65,6 +65,8 @@ class MakeFlags(BuildRule):
             path="Makefile",
         ),
         reports("a:\n\t$(NVCC) --frobnicate a.c", path="Makefile", effort=Effort.REVIEW),
+        reports("a:\n\t${NVCC} -dlink -o all.o *.o", path="Makefile", effort=Effort.MANUAL),
+        reports("nvcc -ptx -o a.ptx a.c\n", path="build.sh", effort=Effort.MANUAL),
         clean("CXX = g++\na:\n\t$(CXX) -G a.c", path="Makefile"),
         clean("# nvcc -arch=sm_80\nall:", path="Makefile"),
     )
