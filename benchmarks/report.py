@@ -122,8 +122,7 @@ def port_of(given: argparse.Namespace, folder: Path, chance: random.Random) -> d
         return document
     project(folder / "project", given.kernels, given.files, chance)
     answer = port_to(Request(folder / "project", Choices(), 2), folder / "out")
-    document = json.loads(json.dumps(report_json(answer.report)))
-    return document
+    return report_json(answer.report)
 
 
 def measured(address: str) -> dict[str, float]:

@@ -25,7 +25,7 @@ CLIPPED = """
 
 
 def main() -> None:
-    """Takes the pictures, and prints what can be told without looking: what is wider than the window, what is clipped."""
+    """Takes the pictures, and prints what can be told without looking: excess of width, clipped text."""
     arguments = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     arguments.add_argument("report", type=Path)
     arguments.add_argument("--output", "-o", type=Path, required=True)

@@ -78,7 +78,7 @@ def validate(cases: str, port: str | None = None) -> dict[str, Any]:
 
 
 def run(command: list[str], folder: str = ".") -> dict[str, Any]:
-    """Run a CUDA or HIP program (its path and arguments) on the virtual device that fits it: launches, faults, output."""
+    """Run a CUDA or HIP program (path and arguments) on the virtual device that fits it: launches, faults, output."""
     with tempfile.TemporaryDirectory(prefix="porter-mcp-") as scratch:
         told = Path(scratch, "run.json")
         done = _porter("run", "--format", "json", "--output", str(told), "--", *command, folder=Path(folder))

@@ -75,6 +75,8 @@ def test_an_editor_shows_what_is_left(tmp_path: Path) -> None:
         assert (await asyncio.wait_for(shown.get(), SECONDS)).uri == uri
         await client.shutdown_async(None)
         client.exit(None)
+        assert client._server is not None  # the client keeps the process to itself
+        assert await asyncio.wait_for(client._server.wait(), SECONDS) == 0
         await client.stop()
 
     asyncio.run(talk())
