@@ -263,6 +263,9 @@ def test_a_narrow_screen(opened: Any) -> None:
     assert opened.locator(f"{ROW} a").first.is_visible()
     open_kernel(opened, "locked")
     assert opened.evaluate(width) <= 390
+    for note in opened.locator(".side .note").all():
+        box = note.bounding_box()
+        assert box is None or box["x"] + box["width"] <= 390
     old, new = (side.bounding_box() for side in opened.locator(".side").all())
     assert new["y"] >= old["y"] + old["height"] - 1
 
