@@ -80,7 +80,10 @@ def tried(python: str, wheel: Path, folder: Path, *, user: bool) -> int:
         text = answer.stdout + answer.stderr
         fine = answer.returncode in codes and said in text and "bug in porter" not in text and "Traceback" not in text
         wrong += not fine
-        print(f"{version}, {name}: {answer.returncode} {'as it should be' if fine else 'WRONG: ' + text[-600:]}")
+        print(
+            f"{version}, {name}: {answer.returncode} {'as it should be' if fine else 'WRONG: ' + text[-600:]}",
+            flush=True,
+        )
     return wrong
 
 
