@@ -401,6 +401,15 @@ STATEMENTS: dict[str, tuple[str, Expected]] = {
         ' asm("mov.b64 {%0, %1}, %2;" : "=r"(lo), "=r"(hi) : "l"(w)); r = lo ^ hi;',
         lambda v: v ^ np.arange(THREADS, dtype=np.uint32),
     ),
+    "mov.b64 of four": (
+        "unsigned short a, b, c, d; unsigned long long w = (unsigned long long)v << 32 | v * 3u;"
+        ' asm("mov.b64 { %0,  %1, %2, %3 }, %4; " : "=h"(a), "=h"(b), "=h"(c), "=h"(d) : "l"(w));'
+        ' asm("mov.b64 %0, {%1, %2, %3 , %4}; " : "=l"(w) : "h"(d), "h"(a), "h"(b), "h"(c)); r = unsigned(w) ^ unsigned(w >> 32);',
+        lambda v: (
+            ((v >> np.uint32(16)) | (v * np.uint32(3) & np.uint32(0xFFFF)) << np.uint32(16))
+            ^ ((v * np.uint32(3)) >> np.uint32(16) | (v & np.uint32(0xFFFF)) << np.uint32(16))
+        ),
+    ),
     "mov.b32": (
         'unsigned short lo = v, hi = v >> 16; asm("mov.b32 %0, {%1, %2};" : "=r"(r) : "h"(lo), "h"(hi));',
         _same,
