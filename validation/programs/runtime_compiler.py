@@ -74,11 +74,13 @@ def compiled(side: Side, compiler: HostCompiler, given: Asked) -> Made:
         raise NotCompiled(f"{refused.pop()}: not known to the compiler that stands for the library here")
     with tempfile.TemporaryDirectory(prefix="porter-rtc-") as work:
         folder = Path(work)
-        for name, text in given.headers:
-            _write(folder / "headers" / _within(name), text)
+        for name, text in given.headers:  # HIP's own ones stand for what hiprtc has within: the real ones come first
+            _write(folder / ("within" if name.startswith("hip/") else "headers") / _within(name), text)
         source = folder / (PurePosixPath(_within(given.name)).name + (".cu" if side is CUDA else ".hip"))
         _write(source, _whole(side, given))
         options = [*_options(given.options), f"-I{folder / 'headers'}", f"-I{given.here}"]
+        if side is not CUDA:
+            options += ["-idirafter", str(folder / "within")]
         code, log = _run(side, tools, source, options, folder / "code", given.here)
         names = _lowered(side, tools, source, options, code, given)
     return Made(code.encode() + b"\0" if isinstance(code, str) else code, log, names)

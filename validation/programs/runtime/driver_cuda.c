@@ -285,12 +285,7 @@ static int run(const char *call, void *function, Dim grid, Dim block, unsigned s
         if ((uintptr_t)extra[0] == EXTRA_SIZE) bytes = *(size_t *)extra[1];
     }
     if (!packed) return fail(call, INVALID_VALUE, "no buffer with arguments");
-    uint8_t room[8192] = {0}; /* a copy that is as long as the kernel's arguments */
-    void *each[256];
-    if (f->kernel->argument_bytes > sizeof room || f->kernel->parameter_count > 256) return fail(call, INVALID_VALUE, "too many arguments");
-    memcpy(room, packed, bytes < sizeof room ? bytes : sizeof room);
-    for (uint32_t i = 0; i < f->kernel->parameter_count; i++) each[i] = room + f->kernel->parameters[i].offset;
-    return launch_function(call, function, grid, block, each, shared, stream, cooperative);
+    return launch_packed(call, f, grid, block, packed, bytes, shared, stream, cooperative);
 }
 int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, void *s, void **arguments, void **extra) {
     return run("cuLaunchKernel", f, (Dim){gx, gy, gz}, (Dim){bx, by, bz}, shared, s, arguments, extra, 0);
@@ -325,19 +320,10 @@ int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *into, void *f, int threads,
 int cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *into, void *f, int threads, size_t shared, unsigned flags) { (void)flags; return cudaOccupancyMaxActiveBlocksPerMultiprocessor(into, f, threads, shared); }
 int cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, void *function, void *shared_of, size_t shared, int limit, unsigned flags) {
     size_t (*dynamic)(int);
-    int status, best = 0;
     (void)flags;
     BEGIN;
-    Function *f = function_of("cuOccupancyMaxPotentialBlockSize", function, &status);
-    if (!f) return status;
     memcpy(&dynamic, &shared_of, sizeof dynamic);
-    int most = (int)f->kernel->max_threads;
-    if (limit > 0 && limit < most) most = limit;
-    for (int threads = most > 32 ? most / 32 * 32 : most; threads > 0; threads -= 32) {
-        uint64_t blocks = resident_blocks(f, (Dim){(unsigned)threads, 1, 1}, dynamic ? dynamic(threads) : shared);
-        if ((int)blocks * threads > best) best = (int)blocks * threads, *grid = (int)blocks, *block = threads;
-    }
-    return best ? OK : fail("cuOccupancyMaxPotentialBlockSize", INVALID_VALUE, "no block fits");
+    return potential_block("cuOccupancyMaxPotentialBlockSize", grid, block, function, dynamic, shared, limit);
 }
 int cuOccupancyMaxPotentialBlockSize(int *grid, int *block, void *f, void *shared_of, size_t shared, int limit) { return cuOccupancyMaxPotentialBlockSizeWithFlags(grid, block, f, shared_of, shared, limit, 0); }
 
