@@ -18,6 +18,7 @@ from porter.names.table import is_cuda_header
 from porter.project.writing import is_temporary
 from porter.settings import Choices, Handling
 from porter.system import git
+from porter.system.reading import opened
 
 _SOURCES = (".cu", ".hip", ".c", ".cc", ".cpp", ".cxx")
 _HEADERS = (".cuh", ".h", ".hh", ".hpp", ".hxx", ".inl", ".inc", ".ipp", ".tcc", ".tpp")
@@ -127,7 +128,7 @@ def _is_nvidias_header(root: Path, path: str) -> bool:
     if not is_cuda_header(name) and not is_cuda_header(name.removesuffix("pp")):  # cuda_fp16.hpp is half of cuda_fp16.h
         return False
     try:
-        with (root / path).open("rb") as file:
+        with os.fdopen(opened(root / path), "rb") as file:
             start = file.read(_GUARD_BEFORE)
     except OSError:
         return False  # whoever ports it says so

@@ -51,6 +51,8 @@ class OwnBuiltin(Rule):
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per definition that is not clang's business already."""
         tokens, data = unit.tokens, unit.source.data
+        if b"__clang__" in data:
+            return
         for name in sorted(_BUILTINS & unit.identifiers):
             for index in tokens.names[name]:
                 if tokens.texts[index + 1 : index + 2] != ["("] or tokens.directive_of(index) is not None:
@@ -59,7 +61,7 @@ class OwnBuiltin(Rule):
                 if after is None or tokens.texts[after + 1] != "{" or tokens.texts[index - 1] in ("return", "=", "("):
                     continue
                 end = closing(tokens, after + 1, len(tokens))
-                if end is None or b"__clang__" in data:
+                if end is None:
                     continue
                 first = index
                 while first and tokens.texts[first - 1] not in _ENDS and tokens.directive_of(first - 1) is None:

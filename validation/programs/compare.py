@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-import re
 import shutil
 import tempfile
 from collections.abc import Sequence
@@ -13,7 +12,7 @@ from pathlib import Path
 from porter.validation.programs.building import Built, build
 from porter.validation.programs.launch import Options, run_program
 from porter.validation.programs.outcome import ProgramRun, Verdict
-from porter.validation.programs.output import NUMBER, Difference, Tolerance, compare_output, says
+from porter.validation.programs.output import Difference, Tolerance, compare_output, says, words_and_numbers
 from porter.validation.programs.recipes import Program, programs_of
 from porter.validation.programs.sides import CUDA, HIP, Side
 from porter.validation.toolchain.result import Missing
@@ -112,7 +111,7 @@ def _difference(
         if len(first.splitlines()) == len(second.splitlines()):
             first, second = (_only(text, keep) for text in (first, second))
         else:  # lines of the port have other numbers: what varies is known by its words
-            varying = {_words(line) for i, line in enumerate(first.splitlines()) if i not in keep}
+            varying = {_shape(line) for i, line in enumerate(first.splitlines()) if i not in keep}
             first, second = (_without(text, varying) for text in (first, second))
     return compare_output(first, second, tolerance)
 
@@ -128,12 +127,12 @@ def _only(text: str, keep: set[int]) -> str:
     return "\n".join(line for number, line in enumerate(text.splitlines()) if number in keep)
 
 
-def _words(line: str) -> str:
-    return re.sub(NUMBER, "#", line)
+def _shape(line: str) -> tuple[str, ...]:
+    return tuple(words_and_numbers(line)[0])
 
 
-def _without(text: str, shapes: set[str]) -> str:
-    return "\n".join(line for line in text.splitlines() if _words(line) not in shapes)
+def _without(text: str, shapes: set[tuple[str, ...]]) -> str:
+    return "\n".join(line for line in text.splitlines() if _shape(line) not in shapes)
 
 
 def run_both(
