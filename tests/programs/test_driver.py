@@ -1,4 +1,4 @@
-"""The driver API and NVRTC on CUDA's side, modules and hiprtc on HIP's: one program that compiles its kernels itself."""
+"""The driver API and NVRTC on one side, modules and hiprtc on the other: a program that compiles its own kernels."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_a_request_is_read_as_it_was_written() -> None:
 
 
 def test_plain_ptx_is_a_module_too() -> None:
-    first, second = b".version 8.0\n.target sm_80\n", b".version 7.0\n"
+    first, second = b".version 8.0\n.target sm_80\n", b".version 7.0\n.target sm_70\n"
     assert ptx_texts(first + b"\0" + second + b"\0") == [first.decode(), second.decode()]
     with pytest.raises(BadFatBinary):
         ptx_texts(b"\x7fELF and so on, which is machine code\0")
