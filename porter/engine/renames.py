@@ -54,6 +54,9 @@ class Named(Protocol):
     def declares(self, index: int) -> bool:
         """Whether a token is where the file declares a name."""
 
+    def is_project_header(self, name: str) -> bool:
+        """Whether a header is the project's own."""
+
     def next_is(self, index: int, text: str) -> bool:
         """Whether the token after `index` is `text`."""
 
@@ -122,7 +125,8 @@ def _qualified(unit: Named, aliases: Mapping[str, str]) -> Iterator[Use]:
     roots = unit.names.namespaces
     for name in unit.tokens.names.keys() & (roots | aliases.keys()):
         scope = aliases.get(name, name)
-        if scope.partition("::")[0] not in roots:
+        root = scope.partition("::")[0]
+        if root not in roots or (root in _COMMON and _is_another_library(unit, root)):
             continue
         for index in unit.tokens.names[name]:
             if _is_alias_declared(unit.tokens, index) or unit.next_is(index, "##"):
@@ -287,7 +291,21 @@ _COMMON = frozenset({"cuda"})
 
 def _includes_folder(unit: Named, folder: str) -> bool:
     """Whether one of libcu++'s headers is included, whose names have no ending: `<cuda/atomic>`, `<cuda/std/tuple>`."""
-    return any(include.name.startswith(folder + "/") and "." not in include.name for include in unit.tokens.includes)
+    return any(_is_standard(include.name, folder) for include in unit.tokens.includes)
+
+
+def _is_standard(header: str, folder: str) -> bool:
+    return header.startswith(folder + "/") and "." not in header
+
+
+def _is_another_library(unit: Named, folder: str) -> bool:
+    """Whether a namespace is that of another library: `<cuda/api.hpp>` is included, and nothing of libcu++."""
+    names = {include.name for tokens in unit.program.all_tokens for include in tokens.includes}
+    if any(_is_standard(name, folder) for name in names):
+        return False
+    return any(
+        name.startswith(folder + "/") and name.endswith(".hpp") and not unit.is_project_header(name) for name in names
+    )
 
 
 def _unknown_member(unit: Named, index: int, scope: str) -> int | None:
