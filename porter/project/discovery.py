@@ -20,9 +20,9 @@ from porter.settings import Choices, Handling
 from porter.system import git
 from porter.system.reading import opened
 
-_SOURCES = (".cu", ".hip", ".c", ".cc", ".cpp", ".cxx")
+SOURCES = (".cu", ".hip", ".c", ".cc", ".cpp", ".cxx")
 _HEADERS = (".cuh", ".h", ".hh", ".hpp", ".hxx", ".inl", ".inc", ".ipp", ".tcc", ".tpp")
-CODE_SUFFIXES = frozenset((*_SOURCES, *_HEADERS))
+CODE_SUFFIXES = frozenset((*SOURCES, *_HEADERS))
 """Files that the rules look at, whatever the case of their suffix."""
 _LICENSE = re.compile(rb"NOTICE TO (?:LICENSEE|USER)")
 _GUARD_BEFORE = 1 << 14
