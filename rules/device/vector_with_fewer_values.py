@@ -11,6 +11,7 @@ from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes, 
 _VECTOR = re.compile(r"(?:u?(?:char|short|int|long|longlong)|float|double)([234])")
 _ZERO = re.compile(r"0+\.?0*(?:[eE][+-]?\d+)?[fFuUlL]*")
 _NO_VALUES = frozenset({";", "...", "return", "{"})
+_SCALARS = frozenset({"float", "double", "int", "unsigned", "short", "char", "long", "bool", "size_t"})
 _COMPONENTS = frozenset("xyzw")
 
 
@@ -37,7 +38,9 @@ class VectorWithFewerValues(Rule):
         fixes("void f() { float4 s[8] = {0}; }", "void f() { float4 s[8] = {}; }"),
         fixes("void f() { int2 s[2] = {{1}, {2, 3}}; }", "void f() { int2 s[2] = {{1, 0}, {2, 3}}; }"),
         reports("void f() { int2 s[2] = {1, 2, 3, 4}; }"),
+        fixes("void f(float q) { float4 v{q}; }", "void f(float q) { float4 v{q, 0, 0, 0}; }"),
         reports("void f(T q) { float4 v{q}; }", effort=Effort.REVIEW),
+        reports("void g(float q); void f(float4 q) { float4 v{q}; }", effort=Effort.REVIEW),
         clean("void f(float4 a, float4 b) { float4 s[2] = {a, b}; float4 c = {}; float4 d{}; int2 e = {1, 2}; }"),
         clean("struct V : float4 { float w2; }; auto f() -> int2 { return g(); } int2 g() { return {0, 1}; }"),
         clean("void f() { int2 n = {0}; }", path="a.c"),
@@ -144,6 +147,16 @@ def _is_number(unit: Unit, value: tuple[int, int]) -> bool:
 def _is_scalar(unit: Unit, value: tuple[int, int]) -> bool:
     """Whether a value is a number by its looks: a literal, or a component of a vector."""
     first, last = value
+    texts = unit.tokens.texts
     if any(unit.tokens.kinds[place] == NUMBER for place in range(first, last + 1)):
         return True
+    if first == last:
+        types = {texts[place - 1] for place in unit.tokens.names.get(texts[first], ()) if _declares(unit, place)}
+        return bool(types) and types <= _SCALARS
     return last - first >= 2 and unit.tokens.texts[last - 1] == "." and unit.tokens.texts[last] in _COMPONENTS
+
+
+def _declares(unit: Unit, place: int) -> bool:
+    """Whether a name follows a word, and so is likely declared there."""
+    tokens = unit.tokens
+    return tokens.kinds[place - 1] == IDENTIFIER and tokens.texts[place - 1] not in ("return", "else", "case")
