@@ -4,8 +4,8 @@
     python -m benchmarks.cuda_samples --show samples.json
 
 SAMPLES is a checkout of cuda-samples. Each sample is copied beside `Common`, ported as `porter port` does, built from
-the sources that its CMakeLists.txt names, with the libraries that it names, and run without arguments, on two virtual
-GPUs where one is not enough. A run that was cut off goes on where it ended.
+the sources that its CMakeLists.txt names (files of kernels that it loads too), with the libraries that it names, and
+run without arguments, on two virtual GPUs where one is not enough. A run that was cut off goes on where it ended.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ from benchmarks.both_sides import Row, agreeing, drawn, options, others, run_all
 
 GRAPHICS = re.compile(r"opengl|glut|vulkan|EGL|d3d|GLES|nvsci|directx", re.IGNORECASE)
 EXECUTABLE = re.compile(r"add_executable\s*\(\s*(\S+)([^)]*)\)")
+PATHS = re.compile(r"set\s*\(\s*(\w+)\s+\"?\$\{[A-Z_]+\}/([\w./]+)\"?\s*\)")
+KERNELS = re.compile(r"COMMAND[^\n]*-o \$\{(\w+)\} -(fatbin|ptx) \$\{(\w+)\}")
 LIBRARY = re.compile(r"CUDA::([a-z0-9A-Z_]+)")
 BY_RUNTIME = {"cudart", "cudart_static"}
 FOR_CUDA = {"cuda_driver": "cuda"}
@@ -90,7 +92,9 @@ def attempt(source: Path, folder: Path, work: Path, limit: int) -> Compared:
         return Compared(folder.name, Agreement.NOT_RUN, "no add_executable", "original")
     name, sources = target[1], target[2].split()
     libraries = sorted(set(LIBRARY.findall(text)) - BY_RUNTIME)
-    failed = built(name, CUDA, original / where, [command(CUDA, name, sources, libraries, original / where)])
+    separate = kernels(text)
+    steps = [*separate[CUDA.name], command(CUDA, name, sources, libraries, original / where)]
+    failed = built(name, CUDA, original / where, steps)
     if failed is not None:
         return failed
     how = Options(seconds=900, cpu_seconds=limit)
@@ -101,12 +105,30 @@ def attempt(source: Path, folder: Path, work: Path, limit: int) -> Compared:
     if first.verdict.value not in ("passed", "failed"):
         return Compared(name, Agreement(first.verdict.value), f"original: {first.reason}", "original", first)
     port_tree(original, port)
-    failed = built(name, HIP, port / where, [command(HIP, name, sources, libraries, port / where)])
+    steps = [*(present(step, port / where) for step in separate[HIP.name])]
+    failed = built(name, HIP, port / where, [*steps, command(HIP, name, sources, libraries, port / where)])
     if failed is not None:
         return failed
     program = Program(name, (f"./{name}",), where.as_posix())
     second = run_program(program.run, how, port / where, keep=True)
     return settle(program, first, second, original, port, how)
+
+
+def kernels(text: str) -> dict[str, list[tuple[str, ...]]]:
+    """The steps that make files of kernels, which the program loads, for each side; the names are the original's."""
+    paths = dict(PATHS.findall(text))
+    asked = [(paths.get(made), how, paths.get(source)) for made, how, source in KERNELS.findall(text)]
+    found = [(made, how, source) for made, how, source in asked if made and source]
+    return {
+        CUDA.name: [("nvcc", f"-{how}", "-o", made, source) for made, how, source in found],
+        HIP.name: [("hipcc", "--cuda-device-only", "-O3", "-o", made, source) for made, _, source in found],
+    }
+
+
+def present(step: tuple[str, ...], where: Path) -> tuple[str, ...]:
+    """The step with the name that the port's file has."""
+    renamed = re.sub(r"\.cu$", ".hip", step[-1])
+    return (*step[:-1], renamed if (where / renamed).exists() else step[-1])
 
 
 def command(side: Side, name: str, sources: list[str], libraries: list[str], where: Path) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -45,7 +46,12 @@ def main() -> None:
     given = arguments.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
-        done([sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(folder), str(ROOT)], folder, {})
+        source = folder / "source"  # a build leaves its own folder in the tree that it builds
+        for name in ("porter", "rules", "validation"):
+            shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
+        for name in ("pyproject.toml", "setup.py", "README.md"):
+            shutil.copy(ROOT / name, source)
+        done([sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(folder), str(source)], folder, {})
         (wheel,) = folder.glob("porter-*.whl")
         wrong = sum(tried(python, wheel, folder / str(at), user=given.user) for at, python in enumerate(given.pythons))
     sys.exit(1 if wrong else 0)

@@ -93,6 +93,7 @@ def told(side: Side, paths: set[str]) -> dict[str, object]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_it_is_what_all_files_tell(seed: int, tmp_path: Path) -> None:
     """Random trees and changes; most of them need no look at all files."""

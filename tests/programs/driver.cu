@@ -67,8 +67,8 @@ int main() {
     const int n = 100;
     MUST(cuInit(0));
     MUST(cuDeviceGet(&device, 0));
-    MUST(cuDevicePrimaryCtxRetain(&context, device));
-    MUST(cuCtxSetCurrent(context));
+    CUctxCreateParams parameters = {}; // as CUDA 13 wants it
+    MUST(cuCtxCreate(&context, &parameters, 0, device));
     if (compiled("no_such_thing x;", &code, NULL) != -1) return printf("FAIL: it compiled\n"), 1;
     MUST(compiled(source, &code, &name));
     MUST(cuModuleLoadDataEx(&module, code.data(), 0, NULL, NULL));
@@ -106,7 +106,7 @@ int main() {
     MUST(cuMemFree(floats));
     MUST(cuMemFree(ints));
     MUST(cuModuleUnload(module));
-    MUST(cuDevicePrimaryCtxRelease(device));
+    MUST(cuCtxDestroy(context));
     printf("PASS %s\n", name.data());
     return 0;
 }

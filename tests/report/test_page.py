@@ -277,6 +277,8 @@ def test_print(opened: Any) -> None:
     assert opened.locator(".tools").is_hidden()
     assert opened.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert len(shown(opened)) == 5
+    opened.set_viewport_size({"width": 690, "height": 980})  # A4 within its margins
+    assert opened.evaluate("document.documentElement.scrollWidth") <= 690
     assert len(opened.pdf()) > 20_000
 
 

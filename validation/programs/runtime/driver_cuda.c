@@ -86,7 +86,7 @@ int cuDeviceGet(int *into, int ordinal) {
     if (ordinal < 0 || ordinal >= (int)settings.devices) return fail("cuDeviceGet", INVALID_DEVICE, "%d of %u", ordinal, settings.devices);
     return *into = ordinal, OK;
 }
-int cuDeviceGetName(char *into, int size, int device) { (void)device; return snprintf(into, (size_t)size, "porter virtual A100"), OK; }
+int cuDeviceGetName(char *into, int size, int device) { (void)device; return snprintf(into, (size_t)size, "porter virtual NVIDIA GPU"), OK; }
 int cuDeviceTotalMem_v2(size_t *into, int device) { (void)device; BEGIN; return *into = memory_total(), OK; }
 int cuDeviceGetAttribute(int *into, int which, int device) { BEGIN; return attribute("cuDeviceGetAttribute", into, which, device); }
 int cuDeviceComputeCapability(int *major, int *minor, int device) {
