@@ -131,8 +131,15 @@ def _qualified(unit: Named, aliases: Mapping[str, str]) -> Iterator[Use]:
         for index in unit.tokens.names[name]:
             if _is_alias_declared(unit.tokens, index) or unit.next_is(index, "##"):
                 continue  # what a macro puts together is no namespace
-            if unit.is_cuda(index) and (use := _chain(unit, index, scope)) is not None:
+            use = _chain(unit, index, scope)
+            if use is not None and not _is_the_same(use) and unit.is_cuda(index):
                 yield use
+
+
+def _is_the_same(use: Use) -> bool:
+    """Whether HIP has it by the same name: whose it is need not be asked."""
+    row = use.row
+    return use.support is None and row is not None and row.hip == use.name and not row.signature
 
 
 def _is_alias_declared(tokens: Tokens, index: int) -> bool:
