@@ -1,34 +1,34 @@
 """CUDA's samples that need no graphics, original and port, built and run without a GPU: how many agree.
 
-    python benchmarks/cuda_samples.py SAMPLES --count 40 --output samples.json
-    python benchmarks/cuda_samples.py --show samples.json
+    python -m benchmarks.cuda_samples SAMPLES --count 40 --output samples.json
+    python -m benchmarks.cuda_samples --show samples.json
 
 SAMPLES is a checkout of cuda-samples. Each sample is copied beside `Common`, ported as `porter port` does, built from
-the sources that its CMakeLists.txt names, with the libraries that it names, and run without arguments, on two virtual
-GPUs where one is not enough. A run that was cut off goes on where it ended.
+the sources that its CMakeLists.txt names (files of kernels that it loads too), with the libraries that it names, and
+run without arguments, on two virtual GPUs where one is not enough. A run that was cut off goes on where it ended.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import random
 import re
 import shutil
 import sys
 import tempfile
-import time
-from collections import Counter
 from pathlib import Path
-from typing import Any
 
 from porter.validation.programs.compare import Agreement, Compared, built, port_tree, settle
 from porter.validation.programs.launch import Options, run_program
 from porter.validation.programs.recipes import Program
 from porter.validation.programs.sides import CUDA, HIP, Side
 
+from benchmarks.both_sides import Row, agreeing, drawn, options, others, run_all, share
+
 GRAPHICS = re.compile(r"opengl|glut|vulkan|EGL|d3d|GLES|nvsci|directx", re.IGNORECASE)
 EXECUTABLE = re.compile(r"add_executable\s*\(\s*(\S+)([^)]*)\)")
+PATHS = re.compile(r"set\s*\(\s*(\w+)\s+\"?\$\{[A-Z_]+\}/([\w./]+)\"?\s*\)")
+KERNELS = re.compile(r"COMMAND[^\n]*-o \$\{(\w+)\} -(fatbin|ptx) \$\{(\w+)\}")
 LIBRARY = re.compile(r"CUDA::([a-z0-9A-Z_]+)")
 BY_RUNTIME = {"cudart", "cudart_static"}
 FOR_CUDA = {"cuda_driver": "cuda"}
@@ -47,32 +47,15 @@ def main() -> None:
     """See the module's text."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("source", type=Path, nargs="?", help="a checkout of cuda-samples")
-    parser.add_argument("--count", type=int, default=0, help="so many, drawn by the seed; 0: all")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", action="append", help="this sample; can be repeated")
-    parser.add_argument("--limit", type=int, default=60, help="processor time of one run")
-    parser.add_argument("--minutes", type=float, default=0, help="start no sample after so many")
+    options(parser, "this sample", 60)
     parser.add_argument("--output", type=Path, default=Path("samples.json"))
-    parser.add_argument("--show", type=Path, help="print what a file of results says")
     given = parser.parse_args()
     if given.show:
         print(summary(json.loads(given.show.read_text())))
         return
-    folders = [path for path in without_graphics(given.source) if not given.only or path.name in given.only]
-    if given.count and not given.only:
-        random.Random(given.seed).shuffle(folders)
-        folders = folders[: given.count]
-    results: dict[str, Any] = json.loads(given.output.read_text()) if given.output.exists() else {}
-    start = time.monotonic()
-    for folder in folders:
-        if folder.name in results and not given.only:
-            continue
-        if given.minutes and time.monotonic() - start > 60 * given.minutes:
-            break
-        results[folder.name] = row = one(given.source, folder, given.limit)
-        print(f"{row['verdict']:14} {folder.name}: {row['reason']}"[:240], flush=True)
-        given.output.write_text(json.dumps(results, indent=1))
-    print(summary(results))
+    folders = {path.name: path for path in without_graphics(given.source)}
+    names = [name for name in folders if name in given.only] if given.only else drawn(folders, given.count, given.seed)
+    print(summary(run_all(names, lambda name: one(given.source, folders[name], given.limit), given)))
 
 
 def without_graphics(source: Path) -> list[Path]:
@@ -81,7 +64,7 @@ def without_graphics(source: Path) -> list[Path]:
     return [path.parent for path in files if not GRAPHICS.search(path.read_text("utf-8", "replace"))]
 
 
-def one(source: Path, folder: Path, limit: int) -> dict[str, Any]:
+def one(source: Path, folder: Path, limit: int) -> Row:
     """Everything about one sample, as plain values."""
     with tempfile.TemporaryDirectory(prefix="porter-samples-") as temporary:
         compared = attempt(source, folder, Path(temporary), limit)
@@ -109,23 +92,43 @@ def attempt(source: Path, folder: Path, work: Path, limit: int) -> Compared:
         return Compared(folder.name, Agreement.NOT_RUN, "no add_executable", "original")
     name, sources = target[1], target[2].split()
     libraries = sorted(set(LIBRARY.findall(text)) - BY_RUNTIME)
-    failed = built(name, CUDA, original / where, [command(CUDA, name, sources, libraries, original / where)])
+    separate = kernels(text)
+    steps = [*separate[CUDA.name], command(CUDA, name, sources, libraries, original / where)]
+    failed = built(name, CUDA, original / where, steps)
     if failed is not None:
         return failed
-    options = Options(seconds=900, cpu_seconds=limit)
-    first = run_program([f"./{name}"], options, original / where, keep=True)
+    how = Options(seconds=900, cpu_seconds=limit)
+    first = run_program([f"./{name}"], how, original / where, keep=True)
     if first.verdict.value == "no-launch":  # perhaps it wants peers
-        options = Options(seconds=900, cpu_seconds=limit, devices=2)
-        first = run_program([f"./{name}"], options, original / where, keep=True)
+        how = Options(seconds=900, cpu_seconds=limit, devices=2)
+        first = run_program([f"./{name}"], how, original / where, keep=True)
     if first.verdict.value not in ("passed", "failed"):
         return Compared(name, Agreement(first.verdict.value), f"original: {first.reason}", "original", first)
     port_tree(original, port)
-    failed = built(name, HIP, port / where, [command(HIP, name, sources, libraries, port / where)])
+    steps = [*(present(step, port / where) for step in separate[HIP.name])]
+    failed = built(name, HIP, port / where, [*steps, command(HIP, name, sources, libraries, port / where)])
     if failed is not None:
         return failed
     program = Program(name, (f"./{name}",), where.as_posix())
-    second = run_program(program.run, options, port / where, keep=True)
-    return settle(program, first, second, original, port, options)
+    second = run_program(program.run, how, port / where, keep=True)
+    return settle(program, first, second, original, port, how)
+
+
+def kernels(text: str) -> dict[str, list[tuple[str, ...]]]:
+    """The steps that make files of kernels, which the program loads, for each side; the names are the original's."""
+    paths = dict(PATHS.findall(text))
+    asked = [(paths.get(made), how, paths.get(source)) for made, how, source in KERNELS.findall(text)]
+    found = [(made, how, source) for made, how, source in asked if made and source]
+    return {
+        CUDA.name: [("nvcc", f"-{how}", "-o", made, source) for made, how, source in found],
+        HIP.name: [("hipcc", "--cuda-device-only", "-O3", "-o", made, source) for made, _, source in found],
+    }
+
+
+def present(step: tuple[str, ...], where: Path) -> tuple[str, ...]:
+    """The step with the name that the port's file has."""
+    renamed = re.sub(r"\.cu$", ".hip", step[-1])
+    return (*step[:-1], renamed if (where / renamed).exists() else step[-1])
 
 
 def command(side: Side, name: str, sources: list[str], libraries: list[str], where: Path) -> tuple[str, ...]:
@@ -143,18 +146,10 @@ def command(side: Side, name: str, sources: list[str], libraries: list[str], whe
     return ("hipcc", *common, "-o", name, *linked)
 
 
-def summary(results: dict[str, Any]) -> str:
+def summary(results: dict[str, Row]) -> str:
     """How many of what."""
-    counts = Counter(row["verdict"] for row in results.values())
-    agree = counts["agree"]
-    share = 100 * agree / len(results) if results else 0.0
-    silent = [name for name, row in results.items() if row["verdict"] == "agree" and not row["launches"]["original"]]
-    lines = [f"{agree} of {len(results)} agree ({share:.0f} %); {dict(counts.most_common())}"]
-    lines.append(f"agree without a launch: {len(silent)}")
-    for name, row in sorted(results.items(), key=lambda item: item[1]["verdict"]):
-        if row["verdict"] != "agree":
-            lines.append(f"  {row['verdict']:13} {name}: {row['reason']}"[:200])
-    return "\n".join(lines)
+    silent = [name for name, row in agreeing(results).items() if not row["launches"]["original"]]
+    return "\n".join([share(results), f"agree without a launch: {len(silent)}", *others(results)])
 
 
 if __name__ == "__main__":

@@ -22,7 +22,6 @@ from porter.validation.toolchain.clang import Clang, find_clang
 from porter.validation.toolchain.result import Missing
 from porter.validation.toolchain.torch_headers import TorchHeaders, find_torch_headers
 
-from porter.settings import load_choices
 from porter.system.cache import cache_folder
 
 _TARGET = "gfx942"
@@ -333,7 +332,6 @@ def main() -> None:
     if isinstance(torch, TorchHeaders):
         make_torch(work / "site", torch)
     source = given.project.resolve()
-    load_choices(source, None)
     out = work / "ports" / source.name
     if not given.kept:
         out.parent.mkdir(exist_ok=True)

@@ -1,7 +1,7 @@
 """Programs of HeCBench, original and port, built and run without a GPU: how many end on both sides and agree.
 
-    python benchmarks/programs.py HECBENCH/src --set development --count 60 --output programs.json
-    python benchmarks/programs.py --show programs.json
+    python -m benchmarks.programs HECBENCH/src --set development --count 60 --output programs.json
+    python -m benchmarks.programs --show programs.json
 
 The programs `*-cuda`, sorted by name: every second one is for development, the others for judging. Each is copied,
 ported as `porter port` does, built with its own Makefile, its arguments cut down until they fit (sizes.py), run and
@@ -12,14 +12,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import random
 import re
 import shlex
 import shutil
 import sys
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -32,6 +30,8 @@ from porter.validation.programs.outcome import ProgramRun
 from porter.validation.programs.recipes import Program
 from porter.validation.programs.sides import CUDA, HIP
 from porter.validation.programs.sizes import choose
+
+from benchmarks.both_sides import Row, agreeing, drawn, options, others, run_all, share
 
 LIBRARIES = re.compile(
     r"#\s*include\s*[<\"](cublas|cusparse|cufft|curand(?!_kernel)|cusolver|cudnn|nccl|mpi\.h|cutensor|cublasLt|nvml|nvrtc)|"
@@ -47,46 +47,26 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("source", type=Path, nargs="?", help="HeCBench's folder src")
     parser.add_argument("--set", choices=("development", "judging"), default="development")
-    parser.add_argument("--count", type=int, default=0, help="so many, drawn by the seed; 0: all")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", action="append", help="this program (without -cuda); can be repeated")
+    options(parser, "this program (without -cuda)", 30)
     parser.add_argument("--budget", type=float, default=1e9, help="lane-instructions of one run")
     parser.add_argument("--seconds", type=float, default=4.0, help="processor time a run may take")
-    parser.add_argument("--limit", type=int, default=30, help="processor time of one run")
-    parser.add_argument("--minutes", type=float, default=0, help="start no program after so many")
     parser.add_argument("--output", type=Path, default=Path("programs.json"))
-    parser.add_argument("--show", type=Path, help="print what a file of results says")
     parser.add_argument("--keep", type=Path, help="leave sources and programs in this folder")
     given = parser.parse_args()
     if given.show:
         print(summary(json.loads(given.show.read_text())))
         return
     names = given.only or draw(given.source, given.set, given.count, given.seed)
-    results: dict[str, Any] = json.loads(given.output.read_text()) if given.output.exists() else {}
-    start = time.monotonic()
-    for name in names:
-        if name in results and not given.only:
-            continue
-        if given.minutes and time.monotonic() - start > 60 * given.minutes:
-            break
-        results[name] = one(given.source, name, given)
-        row = results[name]
-        print(f"{row['verdict']:14} {name} {' '.join(row['arguments'])}: {row['reason']}"[:240], flush=True)
-        given.output.write_text(json.dumps(results, indent=1))
-    print(summary(results))
+    print(summary(run_all(names, lambda name: one(given.source, name, given), given)))
 
 
 def draw(source: Path, which: str, count: int, seed: int) -> list[str]:
     """Names without -cuda."""
     names = sorted(path.name.removesuffix("-cuda") for path in source.glob("*-cuda") if (path / "Makefile").exists())
-    names = names[0::2] if which == "development" else names[1::2]
-    if count:
-        random.Random(seed).shuffle(names)
-        names = names[:count]
-    return names
+    return drawn(names[0::2] if which == "development" else names[1::2], count, seed)
 
 
-def one(source: Path, name: str, given: argparse.Namespace) -> dict[str, Any]:
+def one(source: Path, name: str, given: argparse.Namespace) -> Row:
     """Everything about one program, as plain values."""
     start = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="porter-hecbench-") as temporary:
@@ -142,15 +122,15 @@ def attempt(source: Path, name: str, work: Path, given: argparse.Namespace) -> t
     failed = built(name, CUDA, original / where, steps)
     if failed is not None:
         return failed, drafted.run[1:], 0
-    options = Options(seconds=900, cpu_seconds=given.limit)
+    how = Options(seconds=900, cpu_seconds=given.limit)
 
     def run_with(arguments: Sequence[str], limit: int = int(8 * given.seconds) + 1) -> ProgramRun:
-        limited = replace(options, cpu_seconds=min(limit, given.limit))
+        limited = replace(how, cpu_seconds=min(limit, given.limit))
         return run_program((drafted.run[0], *arguments), limited, original / where, keep=True)
 
     sized = choose(drafted.run[1:], run_with, int(given.budget), given.seconds)
     if sized.run.verdict.value == "no-launch":  # perhaps it wants peers
-        options = replace(options, devices=2)
+        how = replace(how, devices=2)
         sized = choose(drafted.run[1:], run_with, int(given.budget), given.seconds)
     if sized.run.verdict.value == "too-long":
         sized = replace(sized, run=run_with(sized.arguments, given.limit))
@@ -163,8 +143,8 @@ def attempt(source: Path, name: str, work: Path, given: argparse.Namespace) -> t
     if failed is not None:
         return failed, sized.arguments, sized.tried
     program = Program(name, (drafted.run[0], *sized.arguments), where)
-    second = run_program(program.run, options, port / where, keep=True)
-    return settle(program, sized.run, second, original, port, options), sized.arguments, sized.tried
+    second = run_program(program.run, how, port / where, keep=True)
+    return settle(program, sized.run, second, original, port, how), sized.arguments, sized.tried
 
 
 def copy_with_siblings(source: Path, folder: str, target: Path) -> None:
@@ -207,22 +187,14 @@ def _run(run: ProgramRun | None) -> dict[str, Any] | None:
     }
 
 
-def summary(results: dict[str, Any]) -> str:
+def summary(results: dict[str, Row]) -> str:
     """How many of what, over all, and over those that have a verdict of their own and need no library."""
-    lines: list[str] = []
     plain = {name: row for name, row in results.items() if row["prints"] and not row["libraries"]}
-    for what, rows in (("all", results), ("with a verdict, without libraries", plain)):
-        counts = Counter(row["verdict"] for row in rows.values())
-        agree = counts["agree"]
-        share = 100 * agree / len(rows) if rows else 0.0
-        lines.append(f"{what}: {agree} of {len(rows)} agree ({share:.0f} %); {dict(counts.most_common())}")
-    silent = [n for n, row in results.items() if row["verdict"] == "agree" and not row["original"]["launches"]]
-    failing = [n for n, row in results.items() if row["verdict"] == "agree" and row["says"] == "fail"]
+    silent = [name for name, row in agreeing(results).items() if not row["original"]["launches"]]
+    failing = [name for name, row in agreeing(results).items() if row["says"] == "fail"]
+    lines = [f"all: {share(results)}", f"with a verdict, without libraries: {share(plain)}"]
     lines.append(f"agree without a launch: {len(silent)}; agree that they fail: {', '.join(failing) or 'none'}")
-    for name, row in sorted(results.items(), key=lambda item: item[1]["verdict"]):
-        if row["verdict"] != "agree":
-            lines.append(f"  {row['verdict']:13} {name}: {row['reason']}"[:200])
-    return "\n".join(lines)
+    return "\n".join([*lines, *others(results)])
 
 
 if __name__ == "__main__":

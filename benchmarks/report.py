@@ -1,6 +1,8 @@
 """Size of a gap report of many kernels, and how long a browser needs until it can be used.
 
-python -m benchmarks.report [--kernels 2000] [--files 500]
+python -m benchmarks.report [--kernels 2000] [--files 500] [--port port.json] [--keep report.html]
+
+The project is made up, or that of a port's JSON; builds and cases are made up for its kernels.
 """
 
 from __future__ import annotations
@@ -74,9 +76,20 @@ def evidence(report: dict[str, Any], chance: random.Random) -> Inputs:
         kernel_build(k["name"], k["path"], vgprs=chance.randrange(8, 256, 8), waves_per_simd=chance.randint(1, 8))
         for k in kernels
     ]
-    cases = [case(k["name"], k["path"]) for k in kernels if chance.random() < 0.8]
+    cases = [made_up(k, chance) for k in kernels if chance.random() < 0.8]
     build = {"schema": "porter-build-1", "units": [], "kernels": builds}
     return Inputs(report, (build,), ({"schema": "porter-validate/1", "cases": cases},))
+
+
+def made_up(kernel: dict[str, Any], chance: random.Random) -> dict[str, Any]:
+    """A case; one in twenty is wrong, and no two have the same error."""
+    made = case(kernel["name"], kernel["path"], "wrong-values" if chance.random() < 0.05 else "passed")
+    error = 1e-7 * chance.lognormvariate(0, 2)
+    for side in made["sides"]:
+        for output in side["outputs"]:
+            output["rms_error"] = error * (1 if side["side"] == "original" else chance.lognormvariate(0, 0.3))
+            output["max_error"] = 4 * output["rms_error"]
+    return made
 
 
 def main() -> None:
@@ -85,20 +98,31 @@ def main() -> None:
     arguments.add_argument("--kernels", type=int, default=2000)
     arguments.add_argument("--files", type=int, default=500)
     arguments.add_argument("--runs", type=int, default=3)
+    arguments.add_argument("--port", type=Path, help="JSON of a port, instead of a project that is made up.")
+    arguments.add_argument("--keep", type=Path, help="Where the page is left, for benchmarks.report_pictures.")
     given = arguments.parse_args()
     chance = random.Random(1)
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
-        project(folder / "project", given.kernels, given.files, chance)
-        answer = port_to(Request(folder / "project", Choices(), 2), folder / "out")
-        inputs = evidence(json.loads(json.dumps(report_json(answer.report))), chance)
+        inputs = evidence(port_of(given, folder, chance), chance)
         start = time.process_time()
         page = written(inputs, "html")
         print(f"written in {time.process_time() - start:.1f} s CPU; {len(page.encode()) / 1e6:.1f} MB")
-        (folder / "report.html").write_text(page, "utf-8")
-        timings = [measured((folder / "report.html").as_uri()) for _ in range(given.runs)]
+        kept = (given.keep or folder / "report.html").resolve()
+        kept.write_text(page, "utf-8")
+        timings = [measured(kept.as_uri()) for _ in range(given.runs)]
         for name in timings[0]:
             print(f"{name}: {min(timing[name] for timing in timings):.2f} s (best of {given.runs})")
+
+
+def port_of(given: argparse.Namespace, folder: Path, chance: random.Random) -> dict[str, Any]:
+    """The report of a port: one that is there, or that of a project made up."""
+    if given.port:
+        document: dict[str, Any] = json.loads(given.port.read_text("utf-8"))
+        return document
+    project(folder / "project", given.kernels, given.files, chance)
+    answer = port_to(Request(folder / "project", Choices(), 2), folder / "out")
+    return report_json(answer.report)
 
 
 def measured(address: str) -> dict[str, float]:
@@ -115,12 +139,13 @@ def measured(address: str) -> dict[str, float]:
         cpu = max(process["cpuTime"] for process in info if process["type"] == "renderer")
         page.wait_for_function("document.querySelectorAll('#charts svg').length >= 2", timeout=120_000)
         charts = time.perf_counter() - start
+        last = page.evaluate("[...document.querySelectorAll('#table tbody tr td:first-child a')].pop().textContent")
         start = time.perf_counter()
-        page.fill("#search", "row_sum_1999")
-        page.wait_for_function("document.querySelector('#shown').textContent.startsWith('1 of')", timeout=120_000)
+        page.fill("#search", last)
+        page.wait_for_function("document.querySelector('#shown').textContent.includes(' of ')", timeout=120_000)
         search = time.perf_counter() - start
         start = time.perf_counter()
-        page.evaluate("location.hash = '#k7'")
+        page.evaluate("location.hash = document.querySelector('#table tbody a').getAttribute('href')")
         page.wait_for_selector("#detail .code", timeout=120_000)
         kernel = time.perf_counter() - start
         browser.close()

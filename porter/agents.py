@@ -8,16 +8,19 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from porter.commands.border import DONE, WORK_LEFT
+from porter.commands.border import DONE, UNUSABLE, WORK_LEFT
 
 if TYPE_CHECKING:
     from mcp.server.fastmcp import FastMCP
 
 _MOST = 200
 """Findings in one answer: more would not be read."""
+_MOST_PRINTED = 20_000
+"""Characters of what a program printed: its end."""
 _SECONDS = 3600
 ABOUT = (
     "porter ports CUDA code to HIP for AMD MI300X and runs original and port on virtual devices, without a GPU. "
@@ -31,7 +34,7 @@ def server() -> FastMCP:
     from mcp.server.fastmcp import FastMCP
 
     made = FastMCP("porter", instructions=ABOUT)
-    for tool in (scan, explain, port, build, draft_cases, validate):
+    for tool in (scan, explain, port, build, draft_cases, validate, run, compare_programs):
         made.tool()(tool)
     return made
 
@@ -74,6 +77,24 @@ def validate(cases: str, port: str | None = None) -> dict[str, Any]:
     return document
 
 
+def run(command: list[str], folder: str = ".") -> dict[str, Any]:
+    """Run a CUDA or HIP program (path and arguments) on the virtual device that fits it: launches, faults, output."""
+    with tempfile.TemporaryDirectory(prefix="porter-mcp-") as scratch:
+        told = Path(scratch, "run.json")
+        done = _porter("run", "--format", "json", "--output", str(told), "--", *command, folder=Path(folder))
+        if not told.is_file():
+            raise ValueError(done.stderr.strip() or f"porter run ended with {done.returncode}")
+        document: dict[str, Any] = json.loads(told.read_text("utf-8"))
+    printed = {"stdout": done.stdout[-_MOST_PRINTED:], "stderr": done.stderr[-_MOST_PRINTED:]}
+    return {**document, **printed}
+
+
+def compare_programs(source: str) -> dict[str, Any]:
+    """Build and run the programs that a project's porter.toml names, original and port, and compare what they print."""
+    document: dict[str, Any] = json.loads(_said("run", "--compare", "--source", source, "--format", "json"))
+    return document
+
+
 def _document(command: str, path: str, *options: str) -> dict[str, Any]:
     document: dict[str, Any] = json.loads(_said(command, *options, "--format", "json", "--", path))
     return document
@@ -81,13 +102,25 @@ def _document(command: str, path: str, *options: str) -> dict[str, Any]:
 
 def _said(*words: str) -> str:
     """What a command prints; ValueError with its message where it could not do its work."""
-    command = [sys.executable, "-m", "porter", "--quiet", *words]
-    done = subprocess.run(
-        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_SECONDS, check=False, cwd=Path.cwd()
-    )
-    if done.returncode not in (DONE, WORK_LEFT):
+    done = _porter(*words)
+    has_document = done.returncode == UNUSABLE and done.stdout  # it says which case files cannot be used, and why
+    if done.returncode not in (DONE, WORK_LEFT) and not has_document:
         raise ValueError(done.stderr.strip() or f"porter {words[0]} ended with {done.returncode}")
     return done.stdout
+
+
+def _porter(*words: str, folder: Path = Path()) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "porter", "--quiet", *words]
+    return subprocess.run(
+        command,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=_SECONDS,
+        check=False,
+        cwd=folder,
+    )
 
 
 def _short(document: dict[str, Any]) -> dict[str, Any]:

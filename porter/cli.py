@@ -19,6 +19,7 @@ from porter.commands.cases import cases_app
 from porter.commands.check import check_command
 from porter.commands.comments import comments_command
 from porter.commands.headers import headers_command
+from porter.commands.lsp import lsp_command
 from porter.commands.mcp import mcp_command
 from porter.commands.objects import objects_command
 from porter.commands.programs import programs_app
@@ -205,6 +206,7 @@ app.command("build")(build_command)
 app.command("check")(check_command)
 app.command("comments")(comments_command)
 app.command("headers")(headers_command)
+app.command("lsp")(lsp_command)
 app.command("mcp")(mcp_command)
 app.command("objects")(objects_command)
 app.command("record")(record_command)

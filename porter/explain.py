@@ -26,6 +26,7 @@ SCHEMA = "porter-rules-1"
 _DIALECTS = {
     Dialect.CUDA: "CUDA's: warps of 32 lanes; the port keeps that meaning on 64",
     Dialect.HIP: "HIP's: the lanes are those of the hardware; the port leaves the line as it is",
+    Dialect.NVIDIA: "CUDA's, in a header that is only included where no port compiles it: the port leaves it as it is",
     Dialect.BOTH: "undecided: nothing tells whose it is, so it is ported as CUDA's; `dialect` in porter.toml decides",
 }
 

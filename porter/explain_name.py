@@ -6,10 +6,12 @@ import difflib
 import functools
 import re
 from collections.abc import Iterator
+from textwrap import indent
 
 from porter.buildfiles.registry import build_rules
 from porter.engine.notices import NOTICES
 from porter.engine.registry import all_rules
+from porter.engine.rule import Example
 from porter.engine.support import load_support
 from porter.names.records import load_records
 from porter.names.table import NameRow, load_names, version_key
@@ -40,7 +42,17 @@ def name_text(name: str) -> str | None:
         lines += ["", f"The port uses {supplied.name} of its header {supplied.header} instead, for every ROCm."]
     rules = [rule for rule in all_rules() if name in rule.triggers or name in rule.answers]
     lines += ["", "Rules about it: " + ", ".join(f"{rule.code} {rule.name}" for rule in rules)] if rules else []
+    shown = next((example for rule in rules for example in rule.examples if _rewrites(example, name)), None)
+    if shown is not None and supplied is None and row.hip is None:
+        assert shown.after is not None
+        lines += ["", "Rewritten, for example:", indent(shown.before, "  "), "becomes", indent(shown.after, "  ")]
     return "\n".join(lines) + "\n"
+
+
+def _rewrites(example: Example, name: str) -> bool:
+    """Whether a name is gone from an example's text afterwards."""
+    word = re.compile(rf"\b{re.escape(name)}\b")
+    return example.after is not None and bool(word.search(example.before)) and not word.search(example.after)
 
 
 def _row(name: str, rocm: str | None) -> NameRow | None:

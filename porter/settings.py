@@ -34,7 +34,7 @@ VENDORED = (
 WARP_MODES = ("preserve", "native")
 STYLES = ("renamed", "dual")
 TORCH_MODES = ("leave", "standalone")
-DIALECTS = ("cuda", "hip")
+DIALECTS = ("cuda", "hip", "nvidia")
 FAIL_LEVELS = ("manual", "review", "hazard")
 
 

@@ -6,7 +6,9 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile("porter", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -15,3 +17,13 @@ settings.load_profile("ci" if os.environ.get("CI") else "porter")
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and threading.current_thread() is threading.main_thread():
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+_COMPILE = frozenset({"devices", "include", "ptx"})
+"""Folders whose tests compile what they run."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """`make unit` leaves them out."""
+    for item in items:
+        if Path(item.path).parent.name in _COMPILE:
+            item.add_marker(pytest.mark.slow)

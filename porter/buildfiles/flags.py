@@ -107,7 +107,7 @@ def _joined_spellings() -> tuple[str, ...]:
 
 
 def translate(words: Sequence[str], *, all_known: bool = True, arch_flags: bool = True) -> list[Change]:
-    """What becomes of the words of nvcc's command line; words that stay are not in the list.
+    """What becomes of the words of nvcc's command line; words that stay and leave no work are not in the list.
 
     `all_known`: the words are nvcc's for certain, so unknown flags are named too; otherwise only flags that no
     other compiler has are looked at. `arch_flags`: whether the target is a flag here, or set elsewhere (CMake, torch).
@@ -135,7 +135,7 @@ def translate(words: Sequence[str], *, all_known: bool = True, arch_flags: bool 
             if is_arch and (seen_arch or not arch_flags):
                 new = ()
             seen_arch |= is_arch
-            if new != tuple(words[index:last]):
+            if new != tuple(words[index:last]) or row.effort is not Effort.NONE:
                 changes.append(Change(index, last, new, row))
         index = last
     return changes

@@ -44,7 +44,7 @@ _SUFFIXES = {
     ".bash": BUILD_SCRIPT,
 }
 # Each choice begins with a character of its own and looks back for the edge of a word, which is four times as fast.
-_CUDA = re.compile(rb"nvcc|CUDA|cuda|cu(?<=\bcu)(?:blas|fft|rand|sparse|solver|dnn)\b|\.cu\b|sm_(?<=\bsm_)\d\d")
+_CUDA = re.compile(rb"nvcc|CUDA|cuda|cu(?<=\bcu)(?:blas|fft|rand|sparse|solver|dnn)\b|\.cu\b|sm_(?<=\bsm_)\d\d|-x cu\b")
 _CUDA_IN_PYTHON = re.compile(
     rb"CUDAExtension|nvcc\b(?<=\bnvcc)|load_inline|cpp_extension|RawKernel|RawModule|SourceModule|ElementwiseKernel|ReductionKernel|cuda\.jit"
     rb"|nvrtcCreateProgram|cuda\.core|\.cu\b|[\"']cu[\"']"

@@ -1,4 +1,4 @@
-"""The branches of a CMake file that only a build for NVIDIA comes to, where the file has one for AMD beside them."""
+"""The branches of a CMake file that only a build for NVIDIA comes to, of those who know AMD as well."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from porter.buildfiles.cmake import Command
 from porter.buildfiles.listed_cmake import condition
 from porter.buildfiles.vendor import Answer, of_value
 from porter.model import Span
+
+_HIPS = frozenset({"HIP_COMPILER", "HIP_PLATFORM", "HIP_RUNTIME"})
+"""Variables of HIP's own CMake files, which know both vendors."""
 
 
 class _Branch(NamedTuple):
@@ -21,7 +24,7 @@ class _Branch(NamedTuple):
 
 
 def nvidias_own(commands: tuple[Command, ...]) -> tuple[Span, ...]:
-    """Such branches: of an `if` with a branch for AMD, and of other `if`s that ask the same."""
+    """Of an `if` with a branch for AMD, of other `if`s that ask the same, and of those that ask HIP itself."""
     branches = tuple(_branches(commands))
     beside = {branch.chain for branch in branches if branch.answer.is_amds}
     asked = {branch.asked for branch in branches if branch.chain in beside and branch.answer.nvidia}
@@ -29,7 +32,7 @@ def nvidias_own(commands: tuple[Command, ...]) -> tuple[Span, ...]:
     return tuple(
         branch.span
         for branch in branches
-        if branch.answer.nvidia and (branch.asked in asked or _compared(branch.asked) in compared)
+        if branch.answer.nvidia and (branch.asked in asked or _compared(branch.asked) in compared | _HIPS)
     )
 
 

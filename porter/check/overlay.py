@@ -5,6 +5,7 @@ It comes to what looking at all files would come to, or says that it cannot: `No
 
 from __future__ import annotations
 
+import functools
 import posixpath
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -23,6 +24,8 @@ from porter.project.compilation import Flags
 from porter.project.dialects import (
     Told,
     given_dialect,
+    is_unseen,
+    may_be_unseen,
     meaning_of_names,
     meaning_of_rest,
     reached_dialect,
@@ -34,6 +37,7 @@ from porter.project.naming import Names, choose_names
 from porter.project.reuse import Shown, marked, unmarked
 
 Value = TypeVar("Value")
+Given = Callable[[str], "Dialect | None"]
 _CUDA = ".cu"
 _HEART = frozenset({"setup.py", "compile_commands.json"})
 """What they say is about other files."""
@@ -363,18 +367,41 @@ class Overlay:
         meaning = meaning_of_names(whole.cudas, _kinds(whole.named))
         if meaning_of_names(cudas, _kinds(named)) is not meaning:
             raise NotLocal("a name like CUDA's means something else now")
-        self._settle(above | targets, born, gone, meaning)
+        hidden = self._hidden(above | targets)
+        self._settle(above | targets | hidden, born, gone, meaning, given)
+
+    def _hidden(self, touched: Iterable[str]) -> set[str]:
+        """The files to which other branches lead than before, as far as a port compiles these."""
+        waiting = set(touched) | {target for path in self._otherwise(2) for target in self.edges(path) or ()}
+        found: set[str] = set()
+        while waiting:
+            path = waiting.pop()
+            was = bool(self._old_scan(path)) and is_unseen(path, Asked(self._old_scan), Asked(self._old_users))
+            now = bool(self._scan(path)) and is_unseen(path, Asked(self._scan), Asked(self.users))
+            if was is not now:
+                found.add(path)
+                waiting |= {target for target in self.edges(path) or () if target not in found}
+        return found
 
     def _row_told(self, path: str) -> Dialect | None:
         row = self._index.row(path)
         return row.told if row is not None else None
 
-    def _settle(self, touched: set[str], born: set[str], gone: set[str], meaning: Dialect) -> None:
+    def _settle(self, touched: set[str], born: set[str], gone: set[str], meaning: Dialect, given: Given) -> None:
+        def told(path: str) -> Dialect | None:
+            found = self._told[path] if path in self._told else self._row_told(path)
+            return found or (meaning if is_named_for_cuda(path) else None)
+
+        @functools.cache
         def alone(path: str) -> Dialect | None:
-            told = self._told[path] if path in self._told else self._row_told(path)
-            return told or (meaning if is_named_for_cuda(path) else None)
+            found = told(path)
+            asked = may_be_unseen(found, given(path))
+            return Dialect.NVIDIA if asked and is_unseen(path, Asked(self._scan), Asked(self.users)) else found
 
         def was(path: str) -> Dialect | None:
+            row = self._index.row(path)
+            if row is not None and row.found is Dialect.NVIDIA:
+                return Dialect.NVIDIA
             return self._row_told(path) or (meaning if is_named_for_cuda(path) else None)
 
         first = {path for path in touched if self._scan(path)}

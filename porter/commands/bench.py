@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,7 +17,9 @@ from porter.report.render import DataFormat
 
 if TYPE_CHECKING:
     from porter.validation.cluster.run import Where
+    from porter.validation.estimate.bench import EstimateReport, EstimateRequest
     from porter.validation.estimate.imported import Measured
+    from porter.validation.run.bench import BenchReport, BenchRequest
 
 _KNOWN = ("cuda", "hip")
 _ESTIMATED, _COUNTED = "gfx942", "ptx"
@@ -31,7 +33,7 @@ def bench_command(
     case: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Only this case. Can be repeated.")] = None,
     devices: Annotated[
         str,
-        typer.Option(metavar="NAME,...", help="Of cuda, hip; or gfx942, an estimate; or ptx,gfx942."),
+        typer.Option(metavar="NAME,...", help="Of cuda, hip, timed; gfx942, an estimate; ptx, with it."),
     ] = "cuda,hip",
     chip: Annotated[str, typer.Option(metavar="NAME", help="With gfx942: the GPU to estimate for.")] = "mi300x",
     warp: Annotated[str, typer.Option(metavar="MODE,...", help="With gfx942: preserve, native.")] = "preserve",
@@ -68,95 +70,69 @@ def bench_command(
     With --devices gfx942 nothing is timed: the port runs on the virtual device, which counts, and an estimate of its
     time on MI300X with its band, its limit and what costs the time is made of that. docs/estimate.md says how well.
     With ptx,gfx942 the original is counted, too: the bytes that the port moves over those of the original.
+    With hip,gfx942 what a GPU took stands beside the estimate.
     """
 
     @guarded
     def run() -> int:
-        named = {name.strip() for name in devices.split(",")}
-        if _ESTIMATED in named and named <= {_ESTIMATED, _COUNTED}:
-            sweeps = tuple(_sweep(text) for text in sweep or ())
-            sizes = tuple(_size(text) for text in size or ())
-            wanted = _Wanted(chip, warp, sizes, sweeps, _COUNTED in named, against, profile_import, form)
-            return _estimate(paths, case, wanted, port, timeout, place(cluster, store, _cores()))
-        for name, given in (
-            ("--sweep", sweep),
-            ("--against", against),
-            ("--size", size),
-            ("--profile-import", profile_import),
-        ):
-            if given:
-                raise Unusable(f"{name} goes with --devices gfx942: what is measured is the case as it is")
-        from porter.project.progress import shown_progress, shown_tasks
-        from porter.report.render import dump
-        from porter.validation.run.bench import BenchRequest, bench
-        from porter.validation.verdict.bench_report import bench_json, bench_text
+        from porter.validation.estimate.bench import EstimateRequest
+        from porter.validation.run.bench import BenchRequest
 
+        named = {name.strip() for name in devices.split(",")}
+        estimates = _ESTIMATED in named
+        real = _devices(devices, {_ESTIMATED, _COUNTED} if estimates else set())
+        given = (("--sweep", sweep), ("--against", against), ("--size", size), ("--profile-import", profile_import))
+        for name, value in given if real else ():
+            if value:
+                raise Unusable(f"{name} goes with --devices gfx942 alone: what is measured is the case as it is")
+        warps = tuple(name.strip() for name in warp.split(","))
         request = BenchRequest(
             tuple(paths or (Path(),)),
-            _devices(devices),
+            real,
             tuple(case or ()),
+            warps,
             tree=port,
             warmup=warmup,
             repeats=repeats,
             flush_bytes=flush << 20,
             launch_seconds=timeout,
         )
-        where = place(cluster, store, 1)
-        if where.is_plain:
-            with shown_progress("timing") as progress:
-                report = bench(request, progress)
-        else:
-            from porter.validation.cluster.rows import benched
-
-            with shown_tasks("timing") as tasks:
-                report = benched(request, replace(where, progress=tasks))
-        sys.stdout.write(dump(bench_json(report)) if form is DataFormat.JSON else bench_text(report))
-        return DONE if report.is_done else WORK_LEFT
+        measured = _measured(request, place(cluster, store, 1)) if real else None
+        estimated = None
+        if estimates:
+            sizes, sweeps = tuple(_size(text) for text in size or ()), tuple(_sweep(text) for text in sweep or ())
+            plan = EstimateRequest(
+                *(request.paths, chip, request.names, warps, sizes, sweeps, _COUNTED in named),
+                tree=port,
+                launch_seconds=timeout,
+            )
+            estimated = _estimated(plan, against, profile_import, place(cluster, store, _cores()))
+        sys.stdout.write(_shown(measured, estimated, form))
+        return DONE if all(report.is_done for report in (measured, estimated) if report is not None) else WORK_LEFT
 
     raise typer.Exit(run())
 
 
-@dataclass(frozen=True)
-class _Wanted:
-    """What is asked of an estimate alone."""
-
-    chip: str
-    warp: str
-    sizes: tuple[tuple[str, int], ...]
-    sweeps: tuple[tuple[str, tuple[int, ...]], ...]
-    original: bool
-    against: Path | None
-    profile: Path | None
-    form: DataFormat
-
-
-def _estimate(
-    paths: list[Path] | None,
-    case: list[str] | None,
-    wanted: _Wanted,
-    port: Path | None,
-    timeout: float,
-    where: Where,
-) -> int:
+def _measured(request: BenchRequest, where: Where) -> BenchReport:
     from porter.project.progress import shown_progress, shown_tasks
-    from porter.report.render import dump
-    from porter.validation.estimate.bench import EstimateRequest, estimate_cases
-    from porter.validation.estimate.compare import earlier
-    from porter.validation.estimate.report import estimate_json, estimate_text
+    from porter.validation.run.bench import bench
 
-    request = EstimateRequest(
-        tuple(paths or (Path(),)),
-        wanted.chip,
-        tuple(case or ()),
-        tuple(name.strip() for name in wanted.warp.split(",")),
-        wanted.sizes,
-        wanted.sweeps,
-        wanted.original,
-        tree=port,
-        launch_seconds=timeout,
-    )
-    before = earlier(_document(wanted.against), wanted.chip) if wanted.against is not None else {}
-    profile = _profile(wanted.profile) if wanted.profile is not None else ()
+    if where.is_plain:
+        with shown_progress("timing") as progress:
+            return bench(request, progress)
+    from porter.validation.cluster.rows import benched
+
+    with shown_tasks("timing") as tasks:
+        return benched(request, replace(where, progress=tasks))
+
+
+def _estimated(request: EstimateRequest, against: Path | None, profile: Path | None, where: Where) -> EstimateReport:
+    from porter.project.progress import shown_progress, shown_tasks
+    from porter.validation.estimate.bench import estimate_cases
+    from porter.validation.estimate.compare import earlier
+
+    before = earlier(_document(against), request.chip) if against is not None else {}
+    imported = _profile(profile) if profile is not None else ()
     if where.is_plain:
         with shown_progress("estimating") as progress:
             report = estimate_cases(request, progress)
@@ -165,9 +141,22 @@ def _estimate(
 
         with shown_tasks("estimating") as tasks:
             report = estimated(request, replace(where, progress=tasks))
-    report = replace(report, before=tuple(before.items()), profile=profile)
-    sys.stdout.write(dump(estimate_json(report)) if wanted.form is DataFormat.JSON else estimate_text(report))
-    return DONE if report.is_done else WORK_LEFT
+    return replace(report, before=tuple(before.items()), profile=imported)
+
+
+def _shown(measured: BenchReport | None, estimated: EstimateReport | None, form: DataFormat) -> str:
+    from porter.report.render import dump
+    from porter.validation.estimate.report import estimate_json, estimate_text
+    from porter.validation.estimate.timed import timed_json, timed_text
+    from porter.validation.verdict.bench_report import bench_json, bench_text
+
+    is_json = form is DataFormat.JSON
+    if measured is None:
+        assert estimated is not None
+        return dump(estimate_json(estimated)) if is_json else estimate_text(estimated)
+    if estimated is None:
+        return dump(bench_json(measured)) if is_json else bench_text(measured)
+    return dump(timed_json(measured, estimated)) if is_json else timed_text(measured, estimated)
 
 
 def _profile(path: Path) -> tuple[Measured, ...]:
@@ -208,8 +197,10 @@ def _sweep(text: str) -> tuple[str, tuple[int, ...]]:
     return name, tuple(dict.fromkeys(map(int, numbers)))
 
 
-def _devices(given: str) -> tuple[str, ...]:
+def _devices(given: str, models: set[str]) -> tuple[str, ...]:
+    """The GPUs to time on; `models` are no GPUs, and may be named beside them."""
     names = tuple(dict.fromkeys(name.strip() for name in given.split(",")))
+    names = tuple(name for name in names if name not in models)
     for name in names:
         if name not in _KNOWN:
             raise Unusable(f"--devices {name}: only {' and '.join(_KNOWN)} have a clock")

@@ -18,6 +18,7 @@ _EXTRAS = {
     **dict.fromkeys(("numpy", "torch", "pybind11", "elftools", "zstandard"), "validation"),
     "vl_convert": "report",
     "mcp": "mcp",
+    **dict.fromkeys(("pygls", "lsprotocol"), "lsp"),
     "triton": "triton",
     **dict.fromkeys(("distributed", "dask"), "cluster"),
 }

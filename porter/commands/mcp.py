@@ -19,9 +19,10 @@ def mcp_command() -> None:
     def run() -> int:
         from porter.agents import server
 
+        serving = server()
         try:
             with _own_streams():
-                server().run()
+                serving.run()
         except Exception as error:
             if not all(map(_is_client_gone, _leaves(error))):
                 raise

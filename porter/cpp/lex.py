@@ -161,6 +161,11 @@ class Tokens:
             return self.directives[place]
         return None
 
+    def defines(self, index: int) -> bool:
+        """Whether a `#define` gives the name at this token."""
+        directive = self.directive_of(index)
+        return directive is not None and directive.name == "define" and directive.first == index
+
     def directives_in(self, start: int, end: int) -> tuple[Directive, ...]:
         """The preprocessor lines that begin in [start, end) of the text."""
         starts = self._directive_starts

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -38,6 +38,12 @@ class Program:
             return ()
         names = [include.name for include in self.tokens.includes]
         return tuple(headers_of(self.source, names, self.read, _MOST_FILES, "porter/"))
+
+    @property
+    def all_tokens(self) -> Iterator[Tokens]:
+        """The tokens of the file and of each header."""
+        yield self.tokens
+        yield from map(tokens_of, self.headers)
 
     @cached_property
     def makes_kernels(self) -> bool:

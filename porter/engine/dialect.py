@@ -24,6 +24,8 @@ class Dialect(str, enum.Enum):
     HIP = "hip"
     BOTH = "both"
     """Compiled for both vendors, or nothing tells: it is ported as CUDA's."""
+    NVIDIA = "nvidia"
+    """A header to which only branches lead that no port compiles: it stays as it is."""
 
 
 class Meaning(NamedTuple):
@@ -177,7 +179,7 @@ class Dialects:
     @property
     def leaves_all(self) -> bool:
         """Whether no line of the file is CUDA's to port: the branches for NVIDIA in a HIP file stay as well."""
-        return self.file is Dialect.HIP
+        return self.file in (Dialect.HIP, Dialect.NVIDIA)
 
     @cached_property
     def has_hip(self) -> bool:
@@ -195,13 +197,16 @@ class Dialects:
 def read_dialects(path: str, tokens: Tokens, given: Dialect | None = None, defines: Iterable[str] = ()) -> Dialects:
     """Whose code each place of a file is; `given` is what the project says of the file as a whole."""
     regions = _regions(tokens, defines)
+    if given is Dialect.NVIDIA:
+        regions = tuple((start, worlds & ~_PORT, condition) for start, worlds, condition in regions)
     if given is not None:
         return Dialects(given, regions)
     return Dialects(own_dialect(path, evidence(path, tokens, regions)), regions)
 
 
-HIP_EVIDENCE, CUDA_EVIDENCE, GUARDED, NVIDIAS = "hip", "cuda", "amd-only ", "nvidia-only "
-"""What `Scan.vendor` holds: the file would not compile for the other vendor; headers that only one's branches have."""
+HIP_EVIDENCE, CUDA_EVIDENCE, GUARDED, NVIDIAS, UNSEEN = "hip", "cuda", "amd-only ", "nvidia-only ", "never "
+"""What `Scan.vendor` holds: the file would not compile for the other vendor; headers that only one's branches include;
+headers that it only includes where no port compiles it."""
 
 
 def own_dialect(path: str, found: Iterable[str]) -> Dialect:
@@ -266,8 +271,11 @@ def evidence(path: str, tokens: Tokens, regions: tuple[tuple[int, int, str], ...
         return (HIP_EVIDENCE,)
     dialects = Dialects(Dialect.BOTH, regions)
     found: set[str] = set()
+    seen = {include.name for include in tokens.includes if dialects.at(include.start).compiled}
     for include in tokens.includes:
         dialect = dialects.at(include.start).dialect
+        if include.name not in seen:
+            found.add(UNSEEN + include.name)
         if dialect is not Dialect.BOTH:
             found.add((GUARDED if dialect is Dialect.HIP else NVIDIAS) + include.name)
         elif dialect is Dialect.BOTH and _HIP_HEADERS.fullmatch(include.name):

@@ -13,6 +13,8 @@ from porter.engine.rule import Rule
 from porter.model import Edit, Effort, Finding, Span
 from porter.source import SourceFile
 
+_FILE = "no file that it compiles includes this one"
+
 
 @dataclass(frozen=True)
 class Lines:
@@ -25,7 +27,7 @@ class Lines:
         """The rules that can have something to say about this file."""
         if not self.dialects.has_hip:
             return tuple(rule for rule in rules if rule.dialect is not Dialect.HIP)
-        if self.dialects.leaves_all:
+        if self.dialects.file is Dialect.HIP:
             return tuple(rule for rule in rules if rule.dialect is not Dialect.CUDA)
         return tuple(rules)
 
@@ -33,6 +35,9 @@ class Lines:
         """What a rule may say, and do, about the lines that it is about."""
         if not self.dialects.regions[1:] and not self.dialects.leaves_all:
             yield from found
+            return
+        if self.dialects.file is Dialect.NVIDIA:  # only counted
+            yield from (replace(finding, edits=(), includes=()) for finding in found)
             return
         for finding in found:
             meaning = self.dialects.at(mapped_back(finding, trail, self.source).span.start)
@@ -70,7 +75,7 @@ class Lines:
     def _note(self, dropped: dict[str, list[Finding]]) -> Finding:
         first = min((finding for some in dropped.values() for finding in some), key=lambda finding: finding.span)
         count = sum(map(len, dropped.values()))
-        conditions = ", ".join(f"'{condition}'" for condition in sorted(dropped))
+        conditions = ", ".join(f"'{condition}'" if condition else _FILE for condition in sorted(dropped))
         what = f"{count} findings are" if count > 1 else "1 finding is"
         notice = notices.NEVER_COMPILED
         return replace(

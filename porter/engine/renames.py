@@ -54,6 +54,9 @@ class Named(Protocol):
     def declares(self, index: int) -> bool:
         """Whether a token is where the file declares a name."""
 
+    def is_project_header(self, name: str) -> bool:
+        """Whether a header is the project's own."""
+
     def next_is(self, index: int, text: str) -> bool:
         """Whether the token after `index` is `text`."""
 
@@ -122,13 +125,21 @@ def _qualified(unit: Named, aliases: Mapping[str, str]) -> Iterator[Use]:
     roots = unit.names.namespaces
     for name in unit.tokens.names.keys() & (roots | aliases.keys()):
         scope = aliases.get(name, name)
-        if scope.partition("::")[0] not in roots:
+        root = scope.partition("::")[0]
+        if root not in roots or (root in _COMMON and _is_another_library(unit, root)):
             continue
         for index in unit.tokens.names[name]:
             if _is_alias_declared(unit.tokens, index) or unit.next_is(index, "##"):
                 continue  # what a macro puts together is no namespace
-            if unit.is_cuda(index) and (use := _chain(unit, index, scope)) is not None:
+            use = _chain(unit, index, scope)
+            if use is not None and not _is_the_same(use) and unit.is_cuda(index):
                 yield use
+
+
+def _is_the_same(use: Use) -> bool:
+    """Whether HIP has it by the same name: whose it is need not be asked."""
+    row = use.row
+    return use.support is None and row is not None and row.hip == use.name and not row.signature
 
 
 def _is_alias_declared(tokens: Tokens, index: int) -> bool:
@@ -287,7 +298,21 @@ _COMMON = frozenset({"cuda"})
 
 def _includes_folder(unit: Named, folder: str) -> bool:
     """Whether one of libcu++'s headers is included, whose names have no ending: `<cuda/atomic>`, `<cuda/std/tuple>`."""
-    return any(include.name.startswith(folder + "/") and "." not in include.name for include in unit.tokens.includes)
+    return any(_is_standard(include.name, folder) for include in unit.tokens.includes)
+
+
+def _is_standard(header: str, folder: str) -> bool:
+    return header.startswith(folder + "/") and "." not in header
+
+
+def _is_another_library(unit: Named, folder: str) -> bool:
+    """Whether a namespace is that of another library: `<cuda/api.hpp>` is included, and nothing of libcu++."""
+    names = {include.name for tokens in unit.program.all_tokens for include in tokens.includes}
+    if any(_is_standard(name, folder) for name in names):
+        return False
+    return any(
+        name.startswith(folder + "/") and name.endswith(".hpp") and not unit.is_project_header(name) for name in names
+    )
 
 
 def _unknown_member(unit: Named, index: int, scope: str) -> int | None:

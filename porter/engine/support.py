@@ -23,6 +23,8 @@ FOLDER = "porter"
 
 _OWN_INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
 
+_TAKEN_IF_THERE = re.compile(rb'__has_include\("([^"\n]+)"\)')
+"""A header that another one includes where a port has it: it does not bring it."""
 _SYSTEM_INCLUDE = re.compile(rb"^[ \t]*#[ \t]*include[ \t]*<([^>\n]+)>", re.MULTILINE)
 _BUILT_IN = frozenset({b"hip/hip_runtime.h", b"hip/hip_fp16.h", b"hip/hip_bf16.h"})
 """What hiprtc has without a file; the last one is included only where there is one."""
@@ -134,6 +136,7 @@ def closure(includes: Iterable[str]) -> tuple[str, ...]:
         if include in found:
             continue
         found.add(include)
-        own = _OWN_INCLUDE.findall(header_bytes(include))
+        text = header_bytes(include)
+        own = set(_OWN_INCLUDE.findall(text)).difference(_TAKEN_IF_THERE.findall(text))
         waiting += [f"{FOLDER}/{name.decode()}" for name in own if not name.startswith(b"hip/")]
     return tuple(sorted(found))

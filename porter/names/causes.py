@@ -13,6 +13,8 @@ _THINGS = (
     "CUB's configuration macro",
     "a configuration macro of libcu++",
     "HIP's profiler control",
+    "MIOpen has no counterpart",
+    "cuBLASLt in CUDA only",
 )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from porter.buildfiles.listed import listed_for_amd
-from porter.cpp.include_graph import IncludeGraph, include_graph
+from porter.cpp.include_graph import IncludeGraph, include_graph, reached_from
 from porter.cpp.prescan import Scan
 from porter.dual.headers import SHIMS
 from porter.engine.dialect import (
@@ -17,13 +17,14 @@ from porter.engine.dialect import (
     GUARDED,
     HIP_EVIDENCE,
     NVIDIAS,
+    UNSEEN,
     Dialect,
     is_named_for_cuda,
     own_dialect,
 )
 from porter.errors import Unusable
 from porter.names.table import is_cuda_header
-from porter.project.discovery import Kind, Project, discover, matcher, settings_folder
+from porter.project.discovery import SOURCES, Kind, Project, discover, matcher, settings_folder
 from porter.project.manifest import is_ours, read_manifest
 from porter.project.neighbours import looked_at
 from porter.settings import Choices
@@ -94,6 +95,11 @@ def judged(choices: Choices, root: Path, told: Told, scans: Mapping[str, Scan], 
     named = Counter(one for path, one in by_text.items() if is_named_for_cuda(path))
     meaning = meaning_of_names(cudas, named)
     alone = {path: one or (meaning if is_named_for_cuda(path) else None) for path, one in by_text.items()}
+    alone |= {
+        path: Dialect.NVIDIA
+        for path in _perhaps_unseen(scans, graph)
+        if may_be_unseen(alone[path], given(path)) and is_unseen(path, scans, graph.users)
+    }
     found = by_users(alone, graph)
     return Judged(by_text, found, meaning, meaning_of_rest(Counter(found.values())))
 
@@ -106,7 +112,8 @@ def meaning_of_names(cudas: int, named: Mapping[Dialect | None, int]) -> Dialect
 
 def meaning_of_rest(found: Mapping[Dialect | None, int]) -> Dialect:
     """HIP in a tree where all that tells is HIP."""
-    return Dialect.HIP if {one for one, count in found.items() if one and count} == {Dialect.HIP} else Dialect.BOTH
+    kinds = {one for one, count in found.items() if one and count} - {Dialect.NVIDIA}
+    return Dialect.HIP if kinds == {Dialect.HIP} else Dialect.BOTH
 
 
 def dialect_of(root: Path, path: Path, choices: Choices) -> Dialect:
@@ -133,6 +140,8 @@ def given_dialect(choices: Choices, root: Path) -> Callable[[str], Dialect | Non
 
 def sure_dialect(path: str, scan: Scan, told: Told) -> Dialect | None:
     """What a file says of itself, or the build of it; what we ported means what it meant before."""
+    if told.ported and told.meant.get(path) == Dialect.NVIDIA.value:
+        return Dialect.NVIDIA
     if told.ported:
         return Dialect.BOTH if told.meant.get(path) in (Dialect.CUDA.value, Dialect.BOTH.value) else Dialect.HIP
     if path in told.listed:
@@ -164,6 +173,49 @@ def reached_dialect(
     return Dialect.HIP if kinds == {Dialect.HIP} else None
 
 
+def is_unseen(path: str, scans: Mapping[str, Scan], users: Mapping[str, Iterable[str]]) -> bool:
+    """Whether every way to a header, from the files that are compiled, leads through a branch that no port compiles."""
+    seen, waiting, is_guarded = {path}, [path], False
+    while waiting:
+        current = waiting.pop()
+        above = users.get(current, ())
+        if not above or current.lower().endswith(SOURCES):
+            return False
+        for user in above:
+            if user in seen:
+                continue
+            if _hides(scans[user], current):
+                is_guarded = True
+            else:
+                seen.add(user)
+                waiting.append(user)
+    return is_guarded
+
+
+def may_be_unseen(told: Dialect | None, given: Dialect | None) -> bool:
+    """Whether it is asked at all: what the settings say counts first, and what is HIP's is compiled by somebody."""
+    return given is None and told is not Dialect.HIP
+
+
+def _hides(scan: Scan, target: str) -> bool:
+    """Whether a file includes another only where no port compiles it."""
+    if not _hides_some(scan):
+        return False
+    meant = [name for name in scan.includes if f"/{target}".endswith("/" + name.lstrip("./"))]
+    return bool(meant) and all(UNSEEN + name in scan.vendor for name in meant)
+
+
+def _hides_some(scan: Scan) -> bool:
+    return any(one.startswith(UNSEEN) for one in scan.vendor)
+
+
+def _perhaps_unseen(scans: Mapping[str, Scan], graph: IncludeGraph) -> set[str]:
+    """The files below those that some file hides."""
+    hiding = [path for path, scan in scans.items() if _hides_some(scan)]
+    hidden = (target for path in hiding for target in graph.edges.get(path, ()) if _hides(scans[path], target))
+    return reached_from(graph.edges, hidden) & scans.keys()
+
+
 def by_users(found: Mapping[str, Dialect | None], graph: IncludeGraph) -> dict[str, Dialect | None]:
     """A header that tells nothing is whose the files are that include it."""
     users: defaultdict[str, list[str]] = defaultdict(list)
@@ -185,6 +237,7 @@ def settled(
     while waiting:
         path = waiting.popleft()
         kinds = {result.get(user, others.get(user)) for user in users.get(path, ())} if result[path] is None else set()
+        kinds.discard(Dialect.NVIDIA)
         if len(kinds) == 1 and not kinds & {None, Dialect.BOTH}:
             result[path] = kinds.pop()
             waiting.extend(one for one in edges.get(path, ()) if one in result and result[one] is None)

@@ -18,10 +18,11 @@ from porter.names.table import is_cuda_header
 from porter.project.writing import is_temporary
 from porter.settings import Choices, Handling
 from porter.system import git
+from porter.system.reading import opened
 
-_SOURCES = (".cu", ".hip", ".c", ".cc", ".cpp", ".cxx")
+SOURCES = (".cu", ".hip", ".c", ".cc", ".cpp", ".cxx")
 _HEADERS = (".cuh", ".h", ".hh", ".hpp", ".hxx", ".inl", ".inc", ".ipp", ".tcc", ".tpp")
-CODE_SUFFIXES = frozenset((*_SOURCES, *_HEADERS))
+CODE_SUFFIXES = frozenset((*SOURCES, *_HEADERS))
 """Files that the rules look at, whatever the case of their suffix."""
 _LICENSE = re.compile(rb"NOTICE TO (?:LICENSEE|USER)")
 _GUARD_BEFORE = 1 << 14
@@ -127,7 +128,7 @@ def _is_nvidias_header(root: Path, path: str) -> bool:
     if not is_cuda_header(name) and not is_cuda_header(name.removesuffix("pp")):  # cuda_fp16.hpp is half of cuda_fp16.h
         return False
     try:
-        with (root / path).open("rb") as file:
+        with os.fdopen(opened(root / path), "rb") as file:
             start = file.read(_GUARD_BEFORE)
     except OSError:
         return False  # whoever ports it says so

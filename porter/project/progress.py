@@ -96,13 +96,12 @@ def _duration(seconds: float) -> str:
 
 def _lines(what: str) -> Progress:
     began = last = time.monotonic()
-    told_anything = False
 
     def advance(done: int, total: int) -> None:
-        nonlocal last, told_anything
+        nonlocal last
         now = time.monotonic()
-        if now - last >= _SECONDS_BETWEEN_LINES or (total >= _MANY and not told_anything):
-            last, told_anything = now, True
+        if now - last >= _SECONDS_BETWEEN_LINES or (total >= _MANY and last == began):
+            last = now
             print(f"{what}: {done:,} of {total:,}, {now - began:.0f} s", file=sys.stderr, flush=True)
 
     return advance

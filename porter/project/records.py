@@ -6,7 +6,8 @@ import enum
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from types import UnionType
+from typing import Any, NamedTuple, get_args
 
 from porter.cpp.prescan import NOTHING, Scan
 from porter.engine.notices import Notice
@@ -145,7 +146,7 @@ def from_json(document: Mapping[str, Any]) -> FileRecord:
         typed(document.get("target"), str, type(None)),
         typed(document.get("edited", False), bool),
         Scan(*(_strings(document.get(key, ())) for key in _SCANNED)),
-        BuildUse(*_row(build, _BUILD_TYPES)) if build else None,
+        BuildUse(*_shaped(build, _BUILD_USE)) if build else None,
         _strings(document.get("support", ())),
         tuple(_entry(row) for row in document.get("findings", ())),
         tuple(_shaped(kernel, _KERNEL) for kernel in document.get("kernels", ())),
@@ -155,23 +156,20 @@ def from_json(document: Mapping[str, Any]) -> FileRecord:
     )
 
 
-_TEXT, _MAYBE_TEXT = (str,), (str, type(None))
-_BUILD_TYPES = (_TEXT, (int,), (int,))
-_ENTRY_TYPES = ((int,), (int,), _TEXT, _TEXT, _TEXT, _MAYBE_TEXT, _TEXT, (bool,), _MAYBE_TEXT)
-
-
+_BUILD_USE = (str, int, int)
+_ENTRY = (int, int, str, str, str, str | None, str, bool, str | None)
 _LAUNCH = {"line": int, "grid": str, "block": str, "shared": str, "stream": str}
 _KERNEL = {
     "name": str, "qualified": str, "line": int, "span": (int, int), "parameters": [(str, str)],
     "template_parameters": [str], "attributes": [str], "launch_bounds": [str], "shared": [(str, str, bool, int)],
     "callees": [str], "launches": [_LAUNCH], "typed": bool, "rewritten": int, "review": int, "manual": int,
 }  # fmt: skip
-"""What `kernel_json` makes: types, `[each]` of a list, `(one, by, one)` of a list of so many."""
+"""What `kernel_json` makes. Shapes are types, `[each]` of a list, `(one, by, one)` of a list of so many."""
 
 
 def _shaped(value: Any, shape: Any) -> Any:
-    if isinstance(shape, type):
-        return typed(value, shape)
+    if isinstance(shape, type | UnionType):
+        return typed(value, *(get_args(shape) or (shape,)))
     if isinstance(shape, dict):
         if typed(value, dict).keys() != shape.keys():
             raise ValueError(f"{sorted(value)!r:.60} where {', '.join(shape)} are expected")
@@ -181,7 +179,7 @@ def _shaped(value: Any, shape: Any) -> Any:
 
 
 def _entry(row: Any) -> Entry:
-    found = Entry(*_row(row, _ENTRY_TYPES))
+    found = Entry(*_shaped(row, _ENTRY))
     Effort(found.effort)
     return found
 
@@ -205,10 +203,6 @@ def _two(values: Any) -> tuple[int, int]:
 
 def _strings(values: Any) -> tuple[str, ...]:
     return tuple(typed(value, str) for value in typed(values, list, tuple))
-
-
-def _row(values: Any, types: tuple[tuple[type, ...], ...]) -> list[Any]:
-    return [typed(value, *kinds) for value, kinds in zip(typed(values, list), types, strict=True)]
 
 
 def to_line(record: FileRecord) -> str:

@@ -70,10 +70,8 @@ def _defined(tokens: Tokens, chain: Chain) -> set[str]:
     if last - first > _LONGEST:
         return names
     for index in range(first, last):
-        directive = tokens.directive_of(index)
-        defines = directive is not None and directive.name == "define" and directive.first == index
-        assigned = directive is None and tokens.texts[index + 1] == "=" and tokens.kinds[index] == "i"
-        if defines or assigned:
+        assigned = tokens.kinds[index] == "i" and tokens.texts[index + 1] == "=" and tokens.directive_of(index) is None
+        if assigned or tokens.defines(index):
             names.add(tokens.texts[index])
     return names
 

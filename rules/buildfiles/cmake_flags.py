@@ -6,15 +6,17 @@ import bisect
 import itertools
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from porter.buildfiles.cmake import Argument, Command, expressions
 from porter.buildfiles.flags import Word
-from porter.buildfiles.rule import BuildRule, BuildUnit, Effort, Finding, Kind, clean, fixes, reports
+from porter.buildfiles.rule import BuildRule, BuildUnit, Edit, Effort, Finding, Kind, clean, fixes, reports
 
 _WORD = re.compile(r'(?:\$\{[^{}]*\}|\\.|[^\s;"])+')
 _SETTERS = frozenset({"set", "list", "string", "set_property"})
 _NVCC_VARIABLE = re.compile(r"CMAKE_CUDA_FLAGS(?:_\w+)?|CUDA_NVCC_FLAGS(?:_\w+)?")
 _STRING_VARIABLE = re.compile(r"CMAKE_\w+_FLAGS\w*|COMPILE_FLAGS|LINK_FLAGS")
+_TAKES_EACH = frozenset({"execute_process", "add_custom_command", "add_custom_target", "list"})
 _SILENT = frozenset({"message", "if", "elseif", "project", "find_package", "add_subdirectory", "install", "add_test"})
 _LANGUAGE = re.compile(r"\b(?:COMPILE_LANGUAGE|COMPILE_LANG_AND_ID):(?:CUDA|HIP)\b")
 
@@ -58,6 +60,11 @@ class CMakeFlags(BuildRule):
             "$<IF:$<BOOL:${G}>,-g;-Xarch_device;-O0,-gline-tables-only>>)",
             path="CMakeLists.txt",
         ),
+        fixes(
+            'execute_process(COMMAND ${HIPCC} "-Wno-deprecated-gpu-targets" "--run" a.cpp)',
+            'execute_process(COMMAND ${HIPCC} "--run" a.cpp)',
+            path="CMakeLists.txt",
+        ),
         reports('set(CMAKE_CUDA_FLAGS "--frobnicate")', path="CMakeLists.txt", effort=Effort.REVIEW),
         fixes(
             'set_source_files_properties(a.cpp PROPERTIES COMPILE_OPTIONS "-dc")',
@@ -78,7 +85,9 @@ class CMakeFlags(BuildRule):
         """Yields findings; changes nothing."""
         for command in unit.commands:
             if command.name not in _SILENT:
-                yield from self._command(unit, command)
+                quoted = [a for a in command.arguments if a.quoted] if command.name in _TAKES_EACH else []
+                for found in self._command(unit, command):
+                    yield replace(found, edits=tuple(_whole_argument(unit, quoted, edit) for edit in found.edits))
 
     def _command(self, unit: BuildUnit, command: Command) -> Iterator[Finding]:
         arguments = [argument for argument in command.arguments if not argument.raw]
@@ -103,6 +112,16 @@ class CMakeFlags(BuildRule):
             semicolon = len(words) > 1 and ";" in unit.text[words[0].end : words[1].start]
             glue = ";" if semicolon or not _is_quoted(unit, words) else " "
             yield from self.flags(unit, words, all_known=True, arch_flags=False, glue=glue)
+
+
+def _whole_argument(unit: BuildUnit, quoted: list[Argument], edit: Edit) -> Edit:
+    """Quotes that nothing is left between go as well: a program would get an empty argument."""
+    for argument in quoted:
+        inner = (argument.inner, argument.inner + len(argument.text))
+        if not edit.text and (edit.start, edit.end) == inner:
+            before = unit.text[: argument.start]
+            return Edit(len(before.rstrip(" \t")), argument.end, "")
+    return edit
 
 
 def _is_quoted(unit: BuildUnit, words: list[Word]) -> bool:

@@ -64,7 +64,14 @@ class MakeFlags(BuildRule):
             "ifeq ($(D), 1)\n\tF = -O0 -g -Xarch_device -O0\nendif\na:\n\tnvcc $(F)",
             path="Makefile",
         ),
+        fixes(
+            "CFLAGS = -O3 --x cu  # CC is given by the one who calls\n.c.o:\n\t$(CC) -c $(CFLAGS) $<",
+            "CFLAGS = -O3 -x hip  # CC is given by the one who calls\n.c.o:\n\t$(CC) -c $(CFLAGS) $<",
+            path="Makefile",
+        ),
         reports("a:\n\t$(NVCC) --frobnicate a.c", path="Makefile", effort=Effort.REVIEW),
+        reports("a:\n\t${NVCC} -dlink -o all.o *.o", path="Makefile", effort=Effort.MANUAL),
+        reports("nvcc -ptx -o a.ptx a.c\n", path="build.sh", effort=Effort.MANUAL),
         clean("CXX = g++\na:\n\t$(CXX) -G a.c", path="Makefile"),
         clean("# nvcc -arch=sm_80\nall:", path="Makefile"),
     )

@@ -51,6 +51,8 @@ class PythonFlags(BuildRule):
             path="setup.py",
         ),
         reports('a = {"nvcc": ["--frobnicate"]}', path="setup.py", effort=Effort.REVIEW),
+        reports('CUDAExtension("a", ["a.cpp"], dlink=True)', path="setup.py", effort=Effort.MANUAL),
+        clean('CUDAExtension("a", ["a.cpp"], dlink=False)\nlink(dlink=True)', path="setup.py"),
         clean('a = {"nvcc": ["-O3", "-mllvm", "-enable-post-misched=0", "-mllvm", "--frobnicate=1"]}', path="setup.py"),
         clean('a = {"cxx": ["-O3", "-g", "-G"]}', path="setup.py"),
         clean('"""Use --use_fast_math."""', path="setup.py"),
@@ -69,6 +71,19 @@ class PythonFlags(BuildRule):
             for change in translate([word.text for word in words], all_known=found.certain, arch_flags=False):
                 yield self._change(unit, found, words, change)
         yield from self._long_strings(unit, root)
+        yield from self._device_links(unit, root)
+
+    def _device_links(self, unit: BuildUnit, root: ast.Module) -> Iterator[Finding]:
+        """`dlink=True`: torch writes a step of nvcc's for it, on AMD too."""
+        for call in nodes_of(root):
+            if not isinstance(call, ast.Call) or not ast.unparse(call.func).endswith("CUDAExtension"):
+                continue
+            for keyword in call.keywords:
+                off = isinstance(keyword.value, ast.Constant) and not keyword.value.value
+                if keyword.arg in ("dlink", "dlink_libraries") and not off:
+                    start, end = place(unit, keyword.value)
+                    message = f"{keyword.arg}: torch calls nvcc -dlink for it, and hipcc has no device link of its own"
+                    yield self.finding(unit, start, end, message, Effort.MANUAL)
 
     def _change(self, unit: BuildUnit, found: FlagList, words: list[Word], change: Change) -> Finding:
         old = " ".join(word.text for word in words[change.first : change.last])

@@ -59,6 +59,18 @@ class PythonToolkit(BuildRule):
         ),
         clean("from torch.utils.cpp_extension import CUDA_HOME\nd = [CUDA_HOME]\nf(CUDA_HOME)", path="setup.py"),
         clean("import torch\nprint(torch.version.hip)", path="setup.py"),
+        reports(
+            "import torch\nfrom torch.utils import cpp_extension\nif torch.version.cuda is not None:\n"
+            "    v = torch.version.cuda.split('.')",
+            path="setup.py",
+            effort=Effort.REVIEW,
+        ),
+        reports(
+            "import torch\nfrom torch.utils import cpp_extension\nif torch.version.cuda is not None or A:\n"
+            "    v = torch.version.cuda.split('.')",
+            path="setup.py",
+        ),
+        clean("import torch\nfrom torch.utils import cpp_extension\nprint(f'{torch.version.cuda}')", path="setup.py"),
         clean("from torch.utils import cpp_extension\nd = {'nvcc': []}", path="setup.py"),
     )
 
@@ -69,6 +81,7 @@ class PythonToolkit(BuildRule):
             return
         asked = questions(root)
         guards = {id(question.guard.test) for question in asked.known if question.guard is not None}
+        guards |= {id(one) for branch in _for_cuda(root) for one in ast.walk(branch) if _is_version(one)}
         parents = {id(child): node for node in nodes_of(root) for child in ast.iter_child_nodes(node)}
         for node in nodes_of(root):
             if id(node) in asked.calls or id(node) in guards:
@@ -104,8 +117,10 @@ class PythonToolkit(BuildRule):
 
     def _attribute(self, unit: BuildUnit, node: ast.Attribute, parent: ast.AST | None) -> Iterator[Finding]:
         start, end = place(unit, node)
-        if node.attr == "cuda" and ast.unparse(node) == "torch.version.cuda":
-            if isinstance(parent, ast.Compare) and any(isinstance(op, (ast.Is, ast.IsNot)) for op in parent.ops):
+        if _is_version(node):
+            if isinstance(parent, ast.FormattedValue):
+                return  # a message says None
+            if _is_truth(node, parent) or _asks_for_none(parent):
                 yield self.finding(unit, start, end, "torch.version.cuda is None on ROCm", Effort.REVIEW)
             else:
                 yield self.finding(unit, start, end, "torch.version.cuda is None on ROCm", Effort.MANUAL)
@@ -124,6 +139,30 @@ class PythonToolkit(BuildRule):
             text = str(words[0].right.value)
         if is_compiler(text) and len(words) > 1:
             yield self.finding(unit, *place(unit, words[0]), "nvcc is called", Effort.MANUAL)
+
+
+def _is_version(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == "cuda" and ast.unparse(node) == "torch.version.cuda"
+
+
+def _asks_for_none(node: ast.AST | None) -> bool:
+    return isinstance(node, ast.Compare) and any(isinstance(op, (ast.Is, ast.IsNot)) for op in node.ops)
+
+
+def _for_cuda(root: ast.Module) -> Iterator[ast.AST]:
+    """What is only reached where torch.version.cuda is not None: never on ROCm."""
+    for node in nodes_of(root):
+        if isinstance(node, (ast.If, ast.IfExp)):
+            tests = node.test.values if isinstance(node.test, ast.BoolOp) else [node.test]
+            is_and = not isinstance(node.test, ast.BoolOp) or isinstance(node.test.op, ast.And)
+            if is_and and any(_is_there(test) for test in tests):
+                yield from node.body if isinstance(node, ast.If) else [node.body]
+
+
+def _is_there(test: ast.expr) -> bool:
+    if isinstance(test, ast.Compare):
+        return _is_version(test.left) and isinstance(test.ops[0], ast.IsNot)
+    return _is_version(test)
 
 
 def _is_home(node: ast.AST) -> TypeGuard[ast.expr]:

@@ -44,7 +44,7 @@ class KernelAttribute(Rule):
         """One finding per attribute."""
         tokens = unit.tokens
         for name in self.triggers & tokens.names.keys():
-            if _is_defined(unit, name):
+            if any(map(tokens.defines, tokens.names[name])):
                 continue
             for index in unit.occurrences(name):
                 last = tokens.partner.get(index + 1, index) if unit.next_is(index, "(") else index
@@ -58,10 +58,3 @@ class KernelAttribute(Rule):
                 blank = unit.slice(Span(span.end, end))
                 edit = Edit(span.start, end if blank and not blank.strip(" \t") else span.end, "")
                 yield self.finding(unit, span, f"{name} removed: {_DROPPED[name]}", effort, (edit,))
-
-
-def _is_defined(unit: Unit, name: str) -> bool:
-    """Whether the file makes a macro of that name itself."""
-    tokens = unit.tokens
-    directives = ((index, tokens.directive_of(index)) for index in tokens.names[name])
-    return any(d is not None and d.name == "define" and d.first == index for index, d in directives)

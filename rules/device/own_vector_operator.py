@@ -23,7 +23,8 @@ class OwnVectorOperator(Rule):
     `float3` and its like are plain structs in CUDA, so code brings its own operators (`helper_math.h`). HIP's vector
     types have operators that work component by component. `a *= b` and `a / b` of two vectors are then ambiguous where
     the own operator is `__host__ __device__`. One that does the same as HIP's is kept for CUDA behind a guard; one that
-    does something else (a dot product, a division by zero check) has to become a named function.
+    does something else (a dot product, a sum with a carry, a division by zero check) has to become a named function.
+    `a += b` written as `a = a + b` means what the project's own `+` means.
     """
 
     code = "D002"
@@ -65,6 +66,35 @@ class OwnVectorOperator(Rule):
             """,
             path="a.h",
         ),
+        fixes(
+            """
+            __host__ __device__ float2 operator+(float2 a, float2 b) { return make_float2(a.x + b.x, a.y + b.y); }
+            __host__ __device__ void operator+=(float2 &a, float2 b) { a = a + b; }
+            """,
+            """
+            __host__ __device__ float2 operator+(float2 a, float2 b) { return make_float2(a.x + b.x, a.y + b.y); }
+            #ifndef __HIPCC__  // HIP has this operator
+            __host__ __device__ void operator+=(float2 &a, float2 b) { a = a + b; }
+            #endif
+            """,
+            path="a.h",
+        ),
+        reports(
+            """
+            __host__ __device__ uint2 operator+(uint2 a, uint2 b) { return as_pair(as_long(a) + as_long(b)); }
+            __host__ __device__ void operator+=(uint2 &a, uint2 b) { a = a + b; }
+            """,
+            path="a.h",
+        ),
+        reports("__host__ __device__ void operator+=(uint2 &a, uint2 b) { a = a + b; }", path="a.h"),
+        clean(
+            """
+            #define INLINE __device__ __forceinline__
+            INLINE uint2 operator+(uint2 a, uint2 b) { return as_pair(as_long(a) + as_long(b)); }
+            INLINE void operator+=(uint2 &a, uint2 b) { a = a + b; }
+            """,
+            path="a.h",
+        ),
         clean("struct v { float x; __host__ __device__ v operator*(v b) const { return b; } };", path="a.h"),
         clean("__device__ float2 operator*(float2 a, float2 b) { return a; }", path="a.h"),
         clean("inline __host__ __device__ float2 operator*(float2 a, float s) { return a; }", path="a.h"),
@@ -80,9 +110,9 @@ class OwnVectorOperator(Rule):
         groups = find_groups(unit.tokens)
         run: list[Operator] = []
         for operator in find_operators(unit.tokens):
-            if not _collides(operator) or knows_hip(group_at(groups, operator.span.start), unit.tokens):
+            if not _collides(unit, operator) or knows_hip(group_at(groups, operator.span.start), unit.tokens):
                 continue
-            if not (_is_component_wise(operator) and _stands_alone(unit, operator.span)):
+            if not (_means_the_same(unit, operator) and _stands_alone(unit, operator.span)):
                 message = f"operator{operator.symbol} on {operator.parameters[0][0]} is ambiguous with HIP's own"
                 yield self.finding(unit, operator.span, message, Effort.MANUAL)
                 continue
@@ -104,21 +134,51 @@ class OwnVectorOperator(Rule):
         return self.finding(unit, span, f"HIP's vector types have these operators: {names}", Effort.NONE, edits)
 
 
-def _collides(operator: Operator) -> bool:
+def _collides(unit: Unit, operator: Operator) -> bool:
     """Whether HIP declares an operator that is exactly as good a match for host and device callers."""
     if operator.symbol not in _ARITHMETIC | _COMPOUND or len(operator.parameters) != 2:
         return False
     left, right = (type_ for type_, _ in operator.parameters)
-    return left == right and _VECTOR.fullmatch(left) is not None and _is_host_device(operator)
+    return left == right and _VECTOR.fullmatch(left) is not None and _is_host_device(unit, operator)
 
 
-def _is_host_device(operator: Operator) -> bool:
+def _is_host_device(unit: Unit, operator: Operator) -> bool:
     """Both attributes, or a macro that may stand for them."""
     words = frozenset(operator.head) - _PLAIN_HEAD
     if {"__host__", "__device__"} <= words:
         return True
     macros = [word for word in words if word.isupper() and len(word) > 1]
-    return bool(macros) and not words & {"__host__", "__device__"}
+    if not macros or words & {"__host__", "__device__"}:
+        return False
+    texts = [text for word in macros for text in _texts_of_macro(unit, word)]
+    return not texts or any("__host__" in text or "__device__" not in text for text in texts)
+
+
+def _texts_of_macro(unit: Unit, name: str) -> Iterator[frozenset[str]]:
+    """The words of each definition of a macro in sight."""
+    for tokens in unit.program.all_tokens:
+        for index in tokens.names.get(name, ()):
+            directive = tokens.directive_of(index)
+            if directive is not None and directive.name == "define" and directive.first == index:
+                yield frozenset(tokens.texts[index + 1 : directive.last])
+
+
+def _means_the_same(unit: Unit, operator: Operator) -> bool:
+    """Whether the body works component by component, itself or by way of the project's own plain operator."""
+    if _is_component_wise(operator):
+        return True
+    (type_, left), (_, right) = operator.parameters
+    symbol = operator.symbol.removesuffix("=")
+    body = [text for text in operator.body if text not in "()"]
+    if symbol == operator.symbol or body != [left, "=", left, symbol, right, ";"]:
+        return False
+    plain = [
+        other
+        for tokens in unit.program.all_tokens
+        for other in find_operators(tokens)
+        if other.symbol == symbol and [kind for kind, _ in other.parameters] == [type_, type_]
+    ]
+    return bool(plain) and all(map(_is_component_wise, plain))
 
 
 def _is_component_wise(operator: Operator) -> bool:
@@ -133,11 +193,11 @@ def _is_component_wise(operator: Operator) -> bool:
     if operator.symbol in _COMPOUND:
         statements = [f"{left} . {m} {operator.symbol} {right} . {m}" for m in members]
         long_statements = [f"{left} . {m} = {pair}" for m, pair in zip(members, pairs, strict=True)]
-        whole = [f"{left} = {left} {symbol} {right}", f"{left} = make_{type_} {' , '.join(pairs)}"]
+        whole = f"{left} = make_{type_} {' , '.join(pairs)}"
         found = [part.strip() for part in body.split(";") if part.strip()]
         if found and found[-1] == f"return {left}":
             found = found[:-1]
-        return sorted(found) in (sorted(statements), sorted(long_statements)) or found in [[text] for text in whole]
+        return sorted(found) in (sorted(statements), sorted(long_statements)) or found == [whole]
     values = " , ".join(pairs)
     returned = (f"make_{type_} {values}", f"{type_} {values}", f"{type_} {{ {values} }}", f"{{ {values} }}")
     return body in [f"return {text} ;" for text in returned]

@@ -181,4 +181,4 @@ def _fitting(unit: Unit, assembly: Assembly, text: str) -> str:
 
 
 def _defines(unit: Unit, name: str) -> bool:
-    return re.search(rf"#[ \t]*define[ \t]+{name}\(", unit.source.text) is not None
+    return any(map(unit.tokens.defines, unit.tokens.names.get(name, ())))

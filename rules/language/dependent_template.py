@@ -9,6 +9,7 @@ from porter.cpp.syntax import Tokens, template_end, template_start
 from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes
 
 _PLACE = re.compile(r">\s*::\s*([A-Za-z_]\w*)\s*<")
+_TYPE = re.compile(r"\btypename\s+(?:::\s*)?[A-Za-z_]\w*\s*[:<]")
 _NO_ARGUMENT = frozenset({";", "{", "}", "&&", "||", "="})
 _BEFORE_A_BODY = frozenset({")", "const", "noexcept", "mutable", "else", "do", "try", "{", "}", ";", ":"})
 _MOST_TOKENS = 200
@@ -19,11 +20,12 @@ class DependentTemplate(Rule):
 
     In a template `Cast<T>::to<4>(x)` is a comparison unless `template` says that `to` is a template. nvcc guesses what
     is meant; clang, and so HIP's compiler, does not. The keyword is added where a member of a class template is called
-    with template arguments inside a function; it is allowed, and means nothing, where the class is not dependent.
+    with template arguments inside a function, and in a type after `typename`, where nothing else can be meant; it is
+    allowed, and means nothing, where the class is not dependent.
     """
 
     code = "L013"
-    text = _PLACE.pattern
+    text = f"{_PLACE.pattern}|{_TYPE.pattern}"
     triggers = frozenset({"template"})
     hazards = ("two-phase-lookup",)
     examples = (
@@ -37,6 +39,18 @@ class DependentTemplate(Rule):
             "template <int N> __device__ int f(int x)"
             " { if (x) { return Op<int, Pair<N>>::template apply<N, int>(x); } return 0; }",
         ),
+        fixes(
+            "template <class A, class T> struct S { using B = typename std::allocator_traits<A>::rebind_alloc<T>; };",
+            "template <class A, class T> struct S"
+            " { using B = typename std::allocator_traits<A>::template rebind_alloc<T>; };",
+        ),
+        fixes(
+            "template <class A> struct S { typedef typename A::rebind<int>::other type; };",
+            "template <class A> struct S { typedef typename A::template rebind<int>::other type; };",
+        ),
+        clean("template <class T> struct S { typename std::vector<T>::iterator a; typename my::traits<T>::type b; };"),
+        clean("template <class A> struct S { typename A::template rebind<int>::other a; typename A::type b; };"),
+        clean("template <typename T> bool f(T a) { return a < 3; }"),
         clean("template <class T> void f(T *p) { Cast<T>::template to<4>(p); }"),
         clean("template <class T> bool f(int n) { return n > ::limit && Size<T>::value < n; }"),
         clean("template <class T> int f(int n) { return Size<T>::value << (n + 1) | (Size<T>::value <= (n)); }"),
@@ -49,14 +63,47 @@ class DependentTemplate(Rule):
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per call."""
         tokens = unit.tokens
+        for index in _in_types(tokens):
+            yield self._added(unit, index)
         for match in _PLACE.finditer(unit.source.text):
             index = tokens.at(match.start(1))
             if tokens.starts[index : index + 1] != [match.start(1)] or not _is_call(tokens, index):
                 continue
             if _closes_arguments(tokens, index - 2) and _in_function(tokens, index):
-                span = unit.span(index)
-                message = f"clang takes {tokens.texts[index]} for a template where the keyword says so"
-                yield self.finding(unit, span, message, Effort.NONE, (Edit(span.start, span.start, "template "),))
+                yield self._added(unit, index)
+
+    def _added(self, unit: Unit, index: int) -> Finding:
+        span = unit.span(index)
+        message = f"clang takes {unit.tokens.texts[index]} for a template where the keyword says so"
+        return self.finding(unit, span, message, Effort.NONE, (Edit(span.start, span.start, "template "),))
+
+
+def _in_types(tokens: Tokens) -> Iterator[int]:
+    """Members with template arguments in the qualified names after `typename`, where a component before depends."""
+    for start in tokens.names.get("typename", ()):
+        index = start + 1 if tokens.texts[start + 1] != "::" else start + 2
+        depends = _is_parameter(tokens, tokens.texts[index])
+        while tokens.kinds[index] == "i":
+            after = index + 1
+            if tokens.texts[after] == "<":
+                end = template_end(tokens, after, min(after + _MOST_TOKENS, len(tokens)))
+                if end is None:
+                    break
+                if depends and tokens.texts[index - 1] == "::":
+                    yield index
+                depends = depends or "i" in tokens.kinds[after:end]
+                after = end
+            if tokens.texts[after] != "::":
+                break
+            index = after + 1 if tokens.texts[after + 1] != "template" else after + 2
+
+
+def _is_parameter(tokens: Tokens, name: str) -> bool:
+    """Whether a name is a type parameter of some template of the file."""
+    return any(
+        tokens.texts[place - 1] in ("class", "typename") and tokens.texts[place + 1] in (",", ">", "=")
+        for place in tokens.names.get(name, ())
+    )
 
 
 def _is_call(tokens: Tokens, name: int) -> bool:

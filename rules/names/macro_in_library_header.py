@@ -68,9 +68,6 @@ class MacroInLibraryHeader(Rule):
 def _is_macro(tokens: Tokens, name: str) -> bool:
     """Whether a name is defined as a macro without parameters."""
     return any(
-        (directive := tokens.directive_of(index)) is not None
-        and directive.name == "define"
-        and directive.first == index
-        and not (tokens.texts[index + 1] == "(" and tokens.starts[index + 1] == tokens.end(index))
+        tokens.defines(index) and not (tokens.texts[index + 1] == "(" and tokens.starts[index + 1] == tokens.end(index))
         for index in tokens.names[name]
     )

@@ -23,6 +23,11 @@ class MissingName(Rule):
         reports("void f(cudaExternalMemory_t m) { cublasXtHandle_t h; cublasXtCreate(&h); }"),
         reports("CUtensorMap make(CUtensorMapSwizzle s);"),
         clean("#if !defined(MINE) && defined(CUB_DEBUG_ALL)\n#define MINE\n#endif", path="a.hip"),
+        reports("#include <cuda/annotated_ptr>\n#include <cuda/api.hpp>\ncuda::access_property p;"),
+        reports("cuda::access_property p;"),
+        clean(
+            "#include <cuda/api.hpp>\nvoid f() { cuda::device_t d = cuda::device::current::get(); cuda::launch(g, d); }"
+        ),
         clean("void f(int **p) { cudaMalloc(p, 4); }"),
         clean("using namespace cub;\n__global__ void k(int *p) { *p = max(*p, 1); }"),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.cpp.nodes import has_hole
+from porter.cpp.nodes import Node, has_hole
 from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes, reports
 from porter.warp.flow.lockstep_gaps import Function, Gap, Lockstep, gaps_of, plain_pointers
 
@@ -87,6 +87,25 @@ class MissingWaveBarrier(Rule):
             __device__ void all(int *s, int v, int t) { f(s, v, t, 16, Plus()); f(s, v, t, 8, Plus()); }
             """,
         ),
+        fixes(
+            """
+            __device__ int f(volatile int *s, int t, int v)
+            {
+              s[t - 16] = 0; s[t] = v;
+              s[t] = v = v + s[t - 1];
+              return s[t - 1];
+            }
+            """,
+            """
+            __device__ int f(volatile int *porter_s, int t, int v)
+            { int *s = const_cast<int *>(porter_s); porter::syncwarp();
+              s[t - 16] = 0; porter::syncwarp(); s[t] = v; porter::syncwarp();
+              s[t] = v = v + s[t - 1]; porter::syncwarp();
+              auto const porter_last = s[t - 1]; porter::syncwarp(); return porter_last;
+            }
+            """,
+        ),
+        clean("__global__ void k() { __shared__ int s[64]; int t = threadIdx.x; s[t * 2] = 1; s[t * 2 + 1] = 2; }"),
         clean("__device__ void step(volatile int *s, int t, int d) { s[t] += s[t + d]; }"),
         clean(
             """
@@ -175,9 +194,24 @@ class MissingWaveBarrier(Rule):
 def _ends(unit: Unit, function: Function, walk: Lockstep, declared: str) -> tuple[Edit, ...]:
     """A helper's first access after what its caller did, and its last before what the caller does next."""
     start, end = unit.tokens.end(function.head.body or 0), unit.tokens.starts[function.head.end - 1]
-    returns = bool(function.body.kids) and function.body.kids[-1].kind == "return"
-    after = (Edit(end, end, f"{_BARRIER} "),) if walk.open and not returns else ()
-    return (Edit(start, start, f"{declared} {_BARRIER}"), *after)
+    last = function.body.kids[-1] if function.body.kids else None
+    before = Edit(start, start, f"{declared} {_BARRIER}")
+    if not walk.open:
+        return (before,)
+    if last is None or last.kind != "return":
+        return (before, Edit(end, end, f"{_BARRIER} "))
+    return (before, *_return(unit, last))
+
+
+def _return(unit: Unit, last: Node) -> tuple[Edit, ...]:
+    """A barrier between what a helper wrote, and what its `return` reads, and what the caller does next."""
+    tokens, start, end = unit.tokens, unit.tokens.starts[last.first], unit.tokens.end(last.last)
+    if not any(below.kind in ("index", "unary", "call") for below in last.walk()):
+        return (Edit(start, start, f"{_BARRIER} "),)
+    if last.kids[0].kind == "list":
+        return ()
+    kept = Edit(start, tokens.end(last.first), "auto const porter_last =")
+    return (kept, Edit(end, end, f" {_BARRIER} return porter_last;"))
 
 
 def _edits(unit: Unit, gap: Gap) -> tuple[Edit, ...]:

@@ -82,8 +82,7 @@ class TorchWarpHelper(Rule):
         """Whether the file has a macro or a function of that name."""
         tokens = unit.tokens
         for index in tokens.names[name]:
-            directive = tokens.directive_of(index)
-            if directive is not None and directive.name == "define" and directive.first == index:
+            if tokens.defines(index):
                 return True
             if index and tokens.kinds[index - 1] == "i" and tokens.texts[index - 1] not in ("return", "else"):
                 return True

@@ -38,9 +38,9 @@ class TorchWarpSize(Rule):
         """One finding per place."""
         tokens = unit.tokens
         for index in tokens.names.get("C10_WARP_SIZE", ()):
-            directive = tokens.directive_of(index)
-            if directive is not None and directive.name == "define" and directive.first == index:
+            if tokens.defines(index):
                 return
+            directive = tokens.directive_of(index)
             if directive is not None and directive.name != "define":
                 message = "this branch is chosen by PyTorch's warp size, 64 on gfx942 [c10-warp-size-host]"
                 yield self.finding(unit, unit.span(index), message, Effort.MANUAL)

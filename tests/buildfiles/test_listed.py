@@ -146,7 +146,8 @@ def test_nvidias_branches_beside_amds_stay() -> None:
     lists = "if(USE_ROCM)\n enable_language(HIP)\nelseif(USE_CUDA)\n enable_language(CUDA)\nendif()\n"
     more = "if(USE_CUDA)\n if(CUDA_VERSION VERSION_LESS 12)\n endif()\nendif()\n"
     language = 'if(LANG STREQUAL "HIP")\nendif()\nif(${LANG} STREQUAL "CUDA")\n enable_language(CUDA)\nendif()\n'
-    for text in (lists, lists + more, language):
+    hips = 'if(HIP_COMPILER STREQUAL "nvcc")\n enable_language(CUDA)\nendif()\n'
+    for text in (lists, lists + more, language, hips):
         assert converted(text) == (text, [])
 
 
@@ -155,6 +156,7 @@ def test_nvidias_branches_beside_amds_stay() -> None:
     [
         "if(USE_CUDA)\n enable_language(CUDA)\nendif()\n",
         "if(USE_CUDA)\n enable_language(CUDA)\nelse()\n message(none)\nendif()\n",
+        'if(GPU_COMPILER STREQUAL "nvcc")\n enable_language(CUDA)\nendif()\n',
         "if(USE_ROCM)\nendif()\nif(USE_GPU)\n enable_language(CUDA)\nendif()\n",
         "if(USE_ROCM)\nelseif(USE_CUDA)\nendif()\nenable_language(CUDA)\n",
     ],

@@ -59,6 +59,7 @@ def some_text(chance: random.Random, *, calm: bool) -> str:
         names = [name for name in names if not name.endswith(".cu")]
     folders = ("", "", "a/", "../a/", "include/")
     lines = [f'#include "{chance.choice(folders)}{name}"\n' for name in names]
+    lines = [line if chance.random() < 0.8 else f"#ifdef __HIP_PLATFORM_NVIDIA__\n{line}#endif\n" for line in lines]
     texts = TEXTS[:4] if calm else TEXTS
     return "".join((*lines, *chance.choices(texts, k=chance.randrange(3)), f"// {chance.random()}\n"))
 
@@ -92,6 +93,7 @@ def told(side: Side, paths: set[str]) -> dict[str, object]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_it_is_what_all_files_tell(seed: int, tmp_path: Path) -> None:
     """Random trees and changes; most of them need no look at all files."""

@@ -69,11 +69,24 @@ def test_whatever_a_client_says_before_it_leaves_is_no_bug(said: bytes) -> None:
     assert b"bug in porter" not in done.stderr
 
 
+@pytest.mark.parametrize("extra", ["mcp", "lsp"])
+def test_without_its_package_the_extra_is_named(extra: str) -> None:
+    absent = dict.fromkeys(("mcp", "anyio", "pygls", "lsprotocol"))
+    start = f"import sys; sys.modules.update({absent}); sys.argv[1:] = ['{extra}']; from porter.cli import main; main()"
+    done = subprocess.run([sys.executable, "-c", start], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"pip install 'porter[{extra}]'" in done.stderr
+
+
 def test_a_name_is_explained_by_version() -> None:
     assert "every ROCm since" in porter("explain", "cudaMalloc").stdout
     told = porter("explain", "__shfl_sync").stdout
     assert "since ROCm 7.0: __shfl_sync" in told
     assert "porter::shfl_sync" in told
+    told = porter("explain", "cublasSgemmEx").stdout
+    assert "no counterpart" in told and "B005" in told
+    assert "Rewritten, for example" in told and "CUBLAS_COMPUTE_32F" in told.partition("becomes")[2]
+    assert "Rewritten" not in porter("explain", "cudaMalloc").stdout
 
 
 def test_words_are_searched_for_and_slips_are_answered() -> None:
@@ -106,3 +119,10 @@ def test_quiet_says_nothing_of_what_comes_next(tmp_path: Path) -> None:
     make_tree(tmp_path / "src", {"a.cu": KERNEL})
     assert "next: porter build" in porter("port", tmp_path / "src", "-o", tmp_path / "a").stderr
     assert porter("--quiet", "port", tmp_path / "src", "-o", tmp_path / "b").stderr == ""
+
+
+def test_a_draft_with_gaps_says_how_they_are_filled(tmp_path: Path) -> None:
+    make_tree(tmp_path, {"a.cu": KERNEL})
+    told = porter("cases", "init", tmp_path / "a.cu").stderr
+    assert "--try --force   # looks for what is marked TODO" in told
+    assert "porter validate" in told and "once no TODO is left" in told

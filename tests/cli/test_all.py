@@ -109,3 +109,27 @@ def test_an_interrupt_leaves_a_report(tmp_path: Path) -> None:
     assert running.returncode == 130, rest
     assert "goes on from here" in rest
     assert "scale" in (tmp_path / "out" / "report.html").read_text()
+
+
+@pytest.mark.slow
+@needs_compilers
+def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
+    """By SIGKILL, of which nobody is told: what was drafted and validated by then is not done again."""
+    make_tree(tmp_path / "src", {"a.cu": SCALE, "b.cu": SCALE.replace("*=", "+=")})
+    words = ("all", "src", "-o", "out", "--no-try", "--jobs", "1")
+    command = [sys.executable, "-m", "porter", *words]
+    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as running:
+        assert running.stderr is not None
+        for line in running.stderr:
+            if line.startswith("validate [2/2]"):
+                break
+        running.kill()
+    assert running.returncode in (-signal.SIGKILL, 0, 1)
+    again = porter(*words, folder=tmp_path)
+    assert again.code in (0, 1), again.stderr
+    assert "draft" not in again.stderr
+    (first,) = [line for line in again.stderr.splitlines() if line.startswith("validate [1/2]") and "..." not in line]
+    assert "as before" in first
+    rows = list(csv.DictReader((tmp_path / "out" / "kernels.csv").read_text().splitlines()))
+    assert [row["path"] for row in rows] == ["a.cu", "b.cu"]
+    assert not list((tmp_path / "out").rglob(".porter-tmp-*"))

@@ -206,3 +206,19 @@ def test_a_rule_does_not_reach_into_amds_branch() -> None:
     own = "#ifdef USE_ROCM\n  return __shfl(v, 0, 64);\n#else\n"
     text = f"__device__ int f(int v) {{\n{own}  return __shfl_sync(~0u, v, 0);\n#endif\n}}\n"
     assert own in ported(text).data.decode()
+
+
+def test_a_header_for_nvidia_alone_stays_and_is_counted() -> None:
+    """Nothing in it is ported or listed, not even what every compiler would refuse; a branch for AMD in it is AMD's."""
+    text = (
+        "#include <cub/cub.cuh>\n__device__ int f(int x) { return __shfl_sync(~0u, x, 1) + __nvvm_get_smem_size(); }\n"
+        "__global__ void __cluster_dims__(2, 1, 1) k() {}\n#ifdef USE_ROCM\nint here;\n#endif\n"
+    )
+    context = Context(Settings(), load_names(None, {}), load_support(None), all_rules(), dialect=Dialect.NVIDIA)
+    done = port(SourceFile("a.cuh", text.encode()), context, "a.cuh")
+    assert done.data == text.encode()
+    assert [finding.code for finding in done.findings] == ["E008"]
+    assert "no file that it compiles includes this one" in done.findings[0].message
+    found = meaning(text, "a.cuh", Dialect.NVIDIA)
+    assert found.dialect is Dialect.HIP
+    assert not found.compiled

@@ -25,6 +25,7 @@ def test_what_was_found_stays_mended(path: Path) -> None:
     assert failure(target, path.read_bytes()) is None
 
 
+@pytest.mark.slow
 def test_nothing_new_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A seed that changes every week would be luck; this one is fixed, and the command takes others."""
     monkeypatch.setattr(limits, "PROCESSOR_SECONDS", 20.0)

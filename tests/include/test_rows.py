@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from porter.cli import app
-from porter.engine.support import header_names, load_support
+from porter.engine.support import closure, header_names, load_support
 from tests.include import hip
 
 MIXED = """
@@ -84,3 +84,14 @@ def test_every_texture_row_names_a_function_of_its_header() -> None:
         short = row.name.removeprefix("porter::")
         base = re.sub(r"(read|write)$", "", short) if short.startswith("surf") else short
         assert re.search(rf"\b{base}\b", text), (name, row)
+
+
+@pytest.mark.parametrize("first", ["atomics", "half", "wmma"])
+def test_bfloat16_converts_whichever_header_comes_first(first: str, tmp_path: Path) -> None:
+    source = f'#include "porter/{first}.hpp"\n#include "porter/bf16.hpp"\n'
+    run = hip.compiled(source + "float f(__hip_bfloat16 x) { return (float)x; }\n", tmp_path, host=True)
+    assert run.returncode == 0, run.stderr
+
+
+def test_bfloat16_is_brought_by_no_other_header() -> None:
+    assert "porter/bf16.hpp" not in closure({"porter/atomics.hpp", "porter/half.hpp", "porter/wmma.hpp"})

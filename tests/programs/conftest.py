@@ -22,7 +22,8 @@ _LINKED = {
     "libraries": {
         "cuda": ("-lcublas", "-lcufft", "-lcurand", "-lcusparse"),
         "hip": ("-lhipblas", "-lhipfft", "-lhiprand", "-lhipsparse"),
-    }
+    },
+    "driver": {"cuda": ("-lcuda", "-lnvrtc"), "hip": ("-lhiprtc",)},
 }
 """What a program is linked to beside the runtime."""
 
@@ -85,13 +86,12 @@ def absent(work: str) -> Path:
 
 
 @functools.cache
-def _lacks_headers() -> str | None:
-    """Why programs with cuBLAS, cuFFT, cuRAND and cuSPARSE cannot be built; None when they can."""
+def _lacks_headers(*wanted: str) -> str | None:
+    """Why programs that include these of CUDA's headers cannot be built; None when they can."""
     nvcc = find_nvcc()
     if isinstance(nvcc, Missing):
         return nvcc.reason
     folders = [*nvcc.include_dirs, *fetched_for_cuda(), Path(nvcc.path).resolve().parent.parent / "include"]
-    wanted = ("cublas_v2.h", "cufft.h", "curand.h", "cusparse.h")
     absent = [name for name in wanted if not any((folder / name).exists() for folder in folders)]
     return f"no {', '.join(absent)}: porter headers --cuda" if absent else None
 
@@ -99,10 +99,20 @@ def _lacks_headers() -> str | None:
 @pytest.fixture(params=["cuda", "hip"])
 def libraries(request: pytest.FixtureRequest, work: str) -> Path:
     """libraries.cu on either side."""
-    missing = _lacks_headers() if request.param == "cuda" else None
+    wanted = ("cublas_v2.h", "cufft.h", "curand.h", "cusparse.h")
+    missing = _lacks_headers(*wanted) if request.param == "cuda" else None
     if missing is not None:
         pytest.skip(missing)
     return _program(SIDES[request.param], "libraries", work)
+
+
+@pytest.fixture(params=["cuda", "hip"])
+def driver(request: pytest.FixtureRequest, work: str) -> Path:
+    """driver.cu on either side."""
+    missing = _lacks_headers("nvrtc.h") if request.param == "cuda" else None
+    if missing is not None:
+        pytest.skip(missing)
+    return _program(SIDES[request.param], "driver", work)
 
 
 @pytest.fixture(params=["cuda", "hip"])

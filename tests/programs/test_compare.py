@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from porter.validation.programs.compare import Agreement, Compared, compare_project, compare_runs, run_both
+from porter.validation.programs.compare import Agreement, Compared, compare_project, compare_runs, port_tree, run_both
 from porter.validation.programs.launch import Options
 from porter.validation.programs.outcome import Account, ProgramRun, Verdict
 from porter.validation.programs.output import Tolerance
@@ -43,6 +43,34 @@ def test_a_port_that_is_still_the_original() -> None:
     same = replace(_run(), account=Account(("cuda",), 1))
     found = compare_runs("main", same, same, Tolerance())
     assert (found.agreement, found.side) == (Agreement.NOT_BUILT, "port")
+
+
+@pytest.mark.parametrize(
+    ("headers", "wanted", "name"),
+    [
+        ("6.0", None, "hipHostMallocDefault"),
+        ("6.3", None, "hipHostAllocDefault"),
+        (None, None, "hipHostAllocDefault"),
+        ("6.0", "6.4", "hipHostAllocDefault"),
+    ],
+)
+def test_the_port_is_for_the_headers_it_is_built_with(
+    headers: str | None, wanted: str | None, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "include" / "hip"
+    folder.mkdir(parents=True)
+    (folder / "hip_runtime.h").touch()
+    if headers is not None:
+        major, minor = headers.split(".")
+        (folder / "hip_version.h").write_text(f"#define HIP_VERSION_MAJOR {major}\n#define HIP_VERSION_MINOR {minor}\n")
+    monkeypatch.setenv("PORTER_ROCM_HEADERS", str(folder.parent))
+    source = tmp_path / "source"
+    source.mkdir()
+    (source / "a.cu").write_text("unsigned flags = cudaHostAllocDefault;\n")
+    if wanted is not None:
+        (source / "porter.toml").write_text(f'rocm = "{wanted}"\n')
+    port_tree(source, tmp_path / "port")
+    assert f"flags = {name};" in (tmp_path / "port" / "a.hip").read_text()
 
 
 def test_what_varies_by_itself_is_left_out() -> None:

@@ -66,5 +66,23 @@ def test_smaller_still_where_the_first_is_too_much() -> None:
     assert choose([], lambda words: _run(1, Verdict.TOO_LONG), 10**9, 5.0).tried == 1
 
 
+def test_a_number_that_wants_to_be_large_while_the_others_stay_small() -> None:
+    def attempt(words: Sequence[str]) -> ProgramRun:
+        steps, size = int(words[1]), int(words[3])
+        verdict = Verdict.IGNORED_ERROR if size < 50 else Verdict.TOO_LONG if steps * size > 1000 else Verdict.PASSED
+        return _run(steps * size, verdict)
+
+    words = ["--steps", "1000", "--grid", "256"]
+    sized = choose(words, attempt, 10**9, 5.0)
+    assert (sized.arguments, sized.run.verdict, sized.whole) == (
+        ("--steps", "8", "--grid", "64"),
+        Verdict.PASSED,
+        False,
+    )
+    never = choose(words, lambda given: _run(1, Verdict.CRASHED), 10**9, 5.0)
+    assert never.run.verdict is Verdict.CRASHED and never.tried < 20
+    assert choose(words, lambda given: _run(1, Verdict.TOO_LONG), 10**9, 5.0).tried == 3
+
+
 def test_no_words_no_growth() -> None:
     assert choose([], lambda words: _run(1), 10**6, 5.0).tried == 1

@@ -9,6 +9,7 @@ from tests.ptx import model
 from tests.ptx.case import Case
 from tests.ptx.cases_convert import reencode, whole
 from tests.ptx.cases_float import compared, extreme
+from tests.ptx.cases_other import dot
 from tests.ptx.model import FORMATS, signed
 
 _TWO, _THREE = ("b32", "b32"), ("b32", "b32", "b32")
@@ -191,8 +192,88 @@ def port_only() -> list[Case]:
             lambda x, y, p: bool(x & y) or bool(p),
         ),
         Case("add.rn.sat.f16 %d, %a, %b;", ("b16", "b16"), "b16", _saturated_sum, "f16"),
+        *video(),
+        *further_conversions(),
     ]
     return found
+
+
+def video() -> list[Case]:
+    """Video instructions, dot products and permutes in the forms that are not elsewhere."""
+    full, bytes_ = 0xFFFFFFFF, range(0, 32, 8)
+    return [
+        Case("vadd.s32.s32.s32 %d, %a, %b;", _TWO, "b32", lambda x, y: x + y & full),
+        Case("vset.s32.u32.lt %d, %a, %b;", _TWO, "b32", lambda x, y: int(signed(x, 32) < y)),
+        Case("vmad.u32.u32.u32 %d, %a, %b, %c;", _THREE, "b32", lambda x, y, z: x * y + z & full),
+        Case(
+            "vadd4.s32.s32.s32 %d, %a, %b, %c;",
+            _THREE,
+            "b32",
+            lambda x, y, z: sum(((x >> s & 255) + (y >> s & 255) & 255) << s for s in bytes_),
+        ),
+        Case(
+            "vabsdiff4.u32.u32.u32.add %d, %a, %b, %c;",
+            _THREE,
+            "b32",
+            lambda x, y, z: z + sum(abs((x >> s & 255) - (y >> s & 255)) for s in bytes_) & full,
+        ),
+        Case(
+            "vavrg2.u32.u32.u32 %d, %a, %b, %c;",
+            _THREE,
+            "b32",
+            lambda x, y, z: sum((((x >> s & 0xFFFF) + (y >> s & 0xFFFF) + 1) >> 1) << s for s in (0, 16)),
+        ),
+        Case("dp4a.u32.s32 %d, %a, %b, %c;", _THREE, "b32", lambda x, y, z: dot(x, y, z, 8, 8, "u", "s", 0)),
+        Case("dp2a.lo.s32.u32 %d, %a, %b, %c;", _THREE, "b32", lambda x, y, z: dot(x, y, z, 16, 8, "s", "u", 0)),
+        Case(
+            "szext.wrap.s32 %d, %a, %b;",
+            _TWO,
+            "b32",
+            lambda x, n: signed(x, n & 31) & full if n & 31 else 0,
+            small=(1,),
+        ),
+        Case("prmt.b32.f4e %d, %a, %b, %c;", _THREE, "b32", lambda x, y, n: (y << 32 | x) >> 8 * (n & 3) & full),
+    ]
+
+
+def further_conversions() -> list[Case]:
+    """Conversions and arithmetic in the forms that are not elsewhere."""
+    narrow, wide = FORMATS["bf16"], FORMATS["f32"]
+    return [
+        Case(
+            "sub.bf16 %d, %a, %b;",
+            ("b16", "b16"),
+            "b16",
+            lambda x, y: model.arithmetic("sub", narrow, "n", [x, y]),
+            "bf16",
+        ),
+        Case(
+            "cvt.rn.relu.bf16x2.f32 %d, %a, %b;",
+            _TWO,
+            "b32",
+            lambda x, y: (
+                _relu(reencode(y, wide, narrow, "n"), narrow) | _relu(reencode(x, wide, narrow, "n"), narrow) << 16
+            ),
+            "bf16x2",
+        ),
+        Case("cvt.rna.tf32.f32 %d, %a;", ("b32",), "b32", _tf32),
+        Case("cvt.sat.u8.s32 %d, %a;", ("b32",), "b32", lambda x: _within(x, 0, 255)),
+        Case("cvt.rni.sat.s8.f32 %d, %a;", ("b32",), "b32", _nearest_byte),
+    ]
+
+
+def _tf32(x: int) -> int:
+    """Ten bits of mantissa, ties away from zero; NaN and infinity stay such."""
+    return x if x & 0x7F800000 == 0x7F800000 else (x + 0x1000) & 0xFFFFE000
+
+
+def _nearest_byte(x: int) -> int:
+    found = model.decode(x, FORMATS["f32"])
+    if found == "nan":
+        return 0
+    if found in ("inf", "-inf"):
+        return 127 if found == "inf" else 0xFFFFFF80
+    return max(-128, min(127, round(model.value(found)))) & 0xFFFFFFFF
 
 
 def _pair(one: Callable[..., int]) -> Callable[..., int]:

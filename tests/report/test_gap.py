@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import re
+import shlex
 import zlib
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -234,6 +235,7 @@ def test_actions_are_ranked_and_have_a_place_an_effort_and_its_basis(inputs: Inp
     assert all(row["path"] and row["owner"] for row in rows if row["kind"] not in ("run", "gpu"))
     assert rows[-1]["kind"] == "gpu" and "AMD GPU" in rows[-1]["what"]
     assert {row["path"] for row in rows if row["kind"] == "case"} >= {"plain.cu", "texture/look.cu"}
+    assert rows[-1]["command"] == f"porter validate {shlex.quote(inputs.report['source'])} --devices hip"
 
 
 def test_places_that_read_alike_cost_a_change_and_not_a_thought(inputs: Inputs) -> None:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs
 
 import pytest
 
@@ -136,6 +137,74 @@ def test_keys(opened: Any) -> None:
     assert opened.locator("#detail").is_hidden()
 
 
+def test_a_view_of_the_table_has_an_address(opened: Any, page_file: Path) -> None:
+    """What is searched, filtered and sorted is in it; it opens as it was sent, and a kernel's page leads back to it."""
+    opened.get_by_role("checkbox", name="wrong result").check()
+    opened.get_by_role("checkbox", name="agrees on virtual devices").check()
+    opened.get_by_role("searchbox").fill("reduce s")
+    opened.get_by_role("button", name="Registers").click()
+    opened.wait_for_function("location.hash.includes('q=reduce')")
+    address = opened.evaluate("location.hash")
+    said = parse_qs(address.partition("?")[2])
+    assert address.startswith("#kernels?")
+    assert {name: set(value[0].split(",")) for name, value in said.items()} == {
+        "q": {"reduce s"},
+        "state": {"wrong", "proven"},
+        "sort": {"registers:descending"},
+    }
+    before = shown(opened)
+    open_kernel(opened, before[0])
+    opened.get_by_role("link", name="All kernels").click()
+    opened.wait_for_selector("#table", state="visible")
+    assert (opened.evaluate("location.hash"), shown(opened)) == (address, before)
+
+    opened.goto("about:blank")
+    opened.goto(page_file.as_uri() + address)
+    opened.wait_for_function("document.querySelector('#shown').textContent.includes(' of ')")
+    assert shown(opened) == before
+    assert opened.get_by_role("searchbox").input_value() == "reduce s"
+    assert opened.get_by_role("checkbox", name="wrong result").is_checked()
+    assert not opened.get_by_role("checkbox", name="64-lane hazards").is_checked()
+    opened.evaluate("location.hash = '#kernels?hazards=1&state=nothing&sort=nothing:up'")
+    opened.wait_for_function("document.querySelector('#hazardous').checked")
+    assert opened.get_by_role("searchbox").input_value() == ""
+    assert shown(opened) == ["locked"]
+
+
+def test_the_keyboard_alone(opened: Any) -> None:
+    """Tab comes to everything in the order of the page and shows where it is; Space and Enter work."""
+    opened.keyboard.press("Tab")
+    assert opened.evaluate("document.activeElement.className") == "skip"
+    assert opened.evaluate("document.activeElement.getBoundingClientRect().left") >= 0
+    reached = []
+    for _ in range(80):
+        opened.keyboard.press("Tab")
+        seen = opened.evaluate(
+            """(() => {
+              const one = document.activeElement, style = getComputedStyle(one.closest('.chip') || one);
+              return one === document.body ? null
+                : [one.id || one.name || one.dataset.key || one.textContent.trim(), style.outlineStyle];
+            })()"""
+        )
+        if seen is None:
+            break
+        reached.append(seen[0])
+        assert seen[1] != "none", seen
+    order = [reached.index(name) for name in ("Do next", "theme", "search", "state", "hazardous", "effort", "locked")]
+    assert order == sorted(order)
+    opened.get_by_role("checkbox", name="wrong result").focus()
+    opened.keyboard.press("Space")
+    assert shown(opened) == ["locked"]
+    opened.keyboard.press("Space")
+    opened.get_by_role("button", name="Kernel", exact=True).focus()
+    opened.keyboard.press("Enter")
+    assert shown(opened) == sorted(shown(opened))
+    summary = opened.locator(".work summary").first
+    summary.focus()
+    opened.keyboard.press("Enter")
+    opened.wait_for_function("document.querySelector('.work details').open")
+
+
 def test_a_kernel(opened: Any) -> None:
     """Original beside port, findings at their lines, evidence, what it does not show, how to repeat it."""
     open_kernel(opened, "locked")
@@ -194,6 +263,9 @@ def test_a_narrow_screen(opened: Any) -> None:
     assert opened.locator(f"{ROW} a").first.is_visible()
     open_kernel(opened, "locked")
     assert opened.evaluate(width) <= 390
+    for note in opened.locator(".side .note").all():
+        box = note.bounding_box()
+        assert box is None or box["x"] + box["width"] <= 390
     old, new = (side.bounding_box() for side in opened.locator(".side").all())
     assert new["y"] >= old["y"] + old["height"] - 1
 
@@ -205,6 +277,8 @@ def test_print(opened: Any) -> None:
     assert opened.locator(".tools").is_hidden()
     assert opened.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert len(shown(opened)) == 5
+    opened.set_viewport_size({"width": 690, "height": 980})  # A4 within its margins
+    assert opened.evaluate("document.documentElement.scrollWidth") <= 690
     assert len(opened.pdf()) > 20_000
 
 

@@ -26,7 +26,50 @@ TREES: dict[str, tuple[dict[str, str], dict[str, str]]] = {
             "test.cpp": f'#include "lib.hpp"\n{KERNEL}',
             "own.hpp": "#include <cuda_runtime.h>\n",
         },
-        {"test.cpp": "hip", "lib.hpp": "hip", "cub.hpp": "cuda"},
+        {"test.cpp": "hip", "lib.hpp": "hip", "cub.hpp": "nvidia", "own.hpp": "cuda"},
+    ),
+    "what only a branch for NVIDIA leads to, and what it includes": (
+        {
+            "lib.hpp": '#ifdef __HIP_PLATFORM_AMD__\n#include "amd.hpp"\n#else\n#include "nv/all.hpp"\n#endif\n',
+            "amd.hpp": "#include <hip/hip_runtime.h>\n",
+            "nv/all.hpp": '#include "one.hpp"\n#include "../both.hpp"\n',
+            "nv/one.hpp": "#include <cub/cub.cuh>\n",
+            "both.hpp": "int both();\n",
+            "test.cpp": f'#include "lib.hpp"\n#include "both.hpp"\n{KERNEL}',
+        },
+        {"nv/all.hpp": "nvidia", "nv/one.hpp": "nvidia", "both.hpp": "hip", "amd.hpp": "hip", "test.cpp": "hip"},
+    ),
+    "a branch that nvcc takes, and so does a port": (
+        {"a.h": '#ifdef __CUDACC__\n#include "k.cuh"\n#endif\n', "k.cuh": CUDA, "a.cu": f'#include "a.h"\n{KERNEL}'},
+        {"k.cuh": "cuda"},
+    ),
+    "a header that another file includes in the open": (
+        {
+            "a.h": '#ifndef USE_ROCM\n#include "k.cuh"\n#endif\n',
+            "k.cuh": CUDA,
+            "a.cu": f'#include "a.h"\n{KERNEL}',
+            "b.cu": f'#include "k.cuh"\n{KERNEL}',
+        },
+        {"k.cuh": "cuda"},
+    ),
+    "a name that is included in the open once": (
+        {
+            "a.cu": f'#ifndef USE_ROCM\n#include "k.cuh"\n#else\n#include "k.cuh"\n#endif\n{KERNEL}',
+            "k.cuh": CUDA,
+        },
+        {"k.cuh": "cuda"},
+    ),
+    "a source that is included, and compiled": (
+        {"a.cu": f'#ifndef USE_ROCM\n#include "b.cu"\n#endif\n{KERNEL}', "b.cu": CUDA},
+        {"b.cu": "cuda"},
+    ),
+    "two that include one another behind the branch": (
+        {
+            "a.cu": f'#ifndef USE_ROCM\n#include "one.cuh"\n#endif\n{KERNEL}',
+            "one.cuh": '#include "two.cuh"\n',
+            "two.cuh": f'#include "one.cuh"\n{KERNEL}',
+        },
+        {"one.cuh": "nvidia", "two.cuh": "nvidia"},
     ),
     "AMD's project whose sources are called .cu": (
         {"a.cu": HIP, "b.cu": HIP, "c.cu": KERNEL, "d.cuh": HIP},

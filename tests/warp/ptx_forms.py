@@ -68,7 +68,7 @@ _STORES = (
 STORES = _STORES.split()
 _NOTHING = """
 membar.gl membar.cta membar.sys fence.acq_rel.gpu fence.proxy.async fence.mbarrier_init.release.cluster fence.sc.sys bar.sync|0 barrier.sync|0 cp.async.commit_group
-cp.async.wait_group|0 cp.async.wait_all griddepcontrol.wait
+cp.async.wait_group|0 cp.async.wait_all griddepcontrol.wait setmaxnreg.inc.sync.aligned.u32|64
 """
 NOTHING = _NOTHING.split()
 _HINTS = """
@@ -76,7 +76,88 @@ prefetch.global.L2|[%1] prefetchu.L1|[%1] discard.global.L2|[%1],128 applypriori
 """
 HINTS = _HINTS.split()
 
+_REAL = "(float(t) - 31.5f) * 0.097f"
+_ABOVE_ZERO = "(float(t) + 0.5f) * 0.61f"
+APPROXIMATE = {
+    "ex2.approx.f32": (_REAL, "exp2(double(x))", 4e-7),
+    "lg2.approx.f32": (_ABOVE_ZERO, "log2(double(x))", 4e-7),
+    "sin.approx.f32": (_REAL, "sin(double(x))", 1e-6),
+    "cos.approx.f32": (_REAL, "cos(double(x))", 1e-6),
+    "tanh.approx.f32": (_REAL, "tanh(double(x))", 5e-4),
+    "rsqrt.approx.f32": (_ABOVE_ZERO, "1.0 / sqrt(double(x))", 4e-7),
+    "sqrt.approx.f32": (_ABOVE_ZERO, "sqrt(double(x))", 4e-7),
+    "rcp.approx.ftz.f64": (_ABOVE_ZERO, "1.0 / double(x)", 2e-6),
+    "rsqrt.approx.ftz.f64": (_ABOVE_ZERO, "1.0 / sqrt(double(x))", 2e-6),
+}
+"""Where the ISA leaves the last bits open: the operand, the exact function, and how far off PTX may be, absolute and relative."""
+_DIVISIONS = ("div.full.f32", "div.approx.f32")
+
+
+def _approximate(opcode: str, operand: str, exact: str, tolerance: float) -> str:
+    kind, letter = ("double", "d") if opcode.endswith("f64") else ("float", "f")
+    return (
+        f'{kind} const x = {operand}; {kind} y; asm("{opcode} %0, %1;" : "={letter}"(y) : "{letter}"(x));'
+        f" double const w = {exact}; r = fabs(double(y) - w) <= {tolerance} * (1.0 + fabs(w)) ? v : 0;"
+    )
+
+
 STATEMENTS: dict[str, tuple[str, Expected]] = {
+    **{one: (_approximate(one, *row), _same) for one, row in APPROXIMATE.items()},
+    **{
+        one: (
+            f'float const x = {_REAL}, z = {_ABOVE_ZERO}; float y; asm("{one} %0, %1, %2;" : "=f"(y) : "f"(x), "f"(z));'
+            " double const w = double(x) / double(z); r = fabs(double(y) - w) <= 3e-7 * fabs(w) ? v : 0;",
+            _same,
+        )
+        for one in _DIVISIONS
+    },
+    "ex2.approx.f16x2": (
+        'asm("ex2.approx.f16x2 %0, %1;" : "=r"(r) : "r"(t % 2 ? 0x3c000000u : 0x4200bc00u));',
+        lambda v: np.where(np.arange(THREADS) % 2, 0x40003C00, 0x48003800),
+    ),
+    "tanh.approx.f16": (
+        'unsigned short y; asm("tanh.approx.f16 %0, %1;" : "=h"(y) : "h"((unsigned short)(t % 2 ? 0xcc00 : 0))); r = y;',
+        lambda v: np.where(np.arange(THREADS) % 2, 0xBC00, 0),
+    ),
+    "tanh.approx.bf16x2": (
+        'asm("tanh.approx.bf16x2 %0, %1;" : "=r"(r) : "r"(t % 2 ? 0xc1800000u : 0x41804180u));',
+        lambda v: np.where(np.arange(THREADS) % 2, 0xBF800000, 0x3F803F80),
+    ),
+    "mov.u64": (
+        'unsigned long long a, b, c, d; asm volatile("mov.u64 %0, %%clock64;" : "=l"(a)); asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(c));'
+        ' asm volatile("mov.u64 %0, %%clock64;" : "=l"(b)); asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(d)); r = b >= a && d >= c ? v : 0;',
+        _same,
+    ),
+    "createpolicy.fractional.L2::evict_last.b64": (
+        'unsigned long long p; asm volatile("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(p));'
+        ' asm volatile("ld.global.L2::cache_hint.u32 %0, [%1], %2;" : "=r"(r) : "l"(in + t), "l"(p));',
+        _same,
+    ),
+    "shfl.up.b32": (
+        'asm volatile("shfl.up.b32 %0, %1, 4, 0;" : "=r"(r) : "r"(v));',
+        _from(np.where(LANE >= 4, LANE - 4, LANE)),
+    ),
+    **{
+        f"{one}.noftz.{kind}": (
+            f'own[0] = {was:#x}u; unsigned short r1 = 0; asm volatile("{one}.noftz.{kind} {form}" : {out} : "l"((char *)own + {at}), "h"((unsigned short){two:#x}));'
+            " r = own[0] ^ r1;",
+            lambda v, all=sums ^ (old if one == "atom.add" else 0): np.full(THREADS, all),
+        )
+        for kind, at, was, two, sums, old in (
+            ("f16", 0, 0x40003C00, 0x4000, 0x40004200, 0x3C00),
+            ("bf16", 2, 0x3F801234, 0x4000, 0x40401234, 0x3F80),
+        )
+        for one, form, out in (("atom.add", "%0, [%1], %2;", '"=h"(r1)'), ("red.add", "[%0], %1;", ""))
+    },
+    "cp.async.mbarrier.arrive.shared.b64": (
+        "__shared__ unsigned long long bar3; unsigned const b = static_cast<unsigned>(__cvta_generic_to_shared(&bar3)); "
+        'if (t == 0) asm volatile("mbarrier.init.shared.b64 [%0], %1;" :: "r"(b), "r"(64u) : "memory"); __syncthreads();'
+        ' asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" :: "r"(at), "l"(in + t) : "memory");'
+        ' asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" :: "r"(b) : "memory");'
+        ' unsigned done = 0; while (!done) asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"'
+        ' : "=r"(done) : "r"(b), "r"(0u) : "memory"); r = s[t ^ 1];',
+        _left,
+    ),
     **{one: (f'asm volatile("{one} %0, [%1];" : "=r"(r) : "l"(in + t));', _same) for one in LOADS},
     **{one: (f'asm volatile("{one} [%0], %1;" :: "l"(own), "r"(v)); r = own[0];', _same) for one in STORES},
     **{one.split("|")[0]: (f'r = v; asm volatile("{one.replace("|", " ")};" ::: "memory");', _same) for one in NOTHING},
@@ -86,7 +167,6 @@ STATEMENTS: dict[str, tuple[str, Expected]] = {
             _same,
         )
         for one in HINTS
-        if "discard" not in one
     },
     "ld.global.nc.v4.f32": (
         'float a, b, c, d; asm("ld.global.nc.v4.f32 {%0,%1,%2,%3}, [%4];" : "=f"(a), "=f"(b), "=f"(c), "=f"(d) '
@@ -320,6 +400,15 @@ STATEMENTS: dict[str, tuple[str, Expected]] = {
         'unsigned long long w; unsigned lo, hi; asm("mov.b64 %0, {%1, %2};" : "=l"(w) : "r"(v), "r"(t));'
         ' asm("mov.b64 {%0, %1}, %2;" : "=r"(lo), "=r"(hi) : "l"(w)); r = lo ^ hi;',
         lambda v: v ^ np.arange(THREADS, dtype=np.uint32),
+    ),
+    "mov.b64 of four": (
+        "unsigned short a, b, c, d; unsigned long long w = (unsigned long long)v << 32 | v * 3u;"
+        ' asm("mov.b64 { %0,  %1, %2, %3 }, %4; " : "=h"(a), "=h"(b), "=h"(c), "=h"(d) : "l"(w));'
+        ' asm("mov.b64 %0, {%1, %2, %3 , %4}; " : "=l"(w) : "h"(d), "h"(a), "h"(b), "h"(c)); r = unsigned(w) ^ unsigned(w >> 32);',
+        lambda v: (
+            ((v >> np.uint32(16)) | (v * np.uint32(3) & np.uint32(0xFFFF)) << np.uint32(16))
+            ^ ((v * np.uint32(3)) >> np.uint32(16) | (v & np.uint32(0xFFFF)) << np.uint32(16))
+        ),
     ),
     "mov.b32": (
         'unsigned short lo = v, hi = v >> 16; asm("mov.b32 %0, {%1, %2};" : "=r"(r) : "h"(lo), "h"(hi));',

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-import re
 import shutil
 import tempfile
 from collections.abc import Sequence
@@ -13,13 +12,14 @@ from pathlib import Path
 from porter.validation.programs.building import Built, build
 from porter.validation.programs.launch import Options, run_program
 from porter.validation.programs.outcome import ProgramRun, Verdict
-from porter.validation.programs.output import NUMBER, Difference, Tolerance, compare_output, says
+from porter.validation.programs.output import Difference, Tolerance, compare_output, says, words_and_numbers
 from porter.validation.programs.recipes import Program, programs_of
 from porter.validation.programs.sides import CUDA, HIP, Side
+from porter.validation.toolchain.headers import find_headers, version_of
 from porter.validation.toolchain.result import Missing
 
 from porter.errors import Unusable
-from porter.settings import load_choices
+from porter.settings import load_choices, with_overrides
 
 _BUILD_SECONDS = 900.0
 _RUN_SECONDS = 300.0
@@ -112,7 +112,7 @@ def _difference(
         if len(first.splitlines()) == len(second.splitlines()):
             first, second = (_only(text, keep) for text in (first, second))
         else:  # lines of the port have other numbers: what varies is known by its words
-            varying = {_words(line) for i, line in enumerate(first.splitlines()) if i not in keep}
+            varying = {_shape(line) for i, line in enumerate(first.splitlines()) if i not in keep}
             first, second = (_without(text, varying) for text in (first, second))
     return compare_output(first, second, tolerance)
 
@@ -128,12 +128,12 @@ def _only(text: str, keep: set[int]) -> str:
     return "\n".join(line for number, line in enumerate(text.splitlines()) if number in keep)
 
 
-def _words(line: str) -> str:
-    return re.sub(NUMBER, "#", line)
+def _shape(line: str) -> tuple[str, ...]:
+    return tuple(words_and_numbers(line)[0])
 
 
-def _without(text: str, shapes: set[str]) -> str:
-    return "\n".join(line for line in text.splitlines() if _words(line) not in shapes)
+def _without(text: str, shapes: set[tuple[str, ...]]) -> str:
+    return "\n".join(line for line in text.splitlines() if _shape(line) not in shapes)
 
 
 def run_both(
@@ -246,10 +246,14 @@ def both_sides(source: Path, work: Path) -> tuple[Path, Path]:
 
 
 def port_tree(original: Path, port: Path) -> None:
-    """The port of a tree, as `porter port` writes it."""
+    """The port of a tree, as `porter port` writes it; where the project names no ROCm, for the one whose headers the
+    port will be built with."""
     from porter.project.port import Request, port_to
 
-    port_to(Request(original, load_choices(original), 1), port)
+    choices, headers = load_choices(original), find_headers()
+    if choices.engine.rocm is None and not isinstance(headers, Missing):
+        choices = with_overrides(choices, rocm=version_of(headers))
+    port_to(Request(original, choices, 1), port)
 
 
 def compare_one(program: Program, original: Path, port: Path, options: Options) -> Compared:

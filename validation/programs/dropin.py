@@ -17,7 +17,7 @@ from porter.validation.toolchain.result import Missing
 from porter.system.folders import is_whole, whole
 
 _NAME = re.compile(r"^(?:    NAME|CALL)\((\w+)", re.MULTILINE)
-_PER_THREAD = re.compile(r"_pts[zds]$|_spt$")
+_PER_THREAD = re.compile(r"_pt(?:ds|sz)$|_spt$")
 _SECONDS = 300.0
 
 
@@ -51,7 +51,11 @@ def _build(side: Side, compiler: HostCompiler, folder: Path, version: str, names
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         list(pool.map(lambda job: compile_and_link([compiler.path, *job[0], "-o", str(job[1])]), jobs))
     _link(side, compiler, objects, folder, version, names)
-    (folder / side.library).symlink_to(f"{side.library}.{version}")
+    own, *others = side.files(version)
+    for name, _ in ((side.library, ""), *side.also):
+        (folder / name).symlink_to(own)
+    for name in others:  # the dynamic linker takes one file for one library, whatever names it has
+        (folder / name).symlink_to(own)
     for path in objects.iterdir():
         path.unlink()
     objects.rmdir()
@@ -92,7 +96,8 @@ def _link(side: Side, compiler: HostCompiler, objects: Path, folder: Path, versi
     """With an entry for what is not implemented; variants for per-thread streams are the functions themselves."""
     soname = f"{side.library}.{version}"
     files = [objects / f"{path.stem}.o" for path in side.sources]
-    ours, all_names = defined(files), names_of(names)
+    ours = defined(files)
+    all_names = [name for row in (names, *side.also_names) for name in names_of(row)]
     same = {name: _PER_THREAD.sub("", name) for name in all_names if name not in ours}
     absent = [name for name, plain in same.items() if plain not in ours]
     lines = [f'EXPORT int {name}(void) {{ return missing_call("{name}"); }}' for name in absent]

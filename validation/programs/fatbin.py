@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 _MAGIC = 0xBA55ED50
+_START = struct.pack("<I", _MAGIC)
 _PTX, _ELF = 1, 2
 _LZ4, _ZSTD = 0x2000, 0x8000
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
@@ -71,14 +72,15 @@ def ptx_texts(data: bytes) -> list[str]:
     """The PTX of every fat binary in `data`: the newest of each; raises BadFatBinary when there is none."""
     found: list[str] = []
     machine = 0
-    at = 0
     for piece in _pieces(data):
+        if not piece.startswith(_START):  # PTX as it is, which the driver API takes too
+            found.append(piece.rstrip(b"\0").decode("utf-8", "replace"))
+            continue
         texts = [entry for entry in entries(piece) if entry.kind == _PTX]
         machine += not texts
         if texts:
             newest = max(texts, key=lambda entry: entry.architecture)
             found.append(newest.content.split(b"\0", 1)[0].decode("utf-8", "replace"))
-        at += len(piece)
     if not found:
         raise BadFatBinary(
             "no PTX in it, machine code only: compile with -arch=compute_80 or -gencode arch=compute_80,code=compute_80"
@@ -91,6 +93,11 @@ def _pieces(data: bytes) -> Iterator[bytes]:
     while at + 16 <= len(data):
         magic, _, head, size = struct.unpack_from("<IHHQ", data, at)
         if magic != _MAGIC:
-            raise BadFatBinary(f"no fat binary: it begins with {magic:#x}")
+            text = data[at:].split(b"\0", 1)[0]
+            if b".version" not in text:
+                raise BadFatBinary(f"no fat binary: it begins with {magic:#x}")
+            yield data[at : at + len(text) + 1]
+            at += len(text) + 1
+            continue
         yield data[at : at + head + size]
         at += head + size

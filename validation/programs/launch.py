@@ -18,7 +18,7 @@ from typing import Any
 
 from porter.validation.devices.core.hostcc import HostCompiler, find_host_compiler
 from porter.validation.programs.dropin import build
-from porter.validation.programs.libraries import STAND_INS, build_stand_in, is_built, kept_libraries
+from porter.validation.programs.libraries import STAND_INS, build_stand_in, built_stand_in, kept_libraries
 from porter.validation.programs.outcome import Account, ProgramRun, Verdict, gathered, judge
 from porter.validation.programs.store import translations
 from porter.validation.programs.wanted import STATIC, Wanted, wanted
@@ -95,23 +95,20 @@ def _stand_ins(asked: Wanted, compiler: HostCompiler) -> tuple[list[Path], dict[
     """Folders and variables of those that are needed; a program that may load any gets those that are built."""
     pairs = asked.stand_ins
     if not asked.is_certain:
-        pairs = tuple(
-            (row, version)
-            for row in STAND_INS
-            for side, version in asked.libraries
-            if row.side is side and is_built(row, compiler, version)
-        )
+        pairs = tuple((row, version) for row in STAND_INS for side, version in asked.libraries if row.side is side)
     folders: list[Path] = []
     variables: dict[str, str] = {}
     for row, version in pairs:
-        kept = kept_libraries(row)
-        if isinstance(kept, Missing) and not asked.is_certain:
+        there = built_stand_in(row, compiler, version)
+        if there is None and not asked.is_certain:
             continue
-        built = kept if isinstance(kept, Missing) else build_stand_in(row, compiler, version)
-        if isinstance(built, Missing):
+        kept = kept_libraries(row)
+        built = kept if isinstance(kept, Missing) else there or build_stand_in(row, compiler, version)
+        if isinstance(built, Path) and isinstance(kept, dict):
+            folders.append(built)
+            variables |= kept
+        elif isinstance(built, Missing) and asked.is_certain:
             return built
-        folders.append(built)
-        variables |= kept if isinstance(kept, dict) else {}
     return folders, variables
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes.util
+import functools
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -84,23 +85,31 @@ def kept_libraries(row: StandIn) -> dict[str, str] | Missing:
 
 def folder(row: StandIn, compiler: HostCompiler, version: str) -> Path:
     """Where it is, or will be."""
-    digest = hashlib.sha256()
-    for path in sorted([*_SOURCES.iterdir(), NAMES / f"{row.name}.h", Path(__file__)]):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes())
-    key = fingerprint(str(libraries(row.side, compiler)), row.name, digest.hexdigest())[:24]
+    names = hashlib.sha256((NAMES / f"{row.name}.h").read_bytes()).hexdigest()
+    key = fingerprint(str(libraries(row.side, compiler)), row.name, _sources(), names)[:24]
     return cache_folder() / "programs" / f"stand-in-{row.name}-{key}" / version
 
 
-def is_built(row: StandIn, compiler: HostCompiler, version: str) -> bool:
-    """Whether it is there."""
-    return is_whole(folder(row, compiler, version), every_byte=True)
+@functools.cache
+def _sources() -> str:
+    """What all of them are made of and by, as one digest."""
+    digest = hashlib.sha256()
+    for path in sorted([*_SOURCES.iterdir(), Path(__file__)]):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
+
+
+def built_stand_in(row: StandIn, compiler: HostCompiler, version: str) -> Path | None:
+    """Its folder, where it is built."""
+    target = folder(row, compiler, version)
+    return target if is_whole(target, every_byte=True) else None
 
 
 def build_stand_in(row: StandIn, compiler: HostCompiler, version: str) -> Path | Missing:
     """Its folder, built when it is not there."""
+    if found := built_stand_in(row, compiler, version):
+        return found
     target = folder(row, compiler, version)
-    if is_whole(target, every_byte=True):
-        return target
     runtime = build(row.side, compiler, version)
     if isinstance(runtime, Missing):
         return runtime

@@ -75,7 +75,7 @@ class Loaded(ABC):
         data = bytearray()
         lines = [*self._lines(data), *(f"kernel\t{name}" for name in self.kernels)]
         publish(self.folder / "data", bytes(data))
-        publish(self.folder / "module", _sealed([f"data\t{_digest(data)}", *lines]))
+        publish(self.folder / "module", sealed([f"data\t{digest(data)}", *lines]))
 
     def write_kernel(self, name: str, poison: bool, level: int) -> None:
         """The file of one kernel, and its library."""
@@ -93,13 +93,13 @@ class Loaded(ABC):
             raise Refused(f"the host compiler rejected the translation: {built.output}")
         head = (
             "porter-kernel",
-            f"library\t{built}\t{_digest(read_regular(built))}",
+            f"library\t{built}\t{digest(read_regular(built))}",
             f"level\t{level}",
             f"lanes\t{self.side.lanes}",
         )
         rows = (*head, f"name\t{name}", f"shown\t{demangle(name)}", f"segments\t{code.segments}", *code.rows)
         symbols = (f"symbol\t{symbol}" for symbol in code.symbols)
-        publish(target, _sealed([*rows, *symbols, *_sites(code.sites)]))
+        publish(target, sealed([*rows, *symbols, *_sites(code.sites)]))
 
 
 def _sites(sites: Sequence[SiteKind]) -> Iterator[str]:
@@ -120,25 +120,26 @@ def _sites(sites: Sequence[SiteKind]) -> Iterator[str]:
     yield from lines
 
 
-def _digest(content: bytes | bytearray) -> str:
+def digest(content: bytes | bytearray) -> str:
+    """What a file is known by."""
     return hashlib.sha256(content).hexdigest()
 
 
-def _sealed(lines: Sequence[str]) -> bytes:
+def sealed(lines: Sequence[str]) -> bytes:
     """Lines, and one with their digest, without which module.c takes none of them."""
     text = "\n".join([*lines, ""]).encode("utf-8", "replace")
-    return text + f"sha256\t{_digest(text)}\n".encode()
+    return text + f"sha256\t{digest(text)}\n".encode()
 
 
 def _is_whole(path: Path) -> bool:
     """Whether the file of a kernel is as it was written, and so is the library that it names."""
     try:
-        text, mark, digest = read_regular(path).rpartition(b"sha256\t")
-        if not mark or digest.strip().decode("ascii", "replace") != _digest(text):
+        text, mark, written = read_regular(path).rpartition(b"sha256\t")
+        if not mark or written.strip().decode("ascii", "replace") != digest(text):
             return False
         line = next(line for line in text.decode("utf-8", "replace").split("\n") if line.startswith("library\t"))
         _, library, wanted = line.split("\t")
-        return _digest(read_regular(Path(library))) == wanted
+        return digest(read_regular(Path(library))) == wanted
     except (OSError, ValueError, StopIteration):
         return False
 

@@ -98,10 +98,11 @@ def compare_output(first: str, second: str, tolerance: Tolerance) -> Difference 
     found = _in_order(left, right, tolerance)
     if found is None or len(left) != len(right):
         return found
-    return None if _in_order(sorted(left, key=_words), sorted(right, key=_words), tolerance) is None else found
+    left, right = sorted(left, key=words_and_numbers), sorted(right, key=words_and_numbers)
+    return None if _in_order(left, right, tolerance) is None else found
 
 
-def _words(line: str) -> tuple[list[str], list[float]]:
+def words_and_numbers(line: str) -> tuple[list[str], list[float]]:
     """What lines are sorted by: words first, then numbers."""
     tokens = _tokens(line)
     numbers = [float(token) for token in tokens if _IS_NUMBER.match(token)]

@@ -24,6 +24,15 @@ class Side:
     versions: tuple[tuple[str, str], ...]
     """What follows the library's name, and the list of names that goes with it."""
     define: str
+    also: tuple[tuple[str, str], ...] = ()
+    """Other libraries whose calls are in it: their names, and what follows those (`{}`: the version)."""
+    also_names: tuple[str, ...] = ()
+    """Lists of their names."""
+
+    def files(self, version: str) -> tuple[str, ...]:
+        """Names of the shared object, its own first."""
+        major = version.partition(".")[0]
+        return (f"{self.library}.{version}", *(f"{name}.{suffix.format(major)}" for name, suffix in self.also))
 
     @property
     def sources(self) -> tuple[Path, ...]:
@@ -38,7 +47,24 @@ class Side:
 
 
 CUDA = Side(
-    "cuda", "ptx", 32, PTX, "libcudart.so", (("11.0", "cuda-11"), ("12", "cuda-12"), ("13", "cuda-13")), "SIDE_CUDA"
+    "cuda",
+    "ptx",
+    32,
+    PTX,
+    "libcudart.so",
+    (("11.0", "cuda-11"), ("12", "cuda-12"), ("13", "cuda-13")),
+    "SIDE_CUDA",
+    also=(("libcuda.so", "1"), ("libnvrtc.so", "{}")),
+    also_names=("cuda-driver",),
 )
-HIP = Side("hip", "gfx942", 64, GFX942, "libamdhip64.so", (("5", "hip-5"), ("6", "hip-6"), ("7", "hip-6")), "SIDE_HIP")
+HIP = Side(
+    "hip",
+    "gfx942",
+    64,
+    GFX942,
+    "libamdhip64.so",
+    (("5", "hip-5"), ("6", "hip-6"), ("7", "hip-6")),
+    "SIDE_HIP",
+    also=(("libhiprtc.so", "{}"),),
+)
 SIDES = {side.name: side for side in (CUDA, HIP)}

@@ -1,20 +1,23 @@
 """Arguments small enough for a virtual device and large enough to launch something.
 
 A program's own arguments are for a GPU. Every number is first capped at a small value, then the cap grows as long as
-what the last run cost, scaled by the growth, fits the budget; powers of two stay powers of two.
+what the last run cost, scaled by the growth, fits the budget; powers of two stay powers of two. Where no common cap
+shows anything - the size is too small for the program, or its steps too many - each number grows alone.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from porter.validation.programs.outcome import ProgramRun, Verdict
 from porter.validation.programs.output import says
 
 SMALLEST = (2, 1)
 """What is tried where the first cap is too much already."""
+APART = (64, 512, 8192, 131072, 1 << 40)
+"""What one number grows to while the others stay small."""
 CAPS = (8, 32, 128, 512, 2048, 8192, 32768, 131072, 1 << 20, 1 << 24, 1 << 40)
 _WHOLE = re.compile(r"(.*?[=])?(\d+)\Z", re.DOTALL)
 
@@ -61,6 +64,12 @@ def _smaller(number: int, cap: int) -> int:
 
 def choose(arguments: Sequence[str], attempt: Try, budget: int, seconds: float) -> Sized:
     """The largest that fits `budget` lane-instructions and `seconds` of a run, of those that show something."""
+    together = _together(arguments, attempt, budget, seconds)
+    return together if shows(together.run) else _apart(arguments, attempt, together)
+
+
+def _together(arguments: Sequence[str], attempt: Try, budget: int, seconds: float) -> Sized:
+    """All numbers under one cap that grows."""
     steps = list(dict.fromkeys(capped(arguments, cap) for cap in CAPS))
     best: Sized | None = None
     last: Sized | None = None
@@ -81,7 +90,29 @@ def choose(arguments: Sequence[str], attempt: Try, budget: int, seconds: float) 
         if shows(run) and cost * 4 > 1:
             break
     assert last is not None
-    return best or last
+    return replace(best or last, tried=last.tried)
+
+
+def _apart(arguments: Sequence[str], attempt: Try, before: Sized) -> Sized:
+    """The first that shows something of those with one number large; what came before when none does."""
+    tried = before.tried
+    small = capped(arguments, CAPS[0])
+    is_smallest = capped(before.arguments, CAPS[0]) == before.arguments
+    verdict = before.run.verdict
+    if verdict in (Verdict.UNSUPPORTED, Verdict.NOT_RUN) or (verdict is Verdict.TOO_LONG and is_smallest):
+        return before
+    numbers = [place for place, word in enumerate(arguments) if word != small[place]]
+    for place in numbers if len(numbers) > 1 else ():
+        for word in dict.fromkeys(_capped(arguments[place], cap) for cap in APART):
+            if word == small[place]:
+                continue
+            step = (*small[:place], word, *small[place + 1 :])
+            run, tried = attempt(step), tried + 1
+            if shows(run):
+                return Sized(step, run, tried, whole=step == tuple(arguments))
+            if run.verdict is Verdict.TOO_LONG:
+                break
+    return replace(before, tried=tried)
 
 
 def _smallest(arguments: Sequence[str], attempt: Try, first: Sized) -> Sized:

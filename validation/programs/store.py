@@ -13,7 +13,7 @@ from porter.validation.programs.sides import NAMES, RUNTIME, Side
 from porter.system.cache import cache_folder
 
 _DEVICES = Path(__file__).parent.parent / "devices"
-_OWN = ("loaded.py", "fatbin.py", "store.py")
+_OWN = ("loaded.py", "fatbin.py", "store.py", "runtime_compiler.py", "translate.py")
 
 
 @functools.cache

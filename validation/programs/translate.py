@@ -6,6 +6,7 @@ between, and answers those that are waited for with `ok` or the reason why not:
     module KEY              the file `blob` in the folder KEY holds the module: write `module` and `data`
     kernel KEY NAME POISON  translate it, with quick code where the program may wait for it
     better KEY NAME POISON  the same, optimised; nobody waits, so there is no answer
+    rtc KEY                 the file `request` holds a source: compile it, as NVRTC or hiprtc
 """
 
 from __future__ import annotations
@@ -19,9 +20,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 from porter.validation.devices.core.hostcc import HostCompiler, find_host_compiler
-from porter.validation.programs.loaded import Loaded, Refused, load
+from porter.validation.programs.loaded import Loaded, Refused, digest, load, sealed
+from porter.validation.programs.runtime_compiler import NotCompiled, asked, compiled
 from porter.validation.programs.sides import SIDES, Side
 from porter.validation.toolchain.result import Missing
+
+from porter.system.cache import publish
+from porter.system.reading import read_regular
 
 _AHEAD = 16
 """Modules with at most so many kernels are translated whole, ahead of the launches."""
@@ -45,15 +50,28 @@ class Helper:
             if what == "module":
                 self._module(key).write()
                 self._ahead(key)
+            elif what == "rtc":
+                self._compile(key)
             elif what == "kernel":
                 self._kernel(key, rest[0], rest[1] == "1").result()
             else:
                 module, name = self._module(key), rest[0]
                 self._behind.submit(module.write_kernel, name, False, 2)
                 return None
+        except NotCompiled as error:
+            return str(error).replace("\n", "\v") or "the compiler said nothing"
         except Refused as error:
             return " ".join(str(error).split()) or "no reason given"
         return "ok"
+
+    def _compile(self, key: str) -> None:
+        folder = self._folder / key
+        made = compiled(self._side, self._compiler, asked(read_regular(folder / "request")))
+        names = "".join(f"{name}\n" for name in made.names).encode()
+        files = {"code": made.code, "log": made.log.encode(), "names": names}
+        for name, content in files.items():
+            publish(folder / name, content)
+        publish(folder / "made", sealed([f"{name}\t{digest(content)}" for name, content in files.items()]))
 
     def _module(self, key: str) -> Loaded:
         with self._lock:

@@ -16,6 +16,7 @@ from porter.validation.toolchain.invoke import invoke
 from porter.system.programs import on_this_machine
 
 _LIBRARY = re.compile(r"\b(libcudart\.so|libamdhip64\.so)\.(\d+(?:\.\d+)?)")
+_OTHER = re.compile(r"\blib(?:cuda|nvrtc|hiprtc)\.so\.[\d.]+")
 STATIC = (
     "the CUDA runtime is linked statically, so that no library can take its place: link it dynamically, with "
     "`-cudart shared` (NVCC_APPEND_FLAGS='-cudart shared' in the environment of the build; "
@@ -53,6 +54,9 @@ def wanted(program: Path) -> Wanted:
     linked = _linked(program)
     named = {match.groups() for match in _LIBRARY.finditer(linked)}
     found = tuple((side, v) for side, v in every if (side.library, v) in named)
+    if not found:  # the driver API alone, or a compiler: the newest runtime that has the name
+        others = set(_OTHER.findall(linked))
+        found = tuple((side, v) for side, v in reversed(every) if others & set(side.files(v)[1:]))[:1]
     if not found and has_code:
         return Wanted((), static=True)
     asked = tuple((row, version) for side, version in found for row in asked_for(side, version, linked))

@@ -20,6 +20,7 @@ PUBLISHED = (
     _library("nvidia-cufft", "12.0.0.61", "50d86a39c8b16aaedabf82f2e54418ecd00435467f47bdcc12f08b3f00c5dcb4"),
     _library("nvidia-cusparse", "12.6.3.3", "1bc905cfcd5b254d22a6866884cd7280da178e2bf7971dcfef65dd6c11c72dfd"),
     _library("nvidia-cusolver", "12.0.4.66", "2b13143036698247ffae6687e0645d1b903cef6d6851c04bc3f45536f918cb92"),
+    _library("nvidia-cuda-nvrtc", "13.0.88", "c836d98d0eebc101713a79a8d2802f22dfe8b3f9118403d987470bc0b59c9e0b"),
     _library(
         *("nvidia-nccl-cu13", "2.27.7", "e4f0731699fef319896ed8ff2ffef2bbb055e235c77e982326e754d2eb4f182f"),
         folder="nvidia/nccl/include/",

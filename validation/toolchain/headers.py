@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 from porter.validation.toolchain.result import Missing
@@ -44,6 +45,16 @@ def find_headers() -> Path | Missing:
         if folder is not None and (folder / "hip/hip_runtime.h").exists():
             return folder
     return Missing(f"no HIP headers (hip/hip_runtime.h): {need('HIP headers').remedy}")
+
+
+def version_of(headers: Path) -> str | None:
+    """The version of HIP that the headers are of, such as `6.0`; None where they do not say."""
+    try:
+        text = (headers / "hip" / "hip_version.h").read_text("utf-8", "replace")
+    except OSError:
+        return None
+    found = dict(re.findall(r"^#define HIP_VERSION_(MAJOR|MINOR) (\d+)", text, re.MULTILINE))
+    return f"{found['MAJOR']}.{found['MINOR']}" if len(found) == 2 else None
 
 
 def include_options(headers: Path) -> tuple[str, ...]:

@@ -8,7 +8,9 @@
 
 #include <hip/hip_fp16.h>
 #include <hip/hip_runtime.h>
-#if __has_include(<hip/hip_bf16.h>)
+#if __has_include("bf16.hpp")
+#include "bf16.hpp"
+#elif __has_include(<hip/hip_bf16.h>)
 #include <hip/hip_bf16.h>
 #endif
 

@@ -36,4 +36,17 @@ inline hipError_t hipMemcpyHtoDAsync(hipDeviceptr_t to, const void *from, size_t
   return ::hipMemcpyHtoDAsync(to, const_cast<void *>(from), bytes, stream);
 }
 
+/// What a context is made with since CUDA 12.5; hipCtxCreate below is found by it, where four arguments are given.
+struct CUctxCreateParams {
+  void *execAffinityParams;
+  int numExecAffinityParams;
+  void *cigParams;
+};
+
+inline hipError_t hipCtxCreate(hipCtx_t *context, CUctxCreateParams *parameters, unsigned flags, hipDevice_t device) {
+  if (parameters != nullptr && (parameters->numExecAffinityParams != 0 || parameters->cigParams != nullptr))
+    return hipErrorNotSupported;
+  return ::hipCtxCreate(context, flags, device);
+}
+
 }  // namespace porter

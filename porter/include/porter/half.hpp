@@ -9,7 +9,10 @@
 
 #include <hip/hip_fp16.h>
 #include <hip/hip_runtime.h>
-#if __has_include(<hip/hip_bf16.h>)
+#if __has_include("bf16.hpp")
+#include "bf16.hpp"
+#define PORTER_HAS_BF16 1
+#elif __has_include(<hip/hip_bf16.h>)
 #include <hip/hip_bf16.h>
 #define PORTER_HAS_BF16 1
 #endif

@@ -73,6 +73,15 @@ __device__ inline __attribute__((always_inline)) unsigned add_pair(unsigned* p, 
   return known;
 }
 
+/// The same of one number of 16 bits.
+template <int Order, int Scope, unsigned short (*Sum)(unsigned short, unsigned short)>
+__device__ inline __attribute__((always_inline)) unsigned short add_one(unsigned short* p, unsigned short value) {
+  unsigned short known = __hip_atomic_load(p, __ATOMIC_RELAXED, Scope);
+  while (!__hip_atomic_compare_exchange_strong(p, &known, Sum(known, value), Order, __ATOMIC_RELAXED, Scope)) {
+  }
+  return known;
+}
+
 // An mbarrier: from below 20 bits of arrivals that are missing, 20 bits of arrivals in a phase, the number of the phase.
 using mbarrier_word = unsigned long long;
 constexpr mbarrier_word mbarrier_mask = 0xfffffu;

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from porter.report.gap.effort import effort_class, minutes_of, reads_as
 from porter.report.gap.model import Action, FailedUnit, Kernel, State, Work
@@ -25,9 +27,16 @@ _ORDER = {
 
 
 def actions_of(
-    kernels: Sequence[Kernel], work: Sequence[Work], failed: Sequence[FailedUnit], *, built: bool, ran: bool
+    kernels: Sequence[Kernel],
+    work: Sequence[Work],
+    failed: Sequence[FailedUnit],
+    *,
+    built: bool,
+    ran: bool,
+    source: str,
+    output: str | None,
 ) -> tuple[Action, ...]:
-    """All actions, the most useful ones first."""
+    """All actions, the most useful ones first; their commands name the project's source and port."""
     found = [
         *_units(failed),
         *_wrong(kernels),
@@ -38,7 +47,13 @@ def actions_of(
         *_instances(kernels),
         *_gpu(kernels),
     ]
-    return tuple(sorted(found, key=_rank))
+    names = {"SRC": source, "PORT": output or ""}
+    return tuple(replace(one, command=_named(one.command, names)) for one in sorted(found, key=_rank))
+
+
+def _named(command: str, names: Mapping[str, str]) -> str:
+    """A command with the names that are known."""
+    return re.sub(r"\b(?:SRC|PORT)\b", lambda match: shlex.quote(names[match[0]] or match[0]), command)
 
 
 def _rank(action: Action) -> tuple[int, float, str, int]:

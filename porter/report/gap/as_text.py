@@ -77,7 +77,7 @@ def _next(report: GapReport) -> Iterator[str]:
     if not report.actions:
         return
     total = len(report.actions)
-    yield f"do next{_of(_ACTIONS_SHOWN, total)}: about {report.effort} for all, by the estimates of each kind"
+    yield f"do next{_of(_ACTIONS_SHOWN, total)}: {report.about} for all, by the estimates of each kind"
     for rank, one in enumerate(report.actions[:_ACTIONS_SHOWN], 1):
         yield f"{rank:3}. {plain(one.what)}"
         where = f"{plain(one.path)}:{one.line}  " if one.path else ""

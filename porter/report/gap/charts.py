@@ -326,7 +326,8 @@ def _accuracy(report: GapReport) -> dict[str, Any] | None:
                             "href": f"#{kernel.anchor}",
                         }
                     )
-    if len(values) < _FEWEST or all(0.9 <= value["port"] / value["original"] <= 1.1 for value in values):
+    places = {(f"{value['original']:.1e}", f"{value['port']:.1e}") for value in values}
+    if len(places) < _FEWEST or all(0.9 <= value["port"] / value["original"] <= 1.1 for value in values):
         return None
     edges = [min(min(v["original"], v["port"]) for v in values), max(max(v["original"], v["port"]) for v in values)]
     worse = sum(value["worse"] == "less accurate" for value in values)

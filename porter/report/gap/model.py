@@ -393,6 +393,11 @@ class GapReport:
         return in_words(self.minutes)
 
     @property
+    def about(self) -> str:
+        """The same as an estimate: `minutes`, `about 3 hours`."""
+        return f"about {self.effort}" if self.effort[:1].isdecimal() else self.effort
+
+    @property
     def done(self) -> int:
         """Kernels with nothing left to do."""
         return sum(count for state, count in self.states.items() if state in DONE)

@@ -188,9 +188,11 @@ class Lockstep:
         return False
 
     def _conflict(self, old: Access, new: Access, guards: Guards) -> bool:
-        """Whether one lane may read what another lane wrote, or write what another lane read."""
-        if old.base != new.base or old.writes == new.writes or old.outer != new.outer:
+        """Whether one lane may read or overwrite what another lane wrote, or write what another lane read."""
+        if old.base != new.base or old.outer != new.outer:
             return False
+        if old.writes == new.writes:
+            return old.writes and self._overwrites(old, new, guards)
         if self.strict:
             return True
         if old.handed or new.handed:
@@ -209,6 +211,19 @@ class Lockstep:
         if self._moves_within_warp(difference) or self._flips_lane_bit(old, new) or self._flips_lane_bit(new, old):
             return True
         return self._limited(old, guards)
+
+    def _overwrites(self, old: Access, new: Access, guards: Guards) -> bool:
+        """Whether lanes write each other's elements, the later statement last: `s[i - 16] = 0; s[i] = v;`.
+
+        Only a constant distance matters: where it is none the compiler keeps the order for fear of one element.
+        """
+        apart = new.sum.minus(old.sum)
+        if old.handed or new.handed or not apart.is_constant or not apart.constant:
+            return False
+        step = abs(stride(old.sum, self.values) or 0)
+        return (
+            step > 0 and apart.constant % step == 0 and abs(apart.constant) < WARP * step and self._limited(old, guards)
+        )
 
     def _limited(self, access: Access, guards: Guards) -> bool:
         """Whether only lanes of one warp come to an element: of another warp's nobody speaks without a barrier."""

@@ -42,7 +42,7 @@ def _exchanges(bodies: Bodies, function: Function) -> bool:
             base = texts[index - 1]
             how = _access_kind(tokens, index)
             before = seen.get(base)
-            if before is not None and before[0] != statement and (before[1] != how or how == "rw"):
+            if before is not None and before[0] != statement and not before[1] == how == "r":
                 return True
             if how == "rw" and not _barrier_follows(tokens, index, last):
                 return True

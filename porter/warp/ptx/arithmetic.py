@@ -13,31 +13,29 @@ def _mov(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str
     need(operands, 2, "mov")
     target, source = operands
     if source.startswith("\x01"):
-        low, high = _halves(writer, source, match[1])
-        shift = 32 if match[1].endswith("64") else 16
-        wide = "unsigned long long" if shift == 32 else "unsigned"
-        return writer.assign(target, f"static_cast<{wide}>({high}) << {shift} | {low}")
+        parts, bits = _parts(source, match[1])
+        wide = "unsigned long long" if match[1].endswith("64") else "unsigned"
+        values = [writer.value(part, f"u{bits}") for part in parts]
+        shifted = (f"static_cast<{wide}>({text}) << {bits * n}" for n, text in enumerate(values) if n)
+        return writer.assign(target, " | ".join((*reversed(list(shifted)), values[0])))
     if target.startswith("\x01"):
-        parts = [part.strip() for part in target[1:-1].split(",")]
-        if len(parts) != 2:
-            raise Unknown("a vector of more than two parts")
-        low, high = parts
-        value = writer.value(source, match[1])
-        half, shift = ("unsigned", 32) if match[1].endswith("64") else ("unsigned short", 16)
+        parts, bits = _parts(target, match[1])
+        value, kind = writer.value(source, match[1]), TYPES[f"u{bits}"]
         return " ".join(
-            writer.assign(part, f"static_cast<{half}>({value}{after})")
-            for part, after in ((low, ""), (high, f" >> {shift}"))
+            writer.assign(part, f"static_cast<{kind}>({value}{f' >> {bits * n}' if n else ''})")
+            for n, part in enumerate(parts)
             if part != "_"
         )
     return writer.assign(target, writer.value(source, match[1]), match[1])
 
 
-def _halves(writer: Writer, source: str, kind: str) -> tuple[str, str]:
-    parts = [part.strip() for part in source[1:-1].split(",")]
-    if len(parts) != 2:
-        raise Unknown("a vector of more than two parts")
-    half = "u32" if kind.endswith("64") else "u16"
-    return writer.value(parts[0], half), writer.value(parts[1], half)
+def _parts(operand: str, kind: str) -> tuple[list[str], int]:
+    """The registers of a vector, from the lowest on, and how wide each is."""
+    parts = [part.strip() for part in operand[1:-1].split(",")]
+    bits = int(kind[-2:]) // len(parts) if kind != "pred" else 0
+    if len(parts) not in (2, 4) or bits < 16:
+        raise Unknown(f"a vector of {len(parts)} parts")
+    return parts, bits
 
 
 _OPERATORS = {"add": "+", "sub": "-", "and": "&", "or": "|", "xor": "^", "mul.lo": "*", "div": "/", "rem": "%"}

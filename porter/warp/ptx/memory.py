@@ -110,7 +110,7 @@ def _store(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> s
 @on(r"(red|atom)\..*")
 def _atomic(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
     access = _Access(match[0])
-    if not access.operation:
+    if not access.operation or access.kind == "f16":
         raise Unknown(match[0])
     values = operands if match[1] == "atom" else ("_", *operands)
     if access.count > 1:
@@ -147,18 +147,19 @@ def _vector_atomic(writer: Writer, access: _Access, operands: tuple[str, ...]) -
     return f"{{ {' '.join(lines)} }}"
 
 
-@on(r"(red|atom)((?:\.[\w:]+)*)\.add((?:\.[\w:]+)*)\.(f16x2|bf16x2)", narrow=True)
-def _packed_atomic(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
-    """By compare and exchange of the word."""
-    access = _Access(f"{match[1]}{match[2]}.add{match[3]}.u32")
+@on(r"(red|atom)((?:\.[\w:]+)*)\.add((?:\.[\w:]+)*)\.(b?f16)(x2)?", narrow=True)
+def _half_atomic(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
+    """By compare and exchange of the word, or of the half."""
+    name, kind = ("add_pair", "b32") if match[5] else ("add_one", "b16")
+    access = _Access(f"{match[1]}{match[2]}.add{match[3]}.{kind}")
     values = operands if match[1] == "atom" else ("_", *operands)
     need(values, 3, match[0])
     if access.count > 1:
         raise Unknown(match[0])
     writer.headers.update(("porter/ptx_memory.hpp", "porter/ptx.hpp"))
-    pointer, value = access.pointer(writer, values[1]), writer.value(values[2], "b32")
-    call = f"{PREFIX}add_pair<{access.semantics}, {PREFIX}add_{match[4]}>({pointer}, {value})"
-    return f"{call};" if match[1] == "red" else writer.assign(values[0], call)
+    pointer, value = access.pointer(writer, values[1]), writer.value(values[2], kind)
+    call = f"{PREFIX}{name}<{access.semantics}, {PREFIX}add_{match[4]}{match[5] or ''}>({pointer}, {value})"
+    return f"{call};" if match[1] == "red" else writer.assign(values[0], call, kind)
 
 
 @on(r"cp\.async\.(?:ca|cg)\.shared(?:::cta)?\.global(?:\.L[12]::\w+)*")

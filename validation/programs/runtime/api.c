@@ -613,6 +613,20 @@ int launch_function(const char *call, const void *host, Dim grid, Dim block, voi
     return OK;
 }
 
+/* Arguments in a row, as they lie in the kernel's own; what is missing at the end is zero. */
+int launch_packed(const char *call, Function *f, Dim grid, Dim block, const void *packed, size_t bytes, size_t shared, void *stream, int cooperative) {
+    uint8_t *room = calloc(1, f->kernel->argument_bytes + 8);
+    void **each = calloc(f->kernel->parameter_count + 1, sizeof *each);
+    uint32_t count = 0;
+    memcpy(room, packed, bytes < f->kernel->argument_bytes ? bytes : f->kernel->argument_bytes);
+    for (uint32_t i = 0; i < f->kernel->parameter_count; i++)
+        if (!f->kernel->parameters[i].hidden[0]) each[count++] = room + f->kernel->parameters[i].offset;
+    int status = launch_function(call, f->host, grid, block, each, shared, stream, cooperative);
+    free(each);
+    free(room);
+    return status;
+}
+
 static uint64_t per_unit(const Function *f, uint64_t threads, size_t shared) {
     if (!threads || threads > f->kernel->max_threads) return 0;
     uint64_t waves = (threads + LANES - 1) / LANES * LANES, most = 2048 / waves, used_shared = f->kernel->shared + shared;
@@ -622,6 +636,19 @@ static uint64_t per_unit(const Function *f, uint64_t threads, size_t shared) {
 }
 uint64_t resident_blocks(const Function *f, Dim block, size_t shared) {
     return per_unit(f, (uint64_t)block.x * block.y * block.z, shared) * (LANES == 32 ? 108 : 304);
+}
+
+int potential_block(const char *call, int *grid, int *block, const void *host, size_t (*dynamic)(int), size_t shared, int limit) {
+    int status, best = 0;
+    Function *f = function_of(call, host, &status);
+    if (!f) return status;
+    int most = (int)f->kernel->max_threads;
+    if (limit > 0 && limit < most) most = limit;
+    for (int threads = most > LANES ? most / LANES * LANES : most; threads > 0; threads -= LANES) {
+        int blocks = (int)resident_blocks(f, (Dim){(unsigned)threads, 1, 1}, dynamic ? dynamic(threads) : shared);
+        if (blocks * threads > best) best = blocks * threads, *grid = blocks, *block = threads;
+    }
+    return best ? OK : fail(call, INVALID_VALUE, "no block fits");
 }
 
 static int occupancy(const char *call, int *into, const void *host, int threads, size_t shared) {

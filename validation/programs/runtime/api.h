@@ -55,6 +55,8 @@ unsigned push_configuration(Dim grid, Dim block, size_t shared, void *stream);
 int pop_configuration(Dim *grid, Dim *block, size_t *shared, void **stream);
 Function *function_of(const char *call, const void *host, int *status);
 int launch_function(const char *call, const void *host, Dim grid, Dim block, void **arguments, size_t shared, void *stream, int cooperative);
+int launch_packed(const char *call, Function *, Dim grid, Dim block, const void *packed, size_t bytes, size_t shared, void *stream, int cooperative);
+int potential_block(const char *call, int *grid, int *block, const void *host, size_t (*dynamic)(int), size_t shared, int limit);
 uint64_t resident_blocks(const Function *f, Dim block, size_t shared);
 _Noreturn void end_by_signal(int number);
 extern int pointer_device, pointer_host;

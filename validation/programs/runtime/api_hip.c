@@ -53,7 +53,7 @@ static size_t image_size(const uint8_t *data) {
     return 0;
 }
 
-static Module *add_image(const void *data) {
+Module *add_image(const void *data) {
     size_t size = image_size(data);
     if (!size) end_process(END_UNSUPPORTED, "GPU code of another kind than bundles and code objects");
     return module_add(&data, &size, 1);
@@ -127,69 +127,6 @@ EXPORT int hipFuncGetAttributes(FunctionAttributes *into, const void *host) {
     return OK;
 }
 
-/* ---- modules ------------------------------------------------------------------------------------------------- */
-
-typedef struct Named {
-    Module *module;
-    Kernel *kernel;
-} Named;
-
-static int load_module(void **into, const void *data) {
-    Module *m = add_image(data);
-    if (module_load(m) < 0) return fail("hipModuleLoadData", NO_IMAGE, "%s", m->reason);
-    *into = m;
-    return OK;
-}
-EXPORT int hipModuleLoadData(void **into, const void *data) { BEGIN; return load_module(into, data); }
-EXPORT int hipModuleLoadDataEx(void **into, const void *data, unsigned count, void *options, void **values) { (void)count, (void)options, (void)values; BEGIN; return load_module(into, data); }
-EXPORT int hipModuleLoad(void **into, const char *path) {
-    BEGIN;
-    FILE *file = fopen(path, "rb");
-    if (!file) return fail("hipModuleLoad", 301, "%s", path);
-    fseek(file, 0, SEEK_END);
-    long size = ftell(file);
-    void *data = malloc((size_t)size);
-    rewind(file);
-    size_t got = fread(data, 1, (size_t)size, file);
-    fclose(file);
-    return got == (size_t)size ? load_module(into, data) : fail("hipModuleLoad", 301, "%s", path);
-}
-EXPORT int hipModuleUnload(void *module) { (void)module; return OK; }
-EXPORT int hipModuleGetFunction(void **into, void *module, const char *name) {
-    BEGIN;
-    Module *m = module;
-    for (uint32_t i = 0; i < m->name_count; i++) {
-        if (strcmp(m->names[i], name)) continue;
-        Named *made = calloc(1, sizeof *made);
-        *made = (Named){m, module_kernel(m, name)};
-        if (!made->kernel) unsupported_kernel(name, m->reason);
-        *into = made;
-        return OK;
-    }
-    return fail("hipModuleGetFunction", NOT_FOUND, "%s", name);
-}
-EXPORT int hipModuleGetGlobal(void **into, size_t *size, void *module, const char *name) {
-    BEGIN;
-    Variable *found = module_variable(module, name);
-    if (!found) return fail("hipModuleGetGlobal", NOT_FOUND, "%s", name);
-    if (into) *into = (void *)found->address;
-    if (size) *size = found->size;
-    return OK;
-}
-enum { EXTRA_END = 3, EXTRA_BUFFER = 1, EXTRA_SIZE = 2 };
-EXPORT int hipModuleLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, void *s, void **arguments, void **extra) {
-    (void)s;
-    BEGIN;
-    if (sticky()) return sticky();
-    Request r = {((Named *)function)->kernel, {gx, gy, gz}, {bx, by, bz}, arguments, NULL, 0, shared, 0, 0};
-    for (; extra && (uint64_t)*extra != EXTRA_END; extra += 2) {
-        if ((uint64_t)extra[0] == EXTRA_BUFFER) r.packed = extra[1];
-        if ((uint64_t)extra[0] == EXTRA_SIZE) r.packed_bytes = *(size_t *)extra[1];
-    }
-    int status = launch(&r);
-    return status ? fail("hipModuleLaunchKernel", status, "%s", r.kernel->shown) : OK;
-}
-
 /* ---- memory -------------------------------------------------------------------------------------------------- */
 
 int hipHostAlloc(void **, size_t, unsigned);
@@ -247,7 +184,3 @@ EXPORT int hipDeviceComputeCapability(int *major, int *minor, int device) { (voi
 EXPORT int hipDeviceGetPCIBusId(char *into, int size, int device) { snprintf(into, (size_t)size, "0000:%02x:00.0", device + 1); return OK; }
 EXPORT int hipRuntimeGetVersion(int *into) { *into = VERSION * 10000000; return OK; }
 EXPORT int hipDriverGetVersion(int *into) { *into = VERSION * 10000000; return OK; }
-EXPORT int hipCtxCreate(void **into, unsigned flags, int device) { (void)flags, (void)device; *into = (void *)1; return OK; }
-EXPORT int hipCtxDestroy(void *context) { (void)context; return OK; }
-EXPORT int hipCtxSetCurrent(void *context) { (void)context; return OK; }
-EXPORT int hipCtxGetCurrent(void **into) { *into = (void *)1; return OK; }

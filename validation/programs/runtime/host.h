@@ -135,6 +135,11 @@ typedef struct Function { /* what the program knows a kernel by */
     uint32_t dynamic_limit;
 } Function;
 
+char *read_whole(const char *path, size_t *size);                        /* null, or to be freed */
+char *read_sealed(const char *path);                                     /* of what the helper wrote */
+char *line_of(char *text, const char *key);
+int has_digest(const char *content, size_t size, const char *wanted);
+char *ask_helper(const char *what, const char *key, const char *rest);   /* null: done; else why not */
 Module *module_add(const void *const *blobs, const size_t *sizes, uint32_t count);
 int module_load(Module *);
 Variable *module_variable(Module *, const char *name);

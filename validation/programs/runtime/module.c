@@ -42,7 +42,7 @@ static uint64_t name_hash(const char *name) { /* FNV-1a, as in store.py */
     return hash;
 }
 
-static char *read_whole(const char *path, size_t *size) {
+char *read_whole(const char *path, size_t *size) {
     int file = open(path, O_RDONLY | O_CLOEXEC);
     struct stat found;
     if (file < 0) return NULL;
@@ -62,7 +62,7 @@ static char *read_whole(const char *path, size_t *size) {
 
 #define DIGITS 64
 
-static int has_digest(const char *content, size_t size, const char *wanted) {
+int has_digest(const char *content, size_t size, const char *wanted) {
     char found[DIGITS + 1];
     if (!content) return 0;
     digest_of(content, size, found);
@@ -70,7 +70,7 @@ static int has_digest(const char *content, size_t size, const char *wanted) {
 }
 
 /* A text of the helper's (loaded.py) without the last line, its digest; null when it is not what was written. */
-static char *read_sealed(const char *path) {
+char *read_sealed(const char *path) {
     size_t size = 0, tail = sizeof "sha256\t" - 1 + DIGITS + 1;
     char *text = read_whole(path, &size);
     if (!text) return NULL;
@@ -81,7 +81,7 @@ static char *read_sealed(const char *path) {
 }
 
 /* What a line `key<tab>...` of a text says; null when there is none. */
-static char *line_of(char *text, const char *key) {
+char *line_of(char *text, const char *key) {
     size_t length = strlen(key);
     for (char *line = text; line; line = strchr(line, '\n'), line = line ? line + 1 : NULL)
         if (!strncmp(line, key, length) && line[length] == '\t') return line + length + 1;
@@ -145,7 +145,7 @@ static void helper_start(void) {
 }
 
 /* Empty: done. Else why not, to be freed. */
-static char *ask(const char *what, const char *key, const char *rest) {
+char *ask_helper(const char *what, const char *key, const char *rest) {
     static char line[8192];
     pthread_mutex_lock(&helper_lock);
     helper_start();
@@ -301,7 +301,7 @@ int module_load(Module *m) {
     if (!data) {
         free(text);
         write_blob(m);
-        m->reason = ask("module", m->key, "");
+        m->reason = ask_helper("module", m->key, "");
         text = m->reason ? NULL : read_sealed(path);
         data = text ? read_data(m, text) : NULL;
         if (!m->reason && !data) m->reason = strdup("what the translator left is damaged");
@@ -407,7 +407,7 @@ Kernel *module_kernel(Module *m, const char *name) {
         char what[4096];
         write_blob(m);
         snprintf(what, sizeof what, "%s\t%u", name, settings.poison);
-        char *reason = ask("kernel", m->key, what);
+        char *reason = ask_helper("kernel", m->key, what);
         if (reason) return m->reason = reason, NULL;
         text = read_translated(path);
         if (!text) return m->reason = strdup("what the translator left is not there, or damaged"), NULL;

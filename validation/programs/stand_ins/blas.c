@@ -47,13 +47,13 @@ static void *openblas(const char *name) {
     if (!found) fprintf(stderr, "porter: " LIBRARY ": OpenBLAS has no %s\n", name), _exit(125);
     return found;
 }
-/* Sizes are passed with 64 bits: a callee that takes 32 reads the lower half. */
 /* What hipBLAS's declarations call writable, and cuBLAS's not. */
 #ifdef SIDE_CUDA
 #define READ(type) const type
 #else
 #define READ(type) type
 #endif
+/* Sizes are passed with 64 bits: a callee that takes 32 reads the lower half. */
 typedef int64_t I;
 
 /* ---- arguments -------------------------------------------------------------------------------------------------- */

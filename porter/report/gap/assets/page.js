@@ -101,7 +101,8 @@
   const rows = table ? [...table.tBodies[0].rows] : [];
   rows.forEach((row, number) => { row.number = number; row.fits = true; row.words = (row.cells[0].textContent || "").toLowerCase(); });
   const more = document.getElementById("more");
-  let most = DATA.rows;
+  /* A row on a phone is a card, five times as tall: fewer of them stand before what follows the table. */
+  let most = matchMedia("(max-width: 560px)").matches ? Math.min(DATA.rows, 60) : DATA.rows;
   /* Shows the first rows that fit, in the order of the table. */
   function reveal() {
     let shown = 0, left = 0;
@@ -175,6 +176,7 @@
     if (!wanted) filter(); else reveal();
   }
   if (table) {
+    reveal();
     let waiting = 0;
     search.addEventListener("input", () => { cancelAnimationFrame(waiting); waiting = requestAnimationFrame(filter); });
     [...boxes, hazardous].forEach((box) => box.addEventListener("change", filter));
@@ -424,9 +426,11 @@
     for (const item of kernel.cases) {
       nodes.push(el("h3", {}, "Case ", el("bdi", {}, visible(item.name)), ": ", el("span", { class: tone(item.status) }, item.status.replaceAll("-", " "))));
       if (item.reason) nodes.push(el("p", {}, visible(item.reason)));
-      const body = el("tbody", {}, ...item.runs.map((run) => el("tr", {}, el("td", {}, run.side), el("td", {}, el("code", {}, visible(run.device))), el("td", { class: "n" }, String(run.lanes ?? "unknown")), el("td", { class: tone(run.status) }, run.status.replaceAll("-", " ")), el("td", {}, visible(run.reason)))),
-        ...item.pairs.map((pair) => el("tr", {}, el("td", {}, "compared"), el("td", {}, visible(pair[0])), el("td", {}), el("td", { class: tone(pair[1]) }, pair[1].replaceAll("-", " ")), el("td", {}, visible(pair[2])))));
-      if (item.runs.length || item.pairs.length) nodes.push(el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Runs of case " + visible(item.name) }, el("table", { class: "small" }, el("thead", {}, el("tr", {}, ...["code", "device", "lanes", "came to", "because"].map((name) => el("th", { scope: "col", class: name === "lanes" ? "n" : null }, name)))), body)));
+      const heads = ["code", "device", "lanes", "came to", "because"];
+      const row = (status, cells) => el("tr", {}, ...cells.map((cell, index) => el("td", { "data-label": heads[index], class: heads[index] === "lanes" ? "n" : heads[index] === "came to" ? tone(status) : null }, cell)));
+      const lines = [...item.runs.map((run) => row(run.status, [run.side, el("code", {}, visible(run.device)), String(run.lanes ?? "unknown"), run.status.replaceAll("-", " "), visible(run.reason)])),
+        ...item.pairs.map((pair) => row(pair[1], ["compared", visible(pair[0]), "", pair[1].replaceAll("-", " "), visible(pair[2])]))];
+      if (lines.length) nodes.push(el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Runs of case " + visible(item.name) }, el("table", { class: "small labelled" }, el("thead", {}, el("tr", {}, ...heads.map((name) => el("th", { scope: "col", class: name === "lanes" ? "n" : null }, name)))), el("tbody", {}, ...lines))));
       const plots = [ulpChart(item), errorChart(item), ...counterCharts(item)].filter(Boolean);
       if (plots.length) nodes.push(el("div", { class: "plots" }, ...plots));
       if (item.hidden.length) nodes.push(el("h3", {}, "What that does not show"), el("ul", { class: "hidden-things" }, ...item.hidden.map((text) => el("li", {}, visible(text)))));

@@ -1,0 +1,143 @@
+"""Findings in an editor while it works on CUDA (Language Server Protocol); `porter lsp`.
+
+A file is looked at as `porter scan` does, in a process of its own, when it is opened and each time it is saved.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import sys
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+
+from porter import __version__
+from porter.commands.border import DONE, WORK_LEFT
+from porter.errors import Unusable
+from porter.explain import explanation
+from porter.explain_name import name_text
+
+if TYPE_CHECKING:
+    from pygls.workspace import TextDocument
+
+_AT_ONCE = 2
+"""Scans at a time: an editor that opens a folder opens many files."""
+_SEVERITY = {
+    "manual": types.DiagnosticSeverity.Warning,
+    "review": types.DiagnosticSeverity.Information,
+}
+"""What a port does by itself is none of an editor's business."""
+_WORD = re.compile(r"\w+|\S")
+
+
+def server() -> LanguageServer:
+    """The server: diagnostics for what a port would leave, and what becomes of the name under the pointer."""
+    made = LanguageServer("porter", __version__, text_document_sync_kind=types.TextDocumentSyncKind.Full)
+    looks = _Looks(made)
+
+    @made.feature(types.TEXT_DOCUMENT_DID_OPEN)
+    async def opened(params: types.DidOpenTextDocumentParams) -> None:
+        await looks.at(params.text_document.uri)
+
+    @made.feature(types.TEXT_DOCUMENT_DID_SAVE)
+    async def saved(params: types.DidSaveTextDocumentParams) -> None:
+        await looks.at(params.text_document.uri)
+
+    @made.feature(types.TEXT_DOCUMENT_DID_CLOSE)
+    def closed(params: types.DidCloseTextDocumentParams) -> None:
+        looks.forget(params.text_document.uri)
+
+    @made.feature(types.TEXT_DOCUMENT_HOVER)
+    def hovered(params: types.HoverParams) -> types.Hover | None:
+        document = made.workspace.get_text_document(params.text_document.uri)
+        told = [name_text(document.word_at_position(params.position)) or ""]
+        told += [_explained(code) for code in looks.codes(params.text_document.uri, params.position.line)]
+        text = "\n\n".join(part.strip() for part in told if part)
+        return types.Hover(types.MarkupContent(types.MarkupKind.PlainText, text)) if text else None
+
+    return made
+
+
+class _Looks:
+    """What is known of each open file; of two looks at one file the later one counts."""
+
+    def __init__(self, owner: LanguageServer) -> None:
+        self._owner = owner
+        self._slots = asyncio.Semaphore(_AT_ONCE)
+        self._latest: dict[str, int] = {}
+        self._found: dict[str, list[types.Diagnostic]] = {}
+
+    async def at(self, uri: str) -> None:
+        """Looks at a file and says what was found."""
+        number = self._latest[uri] = self._latest.get(uri, 0) + 1
+        document = self._owner.workspace.get_text_document(uri)
+        async with self._slots:
+            if self._latest.get(uri) != number:
+                return
+            answer = await _scanned(document.path)
+        if self._latest.get(uri) != number:
+            return
+        if isinstance(answer, str):
+            self._owner.window_log_message(types.LogMessageParams(types.MessageType.Warning, answer))
+            answer = {"findings": []}
+        self._say(uri, [_diagnostic(document, found) for found in answer["findings"] if found["effort"] in _SEVERITY])
+
+    def forget(self, uri: str) -> None:
+        """The file was closed: nothing is shown for it any more."""
+        self._latest.pop(uri, None)
+        self._say(uri, [])
+
+    def codes(self, uri: str, line: int) -> list[str]:
+        """The codes of the findings in a line."""
+        found = self._found.get(uri, [])
+        return list(dict.fromkeys(str(one.code) for one in found if one.range.start.line == line))
+
+    def _say(self, uri: str, found: list[types.Diagnostic]) -> None:
+        self._found[uri] = found
+        self._owner.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, found))
+
+
+async def _scanned(path: str) -> dict[str, Any] | str:
+    """The document of `porter scan`, or why there is none."""
+    command = ["-m", "porter", "--quiet", "scan", "--format", "json", "--jobs", "1", "--", path]
+    pipe = asyncio.subprocess.PIPE
+    started = await asyncio.create_subprocess_exec(
+        sys.executable, *command, stdin=asyncio.subprocess.DEVNULL, stdout=pipe, stderr=pipe
+    )
+    said, complaints = await started.communicate()
+    if started.returncode not in (DONE, WORK_LEFT):
+        reason = complaints.decode(errors="replace").strip()
+        return reason or f"porter scan {path} ended with {started.returncode}"
+    document: dict[str, Any] = json.loads(said)
+    return document
+
+
+def _diagnostic(document: TextDocument, found: dict[str, Any]) -> types.Diagnostic:
+    """A finding at the word that it is about."""
+    lines = document.lines
+    number = min(found["line"], max(len(lines), 1)) - 1
+    text = lines[number].rstrip("\r\n") if lines else ""
+    start = min(found["column"] - 1, len(text))
+    word = _WORD.match(text, start)
+    end = word.end() if word else len(text)
+    client = document.position_codec
+    return types.Diagnostic(
+        range=types.Range(
+            client.position_to_client_units(lines, types.Position(number, start)),
+            client.position_to_client_units(lines, types.Position(number, end)),
+        ),
+        message=f"{found['message']} [{found['effort']}]",
+        severity=_SEVERITY[found["effort"]],
+        code=found["code"],
+        source="porter",
+    )
+
+
+def _explained(code: str) -> str:
+    try:
+        return explanation(code)
+    except Unusable:
+        return ""
