@@ -9,7 +9,7 @@ from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes
 _MACROS = frozenset(
     {
         *("CUDART_CB", "CUDA_CB", "CUDAAPI", "CUDARTAPI", "CUDARTAPI_CDECL"),
-        *("__device_builtin__", "__cudart_builtin__"),
+        *("__device_builtin__", "__cudart_builtin__", "__thrust_exec_check_disable__"),
     }
 )
 
@@ -19,7 +19,8 @@ class CallingConvention(Rule):
 
     CUDA's headers mark callbacks and entry points with `CUDART_CB`, `CUDA_CB`, `CUDAAPI` or `CUDARTAPI`. They mean
     `__stdcall` on 32-bit Windows and nothing elsewhere. `__device_builtin__` and `__cudart_builtin__` tell nvcc what it
-    knows itself. HIP has no such macros and needs none: the marks are removed.
+    knows itself, `__thrust_exec_check_disable__` of what it shall not warn. HIP has no such macros, or in a header of
+    Thrust's that nothing includes there, and needs none: the marks are removed.
     """
 
     code = "L003"
@@ -35,6 +36,10 @@ class CallingConvention(Rule):
             "extern __device__ __device_builtin__ void __threadfence(void);",
             "extern __device__ void __threadfence(void);",
         ),
+        fixes(
+            "#include <cub/cub.cuh>\nstruct S { __thrust_exec_check_disable__ template <class T> void f(T); };",
+            "#include <cub/cub.cuh>\nstruct S { template <class T> void f(T); };",
+        ),
         fixes("#define CALLBACK_FN void CUDA_CB\n", "#define CALLBACK_FN void"),
         clean("#define CUDAAPI __stdcall\nint CUDAAPI f(int);"),
         clean("#ifdef CUDART_CB\nint a;\n#endif"),
@@ -47,7 +52,7 @@ class CallingConvention(Rule):
                 directive = unit.tokens.directive_of(index)
                 if directive is None or (directive.name == "define" and directive.first != index):
                     span = unit.span(index)
-                    message = f"HIP has no {name}; it means nothing on 64-bit systems"
+                    message = f"HIP has no {name}; it means nothing there"
                     yield self.finding(unit, span, message, Effort.NONE, (_removal(unit, index),))
 
 

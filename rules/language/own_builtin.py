@@ -1,22 +1,27 @@
-"""L170: functions of the project's own that clang has built in."""
+"""L170: functions of the project's own that clang has built in, or HIP."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from porter.cpp.syntax import closing
-from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes
+from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes, reports
 
-_BUILTINS = frozenset({"__rdtsc"})
+_AHEAD = {
+    "__rdtsc": "#ifndef __clang__  // which has it built in",
+    "__smid": "#ifndef __HIPCC__  // HIP has this function",
+}
+_OF_64_LANES = frozenset({"__lane_id", *(f"__lanemask_{how}" for how in ("lt", "le", "eq", "ge", "gt"))})
+_BUILTINS = _OF_64_LANES | _AHEAD.keys()
 _ENDS = frozenset({";", "{", "}"})
-_AHEAD = b"#ifndef __clang__  // which has it built in\n"
 
 
 class OwnBuiltin(Rule):
-    """Function that clang has built in
+    """Function that clang has built in, or HIP
 
     Projects define `__rdtsc` for themselves where Visual Studio has it and GCC wants a header. clang has it built in,
-    and refuses a second definition. Clang leaves the project's out.
+    and refuses a second definition. Clang leaves the project's out, and HIP's compiler a `__smid` that reads the
+    register, which HIP has. Its `__lane_id` and masks are those of 64 lanes, so a project's own have to be renamed.
     """
 
     code = "L170"
@@ -43,6 +48,15 @@ class OwnBuiltin(Rule):
             """,
             path="a.h",
         ),
+        fixes(
+            "__device__ unsigned __smid() { unsigned r; read(&r); return r; }\nint x;",
+            "#ifndef __HIPCC__  // HIP has this function\n"
+            "__device__ unsigned __smid() { unsigned r; read(&r); return r; }\n#endif\nint x;",
+            path="a.h",
+        ),
+        reports("__device__ unsigned __lane_id() { return threadIdx.x & 31; }", path="a.h"),
+        clean("#ifndef __HIPCC__\n__device__ unsigned __smid() { return 0; }\n#endif", path="a.h"),
+        clean("__device__ unsigned f() { return __smid() + __lane_id(); }", path="a.h"),
         clean("unsigned long now() { return __rdtsc(); }", path="a.h"),
         clean("static unsigned long __rdtsc();", path="a.h"),
         clean("#ifndef __clang__\nstatic unsigned long __rdtsc() { return 0; }\n#endif", path="a.h"),
@@ -51,7 +65,7 @@ class OwnBuiltin(Rule):
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per definition that is not clang's business already."""
         tokens, data = unit.tokens, unit.source.data
-        if b"__clang__" in data:
+        if b"__clang__" in data or b"__HIPCC__" in data or b"__HIP_PLATFORM" in data:
             return
         for name in sorted(_BUILTINS & unit.identifiers):
             for index in tokens.names[name]:
@@ -63,10 +77,15 @@ class OwnBuiltin(Rule):
                 end = closing(tokens, after + 1, len(tokens))
                 if end is None:
                     continue
+                if name in _OF_64_LANES:
+                    message = f"HIP has {name} for 64 lanes: rename the project's own"
+                    yield self.finding(unit, unit.span(index), message, Effort.MANUAL)
+                    continue
                 first = index
                 while first and tokens.texts[first - 1] not in _ENDS and tokens.directive_of(first - 1) is None:
                     first -= 1
                 start = data.rfind(b"\n", 0, tokens.starts[first]) + 1
                 stop = tokens.end(end)
-                edits = (Edit(start, start, _AHEAD.decode()), Edit(stop, stop, "\n#endif"))
-                yield self.finding(unit, unit.span(index), f"{name} is built into clang", Effort.NONE, edits)
+                edits = (Edit(start, start, f"{_AHEAD[name]}\n"), Edit(stop, stop, "\n#endif"))
+                message = f"{name} is there already with HIP's compiler"
+                yield self.finding(unit, unit.span(index), message, Effort.NONE, edits)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from porter.engine.rule import Effort, Finding, Rule, Unit, clean, fixes
@@ -36,6 +37,8 @@ _BRINGS = {
 }
 """CUDA header -> tables of the headers that it includes and that its counterpart in ROCm does not."""
 _TEMPLATES = ("cub/", "thrust/")
+_STRING_HEADERS = frozenset({"cstring", "string.h"})
+_STRING = re.compile(r"mem(?:cpy|move|set|cmp|chr)|str(?:len|n?cmp|n?cpy|n?cat|r?chr|str)")
 _RUNTIME_HEADERS = frozenset({"cuda_runtime.h", "hip/hip_runtime.h", "cuda_runtime_api.h", "math_constants.h"})
 _FLOAT_HEADERS = frozenset({"float.h", "cfloat"})
 _FLOAT_LIMITS = frozenset(
@@ -63,6 +66,13 @@ class TransitiveHeader(Rule):
         ),
         fixes("#include <cuda_runtime.h>\nfloat f = FLT_MAX;", "#include <cuda_runtime.h>\nfloat f = FLT_MAX;"),
         fixes("float f = FLT_MAX;", "float f = FLT_MAX;"),
+        fixes(
+            "#include <cub/cub.cuh>\nvoid f(int *p) { std::memset(p, 0, 4); }",
+            "#include <cub/cub.cuh>\nvoid f(int *p) { std::memset(p, 0, 4); }",
+        ),
+        clean("#include <cub/cub.cuh>\n#include <cstring>\nvoid f(int *p) { std::memset(p, 0, 4); }"),
+        clean("#include <cub/cub.cuh>\nvoid f(int *p) { memset(p, 0, 4); my::memset(p); }"),
+        clean("void f(int *p) { std::memset(p, 0, 4); }"),
         clean("float f = FLT_MAX;", path="a.cpp"),
         clean("#include <cuda_runtime.h>\n#include <cfloat>\nfloat f = FLT_MAX;"),
         clean("#include <cuda_runtime.h>\n#define FLT_MAX 1.0f\n"),
@@ -80,6 +90,7 @@ class TransitiveHeader(Rule):
             if not unit.included & {_HEADERS[table][0], *_HEADERS[table][1]}
         }
         yield from _limits(self, unit)
+        yield from _strings(self, unit)
         if not missing:
             return
         for name, indices in unit.tokens.names.items():
@@ -104,6 +115,19 @@ def _limits(rule: Rule, unit: Unit) -> Iterator[Finding]:
         if index is not None and name not in unit.declared:
             message = f"{name} came with CUDA's runtime header; <float.h> is included"
             yield rule.finding(unit, unit.span(index), message, Effort.NONE, includes=("<float.h>",))
+            return
+
+
+def _strings(rule: Rule, unit: Unit) -> Iterator[Finding]:
+    """`std::memcpy`: CUB's headers and Thrust's include <cstring>, hipCUB's do not."""
+    texts = unit.tokens.texts
+    for index in unit.tokens.names.get("std", ()):
+        if texts[index + 1] == "::" and _STRING.fullmatch(texts[index + 2]):
+            included = {include.name for tokens in unit.program.all_tokens for include in tokens.includes}
+            if not any(name.startswith(_TEMPLATES) for name in included) or not included.isdisjoint(_STRING_HEADERS):
+                return
+            message = f"std::{texts[index + 2]} came with CUB or Thrust; <cstring> is included"
+            yield rule.finding(unit, unit.span(index, index + 2), message, Effort.NONE, includes=("<cstring>",))
             return
 
 
