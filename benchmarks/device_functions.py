@@ -244,7 +244,7 @@ def _compared(part: list[Function], original: str, made: str, replaced: frozense
         )
         if not isinstance(done, Ran):
             if len(part) == 1:
-                yield Row(part[0], "not run", str(done).splitlines()[0])
+                yield Row(part[0], "not run", re.sub(r": \S+, block .*", "", str(done).splitlines()[0]))
                 return
             middle = len(part) // 2  # find the one that stops the others
             for half in (part[:middle], part[middle:]):
