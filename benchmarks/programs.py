@@ -39,7 +39,7 @@ LIBRARIES = re.compile(
 )
 VERDICT = re.compile(r"\b(PASS|FAIL)", re.IGNORECASE)
 CODE = (".cu", ".cuh", ".h", ".hpp", ".cpp", ".c", ".cc")
-SIBLING = re.compile(r"\.\./([A-Za-z0-9_.-]+)")
+SIBLING = re.compile(r"\.\./([A-Za-z0-9_-][A-Za-z0-9_.-]*)")
 
 
 def main() -> None:

@@ -80,7 +80,7 @@ def tried(python: str, wheel: Path, folder: Path, *, user: bool) -> int:
     version = done([python, "--version"], work, environment).stdout.strip()
     lines = [(f"porter {words}", [python, "-m", "porter", *words.split()], *rest) for words, *rest in COMMANDS]
     lines.append(("pytest --porter-cases", [python, "-m", "pytest", "-q", "--porter-cases"], (0,), ""))
-    wrong = 0
+    wrong, before = 0, installed(place)
     for name, command, codes, said in lines:
         answer = done(command, work, environment, check=False)
         text = answer.stdout + answer.stderr
@@ -90,7 +90,15 @@ def tried(python: str, wheel: Path, folder: Path, *, user: bool) -> int:
             f"{version}, {name}: {answer.returncode} {'as it should be' if fine else 'WRONG: ' + text[-600:]}",
             flush=True,
         )
+    if (written := installed(place) - before) or (before - installed(place)):
+        print(f"{version}: WRONG: written into the installation: {sorted(written)[:5]}", flush=True)
+        wrong += 1
     return wrong
+
+
+def installed(place: Path) -> set[tuple[str, int]]:
+    """Files and their sizes; root may write what is read-only, so that alone would show nothing."""
+    return {(str(path), path.lstat().st_size) for path in place.rglob("*") if "__pycache__" not in path.parts}
 
 
 def done(

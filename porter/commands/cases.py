@@ -78,7 +78,9 @@ def init_command(
             _write(path, text, force=force)
             left = f"; {made.marks} places are marked TODO" if made.marks else ""
             print(f"{path}: {said}{left}")
-            next_step("porter", "validate", path)
+            if made.marks and isinstance(made, Draft) and not trying:
+                next_step("porter", "cases", "init", source, "--try", "--force", why="looks for what is marked TODO")
+            next_step("porter", "validate", path, why="once no TODO is left" if made.marks else "")
         return DONE if is_done else WORK_LEFT
 
     raise typer.Exit(run())

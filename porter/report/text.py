@@ -18,7 +18,7 @@ def report_text(report: Report, *, verbose: bool = False) -> str:
     """The whole report; `verbose` shows every review, rewrite and kernel."""
     parts = [
         _summary(report),
-        _rules(report),
+        _rules(report, verbose),
         _gaps(report, verbose),
         _kernels(report, verbose),
         _manual(report, verbose),
@@ -51,8 +51,10 @@ def _summary(report: Report) -> Iterator[str]:
         yield f"  note:     {note}"
 
 
-def _rules(report: Report) -> Iterator[str]:
-    rows = [(line.code, line.rule, *map(_number, line.counts), f"{line.files:,}") for line in report.codes]
+def _rules(report: Report, verbose: bool) -> Iterator[str]:
+    """By code; remarks, which changed nothing and ask nothing, only among everything."""
+    shown = [line for line in report.codes if verbose or any(line.counts)]
+    rows = [(line.code, line.rule, *map(_number, line.counts), f"{line.files:,}") for line in shown]
     if rows:
         yield from table(("code", "rule", "rewritten", "review", "manual", "files"), rows, right=(2, 3, 4, 5))
 

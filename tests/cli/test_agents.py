@@ -119,3 +119,10 @@ def test_quiet_says_nothing_of_what_comes_next(tmp_path: Path) -> None:
     make_tree(tmp_path / "src", {"a.cu": KERNEL})
     assert "next: porter build" in porter("port", tmp_path / "src", "-o", tmp_path / "a").stderr
     assert porter("--quiet", "port", tmp_path / "src", "-o", tmp_path / "b").stderr == ""
+
+
+def test_a_draft_with_gaps_says_how_they_are_filled(tmp_path: Path) -> None:
+    make_tree(tmp_path, {"a.cu": KERNEL})
+    told = porter("cases", "init", tmp_path / "a.cu").stderr
+    assert "--try --force   # looks for what is marked TODO" in told
+    assert "porter validate" in told and "once no TODO is left" in told

@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from porter.validation.devices.core.hostcc import HostCompiler, fingerprint
+from porter.validation.devices.core.hostcc import HostCompiler, find_host_compiler, fingerprint
 from porter.validation.programs.dropin import build
 from porter.validation.programs.libraries import STAND_INS, build_stand_in
+from porter.validation.programs.libraries import folder as stand_in_folder
 from porter.validation.programs.sides import CUDA, HIP, Side
 from porter.validation.toolchain.clang import find_clang, prelude
 from porter.validation.toolchain.cuda_headers import fetched_for_cuda
@@ -20,6 +21,7 @@ from porter.system.cache import cache_folder
 from porter.system.folders import is_whole, whole
 
 _HERE = Path(__file__).parent
+_SHARED = "from porter.validation.programs.wrapper_stand_ins import linked_stand_ins\n"
 _LINKED_WITH = "6"
 """The version of libamdhip64 that our hipcc links to: that of the headers."""
 _TOOLS = ("clang-offload-bundler", "llvm-objcopy", "lld")
@@ -32,7 +34,12 @@ def folder(side: Side, compiler: HostCompiler) -> Path | Missing:
     if isinstance(settings, Missing):
         return settings
     name = "hipcc" if side is HIP else "nvcc"
-    text = (_HERE / f"wrapper_{name}.py").read_text()
+    shared = (_HERE / "wrapper_stand_ins.py").read_text().partition("# ---\n")[2]
+    text = (
+        (_HERE / f"wrapper_{name}.py")
+        .read_text()
+        .replace(_SHARED, "import subprocess\nfrom pathlib import Path\n" + shared)
+    )
     text = text.replace("Any] = {}", f"Any] = {settings!r}")
     tools = {tool: found.path for tool in _TOOLS if isinstance(found := find(tool), Program)} if side is HIP else {}
     target = cache_folder() / "programs" / f"tools-{fingerprint(text, repr(tools), sys.executable)[:24]}"
@@ -58,9 +65,6 @@ def _hip(compiler: HostCompiler) -> dict[str, object] | Missing:
     library = build(HIP, compiler, _LINKED_WITH)
     if isinstance(library, Missing):
         return library
-    beside = _stand_ins(HIP, compiler, _LINKED_WITH)
-    if isinstance(beside, Missing):
-        return beside
     options = ["--offload-arch=gfx942", f"--rocm-device-lib-path={clang.bitcode}", "-mcode-object-version=5"]
     options += ["-std=c++17", "-D__HIP_PLATFORM_AMD__", "-w", "-gline-tables-only"]
     if _is_plain_bfloat16(clang.headers):
@@ -69,7 +73,8 @@ def _hip(compiler: HostCompiler) -> dict[str, object] | Missing:
     return {
         "compiler": clang.path,
         "options": options,
-        "libraries": [f"-L{library}", *beside, "-lamdhip64", "-lm", "-lpthread"],
+        "libraries": [f"-L{library}", "-lamdhip64", "-lm", "-lpthread"],
+        **_stand_ins(HIP, compiler, _LINKED_WITH),
     }
 
 
@@ -88,22 +93,29 @@ def _cuda(compiler: HostCompiler) -> dict[str, object] | Missing:
     library = build(CUDA, compiler, version)  # programs are linked to what they will run with
     if isinstance(library, Missing):
         return library
-    beside = _stand_ins(CUDA, compiler, version)
-    if isinstance(beside, Missing):
-        return beside
-    options = ["-lineinfo", *(f"-I{path}" for path in nvcc.include_dirs), f"-L{library}", *beside]
+    options = ["-lineinfo", *(f"-I{path}" for path in nvcc.include_dirs), f"-L{library}"]
     options += [f"-L{path}" for path in nvcc.library_dirs]
     options += [word for path in fetched_for_cuda() for word in ("-isystem", str(path))]
-    return {"compiler": nvcc.path, "options": options, "libraries": []}
+    return {"compiler": nvcc.path, "options": options, **_stand_ins(CUDA, compiler, version)}
 
 
-def _stand_ins(side: Side, compiler: HostCompiler, version: str) -> list[str] | Missing:
-    """Where the linker finds the libraries that the stand-ins stand for."""
-    folders: list[str] = []
+def _stand_ins(side: Side, compiler: HostCompiler, version: str) -> dict[str, object]:
+    """Where the linker finds the libraries that the stand-ins stand for, and what builds those that are not there."""
+    rows = [row for row in STAND_INS if row.side is side]
+    folders = {name: str(stand_in_folder(row, compiler, version)) for row in rows for name in (row.name, *row.also)}
+    code = "import sys; sys.path[:] = filter(None, sys.path); "
+    code += "from porter.validation.programs.compilers import main; main()"
+    return {"stand_ins": folders, "build_stand_ins": [sys.executable, "-c", code, side.name, version]}
+
+
+def main() -> None:
+    """Build the stand-ins that are named, for a side and a version of its runtime."""
+    side, version, *names = sys.argv[1:]
+    compiler = find_host_compiler()
+    if isinstance(compiler, Missing):
+        sys.exit(compiler.reason)
     for row in STAND_INS:
-        if row.side is side:
+        if row.side.name == side and {row.name, *row.also} & set(names):
             built = build_stand_in(row, compiler, version)
             if isinstance(built, Missing):
-                return built
-            folders.append(f"-L{built}")
-    return folders
+                sys.exit(built.reason)

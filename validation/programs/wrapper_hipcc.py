@@ -10,7 +10,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-SETTINGS: dict[str, Any] = {}  # compiler, options (to compile), libraries (to link)
+from porter.validation.programs.wrapper_stand_ins import linked_stand_ins
+
+SETTINGS: dict[str, Any] = {}  # compiler, options (to compile), libraries (to link), stand_ins, build_stand_ins
 SOURCES = (".cu", ".hip", ".cpp", ".cc", ".cxx", ".c++", ".C", ".cuh")
 WITH_VALUE = {
     *("-o", "-I", "-L", "-D", "-U", "-l", "-x", "-include", "-isystem", "-idirafter", "-MF", "-MT", "-MQ"),
@@ -58,6 +60,8 @@ def command(words: list[str]) -> list[str]:
     # device code that is linked with the program has its target there
     options = SETTINGS["options"] if compiles or "-fgpu-rdc" in words else []
     link = [] if any(word in NO_LINK for word in words) else SETTINGS["libraries"]
+    if link:
+        link = [*linked_stand_ins(words, SETTINGS["stand_ins"], SETTINGS["build_stand_ins"]), *link]
     if openmp:
         options = [*options, "-idirafter", str(Path(__file__).absolute().parent / "include")]
         link = [*link, "-lgomp"] if link else link

@@ -10,7 +10,9 @@ import re
 import sys
 from typing import Any
 
-SETTINGS: dict[str, Any] = {}  # compiler, options, libraries
+from porter.validation.programs.wrapper_stand_ins import linked_stand_ins
+
+SETTINGS: dict[str, Any] = {}  # compiler, options, stand_ins, build_stand_ins
 TARGETS = ("-arch", "--gpu-architecture", "-code", "--gpu-code", "-gencode", "--generate-code", "-cudart", "--cudart")
 SEPARATE = re.compile(r"^(-rdc=true|--relocatable-device-code=true|-dc|--device-c|-dlink|-rdc|-lcudadevrt)$")
 LEAST, MOST = 80, 120
@@ -34,11 +36,12 @@ def command(words: list[str]) -> list[str]:
             out.append(word)
     if not any(word.endswith((".cu", ".cpp", ".cc", ".cxx", ".c", ".o", ".a")) for word in out):
         return [SETTINGS["compiler"], *words]
+    beside = linked_stand_ins(words, SETTINGS["stand_ins"], SETTINGS["build_stand_ins"])
     if any(SEPARATE.match(word) for word in words):
         target = [f"-gencode=arch=compute_{given},code=[compute_{given},sm_{given}]"]
     else:
         target = [f"-arch=compute_{given}"]
-    return [SETTINGS["compiler"], *target, "-cudart", "shared", *SETTINGS["options"], *out]
+    return [SETTINGS["compiler"], *target, "-cudart", "shared", *SETTINGS["options"], *beside, *out]
 
 
 def _architecture(word: str) -> int:
