@@ -103,3 +103,37 @@ def _type_parameters(tokens: Tokens) -> set[str]:
     """The names of type parameters of the file's templates."""
     keywords = (index for keyword in ("class", "typename") for index in tokens.names.get(keyword, ()))
     return {tokens.texts[index + 1] for index in keywords if tokens.texts[index + 2] in (",", ">", "=")}
+
+
+def _is_call(tokens: Tokens, name: int) -> bool:
+    """Whether `< arguments > (` follows a name."""
+    if tokens.texts[name + 1] != "<":
+        return False
+    end = template_end(tokens, name + 1, min(name + _MOST_TOKENS, len(tokens)))
+    return end is not None and tokens.texts[end] == "(" and _are_arguments(tokens, name + 2, end - 1)
+
+
+def _closes_arguments(tokens: Tokens, last: int) -> bool:
+    """Whether a `>` ends a list of template arguments in which something has a name."""
+    first = template_start(tokens, last, max(last - _MOST_TOKENS, 1))
+    if first is None or tokens.kinds[first - 1] != "i":
+        return False
+    return "i" in tokens.kinds[first:last] and _are_arguments(tokens, first + 1, last)
+
+
+def _are_arguments(tokens: Tokens, first: int, end: int) -> bool:
+    return _NO_ARGUMENT.isdisjoint(tokens.texts[first:end])
+
+
+def _in_function(tokens: Tokens, index: int) -> bool:
+    """Whether the innermost brace around a token opens a block of statements."""
+    depth = 0
+    for place in range(index - 1, -1, -1):
+        text = tokens.texts[place]
+        if text == "}":
+            depth += 1
+        elif text == "{":
+            if depth == 0:
+                return place > 0 and tokens.texts[place - 1] in _BEFORE_A_BODY
+            depth -= 1
+    return False
