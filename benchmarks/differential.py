@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import random
 import re
 import sys
 import time
@@ -29,9 +30,13 @@ from porter.validation.verdict.outcome import CaseResult, Status
 from porter.errors import Unusable
 
 _CODE = frozenset({".cu", ".cuh", ".h", ".hpp", ".cpp", ".cc", ".c"})
+_DEVICE = frozenset({".cu", ".cuh", ".h", ".hpp"})
 _INCLUDE = re.compile(rb'#\s*include\s*["<]([^">\n]+)')
 _WARPS = re.compile(rb"shfl|ballot|[Ww]arp|WARP|coalesced|tiled_partition|>> *5|& *(?:31|0x1f)")
 _MARK = re.compile(rb"__global__")
+_KERNEL = re.compile(rb"^[^\n/*#]*__global__", re.MULTILINE)
+_OF_A_FILE = 2
+_LAUNCH = re.compile(rb"<<<|LaunchKernel|KernelGGL|LAUNCH")
 _KINDS = (
     ("grid or block", re.compile(r"^(?:grid|block) =")),
     ("shared memory", re.compile(r"^shared =")),
@@ -76,18 +81,38 @@ def sources(folder: Path) -> Iterator[Path]:
             yield path
 
 
-def run_folder(folder: Path, work: Path, warps: tuple[str, ...], seconds: float, most: int) -> list[Row]:
-    """The kernels of a program; a kernel that two sources see is run once. No warp modes: the original alone."""
+def without_host(folder: Path) -> Iterator[Path]:
+    """Files with kernels that launch none, a library's or a header's, in an order of their own."""
+    texts = {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.suffix in _DEVICE and path.is_file()}
+    found = [path for path, text in texts.items() if _KERNEL.search(text) and not _LAUNCH.search(text)]
+    random.Random(1).shuffle(found)
+    yield from found
+
+
+def run_folder(
+    folder: Path,
+    work: Path,
+    warps: tuple[str, ...],
+    seconds: float,
+    most: int,
+    bare: bool = False,
+) -> list[Row]:
+    """The kernels of a program; a kernel that two sources see is run once. No warp modes: the original alone.
+
+    Of files without host code two kernels each.
+    """
     rows: list[Row] = []
     seen: set[str] = set()
-    for source in sources(folder):
+    for source in without_host(folder) if bare else sources(folder):
         try:
             made = draft(source, assuming=True)
         except Unusable as error:
             if _MARK.search(source.read_bytes()):
                 rows.append(Row(folder.name, source.name, "", "", "human", str(error)))
             continue
-        parts = tuple(part for part in made.parts if part.kernel not in seen)[: max(0, most - len(seen))]
+        parts = tuple(part for part in made.parts if part.kernel not in seen)[
+            : max(0, min(_OF_A_FILE if bare else most, most - len(seen)))
+        ]
         seen |= {part.kernel for part in parts}
         tried = try_sizes(replace(made, parts=parts), seconds)
         runnable = [one for one in tried if one.chosen]
@@ -95,7 +120,7 @@ def run_folder(folder: Path, work: Path, warps: tuple[str, ...], seconds: float,
         if runnable:
             path = work / "cases" / folder.name / f"{source.relative_to(folder).as_posix().replace('/', '_')}.case.toml"
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text("\n".join([made.head(absolute=True), *(one.text for one in runnable)]))
+            path.write_text("\n".join([made.head(path.parent), *(one.text for one in runnable)]))
             if warps:
                 rows += _validated(folder, source, path, warps, seconds)
             else:
@@ -209,6 +234,7 @@ def main() -> None:
         "--seconds", type=float, default=15.0, help="for a launch of the original; a pair gets twice that"
     )
     parser.add_argument("--most", type=int, default=1000, help="kernels of a folder")
+    parser.add_argument("--without-host", action="store_true", help="kernels of files that launch none")
     parser.add_argument("--again", action="store_true", help="also what has a result")
     parser.add_argument("--only", help="folders whose name matches this expression")
     options = parser.parse_args()
@@ -224,7 +250,7 @@ def main() -> None:
         if kept.is_file() and not options.again:
             continue
         began = time.monotonic()
-        rows = run_folder(folder, options.work, warps, options.seconds, options.most)
+        rows = run_folder(folder, options.work, warps, options.seconds, options.most, options.without_host)
         kept.write_text(json.dumps([asdict(row) for row in rows], indent=1))
         found = Counter(row.status for row in rows)
         print(

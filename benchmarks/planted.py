@@ -173,13 +173,14 @@ def main(judge: Callable[[Mutant, Path], str] = verdict) -> None:
     parser.add_argument("--most", type=int, default=1, help="of each class in each file")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--limit", type=int, default=10**6)
+    parser.add_argument("--first", type=int, default=0, help="leave out so many of them: a long run in parts")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
     chosen = random.Random(options.seed)
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(options.jobs) as pool:
         made = planted(options.samples, Path(folder), chosen, options.most)
         chosen.shuffle(made)
-        made = made[: options.limit]
+        made = made[: options.limit][options.first :]
         found = []
         for status in pool.map(lambda mutant: judge(mutant, Path(folder)), made):
             found.append(status)

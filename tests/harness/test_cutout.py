@@ -153,3 +153,12 @@ def test_support_headers_are_included_as_they_are(tmp_path: Path) -> None:
     text = cut_out(Program(source, "k", "hip"))
     assert text is not None and f'#include "{(tmp_path / "porter" / "math.hpp").resolve()}"' in text
     assert "MAKE" not in text and "missing" not in text
+
+
+def test_types_of_the_language_come_with_what_is_cut_out(tmp_path: Path) -> None:
+    path = tmp_path / "k.cuh"
+    path.write_text("struct Other { float x; };\n__global__ void k(half* x, uint32_t n) { x[n] = x[0]; }\n")
+    cuda, hip = (cut_out(Program(path, "k", language=language)) or "" for language in ("cuda", "hip"))
+    assert "#include <cuda_fp16.h>" in cuda and "#include <cstdint>" in cuda and "bf16" not in cuda
+    assert "#include <hip/hip_fp16.h>" in hip and "cuda_fp16.h" not in hip
+    assert cuda.index("cstdint") < cuda.index("__global__")

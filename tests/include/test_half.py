@@ -135,7 +135,7 @@ def _saturated(form: Format, bits: int) -> int:
 
 
 def _rectified(form: Format, bits: int) -> int:
-    return NAN if form.is_nan(bits) else 0 if form.double(bits) < 0 else bits
+    return NAN if form.is_nan(bits) else bits if form.double(bits) > 0 else 0
 
 
 def _order(form: Format, bits: int) -> tuple[float, int]:

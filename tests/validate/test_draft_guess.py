@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from porter.validation.devices import registry
-from porter.validation.draft.guessing import GUESSES, can_be_guessed, filled, search
-from porter.validation.draft.init import Draft, draft
+from porter.validation.draft.guessing import GUESSES, can_be_guessed, filled, obstacle, search
+from porter.validation.draft.init import Draft, DraftedCase, draft
 from porter.validation.draft.trying import try_sizes
-from porter.validation.verdict.outcome import CaseResult, Status
+from porter.validation.verdict.outcome import CaseResult, SideResult, Status
 
 SOURCE = """
 template <typename T, int BLOCK> __global__ void scale(const T* in, T* out, const int* where, int rows, int cols) {
@@ -76,6 +77,59 @@ def test_an_array_grows_where_the_original_leaves_it(tmp_path: Path) -> None:
     assert "# integers are 0 and 1 only" in text
     text = going.send(_fault("access outside shared memory (LDS): at 0x0")).text()
     assert "shared = 49152" in text
+
+
+def test_an_array_whose_length_was_found_grows_too(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text("__global__ void fill(float* out, int n) { if (threadIdx.x < n) out[threadIdx.x + 9] = 1; }")
+    (part,) = draft(path, assuming=True).parts
+    known = replace(part, after=("grid = 1", "block = 64", "arguments = [", '  "out out: float32[50]",', "]"))
+    assert not known.marks and not can_be_guessed(known, "division by zero")
+    assert can_be_guessed(known, "fault: access outside every allocation: fill")
+    going = search(known)
+    next(going)
+    text = going.send(_fault("access outside every allocation: 4 bytes after the end of argument 0 (200 bytes)")).text()
+    assert '"out out: float32[100]"' in text
+    assert "# longer than what was found for it, which the original leaves" in text and "grid = 1" in text
+
+
+def test_a_guess_that_writes_nothing_is_none(tmp_path: Path) -> None:
+    going = search(drafted(tmp_path).parts[0])
+    next(going)
+    idle = SideResult("original", "ptx", 32, Status.PASSED, counters={"written_elements": 0})
+    ran = replace(_fault(""), status=Status.PASSED, sides=(idle,))
+    assert "block = 256" in going.send(ran).text()
+    wrote = replace(ran, sides=(replace(idle, counters={"written_elements": 7}),))
+    with pytest.raises(StopIteration) as ended:
+        going.send(wrote)
+    assert isinstance(ended.value.value, DraftedCase)
+
+
+def test_what_no_guess_fills_is_named(tmp_path: Path) -> None:
+    scale, _, nodes = drafted(tmp_path).parts
+    assert obstacle(scale) is None and "TODO(Node*)" in str(obstacle(nodes))
+
+
+def test_types_are_told_by_what_they_point_to(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(
+        "template <class Cell, class Key, class Op> __global__ void k(Cell* c, Key* keys, Op op) { c[0] = 1; }"
+    )
+    (part,) = draft(path, assuming=True).parts
+    assert part.kernel == "k<float, int, TODO>"
+
+
+def test_headers_above_the_source_are_found(tmp_path: Path) -> None:
+    (tmp_path / "include" / "lib" / "parts").mkdir(parents=True)
+    (tmp_path / "include" / "lib" / "types.h").write_text('#include "lib/more.h"\ntypedef double real;\n')
+    (tmp_path / "include" / "lib" / "more.h").write_text("\n")
+    path = tmp_path / "include" / "lib" / "parts" / "k.cuh"
+    path.write_text("#include <lib/types.h>\n#include <vector>\n__global__ void k(real* x) { x[0] = 1; }\n")
+    made = draft(path, assuming=True)
+    assert 'include_dirs = ["../.."]' in made.text and 'root = "../.."' in made.text
+    assert '"out x: float64[1]"' in made.text
+    path.write_text("#include <vector>\n__global__ void k(float* x) { x[0] = 1; }\n")
+    assert "root" not in draft(path, assuming=True).text
 
 
 def test_what_does_not_compile_is_left(tmp_path: Path) -> None:

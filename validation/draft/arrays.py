@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from porter.validation.draft.declarations import Function, matching
@@ -51,6 +51,8 @@ class Arrays:
     """Allocations of a flat text."""
 
     host: Host
+    passed: dict[tuple[int, str, int], Value | None] = field(default_factory=dict)
+    """How long a parameter of a function is, by its place, name and element, as its callers tell."""
 
     @cached_property
     def _allocations(self) -> tuple[_Allocation, ...]:
@@ -172,6 +174,13 @@ class Arrays:
         return self._elements(bare_pointer(text), position, size, depth + 1)
 
     def _passed(self, function: Function, name: str, size: int, depth: int) -> Value | None:
+        key = (function.start, name, size)
+        if key not in self.passed:
+            self.passed[key] = None  # functions that call each other
+            self.passed[key] = self._passed_by_callers(function, name, size, depth)
+        return self.passed[key]
+
+    def _passed_by_callers(self, function: Function, name: str, size: int, depth: int) -> Value | None:
         place = [other for _, other in function.parameters].index(name)
         for caller, given in self.host.calls(function):
             if place < len(given):

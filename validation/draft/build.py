@@ -23,6 +23,8 @@ class Build:
     defines: tuple[str, ...] = ()
     include_dirs: tuple[Path, ...] = ()
     arguments: tuple[str, ...] = ()
+    root: Path | None = None
+    """The folder that holds the source and what it includes, where that is one above it."""
 
 
 def build_of(folder: Path) -> Build:

@@ -45,15 +45,35 @@ _LONGEST = 1 << 22
 _GROWTHS = 6
 _LINE = re.compile(r'^(\s*")(\w+)( )(\w+)(: )(\w+)(\[)([^\]]*)(\].*)$')
 _PAST = re.compile(r"(\d+) bytes after the end of (?:argument )?(\w+) \((\d+) bytes\)")
-_RACE, _OUTSIDE_SHARED = "data race", "outside shared memory"
+_RACE, _OUTSIDE_SHARED, _LEFT = "data race", "outside shared memory", "access outside every allocation"
 _HOPELESS = (Status.BUILD_FAILED, Status.NOT_RUN)
+_RAN = (Status.PASSED, Status.NONDETERMINISTIC)
+_IDLE = "it ran and wrote nothing"
 Search = Generator[DraftedCase, "CaseResult | str", DraftedCase | str]
 """Yields what to run, and returns what ran, or why the first guess did not."""
 
 
-def can_be_guessed(part: DraftedCase) -> bool:
-    """Whether what is missing is a launch, lengths or directions, and no type or template argument."""
-    return bool(part.marks) and filled(part, GUESSES[0], {}) is not None
+def can_be_guessed(part: DraftedCase, reason: str = "") -> bool:
+    """Whether what is missing is a launch, lengths or directions, and no type or template argument.
+
+    Without anything missing: whether the original left an array, as `reason` says.
+    """
+    return obstacle(part) is None if part.marks else _LEFT in reason
+
+
+def obstacle(part: DraftedCase) -> str | None:
+    """The first line with something to fill in that no guess fills."""
+    for line in part.marks:
+        is_launch = line.partition(" ")[0] in ("grid", "block", "shared") and not line.startswith('"')
+        if not is_launch and (line in map(str.strip, part.before) or _array(f"  {line}", None) is None):
+            return line
+    return None
+
+
+def does_nothing(found: CaseResult) -> bool:
+    """Whether the original ran and wrote to none of its arguments: all its threads returned at once, say."""
+    counted = [side.counters["written_elements"] for side in found.sides if "written_elements" in side.counters]
+    return found.status in _RAN and bool(counted) and not any(counted)
 
 
 def with_shared(part: DraftedCase) -> DraftedCase:
@@ -74,6 +94,9 @@ def filled(part: DraftedCase, guess: Guess, lengths: Mapping[int, int]) -> Draft
         word = line.partition(" ")[0]
         place += re.match(r'  (?:"|\{)', line) is not None
         if TODO not in line:
+            if place in lengths and (made := _lengthened(line, lengths[place])) is not None:
+                lines[number] = made
+                notes.append(f"longer than what was found for it, which the original leaves: {made.strip().strip(',')}")
             continue
         if word in ("grid", "block", "shared"):
             lines[number] = _launch(line, word, guess)
@@ -114,6 +137,16 @@ def _array(line: str, length: int | None) -> str | None:
     return "".join(match.group(1, 2, 3, 4, 5, 6, 7)) + ", ".join(shown) + match[9]
 
 
+def _lengthened(line: str, length: int) -> str | None:
+    """An array with a first side that makes it so long, where its other sides are numbers."""
+    match = _LINE.match(line)
+    sides = match[8].split(", ") if match else []
+    if match is None or not all(side.isdigit() for side in sides[1:]):
+        return None
+    inner = math.prod(int(side) for side in sides[1:])
+    return "".join(match.group(1, 2, 3, 4, 5, 6, 7)) + ", ".join([str(-(-length // inner)), *sides[1:]]) + match[9]
+
+
 def _sizes(sizes: Sizes, guess: Guess) -> Sizes:
     """Integers are the guess; a float stays what it was."""
     table = tuple(v if isinstance(v, float) and v != int(v) else guess.size for v in sizes.tables[0])
@@ -123,7 +156,7 @@ def _sizes(sizes: Sizes, guess: Guess) -> Sizes:
 def search(part: DraftedCase) -> Search:
     """One guess after the other, each with arrays that grow where the original leaves them."""
     first = ""
-    for guess in GUESSES:
+    for guess in GUESSES if part.marks else GUESSES[:1]:
         lengths: dict[int, int] = {}
         quiet = unchecked = shared = False
         for _ in range(_GROWTHS + 2):
@@ -134,10 +167,10 @@ def search(part: DraftedCase) -> Search:
             made = made.quiet() if quiet else made
             made = made.unchecked("its threads write to the same places") if unchecked else made
             found = yield made
-            if isinstance(found, CaseResult) and found.status in (Status.PASSED, Status.NONDETERMINISTIC):
+            if isinstance(found, CaseResult) and found.status in _RAN and not does_nothing(found):
                 return made
             status = found.status if isinstance(found, CaseResult) else Status.NOT_RUN
-            reason = found.reason if isinstance(found, CaseResult) else found
+            reason = (found.reason or _IDLE) if isinstance(found, CaseResult) else found
             first = first or f"{status.value}: {reason}"
             if status in _HOPELESS and not isinstance(found, str):
                 return first
@@ -162,14 +195,18 @@ def _grown(part: DraftedCase, made: DraftedCase, reason: str, lengths: Mapping[i
     past = _PAST.search(reason)
     if past is None:
         return None
-    lines = [line for line in made.after if re.match(r'  (?:"|\{)', line)]
+    lines = _arrays(made)
     names = [m[4] if (m := _LINE.match(line)) else "" for line in lines]
     place = int(past[2]) if past[2].isdigit() else names.index(past[2]) if past[2] in names else -1
     if not 0 <= place < len(lines) or not (match := _LINE.match(lines[place])):
         return None
-    before = [line for line in part.after if re.match(r'  (?:"|\{)', line)]
     wanted = (int(past[1]) + int(past[3])) // max(1, bytes_of(match[6])) + 1
     longer = max(2 * int(past[3]) // max(1, bytes_of(match[6])), 1 << wanted.bit_length())
-    if TODO not in before[place] or longer > _LONGEST:
+    if longer > _LONGEST or (TODO not in _arrays(part)[place] and _lengthened(lines[place], longer) is None):
         return None
     return {**lengths, place: longer}
+
+
+def _arrays(part: DraftedCase) -> list[str]:
+    """The lines of the arguments."""
+    return [line for line in part.after if re.match(r'  (?:"|\{)', line)]

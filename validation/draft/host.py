@@ -28,6 +28,8 @@ class Host(Declarations):
     """Of the program, where its build file starts it."""
     sizes: dict[str, float | None] = field(default_factory=dict)
     """Symbols met, and the value that the program has for them."""
+    given: dict[tuple[int, str], str | None] = field(default_factory=dict)
+    """What a function's template parameter is, by its place and name, as its callers tell."""
     varying: frozenset[str] | None = None
     """Variables with a number in the source that are sizes all the same; None: all of them."""
 

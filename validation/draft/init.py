@@ -133,8 +133,9 @@ class Draft:
             f'schema = "{SCHEMA}"',
             f"source = {seen(home / self.source.name)}",
         ]
-        if folder != home.resolve():
-            lines.append(f"root = {seen(home)}")
+        root = self.build.root or home
+        if folder != root.resolve():
+            lines.append(f"root = {seen(root)}")
         if self.build.defines:
             lines.append(f"defines = [{', '.join(map(_text, self.build.defines))}]")
         if self.build.include_dirs:

@@ -37,7 +37,7 @@ def use_of(name: str, type_: str, body: str) -> Use:
         return Use("out")
     if re.search(rf"{element}\s*(?:[-+*/|&^%]|<<|>>)=|{element}\s*(?:\+\+|--)|(?:\+\+|--)\s*{element}", inside):
         return Use("inout")
-    plain = len(re.findall(rf"(?<![\w.&]){word}\s*\[", inside))
+    plain = len(re.findall(rf"(?<![\w.&])(?<!&\()(?<!& ){word}\s*\[", inside))
     if written == 0 and plain == uses > 0:
         return Use("in")
     return Use("inout", is_clear=written > 0 and plain == uses)

@@ -30,6 +30,10 @@ class Sizes:
     preferred: int
     """So many of them are for cases that nobody tries first."""
 
+    def only(self, place: int) -> Sizes:
+        """One of the tables."""
+        return Sizes(self.names, self.tables[place : place + 1], 1)
+
     def lines(self, chosen: Sequence[int] | None = None) -> list[str]:
         """The key `sweep`; none where nothing varies."""
         if not self.names:

@@ -76,7 +76,7 @@ def instances(unit: SourceText, kernel: Kernel, *, assuming: bool = False) -> It
             if name not in known and (told := _deduced(unit.host, kernel, name, given, position)) is not None:
                 known[name] = told
         open_ = [p for p in kernel.template_parameters if last_word(p) not in known and not _has_default(p)]
-        assumed = {last_word(p): value for p in open_ if (value := _assumed(p)) is not None} if assuming else {}
+        assumed = {last_word(p): value for p in open_ if (value := _assumed(p, kernel)) is not None} if assuming else {}
         key = tuple(known.get(name, "") for name in names)
         if key not in seen:
             seen.add(key)
@@ -87,15 +87,17 @@ _BLOCK_SIZE = re.compile(r"block|thread|tpb|bdim|cta", re.IGNORECASE)
 _WARP_SIZE = re.compile(r"warp", re.IGNORECASE)
 
 
-def _assumed(parameter: str) -> str | None:
+def _assumed(parameter: str, kernel: Kernel) -> str | None:
     """A type or a number that many kernels take; nothing for packs, templates and functors."""
     name = last_word(parameter)
     kind = " ".join(re.findall(r"\w+", parameter.partition("=")[0])[:-1])
     if "..." in parameter or "<" in parameter:
         return None
     if kind in ("typename", "class"):
-        if re.search(r"index|idx|int|offset|size", name, re.IGNORECASE):
+        if re.search(r"index|idx|int|offset|size|key|count", name, re.IGNORECASE):
             return "int"
+        if any(bare(one.type) == name and "*" in one.type for one in kernel.parameters):
+            return "float"
         is_type = re.fullmatch(
             r"T\d?|[A-Z]|\w*(?:scalar|real|float|data|value|elem|type|_t)\w*|T[A-Z]\w*", name, re.IGNORECASE
         )
@@ -184,13 +186,17 @@ def _from_callers(host: Host, function: Function, name: str, depth: int) -> str 
     told = host.template_argument(function, name)
     if told is not None:
         return _value(host, told[0], told[1], depth + 1)
-    for caller, given in host.calls(function):
-        for (kind, _), argument in zip(function.parameters, given, strict=False):
-            if bare(kind) == name:
-                kind_given = _type_of_argument(host, argument, caller)
-                if kind_given is not None:
-                    return kind_given
-    return None
+    key = (function.start, name)
+    if key not in host.given:
+        host.given[key] = None  # functions that call each other
+        arguments = (
+            _type_of_argument(host, argument, caller, depth + 1)
+            for caller, given in host.calls(function)
+            for (kind, _), argument in zip(function.parameters, given, strict=False)
+            if bare(kind) == name
+        )
+        host.given[key] = next((kind for kind in arguments if kind is not None), None)
+    return host.given[key]
 
 
 def _deduced(host: Host, kernel: Kernel, name: str, given: tuple[str, ...], position: int) -> str | None:

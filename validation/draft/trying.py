@@ -60,7 +60,8 @@ def try_sizes(draft: Draft, launch_seconds: float = 20.0, jobs: int = 1) -> tupl
     tried: dict[int, TriedCase] = {}
     open_cases: dict[int, tuple[int, ...]] = {}
     for number, one in enumerate(planned):
-        reason = f"to fill in: {one.case.marks[0]}" if one.case.marks else one.refused
+        open_ = guessing.obstacle(one.case) or next(iter(one.case.marks), "")
+        reason = f"to fill in: {open_}" if open_ else one.refused
         tried[number] = TriedCase(one.case, (), reason, Status.NOT_RUN)
         if one.places:
             open_cases[number] = one.places
@@ -74,13 +75,20 @@ def try_sizes(draft: Draft, launch_seconds: float = 20.0, jobs: int = 1) -> tupl
     racing = {n: open_cases[n][:_AGAIN] for n in faulty if not tried[n].chosen and _RACE in tried[n].reason}
     parts = (p.unchecked(tried[n].reason) if n in racing else p for n, p in enumerate(draft.parts))
     _try(replace(draft, parts=tuple(parts)), racing, tried, launch_seconds, jobs)
-    _guess(draft, tried, launch_seconds, jobs)
+    _guess(draft, {n: places[0] for n, places in open_cases.items()}, tried, launch_seconds, jobs)
     return tuple(tried[number] for number in range(len(draft.parts)))
 
 
-def _guess(draft: Draft, tried: dict[int, TriedCase], launch_seconds: float, jobs: int) -> None:
-    """The cases with something to fill in: guesses, all cases' next ones together, until one runs."""
-    searches = {n: guessing.search(part) for n, part in enumerate(draft.parts) if guessing.can_be_guessed(part)}
+def _guess(
+    draft: Draft, favoured: Mapping[int, int], tried: dict[int, TriedCase], launch_seconds: float, jobs: int
+) -> None:
+    """The cases with something to fill in, and those that leave an array: guesses, all cases' next ones together,
+    until one runs."""
+    searches = {
+        n: guessing.search(replace(part, sizes=part.sizes.only(favoured.get(n, 0))))
+        for n, part in enumerate(draft.parts)
+        if not tried[n].chosen and guessing.can_be_guessed(part, tried[n].reason)
+    }
     parts = {n: next(one) for n, one in searches.items()}
     while parts:
         whole = tuple(parts.get(n, part) for n, part in enumerate(draft.parts))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -23,6 +24,7 @@ _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">][^\n]*$', r
 _SOURCES = frozenset({".cu", ".cpp", ".cc", ".cxx", ".c", ".h", ".hpp", ".cuh"})
 _CALLED = re.compile(r"\b([A-Za-z_]\w*)\s*(?:<[^<>;]*>\s*)?\(")
 _MAIN = re.compile(r"\bmain\s*\(")
+_MOST_FILES, _HIGHEST = 400, 6
 _MOST = 4 << 20
 """Characters: beyond that, files beside the source are left out."""
 
@@ -65,7 +67,7 @@ def read_unit(path: Path) -> SourceText:
     except OSError as error:
         raise Unusable(f"{path}: {error.strerror}") from None
     seen = {path.resolve()}
-    build = build_of(path.parent)
+    build = _with_folders_above(path, build_of(path.parent))
     text = _flat(path, own, seen, build.include_dirs)
     named = {kernel.name for kernel in kernels_of(path, without_comments(own))}
     text, length = _without_strings(text), len(text)
@@ -75,6 +77,40 @@ def read_unit(path: Path) -> SourceText:
         found = tuple(kernel for kernel in kernels_of(path, text) if kernel.span.start < length)
     kernels = tuple(kernel for kernel in found if kernel.name in named or kernel.launches)
     return SourceText(path, Host(text + _defined(build.defines), build.arguments), kernels, build)
+
+
+def _with_folders_above(path: Path, build: Build) -> Build:
+    """With the folders above the source that its includes, and those of what they lead to, are found from."""
+    folders = list(build.include_dirs)
+    above: list[Path] = []
+    waiting, seen = [path.absolute()], {path.absolute()}
+    while waiting and len(seen) < _MOST_FILES:
+        file = waiting.pop()
+        for name in _INCLUDE.findall(read_regular(file).decode("latin-1")):
+            places = (regular_file(folder, name) for folder in (file.parent, *folders))
+            other = next(filter(None, places), None)
+            if other is None and (folder := _folder_above(path.absolute(), name)) is not None:
+                folders.append(folder)
+                above.append(folder)
+                other = regular_file(folder, name)
+            if other is not None and other not in seen:
+                seen.add(other)
+                waiting.append(other)
+    if not above:
+        return build
+    root = Path(os.path.commonpath([path.absolute().parent, *above]))
+    return replace(build, include_dirs=tuple(folders), root=root)
+
+
+def _folder_above(path: Path, name: str) -> Path | None:
+    """The nearest folder above a source, or its `include`, that an include is found from; not beyond the project."""
+    for folder in path.parents[:_HIGHEST]:
+        for place in (folder, folder / "include"):
+            if folder != path.parent and regular_file(place, name) is not None:
+                return place
+        if (folder / ".git").exists() or folder.parent == folder.parent.parent:
+            break
+    return None
 
 
 def _defined(defines: tuple[str, ...]) -> str:

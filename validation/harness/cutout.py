@@ -26,6 +26,13 @@ _ALONE = frozenset(
     f"ATen/cuda/{name}" for name in ("Atomic.cuh", "DeviceUtils.cuh", "NumericLimits.cuh", "detail/TensorInfo.cuh")
 )
 """Headers of PyTorch's for kernels that need no library of CUDA or ROCm."""
+_USUAL = (
+    (re.compile(r"u?int(?:8|16|32|64|ptr)_t"), "cstdint", "cstdint"),
+    (re.compile(r"(?:FLT|DBL)_(?:MAX|MIN|EPSILON)"), "cfloat", "cfloat"),
+    (re.compile(r"(?:U?INT|U?L?LONG|U?CHAR|U?SHRT)_(?:MAX|MIN)"), "climits", "climits"),
+    (re.compile(r"(?:__)?half2?"), "cuda_fp16.h", "hip/hip_fp16.h"),
+    (re.compile(r"(?:__)?nv_bfloat162?"), "cuda_bf16.h", "hip/hip_bf16.h"),
+)
 _CONDITIONS = {"if": 1, "ifdef": 1, "ifndef": 1, "endif": -1}
 _SYSTEM = ("/usr/include", "/usr/local/include", "/usr/include/x86_64-linux-gnu")
 
@@ -94,7 +101,16 @@ def cut_out(program: Program) -> str | None:
     macros = _macros(source)
     needed = _closure(everything, wanted, macros)
     known = _folders(program)
-    return "\n".join([*_torch_headers(source, needed, program), *_emit(source, needed, known)])
+    headers = (*_usual_headers(needed, program), *_torch_headers(source, needed, program))
+    return "\n".join([*headers, *_emit(source, needed, known)])
+
+
+def _usual_headers(needed: frozenset[Item], program: Program) -> Iterator[str]:
+    """Headers of the language for types that what is left names: a project's header may leave them to its users."""
+    mentioned = {name for item in needed for name in item.mentions}
+    for pattern, cuda, hip in _USUAL:
+        if any(map(pattern.fullmatch, mentioned)):
+            yield f"#include <{hip if program.language == 'hip' else cuda}>"
 
 
 def _torch_headers(source: _File, needed: frozenset[Item], program: Program) -> Iterator[str]:

@@ -21,6 +21,10 @@ class Suspect:
 
 SUSPECTS = (
     Suspect(("-mllvm", "-amdgpu-sdwa-peephole=0"), "the compiler's SDWA peephole changes the result"),
+    Suspect(
+        ("-mllvm", "-amdgpu-codegenprepare-disable-idiv-expansion"),
+        "the compiler divides by something small in 24 bits, though the number divided has more",
+    ),
     Suspect(("-O0",), "the compiler, or code without a defined result that optimisation brings out"),
 )
 """In the order in which they are asked: a pass that is known to be wrong in some versions before all of them."""

@@ -15,7 +15,7 @@ from porter.validation.cases import dtypes
 from porter.validation.cases.case import Case, CaseError
 from porter.validation.cases.hooks import HookFailed
 from porter.validation.cases.inputs import Filled, Trial, fill
-from porter.validation.devices.core.result import Counters, NotRun, Place
+from porter.validation.devices.core.result import NotRun, Place
 from porter.validation.devices.device import BuildFailed, Device, Launch, Loaded, Program
 from porter.validation.devices.scopes import narrower
 from porter.validation.run.blame import compiler_verdict
@@ -418,14 +418,15 @@ def _run(task: Task, side: _Side, filled: Filled, trial: Trial, say: Say) -> tup
     side.launches += len(done)
     for run in done:
         side.notes |= dict.fromkeys(run.notes)
-    counted = _counted(done[0].counters) if done else {}
+    counted = _counted(done[0]) if done else {}
     if counted.get("vector_instructions", 0) > side.counters.get("vector_instructions", 0):
         side.counters = counted
     return done
 
 
-def _counted(counters: Counters | None) -> dict[str, float]:
+def _counted(done: Done) -> dict[str, float]:
     """What a virtual device counted in one run; nothing on real ones."""
+    counters = done.counters
     if counters is None or not counters.vector_instructions:
         return {}
     return {
@@ -433,6 +434,7 @@ def _counted(counters: Counters | None) -> dict[str, float]:
         "vector_instructions": counters.vector_instructions,
         "divergent_branches": counters.divergent_branches,
         "matrix_operations": counters.matrix_operations,
+        "written_elements": done.changed,
     }
 
 

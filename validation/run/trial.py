@@ -65,6 +65,20 @@ class Done:
     again: Done | None = None
     """A second launch after it, which finds the variables as they were left."""
 
+    @property
+    def changed(self) -> int:
+        """Elements that the launch wrote, or left with another value."""
+        return sum(int(self._changed(name, output).sum()) for name, output in self.outputs.items())
+
+    def _changed(self, name: str, output: Output) -> Mask:
+        assert self.packed is not None
+        placed = self.packed.placed[name]
+        if placed.argument.kind != "inout":
+            return output.written
+        before = placed.view(content_of(self.packed.values[self.packed.position[name]]))
+        changed: Mask = dtypes.bits(np.ascontiguousarray(before)) != dtypes.bits(output.array)
+        return changed
+
 
 Say = Callable[[str, float], None]
 

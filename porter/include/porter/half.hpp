@@ -159,10 +159,10 @@ template <class T> PORTER_BOTH T saturated_half(T x) {
   if (!(value > 0)) return from_bits_16<T>(0);
   return value > 1 ? nearest<T>(1.0f) : x;
 }
-/// Negative results become 0, NaN the canonical NaN.
+/// Negative results and -0 become 0, NaN the canonical NaN.
 template <class T> PORTER_BOTH T rectified(T x) {
   if (is_nan(wide(x))) return canonical_nan<T>();
-  return wide(x) < 0 ? from_bits_16<T>(0) : x;
+  return wide(x) > 0 ? x : from_bits_16<T>(0);
 }
 /// +0 is larger than -0; of a number and a NaN it is the number.
 struct HalfMax {
@@ -221,6 +221,17 @@ template <class To> PORTER_BOTH To clamped_to(int x, int low, int high) {
   return static_cast<To>(x < low ? low : x > high ? high : x);
 }
 
+/// Towards zero, down or up.
+PORTER_BOTH __half half_directed(float x, Rounding mode) {
+  __half const near = nearest<__half>(x);
+  float const y = wide(near);
+  bool const goes_down = mode == Rounding::zero ? x > 0 : mode == Rounding::down;
+  if (is_nan(x) || y == x || (y > x) != goes_down) return near;
+  unsigned const bits = bits_16(near);
+  if ((bits & 0x7fffu) == 0u) return from_bits_16<__half>(goes_down ? 0x8001 : 1);
+  return from_bits_16<__half>(static_cast<unsigned short>((bits >> 15 != 0u) == goes_down ? bits + 1u : bits - 1u));
+}
+
 /// A whole number as a double with 53 bits that rounds as the number does.
 PORTER_BOTH double magnitude(unsigned long long x) {
   if (x >> 53 == 0ull) return static_cast<double>(x);
@@ -252,10 +263,14 @@ PORTER_BOTH float odd_from_integer(unsigned long long x) { return odd_float(magn
   PORTER_BOTH T hmul_sat(T a, T b) { return detail::saturated_half(hmul_rn(a, b)); }               \
   PORTER_BOTH T hfma_sat(T a, T b, T c) { return detail::saturated_half(detail::fused(a, b, c)); } \
   PORTER_BOTH T hfma_relu(T a, T b, T c) { return detail::rectified(detail::fused(a, b, c)); }     \
+  PORTER_BOTH bool hne(T a, T b) { return detail::compared<detail::HalfNe, false>(a, b); }         \
+  PORTER_BOTH int hisinf(T a) { return detail::infinite(a); }                                      \
   PORTER_BOTH T hmax(T a, T b) { return detail::HalfMax()(a, b); }                                 \
   PORTER_BOTH T hmin(T a, T b) { return detail::HalfMin()(a, b); }                                 \
   PORTER_BOTH T hmax_nan(T a, T b) { return detail::OrNan<detail::HalfMax>()(a, b); }              \
   PORTER_BOTH T hmin_nan(T a, T b) { return detail::OrNan<detail::HalfMin>()(a, b); }              \
+  /* HIP's of `__half` is NaN wherever it is not, in device libraries before 5.3. */               \
+  __device__ inline T hsin(T a) { return detail::nearest<T>(::sinf(detail::wide(a))); }            \
   __device__ inline T htanh(T a) { return detail::nearest<T>(::tanhf(detail::wide(a))); }          \
   __device__ inline T htanh_approx(T a) { return htanh(a); }
 
@@ -292,6 +307,12 @@ PORTER_BOTH float odd_from_integer(unsigned long long x) { return odd_float(magn
                              detail::fused(detail::high_of(a), detail::low_of(b), im));                              \
   }                                                                                                                  \
   __device__ inline P h2tanh(P a) { return detail::paired<P>(htanh(detail::low_of(a)), htanh(detail::high_of(a))); } \
+  __device__ inline P h2sin(P a) {                                                                                   \
+    return detail::paired<P>(porter::hsin(detail::low_of(a)), porter::hsin(detail::high_of(a)));                     \
+  }                                                                                                                  \
+  PORTER_BOTH P hne2(P a, P b) { return detail::ones<detail::HalfNe, false>(a, b); }                                 \
+  PORTER_BOTH bool hbne2(P a, P b) { return detail::masks<detail::HalfNe, false>(a, b) == ~0u; }                     \
+  PORTER_BOTH P hisnan2(P a) { return detail::nans(a); }                                                             \
   __device__ inline P h2tanh_approx(P a) { return h2tanh(a); }                                                       \
   PORTER_PAIR_COMPARISON(P, eq, HalfEq)                                                                              \
   PORTER_PAIR_COMPARISON(P, ne, HalfNe)                                                                              \
@@ -303,6 +324,7 @@ PORTER_BOTH float odd_from_integer(unsigned long long x) { return odd_float(magn
 // 1.0 or 0.0 per element; `_mask`: all bits or none.
 #define PORTER_PAIR_COMPARISON(P, name, C)                                                         \
   PORTER_BOTH P h##name##u2(P a, P b) { return detail::ones<detail::C, true>(a, b); }              \
+  PORTER_BOTH bool hb##name##u2(P a, P b) { return detail::masks<detail::C, true>(a, b) == ~0u; }  \
   PORTER_BOTH unsigned h##name##2_mask(P a, P b) { return detail::masks<detail::C, false>(a, b); } \
   PORTER_BOTH unsigned h##name##u2_mask(P a, P b) { return detail::masks<detail::C, true>(a, b); }
 
@@ -321,6 +343,18 @@ template <class C, bool unordered, class P> PORTER_BOTH P ones(P a, P b) {
   T const one = nearest<T>(1.0f), zero = nearest<T>(0.0f);
   return paired<P>(compared<C, unordered>(low_of(a), low_of(b)) ? one : zero,
                    compared<C, unordered>(high_of(a), high_of(b)) ? one : zero);
+}
+
+template <class P> PORTER_BOTH P nans(P pair) {
+  using T = typename Pair<P>::type;
+  T const one = nearest<T>(1.0f), zero = nearest<T>(0.0f);
+  return paired<P>(is_nan(wide(low_of(pair))) ? one : zero, is_nan(wide(high_of(pair))) ? one : zero);
+}
+/// -1 and 1 for the infinities.
+template <class T> PORTER_BOTH int infinite(T x) {
+  float const value = wide(x);
+  if (is_nan(value) || finite(value)) return 0;
+  return value < 0 ? -1 : 1;
 }
 
 }  // namespace detail
@@ -396,6 +430,19 @@ PORTER_BF16_CONVERSIONS(ru)
 #undef PORTER_BF16_CONVERSIONS
 
 #endif  // bf16
+
+// Conversions from integers. HIP's round to nearest, whatever the name says.
+#define PORTER_FROM_INTEGER(name, type, as_float)                                                                       \
+  PORTER_BOTH __half name##2half_rz(type x) { return detail::half_directed(as_float(x), detail::Rounding::zero); }      \
+  PORTER_BOTH __half name##2half_rd(type x) { return detail::half_directed(as_float(x), detail::Rounding::down); }      \
+  PORTER_BOTH __half name##2half_ru(type x) { return detail::half_directed(as_float(x), detail::Rounding::up); }
+PORTER_FROM_INTEGER(short, short, static_cast<float>)
+PORTER_FROM_INTEGER(ushort, unsigned short, static_cast<float>)
+PORTER_FROM_INTEGER(int, int, detail::odd_float)
+PORTER_FROM_INTEGER(uint, unsigned, detail::odd_float)
+PORTER_FROM_INTEGER(ll, long long, detail::odd_from_integer)
+PORTER_FROM_INTEGER(ull, unsigned long long, detail::odd_from_integer)
+#undef PORTER_FROM_INTEGER
 
 // Conversions to integers. HIP's truncate, whatever the name says, and wrap where CUDA's saturate.
 #define PORTER_TO_INTEGER(name, type)                                                                                  \
