@@ -131,6 +131,8 @@ def _qualified(unit: Named, aliases: Mapping[str, str]) -> Iterator[Use]:
         for index in unit.tokens.names[name]:
             if _is_alias_declared(unit.tokens, index) or unit.next_is(index, "##"):
                 continue  # what a macro puts together is no namespace
+            if root in _COMMON and _is_opened(unit.tokens, index):
+                continue
             use = _chain(unit, index, scope)
             if use is not None and not _is_the_same(use) and unit.is_cuda(index):
                 yield use
@@ -305,11 +307,22 @@ def _is_standard(header: str, folder: str) -> bool:
     return header.startswith(folder + "/") and "." not in header
 
 
+def _is_opened(tokens: Tokens, index: int) -> bool:
+    """`namespace cuda {`, `namespace mine::cuda {`: a namespace of the project's own."""
+    if tokens.texts[index + 1] != "{":
+        return False
+    while tokens.texts[index - 1] == "::":
+        index -= 2
+    return tokens.texts[index - 1] == "namespace"
+
+
 def _is_another_library(unit: Named, folder: str) -> bool:
-    """Whether a namespace is that of another library: `<cuda/api.hpp>` is included, and nothing of libcu++."""
+    """Whether a namespace is the project's own, or another library's: `<cuda/api.hpp>` is included, and no libcu++."""
     names = {include.name for tokens in unit.program.all_tokens for include in tokens.includes}
     if any(_is_standard(name, folder) for name in names):
         return False
+    if any(_is_opened(tokens, i) for tokens in unit.program.all_tokens for i in tokens.names.get(folder, ())):
+        return True
     return any(
         name.startswith(folder + "/") and name.endswith(".hpp") and not unit.is_project_header(name) for name in names
     )

@@ -37,10 +37,12 @@ class BuiltinRedeclared(Rule):
         tokens = unit.tokens
         for name in sorted(_VARIABLES & unit.identifiers):
             for index in tokens.names[name]:
+                if tokens.texts[index + 1] != ";":
+                    continue
                 first = index
                 while first > 0 and tokens.kinds[first - 1] == "i" and tokens.texts[first] != "extern":
                     first -= 1
-                if tokens.texts[first] != "extern" or tokens.texts[index + 1] != ";" or _is_for_editor(unit, index):
+                if tokens.texts[first] != "extern" or not unit.declares(index):  # or for an editor
                     continue
                 span = unit.span(first, index + 1)
                 after = unit.source.text.find("\n", span.end)
@@ -48,7 +50,3 @@ class BuiltinRedeclared(Rule):
                 end = after + 1 if after >= 0 and not rest.strip() else span.end
                 message = f"{name} is an object in HIP, which its header declares"
                 yield self.finding(unit, span, message, Effort.NONE, (Edit(span.start, end, ""),))
-
-
-def _is_for_editor(unit: Unit, index: int) -> bool:
-    return not unit.declares(index)

@@ -80,9 +80,10 @@ class DependentTemplate(Rule):
 
 def _in_types(tokens: Tokens) -> Iterator[int]:
     """Members with template arguments in the qualified names after `typename`, where a component before depends."""
+    parameters = _type_parameters(tokens)
     for start in tokens.names.get("typename", ()):
         index = start + 1 if tokens.texts[start + 1] != "::" else start + 2
-        depends = _is_parameter(tokens, tokens.texts[index])
+        depends = tokens.texts[index] in parameters
         while tokens.kinds[index] == "i":
             after = index + 1
             if tokens.texts[after] == "<":
@@ -98,12 +99,10 @@ def _in_types(tokens: Tokens) -> Iterator[int]:
             index = after + 1 if tokens.texts[after + 1] != "template" else after + 2
 
 
-def _is_parameter(tokens: Tokens, name: str) -> bool:
-    """Whether a name is a type parameter of some template of the file."""
-    return any(
-        tokens.texts[place - 1] in ("class", "typename") and tokens.texts[place + 1] in (",", ">", "=")
-        for place in tokens.names.get(name, ())
-    )
+def _type_parameters(tokens: Tokens) -> set[str]:
+    """The names of type parameters of the file's templates."""
+    keywords = (index for keyword in ("class", "typename") for index in tokens.names.get(keyword, ()))
+    return {tokens.texts[index + 1] for index in keywords if tokens.texts[index + 2] in (",", ">", "=")}
 
 
 def _is_call(tokens: Tokens, name: int) -> bool:
