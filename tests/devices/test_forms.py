@@ -183,6 +183,17 @@ def test_registers_by_number(device: Device) -> None:
     assert set(launch(device, body, words())) == {11 + 70 + 33}
 
 
+@pytest.mark.parametrize("half", [0, 1])
+def test_zero_in_both_halves_of_packed_floats(device: Device, half: int) -> None:
+    lines = [
+        "v_mov_b32_e32 v4, v1",
+        "v_add_f32_e32 v5, 1.0, v1",
+        "v_pk_add_f32 v[2:3], v[4:5], 0 neg_lo:[1,1] neg_hi:[1,1]",
+    ]
+    data = np.full(64, f32(2.5), np.uint32)
+    assert set(launch(device, lines, data, f"v{2 + half}")) == {f32(-2.5 - half)}
+
+
 def test_calls(device: Device) -> None:
     body = ["s_call_b64 s[10:11], there", "s_branch after", "there:", "v_add_u32_e32 v2, 5, v1", "s_setpc_b64 s[10:11]",
             "after:"]  # fmt: skip
@@ -197,6 +208,7 @@ def test_calls(device: Device) -> None:
         "v_mfma_f64_4x4x4_4b_f64 v[4:5], v[8:9], v[10:11], v[4:5] cbsz:1",
         "v_mfma_f32_16x16x1_4b_f32 v[16:31], v8, v10, v[16:31] cbsz:3",
         "v_pk_mad_u16 v4, v1, v1, v1 neg_lo:[1,0,0]",
+        "v_pk_add_f32 v[2:3], v[0:1], 1.0",
         "v_lshrrev_b32_e64 v4, v1, v1 clamp",
     ],
 )

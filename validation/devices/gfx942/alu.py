@@ -496,9 +496,10 @@ class _Packed(_Lanewise):
     def _register(self, operand: Operand, chosen: int, kind: str) -> str:
         if kind not in _HALF_KINDS:
             if operand.is_constant:
-                if chosen:
+                bits = constant_bits(operand, kind)
+                if chosen and bits:  # of 0 both halves are 0, however the hardware widens a constant
                     raise Unsupported("high half of a constant in packed f32", self.instruction)
-                return f"{constant_bits(operand, kind):#x}u"
+                return f"{bits:#x}u"
             return self.reader.word(operand, kind, chosen)
         if operand.is_constant:
             return f"{constant_bits(operand, kind) >> 16 * chosen & 0xFFFF:#x}u"
