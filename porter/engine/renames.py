@@ -51,6 +51,9 @@ class Named(Protocol):
     def is_cuda(self, index: int) -> bool:
         """Whether the identifier at a token index can be CUDA's own name."""
 
+    def is_free_of_amd(self, index: int) -> bool:
+        """Whether an identifier is neither a member nor qualified, and in no branch for AMD."""
+
     def declares(self, index: int) -> bool:
         """Whether a token is where the file declares a name."""
 
@@ -128,14 +131,27 @@ def _qualified(unit: Named, aliases: Mapping[str, str]) -> Iterator[Use]:
         root = scope.partition("::")[0]
         if root not in roots or (root in _COMMON and _is_another_library(unit, root)):
             continue
+        is_extended = name in _LIBRARIES and _includes_library(unit, name)
         for index in unit.tokens.names[name]:
             if _is_alias_declared(unit.tokens, index) or unit.next_is(index, "##"):
                 continue  # what a macro puts together is no namespace
             if root in _COMMON and _is_opened(unit.tokens, index):
                 continue
             use = _chain(unit, index, scope)
-            if use is not None and not _is_the_same(use) and unit.is_cuda(index):
+            if use is None or _is_the_same(use):
+                continue
+            if unit.is_cuda(index) or (is_extended and use.last > index and unit.is_free_of_amd(index)):
                 yield use
+
+
+_LIBRARIES = frozenset({"thrust", "cub"})
+"""Whose namespaces projects open to add to them: what the library has in there is still the library's."""
+
+
+def _includes_library(unit: Named, folder: str) -> bool:
+    """Whether headers of a library are included that the project does not have itself."""
+    names = {include.name for tokens in unit.program.all_tokens for include in tokens.includes}
+    return any(name.startswith(folder + "/") and not unit.is_project_header(name) for name in names)
 
 
 def _is_the_same(use: Use) -> bool:

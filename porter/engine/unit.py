@@ -220,6 +220,10 @@ class Unit:
             return False
         return not (before == "::" and index > 1 and self._is_scope(index - 2)) or self._is_enumerator(index)
 
+    def is_free_of_amd(self, index: int) -> bool:
+        """Whether an identifier is neither a member nor qualified by another scope, and in no branch for AMD."""
+        return self.is_free(index) and not self.dialects.is_hip(self.tokens.starts[index])
+
     def _is_enumerator(self, index: int) -> bool:
         """Whether `cudaError::` or the like stands before a token: an enumerator of CUDA's, with its type."""
         row, scope = self.names.get(self.tokens.texts[index]), self.names.get(self.tokens.texts[index - 2])

@@ -28,6 +28,11 @@ class RenamedName(Rule):
         ),
         fixes("using Sum = cub::BlockReduce<int, 128>;", "using Sum = hipcub::BlockReduce<int, 128>;"),
         fixes("namespace my_cub = cub;", "namespace my_cub = hipcub;"),
+        fixes(
+            "#include <thrust/sort.h>\nnamespace thrust { struct mine; }\nvoid f(thrust::cuda::tag, thrust::mine);",
+            "#include <thrust/sort.h>\nnamespace thrust { struct mine; }\nvoid f(thrust::hip::tag, thrust::mine);",
+        ),
+        clean("#include <thrust/sort.h>\nnamespace a { namespace thrust { int cuda; } }\nint b = a::thrust::cuda;"),
         clean("struct Pool { void *cudaMalloc(int); }; void f(Pool &p) { p.cudaMalloc(4); }"),
         fixes("void f(cudaStream_t s);", "void f(hipStream_t s);", path="a.hip"),
         fixes(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from porter.cpp.prescan import scan
+from porter.engine.file import Context, port
+from porter.engine.registry import all_rules
 from porter.engine.support import load_support
 from porter.engine.unit import Unit
 from porter.model import Settings
@@ -77,3 +79,18 @@ def test_own_names_of_a_file(text: str, own: bool) -> None:
 def test_header_of_the_project(path: str, headers: set[str], expected: bool) -> None:
     unit = Unit(SourceFile(path, b""), Settings(), load_names(None, {}), load_support(None), headers=frozenset(headers))
     assert unit.is_project_header("cuda.h") == expected
+
+
+@pytest.mark.parametrize(
+    ("includes", "wanted"),
+    [("#include <thrust/sort.h>\n", "hip"), ('#include "thrust/own.h"\n', "cuda"), ("", "cuda")],
+)
+def test_a_project_that_adds_to_a_librarys_namespace(includes: str, wanted: str) -> None:
+    """What Thrust has in there is Thrust's where its headers are included; a project that is Thrust has its own."""
+    mine = "namespace thrust { struct mine; }\n"
+    text = f"{includes}{mine}void f(thrust::cuda::tag, thrust::mine, a::thrust::cuda::b);\n"
+    own = (frozenset({"thrust"}), frozenset({"thrust/own.h"}))
+    context = Context(Settings(), load_names(None, {}), load_support(None), all_rules(), *own)
+    done = port(SourceFile("a.cu", text.encode()), context, "a.hip").data.decode()
+    assert f"f(thrust::{wanted}::tag, thrust::mine, a::thrust::cuda::b)" in done
+    assert mine in done
