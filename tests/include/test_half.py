@@ -427,6 +427,7 @@ def test_rows_name_functions_of_the_header() -> None:
         name = ours.removeprefix("porter::")
         stem, _, mode = name.rpartition("_")
         whole = re.sub(r"^half2(?:u?short|u?int|u?ll)_", "half2##name##_", name)
-        generic = [f" {name}(", f" {stem}_{modes.get(mode)}(", f" {whole}("]
+        half = re.sub(r"^(?:u?short|u?int|u?ll)2half_", "name##2half_", name)
+        generic = [f" {name}(", f" {stem}_{modes.get(mode)}(", f" {whole}(", f" {half}("]
         parts = [name.replace(x, "##name##") for x in ("eq", "ne", "lt", "le", "gt", "ge")]
         assert any(itertools.chain((form in text for form in generic), (f" {p}(" in text for p in parts))), name

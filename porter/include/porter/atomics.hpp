@@ -8,10 +8,12 @@
 
 #include <hip/hip_fp16.h>
 #include <hip/hip_runtime.h>
+#if __has_include(<hip/hip_bf16.h>)
 #if __has_include("bf16.hpp")
 #include "bf16.hpp"
-#elif __has_include(<hip/hip_bf16.h>)
+#else
 #include <hip/hip_bf16.h>
+#endif
 #endif
 
 #define PORTER_ATOMIC template <class T> __device__ inline

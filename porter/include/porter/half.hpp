@@ -9,11 +9,12 @@
 
 #include <hip/hip_fp16.h>
 #include <hip/hip_runtime.h>
+#if __has_include(<hip/hip_bf16.h>)
 #if __has_include("bf16.hpp")
 #include "bf16.hpp"
-#define PORTER_HAS_BF16 1
-#elif __has_include(<hip/hip_bf16.h>)
+#else
 #include <hip/hip_bf16.h>
+#endif
 #define PORTER_HAS_BF16 1
 #endif
 

@@ -15,11 +15,12 @@
 
 #if defined(__HIP__) || defined(__HIPCC__)
 
+#if __has_include(<hip/hip_bf16.h>)
 #if __has_include("bf16.hpp")
 #include "bf16.hpp"
-#define PORTER_WMMA_BF16 1
-#elif __has_include(<hip/hip_bf16.h>)
+#else
 #include <hip/hip_bf16.h>
+#endif
 #define PORTER_WMMA_BF16 1
 #endif
 
