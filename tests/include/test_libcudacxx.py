@@ -47,6 +47,30 @@ __global__ void k(on_device<int> *i, on_device<unsigned long long> *u, on_device
 }
 """
 
+LARGE = """
+#include <cuda/atomic>
+struct Row { unsigned long long sum; int count, largest; float half[3]; };
+using Large = cuda::atomic<Row, cuda::thread_scope_device>;
+__global__ void k(Large *row, int *odd) {
+  __shared__ cuda::atomic<Row, cuda::thread_scope_block> mine;
+  if (threadIdx.x == 0) new (&mine) cuda::atomic<Row, cuda::thread_scope_block>(Row{});
+  __syncthreads();
+  int const i = threadIdx.x;
+  Row known = mine;
+  for (Row next; !mine.compare_exchange_weak(known, next);) {
+    next = Row{known.sum + i, known.count + 1, i > known.largest ? i : known.largest, {0.5f * known.count, 0, 0}};
+  }
+  __syncthreads();
+  Row add = mine.load(), seen = row->load(cuda::memory_order_acquire);
+  if (i < 70) {
+    do {
+      known = Row{seen.sum + add.sum, seen.count + add.count, add.largest, {seen.half[0] + add.half[0], 1.0f, 2.0f}};
+    } while (!row->compare_exchange_strong(seen, known, cuda::memory_order_acq_rel));
+  }
+  if (sizeof(Row) == sizeof(Large) || row->is_lock_free()) odd[0] = 1;
+}
+"""
+
 BARRIER = """
 #include <cuda/barrier>
 #include <cooperative_groups.h>
@@ -165,6 +189,15 @@ def test_atomics() -> None:
     assert bits.tolist() == [0xFFFFFFFF, 0]
     assert pair.tolist() == [768, -768]
     assert small.tolist() == [192] * 4
+
+
+def test_what_is_larger_than_the_hardwares_atomics() -> None:
+    """Read, change and write by a lock: nothing is lost, within a wavefront, a block and a grid."""
+    row, odd = run(LARGE, 3, [np.zeros(12, np.uint32), np.zeros(1, np.int32)])
+    assert row[:2].view(np.uint64).tolist() == [3 * 70 * 255 * 128]
+    assert row[2:4].tolist() == [3 * 70 * 256, 255]
+    assert row[4:7].view(np.float32).tolist() == [3 * 70 * 0.5 * 255, 1.0, 2.0]
+    assert odd.tolist() == [0]
 
 
 def test_barrier() -> None:

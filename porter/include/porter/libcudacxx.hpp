@@ -233,17 +233,111 @@ template <class Self, class T, thread_scope scope> class Operations {
   PORTER_CU T operator^=(plain<T> v) const { return static_cast<T>(fetch_xor(v) ^ v); }
 };
 
-}  // namespace detail
-
-template <class T, thread_scope scope = thread_scope_system>
-class atomic : public detail::Operations<atomic<T, scope>, T, scope> {
-  template <class, class, thread_scope> friend class detail::Operations;
+/// An object that the hardware changes at once.
+template <class T, thread_scope scope> class Whole : public Operations<Whole<T, scope>, T, scope> {
+  template <class, class, thread_scope> friend class Operations;
   alignas(sizeof(T)) T value_;
   PORTER_CU T const* place() const { return &value_; }
 
  public:
+  Whole() = default;
+  __host__ __device__ constexpr Whole(T v) : value_(v) {}
+};
+
+/// An object that it does not: with a lock of its own, as libcu++ has it.
+template <class T, thread_scope scope> class Locked {
+  static_assert(__is_trivially_copyable(T), "what is atomic is copied byte by byte");
+  struct Bytes {
+    unsigned char at[sizeof(T)];
+  };
+  T value_;
+  mutable unsigned lock_;
+
+  template <class Change> PORTER_CU void changed(Change change) const {
+    unsigned open = 0;
+    while (!detail::compare_exchange<scope>(&lock_, &open, 1u, memory_order_acquire, memory_order_relaxed)) {
+      open = 0;
+      pause();
+    }
+    change(const_cast<T&>(value_));
+    detail::store<scope>(&lock_, 0u, memory_order_release);
+  }
+  // Lane by lane: one that waited for another lane of its wavefront could wait for ever.
+  template <class Change> PORTER_CU void alone(Change change) const {
+#if defined(__HIP_DEVICE_COMPILE__) && __HIP_DEVICE_COMPILE__
+    for (unsigned long long left = __ballot(1); left; left &= left - 1) {
+      if (static_cast<int>(__lane_id()) == __builtin_ctzll(left)) changed(change);
+    }
+#else
+    changed(change);
+#endif
+  }
+  static PORTER_CU Bytes bytes_of(T const& v) { return __builtin_bit_cast(Bytes, v); }
+
+ public:
+  using value_type = T;
+  Locked() = default;
+  __host__ __device__ constexpr Locked(T v) : value_(v), lock_(0) {}
+
+  PORTER_CU T load(memory_order = memory_order_seq_cst) const {
+    Bytes seen;
+    alone([&seen](T& now) { seen = bytes_of(now); });
+    return __builtin_bit_cast(T, seen);
+  }
+  PORTER_CU void store(T v, memory_order = memory_order_seq_cst) const {
+    alone([&v](T& now) { now = v; });
+  }
+  PORTER_CU T exchange(T v, memory_order = memory_order_seq_cst) const {
+    Bytes old;
+    alone([&old, &v](T& now) {
+      old = bytes_of(now);
+      now = v;
+    });
+    return __builtin_bit_cast(T, old);
+  }
+  PORTER_CU bool compare_exchange_strong(T& expected, T v, memory_order, memory_order) const {
+    Bytes const wanted = bytes_of(expected);
+    Bytes seen;
+    bool same = true;
+    alone([&](T& now) {
+      seen = bytes_of(now);
+      for (size_t i = 0; i < sizeof(T); ++i) same = same && seen.at[i] == wanted.at[i];
+      if (same) now = v;
+    });
+    if (!same) expected = __builtin_bit_cast(T, seen);
+    return same;
+  }
+  PORTER_CU bool compare_exchange_strong(T& expected, T v, memory_order order = memory_order_seq_cst) const {
+    return compare_exchange_strong(expected, v, order, order);
+  }
+  PORTER_CU bool compare_exchange_weak(T& expected, T v, memory_order done, memory_order failed) const {
+    return compare_exchange_strong(expected, v, done, failed);
+  }
+  PORTER_CU bool compare_exchange_weak(T& expected, T v, memory_order order = memory_order_seq_cst) const {
+    return compare_exchange_strong(expected, v, order, order);
+  }
+  PORTER_CU bool is_lock_free() const { return false; }
+  static constexpr bool is_always_lock_free = false;
+  PORTER_CU operator T() const { return load(); }
+};
+
+template <bool whole, class T, thread_scope scope> struct atomic_base {
+  using type = Whole<T, scope>;
+};
+template <class T, thread_scope scope> struct atomic_base<false, T, scope> {
+  using type = Locked<T, scope>;
+};
+template <class T> constexpr bool is_whole = sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8;
+
+}  // namespace detail
+
+template <class T, thread_scope scope = thread_scope_system>
+class atomic : public detail::atomic_base<detail::is_whole<T>, T, scope>::type {
+  using Base = typename detail::atomic_base<detail::is_whole<T>, T, scope>::type;
+
+ public:
   atomic() = default;
-  __host__ __device__ constexpr atomic(T v) : value_(v) {}
+  __host__ __device__ constexpr atomic(T v) : Base(v) {}
   atomic(atomic const&) = delete;
   atomic& operator=(atomic const&) = delete;
   PORTER_CU T operator=(T v) {
