@@ -24,6 +24,10 @@ class NameBesideStd(Rule):
             "using namespace std;\ntypedef float real;\n__device__ real f(real x) { return (real)2 * x; }",
             "using namespace std;\ntypedef float real;\n__device__ ::real f(::real x) { return (::real)2 * x; }",
         ),
+        fixes(
+            "using namespace std;\ntypedef float real;\nfloat f(bool b, vector<real> x) { return b?1:real(2); }",
+            "using namespace std;\ntypedef float real;\nfloat f(bool b, vector<::real> x) { return b?1: ::real(2); }",
+        ),
         clean("typedef float real;\n__device__ real f(real x) { return x; }"),
         clean("using namespace std;\n__device__ float f(float real) { return real; }"),
         clean("using namespace std;\nstruct S { typedef float real; real x; };"),
@@ -41,7 +45,8 @@ class NameBesideStd(Rule):
                     continue
                 start = unit.tokens.starts[index]
                 message = f"{name} is ambiguous where HIP's header brings <complex> and std is open"
-                yield self.finding(unit, unit.span(index), message, Effort.NONE, (Edit(start, start, "::"),))
+                scope = " ::" if unit.source.text[start - 1 : start] == ":" else "::"
+                yield self.finding(unit, unit.span(index), message, Effort.NONE, (Edit(start, start, scope),))
 
 
 def _is_own_type(unit: Unit, name: str) -> bool:

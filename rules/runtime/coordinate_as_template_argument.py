@@ -76,6 +76,8 @@ def _is_deduced_argument(unit: Unit, index: int) -> bool:
     if callee is None or tokens.texts[callee - 1] in (".", "->"):
         return False
     name = tokens.texts[callee]
+    if name == "unsigned":
+        return False
     if tokens.texts[callee - 1] == "::":
         return tokens.texts[callee - 2] in _DEDUCING_SCOPES or _is_template(unit, name)
     return name in _DEDUCING or name in unit.support.names or _is_template(unit, name)
