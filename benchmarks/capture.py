@@ -127,15 +127,16 @@ class Compared:
 
 def compare(one: Capture, other: Capture) -> list[Compared]:
     """What both have, in the first one's order."""
-    theirs: dict[tuple[str, str], dict[int, Words]] = {}
-    for record in other.records:
-        theirs.setdefault((record.name, record.kind), {}).update(record.units())
-    mine: dict[tuple[str, str], dict[int, Words]] = {}
-    types: dict[tuple[str, str], str] = {}
-    for record in one.records:
-        mine.setdefault((record.name, record.kind), {}).update(record.units())
-        types[record.name, record.kind] = record.type
-    return [_compared(key, types[key], units, theirs[key]) for key, units in mine.items() if key in theirs]
+    theirs = _units(other)
+    types = {(record.name, record.kind): record.type for record in one.records}
+    return [_compared(key, types[key], units, theirs[key]) for key, units in _units(one).items() if key in theirs]
+
+
+def _units(capture: Capture) -> dict[tuple[str, str], dict[int, Words]]:
+    found: dict[tuple[str, str], dict[int, Words]] = {}
+    for record in capture.records:
+        found.setdefault((record.name, record.kind), {}).update(record.units())
+    return found
 
 
 def _compared(key: tuple[str, str], kind: str, mine: Mapping[int, Words], theirs: Mapping[int, Words]) -> Compared:
@@ -167,15 +168,10 @@ def distance(kind: str, a: Words, b: Words) -> int | None:
     """The most units in the last place between finite floats of both; None where there are none."""
     if kind not in ("f16", "f32", "f64"):
         return None
-    if kind == "f64":
-        left, right = (np.ascontiguousarray(w).view(np.float64) for w in (a, b))
-        ordered = [w.view(np.int64).astype(object) for w in (left, right)]
-        signs = 1 << 63
-    else:
-        bits = np.uint16 if kind == "f16" else np.uint32
-        left, right = (w.astype(bits).view(kind.replace("f", "float")) for w in (a, b))
-        ordered = [w.view(f"i{w.itemsize}").astype(object) for w in (left, right)]
-        signs = 1 << (8 * left.itemsize - 1)
+    held = np.uint16 if kind == "f16" else np.uint32  # a word each, or two of a double
+    left, right = (w.astype(held).view(kind.replace("f", "float")) for w in (a, b))
+    ordered = [w.view(f"i{w.itemsize}").astype(object) for w in (left, right)]
+    signs = 1 << (8 * left.itemsize - 1)
     finite = np.isfinite(left) & np.isfinite(right)
     steps = [np.where(o < 0, -signs - o, o)[finite] for o in ordered]
     return int(abs(steps[0] - steps[1]).max()) if finite.any() else None

@@ -94,7 +94,7 @@ def tried(python: str, wheel: Path, folder: Path, *, user: bool, only: str) -> i
             f"{version}, {name}: {answer.returncode} {'as it should be' if fine else 'WRONG: ' + text[-600:]}",
             flush=True,
         )
-    if (written := installed(place) - before) or (before - installed(place)):
+    if written := installed(place) ^ before:
         print(f"{version}: WRONG: written into the installation: {sorted(written)[:5]}", flush=True)
         wrong += 1
     return wrong

@@ -5,33 +5,21 @@
 #define RUNTIME(name) cuda##name
 #include "../capture_gfx942/device.hpp"
 
-#define UNARY(name, text)                                                                   \
+// One operand of 32 bits: `code` makes %0, of a type, of %1.
+#define OF_ONE(name, text, type, result, code, operand)                                     \
   struct name {                                                                             \
     static constexpr const char* said = text;                                               \
     static __device__ uint32_t of(uint32_t x) {                                             \
-      uint32_t y;                                                                           \
-      asm volatile("{.reg .f32 a, b; mov.b32 a, %1; " text " b, a; mov.b32 %0, b;}" : "=r"(y) : "r"(x)); \
+      type y;                                                                               \
+      asm volatile(code : result(y) : operand);                                             \
       return y;                                                                             \
     }                                                                                       \
   };
-#define TO_INTEGER(name, text)                                                              \
-  struct name {                                                                             \
-    static constexpr const char* said = text;                                               \
-    static __device__ uint32_t of(uint32_t x) {                                             \
-      uint32_t y;                                                                           \
-      asm volatile("{.reg .f32 a; mov.b32 a, %1; " text " %0, a;}" : "=r"(y) : "r"(x));      \
-      return y;                                                                             \
-    }                                                                                       \
-  };
-#define HALF(name, text)                                                                    \
-  struct name {                                                                             \
-    static constexpr const char* said = text;                                               \
-    static __device__ uint32_t of(uint32_t x) {                                             \
-      uint16_t y;                                                                           \
-      asm volatile(text " %0, %1;" : "=h"(y) : "h"(static_cast<uint16_t>(x)));              \
-      return y;                                                                             \
-    }                                                                                       \
-  };
+#define UNARY(name, text) \
+  OF_ONE(name, text, uint32_t, "=r", "{.reg .f32 a, b; mov.b32 a, %1; " text " b, a; mov.b32 %0, b;}", "r"(x))
+#define TO_WORD(name, text) OF_ONE(name, text, uint32_t, "=r", "{.reg .f32 a; mov.b32 a, %1; " text " %0, a;}", "r"(x))
+#define TO_16_BITS(name, text) OF_ONE(name, text, uint16_t, "=h", "{.reg .f32 a; mov.b32 a, %1; " text " %0, a;}", "r"(x))
+#define HALF(name, text) OF_ONE(name, text, uint16_t, "=h", text " %0, %1;", "h"(static_cast<uint16_t>(x)))
 
 UNARY(Exp2, "ex2.approx.f32")
 UNARY(Log2, "lg2.approx.f32")
@@ -46,28 +34,13 @@ UNARY(Log2Flushed, "lg2.approx.ftz.f32")
 UNARY(ReciprocalFlushed, "rcp.approx.ftz.f32")
 UNARY(RsqrtFlushed, "rsqrt.approx.ftz.f32")
 UNARY(SqrtFlushed, "sqrt.approx.ftz.f32")
-TO_INTEGER(ToInt, "cvt.rni.s32.f32")
-TO_INTEGER(ToUnsigned, "cvt.rzi.u32.f32")
-TO_INTEGER(ToTf32, "cvt.rna.tf32.f32")
+TO_WORD(ToInt, "cvt.rni.s32.f32")
+TO_WORD(ToUnsigned, "cvt.rzi.u32.f32")
+TO_WORD(ToTf32, "cvt.rna.tf32.f32")
 HALF(Exp2Half, "ex2.approx.f16")
 HALF(TanhHalf, "tanh.approx.f16")
-
-struct ToHalf {
-  static constexpr const char* said = "cvt.rn.f16.f32";
-  static __device__ uint32_t of(uint32_t x) {
-    uint16_t y;
-    asm volatile("{.reg .f32 a; mov.b32 a, %1; cvt.rn.f16.f32 %0, a;}" : "=h"(y) : "r"(x));
-    return y;
-  }
-};
-struct ToBfloat16 {
-  static constexpr const char* said = "cvt.rn.bf16.f32";
-  static __device__ uint32_t of(uint32_t x) {
-    uint16_t y;
-    asm volatile("{.reg .f32 a; mov.b32 a, %1; cvt.rn.bf16.f32 %0, a;}" : "=h"(y) : "r"(x));
-    return y;
-  }
-};
+TO_16_BITS(ToHalf, "cvt.rn.f16.f32")
+TO_16_BITS(ToBfloat16, "cvt.rn.bf16.f32")
 
 ROWS(binary_f32, 6)
   const float a = f32(row, 0), b = f32(row, 1), c = f32(row, 2);

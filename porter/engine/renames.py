@@ -150,8 +150,12 @@ _LIBRARIES = frozenset({"thrust", "cub"})
 
 def _includes_library(unit: Named, folder: str) -> bool:
     """Whether headers of a library are included that the project does not have itself."""
-    names = {include.name for tokens in unit.program.all_tokens for include in tokens.includes}
-    return any(name.startswith(folder + "/") and not unit.is_project_header(name) for name in names)
+    return any(name.startswith(folder + "/") and not unit.is_project_header(name) for name in _included(unit))
+
+
+def _included(unit: Named) -> set[str]:
+    """The names of all headers that the file and the project's headers include."""
+    return {include.name for tokens in unit.program.all_tokens for include in tokens.includes}
 
 
 def _is_the_same(use: Use) -> bool:
@@ -334,7 +338,7 @@ def _is_opened(tokens: Tokens, index: int) -> bool:
 
 def _is_another_library(unit: Named, folder: str) -> bool:
     """Whether a namespace is the project's own, or another library's: `<cuda/api.hpp>` is included, and no libcu++."""
-    names = {include.name for tokens in unit.program.all_tokens for include in tokens.includes}
+    names = _included(unit)
     if any(_is_standard(name, folder) for name in names):
         return False
     if any(_is_opened(tokens, i) for tokens in unit.program.all_tokens for i in tokens.names.get(folder, ())):

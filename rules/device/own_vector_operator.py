@@ -159,7 +159,7 @@ def _texts_of_macro(unit: Unit, name: str) -> Iterator[frozenset[str]]:
     for tokens in unit.program.all_tokens:
         for index in tokens.names.get(name, ()):
             directive = tokens.directive_of(index)
-            if directive is not None and directive.name == "define" and directive.first == index:
+            if directive is not None and tokens.defines(index):
                 yield frozenset(tokens.texts[index + 1 : directive.last])
 
 

@@ -54,7 +54,7 @@ def _is_own_type(unit: Unit, name: str) -> bool:
     for tokens in unit.program.all_tokens:
         for index in tokens.names.get(name, ()):
             if _is_type_declared(tokens.texts, index):
-                return "{" not in tokens.texts[:index] or _depth(tokens.texts, index) == 0
+                return next(tokens.braces_around(index), None) is None
     return False
 
 
@@ -65,10 +65,6 @@ def _is_type_declared(texts: list[str], index: int) -> bool:
     while first > 0 and texts[first - 1] not in (";", "{", "}") and index - first < 8:
         first -= 1
     return texts[index + 1] == ";" and texts[first] == "typedef"
-
-
-def _depth(texts: list[str], index: int) -> int:
-    return texts[:index].count("{") - texts[:index].count("}")
 
 
 def _opens_std(unit: Unit) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -18,14 +18,12 @@ from porter.validation.toolchain import nvcc
 from porter.validation.toolchain.clang import Assembled, assemble
 
 from porter.engine.context import parser_for
-from porter.engine.file import Context, port
-from porter.engine.registry import all_rules
-from porter.engine.support import include_folder, load_support
-from porter.model import Settings
-from porter.names.table import load_names
+from porter.engine.file import port
+from porter.engine.support import include_folder
 from porter.source import SourceFile
 from tests.random_warps.kernels import PRELUDE, Kernel
 from tests.random_warps.machine import ACCUMULATORS
+from tests.warp.execution import context
 
 SIDES = ("original", "preserve", "native")
 
@@ -70,8 +68,7 @@ def _typed(kernel: Kernel) -> str:
 def ported(text: str, warp: str) -> str:
     """porter's port of a source."""
     parser = parser_for(Path("/nonexistent"), (), ())
-    context = Context(Settings(warp=warp), load_names(None, {}), load_support(None), all_rules(), parse=parser)
-    done = port(SourceFile("kernels.cu", text.encode()), context, "kernels.cu")
+    done = port(SourceFile("kernels.cu", text.encode()), replace(context(warp), parse=parser), "kernels.cu")
     failed = [finding for finding in done.findings if finding.code == "E005"]
     if failed:
         raise Broken(failed[0].message)

@@ -46,6 +46,11 @@ class Compared:
         return f"{times}, {self.direction} time (beyond x/÷ {self.needed:.2f}){doubt}"
 
 
+def is_within(measured: float, estimate: float, band: float) -> bool:
+    """Whether a time lies in the band of an estimate."""
+    return 1 / band <= measured / estimate <= band
+
+
 def needed(before: Time, after: Time) -> float:
     """How far apart two estimates of one kernel have to be.
 

@@ -16,6 +16,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from porter.validation.estimate.compare import is_within
+
 from porter.errors import Unusable
 from porter.system.reading import LARGEST_DOCUMENT
 
@@ -177,7 +179,7 @@ class Beside:
         """Whether the median time lies in the estimate's band; None without times."""
         if self.measured.nanoseconds is None:
             return None
-        return 1 / self.band <= self.measured.nanoseconds[0] / self.estimate <= self.band
+        return is_within(self.measured.nanoseconds[0], self.estimate, self.band)
 
 
 class Counted(NamedTuple):

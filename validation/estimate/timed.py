@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from porter.validation.estimate.bench import EstimateReport
+from porter.validation.estimate.compare import is_within
 from porter.validation.estimate.report import estimate_json, estimate_text, shown_time
 from porter.validation.run.bench import BenchReport
 from porter.validation.verdict.bench_report import bench_json, bench_text
@@ -39,7 +40,7 @@ class Timed:
     @property
     def is_within(self) -> bool | None:
         """Whether the measured time lies in the estimate's band; None of another GPU."""
-        return 1 / self.band <= self.ratio <= self.band if self.same_chip else None
+        return is_within(self.measured, self.estimate, self.band) if self.same_chip else None
 
 
 def timed(measured: BenchReport, estimated: EstimateReport) -> Iterator[Timed]:

@@ -166,24 +166,13 @@ static int add_module(const char *call, void **into, const void *image) {
     if (module_load(m) < 0) return fail(call, NO_IMAGE, "%s", m->reason);
     return *into = m, OK;
 }
-static void *whole_file(const char *path, size_t *size) {
-    FILE *file = fopen(path, "rb");
-    if (!file) return NULL;
-    fseek(file, 0, SEEK_END);
-    *size = (size_t)ftell(file);
-    rewind(file);
-    char *data = calloc(1, *size + 32); /* PTX ends with a zero */
-    if (fread(data, 1, *size, file) != *size) free(data), data = NULL;
-    fclose(file);
-    return data;
-}
 int cuModuleLoadData(void **into, const void *image) { BEGIN; return add_module("cuModuleLoadData", into, image); }
 int cuModuleLoadDataEx(void **into, const void *image, unsigned count, int *options, void **values) { (void)count, (void)options, (void)values; BEGIN; return add_module("cuModuleLoadDataEx", into, image); }
 int cuModuleLoadFatBinary(void **into, const void *image) { BEGIN; return add_module("cuModuleLoadFatBinary", into, image); }
 int cuModuleLoad(void **into, const char *path) {
     size_t size;
     BEGIN;
-    void *data = whole_file(path, &size);
+    void *data = read_whole(path, &size);
     return data ? add_module("cuModuleLoad", into, data) : fail("cuModuleLoad", NOT_FOUND_FILE, "%s", path);
 }
 int cuModuleUnload(void *module) { (void)module; SYNCHRONISED; return OK; }
@@ -262,7 +251,7 @@ int cuLinkAddFile_v2(void *link, int kind, const char *path, unsigned count, int
     (void)kind, (void)count, (void)options, (void)values;
     size_t size;
     BEGIN;
-    void *data = whole_file(path, &size);
+    void *data = read_whole(path, &size);
     return data ? add_to("cuLinkAddFile", link, data, size) : fail("cuLinkAddFile", NOT_FOUND_FILE, "%s", path);
 }
 int cuLinkComplete(void *link, void **into, size_t *size) { return *into = &((Link *)link)->made, size ? (*size = sizeof(Linked), OK) : OK; }

@@ -42,11 +42,12 @@ static uint64_t name_hash(const char *name) { /* FNV-1a, as in store.py */
     return hash;
 }
 
+enum { ROOM_BEHIND = 32 }; /* zeros: a text ends, and who looks for a head may look beyond a short file */
 char *read_whole(const char *path, size_t *size) {
     int file = open(path, O_RDONLY | O_CLOEXEC);
     struct stat found;
     if (file < 0) return NULL;
-    char *text = fstat(file, &found) ? NULL : malloc((size_t)found.st_size + 1);
+    char *text = fstat(file, &found) ? NULL : calloc(1, (size_t)found.st_size + ROOM_BEHIND);
     size_t have = 0;
     while (text && have < (size_t)found.st_size) {
         ssize_t got = read(file, text + have, (size_t)found.st_size - have);
@@ -55,7 +56,6 @@ char *read_whole(const char *path, size_t *size) {
     }
     close(file);
     if (!text || have != (size_t)found.st_size) return free(text), NULL;
-    text[have] = 0;
     if (size) *size = have;
     return text;
 }
