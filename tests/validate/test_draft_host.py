@@ -257,3 +257,26 @@ def test_what_a_counter_gives_out_has_no_order_and_no_length(write: str, tmp_pat
         f"__global__ void push(int *out, int *count, int n) {{ int i = threadIdx.x; if (i < n) {{ {write} }} }}"
     )
     assert "{any_order, partial}" in draft(source).text
+
+
+def test_lengths_of_callers_bring_their_sizes(tmp_path: Path) -> None:
+    """What a length of a caller is made of is a symbol of the case, for every kernel."""
+    source = tmp_path / "k.cu"
+    source.write_text(
+        """
+        __global__ void one(float* x, int c) { x[threadIdx.x] = c; }
+        __global__ void two(float* x, int c) { x[threadIdx.x] = c; }
+        void first(float* d, int c) { one<<<1, 32>>>(d, c); }
+        void second(float* d, int c) { two<<<1, 32>>>(d, c); }
+        int main(int argc, char** argv) {
+          int rows = 8, steps = atoi(argv[1]), c = atoi(argv[2]);
+          float* d;
+          cudaMalloc(&d, rows * steps * c * sizeof(float));
+          first(d, c);
+          second(d, c);
+        }
+        """
+    )
+    path = tmp_path / "k.case.toml"
+    path.write_text(draft(source).text)
+    assert [set(dict(case.sweep[0])) for case in load_cases(path)] == [{"steps", "c"}, {"steps", "c"}]

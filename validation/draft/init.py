@@ -33,7 +33,9 @@ _FEW_TERMS = 4
 """Of products that are added up without a loop: they may cancel."""
 _TERMS = 64
 """Added up in a loop that does not tell how far it runs."""
-_QUIET = re.compile(r'(  "(?:in|inout) \w+: u?int\d+\[[^\]]*\])(?: = (?:integers\(0, .*\)|arange))?(",)$', re.MULTILINE)
+_QUIET = re.compile(
+    r'(  "(?:in|inout) \w+: (?:u?int\d+|\([^)]*\))\[[^\]]*\])(?: = (?:integers\(0, .*\)|arange))?(",)$', re.MULTILINE
+)
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _FEWEST = 257
 _ROOMIER = (8, 32, 100, 1 << 16)
@@ -209,11 +211,13 @@ class _Case:
         kernel, launch, host = self.instance.kernel, self.instance.launch, self.unit.host
         self.notes += [f"{name}: taken to be {self.instance.template[name]}" for name in self.instance.assumed]
         host.varying = None
+        self.unit.arrays.passed.clear()
         first = lines_of(self.unit, self.instance, [])
         host.varying = frozenset(
             line.value.text for line in first if line.value is not None and _WORD.fullmatch(line.value.text)
         )
         host.sizes.clear()
+        self.unit.arrays.passed.clear()
         arguments = lines_of(self.unit, self.instance, self.notes)
         renamed = _renamed(arguments)
         grid = self._dimensions(launch.grid if launch else "", renamed, "blockIdx", "gridDim")
