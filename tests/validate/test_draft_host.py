@@ -280,3 +280,28 @@ def test_lengths_of_callers_bring_their_sizes(tmp_path: Path) -> None:
     path = tmp_path / "k.case.toml"
     path.write_text(draft(source).text)
     assert [set(dict(case.sweep[0])) for case in load_cases(path)] == [{"steps", "c"}, {"steps", "c"}]
+
+
+def test_structures_with_initial_values_and_constructors(tmp_path: Path) -> None:
+    source = tmp_path / "k.cu"
+    source.write_text(
+        """
+        struct Box { int x0 = 0, nx = 4; float w = 1.5f; };
+        struct Grid {
+          int rows_;
+          float step_;
+          Grid(int rows, float step)
+              : rows_(rows),
+                step_(step) { }
+          __host__
+          __device__
+          int rows() const { return rows_; }
+        };
+        __global__ void k(float* x, Box box, const Grid* grids) { x[threadIdx.x] = box.w * grids[0].step_; }
+        int main() { float* d; Grid* g; Box b;
+          cudaMalloc(&d, 32 * sizeof(float)); cudaMalloc(&g, 2 * sizeof(Grid)); k<<<1, 32>>>(d, b, g); }
+        """
+    )
+    text = draft(source).text
+    assert "TODO" not in text
+    assert "fields = [['int32', " in text and "in grids: (int32 rows_, float32 step_)[2] = integers(0, 100)" in text

@@ -165,7 +165,7 @@ class Declarations:
             return None
         members: list[Member] = []
         end, widest = 0, 1
-        for line in re.sub(r"\b(?:public|private)\s*:", "", body).split(";"):
+        for line in re.sub(r"\b(?:public|private)\s*:|\s*=[^,;{}()]*(?=[,;])", "", body).split(";"):
             found = re.fullmatch(r"\s*((?:[\w:]+\s+)+)([\w\s,\[\]]+)", line)
             if not line.strip():
                 continue
@@ -204,7 +204,7 @@ class Declarations:
             short = re.search(rf"\btypedef\s+struct\s*\w*\s*\{{([^{{}}]*)\}}\s*{word}\s*;", self.text)
             return short[1] if short else None
         inside = self.text[match.end() + 1 : end - 1]
-        while (function := re.search(r"[\w~:&* ]+\([^()]*\)\s*(?:const\s*)?(?::[^;]*?)?\{", inside)) is not None:
+        while (function := re.search(r"[\w~:&*\s]+\([^()]*\)\s*(?:const\s*)?(?::[^;]*?)?\{", inside)) is not None:
             last = matching(inside, function.end() - 1)
             if last is None:
                 return None

@@ -39,6 +39,7 @@ _QUIET = re.compile(
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _FEWEST = 257
 _ROOMIER = (8, 32, 100, 1 << 16)
+_SIDES = (8, 16, 32)
 _LARGE = re.compile(r"(?<![\w.])\d{6,}(?![\w.])")
 _LARGEST_BITS = 17
 
@@ -90,6 +91,30 @@ class DraftedCase:
         ]
         roomier = Sizes(self.sizes.names, tuple(dict.fromkeys(tables)), 1)
         return replace(self, sizes=roomier, notes=(*self.notes, "sizes that leave no blocks were made larger"))
+
+    def narrower(self) -> DraftedCase:
+        """With blocks of no more threads than a block can have, where their sides are sizes."""
+        block = set(_WORD.findall(self.after[1].partition("=")[2]))
+        tables = [
+            tuple(min(v, side) if n in block else v for n, v in zip(self.sizes.names, table, strict=True))
+            for table in self.sizes.tables
+            for side in _SIDES
+        ]
+        sizes = Sizes(self.sizes.names, tuple(dict.fromkeys(tables)), 1)
+        return replace(self, sizes=sizes, notes=(*self.notes, "blocks of more than 1024 threads were made smaller"))
+
+    def still(self, value: int) -> DraftedCase | None:
+        """With this number for the sizes that neither the launch nor the length of an array depends on."""
+        shape = " ".join(line for line in self.after if not line.lstrip().startswith('"scalar'))
+        used = set(_WORD.findall(shape))
+        table = tuple(
+            value if n not in used and v == int(v) else v
+            for n, v in zip(self.sizes.names, self.sizes.tables[0], strict=True)
+        )
+        if table == self.sizes.tables[0]:
+            return None
+        note = f"nothing tells sizes that are in no length: they are {value}"
+        return replace(self, sizes=Sizes(self.sizes.names, (table,), 1), notes=(*self.notes, note))
 
     def shrunk(self) -> DraftedCase:
         """With the large numbers of the program's constants divided by one that leaves them fit to run."""
