@@ -313,7 +313,7 @@ def test_a_profiled_program_is_read_as_estimates(inputs: Inputs) -> None:
 
 
 def test_whole_programs(inputs: Inputs, tmp_path: Path) -> None:
-    """What differs comes first, is told as wrong and is an action; what could not be compared is one of another kind."""
+    """What differs comes first and is wrong; what could not be compared is an action of another kind."""
     path = tmp_path / "programs.json"
     path.write_text(json.dumps(compared()))
     (tmp_path / "port.json").write_text(json.dumps(inputs.report))

@@ -256,12 +256,8 @@ def _missing(inputs: Inputs, kernels: Sequence[Kernel]) -> tuple[str, ...]:
     if not inputs.builds:
         told.append("Nothing was built: registers, LDS and occupancy are unknown. Add the JSON of `porter build`.")
     if not inputs.validations:
-        nothing = (
-            "No case was run: no kernel's own result is known."
-            if inputs.programs
-            else "Nothing was run: no result is known."
-        )
-        told.append(f"{nothing} Add the JSON of `porter validate`.")
+        what = "No case was run: no kernel's own result" if inputs.programs else "Nothing was run: no result"
+        told.append(f"{what} is known. Add the JSON of `porter validate`.")
     else:
         bare = sum(not kernel.cases for kernel in kernels)
         if bare:

@@ -79,7 +79,7 @@ _OF_NAMES = frozenset({errno.ENAMETOOLONG, errno.ELOOP, errno.EINVAL})
 
 
 def kind_of(document: Document) -> str | None:
-    """`report`, `build`, `validate`, `check`, `estimate`, `run` or `programs`: the schema's name without its version."""
+    """One of KINDS: the schema's name without its version."""
     schema = document.get("schema")
     if not isinstance(schema, str) or not schema.startswith(_PREFIX):
         return None
