@@ -85,10 +85,11 @@ def _macros(source: SourceFile) -> dict[str, list[tuple[str, ...]]]:
     found: dict[str, list[tuple[str, ...]]] = {}
     for directive in tokens.directives:
         body = range(directive.first + 1, directive.last)
-        if directive.name == "define" and len(body) <= _LONGEST_BODY:
-            if all(tokens.kinds[index] == IDENTIFIER for index in body):
-                words = tuple(tokens.texts[index] for index in body)
-                found.setdefault(tokens.texts[directive.first], []).append(words)
+        if directive.name != "define" or len(body) > _LONGEST_BODY:
+            continue
+        if all(tokens.kinds[index] == IDENTIFIER for index in body):
+            words = tuple(tokens.texts[index] for index in body)
+            found.setdefault(tokens.texts[directive.first], []).append(words)
     return found
 
 
@@ -102,7 +103,10 @@ def _members(source: SourceFile, owner: str, name: str) -> Iterator[Declared]:
 
 def _class_body(tokens: Tokens, index: int) -> int | None:
     """The brace of a class that is defined with this name."""
-    if not any(word in _CLASSES for word in tokens.texts[max(index - 4, 0) : index]):
+    first = index - 1
+    while first > max(index - _LONGEST_BODY, 0) and tokens.texts[first] not in (*_CLASSES, ";", "{", "}"):
+        first -= 1
+    if tokens.texts[first] not in _CLASSES:
         return None
     after = index + 1
     while after < len(tokens) and tokens.texts[after] not in (";", "(", ")", "{", "}", "="):

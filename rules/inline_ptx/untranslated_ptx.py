@@ -36,7 +36,7 @@ class UntranslatedPtx(Rule):
         ),
         reports(r'__device__ void f() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }'),
         reports(
-            '#define LOAD(T, type, letter, how) \\\n template <> __device__ void load(T &v, T *p)'
+            "#define LOAD(T, type, letter, how) \\\n template <> __device__ void load(T &v, T *p)"
             ' { asm("ld.global."#how"."#type" %0, [%1];" : "="#letter(v) : "l"(p)); }\n'
             "LOAD(int, s32, r, cg)"
         ),

@@ -22,16 +22,16 @@ class DefinitionWithoutSides(Rule):
     """Definition without its declaration's sides
 
     A member that its class declares `__host__ __device__` and that is defined outside of it without these words is for
-    both sides to nvcc, as is `template <> void f(int)` of a template that says `__device__`. Clang takes the definition for
-    another function, of the host: it refuses it, or finds no template. The definition gets the declaration's words.
+    both sides to nvcc, as is `template <> void f(int)` of a template that says `__device__`. Clang takes the definition
+    for another function, of the host: it refuses it, or finds no template. It gets the declaration's words.
     """
 
     code = "L018"
     text = rf"(?s:{_PLACE.pattern})"
     examples = (
         fixes(
-            "struct A { __host__ __device__ int f(int x) const; };\nint A::f(int x) const { return x; }",
-            "struct A { __host__ __device__ int f(int x) const; };\n"
+            "struct alignas(16) A { __host__ __device__ int f(int x) const; };\nint A::f(int x) const { return x; }",
+            "struct alignas(16) A { __host__ __device__ int f(int x) const; };\n"
             "__host__ __device__ int A::f(int x) const { return x; }",
         ),
         fixes(
@@ -98,9 +98,9 @@ def _specialised(tokens: Tokens, index: int) -> int | None:
     """The name of the function that `template <>` begins, without a class before it."""
     place = index
     while place < min(index + _MOST_TOKENS, len(tokens) - 1) and tokens.texts[place] not in (";", "{", "}", "::"):
-        if tokens.kinds[place] == "i" and tokens.texts[place] != "template":
-            if _parameters(tokens, place) is not None:
-                return place
+        is_name = tokens.kinds[place] == "i" and tokens.texts[place] != "template"
+        if is_name and _parameters(tokens, place) is not None:
+            return place
         place += 1
     return None
 

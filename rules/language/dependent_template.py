@@ -24,7 +24,7 @@ class DependentTemplate(Rule):
     In a template `Cast<T>::to<4>(x)` is a comparison unless `template` says that `to` is a template. nvcc guesses what
     is meant; clang, and so HIP's compiler, does not. The keyword is added where a member of a class template is called
     with template arguments inside a function, of a variable whose type is a parameter of the template, and in a type
-    after `typename`, where nothing else can be meant; it is allowed, and means nothing, where the class is not dependent.
+    after `typename`, where nothing else can be meant; it is allowed, and means nothing, where nothing is dependent.
     """
 
     code = "L013"
@@ -52,7 +52,8 @@ class DependentTemplate(Rule):
             "template <class A> struct S { typedef typename A::template rebind<int>::other type; };",
         ),
         fixes(
-            "template <class T, typename A> T *f(const A *a) { if (a->is<T>()) { return a->as<T>(); } return nullptr; }",
+            "template <class T, typename A> T *f(const A *a)"
+            " { if (a->is<T>()) { return a->as<T>(); } return nullptr; }",
             "template <class T, typename A> T *f(const A *a)"
             " { if (a->template is<T>()) { return a->template as<T>(); } return nullptr; }",
         ),
@@ -83,9 +84,9 @@ class DependentTemplate(Rule):
         parameters = _type_parameters(tokens)
         for match in _MEMBER.finditer(unit.source.text):
             index = tokens.at(match.start(1))
-            if tokens.starts[index : index + 1] == [match.start(1)] and _is_call(tokens, index):
-                if _type_of(tokens, index - 2, index) in parameters:
-                    yield self._added(unit, index)
+            is_call = tokens.starts[index : index + 1] == [match.start(1)] and _is_call(tokens, index)
+            if is_call and _type_of(tokens, index - 2, index) in parameters:
+                yield self._added(unit, index)
         for match in _PLACE.finditer(unit.source.text):
             index = tokens.at(match.start(1))
             if tokens.starts[index : index + 1] != [match.start(1)] or not _is_call(tokens, index):
@@ -135,9 +136,9 @@ def _type_of(tokens: Tokens, variable: int, use: int) -> str | None:
         before = place - 1
         while tokens.texts[before] in ("*", "&", "&&", "const", "__restrict__"):
             before -= 1
-        if tokens.kinds[before] == "i" and tokens.texts[place + 1] in (",", ")", ";", "=", "{"):
-            if tokens.texts[before] not in ("return", "else", "case"):
-                return tokens.texts[before] if tokens.texts[before - 1] in ("(", ",", "const", ";", "{", "}") else None
+        is_declared = tokens.kinds[before] == "i" and tokens.texts[place + 1] in (",", ")", ";", "=", "{")
+        if is_declared and tokens.texts[before] not in ("return", "else", "case"):
+            return tokens.texts[before] if tokens.texts[before - 1] in ("(", ",", "const", ";", "{", "}") else None
     return None
 
 
