@@ -138,7 +138,7 @@ def _qualified(unit: Named, aliases: Mapping[str, str]) -> Iterator[Use]:
                 continue  # what a macro puts together is no namespace
             if root in _COMMON and _is_opened(unit.tokens, index):
                 continue
-            use = _chain(unit, index, scope)
+            use = _within(unit, index, scope) or _chain(unit, index, scope)
             if use is None or _is_the_same(use):
                 continue
             if has_own and use.first == use.last:
@@ -147,6 +147,22 @@ def _qualified(unit: Named, aliases: Mapping[str, str]) -> Iterator[Use]:
                 yield use
 
 
+def _within(unit: Named, index: int, scope: str) -> Use | None:
+    """What `cuda::par` means after `using namespace thrust`."""
+    if scope not in _COMMON or not any(_opens_library(tokens) for tokens in unit.program.all_tokens):
+        return None
+    use = _chain(unit, index, f"{_SCOPE_OF_BACKENDS}::{scope}")
+    return use if use is not None and use.last > index else None
+
+
+def _opens_library(tokens: Tokens) -> bool:
+    return any(
+        tokens.texts[index - 2 : index] == ["using", "namespace"] and tokens.texts[index + 1] == ";"
+        for index in tokens.names.get(_SCOPE_OF_BACKENDS, ())
+    )
+
+
+_SCOPE_OF_BACKENDS = "thrust"
 _LIBRARIES = frozenset({"thrust", "cub"})
 """Whose namespaces projects open to add to them: what the library has in there is still the library's."""
 
