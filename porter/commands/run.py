@@ -56,6 +56,12 @@ def run_command(
     ] = False,
     chip: Annotated[str, typer.Option(metavar="NAME", help="With --profile: the GPU to estimate for.")] = "mi300x",
     devices: Annotated[int, typer.Option(metavar="N", min=1, max=64, help="GPUs that the program sees.")] = 1,
+    device: Annotated[
+        str | None,
+        typer.Option(
+            "--device", metavar="ptx|gfx942", help="For programs in Python; default: gfx942 in the folder of a port."
+        ),
+    ] = None,
     cluster: Cluster = "local",
     store: StoreFile = None,
     output: Annotated[
@@ -70,6 +76,7 @@ def run_command(
         from porter.report.render import dump
         from porter.validation.programs.launch import Options, run_program
         from porter.validation.programs.show import run_json, run_text
+        from porter.validation.programs.sides import side_by_device
 
         options = Options(
             seconds=timeout,
@@ -81,6 +88,7 @@ def run_command(
             delay=delay,
             every_launch=every_launch,
             devices=devices,
+            side=None if device is None else side_by_device(device),
             profile=chip if profile else None,
         )
         if compare:

@@ -103,10 +103,9 @@ def test_references_that_fail(tmp_path: Path) -> None:
     assert len(report.errors) == len(names)
 
 
-def test_a_reference_that_hangs_or_dies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("porter.validation.run.case._GRACE", 0.0)
+def test_a_reference_that_hangs_or_dies(tmp_path: Path) -> None:
     cases = (_case("hangs", reference="hangs"), _case("dies", reference="dies"), _case("after"))
-    results, report = _run(tmp_path, *cases, launch_seconds=1.0)
+    results, report = _run(tmp_path, *cases, launch_seconds=1.0, grace_seconds=5.0)
     assert results["after"].status.value == "passed"
     assert "no end after" in results["hangs"].reason and "reference" in results["hangs"].reason
     assert "SIGABRT" in results["dies"].reason

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from porter.validation.devices.core.hostcc import find_host_compiler
 from porter.validation.programs.compilers import folder as compiler_folder
+from porter.validation.programs.pytorch.environment import variables as python_variables
 from porter.validation.programs.sides import Side
 from porter.validation.toolchain.invoke import invoke
 from porter.validation.toolchain.result import Missing
@@ -42,6 +43,7 @@ def build(side: Side, folder: Path, steps: Sequence[Sequence[str]], seconds: flo
     if isinstance(tools, Missing):
         return tools
     environment = {
+        **python_variables(side),
         "PATH": f"{tools}{os.pathsep}{os.environ.get('PATH', '')}",
         "NVCC_APPEND_FLAGS": os.environ.get("NVCC_APPEND_FLAGS", ""),
     }

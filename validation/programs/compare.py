@@ -5,13 +5,13 @@ from __future__ import annotations
 import enum
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from porter.validation.programs.building import Built, build
 from porter.validation.programs.launch import Options, run_program
-from porter.validation.programs.outcome import ProgramRun, Verdict
+from porter.validation.programs.outcome import ProgramRun, TestOutcome, Verdict
 from porter.validation.programs.output import Difference, Tolerance, compare_output, says, words_and_numbers
 from porter.validation.programs.recipes import Program, programs_of
 from porter.validation.programs.sides import CUDA, HIP, Side
@@ -82,6 +82,9 @@ def compare_runs(
         if wrong.name in run.account.sides:
             reason = f"{side}: it launches kernels of the other side: the build left what was there before"
             return Compared(name, Agreement.NOT_BUILT, reason, side, original, port, _said(original))
+    different = _different_test(original, port)
+    if different is not None:
+        return Compared(name, Agreement.DIFFER, different, None, original, port, _said(original))
     if original.code != port.code:
         reason = f"exit code {original.code} of the original, {port.code} of the port"
         return Compared(name, Agreement.DIFFER, reason, None, original, port, _said(original))
@@ -89,10 +92,28 @@ def compare_runs(
         if not run.account.launches:
             why = f"{side}: no kernel was launched" + (f", exit code {run.code}" if run.code else "")
             return Compared(name, Agreement.NO_LAUNCH, why, side, original, port)
-    found = _difference(original, port, tolerance, unstable)
+    found = None if original.account.tests else _difference(original, port, tolerance, unstable)
     if found is not None:
         return Compared(name, Agreement.DIFFER, f"output, {found}", None, original, port, _said(original))
     return Compared(name, Agreement.AGREE, "", None, original, port, _said(original))
+
+
+def _different_test(original: ProgramRun, port: ProgramRun) -> str | None:
+    """The first test with another outcome, in the original's order; a test may be on one side only."""
+    sides = [{test.name: test for test in run.account.tests} for run in (original, port)]
+    both = {**sides[0], **sides[1]}
+    differing = [one for one in both if _outcome(sides[0], one) != _outcome(sides[1], one)]
+    if not differing:
+        return None
+    name = differing[0]
+    said = next((side[name].reason for side in reversed(sides) if name in side), "")
+    first = f"{name}: {_outcome(sides[0], name)} in the original, {_outcome(sides[1], name)} in the port"
+    more = f"; {len(differing) - 1} more of {len(sides[0])} tests" if len(differing) > 1 else ""
+    return first + (f" ({said})" if said else "") + more
+
+
+def _outcome(tests: Mapping[str, TestOutcome], name: str) -> str:
+    return tests[name].outcome if name in tests else "not there"
 
 
 def _text(run: ProgramRun) -> str:
@@ -142,8 +163,9 @@ def run_both(
     """Run a program that is built on both sides, and compare."""
     options = replace(options, seconds=options.seconds or program.seconds or _RUN_SECONDS)
     command = tuple(words or program.run)
-    first = run_program(command, options, original / program.folder, keep=True)
-    second = run_program(program.run_port or command, options, port / program.folder, keep=True)
+    first = run_program(command, replace(options, side=CUDA), original / program.folder, keep=True)
+    other = program.run_port or command
+    second = run_program(other, replace(options, side=HIP), port / program.folder, keep=True)
     return settle(program, first, second, original, port, options)
 
 

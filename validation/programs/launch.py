@@ -20,6 +20,10 @@ from porter.validation.devices.core.hostcc import HostCompiler, find_host_compil
 from porter.validation.programs.dropin import build
 from porter.validation.programs.libraries import STAND_INS, build_stand_in, built_stand_in, kept_libraries
 from porter.validation.programs.outcome import Account, ProgramRun, Verdict, gathered, judge
+from porter.validation.programs.pytorch.environment import side_of
+from porter.validation.programs.pytorch.environment import variables as python_variables
+from porter.validation.programs.pytorch.results import with_results
+from porter.validation.programs.sides import Side
 from porter.validation.programs.store import translations
 from porter.validation.programs.wanted import STATIC, Wanted, wanted
 from porter.validation.toolchain.result import Missing
@@ -56,6 +60,8 @@ class Options:
     """A folder for what each launch wrote."""
     profile: str | None = None
     """The GPU that every launch is counted for, as `mi300x`; one host thread then."""
+    side: Side | None = None
+    """Of programs in Python; None: that of the folder they run in."""
     memory: int = 0
     """Bytes of device memory; 0: half of the host's, 80 GiB at most."""
 
@@ -78,7 +84,10 @@ def environment(words: Sequence[str], folder: Path | None, options: Options) -> 
     stand_ins = _stand_ins(asked, compiler)
     if isinstance(stand_ins, Missing):
         return stand_ins
-    return {**os.environ, **stand_ins[1], **_variables(asked, libraries, stand_ins[0], compiler, options)}
+    values = _variables(asked, libraries, stand_ins[0], compiler, options)
+    if not asked.is_certain:  # an interpreter, or a script
+        values |= python_variables(options.side or side_of(folder or Path()))
+    return {**os.environ, **stand_ins[1], **values}
 
 
 def _libraries(asked: Wanted, compiler: HostCompiler) -> list[Path] | Missing:
@@ -198,7 +207,7 @@ def _run(
         stopped = _wait(process, options.seconds, whole_group=keep)
     seconds = time.monotonic() - start
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    account = gathered(_read_reports(reports))
+    account = with_results(gathered(_read_reports(reports)), reports)
     code = None if stopped else process.returncode
     if code == -signal.SIGXCPU:
         stopped = f"no end after {options.cpu_seconds} s of processor time"

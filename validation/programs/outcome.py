@@ -63,6 +63,18 @@ class KernelUse:
 
 
 @dataclass(frozen=True)
+class TestOutcome:
+    """One test of a suite that pytest ran."""
+
+    __test__ = False
+    name: str
+    outcome: str
+    """`passed`, `failed`, `error`, `skipped`, `xfailed`, `xpassed`, or `not-ended`."""
+    reason: str = ""
+    """The last line of what failed, or why it was skipped."""
+
+
+@dataclass(frozen=True)
 class Account:
     """What the devices of one run say, over all its processes."""
 
@@ -78,6 +90,10 @@ class Account:
     failed_calls: tuple[Happening, ...] = ()
     notes: tuple[Happening, ...] = ()
     stand_ins: tuple[Happening, ...] = ()
+    operators: tuple[tuple[str, int], ...] = ()
+    """PyTorch's own operators that ran on the host instead of the device, and how often."""
+    tests: tuple[TestOutcome, ...] = ()
+    """What pytest said of each test; none where the program is no test suite."""
     endings: tuple[str, ...] = ()
     running: tuple[str, ...] = ()
     """Kernels that were at work when a process was ended."""
@@ -172,13 +188,14 @@ def judge(code: int | None, stopped: str | None, account: Account) -> tuple[Verd
         return Verdict.TOO_LONG, ending
     if code == EXIT_CODES[Verdict.NOT_RUN] and ending:
         return Verdict.NOT_RUN, ending
+    during = next((f", in {test.name}" for test in account.tests if test.outcome == "not-ended"), "")
     if account.unsupported:
-        return Verdict.UNSUPPORTED, account.unsupported[0].text
+        return Verdict.UNSUPPORTED, account.unsupported[0].text + during
     if account.faults:
         budget = account.faults[0].details.get("kind") == "budget"
-        return (Verdict.TOO_LONG if budget else Verdict.FAULT), account.faults[0].text
+        return (Verdict.TOO_LONG if budget else Verdict.FAULT), account.faults[0].text + during
     if code is not None and code < 0:
-        return Verdict.CRASHED, f"ended by signal {-code}"
+        return Verdict.CRASHED, f"ended by signal {-code}{during}"
     if code != 0:
         return Verdict.FAILED, f"exit code {code}"
     if not account.launches:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -47,6 +48,8 @@ def account_json(account: Account) -> dict[str, Any]:
         "failed_calls": [{"text": h.text, "count": h.count, **h.details} for h in account.failed_calls],
         "notes": _plain(account.notes),
         "stand_ins": _plain(account.stand_ins),
+        "operators": [{"text": name, "count": count} for name, count in account.operators],
+        "tests": [{"name": t.name, "outcome": t.outcome, "reason": t.reason} for t in account.tests],
     }
 
 
@@ -74,6 +77,13 @@ def _lines(run: ProgramRun) -> Iterator[str]:
     yield from _listed("failed", account.failed_calls)
     yield from _listed("note", account.notes)
     yield from _listed("answered by a stand-in", account.stand_ins)
+    if account.operators:
+        calls = _counted(sum(count for _, count in account.operators), "call", "calls")
+        names = ", ".join(name.removeprefix("aten::") for name, _ in account.operators[:_SHOWN])
+        yield f"ATen's operators ran on the host: {calls} of {len(account.operators)}: {names} ..."
+    if account.tests:
+        counts = Counter(test.outcome for test in account.tests)
+        yield f"{len(account.tests)} tests: " + ", ".join(f"{number} {what}" for what, number in counts.most_common())
     if run.profile is not None:
         from porter.validation.programs.show_profile import profile_lines  # estimates take longer to load than a run
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from porter.errors import Unusable
+
 _DEVICES = Path(__file__).parent.parent / "devices"
 CORE, PTX, GFX942 = (_DEVICES / name for name in ("core", "ptx", "gfx942"))
 RUNTIME = Path(__file__).parent / "runtime"
@@ -67,4 +69,14 @@ HIP = Side(
     "SIDE_HIP",
     also=(("libhiprtc.so", "{}"),),
 )
+
+
+def side_by_device(name: str) -> Side:
+    """The side of a virtual device; Unusable for another name."""
+    found = next((side for side in SIDES.values() if side.device == name), None)
+    if found is None:
+        raise Unusable(f"--device {name}: there are {', '.join(side.device for side in SIDES.values())}")
+    return found
+
+
 SIDES = {side.name: side for side in (CUDA, HIP)}

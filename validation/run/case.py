@@ -42,8 +42,6 @@ _MOVES = "differs by no more than the original's own results move when its input
 _DRAWS = 6
 _MOST = 0.95
 """Of the elements: with 16 bits, the ways that roundings go tell of some elements only how far they can move."""
-_GRACE = 30.0
-"""Seconds that everything around a launch may take."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +74,8 @@ class Task:
     seeds: tuple[int, ...] | None = None
     build_seconds: float = 300.0
     launch_seconds: float = 60.0
+    grace_seconds: float = 30.0
+    """What everything around a launch may take."""
     folder: str = ""
     """What relative paths start from; empty: the folder that the process is in."""
     elsewhere: Elsewhere = field(default_factory=Elsewhere)
@@ -184,7 +184,7 @@ def _begin(plan: SidePlan, task: Task, open_device: OpenDevice, say: Say) -> _Si
     if declared is not None:
         return _stopped(plan, Status.NOT_RUN, declared)
     device = open_device(plan.device)
-    say(plan.key, f"compile {plan.program.source.name}", task.build_seconds * 2 + _GRACE)
+    say(plan.key, f"compile {plan.program.source.name}", task.build_seconds * 2 + task.grace_seconds)
     started = time.monotonic()
     loaded = device.compile(plan.program, task.build_seconds)
     seconds = time.monotonic() - started
@@ -268,7 +268,7 @@ def _one_trial(
     say: Say,
 ) -> None:
     case = task.case
-    say(None, f"inputs and reference, {trial}", task.launch_seconds + _GRACE)
+    say(None, f"inputs and reference, {trial}", task.launch_seconds + task.grace_seconds)
     filled = fill(case, trial)
     runs: dict[SideKey, tuple[Done, ...]] = {}
     for side in sides:
@@ -278,7 +278,7 @@ def _one_trial(
     movement: dict[str, NDArray[np.float64]] = {}
     known: dict[str, Truth] | None = None
     if case.reference is not None:
-        say(None, f"reference, {trial}", task.launch_seconds + _GRACE)
+        say(None, f"reference, {trial}", task.launch_seconds + task.grace_seconds)
         known = truths(case, filled, trial, None)
     for side in sides:
         if side.plan.key not in runs:
@@ -378,7 +378,7 @@ def _movement(
             (schedule,),
             side.plan.lanes,
             task.launch_seconds,
-            lambda step, seconds: say(side.plan.key, f"{step}, inputs moved", seconds + _GRACE),
+            lambda step, seconds: say(side.plan.key, f"{step}, inputs moved", seconds + task.grace_seconds),
         )
         if done[0].status is not Status.PASSED:
             return {}
@@ -412,7 +412,7 @@ def _run(task: Task, side: _Side, filled: Filled, trial: Trial, say: Say) -> tup
         plan,
         side.plan.lanes,
         task.launch_seconds,
-        lambda step, seconds: say(side.plan.key, step, seconds + _GRACE),
+        lambda step, seconds: say(side.plan.key, step, seconds + task.grace_seconds),
     )
     side.seconds += time.monotonic() - started
     side.launches += len(done)

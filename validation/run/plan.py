@@ -55,6 +55,8 @@ class Request:
     jobs: int = 1
     build_seconds: float = 300.0
     launch_seconds: float = 60.0
+    grace_seconds: float = 30.0
+    """Beside what a launch takes."""
     tree: Path | None = None
     """A port made before; None: made on the fly."""
 
@@ -253,6 +255,7 @@ def _task(case: Case, also: tuple[str, ...], devices: Sequence[str], request: Re
         request.seeds,
         request.build_seconds,
         request.launch_seconds,
+        request.grace_seconds,
         elsewhere=standing(),
     )
 

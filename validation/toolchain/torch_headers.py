@@ -111,6 +111,11 @@ def find_torch_headers() -> TorchHeaders | Missing:
     return TorchHeaders(version, folders, _MACROS, _standard(package), is_rocm=False)
 
 
+def converted_for(package: Path) -> Path | Missing:
+    """The headers of a PyTorch, in whatever Python it is, as a ROCm build of it has them."""
+    return _converted(package, _version(package))
+
+
 def _package() -> Path | None:
     try:
         found = importlib.util.find_spec("torch")

@@ -1,0 +1,184 @@
+"""Test suites of PyTorch extensions: what is kept of each test, how two runs compare, tensors of the device."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from porter.validation.programs.compare import Agreement, compare_runs
+from porter.validation.programs.launch import Options, run_program
+from porter.validation.programs.outcome import Account, Happening, ProgramRun, TestOutcome, Verdict, judge
+from porter.validation.programs.output import Tolerance
+from porter.validation.programs.pytorch.environment import side_of, variables
+from porter.validation.programs.pytorch.results import with_results
+from porter.validation.programs.sides import CUDA, HIP, Side, side_by_device
+
+from porter.errors import Unusable
+from tests.outside import require
+
+SUITE = """
+import pytest
+
+def test_good(): pass
+
+def test_bad(): assert 1 == 2, "numbers differ"
+
+@pytest.mark.skip(reason="no time")
+def test_not_now(): pass
+
+@pytest.mark.xfail(reason="known")
+def test_known(): assert False
+
+@pytest.fixture
+def broken(): raise ValueError("no set-up")
+
+def test_set_up(broken): pass
+"""
+
+TENSORS = """
+import torch
+assert torch.cuda.is_available() and torch.zeros(2, device="cuda").is_cuda
+x = torch.arange(6.0, device="cuda").reshape(2, 3).requires_grad_()
+row = x.detach()[1]
+row.add_(1)                                              # a view writes its base
+assert x.tolist() == [[0, 1, 2], [4, 5, 6]], x
+(x @ x.t()).sum().backward()
+assert x.grad.is_cuda and x.grad.cpu().tolist() == [[8, 12, 16], [8, 12, 16]], x.grad
+grown = torch.empty(0, device="cuda")
+torch.add(row, row, out=grown)
+assert grown.tolist() == [8, 10, 12]
+torch.manual_seed(3)
+first = torch.randn(4, device="cuda")
+torch.cuda.manual_seed(3)
+assert torch.equal(first, torch.randn(4, device="cuda"))
+for mixed in (lambda: x + torch.ones(2, 3), lambda: torch.mm(x.detach(), torch.ones(3, 3))):
+    try:
+        mixed()
+    except RuntimeError as error:
+        assert "same device" in str(error), error
+    else:
+        raise AssertionError("tensors of two devices were taken")
+with torch.cuda.stream(torch.cuda.Stream()):
+    event = torch.cuda.Event(enable_timing=True)
+    event.record()
+torch.cuda.synchronize()
+assert torch.version.DEVICE
+"""
+
+
+def _run(*tests: tuple[str, str], verdict: Verdict = Verdict.PASSED, code: int = 0, launches: int = 1) -> ProgramRun:
+    account = Account(launches=launches, tests=tuple(TestOutcome(name, outcome, "why") for name, outcome in tests))
+    return ProgramRun(("pytest",), verdict, "", code, account, 0.0, output=f"{len(tests)} in {id(tests)} s".encode())
+
+
+GOOD = (("a", "passed"), ("b", "skipped"))
+
+
+@pytest.mark.parametrize(
+    ("original", "port", "agreement", "reason"),
+    [
+        (_run(*GOOD), _run(*GOOD), Agreement.AGREE, ""),
+        (_run(*GOOD), _run(("b", "skipped"), ("a", "passed")), Agreement.AGREE, ""),
+        (
+            _run(*GOOD),
+            _run(("a", "passed")),
+            Agreement.DIFFER,
+            "b: skipped in the original, not there in the port (why)",
+        ),
+        (
+            _run(("a", "passed")),
+            _run(*GOOD),
+            Agreement.DIFFER,
+            "b: not there in the original, skipped in the port (why)",
+        ),
+        (
+            _run(("a", "passed"), ("b", "passed")),
+            _run(("a", "failed"), ("b", "error"), verdict=Verdict.FAILED, code=1),
+            Agreement.DIFFER,
+            "a: passed in the original, failed in the port (why); 1 more of 2 tests",
+        ),
+        (_run(*GOOD, launches=0), _run(*GOOD, launches=0), Agreement.NO_LAUNCH, "original: no kernel was launched"),
+    ],
+)
+def test_suites_are_compared_by_test(original: ProgramRun, port: ProgramRun, agreement: Agreement, reason: str) -> None:
+    found = compare_runs("suite", original, port, Tolerance())
+    assert (found.agreement, found.reason) == (agreement, reason)
+
+
+def test_failures_on_both_sides_agree() -> None:
+    run = _run(("a", "failed"), verdict=Verdict.FAILED, code=1)
+    assert compare_runs("suite", run, run, Tolerance()).agreement is Agreement.AGREE
+
+
+def test_a_fault_names_the_test_it_ended() -> None:
+    fault = Happening("access outside every allocation", 1, {"kind": "bounds"})
+    account = Account(faults=(fault,), tests=(TestOutcome("a", "passed"), TestOutcome("b", "not-ended")))
+    assert judge(120, None, account) == (Verdict.FAULT, "access outside every allocation, in b")
+    assert judge(-11, None, replace(account, faults=())) == (Verdict.CRASHED, "ended by signal 11, in b")
+
+
+def test_what_pytest_said(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text(SUITE)
+    (tmp_path / "test_broken.py").write_text("import no_such_module\n")
+    folder = tmp_path / "report"
+    folder.mkdir()
+    environment = {**variables(CUDA), "PORTER_RUN_REPORT": str(folder), "PATH": "/usr/bin:/bin"}
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--continue-on-collection-errors", "."]
+    subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=False)
+    tests = {test.name: (test.outcome, test.reason) for test in with_results(Account(), folder).tests}
+    assert tests["test_broken.py"][0] == "error"
+    assert "no_such_module" in tests["test_broken.py"][1]
+    assert tests["test_it.py::test_good"] == ("passed", "")
+    assert tests["test_it.py::test_bad"] == ("failed", "AssertionError: numbers differ")
+    assert tests["test_it.py::test_not_now"] == ("skipped", "Skipped: no time")
+    assert tests["test_it.py::test_known"] == ("xfailed", "known")
+    assert tests["test_it.py::test_set_up"] == ("error", "ValueError: no set-up")
+
+
+def test_results_of_processes_that_ended_in_between(tmp_path: Path) -> None:
+    (tmp_path / "1.tests").write_text('["start", "a"]\n["end", "a", "passed", ""]\n["start", "b"]\n["end", "b", "pa')
+    (tmp_path / "1.torch").write_text('{"operators": {"aten::add": 2}}')
+    (tmp_path / "2.torch").write_text('{"operators": {"aten::add": 1, "aten::mm": 5}, "ending": "no library"}')
+    (tmp_path / "3.torch").touch()
+    found = with_results(Account(), tmp_path)
+    assert found.tests == (TestOutcome("a", "passed"), TestOutcome("b", "not-ended"))
+    assert found.operators == (("aten::mm", 5), ("aten::add", 3))
+    assert found.endings == ("no library",)
+
+
+def test_the_side_of_a_folder(tmp_path: Path) -> None:
+    below = tmp_path / "port" / "tests"
+    below.mkdir(parents=True)
+    assert side_of(below) is CUDA
+    (tmp_path / "port" / "porter-manifest.json").touch()
+    assert side_of(below) is HIP
+    assert side_of(tmp_path) is CUDA
+    assert side_by_device("gfx942") is HIP
+    with pytest.raises(Unusable, match="gfx90a"):
+        side_by_device("gfx90a")
+
+
+@pytest.mark.parametrize(("side", "version"), [(CUDA, "cuda"), (HIP, "hip")])
+def test_tensors(side: Side, version: str, tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    require("g++")
+    (tmp_path / "tensors.py").write_text(TENSORS.replace("DEVICE", version))
+    done = run_program((sys.executable, "tensors.py"), Options(side=side), tmp_path, keep=True)
+    if done.verdict is Verdict.NOT_RUN:
+        pytest.skip(done.reason)
+    assert done.verdict is Verdict.NO_LAUNCH, done.errors.decode()  # the program did all right, and no kernel ran
+    assert dict(done.account.operators)["aten::mm.out"] >= 1
+
+
+def test_a_name_that_is_not_there_is_told(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    require("g++")
+    (tmp_path / "graph.py").write_text("import torch\ntry: torch.cuda.CUDAGraph()\nexcept NotImplementedError: pass\n")
+    done = run_program((sys.executable, "graph.py"), Options(side=CUDA), tmp_path, keep=True)
+    if done.verdict is Verdict.NOT_RUN:
+        pytest.skip(done.reason)
+    assert done.verdict is Verdict.UNSUPPORTED
+    assert "torch.cuda.CUDAGraph" in done.reason

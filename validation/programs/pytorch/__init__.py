@@ -1,0 +1,1 @@
+"""PyTorch's CUDA half on a virtual device: what programs in Python and their extensions ask of it."""
