@@ -1,8 +1,9 @@
 """Speed of the virtual gfx942 device: run as `python benchmarks/devices/gfx942.py`.
 
 Prints lane-instructions per second (active lanes summed over vector instructions) on one thread, checks on, for an
-arithmetic kernel with all lanes on, the same under scattered EXEC masks, and a memory-bound kernel; the time of a block
-sum; what a second core brings; and the time to translate and build a large kernel.
+arithmetic kernel with all lanes on, the same under scattered EXEC masks, memory-bound kernels and a product in LDS,
+each also with uninitialised values followed and with accesses counted; the time of a block sum; what a second core
+brings; and the time to translate and build a large kernel.
 """
 
 from __future__ import annotations
@@ -58,6 +59,20 @@ extern "C" __global__ void sum(const float* a, float* out, int n) {
   }
   if (threadIdx.x == 0) atomicAdd(out, s[0]);
 }
+extern "C" __global__ void tiled(const float* a, const float* b, float* c, int n) {
+  __shared__ float x[16][17], y[16][17];
+  int tx = threadIdx.x % 16, ty = threadIdx.x / 16;
+  int row = blockIdx.x / (n / 16) * 16 + ty, column = blockIdx.x % (n / 16) * 16 + tx;
+  float sum = 0;
+  for (int k = 0; k < n; k += 16) {
+    x[ty][tx] = a[row * n + k + tx];
+    y[ty][tx] = b[(k + ty) * n + column];
+    __syncthreads();
+    for (int i = 0; i < 16; i++) sum += x[ty][i] * y[i][tx];
+    __syncthreads();
+  }
+  c[row * n + column] = sum;
+}
 """
 LARGE = """
 extern "C" __global__ void large(float* a, const unsigned* u, int n) {
@@ -110,6 +125,7 @@ def rates(module: Module) -> None:
         "scattered": (16, [out, 2000]),
         "triad": (64, [a, b, np.zeros(n, np.float32), n]),
         "gather": (64, [a, where, np.zeros(n, np.float32), n]),
+        "tiled": (64, [a, b, np.zeros(n, np.float32), 128]),
     }
     for name, (grid, args) in cases.items():
         for label, options in (("", Options(threads=1)), (" +poison", Options(threads=1, uninitialised=True)),

@@ -64,7 +64,7 @@ class Proof:
     """What building or validating the kernels that changed came to."""
 
     name: str
-    """`build`, `validate` or `perf`."""
+    """`build`, `validate`, `perf` or `programs`."""
     step: Step
     reason: str
     subjects: tuple[Mapping[str, Any], ...] = ()

@@ -46,6 +46,10 @@ def check_command(
         bool,
         typer.Option("--perf", help="Estimate the cases that changed, too: fails where one grows beyond its band."),
     ] = False,
+    programs: Annotated[
+        bool,
+        typer.Option("--programs", help="Build and run the [[program]]s that changed on both sides, too."),
+    ] = False,
     timeout: Annotated[
         float | None, typer.Option(metavar="SECONDS", min=1, help="Time limit; a check that needs longer fails.")
     ] = None,
@@ -72,7 +76,8 @@ def check_command(
         from porter.check.gate import CheckRequest, check, checkout_of
         from porter.check.limit import Expired, time_limit
         from porter.check.perf import perf_touched
-        from porter.check.proofs import with_proofs
+        from porter.check.programs import programs_touched
+        from porter.check.proofs import Prove, with_proofs
         from porter.check.store import user_store
         from porter.project.progress import shown_progress
         from porter.project.writing import write_document
@@ -86,8 +91,11 @@ def check_command(
             with time_limit(timeout or choices.timeout):
                 with shown_progress() as progress:
                     answer = check(request, user_store(), progress)
-                estimates = partial(perf_touched, root=checkout_of(source).anchor, update=update_baseline)
-                more = {"perf": estimates} if perf else {}
+                more: dict[str, Prove] = {}
+                if perf:
+                    more["perf"] = partial(perf_touched, root=checkout_of(source).anchor, update=update_baseline)
+                if programs:
+                    more["programs"] = programs_touched
                 result = with_proofs(answer.result, answer.touched, build=build, validate=validate, more=more)
         except Expired as late:
             complain(f"check: {late}")

@@ -7,6 +7,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pytest
+from porter.validation.devices import gfx942
+from porter.validation.devices.core.result import NotRun, Ran
+from porter.validation.toolchain.clang import Assembled, assemble
 
 from tests.include import hip
 from tests.include.host import Library
@@ -145,3 +148,31 @@ __global__ void k(unsigned* p, unsigned long m, short2 s, ushort2 us, char4 c, u
 }"""
     done = hip.compiled(kernel, tmp_path, target=target)
     assert done.returncode == 0, done.stderr
+
+
+def test_dot_product_of_a_high_word(tmp_path: Path) -> None:
+    """clang before 20 takes bytes of the low word for those of the high one, where it finds the sum itself."""
+    device = gfx942.open_device()
+    if isinstance(device, NotRun):
+        pytest.skip(device.reason)
+    source = tmp_path / "k.hip"
+    source.write_text("""#include <hip/hip_runtime.h>
+#include "porter/bits.hpp"
+#include "porter/ptx.hpp"
+extern "C" __global__ void k(int const* in, int* out) {
+  int const s = in[threadIdx.x];
+  out[2 * threadIdx.x] = porter::dp4a(-77 * s, __mulhi(s, s), s);
+  out[2 * threadIdx.x + 1] = porter::ptx::dp4a_s32(-77 * s, __mulhi(s, s), s);
+}""")
+    made = assemble(source, options=("-I", str(hip.HEADERS)))
+    assert isinstance(made, Assembled), made
+    module = device.compile(made.text)
+    assert not isinstance(module, NotRun), module
+    given = _words(8)[:64].astype(np.uint32).view(np.int32)
+    done = module.launch("k", 1, given.size, [given, np.zeros(2 * given.size, np.int32)])
+    assert isinstance(done, Ran), done
+    expected = []
+    for s in given.tolist():
+        left, right = _pieces(-77 * s & 0xFFFFFFFF, 8, True), _pieces((s * s >> 32) & 0xFFFFFFFF, 8, True)
+        expected += 2 * [(s + sum(x * y for x, y in zip(left, right, strict=True))) % 2**32]
+    assert done.output(1).view(np.uint32).tolist() == expected

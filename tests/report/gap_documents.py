@@ -177,6 +177,28 @@ def estimate(
     return {**about, **more, "shape": shape, "blocks": 1, "sampled": 1, "estimate": found}
 
 
+def compared() -> dict[str, Any]:
+    """What `porter run --compare` would say of four programs."""
+
+    def ran(launches: int, *names: str) -> dict[str, Any]:
+        calls = [{"text": "cublasSgemm <b>", "count": 2}]
+        return {"launches": launches, "kernels": [{"name": name} for name in names], "stand_ins": calls}
+
+    def program(name: str, verdict: str, reason: str = "", **changes: Any) -> dict[str, Any]:
+        both = {"original": ran(1, "k"), "port": ran(1, "k"), "side": None, "says": None}
+        return {"name": name, "verdict": verdict, "reason": reason, **both, **changes}
+
+    return {
+        "schema": "porter-programs-1",
+        "programs": [
+            program("agrees", "agree", says="pass"),
+            program("both fail", "agree", says="fail"),
+            program("too long", "too-long", "original: 300 s", side="original", port=None),
+            program("<script>alert(5)</script>", "differ", f"line 1: 1 and {BIDI}2", port=ran(1200, "k", "l")),
+        ],
+    }
+
+
 def profiled() -> dict[str, Any]:
     """What `porter run --profile` would say of a program with two kernels, of which one is a library's."""
     roofs = {"bandwidth": {"memory": 4650.0}, "rate": {"f32 VALU": 136_000.0}}

@@ -30,6 +30,7 @@ from tests.report.gap_documents import (
     NASTY_PATH,
     built,
     case,
+    compared,
     estimated,
     kernel_build,
     ported,
@@ -309,6 +310,45 @@ def test_a_profiled_program_is_read_as_estimates(inputs: Inputs) -> None:
     assert one.lines == ((5, 0.6), (7, 0.25)) and report.roofs is not None
     both = gap_report(replace(inputs, estimates=(estimated(),), runs=(profiled(),)), {})
     assert sum(len(kernel.estimates) for kernel in both.kernels) == 3
+
+
+def test_whole_programs(inputs: Inputs, tmp_path: Path) -> None:
+    """What differs comes first and is wrong; what could not be compared is an action of another kind."""
+    path = tmp_path / "programs.json"
+    path.write_text(json.dumps(compared()))
+    (tmp_path / "port.json").write_text(json.dumps(inputs.report))
+    read = read_inputs((tmp_path / "port.json", path), inputs.folder)
+    assert read.programs == (compared(),) and not read.unknown
+    report = gap_report(replace(inputs, programs=read.programs), {})
+    assert [one.verdict for one in report.programs] == ["differ", "too-long", "agree", "agree"]
+    assert [one.is_wrong for one in report.programs] == [True, False, False, False]
+    assert [one.counted for one in report.programs] == ["1 and 1,200", "1", "1 and 1", "1 and 1"]
+    assert [one.told for one in report.programs][2:] == ["agree", "agree; both sides say that they failed"]
+    assert "4 whole programs of both sides ran on virtual devices, 2 agree." in report.ran
+    actions = {one.what: one for one in report.actions if one.what.startswith("program ")}
+    assert [(one.kind, one.kernels) for one in actions.values()] == [("wrong", 2), ("todo", 0)]
+    assert all("--compare" in one.command for one in actions.values())
+    alone = gap_report(replace(inputs, builds=(), validations=(), programs=read.programs), {})
+    assert alone.ran.startswith("No case was run. 4 whole programs")
+    assert any(text.startswith("No case was run: no kernel's own result") for text in alone.missing)
+
+
+@pytest.mark.parametrize("form", ["markdown", "text", "html"])
+def test_whole_programs_are_shown(inputs: Inputs, form: str) -> None:
+    text = written(replace(inputs, programs=(compared(),)), form)
+    assert "both fail" in text and "1 and 1,200" in text
+    assert "\u202e" not in text
+    if form != "text":
+        assert "<script>alert(5)" not in text
+
+
+@pytest.mark.parametrize("verdict", ["fault", "crashed", "not-built", "no-launch"])
+@pytest.mark.parametrize("side", ["original", "port"])
+def test_only_the_port_can_be_wrong(verdict: str, side: str, inputs: Inputs) -> None:
+    document = compared()
+    document["programs"] = [{**document["programs"][0], "verdict": verdict, "side": side}]
+    (one,) = gap_report(replace(inputs, programs=(document,)), {}).programs
+    assert one.is_wrong is (side == "port")
 
 
 def test_a_run_without_a_profile_adds_nothing(inputs: Inputs) -> None:

@@ -257,3 +257,51 @@ def test_what_a_counter_gives_out_has_no_order_and_no_length(write: str, tmp_pat
         f"__global__ void push(int *out, int *count, int n) {{ int i = threadIdx.x; if (i < n) {{ {write} }} }}"
     )
     assert "{any_order, partial}" in draft(source).text
+
+
+def test_lengths_of_callers_bring_their_sizes(tmp_path: Path) -> None:
+    """What a length of a caller is made of is a symbol of the case, for every kernel."""
+    source = tmp_path / "k.cu"
+    source.write_text(
+        """
+        __global__ void one(float* x, int c) { x[threadIdx.x] = c; }
+        __global__ void two(float* x, int c) { x[threadIdx.x] = c; }
+        void first(float* d, int c) { one<<<1, 32>>>(d, c); }
+        void second(float* d, int c) { two<<<1, 32>>>(d, c); }
+        int main(int argc, char** argv) {
+          int rows = 8, steps = atoi(argv[1]), c = atoi(argv[2]);
+          float* d;
+          cudaMalloc(&d, rows * steps * c * sizeof(float));
+          first(d, c);
+          second(d, c);
+        }
+        """
+    )
+    path = tmp_path / "k.case.toml"
+    path.write_text(draft(source).text)
+    assert [set(dict(case.sweep[0])) for case in load_cases(path)] == [{"steps", "c"}, {"steps", "c"}]
+
+
+def test_structures_with_initial_values_and_constructors(tmp_path: Path) -> None:
+    source = tmp_path / "k.cu"
+    source.write_text(
+        """
+        struct Box { int x0 = 0, nx = 4; float w = 1.5f; };
+        struct Grid {
+          int rows_;
+          float step_;
+          Grid(int rows, float step)
+              : rows_(rows),
+                step_(step) { }
+          __host__
+          __device__
+          int rows() const { return rows_; }
+        };
+        __global__ void k(float* x, Box box, const Grid* grids) { x[threadIdx.x] = box.w * grids[0].step_; }
+        int main() { float* d; Grid* g; Box b;
+          cudaMalloc(&d, 32 * sizeof(float)); cudaMalloc(&g, 2 * sizeof(Grid)); k<<<1, 32>>>(d, b, g); }
+        """
+    )
+    text = draft(source).text
+    assert "TODO" not in text
+    assert "fields = [['int32', " in text and "in grids: (int32 rows_, float32 step_)[2] = integers(0, 100)" in text

@@ -84,3 +84,24 @@ def test_a_launch_and_lengths_are_guessed_and_said(tmp_path: Path) -> None:
 def test_types_of_cuda_have_other_names_in_the_port() -> None:
     assert in_hip("ns::cvt<__half, __nv_bfloat16, 4>") == "ns::cvt<__half, __hip_bfloat16, 4>"
     assert in_hip("cudaSomething") == "cudaSomething"
+
+
+@pytest.mark.slow
+def test_blocks_of_too_many_threads_and_sizes_in_no_length(tmp_path: Path) -> None:
+    """A side of the block that nothing tells is made smaller; an offset that leads out of an array becomes 0."""
+    reason = registry.why_not("ptx")
+    if reason is not None:
+        pytest.skip(reason)
+    source = tmp_path / "k.cu"
+    source.write_text(
+        """
+        __global__ void cube(int* x) { x[threadIdx.x] = blockDim.z; }
+        __global__ void shifted(float* x, int n, int by) {
+          if (threadIdx.x < n) x[threadIdx.x] = 2 * x[threadIdx.x - by]; }
+        void first(int side) { int* d; cudaMalloc(&d, 64 * sizeof(int)); cube<<<2, dim3(side, side, side)>>>(d); }
+        void second(int by, int n) { float* e; cudaMalloc(&e, n * sizeof(float)); shifted<<<1, 32>>>(e, n, by); }
+        """
+    )
+    tried = {one.case.kernel: one for one in try_sizes(draft(source))}
+    assert tried["cube"].chosen and "blocks of more than 1024 threads were made smaller" in tried["cube"].text
+    assert tried["shifted"].chosen and "sizes that are in no length: they are 0" in tried["shifted"].text

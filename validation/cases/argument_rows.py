@@ -8,7 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 from porter.validation.cases.case import ARRAYS, DTYPES, KINDS, Argument, Values
+from porter.validation.cases.dtypes import is_float
 from porter.validation.cases.expression import BadExpression, Expression
+from porter.validation.cases.records import is_record, members_of
 from porter.validation.cases.sampling import ADDRESS, MEMORY, Sampling
 from porter.validation.cases.views import VIEWS
 
@@ -24,6 +26,31 @@ _ACCESS = {"read": "in", "write": "out", "both": "inout"}
 _SIMPLE_VALUES = ("normal", "bits", "arange")
 _RANGES = ("uniform", "integers")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
+
+
+_PLAIN = ("name", "kind", "dtype", "shape", "values", "plain")
+
+
+def read_arguments(row: Mapping[str, Any], line: int, names: set[str]) -> tuple[Argument, ...]:
+    """One argument, or the members of an array of structures."""
+    dtype = row.get("dtype", "")
+    if not isinstance(dtype, str) or not is_record(dtype) or TODO in str(row):
+        return (read_argument(row, line, names),)
+    if row.get("kind") not in ("in", "inout"):
+        raise ValueError("an array of structures is in or inout")
+    for key in row.keys() - set(_PLAIN):
+        raise ValueError(f"{key} does not belong to an array of structures")
+    if isinstance(row.get("values"), dict) and {"hook", "file"} & row["values"].keys():
+        raise ValueError("hooks and files do not belong to an array of structures")
+    made: list[Argument] = []
+    for member in members_of(str(row.get("name")), dtype, DTYPES):
+        sides = row.get("shape", [])
+        listed = [*(sides if isinstance(sides, list) else [sides]), *([member.count] if member.count > 1 else [])]
+        inner = {**row, "name": f"{row.get('name')}_{member.name}", "dtype": member.dtype, "shape": listed}
+        if is_float(member.dtype) and isinstance(row.get("values"), dict) and "integers" in row["values"]:
+            del inner["values"]
+        made.append(replace(read_argument(inner, line, names), member=member))
+    return tuple(made)
 
 
 def read_argument(row: Mapping[str, Any], line: int, names: set[str]) -> Argument:

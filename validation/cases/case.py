@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from porter.validation.cases.expression import BadExpression, Expression, Number
+from porter.validation.cases.records import Member
 from porter.validation.cases.sampling import Sampling
 from porter.validation.cases.triton_source import TritonSource
 
@@ -82,6 +83,8 @@ class Argument:
     """Passed as PyTorch's accessor or TensorInfo of these elements, by value."""
     image: Sampling | None = None
     """Passed as a texture or surface object over these elements."""
+    member: Member | None = None
+    """These elements are a member of the structures of an array, which is passed once for all of them."""
 
     @property
     def is_array(self) -> bool:
@@ -157,6 +160,11 @@ class Case:
     """Device (or `*`) and the reason why the case is not run on it."""
     lines: Mapping[str, int] = field(default_factory=dict)
     """Where its keys stand."""
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """What the kernel is passed, in order."""
+        return tuple(dict.fromkeys(one.member.array if one.member else one.name for one in self.arguments))
 
     @property
     def is_built(self) -> bool:

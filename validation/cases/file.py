@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from porter.validation.cases.argument_rows import TODO, read_argument, read_expression
+from porter.validation.cases.argument_rows import TODO, read_arguments, read_expression
 from porter.validation.cases.case import (
     ANY_STRING,
     AWKWARD,
@@ -517,11 +517,15 @@ class _Reader:
             try:
                 if TODO in str(row):
                     raise ValueError(f"still marked {TODO}: {row!r}")
-                made.append(read_argument(expand(row) if isinstance(row, str) else row, line, names))
+                read = read_arguments(expand(row) if isinstance(row, str) else row, line, names)
+                if key == "constants" and any(one.member for one in read):
+                    raise ValueError("an array of structures is no constant")
             except (BadExpression, ValueError) as error:
                 name = row.get("name") if isinstance(row, dict) else None
                 label = f"{key}: {name}: " if isinstance(name, str) else f"{key}: "
                 raise CaseError(self.file.path, line, f"{label}{error}") from None
-            if any(made[-1].name == other.name for other in made[:-1]):
-                raise CaseError(self.file.path, line, f"{key}: two are named {made[-1].name!r}")
+            for one in read:
+                if any(one.name == other.name for other in made):
+                    raise CaseError(self.file.path, line, f"{key}: two are named {one.name!r}")
+            made += read
         return tuple(made)

@@ -7,7 +7,7 @@ from typing import Any
 
 _LINE = re.compile(
     r"(?P<kind>in|out|inout|scratch|scalar|null|texture|surface)\s+(?P<name>\w+)"
-    r"(?:\s*:\s*(?P<dtype>\w+)\s*(?:\[(?P<shape>[^\]]*)\])?(?:\s*\{(?P<keys>[^}]*)\})?)?(?:\s*=\s*(?P<value>.+))?"
+    r"(?:\s*:\s*(?P<dtype>\w+|\([^()]*\))\s*(?:\[(?P<shape>[^\]]*)\])?(?:\s*\{(?P<keys>[^}]*)\})?)?(?:\s*=\s*(?P<value>.+))?"
 )
 _CALL = re.compile(r"(uniform|integers|constant)\((.*)\)")
 _FILE = re.compile(r"[\w./-]+\.npy")

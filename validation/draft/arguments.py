@@ -21,7 +21,7 @@ from porter.validation.draft.kernel import (
 )
 from porter.validation.draft.template import Instance
 from porter.validation.draft.torch import View, view_in
-from porter.validation.draft.types import Element, bytes_of, dtype_of, elements_of
+from porter.validation.draft.types import Element, bytes_of, dtype_of, elements_of, structure_of
 from porter.validation.draft.unit import SourceText
 
 from porter.cpp.constants import number as integer
@@ -163,7 +163,8 @@ class _Maker:
         side: Value | str = TODO
         if given is not None:
             try:
-                size = element.size if element else 1
+                structure = structure_of(host, kind) if element is None else None
+                size = element.size if element else bytes_of(structure) if structure else 1
                 extent = self.unit.arrays.extent(given, self._position, size)
                 if extent.is_null:
                     return Line(name, "null")
@@ -174,6 +175,10 @@ class _Maker:
         if side == TODO:
             side = self._length_in_kernel(name)
         use = use_of(name, parameter.type, self.body)
+        structure = structure_of(host, kind) if element is None and parameter.type.count("*") == 1 else None
+        if structure is not None:
+            values = " = zeros" if cleared else " = integers(0, 100)"
+            return Line(name, "in" if use.kind == "in" else "inout", structure, sides=(side,), values=values)
         if not use.is_clear:
             self.notes.append(f"{name}: taken to be read and written")
         dtype = element.dtype if element else f"{TODO}({' '.join(parameter.type.split())})"
@@ -223,14 +228,14 @@ def _with_values(made: list[Line], body: str) -> list[Line]:
     """Indices stay inside what they index; offsets grow; results of a race for places have no order, and no
     known number."""
     lines = {line.name: line for line in made}
-    floats = tuple(line.name for line in made if line.dtype in _FLOATS)
+    floats = tuple(line.name for line in made if "float" in line.dtype)
     unordered = counted_places(body)
     adds = adds_floats(body, floats)
     found: list[Line] = []
     for line in made:
         if line.sides and line.dtype not in _FLOATS and not line.values and line.kind in ("in", "inout"):
             line = _index_values(line, lines, body)
-        if line.name in unordered and line.kind in ("out", "inout"):
+        if line.name in unordered and "(" not in line.dtype and line.kind in ("out", "inout"):
             line = replace(line, keys=("any_order", "partial"))
         found.append(replace(line, adds=adds))
     return found

@@ -26,6 +26,7 @@ _SIZES = {
        for kind, size in (("float", 4), ("double", 8), ("int", 4), ("uint", 4), ("char", 1), ("uchar", 1),
                           ("short", 2), ("ushort", 2), ("longlong", 8), ("ulonglong", 8)) for lanes in (1, 2, 3, 4)},
 }  # fmt: skip
+_DEEPEST = 6
 _WORDS = re.compile(r"\b(?:const|constexpr|static|struct|std::|volatile|typename|inline|extern)\b\s*|std::|&")
 
 
@@ -41,6 +42,25 @@ class Function:
     end: int
     template: tuple[str, ...] = ()
     """Names of its template parameters."""
+
+
+@dataclass(frozen=True)
+class Member:
+    """One member of a structure; those of structures in it stand in their place."""
+
+    kind: str
+    count: int
+    name: str
+    offset: int
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A plain structure in memory."""
+
+    members: tuple[Member, ...]
+    size: int
+    align: int
 
 
 @dataclass
@@ -135,20 +155,27 @@ class Declarations:
 
     def record(self, name: str) -> tuple[tuple[tuple[str, int, str], ...], int] | None:
         """Types, counts and names of the members of a plain structure, and its size; None when it is none."""
+        found = self.layout(name)
+        return None if found is None else (tuple((m.kind, m.count, m.name) for m in found.members), found.size)
+
+    def layout(self, name: str, depth: int = 0) -> Layout | None:
+        """The members of a plain structure at their places; None when it is none."""
         body = self._members(name)
-        if body is None or "(" in body or "*" in body:
+        if body is None or "(" in body or "*" in body or depth > _DEEPEST:
             return None
-        members: list[tuple[str, int, str]] = []
-        for line in re.sub(r"\b(?:public|private)\s*:", "", body).split(";"):
+        members: list[Member] = []
+        end, widest = 0, 1
+        for line in re.sub(r"\b(?:public|private)\s*:|\s*=[^,;{}()]*(?=[,;])", "", body).split(";"):
             found = re.fullmatch(r"\s*((?:[\w:]+\s+)+)([\w\s,\[\]]+)", line)
             if not line.strip():
                 continue
             if found is None:
                 return None
             kind = self.plain_type(found[1])
-            inner = self.record(kind) if kind not in _SIZES and kind != name else None
+            inner = self.layout(kind, depth + 1) if kind not in _SIZES and kind != name else None
             if kind not in _SIZES and inner is None:
                 return None
+            unit, align = (inner.size, inner.align) if inner is not None else (_SIZES[kind], _alignment(kind))
             for part in split_arguments(found[2]):
                 sizes = re.findall(r"\[\s*(\w+)\s*\]", part)
                 counts = [self._count(size) for size in sizes]
@@ -157,17 +184,15 @@ class Declarations:
                 total = 1
                 for count in counts:
                     total *= count or 1
-                if inner is not None:
-                    members += list(inner[0]) * total
+                start, word = -(-end // align) * align, re.split(r"[\s\[]", part.strip())[0]
+                end, widest = start + unit * total, max(widest, align)
+                if inner is None:
+                    members.append(Member(kind, total, word, start))
                     continue
-                members.append((kind, total, re.split(r"[\s\[]", part.strip())[0]))
-        size, widest = 0, 1
-        for kind, count, _ in members:
-            unit = _SIZES[kind]
-            base = unit // int(kind[-1]) if kind[-1:] in "23" and unit > 1 else unit
-            size = -(-size // base) * base + unit * count
-            widest = max(widest, base)
-        return (tuple(members), -(-size // widest) * widest) if members else None
+                for place in range(total):
+                    at = start + place * unit
+                    members += [Member(m.kind, m.count, m.name, at + m.offset) for m in inner.members]
+        return Layout(tuple(members), -(-end // widest) * widest, widest) if members else None
 
     def _members(self, name: str) -> str | None:
         """The inside of a structure without its functions."""
@@ -179,7 +204,7 @@ class Declarations:
             short = re.search(rf"\btypedef\s+struct\s*\w*\s*\{{([^{{}}]*)\}}\s*{word}\s*;", self.text)
             return short[1] if short else None
         inside = self.text[match.end() + 1 : end - 1]
-        while (function := re.search(r"[\w~:&* ]+\([^()]*\)\s*(?:const\s*)?(?::[^;]*?)?\{", inside)) is not None:
+        while (function := re.search(r"[\w~:&*\s]+\([^()]*\)\s*(?:const\s*)?(?::[^;]*?)?\{", inside)) is not None:
             last = matching(inside, function.end() - 1)
             if last is None:
                 return None
@@ -295,3 +320,9 @@ def _parameter(text: str) -> tuple[str, str]:
     if match is None:
         return plain, ""
     return " ".join(match[1].split()) + ("*" if match[3] else ""), match[2]
+
+
+def _alignment(kind: str) -> int:
+    """Of a plain type or a vector: three values are aligned like one."""
+    unit = _SIZES[kind]
+    return min(16, unit // 3 if kind[-1:] == "3" else unit)

@@ -43,9 +43,11 @@ _ROOM = 1 << 20
 _SHARED = 48 << 10
 _LONGEST = 1 << 22
 _GROWTHS = 6
-_LINE = re.compile(r'^(\s*")(\w+)( )(\w+)(: )(\w+)(\[)([^\]]*)(\].*)$')
+_LINE = re.compile(r'^(\s*")(\w+)( )(\w+)(: )(\w+|\([^)]*\))(\[)([^\]]*)(\].*)$')
 _PAST = re.compile(r"(\d+) bytes after the end of (?:argument )?(\w+) \((\d+) bytes\)")
 _RACE, _OUTSIDE_SHARED, _LEFT = "data race", "outside shared memory", "access outside every allocation"
+_REST = (0, 1, 2)
+"""For sizes that are in no length, where no guess ran."""
 _HOPELESS = (Status.BUILD_FAILED, Status.NOT_RUN)
 _RAN = (Status.PASSED, Status.NONDETERMINISTIC)
 _IDLE = "it ran and wrote nothing"
@@ -58,7 +60,7 @@ def can_be_guessed(part: DraftedCase, reason: str = "") -> bool:
 
     Without anything missing: whether the original left an array, as `reason` says.
     """
-    return obstacle(part) is None if part.marks else _LEFT in reason
+    return obstacle(part) is None if part.marks else any(sign in reason for sign in (_LEFT, _OUTSIDE_SHARED))
 
 
 def obstacle(part: DraftedCase) -> str | None:
@@ -156,14 +158,18 @@ def _sizes(sizes: Sizes, guess: Guess) -> Sizes:
 def search(part: DraftedCase) -> Search:
     """One guess after the other, each with arrays that grow where the original leaves them."""
     first = ""
-    for guess in GUESSES if part.marks else GUESSES[:1]:
+    guesses = [(guess, None) for guess in (GUESSES if part.marks else GUESSES[:1])]
+    for guess, rest in (*guesses, *((GUESSES[0], value) for value in _REST)):
         lengths: dict[int, int] = {}
         quiet = unchecked = shared = False
         for _ in range(_GROWTHS + 2):
             made = filled(part, guess, lengths)
             if made is None:
                 return first
-            made = with_shared(made) if shared else made
+            stilled = made if rest is None else made.still(rest)
+            if stilled is None:
+                return first
+            made = with_shared(stilled) if shared else stilled
             made = made.quiet() if quiet else made
             made = made.unchecked("its threads write to the same places") if unchecked else made
             found = yield made

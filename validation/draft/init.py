@@ -33,10 +33,13 @@ _FEW_TERMS = 4
 """Of products that are added up without a loop: they may cancel."""
 _TERMS = 64
 """Added up in a loop that does not tell how far it runs."""
-_QUIET = re.compile(r'(  "(?:in|inout) \w+: u?int\d+\[[^\]]*\])(?: = (?:integers\(0, .*\)|arange))?(",)$', re.MULTILINE)
+_QUIET = re.compile(
+    r'(  "(?:in|inout) \w+: (?:u?int\d+|\([^)]*\))\[[^\]]*\])(?: = (?:integers\(0, .*\)|arange))?(",)$', re.MULTILINE
+)
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _FEWEST = 257
 _ROOMIER = (8, 32, 100, 1 << 16)
+_SIDES = (8, 16, 32)
 _LARGE = re.compile(r"(?<![\w.])\d{6,}(?![\w.])")
 _LARGEST_BITS = 17
 
@@ -88,6 +91,30 @@ class DraftedCase:
         ]
         roomier = Sizes(self.sizes.names, tuple(dict.fromkeys(tables)), 1)
         return replace(self, sizes=roomier, notes=(*self.notes, "sizes that leave no blocks were made larger"))
+
+    def narrower(self) -> DraftedCase:
+        """With blocks of no more threads than a block can have, where their sides are sizes."""
+        block = set(_WORD.findall(self.after[1].partition("=")[2]))
+        tables = [
+            tuple(min(v, side) if n in block else v for n, v in zip(self.sizes.names, table, strict=True))
+            for table in self.sizes.tables
+            for side in _SIDES
+        ]
+        sizes = Sizes(self.sizes.names, tuple(dict.fromkeys(tables)), 1)
+        return replace(self, sizes=sizes, notes=(*self.notes, "blocks of more than 1024 threads were made smaller"))
+
+    def still(self, value: int) -> DraftedCase | None:
+        """With this number for the sizes that neither the launch nor the length of an array depends on."""
+        shape = " ".join(line for line in self.after if not line.lstrip().startswith('"scalar'))
+        used = set(_WORD.findall(shape))
+        table = tuple(
+            value if n not in used and v == int(v) else v
+            for n, v in zip(self.sizes.names, self.sizes.tables[0], strict=True)
+        )
+        if table == self.sizes.tables[0]:
+            return None
+        note = f"nothing tells sizes that are in no length: they are {value}"
+        return replace(self, sizes=Sizes(self.sizes.names, (table,), 1), notes=(*self.notes, note))
 
     def shrunk(self) -> DraftedCase:
         """With the large numbers of the program's constants divided by one that leaves them fit to run."""
@@ -209,11 +236,13 @@ class _Case:
         kernel, launch, host = self.instance.kernel, self.instance.launch, self.unit.host
         self.notes += [f"{name}: taken to be {self.instance.template[name]}" for name in self.instance.assumed]
         host.varying = None
+        self.unit.arrays.passed.clear()
         first = lines_of(self.unit, self.instance, [])
         host.varying = frozenset(
             line.value.text for line in first if line.value is not None and _WORD.fullmatch(line.value.text)
         )
         host.sizes.clear()
+        self.unit.arrays.passed.clear()
         arguments = lines_of(self.unit, self.instance, self.notes)
         renamed = _renamed(arguments)
         grid = self._dimensions(launch.grid if launch else "", renamed, "blockIdx", "gridDim")

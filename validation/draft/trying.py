@@ -20,6 +20,7 @@ from porter.validation.verdict.outcome import CaseResult, Status
 
 _DEVICE = "ptx"
 _LONGEST = 160
+_LARGEST_BLOCK = 1024
 _MANY_THREADS, _MOST_BYTES = 1 << 18, 1 << 28
 _RACE = "data race"
 _MOST_NOTES = 4
@@ -215,7 +216,7 @@ def _planned(part: DraftedCase, draft: Draft) -> _Planned:
     if part.marks:
         return _Planned(part, ())
     threads, refused = _threads(part, draft)
-    for changed in (part.roomier, part.shrunk) if not threads else ():
+    for changed in (part.narrower, part.roomier, part.shrunk) if not threads else ():
         other = changed()
         found = _threads(other, draft) if other != part and not threads else ({}, "")
         if found[0]:
@@ -254,6 +255,9 @@ def _threads_of(case: Case) -> int:
             threads *= int(side.value(symbols | {LANES: 32}))
         if threads < 1:
             raise case.error("the grid has no blocks")
+        block = math.prod(int(side.value(symbols | {LANES: 32})) for side in case.block)
+        if block > _LARGEST_BLOCK:
+            raise case.error(f"a block of {block} threads")
         arrays = [argument for argument in case.arguments if argument.is_array]
         size = sum(math.prod(shape_of(case, argument, symbols)) * bytes_of(argument.dtype) for argument in arrays)
         if size > _MOST_BYTES:

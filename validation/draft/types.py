@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from porter.validation.cases.case import DTYPES as DTYPE_NAMES
+from porter.validation.cases.records import members_of
 from porter.validation.draft.host import Host
 from porter.validation.draft.torch import DTYPES as TORCH_DTYPES
 
@@ -41,6 +43,8 @@ class Element:
 
 def bytes_of(dtype: str) -> int:
     """Bytes of a type of case files."""
+    if dtype.endswith(")"):
+        return members_of("", dtype, DTYPE_NAMES)[0].size
     digits = re.search(r"\d+$", dtype)
     return BYTES.get(dtype) or (int(digits[0]) // 8 if digits else 1)
 
@@ -56,6 +60,30 @@ def dtype_of(kind: str) -> str | None:
     if torch := re.fullmatch(r"(?:at|c10|torch)::(\w+)", words):
         return TORCH_DTYPES.get(torch[1])
     return DTYPES.get(words) or DTYPES.get(words.removesuffix(" int"))
+
+
+_MOST_MEMBERS = 64
+
+
+def structure_of(host: Host, kind: str) -> str | None:
+    """The type of case files that a structure with members of several types is."""
+    layout = host.layout(bare(host.plain_type(bare(kind))))
+    if layout is None or len(layout.members) > _MOST_MEMBERS:
+        return None
+    parts: list[str] = []
+    taken: dict[str, int] = {}
+    for member in layout.members:
+        element = elements_of(host, member.kind)
+        if element is None:
+            return None
+        taken[member.name] = taken.get(member.name, 0) + 1
+        name = member.name if taken[member.name] == 1 else f"{member.name}_{taken[member.name]}"
+        count = element.lanes * member.count
+        plain = f"{element.dtype}{f'*{count}' if count > 1 else ''} {name}"
+        as_it_comes = members_of("", f"({', '.join([*parts, plain])})", DTYPE_NAMES)[-1].offset
+        parts.append(plain if as_it_comes == member.offset else f"{plain} @{member.offset}")
+    text = f"({', '.join(parts)})"
+    return text if bytes_of(text) == layout.size else f"({', '.join(parts)} /{layout.size})"
 
 
 def elements_of(host: Host, kind: str) -> Element | None:

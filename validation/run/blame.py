@@ -25,6 +25,10 @@ SUSPECTS = (
         ("-mllvm", "-amdgpu-codegenprepare-disable-idiv-expansion"),
         "the compiler divides by something small in 24 bits, though the number divided has more",
     ),
+    Suspect(
+        ("-ffp-contract=on",),
+        "the compiler joins products and sums of different statements, and what differs hangs on their rounding",
+    ),
     Suspect(("-O0",), "the compiler, or code without a defined result that optimisation brings out"),
 )
 """In the order in which they are asked: a pass that is known to be wrong in some versions before all of them."""

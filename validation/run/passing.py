@@ -44,6 +44,8 @@ class Placed:
     def view(self, flat: Array) -> Array:
         """The array in row order inside its memory."""
         flat = flat.reshape(-1)[self.lead :]
+        if self.argument.member is not None:
+            return self.argument.member.view(flat).reshape(self.shape)
         if not self.shape:
             return flat.reshape(())
         inner = tuple(slice(0, self.shape[axis]) for axis in self.axes)
@@ -53,6 +55,9 @@ class Placed:
     def offset(self, index: Sequence[int]) -> int:
         """Bytes from the start of the memory to an element."""
         width = dtypes.storage(self.argument.dtype).itemsize
+        if (member := self.argument.member) is not None:
+            place, inner = divmod(int(np.ravel_multi_index(index, self.shape)), member.count)
+            return place * member.size + member.offset + inner * width
         if not self.shape:
             return self.lead * width
         places = [index[axis] for axis in self.axes]
@@ -107,8 +112,16 @@ def pack(case: Case, filled: Filled, symbols: Symbols, which: int) -> Packed:
     """Fresh copies for one launch: inputs cloned, outputs poisoned."""
     values: list[Any] = []
     placed: dict[str, Placed] = {}
+    records: dict[str, int] = {}
     for argument in case.arguments:
-        if argument.is_array:
+        if argument.member is not None:
+            placed[argument.name] = place(case, argument, symbols)
+            if argument.member.array not in records:
+                records[argument.member.array] = len(values)
+                values.append(_structures(placed[argument.name]))
+            memory = values[records[argument.member.array]]
+            placed[argument.name].view(memory)[...] = filled.arrays[argument.name]
+        elif argument.is_array:
             placed[argument.name] = place(case, argument, symbols)
             memory = _memory(placed[argument.name], filled.arrays.get(argument.name), which)
             values.append(_passed(placed[argument.name], memory))
@@ -116,8 +129,16 @@ def pack(case: Case, filled: Filled, symbols: Symbols, which: int) -> Packed:
             values.append(filled.scalars[argument.name])
         else:
             values.append(struct_bytes(case, argument, symbols) if argument.kind == "struct" else 0)
-    position = {argument.name: index for index, argument in enumerate(case.arguments)}
+    places = {name: index for index, name in enumerate(case.parameters)}
+    position = {one.name: places[one.member.array if one.member else one.name] for one in case.arguments}
     return Packed(tuple(values), placed, position, which)
+
+
+def _structures(placed: Placed) -> Array:
+    """The memory of an array of structures; what is between members is zero."""
+    member = placed.argument.member
+    assert member is not None
+    return np.zeros(math.prod(placed.shape) // member.count * member.size, np.uint8)
 
 
 def _passed(placed: Placed, memory: Array) -> Any:

@@ -203,9 +203,9 @@ def _check_signature(case: Case) -> None:
             return
         there = ", ".join(sorted(counts)) or "none"
         raise case.error(f"no kernel {name!r} in {case.source}; there are: {there}", "kernel")
-    if len(case.arguments) not in counts[name]:
+    if len(case.parameters) not in counts[name]:
         wanted = " or ".join(map(str, sorted(counts[name])))
-        raise case.error(f"{name} takes {wanted} arguments, not {len(case.arguments)}", "arguments")
+        raise case.error(f"{name} takes {wanted} arguments, not {len(case.parameters)}", "arguments")
 
 
 @functools.cache

@@ -85,15 +85,31 @@ PORTER_BOTH int wrapped_sum(int a, int b) {
 }
 }  // namespace detail
 
+// clang before 20 finds such sums itself, and takes bytes of the low word where those of the high one are meant
+// (`dp4a(x, __mulhi(y, y), z)`, LLVM #115224): the instruction is asked for by name.
+#if defined(__gfx906__) || defined(__gfx908__) || defined(__gfx90a__) || defined(__gfx940__) || defined(__gfx941__) || \
+    defined(__gfx942__) || defined(__gfx950__)
+#define PORTER_DOT4
+#endif
+
 PORTER_BOTH int dp4a(int a, int b, int c) {
+#if defined(PORTER_DOT4)
+  return __builtin_amdgcn_sdot4(a, b, c, false);
+#else
   int sum = 0;
   for (int i = 0; i < 4; ++i) sum += detail::signed_byte(a, i) * detail::signed_byte(b, i);
   return detail::wrapped_sum(c, sum);
+#endif
 }
 PORTER_BOTH unsigned dp4a(unsigned a, unsigned b, unsigned c) {
+#if defined(PORTER_DOT4)
+  return __builtin_amdgcn_udot4(a, b, c, false);
+#else
   for (int i = 0; i < 4; ++i) c += detail::unsigned_byte(a, i) * detail::unsigned_byte(b, i);
   return c;
+#endif
 }
+#undef PORTER_DOT4
 PORTER_BOTH int dp2a_lo(int a, int b, int c) {
   return detail::wrapped_sum(
       c, detail::signed_half(a, 0) * detail::signed_byte(b, 0) + detail::signed_half(a, 1) * detail::signed_byte(b, 1));

@@ -279,8 +279,17 @@ template <class To, class A, class B, bool Saturate, bool Add, class Op> PORTER_
   return result;
 }
 
+// By name, as in porter/bits.hpp: clang before 20 takes wrong bytes for sums that it finds itself.
+#if defined(__gfx906__) || defined(__gfx908__) || defined(__gfx90a__) || defined(__gfx940__) || defined(__gfx941__) || \
+    defined(__gfx942__) || defined(__gfx950__)
+PORTER_PTX u32 dp4a_u32(u32 a, u32 b, u32 c) { return __builtin_amdgcn_udot4(a, b, c, false); }
+PORTER_PTX s32 dp4a_s32(u32 a, u32 b, s32 c) {
+  return __builtin_amdgcn_sdot4(static_cast<s32>(a), static_cast<s32>(b), c, false);
+}
+#else
 PORTER_PTX u32 dp4a_u32(u32 a, u32 b, u32 c) { return dot4(a, b, c, static_cast<unsigned char>(0)); }
 PORTER_PTX s32 dp4a_s32(u32 a, u32 b, s32 c) { return dot4(a, b, c, static_cast<signed char>(0)); }
+#endif
 
 // Approximations of the same kind; the last bits differ from NVIDIA's.
 PORTER_PTX float ex2(float x) { return exp2f(x); }

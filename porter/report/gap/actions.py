@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from porter.report.gap.effort import effort_class, minutes_of, reads_as
-from porter.report.gap.model import Action, FailedUnit, Kernel, State, Work
+from porter.report.gap.model import Action, FailedUnit, Kernel, Program, State, Work
 
 _ORDER = {
     "tool": 0,
@@ -35,11 +35,13 @@ def actions_of(
     ran: bool,
     source: str,
     output: str | None,
+    programs: Sequence[Program] = (),
 ) -> tuple[Action, ...]:
     """All actions, the most useful ones first; their commands name the project's source and port."""
     found = [
         *_units(failed),
         *_wrong(kernels),
+        *_programs(programs),
         *_places(work),
         *_runs(kernels, built=built, ran=ran),
         *(_cases(kernels) if ran else ()),
@@ -109,6 +111,28 @@ def _wrong(kernels: Sequence[Kernel]) -> Iterator[Action]:
             hint=bad.reason,
             command=bad.command,
             anchor=kernel.anchor,
+        )
+
+
+def _programs(programs: Sequence[Program]) -> Iterator[Action]:
+    """Whole programs that do not agree: the port's fault is a wrong result, anything else keeps it from being known."""
+    for one in programs:
+        if one.agrees:
+            continue
+        told = effort_class("wrong" if one.is_wrong else "program")
+        yield Action(
+            kind="wrong" if one.is_wrong else "todo",
+            what=f"program {one.name}: {one.told}",
+            code="",
+            path="",
+            line=0,
+            owner="",
+            kernels=one.kernels if one.is_wrong else 0,
+            places=1,
+            minutes=told.first,
+            basis=told.why,
+            hint=one.reason,
+            command=shlex.join(("porter", "run", "--compare", "--source", "SRC", "--program", one.name)),
         )
 
 

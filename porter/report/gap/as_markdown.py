@@ -55,6 +55,8 @@ def _lines(report: GapReport, most: int) -> Iterator[str]:
     rows = [(f.path, f"{f.kernels:,}", work_left(f.manual, f.review)) for f in folders]
     yield from _table("Directories with work left", ("directory", "kernels", "work"), rows, most)
     yield from _runs(report)
+    rows = [(one.name, one.told, one.counted, one.reason) for one in report.programs]
+    yield from _table("Whole programs", ("program", "verdict", "launches", "why"), rows, most)
     if report.missing:
         yield from (f"> {_cell(line)}" for line in report.missing)
 

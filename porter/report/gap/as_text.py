@@ -13,6 +13,7 @@ _ACTIONS_SHOWN = 10
 _FAILED_SHOWN = 20
 _WORK_SHOWN = 20
 _FOLDERS_SHOWN = 30
+_PROGRAMS_SHOWN = 40
 
 
 def text(report: GapReport) -> str:
@@ -25,6 +26,7 @@ def text(report: GapReport) -> str:
         _folders(report),
         _kernels(report),
         _runs(report),
+        _programs(report),
         report.missing,
     ]
     return "\n\n".join("\n".join(map(plain, lines)) for part in parts if (lines := list(part))) + "\n"
@@ -144,6 +146,18 @@ def _runs(report: GapReport) -> Iterator[str]:
             yield f"  {side} on {device} ({lanes or 'unknown'} lanes): {passed:,} of {runs:,} runs passed"
         for question in report.open_questions:
             yield f"  not shown: {question}"
+
+
+def _programs(report: GapReport) -> Iterator[str]:
+    if report.programs:
+        agree = sum(program.agrees for program in report.programs)
+        yield f"whole programs: {agree:,} of {len(report.programs):,} agree" + _of(
+            _PROGRAMS_SHOWN, len(report.programs)
+        )
+        rows = [
+            (plain(one.name), one.told, one.counted, plain(one.reason)) for one in report.programs[:_PROGRAMS_SHOWN]
+        ]
+        yield from table(("program", "verdict", "launches", "why"), rows)
 
 
 def _of(shown: int, total: int) -> str:

@@ -19,6 +19,7 @@ from porter.report.gap.evidence import (
     errors_by_source,
     failed_units,
     plain_name,
+    programs_of,
     sources_with,
     tools_of,
 )
@@ -43,6 +44,7 @@ def gap_report(
     settings = report.get("settings") or {}
     work = _work(places, kernels, rules)
     failed = failed_units(inputs.builds, _paths(report), Counter(kernel.path for kernel in kernels))
+    programs = programs_of(inputs.programs)
     return GapReport(
         porter=str(report.get("porter", "")),
         source=str(report.get("source", "")),
@@ -64,6 +66,7 @@ def gap_report(
             failed,
             built=bool(inputs.builds),
             ran=bool(inputs.validations),
+            programs=programs,
             source=str(report.get("source", "")),
             output=report.get("output"),
         ),
@@ -73,6 +76,7 @@ def gap_report(
         history=(),
         missing=_missing(inputs, kernels),
         roofs=roofs_of(inputs.estimates),
+        programs=programs,
         notes=(*report.get("notes", ()), *(f"not understood: {text}" for text in inputs.unknown)),
     )
 
@@ -252,7 +256,8 @@ def _missing(inputs: Inputs, kernels: Sequence[Kernel]) -> tuple[str, ...]:
     if not inputs.builds:
         told.append("Nothing was built: registers, LDS and occupancy are unknown. Add the JSON of `porter build`.")
     if not inputs.validations:
-        told.append("Nothing was run: no result is known. Add the JSON of `porter validate`.")
+        what = "No case was run: no kernel's own result" if inputs.programs else "Nothing was run: no result"
+        told.append(f"{what} is known. Add the JSON of `porter validate`.")
     else:
         bare = sum(not kernel.cases for kernel in kernels)
         if bare:

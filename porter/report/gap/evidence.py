@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from porter.report.gap.instances import arguments_of
-from porter.report.gap.model import Build, Case, FailedUnit, Output, Pair, Run
+from porter.report.gap.model import Build, Case, FailedUnit, Output, Pair, Program, Run
 
 Key = tuple[str, str]
 """Path of the source and name of the kernel, without template arguments and namespaces."""
@@ -224,3 +224,24 @@ def _command(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return shlex.join(map(str, value))
     return str(value or "")
+
+
+def programs_of(documents: Iterable[Mapping[str, Any]]) -> tuple[Program, ...]:
+    """What `porter run --compare` said; those that do not agree first."""
+    found = [_program(one) for document in documents for one in document["programs"]]
+    return tuple(sorted(found, key=lambda one: (one.agrees, not one.is_wrong, one.name)))
+
+
+def _program(one: Mapping[str, Any]) -> Program:
+    runs = [run for run in (one["original"], one["port"]) if run is not None]
+    answered = dict.fromkeys(str(call["text"]) for run in runs for call in run["stand_ins"])
+    return Program(
+        str(one["name"]),
+        str(one["verdict"]),
+        str(one["side"] or ""),
+        str(one["reason"] or ""),
+        str(one["says"] or ""),
+        tuple(int(run["launches"]) for run in runs),
+        len(one["port"]["kernels"]) if one["port"] is not None else 0,
+        tuple(answered),
+    )

@@ -16,7 +16,7 @@ from porter.system.reading import read_json
 from porter.system.results import Store, is_store
 
 Document = Mapping[str, Any]
-KINDS = ("report", "build", "validate", "check", "estimate", "run")
+KINDS = ("report", "build", "validate", "check", "estimate", "run", "programs")
 _PREFIX = "porter-"
 
 
@@ -30,6 +30,7 @@ class Inputs:
     checks: tuple[Document, ...] = ()
     estimates: tuple[Document, ...] = ()
     runs: tuple[Document, ...] = ()
+    programs: tuple[Document, ...] = ()
     unknown: tuple[str, ...] = ()
     """Files whose schema nobody knows here."""
     folder: Path = field(default_factory=Path)
@@ -54,8 +55,8 @@ def read_inputs(paths: Iterable[Path], folder: Path) -> Inputs:
         )
     if len(reports) > 1:
         raise Unusable("more than one report of `porter scan` or `porter port`: give one, and what belongs to it")
-    builds, validations, checks, estimates, runs = (tuple(found[kind]) for kind in KINDS[1:])
-    return Inputs(reports[0], builds, validations, checks, estimates, runs, tuple(unknown), folder)
+    builds, validations, checks, estimates, runs, programs = (tuple(found[kind]) for kind in KINDS[1:])
+    return Inputs(reports[0], builds, validations, checks, estimates, runs, programs, tuple(unknown), folder)
 
 
 @contextlib.contextmanager
@@ -78,7 +79,7 @@ _OF_NAMES = frozenset({errno.ENAMETOOLONG, errno.ELOOP, errno.EINVAL})
 
 
 def kind_of(document: Document) -> str | None:
-    """`report`, `build`, `validate`, `check`, `estimate` or `run`: the schema's name without its version."""
+    """One of KINDS: the schema's name without its version."""
     schema = document.get("schema")
     if not isinstance(schema, str) or not schema.startswith(_PREFIX):
         return None

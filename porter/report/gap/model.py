@@ -250,6 +250,49 @@ class Estimated(NamedTuple):
     """The share of lines in other files."""
 
 
+class Program(NamedTuple):
+    """A whole program, built and run on both sides."""
+
+    name: str
+    verdict: str
+    """`agree`, `differ`, `fault` and the like."""
+    side: str
+    """Whose fault it is that there is nothing to compare: `original` or `port`; else empty."""
+    reason: str
+    says: str
+    """The original's own verdict, `pass` or `fail`; else empty."""
+    launches: tuple[int, ...]
+    """Of the original and of the port, as far as they ran."""
+    kernels: int
+    """Different ones that the port launched."""
+    stand_ins: tuple[str, ...]
+    """Calls of libraries that were answered on the host."""
+
+    @property
+    def agrees(self) -> bool:
+        """Whether both sides said the same."""
+        return self.verdict == "agree"
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether the port did what the original did not, or could not be built."""
+        return self.verdict == "differ" or (self.side == "port" and self.verdict in _WRONG)
+
+    @property
+    def told(self) -> str:
+        """The verdict in words."""
+        own = "; both sides say that they failed" if self.agrees and self.says == "fail" else ""
+        return f"{self.verdict.replace('-', ' ')}{own}"
+
+    @property
+    def counted(self) -> str:
+        """Launches of both sides: `3 and 3`."""
+        return " and ".join(f"{count:,}" for count in self.launches)
+
+
+_WRONG = frozenset({"fault", "crashed", "ignored-error", "not-built", "no-launch"})
+
+
 class Roofs(NamedTuple):
     """Of a GPU: what no kernel exceeds."""
 
@@ -352,6 +395,7 @@ class GapReport:
     """Evidence that there is none of, and what would make it."""
     notes: tuple[str, ...]
     roofs: Roofs | None = None
+    programs: tuple[Program, ...] = ()
 
     @property
     def touched(self) -> tuple[Mapping[str, Any], ...]:
@@ -373,14 +417,21 @@ class GapReport:
         real = sorted({device for _, device, *_ in self.devices if device in REAL_DEVICES})
         virtual = sorted({device for _, device, *_ in self.devices if device not in REAL_DEVICES})
         cases = sum(len(kernel.cases) for kernel in self.kernels)
+        whole = ""
+        if self.programs:
+            agree = sum(program.agrees for program in self.programs)
+            number = f"{len(self.programs):,} whole program{'s' * (len(self.programs) != 1)}"
+            whole = f" {number} of both sides ran on virtual devices, {agree:,} agree{'s' * (agree == 1)}."
+        if not self.devices and self.programs:
+            return f"No case was run.{whole} Nothing was run on an AMD GPU, and no time was measured."
         if not self.devices:
             built = f"{self.units - len(self.failed):,} of {self.units:,} files were compiled" if self.units else ""
             return f"{built + '; n' if built else 'N'}othing was run, on no device."
         told = f"{cases:,} cases were run on {' and '.join([*real, *virtual])}"
         if "hip" in real:
-            return f"{told}; hip is an AMD GPU."
+            return f"{told}; hip is an AMD GPU.{whole}"
         models = "models of the GPUs on the CPU, which execute compiled code" if virtual else "an NVIDIA GPU"
-        return f"{told}: {models}. Nothing was run on an AMD GPU, and no time was measured."
+        return f"{told}: {models}.{whole} Nothing was run on an AMD GPU, and no time was measured."
 
     @property
     def minutes(self) -> int:

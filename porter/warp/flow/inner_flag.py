@@ -1,0 +1,120 @@
+"""Loops that end by a flag which a loop inside sets, where lanes leave the inner one at different turns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from porter.cpp.nodes import EMPTY, Node, calls, names
+from porter.warp.bodies import Bodies, Function
+from porter.warp.collectives import BARRIERS
+from porter.warp.flow.spread import UNIFORM, Spread
+from porter.warp.flow.unit_walks import flow_of
+from porter.warp.flow.waiting_loop import parts_of
+from porter.warp.flow.walk import Flow
+
+_LOOPS = ("while", "do", "for")
+_FLAGS = frozenset({"bool", "int", "unsigned", "unsigned int"})
+_PLAIN = frozenset({"number", "name"})
+_HIDDEN = "porter::opaque"
+_TOGETHER = ("__any", "__all", "__ballot", "__syncthreads", "__reduce")
+_ATOMIC = ("atomic", "exchange", "compare_exchange", "test_and_set")
+
+
+@dataclass(frozen=True, slots=True)
+class InnerFlag:
+    """A flag, the loop that sets it, and the loop around that one, which it ends."""
+
+    name: str
+    inner: Node
+    outer: Node
+
+
+def inner_flags(bodies: Bodies, function: Function) -> Iterator[InnerFlag]:
+    """In the order of the text."""
+    types = _types(function)
+    for outer, inner in _nested(function.body, None):
+        exits = parts_of(outer).exits
+        tested = {name for condition in exits for name in names(condition)}
+        changed = parts_of(inner).changed
+        own = {node.text for node in inner.walk() if node.kind == "variable"}
+        flags = [name for name in sorted(tested & changed.keys() - own) if _is_flag(types.get(name, ""), changed[name])]
+        flags = [name for name in flags if not _is_set_behind(name, outer, inner)]
+        if flags and _parts(inner, flow_of(bodies, function)):
+            yield from (InnerFlag(name, inner, outer) for name in flags)
+
+
+def _types(function: Function) -> dict[str, str]:
+    """Of the function's own variables."""
+    found: dict[str, str] = {}
+    for node in function.declarations:
+        words = [word for word in node.text.split() if word not in ("const", "register")]
+        for variable in node.kids:
+            found[variable.text] = "" if variable.count or "*" in variable.extra else " ".join(words)
+    return found
+
+
+def _nested(node: Node, around: Node | None) -> Iterator[tuple[Node, Node]]:
+    """Each loop that stands in another one, with the nearest."""
+    if node.kind in _LOOPS:
+        if around is not None:
+            yield around, node
+        around = node
+    for kid in node.kids:
+        yield from _nested(kid, around)
+
+
+def _is_flag(kind: str, values: tuple[Node, ...]) -> bool:
+    """A truth, or an integer that the loop sets to one of few values."""
+    return kind == "bool" or (kind in _FLAGS and all(value.kind in _PLAIN for value in values))
+
+
+def _is_set_behind(name: str, outer: Node, inner: Node) -> bool:
+    """Whether the outer loop computes the flag anew after the inner one, or hides it there."""
+    body = outer.kids[0] if outer.kind == "do" else outer.kids[-1]
+    always = {kid.first for kid in body.kids if kid.kind == "statement"} if body.kind == "block" else set()
+    return any(
+        _sets(node, name) and (node.first in always or any(call.callee == _HIDDEN for call in calls(node)))
+        for node in outer.walk()
+        if node.first > inner.last
+    )
+
+
+def _sets(node: Node, name: str) -> bool:
+    return node.kind == "assign" and node.text == "=" and node.kids[0].kind == "name" and node.kids[0].text == name
+
+
+def _parts(loop: Node, flow: Flow) -> bool:
+    """Whether lanes of a wavefront may leave a loop at different turns."""
+    if any(call.callee.rpartition("::")[2] in BARRIERS for call in calls(loop)):
+        return False
+    conditions = [node for node in _conditions(loop) if node is not EMPTY]
+    return any(_differs(condition, flow) for condition in conditions)
+
+
+def _conditions(loop: Node) -> Iterator[Node]:
+    """What a loop tests, and what guards its jumps out and the flags that it ends by."""
+    parts = parts_of(loop)
+    yield from parts.exits
+    read = {name for condition in parts.exits for name in names(condition)}
+    for node in loop.walk():
+        if node.kind == "if" and _decides(node, read):
+            yield node.kids[0]
+
+
+def _decides(branch: Node, read: set[str]) -> bool:
+    for node in branch.walk():
+        if node.kind in ("jump", "return"):
+            return True
+        if node.kind == "assign" and node.kids[0].kind == "name" and node.kids[0].text in read:
+            return True
+    return False
+
+
+def _differs(condition: Node, flow: Flow) -> bool:
+    called = [call.callee.rpartition("::")[2] for call in calls(condition)]
+    if any(name.startswith(_TOGETHER) for name in called):
+        return False
+    if any(name.startswith(_ATOMIC) for name in called):
+        return True
+    return any(name == "threadIdx" or flow.final.get(name, UNIFORM).spread is Spread.LANE for name in names(condition))
