@@ -1,11 +1,12 @@
 """PyTorch extensions' own tests on both sides, on the CPU wheel: how many pass on ptx, and of the port on gfx942.
 
-    python -m benchmarks.extension_tests TREE[:TESTS] ... --work DIR --output tests.json
+    python -m benchmarks.extension_tests TREE[:TESTS[:FOLDER]] ... --work DIR --output tests.json
     python -m benchmarks.extension_tests --show tests.json
 
-TESTS is what pytest is given, `tests` by default. Each tree is copied, built in place with its own setup.py, ported,
-and the port built likewise; then its tests run. What is built stays in DIR: a run that was cut off goes on where it
-ended. `--step` does one step alone. The Python that runs this has to have PyTorch, pytest and what the tests import.
+TESTS is what pytest is given, `tests` by default, FOLDER the one with setup.py. Each tree is copied, built in place
+with its own setup.py, ported, and the port built likewise; then its tests run. What is built stays in DIR: a run that
+was cut off goes on where it ended. `--step` does one step alone. The Python that runs this has to have PyTorch, pytest
+and what the tests import.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ _TEST = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
 def main() -> None:
     """See the module's text."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("trees", nargs="*", metavar="TREE[:TESTS]")
+    parser.add_argument("trees", nargs="*", metavar="TREE[:TESTS[:FOLDER]]")
     parser.add_argument("--work", type=Path, default=Path(".extension-tests"))
     parser.add_argument("--step", action="append", choices=STEPS, help="this one alone; repeatable")
     parser.add_argument("--seconds", type=float, default=3600.0, help="limit of a step")
@@ -45,10 +46,10 @@ def main() -> None:
         parser.error(f"unknown: {' '.join(more)}")
     rows = _read(given.show or given.output)
     for tree in given.trees:
-        path, _, tests = tree.partition(":")
+        path, tests, inside = (*tree.split(":"), "", "")[:3]
         row = rows.setdefault(Path(path).name, {})
         for step in given.step or STEPS:
-            row[step] = _step(step, Path(path), tests.split() or ["tests"], given)
+            row[step] = _step(step, Path(path), tests.split() or ["tests"], inside, given)
             given.output.write_text(json.dumps(rows, indent=1))
     print(summary(rows))
 
@@ -65,7 +66,7 @@ def _read(path: Path) -> dict[str, Any]:
     return dict(json.loads(path.read_text())) if path.exists() else {}
 
 
-def _step(step: str, tree: Path, tests: list[str], given: argparse.Namespace) -> dict[str, Any]:
+def _step(step: str, tree: Path, tests: list[str], inside: str, given: argparse.Namespace) -> dict[str, Any]:
     work, side = (given.work / tree.name).resolve(), HIP if step.endswith("port") else CUDA
     original, port = work / "original", work / "port"
     if not original.exists():
@@ -74,7 +75,7 @@ def _step(step: str, tree: Path, tests: list[str], given: argparse.Namespace) ->
         clean = work / "clean"
         shutil.copytree(tree, clean, symlinks=True, ignore=shutil.ignore_patterns(".git"))
         port_tree(clean, port)
-    folder = port if side is HIP else original
+    folder = (port if side is HIP else original) / inside
     if step.startswith("build"):
         return _built(side, folder, given.seconds)
     os.environ["PYTHONPATH"] = os.pathsep.join(map(str, (folder, folder / "src")))

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The whole way over samples/: port, build for gfx942, run original and port against each other - kernels, then a whole program -, and a report of it all.
+# The whole way over samples/: port, build for gfx942, run original and port against each other - kernels, a whole program, an extension's tests -, and a report of it all.
 set -eu
 porter="$1/bin/porter"
 PATH="$1/bin:$PATH" # the Python that has PyTorch

@@ -67,7 +67,7 @@ def _beginning(tokens: Tokens, index: int) -> int | None:
         text = tokens.texts[before]
         if text in _BORDERS or tokens.directive_of(before) is not None:
             return first
-        if tokens.kinds[before] != IDENTIFIER or text == "template":
+        if (tokens.kinds[before] != IDENTIFIER and text not in ("&", "*")) or text == "template":
             return None
         first = before
     return first if first == 0 else None

@@ -132,18 +132,37 @@ def _qualified(unit: Named, aliases: Mapping[str, str]) -> Iterator[Use]:
         if root not in roots or (root in _COMMON and _is_another_library(unit, root)):
             continue
         is_extended = name in _LIBRARIES and _includes_library(unit, name)
+        has_own = root in _COMMON and _opens(unit, root)
         for index in unit.tokens.names[name]:
             if _is_alias_declared(unit.tokens, index) or unit.next_is(index, "##"):
                 continue  # what a macro puts together is no namespace
             if root in _COMMON and _is_opened(unit.tokens, index):
                 continue
-            use = _chain(unit, index, scope)
+            use = _within(unit, index, scope) or _chain(unit, index, scope)
             if use is None or _is_the_same(use):
                 continue
+            if has_own and use.first == use.last:
+                continue  # a member that the tables lack is the project's rather than libcu++'s
             if unit.is_cuda(index) or (is_extended and use.last > index and unit.is_free_of_amd(index)):
                 yield use
 
 
+def _within(unit: Named, index: int, scope: str) -> Use | None:
+    """What `cuda::par` means after `using namespace thrust`."""
+    if scope not in _COMMON or not any(_opens_library(tokens) for tokens in unit.program.all_tokens):
+        return None
+    use = _chain(unit, index, f"{_SCOPE_OF_BACKENDS}::{scope}")
+    return use if use is not None and use.last > index else None
+
+
+def _opens_library(tokens: Tokens) -> bool:
+    return any(
+        tokens.texts[index - 2 : index] == ["using", "namespace"] and tokens.texts[index + 1] == ";"
+        for index in tokens.names.get(_SCOPE_OF_BACKENDS, ())
+    )
+
+
+_SCOPE_OF_BACKENDS = "thrust"
 _LIBRARIES = frozenset({"thrust", "cub"})
 """Whose namespaces projects open to add to them: what the library has in there is still the library's."""
 
@@ -304,7 +323,7 @@ def unknown_members(unit: Named) -> Iterator[int]:
     for name in unit.tokens.names.keys() & (roots | aliases.keys()):
         scope = aliases.get(name, name)
         root = scope.partition("::")[0]
-        if root not in roots or (root in _COMMON and not _includes_folder(unit, root)):
+        if root not in roots or (root in _COMMON and (not _includes_folder(unit, root) or _opens(unit, root))):
             continue
         for index in unit.tokens.names[name]:
             member = _unknown_member(unit, index, scope)
@@ -336,12 +355,17 @@ def _is_opened(tokens: Tokens, index: int) -> bool:
     return tokens.texts[index - 1] == "namespace"
 
 
+def _opens(unit: Named, name: str) -> bool:
+    """Whether the project has a namespace of that name of its own."""
+    return any(_is_opened(tokens, i) for tokens in unit.program.all_tokens for i in tokens.names.get(name, ()))
+
+
 def _is_another_library(unit: Named, folder: str) -> bool:
     """Whether a namespace is the project's own, or another library's: `<cuda/api.hpp>` is included, and no libcu++."""
     names = _included(unit)
     if any(_is_standard(name, folder) for name in names):
         return False
-    if any(_is_opened(tokens, i) for tokens in unit.program.all_tokens for i in tokens.names.get(folder, ())):
+    if _opens(unit, folder):
         return True
     return any(
         name.startswith(folder + "/") and name.endswith(".hpp") and not unit.is_project_header(name) for name in names

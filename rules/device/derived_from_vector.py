@@ -1,4 +1,4 @@
-"""D003: classes derived from a vector type that convert to a number."""
+"""D003: classes derived from a vector type that convert to a number or take their operators from another base."""
 
 from __future__ import annotations
 
@@ -16,20 +16,24 @@ _ARITHMETIC = frozenset(_NUMBERS.split())
 
 
 class DerivedFromVector(Rule):
-    """Number made of a vector type
+    """Number or vector made of a vector type
 
     `struct u64 : uint2 { operator uint64_t() const; }` computes with its conversion in CUDA, whose vector types have no
     operators. HIP's have: `a ^ b` of two such objects works component by component, and is a `uint2`. Where the result
     is used as a number the port does not compile; where it is not, it is another value. Give the class the operators
-    that it needs, or hold the vector as a member.
+    that it needs, or hold the vector as a member. A class that has `float3` as one base and its operators from another
+    one has two of each with HIP: its sums are ambiguous.
     """
 
     code = "D003"
     text = r"(?:struct|class)\s+\w+[^;{]*:[^;{]*" + _VECTOR.pattern
-    triggers = frozenset({"operator"})
     examples = (
         reports("struct u64 : public uint2 { __device__ operator uint64_t() const { return 0; } };"),
         reports("class Long final : ulonglong2 { public: __device__ explicit operator unsigned long long() const; };"),
+        reports(
+            "class Vec3f : public VectorBase<float, 3, Vec3f>, public float3 { public: __device__ Vec3f(float); };"
+        ),
+        clean("struct Node : public float4, private Tag {};"),
         clean("struct Color : float4 { __device__ Color operator+(const Color &o) const; };"),
         clean("struct u64 { uint2 v; __device__ operator uint64_t() const { return 0; } };"),
         clean("struct u64 : Base<uint2> { __device__ operator uint64_t() const { return 0; } };"),
@@ -43,13 +47,21 @@ class DerivedFromVector(Rule):
                 opening = _body(unit, index)
                 if opening is None or tokens.partner.get(opening, -1) < opening:
                     continue
-                if _has_vector_base(tokens.texts[index:opening]) and _converts(
-                    tokens.texts[opening : tokens.partner[opening]]
-                ):
+                head, body = tokens.texts[index:opening], tokens.texts[opening : tokens.partner[opening]]
+                if not _has_vector_base(head):
+                    continue
+                message = ""
+                if _converts(body):
                     message = (
                         f"{tokens.texts[index + 1]} converts to a number, and HIP's vector type has operators that its "
                         "objects use first, component by component"
                     )
+                elif other := _base_of_itself(head):
+                    message = (
+                        f"{tokens.texts[index + 1]} has the operators of {other} and, with HIP, of its vector type: "
+                        "sums and products of its objects are ambiguous; hold the vector as a member"
+                    )
+                if message:
                     yield self.finding(unit, unit.span(index + 1), message, Effort.MANUAL)
 
 
@@ -71,6 +83,16 @@ def _has_vector_base(head: list[str]) -> bool:
     return any(
         _VECTOR.fullmatch(word) and bases[place - 1 : place] not in (["<"], ["::"]) for place, word in enumerate(bases)
     )
+
+
+def _base_of_itself(head: list[str]) -> str:
+    """A class template among the bases that is told the class itself, as those are that bring operators."""
+    colon = head.index(":")
+    name = head[colon - 1]
+    bases = head[colon + 1 :]
+    if name not in bases or "<" not in bases:
+        return ""
+    return bases[bases.index("<") - 1]
 
 
 def _converts(body: list[str]) -> bool:

@@ -57,6 +57,27 @@ class OwnVectorOperator(Rule):
             """,
             path="a.h",
         ),
+        fixes(
+            """
+            static __host__ __device__ uint2& operator+=(uint2& a, const uint2& b)
+            {
+                a.x += b.x;
+                a.y += b.y;
+                return a;
+            }
+            """,
+            """
+            #ifndef __HIPCC__  // HIP has this operator
+            static __host__ __device__ uint2& operator+=(uint2& a, const uint2& b)
+            {
+                a.x += b.x;
+                a.y += b.y;
+                return a;
+            }
+            #endif
+            """,
+            path="a.h",
+        ),
         reports(
             """
             inline __host__ __device__ float operator*(float3 a, float3 b)

@@ -35,6 +35,12 @@ class UntranslatedPtx(Rule):
             r':: "r"(a)); }'
         ),
         reports(r'__device__ void f() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }'),
+        reports(
+            "#define LOAD(T, type, letter, how) \\\n template <> __device__ void load(T &v, T *p)"
+            ' { asm("ld.global."#how"."#type" %0, [%1];" : "="#letter(v) : "l"(p)); }\n'
+            "LOAD(int, s32, r, cg)"
+        ),
+        clean('#define FENCE(how) asm volatile(#how "fence" ::: "memory")\nvoid host() { FENCE(m); }'),
         clean(r'__device__ int lane() { int x; asm("mov.u32 %0, %%laneid;" : "=r"(x)); return x; }'),
         clean(r'void host() { asm volatile("pause" ::: "memory"); }'),
     )

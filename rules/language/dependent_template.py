@@ -9,10 +9,13 @@ from porter.cpp.syntax import Tokens, template_end, template_start
 from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes
 
 _PLACE = re.compile(r">\s*::\s*([A-Za-z_]\w*)\s*<")
+_MEMBER = re.compile(r"(?:->|\.)\s*([A-Za-z_]\w*)\s*<")
 _TYPE = re.compile(r"\btypename\s+(?:::\s*)?[A-Za-z_]\w*\s*[:<]")
 _NO_ARGUMENT = frozenset({";", "{", "}", "&&", "||", "="})
 _BEFORE_A_BODY = frozenset({")", "const", "noexcept", "mutable", "else", "do", "try", "{", "}", ";", ":"})
 _MOST_TOKENS = 200
+_FURTHEST = 600
+"""Tokens between a parameter and where it is used."""
 
 
 class DependentTemplate(Rule):
@@ -20,12 +23,12 @@ class DependentTemplate(Rule):
 
     In a template `Cast<T>::to<4>(x)` is a comparison unless `template` says that `to` is a template. nvcc guesses what
     is meant; clang, and so HIP's compiler, does not. The keyword is added where a member of a class template is called
-    with template arguments inside a function, and in a type after `typename`, where nothing else can be meant; it is
-    allowed, and means nothing, where the class is not dependent.
+    with template arguments inside a function, of a variable whose type is a parameter of the template, and in a type
+    after `typename`, where nothing else can be meant; it is allowed, and means nothing, where nothing is dependent.
     """
 
     code = "L013"
-    text = f"{_PLACE.pattern}|{_TYPE.pattern}"
+    text = f"{_PLACE.pattern}|{_TYPE.pattern}|{_MEMBER.pattern}"
     triggers = frozenset({"template"})
     hazards = ("two-phase-lookup",)
     examples = (
@@ -48,6 +51,19 @@ class DependentTemplate(Rule):
             "template <class A> struct S { typedef typename A::rebind<int>::other type; };",
             "template <class A> struct S { typedef typename A::template rebind<int>::other type; };",
         ),
+        fixes(
+            "template <class T, typename A> T *f(const A *a)"
+            " { if (a->is<T>()) { return a->as<T>(); } return nullptr; }",
+            "template <class T, typename A> T *f(const A *a)"
+            " { if (a->template is<T>()) { return a->template as<T>(); } return nullptr; }",
+        ),
+        fixes(
+            "#define CALL(F) template <class R, typename A> R call(A &a) { return a.get<R>().F(); }",
+            "#define CALL(F) template <class R, typename A> R call(A &a) { return a.template get<R>().F(); }",
+        ),
+        clean("template <class T> T *f(const Any *a) { return a->as<T>(); }"),
+        clean("template <class T> bool f(T a, int b, int c) { return a.size < b && c > (b); }"),
+        clean("template <class T> void f(T a) { auto t = a; }\nint g(Tensor a) { return a.item<int>(); }"),
         clean("template <class T> struct S { typename std::vector<T>::iterator a; typename my::traits<T>::type b; };"),
         clean("template <class A> struct S { typename A::template rebind<int>::other a; typename A::type b; };"),
         clean("template <typename T> bool f(T a) { return a < 3; }"),
@@ -65,6 +81,12 @@ class DependentTemplate(Rule):
         tokens = unit.tokens
         for index in _in_types(tokens):
             yield self._added(unit, index)
+        parameters = _type_parameters(tokens)
+        for match in _MEMBER.finditer(unit.source.text):
+            index = tokens.at(match.start(1))
+            is_call = tokens.starts[index : index + 1] == [match.start(1)] and _is_call(tokens, index)
+            if is_call and _type_of(tokens, index - 2, index) in parameters:
+                yield self._added(unit, index)
         for match in _PLACE.finditer(unit.source.text):
             index = tokens.at(match.start(1))
             if tokens.starts[index : index + 1] != [match.start(1)] or not _is_call(tokens, index):
@@ -103,6 +125,21 @@ def _type_parameters(tokens: Tokens) -> set[str]:
     """The names of type parameters of the file's templates."""
     keywords = (index for keyword in ("class", "typename") for index in tokens.names.get(keyword, ()))
     return {tokens.texts[index + 1] for index in keywords if tokens.texts[index + 2] in (",", ">", "=")}
+
+
+def _type_of(tokens: Tokens, variable: int, use: int) -> str | None:
+    """The word before the nearest declaration of a variable, if it is declared by one word."""
+    name = tokens.texts[variable]
+    if tokens.kinds[variable] != "i" or tokens.texts[variable - 1] in (".", "->", "::"):
+        return None
+    for place in reversed([index for index in tokens.names.get(name, ()) if use - _FURTHEST < index < variable]):
+        before = place - 1
+        while tokens.texts[before] in ("*", "&", "&&", "const", "__restrict__"):
+            before -= 1
+        is_declared = tokens.kinds[before] == "i" and tokens.texts[place + 1] in (",", ")", ";", "=", "{")
+        if is_declared and tokens.texts[before] not in ("return", "else", "case"):
+            return tokens.texts[before] if tokens.texts[before - 1] in ("(", ",", "const", ";", "{", "}") else None
+    return None
 
 
 def _is_call(tokens: Tokens, name: int) -> bool:

@@ -32,6 +32,11 @@ class RenamedName(Rule):
             "#include <thrust/sort.h>\nnamespace thrust { struct mine; }\nvoid f(thrust::cuda::tag, thrust::mine);",
             "#include <thrust/sort.h>\nnamespace thrust { struct mine; }\nvoid f(thrust::hip::tag, thrust::mine);",
         ),
+        fixes(
+            "#include <thrust/sort.h>\nusing namespace thrust;\nvoid f(int *a) { sort(cuda::par.on(0), a, a + 3); }",
+            "#include <thrust/sort.h>\nusing namespace thrust;\n"
+            "void f(int *a) { sort(thrust::hip::par.on(0), a, a + 3); }",
+        ),
         clean("#include <thrust/sort.h>\nnamespace a { namespace thrust { int cuda; } }\nint b = a::thrust::cuda;"),
         clean("struct Pool { void *cudaMalloc(int); }; void f(Pool &p) { p.cudaMalloc(4); }"),
         fixes("void f(cudaStream_t s);", "void f(hipStream_t s);", path="a.hip"),

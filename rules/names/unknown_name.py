@@ -46,6 +46,10 @@ class UnknownName(Rule):
         clean("#define TEST(operation) thrust::operation<int>()"),
         clean("void f() { thrust::MY_BACKEND::g(); }"),
         clean('#include "cuda/mine.h"\nvoid f() { cuda::Stream s; cuda::ensureSizeIsEnough(1, 2); }'),
+        clean(
+            "#include <cuda/functional>\nnamespace mine { namespace cuda { template <class P> struct policy {};\n"
+            "void f(cuda::policy<int> &p) { cuda::detail::g(p); } } }"
+        ),
         clean("void f() { cudaSafeCall(g()); CUDA_KERNEL_ASSERT(a > b); }\n#ifndef CUDA_DISABLER\n#endif"),
         clean("void cudaHelper(int); void f() { cudaHelper(1); }"),
         clean("void f(int **p) { cudaMalloc(p, 4); int cutoff = 3; }"),

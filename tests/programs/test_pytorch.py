@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from porter.validation.programs.building import Built
 from porter.validation.programs.compare import Agreement, compare_runs
 from porter.validation.programs.launch import Options, run_program
 from porter.validation.programs.outcome import Account, Happening, ProgramRun, TestOutcome, Verdict, judge
@@ -65,6 +66,7 @@ with torch.cuda.stream(torch.cuda.Stream()):
     event = torch.cuda.Event(enable_timing=True)
     event.record()
 torch.cuda.synchronize()
+assert torch.cuda.get_device_properties(0).warp_size == LANES
 assert torch.version.DEVICE
 """
 
@@ -165,7 +167,7 @@ def test_the_side_of_a_folder(tmp_path: Path) -> None:
 def test_tensors(side: Side, version: str, tmp_path: Path) -> None:
     pytest.importorskip("torch")
     require("g++")
-    (tmp_path / "tensors.py").write_text(TENSORS.replace("DEVICE", version))
+    (tmp_path / "tensors.py").write_text(TENSORS.replace("DEVICE", version).replace("LANES", str(side.lanes)))
     done = run_program((sys.executable, "tensors.py"), Options(side=side), tmp_path, keep=True)
     if done.verdict is Verdict.NOT_RUN:
         pytest.skip(done.reason)
@@ -182,3 +184,18 @@ def test_a_name_that_is_not_there_is_told(tmp_path: Path) -> None:
         pytest.skip(done.reason)
     assert done.verdict is Verdict.UNSUPPORTED
     assert "torch.cuda.CUDAGraph" in done.reason
+
+
+@pytest.mark.parametrize(
+    ("said", "line"),
+    [
+        ("to avoid build errors in the future.\nk.cu(3): error: no name\n", "k.cu(3): error: no name"),
+        ("x.py: UserWarning: error\na.cpp:1:2: fatal error: b.h: gone\n", "a.cpp:1:2: fatal error: b.h: gone"),
+        ("LINK : fatal error LNK1181: gone\n", "LINK : fatal error LNK1181: gone"),
+        ("ld: undefined reference to `f'\n", "ld: undefined reference to `f'"),
+        ("RuntimeError\n", "RuntimeError"),
+        ("make: nothing\n", "make: nothing"),
+    ],
+)
+def test_the_line_of_a_build_that_tells_most(said: str, line: str) -> None:
+    assert Built(("make",), said).first_error == line

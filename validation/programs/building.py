@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,8 @@ from porter.validation.programs.sides import Side
 from porter.validation.toolchain.invoke import invoke
 from porter.validation.toolchain.result import Missing
 
-_TELLING = ("error", "Error", "undefined reference", "No such file")
+_ERROR = re.compile(r"\berror( [A-Z]*\d+)?: |undefined reference")
+"""What compilers and linkers write; other lines merely have the word."""
 
 
 @dataclass(frozen=True)
@@ -28,9 +30,8 @@ class Built:
     def first_error(self) -> str:
         """The line that tells most."""
         lines = [line.strip() for line in self.said.splitlines() if line.strip()]
-        errors = [
-            line for line in lines if "error" in line.lower() or "undefined reference" in line or "No such file" in line
-        ]
+        told = [line for line in lines if _ERROR.search(line)]
+        errors = told or [line for line in lines if "error" in line.lower() or "No such file" in line]
         return (errors or lines or ["no output"])[0][:300]
 
 

@@ -30,6 +30,26 @@
 #include <type_traits>
 #include <utility>
 
+#if defined(__HIP__) && __cplusplus < 202002L
+namespace std {  // constexpr, and so for both sides, since C++20 only
+template <class T, size_t N> __device__ inline bool operator==(array<T, N> const& a, array<T, N> const& b) {
+  for (size_t i = 0; i < N; ++i)
+    if (!(a[i] == b[i])) return false;
+  return true;
+}
+template <class T, size_t N> __device__ inline bool operator!=(array<T, N> const& a, array<T, N> const& b) {
+  return !(a == b);
+}
+template <class T, size_t N> __device__ inline bool operator<(array<T, N> const& a, array<T, N> const& b) {
+  for (size_t i = 0; i < N; ++i) {
+    if (a[i] < b[i]) return true;
+    if (b[i] < a[i]) return false;
+  }
+  return false;
+}
+}  // namespace std
+#endif
+
 namespace porter {
 namespace cuda {
 namespace std {

@@ -10,6 +10,11 @@ from porter.warp.ptx.template import opcodes
 
 _AMD = re.compile(r"(?:[sv]_|ds_|global_|buffer_|flat_|scratch_)\w+.*")
 _PTX = re.compile(r"(?:[a-z][a-z0-9]*(?:\.[a-zA-Z0-9_:]+)+|exit|ret|trap|brkpt|\.reg.*)")
+_PART_OF_PTX = re.compile(
+    r'"(?:[^"\n]*[\s;{}])?(?:ldu?|st|mov|cvta?|setp?|selp|addc?|subc?|mul|madc?|fma|shfl|vote|bar|atom|red|and|or|xor|not|shl|'
+    r'shr|shf|bfe|bfi|bfind|prmt|popc|lop3|dp[24]a|tex|prefetchu?|membar|fence|mma|cp|isspacep)\.(?![^"\n]*:)'
+)
+"""A string that begins an instruction of PTX, where macros write the rest."""
 ADVICE: tuple[tuple[str, str], ...] = (
     (r"(?:mma|wmma|wgmma|tcgen05)\..*", "no translation of this form: use MFMA or hipBLASLt [ptx-mma-ldmatrix]"),
     (r"(?:ldmatrix|stmatrix|movmatrix)\..*", "no translation of this form: read LDS by hand [ptx-mma-ldmatrix]"),
@@ -55,7 +60,8 @@ def is_foreign(unit: Unit, assembly: Assembly) -> bool:
     """Whether a statement is no PTX: a compiler barrier, AMD's assembly, or the host's."""
     template = assembly.template
     if template is None:
-        return unit.kernel_at(assembly.span.start) is None
+        text = unit.source.text[assembly.span.start : assembly.span.end]
+        return unit.kernel_at(assembly.span.start) is None and _PART_OF_PTX.search(text) is None
     found = opcodes(template)
     if not found or all(_AMD.fullmatch(opcode) for opcode in found):
         return True

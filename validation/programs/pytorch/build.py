@@ -17,7 +17,7 @@ from porter.validation.programs.compilers import folder as compiler_folder
 from porter.validation.programs.dropin import BuildFailed, build, compile_and_link
 from porter.validation.programs.sides import CUDA, HIP, SIDES, Side
 from porter.validation.toolchain.cuda_headers import fetched_for_cuda
-from porter.validation.toolchain.headers import find_headers
+from porter.validation.toolchain.headers import find_headers, version_of
 from porter.validation.toolchain.invoke import invoke
 from porter.validation.toolchain.nvcc import Nvcc, find_nvcc
 from porter.validation.toolchain.result import Missing
@@ -99,12 +99,14 @@ def _vendor_headers(side: Side) -> list[tuple[str, Path]] | Missing:
 
 
 def runtime_version(side: Side) -> str:
-    """The version of the drop-in runtime that extensions are linked to."""
+    """The version of the drop-in runtime that extensions are linked to: that of the headers they are compiled with."""
+    nvcc, folder = find_nvcc(), find_headers()
     if side is HIP:
-        return "6"
-    nvcc = find_nvcc()
-    major = "" if isinstance(nvcc, Missing) else nvcc.version.partition(".")[0]
-    return next((v for v, _ in CUDA.versions if v.partition(".")[0] == major), CUDA.versions[-1][0])
+        number = None if isinstance(folder, Missing) else version_of(folder)
+    else:
+        number = None if isinstance(nvcc, Missing) else nvcc.version
+    major = (number or "").partition(".")[0]
+    return next((v for v, _ in side.versions if v.partition(".")[0] == major), side.versions[-1][0])
 
 
 def library(side: Side, torch: Path) -> Path | Missing:

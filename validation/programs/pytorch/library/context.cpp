@@ -233,8 +233,9 @@ struct PorterProperties {
     int32_t major, minor, multiprocessors, warp_size, threads, threads_multiprocessor, registers, integrated;
 };
 
-__attribute__((visibility("default"))) void porter_torch_properties(int device, PorterProperties *out) {
-    const auto &from = *at::cuda::getDeviceProperties(static_cast<at::DeviceIndex>(device));
+__attribute__((visibility("default"))) int porter_torch_properties(int device, PorterProperties *out) {
+    cudaDeviceProp from{};
+    if (const auto status = PORTER_RUNTIME(GetDeviceProperties)(&from, device); status != cudaSuccess) return status;
     *out = {};
     std::strncpy(out->name, from.name, sizeof out->name - 1);
 #ifdef USE_ROCM
@@ -256,5 +257,6 @@ __attribute__((visibility("default"))) void porter_torch_properties(int device, 
     out->threads_multiprocessor = from.maxThreadsPerMultiProcessor;
     out->registers = from.regsPerBlock;
     out->integrated = from.integrated;
+    return 0;
 }
 }

@@ -32,7 +32,7 @@ class DeviceProperties:
 
     def __init__(self, device: int) -> None:
         found = _Properties()
-        Library.handle.porter_torch_properties(device, ctypes.byref(found))
+        _checked(Library.handle.porter_torch_properties(device, ctypes.byref(found)))
         for name, *_ in _Properties._fields_:
             value = getattr(found, name)
             setattr(self, name, value.decode() if isinstance(value, bytes) else value)
@@ -45,7 +45,10 @@ class DeviceProperties:
 
 
 def _runtime(name: str, *arguments: Any) -> None:
-    status = getattr(Library.handle, SIDE + name)(*arguments)
+    _checked(getattr(Library.handle, SIDE + name)(*arguments))
+
+
+def _checked(status: int) -> None:
     if status:
         text = getattr(Library.handle, SIDE + "GetErrorString")
         text.restype = ctypes.c_char_p
@@ -212,7 +215,7 @@ def names(module: ModuleType) -> dict[str, Any]:
         "_cuda_getDevice": lambda: _number("GetDevice"),
         "_cuda_setDevice": _set_device,
         "_cuda_exchangeDevice": _exchange_device,
-        "_cuda_maybeExchangeDevice": _exchange_device,
+        "_cuda_maybeExchangeDevice": lambda device: _exchange_device(device),
         "_cuda_init": _initialise,
         "_cuda_isInBadFork": lambda: False,
         "_cuda_synchronize": lambda: _runtime("DeviceSynchronize"),

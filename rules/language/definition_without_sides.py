@@ -1,0 +1,173 @@
+"""L018: definitions and specialisations without the `__device__` of what they define."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from porter.cpp.sides import Declared, Sides, declared
+from porter.cpp.syntax import Tokens, template_end, template_start
+from porter.cpp.templates import beginning
+from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes
+
+_PLACE = re.compile(r"::\s*([A-Za-z_]\w*)|\btemplate\s*<\s*>")
+_MOST_TOKENS = 200
+_AFTER = frozenset({"const", "noexcept", "override", "final", "&", "&&"})
+_NOT_IN_HEAD = frozenset(
+    {"=", "(", "?", "return", "case", "else", "do", "new", "using", "typedef", "friend", "if", "#", "goto", "throw"}
+)
+
+
+class DefinitionWithoutSides(Rule):
+    """Definition without its declaration's sides
+
+    A member that its class declares `__host__ __device__` and that is defined outside of it without these words is for
+    both sides to nvcc, as is `template <> void f(int)` of a template that says `__device__`. Clang takes the definition
+    for another function, of the host: it refuses it, or finds no template. It gets the declaration's words.
+    """
+
+    code = "L018"
+    text = rf"(?s:{_PLACE.pattern})"
+    examples = (
+        fixes(
+            "struct alignas(16) A { __host__ __device__ int f(int x) const; };\nint A::f(int x) const { return x; }",
+            "struct alignas(16) A { __host__ __device__ int f(int x) const; };\n"
+            "__host__ __device__ int A::f(int x) const { return x; }",
+        ),
+        fixes(
+            "#define BOTH inline __host__ __device__\ntemplate <class T> struct A { BOTH T f(); BOTH T f(T); };\n"
+            "template <class T> T A<T>::f() { return 1; }",
+            "#define BOTH inline __host__ __device__\ntemplate <class T> struct A { BOTH T f(); BOTH T f(T); };\n"
+            "template <class T> BOTH T A<T>::f() { return 1; }",
+        ),
+        fixes(
+            "template <int M> struct L { template <class T> static __device__ void ld(T &v, T *p); };\n"
+            "#define LOAD(T) \\\n template<> template<> void L<2>::ld(T &v, T *p) { v = *p; }\nLOAD(int)",
+            "template <int M> struct L { template <class T> static __device__ void ld(T &v, T *p); };\n"
+            "#define LOAD(T) \\\n template<> template<> __device__ void L<2>::ld(T &v, T *p) { v = *p; }\nLOAD(int)",
+        ),
+        fixes(
+            "template <class T> __device__ T one();\ntemplate <> int one<int>() { return 1; }",
+            "template <class T> __device__ T one();\ntemplate <> __device__ int one<int>() { return 1; }",
+        ),
+        fixes(
+            "struct A { __device__ A(int); __device__ void f(int); void f(float); int i; };\n"
+            "A::A(int n) : i(n) {}\nvoid A::f(int) {}\nvoid A::f(float) {}",
+            "struct A { __device__ A(int); __device__ void f(int); void f(float); int i; };\n"
+            "__device__ A::A(int n) : i(n) {}\n__device__ void A::f(int) {}\nvoid A::f(float) {}",
+        ),
+        clean("struct A { __device__ int f(); };\n__device__ int A::f() { return 1; }"),
+        clean("struct A { int f(); __device__ int g(); };\nint A::f() { return 1; }"),
+        clean("#define D __device__\nstruct A { D int f(); };\nD int A::f() { return 1; }"),
+        clean("struct A { __device__ static int f(int); };\n__global__ void k(int *p) { if (*p) { *p = A::f(2); } }"),
+        clean("struct A { __device__ static int f(int); };\n__device__ int g(int c) { return c ? A::f(2) : A::f(3); }"),
+        clean("struct A { __device__ int f(); };\nstruct B { int f(); };\nint B::f() { return 1; }"),
+        clean("template <class T> __host__ T one();\ntemplate <> int one<int>() { return 1; }"),
+        clean("struct A { __global__ friend void k(); int f(); };\nint A::f() { return 1; }"),
+    )
+
+    def find(self, unit: Unit) -> Iterator[Finding]:
+        """One finding per definition."""
+        tokens = unit.tokens
+        sources = (unit.source, *unit.program.headers)
+        if not any("__device__" in source.text for source in sources):
+            return
+        sides = Sides(sources)
+        seen: set[int] = set()
+        for match in _PLACE.finditer(unit.source.text):
+            name = tokens.at(match.start(1)) if match[1] else _specialised(tokens, tokens.at(match.start()))
+            opening = _parameters(tokens, name) if name is not None else None
+            if name is None or opening is None or name in seen:
+                continue
+            seen.add(name)
+            first = _first(tokens, name)
+            if first is None or not _is_defined(tokens, name, opening) or sides.of(tokens.texts[first:name]):
+                continue
+            words = _declaration(tokens, sides, name, opening)
+            if words is not None:
+                yield self._found(unit, sides, name, first, words)
+
+    def _found(self, unit: Unit, sides: Sides, name: int, first: int, words: tuple[str, ...]) -> Finding:
+        written = sides.written(words)
+        place = unit.tokens.starts[first]
+        message = f"{unit.tokens.texts[name]} is declared {written}: clang wants it where it is defined, too"
+        return self.finding(unit, unit.span(name), message, Effort.NONE, (Edit(place, place, f"{written} "),))
+
+
+def _specialised(tokens: Tokens, index: int) -> int | None:
+    """The name of the function that `template <>` begins, without a class before it."""
+    place = index
+    while place < min(index + _MOST_TOKENS, len(tokens) - 1) and tokens.texts[place] not in (";", "{", "}", "::"):
+        is_name = tokens.kinds[place] == "i" and tokens.texts[place] != "template"
+        if is_name and _parameters(tokens, place) is not None:
+            return place
+        place += 1
+    return None
+
+
+def _parameters(tokens: Tokens, name: int) -> int | None:
+    """The `(` behind a name and its template arguments."""
+    after = name + 1
+    if after < len(tokens) and tokens.texts[after] == "<":
+        after = template_end(tokens, after, min(after + _MOST_TOKENS, len(tokens))) or len(tokens)
+    if after < len(tokens) and tokens.texts[after] == "(" and tokens.partner.get(after, -1) > after:
+        return after
+    return None
+
+
+def _first(tokens: Tokens, name: int) -> int | None:
+    """Where the declaration begins, behind its `template <...>`; none where no definition begins like that."""
+    first = beginning(tokens, name)
+    words = tokens.texts[first:name]
+    if tokens.directive_of(name) is not None:
+        if "template" not in words:
+            return None
+        first += words.index("template")
+    while tokens.texts[first] == "template":
+        end = template_end(tokens, first + 1, min(first + _MOST_TOKENS, len(tokens)), parameters=True)
+        if end is None or end > name:
+            return None
+        first = end
+    return None if _NOT_IN_HEAD & set(tokens.texts[first:name]) else first
+
+
+def _is_defined(tokens: Tokens, name: int, opening: int) -> bool:
+    """Whether a body follows, or members' initialisers of a constructor."""
+    after = tokens.partner[opening] + 1
+    while after < len(tokens) and tokens.texts[after] in _AFTER:
+        after += 1
+    if after >= len(tokens) or tokens.directive_of(after) is not tokens.directive_of(name):
+        return False
+    if tokens.texts[after] == ":":
+        return _owner(tokens, name) == tokens.texts[name]
+    return tokens.texts[after] == "{"
+
+
+def _owner(tokens: Tokens, name: int) -> str | None:
+    """The class before `::`."""
+    if tokens.texts[name - 1] != "::":
+        return None
+    last = name - 2
+    if tokens.texts[last] == ">":
+        start = template_start(tokens, last, max(last - _MOST_TOKENS, 0))
+        last = start - 1 if start else last
+    return tokens.texts[last]
+
+
+def _declaration(tokens: Tokens, sides: Sides, name: int, opening: int) -> tuple[str, ...] | None:
+    """The words of the one declaration that is for the device and can be meant."""
+    owner = _owner(tokens, name)
+    if owner is None:
+        heads = list(sides.templates(tokens.texts[name]))
+    else:
+        here = declared(tokens, name, opening)
+        heads = [one.words for one in _meant(sides.members(owner, tokens.texts[name]), here)]
+    found = {sides.of(words) for words in heads}
+    return heads[0] if len(found) == 1 and "__device__" in next(iter(found)) else None
+
+
+def _meant(members: tuple[Declared, ...], here: Declared) -> list[Declared]:
+    """Those with as many parameters; those with the very same, where that is not enough."""
+    as_many = [one for one in members if one.count == here.count]
+    same = [one for one in as_many if one.parameters == here.parameters]
+    return same or as_many
