@@ -4,6 +4,8 @@
 VENV   := .venv
 PYTHON := $(VENV)/bin/python
 STAMP  := $(VENV)/.porter-ready
+# One more than cores: many tests wait for what they start, or for a limit to pass.
+WORKERS ?= $(shell expr $$(nproc) + 1)
 PINS   := torch==2.13.0 cuda-toolkit==13.0.3
 
 .PHONY: demo test setup system lint types whole unit fresh clean
@@ -25,11 +27,11 @@ types: $(STAMP)
 	MYPYPATH=.mypy $(VENV)/bin/mypy --explicit-package-bases -p porter
 
 whole: $(STAMP)
-	$(PYTHON) -m pytest -n 2 -q
+	$(PYTHON) -m pytest -n $(WORKERS) -q
 
 # What needs no compiler of device code, and no more than seconds.
 unit: $(STAMP)
-	$(PYTHON) -m pytest -n 2 -q -m "not slow"
+	$(PYTHON) -m pytest -n $(WORKERS) -q -m "not slow"
 
 # As root: both commands on a machine that has nothing, made for the purpose (10 GB on the disk, twenty-five minutes).
 fresh:

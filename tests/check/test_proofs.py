@@ -26,6 +26,7 @@ def touched(root: Path, kernels: set[str], files: set[str] | None) -> Touched:
     return Touched(root, Choices(), 1, frozenset(kernels), None if files is None else frozenset(files), graph.reachable)
 
 
+@pytest.mark.slow
 def test_only_sources_with_changed_kernels_are_built(tmp_path: Path) -> None:
     """What does not compile is told with the compiler's message; a file that nobody touched is not built."""
     broken = "__global__ void broken(float *x) { x[0] = not_there(x); }\n"

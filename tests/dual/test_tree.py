@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from porter.dual.verify import Outcome, proven, verdict_text, verify
 from tests.cli.command import porter
 from tests.outside import needs
@@ -51,6 +53,7 @@ def test_one_file_cannot_be_dual(tmp_path: Path) -> None:
     assert "--style dual" in done.stderr
 
 
+@pytest.mark.slow
 @needs("nvcc")
 def test_verify_proves_and_refutes(tmp_path: Path) -> None:
     source = make_tree(tmp_path / "src", FILES)

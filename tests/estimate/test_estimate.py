@@ -392,6 +392,7 @@ def bench(*options: str) -> tuple[int, dict[str, Any]]:
 CASES = ROOT / "samples" / "block_reduce"
 
 
+@pytest.mark.slow
 def test_a_sweep_compares_each_value_with_the_case(tmp_path: Path) -> None:
     code, document = bench("--case", "dot", "--sweep", "block=64,1024", "--sweep", "blocks=2", "--sweep", "else=1")
     rows = {
@@ -410,6 +411,7 @@ def test_a_sweep_compares_each_value_with_the_case(tmp_path: Path) -> None:
     assert found and all(one["ratio"] == 1 and one["direction"] == "open" for one in found)
 
 
+@pytest.mark.slow
 def test_a_block_size_that_changes_the_result_is_told() -> None:
     """A block sums a chunk: with other blocks there are other chunks."""
     _, document = bench("--case", "block_sum_float", "--sweep", "block=128")
@@ -445,6 +447,7 @@ arguments = ["in a: float32[64 * n]", "out b: float32[n]", "scalar n: int32 = n"
 """
 
 
+@pytest.mark.slow
 def test_bytes_of_the_port_over_those_of_the_original(tmp_path: Path) -> None:
     """Neighbours move what they ask for on both; a line of 128 bytes for 4 is four sectors of 32."""
     (tmp_path / "a.cu").write_text(COPIES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from porter.engine.rule import Example, Rule
 from porter.engine.support import load_support
 from porter.engine.trace import Trace
 from porter.model import Effort, Finding, PortedFile
-from porter.names.table import load_names
+from porter.names.table import NameTable, load_names
 from porter.source import SourceFile
 
 PARSER = parser_for(Path("/nonexistent"), (), ())
@@ -26,10 +27,16 @@ CASES = [
 ]
 
 
+@functools.cache
+def names_for(rocm: str | None, custom: tuple[tuple[str, str], ...]) -> NameTable:
+    """The tables, read once for all examples that ask for the same."""
+    return load_names(rocm, dict(custom))
+
+
 def context(example: Example, rules: tuple[Rule, ...]) -> Context:
     """A run over one example: the same parser a user gets."""
     settings = example.settings
-    names = load_names(settings.rocm, dict(settings.custom_names))
+    names = names_for(settings.rocm, tuple(settings.custom_names))
     support = load_support(settings.rocm)
     trace = Trace(rules, names, support, [pattern(one.find).head for one in settings.rewrites])
     return Context(settings, names, support, rules, renamed=dict(example.renamed), parse=PARSER, trace=trace)

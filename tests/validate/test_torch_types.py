@@ -155,6 +155,7 @@ def test_views_that_cannot_be(tmp_path: Path, line: str, message: str) -> None:
         load_cases(tmp_path / "a.case.toml")
 
 
+@pytest.mark.slow
 def test_validated_as_a_single_kernel(tmp_path: Path) -> None:
     headers = find_torch_headers()
     if isinstance(headers, Missing):

@@ -7,7 +7,6 @@ import hashlib
 import json
 import os
 import re
-import shutil
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -20,6 +19,7 @@ from porter.validation.toolchain.cuda_headers import fetched_for_cuda
 from porter.validation.toolchain.headers import find_headers, version_of
 from porter.validation.toolchain.invoke import invoke
 from porter.validation.toolchain.nvcc import Nvcc, find_nvcc
+from porter.validation.toolchain.programs import find
 from porter.validation.toolchain.result import Missing
 from porter.validation.toolchain.torch_headers import STAND_INS, converted_for
 
@@ -111,11 +111,11 @@ def runtime_version(side: Side) -> str:
 
 def library(side: Side, torch: Path) -> Path | Missing:
     """The folder with the library, built when it is not there."""
-    compiler, gcc = find_host_compiler(), shutil.which("g++") or shutil.which("c++")
-    if isinstance(compiler, Missing):
-        return compiler
-    if gcc is None:
-        return Missing("no C++ compiler: apt install g++")
+    compiler, gcc = find_host_compiler(), find("g++")
+    for tool in (compiler, gcc):
+        if isinstance(tool, Missing):
+            return tool
+    assert not isinstance(compiler, Missing) and not isinstance(gcc, Missing)
     runtime = build(side, compiler, runtime_version(side))
     before = headers(side, torch)
     for one in (runtime, before):
@@ -127,7 +127,7 @@ def library(side: Side, torch: Path) -> Path | Missing:
         return target
     try:
         with whole(target) as made:
-            _build(side, torch, made, runtime, gcc, before)
+            _build(side, torch, made, runtime, str(gcc.path), before)
     except BuildFailed as error:
         return Missing(f"the C++ compiler failed on the CUDA half of PyTorch {_version(torch)}: {error}")
     return target
