@@ -107,7 +107,7 @@ def features(folder: Path) -> dict[str, Any]:
 
 def is_plain(row: Row) -> bool:
     """Whether a program has a verdict of its own and needs no library."""
-    return row["prints"] and not row["libraries"]
+    return bool(row["prints"]) and not row["libraries"]
 
 
 def missing_data(source: Path, name: str) -> str:
