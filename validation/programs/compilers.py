@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from porter.validation.devices.core.hostcc import HostCompiler, find_host_compiler, fingerprint
@@ -12,7 +13,7 @@ from porter.validation.programs.libraries import folder as stand_in_folder
 from porter.validation.programs.sides import CUDA, HIP, Side
 from porter.validation.toolchain.clang import find_clang, prelude
 from porter.validation.toolchain.cuda_headers import fetched_for_cuda
-from porter.validation.toolchain.headers import include_options
+from porter.validation.toolchain.headers import find_headers, include_options, version_of
 from porter.validation.toolchain.nvcc import find_nvcc
 from porter.validation.toolchain.programs import Program, find
 from porter.validation.toolchain.result import Missing
@@ -22,8 +23,6 @@ from porter.system.folders import is_whole, whole
 
 _HERE = Path(__file__).parent
 _SHARED = "from porter.validation.programs.wrapper_stand_ins import linked_stand_ins\n"
-_LINKED_WITH = "6"
-"""The version of libamdhip64 that our hipcc links to: that of the headers."""
 _TOOLS = ("clang-offload-bundler", "llvm-objcopy", "lld")
 """What clang and the bundler look for without a version."""
 
@@ -55,6 +54,22 @@ def folder(side: Side, compiler: HostCompiler) -> Path | Missing:
     return target
 
 
+def runtime_version(side: Side) -> str:
+    """The version of the drop-in runtime that programs are linked to: that of the headers they are compiled with."""
+    if side is HIP:
+        folder = find_headers()
+        number = None if isinstance(folder, Missing) else version_of(folder)
+    else:
+        nvcc = find_nvcc()
+        number = None if isinstance(nvcc, Missing) else nvcc.version
+    return _of_major((number or "").partition(".")[0], side.versions)
+
+
+def _of_major(major: str, versions: Sequence[tuple[str, str]]) -> str:
+    """The first version with this number, or the last of all."""
+    return next((version for version, _ in versions if version.partition(".")[0] == major), versions[-1][0])
+
+
 def _hip(compiler: HostCompiler) -> dict[str, object] | Missing:
     clang = find_clang("gfx942")
     if isinstance(clang, Missing):
@@ -62,7 +77,8 @@ def _hip(compiler: HostCompiler) -> dict[str, object] | Missing:
     for tool in map(find, _TOOLS):
         if isinstance(tool, Missing):
             return tool
-    library = build(HIP, compiler, _LINKED_WITH)
+    version = runtime_version(HIP)  # structures and names differ from one to the next: that of the headers
+    library = build(HIP, compiler, version)
     if isinstance(library, Missing):
         return library
     options = ["--offload-arch=gfx942", f"--rocm-device-lib-path={clang.bitcode}", "-mcode-object-version=5"]
@@ -74,7 +90,7 @@ def _hip(compiler: HostCompiler) -> dict[str, object] | Missing:
         "compiler": clang.path,
         "options": options,
         "libraries": [f"-L{library}", "-lamdhip64", "-lm", "-lpthread"],
-        **_stand_ins(HIP, compiler, _LINKED_WITH),
+        **_stand_ins(HIP, compiler, version),
     }
 
 
@@ -88,8 +104,7 @@ def _cuda(compiler: HostCompiler) -> dict[str, object] | Missing:
     nvcc = find_nvcc()
     if isinstance(nvcc, Missing):
         return Missing(nvcc.reason)
-    major = nvcc.version.partition(".")[0]
-    version = next((v for v, _ in CUDA.versions if v.partition(".")[0] == major), CUDA.versions[-1][0])
+    version = runtime_version(CUDA)
     library = build(CUDA, compiler, version)  # programs are linked to what they will run with
     if isinstance(library, Missing):
         return library

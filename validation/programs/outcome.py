@@ -143,19 +143,19 @@ def gathered(reports: Sequence[Mapping[str, Any]]) -> Account:
             before = kernels.get(use.name)
             kernels[use.name] = use if before is None else _both(before, use)
     return Account(
-        tuple(dict.fromkeys(report["side"] for report in reports)),
-        sum(report["launches"] for report in reports),
-        sum(report["known"] for report in reports),
-        sum(report["lane_instructions"] for report in reports),
-        sum(report["seconds"] for report in reports),
-        tuple(sorted(kernels.values(), key=lambda use: -use.lane_instructions)),
-        _happenings(reports, "faults"),
-        _happenings(reports, "unsupported_kernels") + _happenings(reports, "unsupported_calls"),
-        _happenings(reports, "failed_calls"),
-        _happenings(reports, "notes"),
-        _happenings(reports, "stand_ins"),
-        tuple(dict.fromkeys(report["ending"] for report in reports if report["ending"])),
-        tuple(dict.fromkeys(report["running"] for report in reports if report["running"])),
+        sides=tuple(dict.fromkeys(report["side"] for report in reports)),
+        launches=sum(report["launches"] for report in reports),
+        known=sum(report["known"] for report in reports),
+        lane_instructions=sum(report["lane_instructions"] for report in reports),
+        device_seconds=sum(report["seconds"] for report in reports),
+        kernels=tuple(sorted(kernels.values(), key=lambda use: -use.lane_instructions)),
+        faults=_happenings(reports, "faults"),
+        unsupported=_happenings(reports, "unsupported_kernels") + _happenings(reports, "unsupported_calls"),
+        failed_calls=_happenings(reports, "failed_calls"),
+        notes=_happenings(reports, "notes"),
+        stand_ins=_happenings(reports, "stand_ins"),
+        endings=tuple(dict.fromkeys(report["ending"] for report in reports if report["ending"])),
+        running=tuple(dict.fromkeys(report["running"] for report in reports if report["running"])),
     )
 
 
@@ -178,17 +178,21 @@ def _happenings(reports: Sequence[Mapping[str, Any]], key: str) -> tuple[Happeni
     )
 
 
+def _test_of(account: Account) -> str:
+    return next((f", in {test.name}" for test in account.tests if test.outcome == "not-ended"), "")
+
+
 def judge(code: int | None, stopped: str | None, account: Account) -> tuple[Verdict, str]:
     """The verdict, and the reason in a sentence."""
     ending = account.endings[0] if account.endings else ""
     if stopped is not None:
         where = f", in {account.running[0]}" if account.running else ", outside of kernels"
-        return Verdict.TOO_LONG, stopped + where
+        return Verdict.TOO_LONG, stopped + where + _test_of(account)
     if code == EXIT_CODES[Verdict.TOO_LONG] and ending:
         return Verdict.TOO_LONG, ending
     if code == EXIT_CODES[Verdict.NOT_RUN] and ending:
         return Verdict.NOT_RUN, ending
-    during = next((f", in {test.name}" for test in account.tests if test.outcome == "not-ended"), "")
+    during = _test_of(account)
     if account.unsupported:
         return Verdict.UNSUPPORTED, account.unsupported[0].text + during
     if account.faults:

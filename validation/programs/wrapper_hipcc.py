@@ -31,7 +31,7 @@ def command(words: list[str]) -> list[str]:
     if any(word in QUESTIONS for word in words) and len(words) == 1:
         return [SETTINGS["compiler"], *words]
     out: list[str] = []
-    takes, compiles, openmp = False, False, False
+    takes, compiles, openmp, level = False, False, False, False
     language: str | None = None
     for word in words:
         if takes:
@@ -56,9 +56,12 @@ def command(words: list[str]) -> list[str]:
             compiles = True
             out += ["-x", "hip" if language == "hip" else "c", word, "-x", "none"]
         else:
+            level = level or word.startswith("-O")
             out.append(word)
     # device code that is linked with the program has its target there
     options = SETTINGS["options"] if compiles or "-fgpu-rdc" in words else []
+    if options and not level:
+        options = [*options, "-O3"]  # as hipcc does; clang alone does not optimise
     link = [] if any(word in NO_LINK for word in words) else SETTINGS["libraries"]
     if link:
         link = [*linked_stand_ins(words, SETTINGS["stand_ins"], SETTINGS["build_stand_ins"]), *link]

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 from porter.validation.cases import dtypes
-from porter.validation.cases.case import Case, CaseError
+from porter.validation.cases.case import Argument, Case, CaseError
+from porter.validation.cases.dtypes import Array
 from porter.validation.cases.hooks import HookFailed
 from porter.validation.cases.inputs import Filled, Trial, fill
 from porter.validation.devices.core.result import NotRun, Place
@@ -26,7 +27,7 @@ from porter.validation.toolchain.store import NO_ROOM
 from porter.validation.verdict import compare
 from porter.validation.verdict.beyond import beyond_values
 from porter.validation.verdict.judging import Judged, Truth, floored, flushes, judge_trial, truths, truths_from, widened
-from porter.validation.verdict.moving import beyond_rounding, is_narrow, largest, moved
+from porter.validation.verdict.moving import beyond_rounding, decided_by_rounding, is_narrow, largest, moved
 from porter.validation.verdict.outcome import Evidence, OutputResult, SideResult, Status, Written, worst
 
 SideKey = tuple[str, str, str | None]
@@ -39,6 +40,7 @@ _KEPT = 4000
 _ROOM = 4 << 20
 """Bytes without which a compiler cannot work."""
 _MOVES = "differs by no more than the original's own results move when its inputs move by a few roundings"
+_DECIDES = "integers differ only where the original's own do when its roundings go up or down"
 _DRAWS = 6
 _MOST = 0.95
 """Of the elements: with 16 bits, the ways that roundings go tell of some elements only how far they can move."""
@@ -296,7 +298,7 @@ def _one_trial(
             wider = {name: widened(truth, movement.get(name)) for name, truth in expected.items()}
             judged = judge_trial(runs[side.plan.key], wider, must_repeat=case.deterministic)
             if judged.status is Status.PASSED:
-                side.notes[_MOVES] = None
+                side.notes |= dict.fromkeys(_why_moved(judged, wider))
         if judged.status is Status.PASSED and original is not None and side.plan.side == "port":
             first = next(done for key, done in runs.items() if key[0] == "original" and done[0] is original)
             judged = beyond_values(judged, runs[side.plan.key], first, expected or {})
@@ -363,35 +365,63 @@ def _movement(
     side = next((side for side in sides if side.plan.side == "original"), None)
     if side is None or original is None or case.tolerance.policy != "table":
         return {}
-    found: dict[str, list[NDArray[np.float64]]] = {}
     floats = {a.dtype for a in (*case.arguments, *case.constants) if dtypes.is_float(a.dtype)}
     narrow = any(map(is_narrow, floats)) and side.device.name == "ptx"
-    draws = [(moved(case, filled, d, narrow=not narrow), Schedule(None)) for d in range(_DRAWS)]
-    if narrow:  # what its own roundings do to its results shows when they go the other way
-        draws += [(filled, Schedule(None, rounding=way)) for way in ("up", "down")]
+    draws = [(moved(case, filled, d, narrow=not narrow), Schedule(None)) for d in range(_DRAWS if floats else 0)]
+    # what its own roundings do to its results shows when they go the other way
+    written = [a for a in case.arguments if a.is_written]
+    turns = side.device.name == "ptx" and (narrow or not all(dtypes.is_float(a.dtype) for a in written))
+    draws += [(filled, Schedule(None, rounding=way)) for way in (("up", "down") if turns else ())]
+    runs: list[Done] = []
     for shifted, schedule in draws:
-        done = launch_all(
-            case,
-            side.loaded,
-            shifted,
-            trial,
-            (schedule,),
-            side.plan.lanes,
-            task.launch_seconds,
-            lambda step, seconds: say(side.plan.key, f"{step}, inputs moved", seconds + task.grace_seconds),
-        )
-        if done[0].status is not Status.PASSED:
+        runs.append(_again(task, side, shifted, trial, schedule, say))
+        if runs[-1].status is not Status.PASSED:
             return {}
-        for argument in case.arguments:
-            if argument.is_written and dtypes.is_float(argument.dtype):
-                pair = (run.outputs[argument.name].array for run in (done[0], original))
-                one, other = (dtypes.to_float64(array, argument.dtype) for array in pair)
-                with np.errstate(invalid="ignore"):
-                    movement = np.abs(one - other)
-                if is_narrow(argument.dtype) and narrow:
-                    movement = beyond_rounding(movement, other, argument.dtype)
-                found.setdefault(argument.name, []).append(movement)
-    return {name: largest(rows, _MOST if narrow else 0.5) for name, rows in found.items()}
+    turned = runs[-2:] if turns else []
+    found: dict[str, NDArray[np.float64]] = {}
+    for argument in written:
+        own, was_written = original.outputs[argument.name].array, original.outputs[argument.name].written
+        if not dtypes.is_float(argument.dtype):
+            if turned:
+                found[argument.name] = decided_by_rounding(_distances(turned, own, argument), was_written)
+            continue
+        rows = _distances(runs if narrow or not turns else runs[:-2], own, argument)
+        if is_narrow(argument.dtype) and narrow:
+            values = dtypes.to_float64(own, argument.dtype)
+            rows = [beyond_rounding(row, values, argument.dtype) for row in rows]
+        if rows:
+            found[argument.name] = largest(rows, _MOST if narrow else 0.5)
+    return found
+
+
+def _why_moved(judged: Judged, wider: Mapping[str, Truth]) -> tuple[str, ...]:
+    """What to tell of a port that is right by the original's own movement: for integers, and for floats."""
+    integers = {name for name, truth in wider.items() if not dtypes.is_float(truth.argument.dtype)}
+    decides = any(not one.bitwise for name, one in judged.comparisons.items() if name in integers)
+    if decides and not wider.keys() - integers:
+        return (_DECIDES,)
+    return (_MOVES, _DECIDES) if decides else (_MOVES,)
+
+
+def _distances(runs: Sequence[Done], own: Array, argument: Argument) -> list[NDArray[np.float64]]:
+    """How far one output is from the original's own, element by element."""
+    with np.errstate(invalid="ignore"):
+        values = dtypes.to_float64(own, argument.dtype)
+        return [np.abs(dtypes.to_float64(run.outputs[argument.name].array, argument.dtype) - values) for run in runs]
+
+
+def _again(task: Task, side: _Side, filled: Filled, trial: Trial, schedule: Schedule, say: Say) -> Done:
+    (done,) = launch_all(
+        task.case,
+        side.loaded,
+        filled,
+        trial,
+        (schedule,),
+        side.plan.lanes,
+        task.launch_seconds,
+        lambda step, seconds: say(side.plan.key, f"{step}, inputs moved", seconds + task.grace_seconds),
+    )
+    return done
 
 
 def _original(runs: dict[SideKey, tuple[Done, ...]]) -> Done | None:

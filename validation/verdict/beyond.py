@@ -118,5 +118,5 @@ def _differs(mine: Output, theirs: Output, truth: Truth) -> Difference | None:
     """Where the original wrote: one poison shows through in both, so that what is not written differs too."""
     dtype = truth.argument.dtype
     bound = None if truth.bound is None else 2 * truth.bound
-    values = theirs.array if bound is None else dtypes.to_float64(theirs.array, dtype)
+    values = theirs.array if bound is None or not dtypes.is_float(dtype) else dtypes.to_float64(theirs.array, dtype)
     return compare(mine.array, dtype, values, bound, theirs.written, theirs.written).first

@@ -71,7 +71,7 @@ def compare(
     wanted: Mask | None = None,
     written: Mask | None = None,
 ) -> Comparison:
-    """Compare one output with its expected values; `bound` None asks for the very bits.
+    """Compare one output with its expected values; `bound` None asks for the very bits (integers: for the number).
 
     `wanted` are the elements that are to be written, `written` those that were.
     """
@@ -103,19 +103,19 @@ def _first(mask: Mask) -> tuple[int, ...] | None:
 
 
 def _integers(got: Array, dtype: str, truth: Array, bound: NDArray[np.float64] | None, looked_at: Mask) -> Comparison:
-    del bound
     if truth.dtype.kind == "f":
         equal = got.astype(np.float64) == truth
     elif dtype == "uint64" or truth.dtype == np.uint64:
         equal = (got.astype(np.uint64) == truth.astype(np.uint64)) & ((got >= 0) == (truth >= 0))
     else:
         equal = got.astype(np.int64) == truth.astype(np.int64)
-    bad = looked_at & ~equal
+    limit = np.zeros(truth.shape) if bound is None else bound
+    near = (limit > 0) & (np.abs(got.astype(np.float64) - truth.astype(np.float64)) <= limit)
+    bad = looked_at & ~(equal | near)
     first = _first(bad)
-    difference = None if first is None else Difference(first, got[first].item(), truth[first].item(), 0.0)
-    return Comparison(
-        int(looked_at.sum()), wrong=int(bad.sum()), bitwise=first is None, first=difference, worst=difference
-    )
+    difference = None if first is None else Difference(first, got[first].item(), truth[first].item(), limit[first])
+    bitwise = bool(equal[looked_at].all())
+    return Comparison(int(looked_at.sum()), wrong=int(bad.sum()), bitwise=bitwise, first=difference, worst=difference)
 
 
 def kinds(values: NDArray[np.float64]) -> NDArray[np.int8]:

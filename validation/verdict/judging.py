@@ -106,9 +106,11 @@ def truths_from(case: Case, original: Done, trial: Trial) -> dict[str, Truth]:
 
 def widened(truth: Truth, movement: NDArray[np.float64] | None) -> Truth:
     """The same, with what the original's own results move on top of what is accepted."""
-    if truth.bound is None or movement is None or truth.argument.any_order:
+    if movement is None or truth.argument.any_order:
         return truth
-    return replace(truth, bound=truth.bound + _MOVEMENT * movement)
+    if truth.bound is None and (dtypes.is_float(truth.argument.dtype) or not movement.any()):
+        return truth
+    return replace(truth, bound=_MOVEMENT * movement + (0.0 if truth.bound is None else truth.bound))
 
 
 _FLUSHES = "approximate: v_exp_f32"

@@ -13,6 +13,8 @@ from porter.validation.cases.inputs import Filled
 from porter.validation.verdict.tolerance import TABLE
 
 _UNITS = 8
+_FEW = 0.05
+"""Of the elements: where the roundings of the arithmetic decide more integers than this, they hide a wrong port."""
 
 
 def moved(case: Case, filled: Filled, draw: int, *, narrow: bool = True) -> Filled:
@@ -51,3 +53,12 @@ def largest(rows: Sequence[NDArray[np.float64]], share: float = 0.5) -> NDArray[
     stacked = np.stack(rows)
     found: NDArray[np.float64] = np.where(np.isfinite(stacked), stacked, 0.0).max(axis=0)
     return np.maximum(found, np.quantile(found, share)) if found.size else found
+
+
+def decided_by_rounding(rows: Sequence[NDArray[np.float64]], written: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """How far each integer moves when the roundings of the arithmetic go other ways; nothing where many do.
+
+    An element that stays where it is gets nothing from the others: integers are told apart exactly.
+    """
+    found = np.where(written, np.stack(rows).max(axis=0), 0.0)
+    return found if np.count_nonzero(found) <= _FEW * written.sum() else np.zeros(found.shape)

@@ -13,10 +13,11 @@ from pathlib import Path
 
 from porter.validation.devices.core.hostcc import HostCompiler, find_host_compiler, fingerprint
 from porter.validation.programs.compilers import folder as compiler_folder
+from porter.validation.programs.compilers import runtime_version
 from porter.validation.programs.dropin import BuildFailed, build, compile_and_link
 from porter.validation.programs.sides import CUDA, HIP, SIDES, Side
 from porter.validation.toolchain.cuda_headers import fetched_for_cuda
-from porter.validation.toolchain.headers import find_headers, version_of
+from porter.validation.toolchain.headers import find_headers
 from porter.validation.toolchain.invoke import invoke
 from porter.validation.toolchain.nvcc import Nvcc, find_nvcc
 from porter.validation.toolchain.programs import find
@@ -96,17 +97,6 @@ def _vendor_headers(side: Side) -> list[tuple[str, Path]] | Missing:
         if path.name.startswith(tuple(wanted))
     }
     return sorted(rows.items())
-
-
-def runtime_version(side: Side) -> str:
-    """The version of the drop-in runtime that extensions are linked to: that of the headers they are compiled with."""
-    nvcc, folder = find_nvcc(), find_headers()
-    if side is HIP:
-        number = None if isinstance(folder, Missing) else version_of(folder)
-    else:
-        number = None if isinstance(nvcc, Missing) else nvcc.version
-    major = (number or "").partition(".")[0]
-    return next((v for v, _ in side.versions if v.partition(".")[0] == major), side.versions[-1][0])
 
 
 def library(side: Side, torch: Path) -> Path | Missing:

@@ -1,0 +1,38 @@
+"""The command lines of the hipcc for virtual devices, and the runtime that programs are linked to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from porter.validation.programs import compilers, wrapper_hipcc
+from porter.validation.programs.sides import HIP
+
+
+@pytest.mark.parametrize(
+    ("words", "level"),
+    [
+        (["a.hip"], ["-O3"]),
+        (["-c", "a.hip", "-o", "-Odd.o"], ["-Odd.o", "-O3"]),
+        (["-O", "a.hip"], ["-O"]),
+        (["-O0", "-g", "a.hip"], ["-O0"]),
+        (["-Ofast", "a.cpp"], ["-Ofast"]),
+        (["-fgpu-rdc", "--hip-link", "a.o", "-o", "a"], ["-O3"]),
+        (["a.o", "-o", "a"], []),
+    ],
+)
+def test_as_optimised_as_by_hipcc(words: list[str], level: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = {"compiler": "clang", "options": ["-w"], "libraries": [], "stand_ins": {}, "build_stand_ins": []}
+    monkeypatch.setattr(wrapper_hipcc, "SETTINGS", settings)
+    assert sorted(word for word in wrapper_hipcc.command(words) if word.startswith("-O")) == sorted(level)
+
+
+@pytest.mark.parametrize(("number", "version"), [("5", "5"), ("6", "6"), ("7", "7"), ("8", "7"), ("", "7")])
+def test_linked_to_the_runtime_of_the_headers(
+    number: str, version: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "hip").mkdir()
+    text = f"#define HIP_VERSION_MAJOR {number}\n#define HIP_VERSION_MINOR 2\n" if number else ""
+    (tmp_path / "hip" / "hip_version.h").write_text(text)
+    monkeypatch.setattr(compilers, "find_headers", lambda: tmp_path)
+    assert compilers.runtime_version(HIP) == version
