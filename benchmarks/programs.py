@@ -11,6 +11,7 @@ compared. Nothing is written to HECBENCH. A run that was cut off goes on where i
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import re
 import shlex
@@ -48,6 +49,7 @@ def main() -> None:
     parser.add_argument("source", type=Path, nargs="?", help="HeCBench's folder src")
     parser.add_argument("--set", choices=("development", "judging"), default="development")
     options(parser, "this program (without -cuda)", 30)
+    parser.add_argument("--plain", action="store_true", help="only those that print PASS or FAIL and need no library")
     parser.add_argument("--budget", type=float, default=1e9, help="lane-instructions of one run")
     parser.add_argument("--seconds", type=float, default=4.0, help="processor time a run may take")
     parser.add_argument("--output", type=Path, default=Path("programs.json"))
@@ -56,14 +58,18 @@ def main() -> None:
     if given.show:
         print(summary(json.loads(given.show.read_text())))
         return
-    names = given.only or draw(given.source, given.set, given.count, given.seed)
+    names = given.only or draw(given.source, given.set, given.count, given.seed, given.plain)
     print(summary(run_all(names, lambda name: one(given.source, name, given), given)))
 
 
-def draw(source: Path, which: str, count: int, seed: int) -> list[str]:
-    """Names without -cuda."""
+def draw(source: Path, which: str, count: int, seed: int, plain: bool = False) -> list[str]:
+    """Names without -cuda; plain: the first of the order that have a verdict and need no library."""
     names = sorted(path.name.removesuffix("-cuda") for path in source.glob("*-cuda") if (path / "Makefile").exists())
-    return drawn(names[0::2] if which == "development" else names[1::2], count, seed)
+    half = names[0::2] if which == "development" else names[1::2]
+    if not plain:
+        return drawn(half, count, seed)
+    kept = (name for name in drawn(half, len(half), seed) if is_plain(features(source / f"{name}-cuda")))
+    return list(itertools.islice(kept, count or None))
 
 
 def one(source: Path, name: str, given: argparse.Namespace) -> Row:
@@ -97,6 +103,11 @@ def features(folder: Path) -> dict[str, Any]:
     text = "\n".join(path.read_text("utf-8", "replace") for path in files)
     found = {(match[1] or match[2]).split(".")[0] for match in LIBRARIES.finditer(text)}
     return {"libraries": sorted(found), "prints": bool(VERDICT.search(text))}
+
+
+def is_plain(row: Row) -> bool:
+    """Whether a program has a verdict of its own and needs no library."""
+    return bool(row["prints"]) and not row["libraries"]
 
 
 def missing_data(source: Path, name: str) -> str:
@@ -189,7 +200,7 @@ def _run(run: ProgramRun | None) -> dict[str, Any] | None:
 
 def summary(results: dict[str, Row]) -> str:
     """How many of what, over all, and over those that have a verdict of their own and need no library."""
-    plain = {name: row for name, row in results.items() if row["prints"] and not row["libraries"]}
+    plain = {name: row for name, row in results.items() if is_plain(row)}
     silent = [name for name, row in agreeing(results).items() if not row["original"]["launches"]]
     failing = [name for name, row in agreeing(results).items() if row["says"] == "fail"]
     lines = [f"all: {share(results)}", f"with a verdict, without libraries: {share(plain)}"]

@@ -2,7 +2,7 @@
 # The whole way over samples/: port, build for gfx942, run original and port against each other - kernels, a whole program, an extension's tests -, and a report of it all.
 set -eu
 porter="$1/bin/porter"
-PATH="$1/bin:$PATH" # the Python that has PyTorch
+PATH="$(cd "$1/bin" && pwd):$PATH" # the Python that has PyTorch, from wherever a program is built
 out=out/demo
 
 # Work that is left gives exit code 1; anything above is a failure.

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from porter.engine.renames import Use
 from porter.engine.rule import Dialect, Finding, Rule, Unit, answered_names, clean, reports
 from porter.names.causes import one_cause
+from porter.names.table import NameRow
 
 
 class MissingName(Rule):
@@ -41,7 +43,16 @@ class MissingName(Rule):
                 continue
             if use.name not in answered and use.support is None and row is not None and row.hip is None:
                 span = unit.span(use.first, use.last)
-                yield self.finding(unit, span, one_cause(f"{use.name}: ", row.gap or ""), row.effort)
+                yield self.finding(unit, span, _message(unit, use, row), row.effort)
+
+
+def _message(unit: Unit, use: Use, row: NameRow) -> str:
+    """What is missing: of a namespace the member that no table has, which can be another library's."""
+    texts = unit.tokens.texts
+    if row.kind == "namespace" and texts[use.last + 1] == "::":
+        member = f"{use.name}::{texts[use.last + 2]}"
+        return f"{member} is in no name table: it is another library's or the project's; as CUDA's, {row.gap}"
+    return one_cause(f"{use.name}: ", row.gap or "")
 
 
 def _is_asked_by_amd(unit: Unit, index: int) -> bool:

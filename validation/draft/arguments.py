@@ -82,7 +82,8 @@ class _Maker:
     notes: list[str]
 
     def line(self, place: int, parameter: Parameter) -> Line:
-        image = image_line(parameter.name, parameter.type, self.body, self.unit.host.text)
+        host = self.unit.host
+        image = image_line(parameter.name, parameter.type, self.body, host.text, host.functions)
         if image is not None:
             return Line(parameter.name, "image", whole=image)
         view = view_in(parameter.type)

@@ -30,7 +30,16 @@ ADVICE: tuple[tuple[str, str], ...] = (
     (r"(?:alloca|stacksave|stackrestore)\..*", "no stack in assembly here: declare an array"),
     (r"(?:multimem|red\.async|st\.async|cp\.reduce)\..*", "not on gfx942: use plain accesses and atomics"),
     (r"mapa\..*|.*cluster.*", "no clusters on gfx942 [thread-block-cluster]"),
-    (r"the operand %.*", "gfx942 has no such register: pass the number to the kernel"),
+    (
+        r"the operand %%?(?:n?(?:ctaid|tid)(?:\.[xyzw])?|n?smid|n?warpid|gridid|pm\d+(?:_64)?|envreg\d+|clock_hi|"
+        r"globaltimer_(?:lo|hi)|(?:total|dynamic|aggr|reserved)_\w*smem\w*|current_graph_exec)",
+        "gfx942 has no such register: pass the number to the kernel",
+    ),
+    (
+        r"the operand %.*",
+        "another statement declares this register, or PTX has none of the name: use it where it is declared, or write "
+        "it in C++",
+    ),
     (r".*\.b128", "no registers of 128 bits here: use two of 64, which no atomic of gfx942 takes together"),
     (r"pmevent(?:\..*)?", "no events for a profiler on gfx942: leave it out"),
 )  # fmt: skip

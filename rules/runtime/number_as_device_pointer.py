@@ -1,0 +1,127 @@
+"""R025: a number that is stored where a CUdeviceptr is expected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from porter.cpp.syntax import Tokens
+from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes
+
+_TYPES = ("CUdeviceptr", "CUdeviceptr_v2")
+_POINTERS = frozenset({"0", "NULL", "nullptr"})
+_BEFORE_STATEMENT = frozenset({";", "{", "}", ")", "else", ":"})
+
+
+class NumberAsDevicePointer(Rule):
+    """Number stored through a cast to `CUdeviceptr *`
+
+    Buffers of kernel arguments are filled with `*(reinterpret_cast<CUdeviceptr *>(&buffer[offset])) = width;`, for
+    pointers and numbers alike: `CUdeviceptr` is an unsigned integer. HIP's `hipDeviceptr_t` is a `void *`, which takes
+    no number without a cast; with one the same eight bytes are stored.
+    """
+
+    code = "R025"
+    triggers = frozenset(_TYPES)
+    examples = (
+        fixes(
+            "void f(char *b, int w) { *(reinterpret_cast<CUdeviceptr *>(&b[8])) = w; }",
+            "void f(char *b, int w) { *(reinterpret_cast<CUdeviceptr *>(&b[8])) = (CUdeviceptr)w; }",
+        ),
+        fixes(
+            "void f(char *b, int w) { *reinterpret_cast<CUdeviceptr *>(b) = w * 2; }",
+            "void f(char *b, int w) { *reinterpret_cast<CUdeviceptr *>(b) = (CUdeviceptr)(w * 2); }",
+        ),
+        fixes(
+            "void f(char *b, int w) { *(CUdeviceptr *)(b + 8) = w; *((CUdeviceptr *)b) = g(w); }",
+            "void f(char *b, int w) { "
+            "*(CUdeviceptr *)(b + 8) = (CUdeviceptr)w; *((CUdeviceptr *)b) = (CUdeviceptr)(g(w)); }",
+        ),
+        fixes(
+            "void f(char *b, int w) { if (w) *(CUdeviceptr *)b = w; else h(*(CUdeviceptr *)b); }",
+            "void f(char *b, int w) { if (w) *(CUdeviceptr *)b = (CUdeviceptr)w; else h(*(CUdeviceptr *)b); }",
+        ),
+        fixes(
+            "void f(char *b, int w) { *(CUdeviceptr *)b = static_cast<long>(w); }",
+            "void f(char *b, int w) { *(CUdeviceptr *)b = (CUdeviceptr)(static_cast<long>(w)); }",
+        ),
+        clean("void f(char *b) { CUdeviceptr e, d; *(reinterpret_cast<CUdeviceptr *>(&b[8])) = d; }"),
+        clean("void f(char *b, int w) { *(CUdeviceptr *)b = (CUdeviceptr)w; *(CUdeviceptr *)b = nullptr; }"),
+        clean("void f(char *b, int w) { *(CUdeviceptr *)b = reinterpret_cast<CUdeviceptr>(b); }"),
+        clean("void f(char *b, int w) { g((CUdeviceptr *)b == p, *(CUdeviceptr *)b == q); }"),
+        clean("void f(char *b, CUdeviceptr *p) { CUdeviceptr *d = (CUdeviceptr *)b; *d = *p; }"),
+        clean("void f(char *b) { *(CUdeviceptr *)b = g"),
+        clean("*(CUdeviceptr *)"),
+        clean("CUdeviceptr"),
+        clean("void f(char *b, int w) { int n = w * (CUdeviceptr *)b[0] = w; }"),
+    )
+
+    def find(self, unit: Unit) -> Iterator[Finding]:
+        """One finding per assignment."""
+        tokens = unit.tokens
+        for name in _TYPES:
+            for index in unit.occurrences(name):
+                assigned = _assigned(tokens, index)
+                if assigned is None or _is_pointer(unit, *assigned):
+                    continue
+                first, last = assigned
+                span = unit.span(first, last)
+                edits = [Edit(span.start, span.start, "(CUdeviceptr)" if first == last else "(CUdeviceptr)(")]
+                if first != last:
+                    edits.append(Edit(span.end, span.end, ")"))
+                message = "hipDeviceptr_t is a pointer to void, which takes no number without a cast"
+                yield self.finding(unit, span, message, Effort.NONE, tuple(edits))
+
+
+def _assigned(tokens: Tokens, index: int) -> tuple[int, int] | None:
+    """First and last token of what is stored through a cast to a pointer to the type at `index`."""
+    texts, partner = _Texts(tokens.texts), tokens.partner
+    if texts.at(index + 1) != "*":
+        return None
+    if texts.at(index - 1) == "<" and texts.at(index - 2) == "reinterpret_cast" and texts.at(index + 2) == ">":
+        first = index - 2
+    elif texts.at(index - 1) == "(" and texts.at(index + 2) == ")":
+        first = index - 1
+    else:
+        return None
+    last = index + 3 + (texts.at(index + 3) == "&")  # then one token, or what is in parentheses
+    last = partner.get(last, last)
+    if texts.at(last + 1) == "[":
+        last = partner.get(last + 1, last)
+    while texts.at(first - 1) == "(" and texts.at(last + 1) == ")":
+        first, last = first - 1, last + 1
+    if texts.at(first - 1) != "*" or texts.at(first - 2) not in _BEFORE_STATEMENT or texts.at(last + 1) != "=":
+        return None
+    start = end = last + 2
+    while texts.at(end) not in ("", ";", ",", ")", "}", "="):
+        end = partner.get(end, end) + 1
+    return (start, end - 1) if texts.at(end) == ";" and end > start else None
+
+
+class _Texts(tuple[str, ...]):
+    """Texts of tokens, empty before the first and after the last."""
+
+    def at(self, index: int) -> str:
+        """The text of one token."""
+        return self[index] if 0 <= index < len(self) else ""
+
+
+def _is_pointer(unit: Unit, first: int, last: int) -> bool:
+    """Whether it is one of the type already, as far as its tokens tell."""
+    tokens = unit.tokens
+    texts = tokens.texts
+    if texts[first] == "(" and texts[first + 1] in _TYPES and texts[first + 2] == ")":
+        return True
+    if texts[first] in ("reinterpret_cast", "static_cast"):
+        return texts[first + 2] in _TYPES
+    if first != last:
+        return False
+    if texts[first] in _POINTERS:
+        return True
+    return any(_declared(tokens, index) for index in tokens.names.get(texts[first], ()))
+
+
+def _declared(tokens: Tokens, index: int) -> bool:
+    """Whether the name is declared with one of the types there."""
+    while index > 2 and tokens.texts[index - 1] == ",":
+        index -= 2
+    return index > 0 and tokens.texts[index - 1] in _TYPES
