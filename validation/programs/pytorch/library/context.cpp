@@ -207,7 +207,11 @@ struct CUDAHooks : at::CUDAHooksInterface {
 #ifdef USE_ROCM
         hipPointerAttribute_t found{};
         if (hipPointerGetAttributes(&found, at) != hipSuccess) return (void)hipGetLastError(), false;
+#if HIP_VERSION_MAJOR >= 6
+        return found.type == hipMemoryTypeHost;
+#else
         return found.memoryType == hipMemoryTypeHost;
+#endif
 #else
         cudaPointerAttributes found{};
         if (cudaPointerGetAttributes(&found, at) != cudaSuccess) return (void)cudaGetLastError(), false;
