@@ -167,6 +167,28 @@ class FlagOfInnerLoop(Rule):
             }
             """
         ),
+        clean(
+            """
+            struct Range { int beg, end; };
+            __global__ void a_member_of_that_name(Range *r, int *out, const int *x) {
+              const int end = x[threadIdx.x];
+              for (int j = threadIdx.x; j < end; j += 32) {
+                for (int i = 0; i < x[j]; ++i) if (x[i] == 3) { r[i].end = j; break; }
+                out[j] = j;
+              }
+            }
+            """
+        ),
+        clean(
+            """
+            __global__ void fixed_outside(int *out, const int *x, int n) {
+              const int more = x[threadIdx.x];
+              for (int k = 0; more && k < n; ++k) {
+                for (int i = 0; i < x[threadIdx.x]; ++i) { int more = 1; if (x[i] == 3) more = 0; out[i] = more; }
+              }
+            }
+            """
+        ),
         clean("void host(int n) { bool f = false; while (!f) { for (int i = 0; i < n; ++i) if (rand()) f = true; } }"),
     )
 

@@ -15,6 +15,7 @@ from porter.warp.flow.walk import Flow
 
 _LOOPS = ("while", "do", "for")
 _FLAGS = frozenset({"bool", "int", "unsigned", "unsigned int"})
+_FIXED = frozenset({"const", "constexpr"})
 _PLAIN = frozenset({"number", "name"})
 _HIDDEN = "porter::opaque"
 _TOGETHER = ("__any", "__all", "__ballot", "__syncthreads", "__reduce")
@@ -39,18 +40,23 @@ def inner_flags(bodies: Bodies, function: Function) -> Iterator[InnerFlag]:
         changed = parts_of(inner).changed
         own = {node.text for node in inner.walk() if node.kind == "variable"}
         flags = [name for name in sorted(tested & changed.keys() - own) if _is_flag(types.get(name, ""), changed[name])]
+        flags = [name for name in flags if any(_assigns(node, name) for node in inner.walk())]
         flags = [name for name in flags if not _is_set_behind(name, outer, inner)]
         if flags and _parts(inner, flow_of(bodies, function)):
             yield from (InnerFlag(name, inner, outer) for name in flags)
 
 
 def _types(function: Function) -> dict[str, str]:
-    """Of the function's own variables."""
+    """Of the function's own variables that can be set; of two of a name, one that cannot counts."""
     found: dict[str, str] = {}
     for node in function.declarations:
-        words = [word for word in node.text.split() if word not in ("const", "register")]
+        words = [word for word in node.text.split() if word != "register"]
+        fixed = not _FIXED.isdisjoint(words)
         for variable in node.kids:
-            found[variable.text] = "" if variable.count or "*" in variable.extra else " ".join(words)
+            if fixed or found.get(variable.text) == "":
+                found[variable.text] = ""
+            else:
+                found[variable.text] = "" if variable.count or "*" in variable.extra else " ".join(words)
     return found
 
 
@@ -81,7 +87,12 @@ def _is_set_behind(name: str, outer: Node, inner: Node) -> bool:
 
 
 def _sets(node: Node, name: str) -> bool:
-    return node.kind == "assign" and node.text == "=" and node.kids[0].kind == "name" and node.kids[0].text == name
+    return node.text == "=" and _assigns(node, name)
+
+
+def _assigns(node: Node, name: str) -> bool:
+    """Not to a member of that name, and by any of the operators."""
+    return node.kind == "assign" and node.kids[0].kind == "name" and node.kids[0].text == name
 
 
 def _parts(loop: Node, flow: Flow) -> bool:
