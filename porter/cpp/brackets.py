@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import cast
 
 from porter.cpp.lex import IDENTIFIER, Tokens
 
@@ -47,9 +48,17 @@ def closing(tokens: Tokens, index: int, last: int) -> int | None:
 
 def template_end(tokens: Tokens, index: int, last: int, *, parameters: bool = False) -> int | None:
     """Index after the `>` that closes the `<` at `index`; None when it is a comparison."""
+    known = cast("dict[tuple[int, int, bool], int | None]", tokens.memo.setdefault("template ends", {}))
+    limit = min(last, index + _LONGEST_TEMPLATE_ARGUMENTS)
+    key = index, limit, parameters
+    if key not in known:
+        known[key] = _template_end(tokens, index, limit, parameters=parameters)
+    return known[key]
+
+
+def _template_end(tokens: Tokens, index: int, limit: int, *, parameters: bool) -> int | None:
     never = _NEVER_IN_TEMPLATES if parameters else _NEVER_IN_TEMPLATE_ARGUMENTS
     depth = 0
-    limit = min(last, index + _LONGEST_TEMPLATE_ARGUMENTS)
     while index < limit:
         text = tokens.texts[index]
         if text in _OPENING:

@@ -154,25 +154,31 @@ class Pool:
         executor = self._started()
         futures: dict[Future[list[Outcome]], Sequence[Task]] = {}
         broken: list[Sequence[Task]] = []
-        delivered: set[Future[list[Outcome]]] = set()
+        delivered: set[int] = set()
+
+        def hand_over(outcomes: Iterable[Outcome]) -> None:
+            """An interrupt may come anywhere: what it cut short is handed over again."""
+            for outcome in outcomes:
+                if outcome.number not in delivered:
+                    deliver(outcome)
+                    delivered.add(outcome.number)
+
         try:
-            futures = {executor.submit(_port_chunk, chunk): chunk for chunk in chunks}
+            for chunk in chunks:
+                futures[executor.submit(_port_chunk, chunk)] = chunk
             self._workers_seen = {one.pid: one for one in multiprocessing.active_children() if one.pid is not None}
             for future in as_completed(futures):
-                delivered.add(future)
                 try:
                     outcomes = future.result()
                 except BrokenProcessPool:
                     broken.append(futures[future])
                     continue
-                for outcome in outcomes:
-                    deliver(outcome)
+                hand_over(outcomes)
         except BaseException:
             self._stop()
-            for future in futures.keys() - delivered:
+            for future in futures:
                 if future.done() and not future.cancelled() and future.exception() is None:
-                    for outcome in future.result():
-                        deliver(outcome)
+                    hand_over(future.result())
             raise
         return broken
 

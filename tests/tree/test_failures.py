@@ -18,7 +18,9 @@ from porter.errors import Interrupted, Unusable
 from porter.model import PortedFile
 from porter.project import begun
 from porter.project.manifest import NAME, read_manifest
+from porter.project.plan import Work
 from porter.project.port import Request, port_in_place
+from porter.project.records import FileRecord
 from porter.settings import Choices
 from porter.source import SourceFile
 from tests.system.processes import number_of_the_dead
@@ -119,6 +121,31 @@ def test_an_interrupt_keeps_what_is_done(tmp_path: Path, monkeypatch: pytest.Mon
     assert answer.run.reused == len(manifest.files) < 12
     assert len(listing(out)) == 13
     assert codes(answer) == []
+
+
+@pytest.mark.parametrize("cut_short", [1, 4, 12])
+def test_an_interrupt_while_a_file_is_booked_loses_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cut_short: int
+) -> None:
+    """However far the book-keeping of one had come: what is in the output is in the manifest."""
+    source, out = make_tree(tmp_path / "src", dict.fromkeys(FILES, KERNEL)), tmp_path / "out"
+    booked: list[str] = []
+    add = Work.add
+
+    def interrupted(work: Work, record: FileRecord, line: str | None = None) -> None:
+        booked.append(record.path)
+        if len(booked) == cut_short:
+            raise KeyboardInterrupt
+        add(work, record, line)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Work, "add", interrupted)
+        with pytest.raises(Interrupted):
+            port(source, out)
+    manifest = read_manifest(out)
+    assert manifest is not None and not manifest.complete
+    assert {record.output for record in manifest.files.values()} == listing(out).keys() - {NAME}
+    assert len(manifest.files) >= cut_short and len(port(source, out).run.records) == 12
 
 
 def test_a_run_that_was_killed_at_once_is_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -49,6 +49,15 @@ def test_the_bound_itself_is_allowed_and_a_little_more_is_not() -> None:
     assert judge([found]) is Status.WRONG_VALUES
 
 
+def test_integers_may_be_as_far_apart_as_their_bound_and_no_farther() -> None:
+    """The bound is inclusive, of any size, and of each element; without one nothing may differ, however large."""
+    truth, bound = np.array([5, 5, 5, 5, -5]), np.array([1.0, 1.0, 3.0, 0.0, 2.0])
+    found = compare(np.array([6, 7, 2, 5, -8], np.int32), "int32", truth, bound)
+    assert (found.wrong, found.first and found.first.index) == (2, (1,)) and not found.bitwise
+    assert compare(np.array([6, 5, 8, 5, -3], np.int32), "int32", truth, bound).is_right
+    assert compare(np.array([2**60 + 1], np.int64), "int64", np.array([2**60]), np.zeros(1)).wrong == 1
+
+
 def test_first_and_worst_are_told_apart() -> None:
     found = compare(_f(0, 2, 9, 0), F32, _d(0, 0, 0, 0), np.full(4, 1.0))
     assert found.first is not None and found.worst is not None
