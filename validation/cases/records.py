@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from porter.validation.cases import dtypes
-from porter.validation.cases.dtypes import Array
+if TYPE_CHECKING:
+    from porter.validation.cases.dtypes import Array
 
 _MEMBER = re.compile(
     r"(?P<dtype>\w+?)\s*(?:\*\s*(?P<count>\d{1,6}))?\s+(?P<name>[A-Za-z_]\w*)\s*(?:@\s*(?P<at>\d{1,6}))?"
@@ -32,6 +31,9 @@ class Member:
 
     def view(self, memory: Array) -> Array:
         """This member of each structure in memory: rows of `count`."""
+        import numpy as np
+        from porter.validation.cases import dtypes
+
         kind: Any = np.dtype(
             {
                 "names": ["m"],
@@ -51,6 +53,8 @@ def is_record(dtype: str) -> bool:
 
 def members_of(array: str, dtype: str, known: tuple[str, ...]) -> tuple[Member, ...]:
     """The members of a structure, where none is given at the next place that its type allows; raises ValueError."""
+    from porter.validation.cases import dtypes
+
     whole = _WHOLE.fullmatch(dtype.strip())
     if whole is None:
         raise ValueError(f"{dtype!r} is not (DTYPE NAME, DTYPE*COUNT NAME, ...)")
