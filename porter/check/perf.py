@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from porter.check.committed import read_committed, write_committed
-from porter.check.proofs import Touched, is_touched
+from porter.check.proofs import Touched, is_touched, step_of
 from porter.check.result import Proof, Step
 from porter.errors import Unusable
 
@@ -96,7 +96,7 @@ def perf_touched(touched: Touched, root: Path, *, update: bool) -> Proof:
         gone = {subject for subject in kept.of if (root / subject.path) in by_file} if kept is not None else set()
         left = {subject: one for subject, one in kept.of.items() if subject not in gone} if kept is not None else {}
         _write(path, Estimates(chip, {**left, **now}))
-    return Proof("perf", _step(subjects), _said(subjects, update=update), tuple(subjects))
+    return Proof("perf", step_of(subjects), _said(subjects, update=update), tuple(subjects))
 
 
 def _below(file: Path, root: Path) -> bool:
@@ -153,13 +153,6 @@ def moved(before: Mapping[str, float], now: Mapping[str, float], limit: str) -> 
         if factor >= _LEAST_MOVE:
             found.append((name not in first, -factor, f"{name} {times} ({old:,.10g} -> {new:,.10g})"))
     yield from (text for *_, text in sorted(found)[:_MOST_COUNTERS])
-
-
-def _step(subjects: Iterable[Mapping[str, Any]]) -> Step:
-    statuses = {str(subject["status"]) for subject in subjects}
-    if "failed" in statuses:
-        return Step.FAILED
-    return Step.NOT_RUN if "not-run" in statuses else Step.PASSED
 
 
 def _said(subjects: list[Mapping[str, Any]], *, update: bool) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from porter.check.proofs import Touched
+from porter.check.proofs import PASSED, Touched, counted, step_of
 from porter.check.result import Proof, Step
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ _TOLD_ONLY = (".md", ".rst")
 """No build reads them."""
 _COULD_NOT = frozenset({"not-run", "unsupported", "too-long"})
 """Agreements that say nothing of the port."""
-_AGREE, _PASSED = "agree", "passed"
+_AGREE = "agree"
 
 
 def programs_touched(touched: Touched) -> Proof:
@@ -36,9 +36,7 @@ def programs_touched(touched: Touched) -> Proof:
     with tempfile.TemporaryDirectory(prefix="porter-programs-") as work:
         original, port = both_sides(touched.source, Path(work))
         subjects = [_subject(compare_one(program, original, port, Options())) for program in chosen]
-    agree = sum(subject["status"] == _PASSED for subject in subjects)
-    reason = f"{agree:,} of {len(subjects):,} program{'s' * (len(subjects) != 1)} agree"
-    return Proof("programs", _step(subjects), reason, tuple(subjects))
+    return Proof("programs", step_of(subjects, _COULD_NOT), counted(subjects, "program", "agree"), tuple(subjects))
 
 
 def _may_touch(folder: str, folders: Iterable[str], files: frozenset[str] | None) -> bool:
@@ -54,17 +52,10 @@ def _may_touch(folder: str, folders: Iterable[str], files: frozenset[str] | None
 
 
 def _subject(found: Compared) -> Mapping[str, Any]:
-    status = _PASSED if found.agreement.value == _AGREE else found.agreement.value
+    status = PASSED if found.agreement.value == _AGREE else found.agreement.value
     return {"name": found.name, "status": status, "message": found.reason or _told(found)}
 
 
 def _told(found: Compared) -> str:
     """That both sides say FAIL is an agreement, and no success."""
     return "both sides say that it failed" if found.says == "fail" else ""
-
-
-def _step(subjects: Iterable[Mapping[str, Any]]) -> Step:
-    statuses = {str(subject["status"]) for subject in subjects}
-    if statuses <= {_PASSED}:
-        return Step.PASSED
-    return Step.NOT_RUN if statuses <= {_PASSED, *_COULD_NOT} else Step.FAILED

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from porter.validation.verdict.outcome import CaseResult
 
 _SOURCES = (".cu", ".hip", ".c", ".cc", ".cpp", ".cxx")
-_PASSED = "passed"
+PASSED = "passed"
+"""The state of a subject that is as it should be."""
+_SAYS_NOTHING = frozenset({"not-run", "missing-header"})
 
 
 @dataclass(frozen=True)
@@ -81,14 +83,14 @@ def build_touched(touched: Touched) -> Proof:
         for path in wanted:
             report = run_build(BuildRequest(tree / outputs.get(path, path), jobs=touched.jobs))
             subjects += _units(path, report)
-    return Proof("build", _step(subjects), _counted(subjects, "unit"), tuple(subjects))
+    return Proof("build", step_of(subjects), counted(subjects, "unit"), tuple(subjects))
 
 
 def _units(path: str, report: BuildReport) -> Iterator[Mapping[str, Any]]:
     for unit in report.units:
         errors = [one.message for one in unit.diagnostics if one.severity == "error"]
         why = errors[0] if errors else unit.reason or ""
-        status = _PASSED if unit.status.value == "built" else unit.status.value
+        status = PASSED if unit.status.value == "built" else unit.status.value
         yield {"name": f"{path} for {unit.target}", "status": status, "message": why}
 
 
@@ -114,12 +116,12 @@ def validate_touched(touched: Touched) -> Proof:
         outcome = run_validate(Request((path,), names=tuple(names), jobs=touched.jobs))
         subjects += [_subject(found) for found in outcome.report.cases]
         subjects += [{"name": path.name, "status": "failed", "message": text} for text in outcome.crashes]
-    return Proof("validate", _step(subjects), _counted(subjects, "case"), tuple(subjects))
+    return Proof("validate", step_of(subjects), counted(subjects, "case"), tuple(subjects))
 
 
 def _subject(found: CaseResult) -> Mapping[str, Any]:
     told = [found.reason, *(pair.evidence.message for pair in found.pairs if pair.evidence is not None)]
-    status = _PASSED if found.declared else found.status.value
+    status = PASSED if found.declared else found.status.value
     return {"name": found.name, "status": status, "message": next(filter(None, told), "")}
 
 
@@ -176,13 +178,15 @@ def _imported(node: ast.AST) -> Iterable[str]:
     return []
 
 
-def _step(subjects: Iterable[Mapping[str, Any]]) -> Step:
+def step_of(subjects: Iterable[Mapping[str, Any]], says_nothing: frozenset[str] = _SAYS_NOTHING) -> Step:
+    """What the subjects come to; `says_nothing`: the states of those that could not be run."""
     statuses = {str(subject["status"]) for subject in subjects}
-    if statuses <= {_PASSED}:
+    if statuses <= {PASSED}:
         return Step.PASSED
-    return Step.NOT_RUN if statuses <= {_PASSED, "not-run", "missing-header"} else Step.FAILED
+    return Step.NOT_RUN if statuses <= {PASSED, *says_nothing} else Step.FAILED
 
 
-def _counted(subjects: list[Mapping[str, Any]], word: str) -> str:
-    good = sum(subject["status"] == _PASSED for subject in subjects)
-    return f"{good:,} of {len(subjects):,} {word}{'s' * (len(subjects) != 1)} passed"
+def counted(subjects: Sequence[Mapping[str, Any]], word: str, good: str = "passed") -> str:
+    """`3 of 4 units passed`."""
+    number = sum(subject["status"] == PASSED for subject in subjects)
+    return f"{number:,} of {len(subjects):,} {word}{'s' * (len(subjects) != 1)} {good}"

@@ -80,8 +80,8 @@ class DefinitionWithoutSides(Rule):
             if name is None or opening is None or name in seen:
                 continue
             seen.add(name)
-            first = _first(tokens, name)
-            if first is None or not _is_defined(tokens, name, opening) or sides.of(tokens.texts[first:name]):
+            first = _first(tokens, name) if _is_defined(tokens, name, opening) else None
+            if first is None or sides.of(tokens.texts[first:name]):
                 continue
             words = _declaration(tokens, sides, name, opening)
             if words is not None:

@@ -74,35 +74,27 @@ class NumberAsDevicePointer(Rule):
 
 def _assigned(tokens: Tokens, index: int) -> tuple[int, int] | None:
     """First and last token of what is stored through a cast to a pointer to the type at `index`."""
-    texts, partner = _Texts(tokens.texts), tokens.partner
-    if texts.at(index + 1) != "*":
+    texts, partner = tokens.texts, tokens.partner
+    if texts[index + 1] != "*":
         return None
-    if texts.at(index - 1) == "<" and texts.at(index - 2) == "reinterpret_cast" and texts.at(index + 2) == ">":
+    if texts[index - 1] == "<" and texts[index - 2] == "reinterpret_cast" and texts[index + 2] == ">":
         first = index - 2
-    elif texts.at(index - 1) == "(" and texts.at(index + 2) == ")":
+    elif texts[index - 1] == "(" and texts[index + 2] == ")":
         first = index - 1
     else:
         return None
-    last = index + 3 + (texts.at(index + 3) == "&")  # then one token, or what is in parentheses
+    last = index + 3 + (texts[index + 3] == "&")  # then one token, or what is in parentheses
     last = partner.get(last, last)
-    if texts.at(last + 1) == "[":
+    if texts[last + 1] == "[":
         last = partner.get(last + 1, last)
-    while texts.at(first - 1) == "(" and texts.at(last + 1) == ")":
+    while texts[first - 1] == "(" and texts[last + 1] == ")":
         first, last = first - 1, last + 1
-    if texts.at(first - 1) != "*" or texts.at(first - 2) not in _BEFORE_STATEMENT or texts.at(last + 1) != "=":
+    if texts[first - 1] != "*" or texts[first - 2] not in _BEFORE_STATEMENT or texts[last + 1] != "=":
         return None
     start = end = last + 2
-    while texts.at(end) not in ("", ";", ",", ")", "}", "="):
+    while texts[end] not in ("", ";", ",", ")", "}", "="):
         end = partner.get(end, end) + 1
-    return (start, end - 1) if texts.at(end) == ";" and end > start else None
-
-
-class _Texts(tuple[str, ...]):
-    """Texts of tokens, empty before the first and after the last."""
-
-    def at(self, index: int) -> str:
-        """The text of one token."""
-        return self[index] if 0 <= index < len(self) else ""
+    return (start, end - 1) if texts[end] == ";" and end > start else None
 
 
 def _is_pointer(unit: Unit, first: int, last: int) -> bool:

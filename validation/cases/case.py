@@ -87,6 +87,11 @@ class Argument:
     """These elements are a member of the structures of an array, which is passed once for all of them."""
 
     @property
+    def parameter(self) -> str:
+        """What the kernel is passed: itself, or the array whose member it is."""
+        return self.member.array if self.member else self.name
+
+    @property
     def is_array(self) -> bool:
         """Whether it is passed by pointer."""
         return self.kind in ARRAYS
@@ -164,7 +169,7 @@ class Case:
     @property
     def parameters(self) -> tuple[str, ...]:
         """What the kernel is passed, in order."""
-        return tuple(dict.fromkeys(one.member.array if one.member else one.name for one in self.arguments))
+        return tuple(dict.fromkeys(one.parameter for one in self.arguments))
 
     @property
     def is_built(self) -> bool:

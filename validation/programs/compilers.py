@@ -54,15 +54,18 @@ def folder(side: Side, compiler: HostCompiler) -> Path | Missing:
     return target
 
 
-def runtime_version(side: Side) -> str:
-    """The version of the drop-in runtime that programs are linked to: that of the headers they are compiled with."""
+def toolkit_version(side: Side) -> str | None:
+    """The version of nvcc, or of HIP's headers; None where there are none, or they do not tell."""
     if side is HIP:
         folder = find_headers()
-        number = None if isinstance(folder, Missing) else version_of(folder)
-    else:
-        nvcc = find_nvcc()
-        number = None if isinstance(nvcc, Missing) else nvcc.version
-    return _of_major((number or "").partition(".")[0], side.versions)
+        return None if isinstance(folder, Missing) else version_of(folder)
+    nvcc = find_nvcc()
+    return None if isinstance(nvcc, Missing) else nvcc.version
+
+
+def runtime_version(side: Side) -> str:
+    """The version of the drop-in runtime that programs are linked to: that of the headers they are compiled with."""
+    return _of_major((toolkit_version(side) or "").partition(".")[0], side.versions)
 
 
 def _of_major(major: str, versions: Sequence[tuple[str, str]]) -> str:

@@ -184,15 +184,14 @@ def _test_of(account: Account) -> str:
 
 def judge(code: int | None, stopped: str | None, account: Account) -> tuple[Verdict, str]:
     """The verdict, and the reason in a sentence."""
-    ending = account.endings[0] if account.endings else ""
+    ending, during = account.endings[0] if account.endings else "", _test_of(account)
     if stopped is not None:
         where = f", in {account.running[0]}" if account.running else ", outside of kernels"
-        return Verdict.TOO_LONG, stopped + where + _test_of(account)
+        return Verdict.TOO_LONG, stopped + where + during
     if code == EXIT_CODES[Verdict.TOO_LONG] and ending:
         return Verdict.TOO_LONG, ending
     if code == EXIT_CODES[Verdict.NOT_RUN] and ending:
         return Verdict.NOT_RUN, ending
-    during = _test_of(account)
     if account.unsupported:
         return Verdict.UNSUPPORTED, account.unsupported[0].text + during
     if account.faults:

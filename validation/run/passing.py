@@ -130,7 +130,7 @@ def pack(case: Case, filled: Filled, symbols: Symbols, which: int) -> Packed:
         else:
             values.append(struct_bytes(case, argument, symbols) if argument.kind == "struct" else 0)
     places = {name: index for index, name in enumerate(case.parameters)}
-    position = {one.name: places[one.member.array if one.member else one.name] for one in case.arguments}
+    position = {one.name: places[one.parameter] for one in case.arguments}
     return Packed(tuple(values), placed, position, which)
 
 

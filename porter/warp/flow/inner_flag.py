@@ -10,7 +10,7 @@ from porter.warp.bodies import Bodies, Function
 from porter.warp.collectives import BARRIERS
 from porter.warp.flow.spread import UNIFORM, Spread
 from porter.warp.flow.unit_walks import flow_of
-from porter.warp.flow.waiting_loop import parts_of
+from porter.warp.flow.waiting_loop import Loop, parts_of
 from porter.warp.flow.walk import Flow
 
 _LOOPS = ("while", "do", "for")
@@ -37,12 +37,13 @@ def inner_flags(bodies: Bodies, function: Function) -> Iterator[InnerFlag]:
     for outer, inner in _nested(function.body, None):
         exits = parts_of(outer).exits
         tested = {name for condition in exits for name in names(condition)}
-        changed = parts_of(inner).changed
+        loop = parts_of(inner)
+        changed = loop.changed
         own = {node.text for node in inner.walk() if node.kind == "variable"}
         flags = [name for name in sorted(tested & changed.keys() - own) if _is_flag(types.get(name, ""), changed[name])]
-        flags = [name for name in flags if any(_assigns(node, name) for node in inner.walk())]
+        flags = [name for name in flags if any(_assigned(node) == name for node in inner.walk())]
         flags = [name for name in flags if not _is_set_behind(name, outer, inner)]
-        if flags and _parts(inner, flow_of(bodies, function)):
+        if flags and _parts(loop, flow_of(bodies, function)):
             yield from (InnerFlag(name, inner, outer) for name in flags)
 
 
@@ -87,39 +88,33 @@ def _is_set_behind(name: str, outer: Node, inner: Node) -> bool:
 
 
 def _sets(node: Node, name: str) -> bool:
-    return node.text == "=" and _assigns(node, name)
+    return node.text == "=" and _assigned(node) == name
 
 
-def _assigns(node: Node, name: str) -> bool:
-    """Not to a member of that name, and by any of the operators."""
-    return node.kind == "assign" and node.kids[0].kind == "name" and node.kids[0].text == name
+def _assigned(node: Node) -> str | None:
+    """The variable, no member, that a node gives a value by any of the operators."""
+    return node.kids[0].text if node.kind == "assign" and node.kids[0].kind == "name" else None
 
 
-def _parts(loop: Node, flow: Flow) -> bool:
+def _parts(loop: Loop, flow: Flow) -> bool:
     """Whether lanes of a wavefront may leave a loop at different turns."""
-    if any(call.callee.rpartition("::")[2] in BARRIERS for call in calls(loop)):
+    if any(call.callee.rpartition("::")[2] in BARRIERS for call in calls(loop.node)):
         return False
     conditions = [node for node in _conditions(loop) if node is not EMPTY]
     return any(_differs(condition, flow) for condition in conditions)
 
 
-def _conditions(loop: Node) -> Iterator[Node]:
+def _conditions(loop: Loop) -> Iterator[Node]:
     """What a loop tests, and what guards its jumps out and the flags that it ends by."""
-    parts = parts_of(loop)
-    yield from parts.exits
-    read = {name for condition in parts.exits for name in names(condition)}
-    for node in loop.walk():
+    yield from loop.exits
+    read = {name for condition in loop.exits for name in names(condition)}
+    for node in loop.node.walk():
         if node.kind == "if" and _decides(node, read):
             yield node.kids[0]
 
 
 def _decides(branch: Node, read: set[str]) -> bool:
-    for node in branch.walk():
-        if node.kind in ("jump", "return"):
-            return True
-        if node.kind == "assign" and node.kids[0].kind == "name" and node.kids[0].text in read:
-            return True
-    return False
+    return any(node.kind in ("jump", "return") or _assigned(node) in read for node in branch.walk())
 
 
 def _differs(condition: Node, flow: Flow) -> bool:

@@ -6,10 +6,8 @@ import os
 import sys
 from pathlib import Path
 
+from porter.validation.programs.compilers import toolkit_version
 from porter.validation.programs.sides import CUDA, HIP, Side
-from porter.validation.toolchain.headers import find_headers, version_of
-from porter.validation.toolchain.nvcc import find_nvcc
-from porter.validation.toolchain.result import Missing
 
 from porter.project.manifest import NAME
 
@@ -26,12 +24,8 @@ def variables(side: Side) -> dict[str, str]:
 
 def _version(side: Side) -> dict[str, str]:
     """What torch.version says: that of the compiler, of the headers."""
-    if side is CUDA:
-        nvcc = find_nvcc()
-        return {} if isinstance(nvcc, Missing) else {"PORTER_TORCH_VERSION": ".".join(nvcc.version.split(".")[:2])}
-    headers = find_headers()
-    number = None if isinstance(headers, Missing) else version_of(headers)
-    return {} if number is None else {"PORTER_TORCH_VERSION": str(number)}
+    number = toolkit_version(side)
+    return {} if number is None else {"PORTER_TORCH_VERSION": ".".join(number.split(".")[:2])}
 
 
 def side_of(folder: Path) -> Side:
