@@ -23,6 +23,7 @@ from porter.validation.run.blame import compiler_verdict
 from porter.validation.run.trial import Done, Schedule, launch_all, schedules
 from porter.validation.toolchain.elsewhere import Elsewhere
 from porter.validation.toolchain.entry import demangle, signature_name
+from porter.validation.toolchain.headers import used_by
 from porter.validation.toolchain.store import NO_ROOM
 from porter.validation.verdict import compare
 from porter.validation.verdict.beyond import beyond_values
@@ -257,6 +258,7 @@ def _stopped(
         reason,
         source=str(plan.program.source) if plan.program else "",
         command=command,
+        headers=(used_by(command) or "") if plan.program and plan.program.language == "hip" else "",
         does_not_show=device.does_not_show if device is not None else (),
         seconds=seconds,
     )
