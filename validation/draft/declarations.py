@@ -119,6 +119,9 @@ class Declarations:
         if depth < 6 and words not in _SIZES:
             if self.types.get(words, words) != words:
                 return self.plain_type(self.types[words], depth + 1)
+            short = words.rpartition("::")[2]
+            if short != words and not words.startswith("std::") and self.types.get(short, short) != short:
+                return self.plain_type(self.types[short], depth + 1)
             if words in self.macros and self.macros[words][0] is None:
                 return self.plain_type(self.macros[words][1], depth + 1)
         return words
