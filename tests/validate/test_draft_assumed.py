@@ -117,3 +117,17 @@ def test_declarations_are_no_kernels(tmp_path: Path) -> None:
     made = draft(path)
     assert [part.kernel for part in made.parts] == ["here"]
     assert "# declared here, and defined in another file: declared" in made.text
+
+
+def test_concepts_ask_for_a_newer_language(tmp_path: Path) -> None:
+    """A parameter with a concept is a type, and both sides get the option."""
+    if registry.why_not("ptx") is not None:
+        pytest.skip(str(registry.why_not("ptx")))
+    path = tmp_path / "k.cuh"
+    body = "{ int i = blockIdx.x * blockDim.x + threadIdx.x; out[i] = i; }"
+    path.write_text(
+        f"template <class T> concept Number = sizeof(T) == 4;\ntemplate <Number N>\n__global__ void k(N* out) {body}\n"
+    )
+    (one,) = try_sizes(draft(path, assuming=True), 10.0)
+    assert one.chosen and one.case.kernel == "k<float>", one.reason
+    assert 'hip_options = ["-std=c++20"]' in one.text

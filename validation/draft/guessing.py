@@ -54,6 +54,7 @@ _RACE, _OUTSIDE_SHARED, _LEFT = "data race", "outside shared memory", "access ou
 _REST = (0, 1, 2)
 """For sizes that are in no length, where no guess ran."""
 _RELAXED = "calling a constexpr __host__ function"
+_NEWER = re.compile(r'identifier "(?:concept|requires)" is undefined')
 _UNDEFINED = re.compile(r'identifier "([A-Z][A-Z0-9_]+)" is undefined')
 _REPAIRS = 6
 _BOUNDS = re.compile(r"the kernel was compiled for (?:\d+ to )?(\d+)")
@@ -176,6 +177,9 @@ def repair(part: DraftedCase, reason: str) -> DraftedCase | None:
     """The case with what a compiler asks for: an option of its own, or a macro that nothing defines."""
     if _RELAXED in reason:
         return _with_option(part, "cuda_options", "--expt-relaxed-constexpr", "the compiler asks for it")
+    if _NEWER.search(reason):
+        cuda = _with_option(part, "cuda_options", "-std=c++20", "its concepts ask for it")
+        return cuda and _with_option(cuda, "hip_options", "-std=c++20", "its concepts ask for it")
     missing = _UNDEFINED.search(reason)
     if missing is None:
         return None

@@ -17,7 +17,7 @@ from porter.validation.cases.dtypes import Array
 from porter.validation.cases.hooks import HookFailed
 from porter.validation.cases.inputs import Filled, Trial, fill
 from porter.validation.devices.core.result import NotRun, Place
-from porter.validation.devices.device import BuildFailed, Device, Launch, Loaded, Program
+from porter.validation.devices.device import CUT_OUT, BuildFailed, Device, Launch, Loaded, Program
 from porter.validation.devices.scopes import narrower
 from porter.validation.run.blame import compiler_verdict
 from porter.validation.run.trial import Done, Schedule, launch_all, schedules
@@ -203,6 +203,7 @@ def _refused(plan: SidePlan, failed: BuildFailed, device: Device, seconds: float
     """A compiler's no: not the port's fault where porter itself said that work is left, or a header is not here."""
     said = failed.output.strip()
     first = next((line for line in said.splitlines() if "error" in line), said.splitlines()[0] if said else "no output")
+    cut = next((line for line in said.partition(CUT_OUT)[2].splitlines() if "error" in line), "")
     status, reason = Status.BUILD_FAILED, first.strip()
     left = [sentence for path, sentence in plan.left if first.startswith(path)]
     missing = _missing_header(first)
@@ -213,6 +214,7 @@ def _refused(plan: SidePlan, failed: BuildFailed, device: Device, seconds: float
         status, reason = Status.NOT_RUN, f"the compiler had no room to work: {first.strip()}"
     elif missing is not None:
         status, reason = Status.NOT_RUN, f"header {missing} is not installed here: {first.strip()}"
+    reason = f"{reason}; cut out of it: {cut.strip()}" if cut else reason
     result = _stopped(plan, status, reason, device, seconds, failed.command)
     return replace(result, notes=(_shortened(said),)) if said else result
 
