@@ -92,7 +92,7 @@ def fetched() -> Path | None:
 
 def include_of(published: Published) -> Path | None:
     """Where the headers of a wheel are, if they were fetched."""
-    folders = (root / published.home / published.release for root in _homes())
+    folders = (root / published.home / published.release for root in homes())
     return next((folder / "include" for folder in folders if _is_there(folder)), None)
 
 
@@ -101,7 +101,7 @@ def _is_there(folder: Path) -> bool:
     return (folder / "include").is_dir() and is_whole(folder)
 
 
-def _homes() -> Iterator[Path]:
+def homes() -> Iterator[Path]:
     """The virtual environment, and what belongs to the user."""
     if sys.prefix != sys.base_prefix:
         yield Path(sys.prefix) / "share" / "porter"
@@ -110,7 +110,7 @@ def _homes() -> Iterator[Path]:
 
 def fetch(wheel: Path | None = None, published: Published = PUBLISHED) -> Path:
     """Get the headers, from a wheel that is at hand or from the index that pip is set up for; return their folder."""
-    target = next(_homes()) / published.home / published.release
+    target = next(homes()) / published.home / published.release
     if (target / "include").is_dir() and is_whole(target):
         return target / "include"
     _is_there.cache_clear()
