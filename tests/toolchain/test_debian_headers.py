@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -26,7 +25,7 @@ esac
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where the headers go; apt is a script that knows one suite."""
-    if shutil.which("dpkg-deb") is None:
+    if not Path("/usr/bin/dpkg-deb").exists():
         pytest.skip("no dpkg-deb")
     tools, etc, debs = tmp_path / "tools", tmp_path / "etc", tmp_path / "debs"
     for folder in (tools, etc, debs):
@@ -115,7 +114,7 @@ def test_a_suite_that_there_is_not(home: Path, suite: str) -> None:
 
 def test_no_apt(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
-    with pytest.raises(Unusable, match="no apt-get"):
+    with pytest.raises(Unusable, match="apt-get: No such file"):
         fetch_newer()
 
 

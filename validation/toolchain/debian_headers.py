@@ -45,6 +45,8 @@ class _Apt:
         """What it says; Unusable with the reason where it fails."""
         where = {"APT_CONFIG": str(self.folder / "apt.conf")}
         done = invoke((program, *words), _SECONDS, self.folder / "packages", where)
+        if done.code is None:
+            raise Unusable(f"{done.stopped}; --suite takes packages of Debian or Ubuntu, --rocm-headers any folder")
         if not done.ok:
             raise Unusable(f"{program} {words[0]}: {_reason(done.said) or f'exit status {done.code}'}")
         return done.output
@@ -52,9 +54,6 @@ class _Apt:
 
 def fetch_newer(suite: str = SUITE) -> Path:
     """Get the headers of a suite; return their include folder. The wheel's, fetched before, give what it lacks."""
-    for program in ("apt-get", "dpkg-deb"):
-        if shutil.which(program) is None:
-            raise Unusable(f"no {program}: --suite takes packages of Debian or Ubuntu; --rocm-headers takes any folder")
     if not re.fullmatch(r"[a-z][a-z0-9-]*", suite):
         raise Unusable(f"--suite {suite}: give the name of a suite, such as {SUITE}")
     with tempfile.TemporaryDirectory(prefix="porter-apt-") as temporary:
