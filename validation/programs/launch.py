@@ -84,10 +84,9 @@ def environment(words: Sequence[str], folder: Path | None, options: Options) -> 
         return stand_ins
     values = _variables(asked, libraries, stand_ins[0], compiler, options)
     if not asked.is_certain:  # an interpreter, or a script
-        from porter.validation.programs.pytorch.environment import side_of
-        from porter.validation.programs.pytorch.environment import variables as python_variables
+        from porter.validation.programs.pytorch.environment import side_of, variables  # reads the compilers' modules
 
-        values |= python_variables(options.side or side_of(folder or Path()))
+        values |= variables(options.side or side_of(folder or Path()))
     return {**os.environ, **stand_ins[1], **values}
 
 

@@ -176,6 +176,8 @@ EXPORT int hipGetDevicePropertiesR0600(uint8_t *into, int device) { BEGIN; retur
 EXPORT int hipGetDeviceProperties(uint8_t *into, int device) { BEGIN; return properties(into, device); }
 #endif
 EXPORT int hipDeviceGetAttribute(int *into, int which, int device) { BEGIN; return attribute("hipDeviceGetAttribute", into, which, device); }
+int hipStreamGetDevice(void *, int *);
+EXPORT int hipGetStreamDeviceId(void *s) { int device = -1; return hipStreamGetDevice(s, &device) ? -1 : device; }
 EXPORT int hipInit(unsigned flags) { (void)flags; BEGIN; return OK; }
 EXPORT int hipDeviceGet(int *into, int ordinal) { *into = ordinal; return OK; }
 EXPORT int hipDeviceGetName(char *into, int size, int device) { (void)device; snprintf(into, (size_t)size, "porter virtual MI300X"); return OK; }
