@@ -89,6 +89,13 @@ def test_prints_and_asserts(program: Path) -> None:
     assert "n > 100" in done.reason
 
 
+def test_barriers_at_two_places(program: Path) -> None:
+    done = run(program, "meet")
+    assert (done.verdict, done.output) == (Verdict.PASSED, b"PASS\n")
+    (note,) = done.account.notes
+    assert "waves of a block wait at different barriers: meet(int*)" in note.text
+
+
 def test_ignored_errors(program: Path) -> None:
     for mode in ("ignored", "configuration", "shared"):
         done = run(program, mode)

@@ -157,6 +157,11 @@ EXPORT int hipMemsetD8Async(void *to, unsigned char value, size_t count, void *s
 EXPORT int hipMemsetD16Async(void *to, unsigned short value, size_t count, void *s) { (void)s; BEGIN; return fill("hipMemsetD16Async", to, value, 2, count); }
 EXPORT int hipMemsetD32Async(void *to, int value, size_t count, void *s) { (void)s; BEGIN; return fill("hipMemsetD32Async", to, (uint32_t)value, 4, count); }
 
+typedef struct Format { /* of texels; ports have arrays of their own */
+    int x, y, z, w, kind;
+} Format;
+EXPORT Format hipCreateChannelDesc(int x, int y, int z, int w, int kind) { return (Format){x, y, z, w, kind}; }
+
 /* ---- devices ------------------------------------------------------------------------------------------------- */
 
 static const Field fields[] = {PROPERTIES};
