@@ -95,6 +95,14 @@ __global__ void nvrtc(IMAGE_T* out, const KNOWN_T* in) {
 """
 
 
+def test_types_are_found_behind_their_namespace(tmp_path: Path) -> None:
+    text = """namespace p { enum class Part { a, b }; struct Level { int wide; int high; }; typedef int size; }
+    __global__ void k(float* out, p::Part part, p::Level level, p::size n, other::Part* others) { out[n] = 1; }"""
+    (k,) = drafted(text, tmp_path)
+    lines = "".join(k.after)
+    assert "scalar part: int32" in lines and "name = 'level', kind = 'struct'" in lines and "scalar n: int32" in lines
+
+
 def test_what_a_run_time_compiler_is_given_is_defined(tmp_path: Path) -> None:
     """Types where they are written, other macros when nvcc says that they are missing, and its option."""
     if registry.why_not("ptx") is not None:
