@@ -67,4 +67,15 @@ def test_math_of_the_device_with_a_rocm_that_is_set(tmp_path: Path, monkeypatch:
     monkeypatch.setenv("ROCM_PATH", str(tmp_path / "rocm"))
     (tmp_path / "a.hip").write_text("__global__ void k(float *p) { p[0] = max(p[0], powf(p[1], 2.f)); }\n")
     done = invoke((str(folder / "hipcc"), "-fsyntax-only", "a.hip"), 80, tmp_path)
+
+
+def test_c_files_beside_hip(tmp_path: Path) -> None:
+    """A flag of ours that is for C++ alone would stop clang at the C file."""
+    compiler = find_host_compiler()
+    tools = compiler if isinstance(compiler, Missing) else compilers.folder(HIP, compiler)
+    if isinstance(tools, Missing):
+        pytest.skip(tools.reason)
+    (tmp_path / "a.c").write_text("int next(int class) { return class + 1; }\n")
+    (tmp_path / "b.hip").write_text("__global__ void k(int *p) { *p = 1; }\n")
+    done = invoke((str(tools / "hipcc"), "-O0", "-fsyntax-only", "a.c", "b.hip"), 60, tmp_path)
     assert done.ok, done.said

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
+from porter.validation.toolchain.debian_headers import newest
 from porter.validation.toolchain.result import Missing
 from porter.validation.toolchain.rocm_headers import fetched
 
@@ -16,7 +19,7 @@ _SYSTEM = Path("/usr/include")
 GIVEN = "PORTER_ROCM_HEADERS"
 """The variable behind `--rocm-headers`: worker processes inherit it."""
 NEWER = (
-    "Newer headers than these are in no package of the index: with a container of ROCm's, "
+    "Newer headers than these: `porter headers --suite sid` where apt is at hand, or with a container of ROCm's, "
     "`docker run --rm -v DIR:/to rocm/dev-ubuntu-24.04 cp -rL /opt/rocm/include /to`, "
     "then `--rocm-headers DIR/include`, or that variable: PORTER_ROCM_HEADERS."
 )
@@ -38,10 +41,10 @@ def rocm_roots() -> list[Path]:
 
 
 def find_headers() -> Path | Missing:
-    """The folder of `hip/hip_runtime.h`: the one given, an installed ROCm's, the fetched one, the distribution's."""
+    """The folder of `hip/hip_runtime.h`: the one given, an installed ROCm's, the newest fetched, the distribution's."""
     *own, system = (root / "include" for root in rocm_roots())
     given = Path(os.environ[GIVEN]) if os.environ.get(GIVEN) else None
-    for folder in (given, *own, fetched(), system):
+    for folder in (given, *own, newest(), system):
         if folder is not None and (folder / "hip/hip_runtime.h").exists():
             return folder
     return Missing(f"no HIP headers (hip/hip_runtime.h): {need('HIP headers').remedy}")
@@ -55,6 +58,16 @@ def version_of(headers: Path) -> str | None:
         return None
     found = dict(re.findall(r"^#define HIP_VERSION_(MAJOR|MINOR) (\d+)", text, re.MULTILINE))
     return f"{found['MAJOR']}.{found['MINOR']}" if len(found) == 2 else None
+
+
+def used_by(command: Sequence[str]) -> str | None:
+    """HIP's headers that a compiler was given, or has of its own: version and folder; None where they are not here."""
+    given = (Path(after) for word, after in itertools.pairwise(command) if word == "-isystem")
+    for folder in (*given, *(root / "include" for root in rocm_roots())) if command else ():
+        version = version_of(folder)
+        if version is not None:
+            return f"HIP {version} in {folder}"
+    return None
 
 
 def include_options(headers: Path) -> tuple[str, ...]:
