@@ -67,6 +67,7 @@ def test_math_of_the_device_with_a_rocm_that_is_set(tmp_path: Path, monkeypatch:
     monkeypatch.setenv("ROCM_PATH", str(tmp_path / "rocm"))
     (tmp_path / "a.hip").write_text("__global__ void k(float *p) { p[0] = max(p[0], powf(p[1], 2.f)); }\n")
     done = invoke((str(folder / "hipcc"), "-fsyntax-only", "a.hip"), 80, tmp_path)
+    assert done.ok, done.said
 
 
 def test_c_files_beside_hip(tmp_path: Path) -> None:
