@@ -9,7 +9,12 @@ from porter.cpp.syntax import Group, Tokens, find_groups, group_at
 from porter.cpp.templates import beginning
 from porter.engine.rule import Edit, Effort, Finding, Rule, Span, Unit, clean, fixes
 
-_NAMES = frozenset({"sincos", "sincospi"})
+_OF_FLOAT = frozenset({"sincos", "sincospi"})
+_OF_HOST = frozenset(
+    name for base in ("rsqrt", "rcbrt", "sinpi", "cospi", "rhypot", "normcdf") for name in (base, f"{base}f")
+) | {"fdividef"}
+"""What HIP has in device code only."""
+_NAMES = _OF_FLOAT | _OF_HOST
 _CONDITIONS = (
     ["__CUDACC__"],
     ["!", "defined", "(", "__CUDACC__", ")"],
@@ -21,7 +26,8 @@ class StandInForOverload(Rule):
     """Overload that the project brings where CUDA is not there
 
     `sincos(float, float *, float *)` is CUDA's; HIP has `sincos` of `double` alone. A project that declares it under
-    `#ifndef __CUDACC__`, for its other compilers, declares it for HIP's as well.
+    `#ifndef __CUDACC__`, for its other compilers, declares it for HIP's as well. So it does with `rsqrtf` and its like,
+    which HIP has in device code only.
     """
 
     code = "L021"
@@ -77,14 +83,14 @@ class StandInForOverload(Rule):
         for name in sorted(_NAMES & unit.identifiers):
             for index in tokens.names[name]:
                 last = _end_of_definition(tokens, index)
-                if last is None or tokens.texts[index + 2] != "float":
+                if last is None:
                     continue
                 first = beginning(tokens, index)
                 span = unit.span(first, last)
                 group = group_at(groups, span.start)
                 if group is None or group_at(groups, span.end) is not group or not _is_without_cuda(tokens, group):
                     continue
-                if _is_member(tokens, first, group) or "__device__" not in sides.of(tokens.texts[first:index]):
+                if _is_member(tokens, first, group) or not _fits(tokens, index, sides.of(tokens.texts[first:index])):
                     continue
                 yield self._opened(unit, name, index, span)
 
@@ -98,8 +104,16 @@ class StandInForOverload(Rule):
             Edit(start, start, f"#endif{newline}"),
             Edit(end, end, f"{newline}#ifndef __HIPCC__"),
         )
-        message = f"HIP has no {name} of float: the project's own is there for HIP, too"
+        what = "of float" if name in _OF_FLOAT else "for host code"
+        message = f"HIP has no {name} {what}: the project's own is there for HIP, too"
         return self.finding(unit, unit.span(index), message, Effort.NONE, edits)
+
+
+def _fits(tokens: Tokens, index: int, sides: frozenset[str]) -> bool:
+    """Whether it is what HIP lacks, for the sides that it is for."""
+    if tokens.texts[index] in _OF_HOST:
+        return not sides
+    return tokens.texts[index + 2] == "float" and "__device__" in sides
 
 
 def _end_of_definition(tokens: Tokens, index: int) -> int | None:
