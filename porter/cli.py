@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,7 +12,7 @@ import typer
 from porter import __version__
 from porter.commands.all import all_command
 from porter.commands.bench import bench_command
-from porter.commands.border import DONE, INTERRUPTED, OUR_BUG, WORK_LEFT, complain, guarded, report_bug
+from porter.commands.border import DONE, OUR_BUG, WORK_LEFT, guarded, report_bug
 from porter.commands.build import build_command
 from porter.commands.cases import cases_app
 from porter.commands.check import check_command
@@ -41,7 +40,6 @@ from porter.settings import (
     with_overrides,
 )
 from porter.system.quiet import be_quiet
-from porter.system.scratch import own_temporary_folder
 
 if TYPE_CHECKING:
     from porter.project.port import Answer, Request
@@ -384,21 +382,3 @@ def top(
 ) -> None:
     """Ports CUDA code to HIP for AMD GPUs with 64 lanes, and says what is left to do."""
     be_quiet(quiet)
-
-
-def main() -> None:
-    """Entry point of the `porter` command."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # children end, and temporary files go
-    try:
-        with own_temporary_folder():
-            app()
-    except KeyboardInterrupt:  # before a command began
-        complain("interrupted")
-        sys.exit(INTERRUPTED)
-
-
-if __name__ == "__main__":
-    main()

@@ -26,6 +26,7 @@ _FUNCTION = re.compile(r"\$\((foreach|eval|if|shell|call|or|and|filter|addprefix
 _COMMAS = {"foreach": 2, "eval": 0, "shell": 0, "if": 2, "filter": 1, "addprefix": 1}
 """Commas that part the arguments of make's functions; those after belong to the last one."""
 _INDENTED = re.compile(rb"[ \t]*([\w.-]+)[ \t]*(?:[:+?!]|::)?=[ \t]*")
+_SUFFIXES = re.compile(r"(\.[a-z+]+)\.\w+")
 _FLAG_VARIABLE = re.compile(
     r"(?:.*(?:NVCC|CUDA|NV|CU)_?(?:C?XX?|CC?|LD|LINK|COMPILE)?_?(?:FLAGS|OPTS?|OPTIONS|ARGS)|.*GENCODE.*|.*(?:NVCC|CUDA)_?ARCH.*)",
     re.I,
@@ -45,6 +46,8 @@ class Line(NamedTuple):
 
     start: int
     end: int
+    first: str = ""
+    """What `$<` is: the rule's first prerequisite, `.c` of a rule for suffixes."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,15 @@ class Makefile:
                 begin_with.setdefault(match[1], set()).add(assignment.name)
         return _reached(found | {"NVCC"}, begin_with)
 
+    def holding(self, pattern: re.Pattern[str]) -> frozenset[str]:
+        """Variables with something like that in their values, or in those of variables that these name."""
+        found = {a.name for a in self.assignments if pattern.search(self.text[a.start : a.end])}
+        named_by: dict[str, set[str]] = {}
+        for name, others in self._refers.items():
+            for other in others:
+                named_by.setdefault(other, set()).add(name)
+        return _reached(found, named_by)
+
     def calls_nvcc(self, start: int, end: int) -> bool:
         """Whether a stretch calls nvcc, by its name or by a variable."""
         text = self.text[start:end]
@@ -91,7 +103,7 @@ class Makefile:
         """Variables whose words nvcc gets."""
         found = {a.name for a in self.assignments if _FLAG_VARIABLE.fullmatch(a.name)}
         for line in self.lines:
-            if self.calls_nvcc(*line):
+            if self.calls_nvcc(line.start, line.end):
                 found |= set(_REFERENCE.findall(self.text[line.start : line.end]))
         for assignment in self.assignments:
             if assignment.name in self.compilers:
@@ -101,7 +113,7 @@ class Makefile:
     @cached_property
     def other_variables(self) -> frozenset[str]:
         """Variables in lines that do not call nvcc."""
-        others = (self.text[line.start : line.end] for line in self.lines if not self.calls_nvcc(*line))
+        others = (self.text[line.start : line.end] for line in self.lines if not self.calls_nvcc(line.start, line.end))
         return _reached({name for text in others for name in _REFERENCE.findall(text)}, self._refers)
 
     @cached_property
@@ -189,10 +201,30 @@ def parse_make(data: bytes) -> Makefile:
             if indented is not None:
                 assignments.append(indented)
             elif node.type != "shell_text" or node.parent.type != "recipe_line":
-                lines.append(Line(node.start_byte, node.end_byte))
+                lines.append(Line(node.start_byte, node.end_byte, _first_prerequisite(node, data)))
         elif node.type == "comment":
             comments.append((node.start_byte, node.end_byte))
     return Makefile(data.decode("latin-1"), tuple(assignments), tuple(lines), tuple(sorted(comments)))
+
+
+def _first_prerequisite(node: tree_sitter.Node, data: bytes) -> str:
+    rule = _above(node, "rule")
+    lists = {child.type: child for child in rule.children} if rule is not None else {}
+    targets, prerequisites = (
+        data[found.start_byte : found.end_byte].decode("latin-1").split() if (found := lists.get(name)) else []
+        for name in ("targets", "prerequisites")
+    )
+    if prerequisites:
+        return prerequisites[0]
+    suffixes = _SUFFIXES.fullmatch(targets[0]) if targets else None
+    return suffixes[1] if suffixes else ""
+
+
+def _above(node: tree_sitter.Node, kind: str) -> tree_sitter.Node | None:
+    above = node.parent
+    while above is not None and above.type != kind:
+        above = above.parent
+    return above
 
 
 def _indented(node: tree_sitter.Node, data: bytes) -> Assignment | None:
@@ -200,11 +232,8 @@ def _indented(node: tree_sitter.Node, data: bytes) -> Assignment | None:
     found = _INDENTED.match(data, node.start_byte, node.end_byte)
     if found is None or node.type == "shell_text":
         return None
-    above = node.parent
-    while above is not None:
-        if above.type == "rule":
-            return None
-        above = above.parent
+    if _above(node, "rule") is not None:
+        return None
     return Assignment(found[1].decode("latin-1"), found.end(), node.end_byte)
 
 

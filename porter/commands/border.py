@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
+import signal
 import sys
 import tempfile
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import ParamSpec
 
 from porter.errors import Interrupted, Unusable
-from porter.system.scratch import lasting_folder
+from porter.system.scratch import lasting_folder, own_temporary_folder
 
 DONE, WORK_LEFT, UNUSABLE, OUR_BUG, INTERRUPTED = 0, 1, 2, 3, 130
 _EXTRAS = {
@@ -24,6 +26,21 @@ _EXTRAS = {
 }
 """Packages that a plain installation lacks, and the extra that brings them."""
 Parameters = ParamSpec("Parameters")
+
+
+@contextlib.contextmanager
+def at_the_border() -> Iterator[None]:
+    """A command's process: any name can be printed, and whatever ends it, children end and temporary files go."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        with own_temporary_folder():
+            yield
+    except KeyboardInterrupt:  # before a command began
+        complain("interrupted")
+        sys.exit(INTERRUPTED)
 
 
 def guarded(command: Callable[Parameters, int]) -> Callable[Parameters, int]:

@@ -19,6 +19,10 @@ def headers_command(
     cuda: Annotated[
         bool, typer.Option("--cuda", help="Those of cuBLAS, cuFFT, cuRAND, cuSPARSE, cuSOLVER and NCCL instead.")
     ] = False,
+    suite: Annotated[
+        str,
+        typer.Option(metavar="NAME", help="Newer ones beside these, from a suite of Debian or Ubuntu, such as `sid`."),
+    ] = "",
 ) -> None:
     """Fetch the headers of HIP and of ROCm's libraries (5 MB), to build ports without a ROCm; or CUDA's (10 MB)."""
 
@@ -32,11 +36,22 @@ def headers_command(
         folder = fetch(wheel)
         print(f"ROCm {PUBLISHED.release}, from {PUBLISHED.requirement}: {folder}")
         print(", ".join(LIBRARIES))
-        say(NEWER)
+        if suite:
+            _newer(suite)
+        else:
+            say(NEWER)
         next_step("porter", "build", "PORT", why="uses them by itself")
         return DONE
 
     raise typer.Exit(run())
+
+
+def _newer(suite: str) -> None:
+    from porter.validation.toolchain.debian_headers import fetch_newer
+
+    folder = fetch_newer(suite)
+    print(f"ROCm {folder.parent.name}, from the packages of {suite}: {folder}")
+    print("What they lack is linked from those above. The newest are used; --rocm-headers names others.")
 
 
 def _cuda(wheel: Path | None) -> int:

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from porter.commands.border import guarded
+from porter.commands.run_plain import run_plain
 from porter.commands.said import next_step
 from porter.commands.where import Cluster, StoreFile, place
 from porter.errors import Unusable
@@ -75,7 +76,7 @@ def run_command(
     def run() -> int:
         from porter.report.render import dump
         from porter.validation.programs.launch import Options, run_program
-        from porter.validation.programs.show import run_json, run_text
+        from porter.validation.programs.show import run_json
         from porter.validation.programs.sides import side_by_device
 
         options = Options(
@@ -118,12 +119,10 @@ def run_command(
             raise Unusable("--cluster and --store go with --compare: a single program runs here")
         if not words:
             raise Unusable("say what to run: porter run -- ./program arguments")
+        if form is DataFormat.TEXT:
+            return run_plain(words, options)
         done = run_program(words, options)
-        if form is DataFormat.JSON:
-            _write(dump(run_json(done)), output)
-        else:
-            sys.stdout.flush()
-            sys.stderr.write(run_text(done))
+        _write(dump(run_json(done)), output)
         return done.exit_code
 
     raise typer.Exit(run())

@@ -96,7 +96,7 @@ NEEDS = (
          debian="clang-19", otherwise="clang with the AMDGPU backend (PORTER_CLANG names one)", least=(17,),
          programs=_llvm("clang++"), variables=("PORTER_CLANG",), folders=_ROCM_LLVM),
     Need("HIP headers", Part.BUILD, "building the port: hip/hip_runtime.h", debian="libamdhip64-dev",
-         otherwise="porter headers, or set ROCM_PATH"),
+         otherwise="porter headers (--suite sid: newer ones), or set ROCM_PATH"),
     Need("library headers", Part.BUILD, "building what uses hipBLAS, rocPRIM and the like",
          otherwise="porter headers, or ROCm"),
     Need("device libraries", Part.BUILD, "device code: ocml.bc", debian="rocm-device-libs", otherwise="set ROCM_PATH"),

@@ -86,8 +86,8 @@ class MakeFlags(BuildRule):
         for line in make.lines:
             if unit.kind is Kind.SHELL and any(a.start <= line.start < a.end for a in make.assignments):
                 continue
-            certain = make.calls_nvcc(*line)
-            for words in make.words(*line):
+            certain = make.calls_nvcc(line.start, line.end)
+            for words in make.words(line.start, line.end):
                 yield from self.flags(unit, words, all_known=certain, arch_flags=True)
         yield from self._links(unit)
 
@@ -98,7 +98,7 @@ class MakeFlags(BuildRule):
         if not _SEPARATE.search(code) or _DEVICE_LINK.search(code):
             return
         for line in make.lines:
-            words = make.words(*line)[0]
+            words = make.words(line.start, line.end)[0]
             at = next((i for i, word in enumerate(words) if make.calls_nvcc(word.start, word.end)), None)
             if at is not None and self._is_link(unit, words[at + 1 :]):
                 where = words[at]

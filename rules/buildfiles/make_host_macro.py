@@ -56,7 +56,7 @@ class MakeHostMacro(BuildRule):
         homes = {a.name for a in make.assignments if _TOOLKIT.match(unit.text[a.start : a.end])}
         alone = make.flag_variables - make.other_variables
         host = [(a.start, a.end) for a in make.assignments if a.name not in alone]
-        host += [(line.start, line.end) for line in make.lines if not make.calls_nvcc(*line)]
+        host += [(line.start, line.end) for line in make.lines if not make.calls_nvcc(line.start, line.end)]
         for start, end in sorted(set(host)):
             found = _INCLUDES.search(unit.text, start, end)
             if found is None or not (found[1] is None or found[1] in homes or _HOME.fullmatch(found[1])):

@@ -72,8 +72,13 @@ def test_whatever_a_client_says_before_it_leaves_is_no_bug(said: bytes) -> None:
 @pytest.mark.parametrize("extra", ["mcp", "lsp"])
 def test_without_its_package_the_extra_is_named(extra: str) -> None:
     absent = dict.fromkeys(("mcp", "anyio", "pygls", "lsprotocol"))
-    start = f"import sys; sys.modules.update({absent}); sys.argv[1:] = ['{extra}']; from porter.cli import main; main()"
-    done = subprocess.run([sys.executable, "-c", start], capture_output=True, text=True, timeout=120)
+    start = f"import sys; sys.modules.update({absent}); sys.argv[1:] = ['{extra}']"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{start}\nfrom porter.__main__ import main; main()"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     assert (done.returncode, done.stdout) == (2, "")
     assert f"pip install 'porter[{extra}]'" in done.stderr
 

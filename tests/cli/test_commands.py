@@ -100,7 +100,7 @@ def test_a_bug_of_ours_is_3_with_a_traceback_file(tmp_path: Path) -> None:
     """The user gets one line that names the file; the file has the traceback."""
     make_tree(tmp_path, {"src/a.cu": KERNEL})
     program = (
-        "import porter.project.port, sys; from porter.cli import main\n"
+        "import porter.project.port, sys; from porter.__main__ import main\n"
         "def fail(*a): raise RuntimeError('oh no')\n"
         "porter.project.port.discover = fail\n"
         "sys.argv = ['porter', 'scan', 'src']; main()"
@@ -117,7 +117,7 @@ def test_a_rule_that_fails_on_a_file_is_3_after_everything_is_done(tmp_path: Pat
     """The other files are ported, the report is printed, the traceback is kept."""
     make_tree(tmp_path, {"src/a.cu": KERNEL, "src/b.cu": KERNEL})
     program = (
-        "import sys; from porter.engine import file as engine; from porter.cli import main\n"
+        "import sys; from porter.engine import file as engine; from porter.__main__ import main\n"
         "original = engine.port\n"
         "def port(source, *rest):\n"
         "    if source.path == 'a.cu': raise RuntimeError('oh no')\n"

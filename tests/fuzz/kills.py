@@ -21,7 +21,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from porter.cli import main as main_of_porter
+from porter.__main__ import main as main_of_porter
 from porter.engine.registry import all_rules
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -116,6 +116,12 @@ def driver(request: pytest.FixtureRequest, work: str) -> Path:
 
 
 @pytest.fixture(params=["cuda", "hip"])
+def textures(request: pytest.FixtureRequest, work: str) -> Path:
+    """textures.cu on either side."""
+    return _program(SIDES[request.param], "textures", work)
+
+
+@pytest.fixture(params=["cuda", "hip"])
 def program(request: pytest.FixtureRequest) -> Path:
     """Either side."""
     found: Path = request.getfixturevalue(request.param)

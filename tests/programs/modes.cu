@@ -48,6 +48,19 @@ __global__ void grow(int *values) {
     values[i] = mixed + 50;
 }
 
+/* Halves of a block that meet at two barriers, one each, as many times: hardware counts who arrives. */
+__global__ void meet(int *into) {
+    __shared__ int seen[128];
+    seen[threadIdx.x] = threadIdx.x;
+    if (threadIdx.x < 64) {
+        __syncthreads();
+        into[threadIdx.x] = seen[threadIdx.x + 64] + 1;
+        return;
+    }
+    __syncthreads();
+    into[threadIdx.x] = seen[threadIdx.x - 64] * 3;
+}
+
 /* A graph made node by node: ones, scaled by three and moved, read back, counted by the host; then from other numbers. */
 static void count_up(void *at) { ++*(int *)at; }
 static int nodes() {
@@ -154,6 +167,14 @@ int main(int argc, char **argv) {
         cudaMalloc(&flag, sizeof *flag);
         cudaMemset(flag, 0, sizeof *flag);
         endless<<<1, 32>>>(flag);
+    }
+    if (!strcmp(mode, "meet")) {
+        int *into, back[128], bad = 0;
+        cudaMalloc(&into, sizeof back);
+        meet<<<1, 128>>>(into);
+        cudaMemcpy(back, into, sizeof back, cudaMemcpyDeviceToHost);
+        for (int i = 0; i < 128; i++) bad += back[i] != (i < 64 ? i + 65 : 3 * (i - 64));
+        return puts(bad ? "FAIL" : "PASS"), bad;
     }
     if (!strcmp(mode, "deny")) deny<<<2, 32>>>(n);
     if (!strcmp(mode, "ignored")) {

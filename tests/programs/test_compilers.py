@@ -5,8 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from porter.validation.devices.core.hostcc import find_host_compiler
 from porter.validation.programs import compilers, wrapper_hipcc
 from porter.validation.programs.sides import HIP
+from porter.validation.toolchain.invoke import invoke
+from porter.validation.toolchain.result import Missing
 
 
 @pytest.mark.parametrize(
@@ -36,3 +39,15 @@ def test_linked_to_the_runtime_of_the_headers(
     (tmp_path / "hip" / "hip_version.h").write_text(text)
     monkeypatch.setattr(compilers, "find_headers", lambda: tmp_path)
     assert compilers.runtime_version(HIP) == version
+
+
+def test_c_files_beside_hip(tmp_path: Path) -> None:
+    """A flag of ours that is for C++ alone would stop clang at the C file."""
+    compiler = find_host_compiler()
+    tools = compiler if isinstance(compiler, Missing) else compilers.folder(HIP, compiler)
+    if isinstance(tools, Missing):
+        pytest.skip(tools.reason)
+    (tmp_path / "a.c").write_text("int next(int class) { return class + 1; }\n")
+    (tmp_path / "b.hip").write_text("__global__ void k(int *p) { *p = 1; }\n")
+    done = invoke((str(tools / "hipcc"), "-O0", "-fsyntax-only", "a.c", "b.hip"), 60, tmp_path)
+    assert done.ok, done.said

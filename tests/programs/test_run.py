@@ -89,6 +89,13 @@ def test_prints_and_asserts(program: Path) -> None:
     assert "n > 100" in done.reason
 
 
+def test_barriers_at_two_places(program: Path) -> None:
+    done = run(program, "meet")
+    assert (done.verdict, done.output) == (Verdict.PASSED, b"PASS\n")
+    (note,) = done.account.notes
+    assert "waves of a block wait at different barriers: meet(int*)" in note.text
+
+
 def test_ignored_errors(program: Path) -> None:
     for mode in ("ignored", "configuration", "shared"):
         done = run(program, mode)
@@ -265,3 +272,21 @@ def test_clock() -> None:
 
 def test_no_such_program() -> None:
     assert run_program(["./no-such-program"], keep=True).verdict is Verdict.NOT_RUN
+
+
+def test_the_short_way_and_the_long_way_say_the_same(program: Path) -> None:
+    """`porter run -- X` does not read the command line's library, which takes longer than a small program."""
+    short = (str(program), "ignored")
+    start = (
+        "import sys\nfrom porter.__main__ import main\n"
+        "try:\n    main()\nfinally:\n"
+        "    print(sorted({'typer', 'pydantic', 'elftools'} & sys.modules.keys()))"
+    )
+    run_program(short, keep=True)
+    shown = []
+    for words in (("run", "--", *short), ("run", "--go-on", "--", *short)):
+        done = subprocess.run([sys.executable, "-c", start, *words], capture_output=True, text=True, check=False)
+        *output, modules = done.stdout.splitlines()
+        shown.append((done.returncode, output, done.stderr))
+        assert modules == ("[]" if words[1] == "--" else "['pydantic', 'typer']"), done.stderr
+    assert shown[0] == shown[1]

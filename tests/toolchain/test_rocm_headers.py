@@ -55,7 +55,7 @@ def _wheel(folder: Path, **changed: bytes) -> tuple[Path, Published]:
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where the headers go."""
     folder = tmp_path / "home"
-    monkeypatch.setattr(rocm_headers, "_homes", lambda: iter([folder]))
+    monkeypatch.setattr(rocm_headers, "homes", lambda: iter([folder]))
     return folder
 
 
@@ -199,7 +199,8 @@ def test_an_installed_rocm_comes_first(tmp_path: Path, monkeypatch: pytest.Monke
     for folder in (own / "include", got):
         (folder / "hip").mkdir(parents=True)
         (folder / "hip/hip_runtime.h").touch()
-    monkeypatch.setattr(headers, "fetched", lambda: got)
+    for name in ("newest", "fetched"):
+        monkeypatch.setattr(headers, name, lambda: got)
     monkeypatch.setenv("HIP_PATH", str(tmp_path / "nowhere"))
     monkeypatch.setenv("ROCM_PATH", str(own))
     assert headers.find_headers() == own / "include"

@@ -85,7 +85,7 @@ def _hip(compiler: HostCompiler) -> dict[str, object] | Missing:
     if isinstance(library, Missing):
         return library
     options = ["--offload-arch=gfx942", f"--rocm-device-lib-path={clang.bitcode}", "-mcode-object-version=5"]
-    options += ["-std=c++17", "-D__HIP_PLATFORM_AMD__", "-w", "-gline-tables-only"]
+    options += ["-D__HIP_PLATFORM_AMD__", "-w", "-gline-tables-only"]  # without -std: a command may have C files
     if _is_plain_bfloat16(clang.headers):
         options += ["-isystem", str(_HERE / "older")]
     options += [*include_options(clang.headers), *prelude(clang)]

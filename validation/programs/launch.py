@@ -20,8 +20,6 @@ from porter.validation.devices.core.hostcc import HostCompiler, find_host_compil
 from porter.validation.programs.dropin import build
 from porter.validation.programs.libraries import STAND_INS, build_stand_in, built_stand_in, kept_libraries
 from porter.validation.programs.outcome import Account, ProgramRun, Verdict, gathered, judge
-from porter.validation.programs.pytorch.environment import side_of
-from porter.validation.programs.pytorch.environment import variables as python_variables
 from porter.validation.programs.pytorch.results import with_results
 from porter.validation.programs.sides import Side
 from porter.validation.programs.store import translations
@@ -86,7 +84,9 @@ def environment(words: Sequence[str], folder: Path | None, options: Options) -> 
         return stand_ins
     values = _variables(asked, libraries, stand_ins[0], compiler, options)
     if not asked.is_certain:  # an interpreter, or a script
-        values |= python_variables(options.side or side_of(folder or Path()))
+        from porter.validation.programs.pytorch.environment import side_of, variables  # reads the compilers' modules
+
+        values |= variables(options.side or side_of(folder or Path()))
     return {**os.environ, **stand_ins[1], **values}
 
 

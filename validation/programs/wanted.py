@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
-from elftools.common.exceptions import ELFError
-from elftools.elf.dynamic import DynamicSection
-from elftools.elf.elffile import ELFFile
 from porter.validation.programs.libraries import StandIn, asked_for
 from porter.validation.programs.sides import SIDES, Side
 from porter.validation.toolchain.invoke import invoke
 
 from porter.system.programs import on_this_machine
+from porter.system.remembered import remembered
 
 _LIBRARY = re.compile(r"\b(libcudart\.so|libamdhip64\.so)\.(\d+(?:\.\d+)?)")
 _OTHER = re.compile(r"\blib(?:cuda|nvrtc|hiprtc)\.so\.[\d.]+")
@@ -43,38 +43,56 @@ def wanted(program: Path) -> Wanted:
     """What a program, or the interpreter of a script, asks for."""
     every = tuple((side, version) for side in SIDES.values() for version, _ in side.versions)
     try:
-        with program.open("rb") as file:
-            if file.read(4) != b"\x7fELF":
-                return Wanted(every, is_certain=False)
-            elf = ELFFile(file)
-            has_code = elf.get_section_by_name(".nv_fatbin") is not None
-            early = _has_rpath(elf)
-    except (OSError, ELFError):
+        sections = _Sections(*json.loads(remembered("sections", program, lambda: json.dumps(_read(program)))))
+    except (OSError, _NoProgram):
         return Wanted(every, is_certain=False)
-    linked = _linked(program)
+    linked = f"{_loaded(program)} {sections.needed}"
     named = {match.groups() for match in _LIBRARY.finditer(linked)}
     found = tuple((side, v) for side, v in every if (side.library, v) in named)
     if not found:  # the driver API alone, or a compiler: the newest runtime that has the name
         others = set(_OTHER.findall(linked))
         found = tuple((side, v) for side, v in reversed(every) if others & set(side.files(v)[1:]))[:1]
-    if not found and has_code:
+    if not found and sections.has_code:
         return Wanted((), static=True)
     asked = tuple((row, version) for side, version in found for row in asked_for(side, version, linked))
-    return Wanted(found or every, asked, bool(found), early and bool(found))
+    return Wanted(found or every, asked, bool(found), sections.early and bool(found))
 
 
-def _has_rpath(elf: ELFFile) -> bool:
-    section = elf.get_section_by_name(".dynamic")
-    return isinstance(section, DynamicSection) and any(tag.entry.d_tag == "DT_RPATH" for tag in section.iter_tags())
+class _NoProgram(Exception):
+    """A script, say, or a file that is damaged."""
 
 
-def _linked(program: Path) -> str:
-    """Every library it is linked to, directly or not."""
-    ldd = on_this_machine("ldd")
-    shown = invoke((ldd, str(program)), 20).output if ldd else ""
+class _Sections(NamedTuple):
+    """What the file itself tells."""
+
+    has_code: bool
+    """Whether it holds CUDA code."""
+    early: bool
+    needed: str
+    """The libraries that it names."""
+
+
+def _read(program: Path) -> _Sections:
+    """By pyelftools, which takes as long to be imported as a small program to run."""
     with program.open("rb") as file:
-        section = ELFFile(file).get_section_by_name(".dynamic")
-        if isinstance(section, DynamicSection):
-            tags = [tag for tag in section.iter_tags() if tag.entry.d_tag == "DT_NEEDED"]
-            shown += " " + " ".join(str(getattr(tag, "needed", "")) for tag in tags)
-    return shown
+        if file.read(4) != b"\x7fELF":
+            raise _NoProgram
+        from elftools.common.exceptions import ELFError
+        from elftools.elf.dynamic import DynamicSection
+        from elftools.elf.elffile import ELFFile
+
+        try:
+            elf = ELFFile(file)
+            section = elf.get_section_by_name(".dynamic")
+            tags = list(section.iter_tags()) if isinstance(section, DynamicSection) else []
+            needed = [str(getattr(tag, "needed", "")) for tag in tags if tag.entry.d_tag == "DT_NEEDED"]
+            early = any(tag.entry.d_tag == "DT_RPATH" for tag in tags)
+            return _Sections(elf.get_section_by_name(".nv_fatbin") is not None, early, " ".join(needed))
+        except ELFError as error:
+            raise _NoProgram from error
+
+
+def _loaded(program: Path) -> str:
+    """Every library it is linked to, directly or not, as the dynamic linker finds them now."""
+    ldd = on_this_machine("ldd")
+    return invoke((ldd, str(program)), 20).output if ldd else ""

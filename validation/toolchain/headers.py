@@ -6,6 +6,7 @@ import os
 import re
 from pathlib import Path
 
+from porter.validation.toolchain.debian_headers import newest
 from porter.validation.toolchain.result import Missing
 from porter.validation.toolchain.rocm_headers import fetched
 
@@ -16,7 +17,7 @@ _SYSTEM = Path("/usr/include")
 GIVEN = "PORTER_ROCM_HEADERS"
 """The variable behind `--rocm-headers`: worker processes inherit it."""
 NEWER = (
-    "Newer headers than these are in no package of the index: with a container of ROCm's, "
+    "Newer headers than these: `porter headers --suite sid` where apt is at hand, or with a container of ROCm's, "
     "`docker run --rm -v DIR:/to rocm/dev-ubuntu-24.04 cp -rL /opt/rocm/include /to`, "
     "then `--rocm-headers DIR/include`, or that variable: PORTER_ROCM_HEADERS."
 )
@@ -38,10 +39,10 @@ def rocm_roots() -> list[Path]:
 
 
 def find_headers() -> Path | Missing:
-    """The folder of `hip/hip_runtime.h`: the one given, an installed ROCm's, the fetched one, the distribution's."""
+    """The folder of `hip/hip_runtime.h`: the one given, an installed ROCm's, the newest fetched, the distribution's."""
     *own, system = (root / "include" for root in rocm_roots())
     given = Path(os.environ[GIVEN]) if os.environ.get(GIVEN) else None
-    for folder in (given, *own, fetched(), system):
+    for folder in (given, *own, newest(), system):
         if folder is not None and (folder / "hip/hip_runtime.h").exists():
             return folder
     return Missing(f"no HIP headers (hip/hip_runtime.h): {need('HIP headers').remedy}")

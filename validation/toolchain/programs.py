@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import functools
+import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from porter.validation.toolchain.invoke import first_line, invoke
 from porter.validation.toolchain.result import Missing
 
 from porter.system.needs import need
 from porter.system.programs import candidates
+from porter.system.remembered import remembered
 
 _SECONDS = 20
 _VERSION = re.compile(r"\d+(?:\.\d+)+")
@@ -63,14 +66,37 @@ def find(
     return Missing(f"no {row.title}: {why} ({row.remedy})" if reasons else row.absent)
 
 
+_HEARD = ("PATH", "LD_LIBRARY_PATH", "LD_PRELOAD", "LANG", "LC_ALL")
+"""Variables that change what a binary says of itself; a script may ask for any, so it is asked each time."""
+
+
+class _Silent(Exception):
+    """A program that told no version."""
+
+
 @functools.cache
 def _examine(path: str, stamp: tuple[int, int], environment: tuple[tuple[str, str], ...]) -> str | Missing:
-    """What it says about itself."""
+    """What it says about itself; of a binary it is remembered, as compilers take their time."""
     del stamp
+    ask = functools.partial(_asked, path, environment)
+    try:
+        if environment or not _is_binary(path):
+            return ask()
+        return remembered("--version", Path(path), ask, *(os.environ.get(name, "") for name in _HEARD))
+    except (_Silent, OSError) as error:
+        return Missing(str(error))
+
+
+def _is_binary(path: str) -> bool:
+    with Path(path).open("rb") as file:
+        return file.read(4) == b"\x7fELF"
+
+
+def _asked(path: str, environment: tuple[tuple[str, str], ...]) -> str:
     shown = invoke((path, "--version"), _SECONDS, environment=dict(environment))
     if shown.ok:
         return shown.output
-    return Missing(f"{path} --version: {first_line(shown.said) or f'exit status {shown.code}'}")
+    raise _Silent(f"{path} --version: {first_line(shown.said) or f'exit status {shown.code}'}")
 
 
 def _version(said: str) -> str:

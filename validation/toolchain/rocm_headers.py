@@ -18,7 +18,6 @@ import os
 import struct
 import sys
 import tempfile
-import urllib.request
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -92,7 +91,7 @@ def fetched() -> Path | None:
 
 def include_of(published: Published) -> Path | None:
     """Where the headers of a wheel are, if they were fetched."""
-    folders = (root / published.home / published.release for root in _homes())
+    folders = (root / published.home / published.release for root in homes())
     return next((folder / "include" for folder in folders if _is_there(folder)), None)
 
 
@@ -101,7 +100,7 @@ def _is_there(folder: Path) -> bool:
     return (folder / "include").is_dir() and is_whole(folder)
 
 
-def _homes() -> Iterator[Path]:
+def homes() -> Iterator[Path]:
     """The virtual environment, and what belongs to the user."""
     if sys.prefix != sys.base_prefix:
         yield Path(sys.prefix) / "share" / "porter"
@@ -110,7 +109,7 @@ def _homes() -> Iterator[Path]:
 
 def fetch(wheel: Path | None = None, published: Published = PUBLISHED) -> Path:
     """Get the headers, from a wheel that is at hand or from the index that pip is set up for; return their folder."""
-    target = next(_homes()) / published.home / published.release
+    target = next(homes()) / published.home / published.release
     if (target / "include").is_dir() and is_whole(target):
         return target / "include"
     _is_there.cache_clear()
@@ -141,6 +140,8 @@ def _local(wheel: Path, published: Published, extract: _Extract) -> None:
 
 def _parts(published: Published, extract: _Extract) -> None:
     """Only what is needed of the file, where the server can do that."""
+    import urllib.request
+
     url = _url(published)
     if url.startswith("file:"):
         _local(Path(urllib.request.url2pathname(url.removeprefix("file:"))), published, extract)
@@ -179,6 +180,8 @@ class _Remote(io.RawIOBase):
     """A file on a server that sends parts of it."""
 
     def __init__(self, url: str) -> None:
+        import urllib.request
+
         super().__init__()
         self._url, self._at = url, 0
         with urllib.request.urlopen(urllib.request.Request(url, method="HEAD"), timeout=_SECONDS) as answer:
@@ -198,6 +201,8 @@ class _Remote(io.RawIOBase):
         end = min(self._at + len(buffer), self._size)
         if end <= self._at:
             return 0
+        import urllib.request
+
         wanted = urllib.request.Request(self._url, headers={"Range": f"bytes={self._at}-{end - 1}"})
         with urllib.request.urlopen(wanted, timeout=_SECONDS) as answer:
             if answer.status != 206:

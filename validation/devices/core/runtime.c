@@ -670,6 +670,10 @@ static int barrier_opens(Block *block) {
         if (!first) first = w;
         const uint32_t *line = first->launch->site_lines;
         if (line[w->barrier_site] != line[first->barrier_site]) {
+            if (first->launch->flags & COUNT_ARRIVALS) { /* as both vendors' hardware */
+                record(&first->launch->note, w, FAULT_BARRIER_MISMATCH, w->barrier_site, (uint32_t)first_lane(w->live), 0, 0);
+                continue;
+            }
             core_fault_pair(w, FAULT_BARRIER_MISMATCH, w->barrier_site, (uint32_t)first_lane(w->live), 0, 0,
                             first->index, first->barrier_site);
             return 0;

@@ -57,8 +57,8 @@ static int fetch(Warp *w, uint32_t site, uint32_t lane, const Texture *t, const 
         index[d] = place(at[d], sizes[d], t->mode[d]);
         if (index[d] < 0) return 0;
     }
-    uint64_t linear = (((uint64_t)index[2] + layer) * t->height + (uint64_t)index[1]) * t->width + (uint64_t)index[0];
-    uint64_t address = t->data + linear * texel_bytes(t);
+    uint64_t row = ((uint64_t)index[2] + layer) * t->height + (uint64_t)index[1], bytes = texel_bytes(t);
+    uint64_t address = t->data + row * (t->pitch ? t->pitch : t->width * bytes) + (uint64_t)index[0] * bytes;
     (void)lane;
     if (core_scalar(&w->core, site, address, texel_bytes(t), 0)) return 1;
     for (uint32_t c = 0; c < t->channels; c++) into->value[c] = texel_value((const uint8_t *)address, t, c, &into->bits[c]);

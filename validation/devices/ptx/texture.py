@@ -23,4 +23,4 @@ def describe(image: ImageArgument, texels: int) -> bytes:
     fractions = sampling.fractions or dtype.kind == "f"
     numbers = (_MAGIC, *image.sizes, image.layers, sampling.channels, FORMATS.index(dtype.str[1:]))
     flags = (sampling.linear, sampling.normalized, fractions)
-    return struct.pack("<Q13I4x", texels, *numbers, *map(int, flags), *sampling.modes)
+    return struct.pack("<Q14I", texels, *numbers, *map(int, flags), *sampling.modes, 0)

@@ -129,6 +129,7 @@ enum TexelKind { TEXEL_F32, TEXEL_F16, TEXEL_U8, TEXEL_S8, TEXEL_U16, TEXEL_S16,
 typedef struct Texture {
     uint64_t data;
     uint32_t magic, width, height, depth, layers, channels, kind, linear, normalised, values_normalised, mode[3];
+    uint32_t pitch; /* bytes from row to row; 0: rows follow each other */
 } Texture;
 int ptx_texture(Warp *w, uint32_t site, uint32_t active, int dimensions, int integral, int as_float,
                 const uint64_t *object, const uint32_t *layer, const uint32_t *const *coordinates, uint32_t *const *into);

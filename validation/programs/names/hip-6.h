@@ -147,6 +147,7 @@
     NAME(hipEventElapsedTime) \
     NAME(hipEventQuery) \
     NAME(hipEventRecord) \
+    NAME(hipEventRecordWithFlags) \
     NAME(hipEventRecord_spt) \
     NAME(hipEventSynchronize) \
     NAME(hipExtGetLastError) \
@@ -193,6 +194,7 @@
     NAME(hipGetTextureObjectResourceViewDesc) \
     NAME(hipGetTextureObjectTextureDesc) \
     NAME(hipGetTextureReference) \
+    NAME(hipGraphAddBatchMemOpNode) \
     NAME(hipGraphAddChildGraphNode) \
     NAME(hipGraphAddDependencies) \
     NAME(hipGraphAddEmptyNode) \
@@ -210,6 +212,8 @@
     NAME(hipGraphAddMemcpyNodeToSymbol) \
     NAME(hipGraphAddMemsetNode) \
     NAME(hipGraphAddNode) \
+    NAME(hipGraphBatchMemOpNodeGetParams) \
+    NAME(hipGraphBatchMemOpNodeSetParams) \
     NAME(hipGraphChildGraphNodeGetGraph) \
     NAME(hipGraphClone) \
     NAME(hipGraphCreate) \
@@ -220,6 +224,7 @@
     NAME(hipGraphEventRecordNodeSetEvent) \
     NAME(hipGraphEventWaitNodeGetEvent) \
     NAME(hipGraphEventWaitNodeSetEvent) \
+    NAME(hipGraphExecBatchMemOpNodeSetParams) \
     NAME(hipGraphExecChildGraphNodeSetParams) \
     NAME(hipGraphExecDestroy) \
     NAME(hipGraphExecEventRecordNodeSetEvent) \
@@ -282,6 +287,7 @@
     NAME(hipGraphicsSubResourceGetMappedArray) \
     NAME(hipGraphicsUnmapResources) \
     NAME(hipGraphicsUnregisterResource) \
+    NAME(hipHccModuleLaunchKernel) \
     NAME(hipHostAlloc) \
     NAME(hipHostFree) \
     NAME(hipHostGetDevicePointer) \
@@ -308,6 +314,11 @@
     NAME(hipLaunchHostFunc_spt) \
     NAME(hipLaunchKernel) \
     NAME(hipLaunchKernel_spt) \
+    NAME(hipLinkAddData) \
+    NAME(hipLinkAddFile) \
+    NAME(hipLinkComplete) \
+    NAME(hipLinkCreate) \
+    NAME(hipLinkDestroy) \
     NAME(hipMalloc) \
     NAME(hipMalloc3D) \
     NAME(hipMalloc3DArray) \
@@ -460,6 +471,7 @@
     NAME(hipStreamAddCallback) \
     NAME(hipStreamAddCallback_spt) \
     NAME(hipStreamAttachMemAsync) \
+    NAME(hipStreamBatchMemOp) \
     NAME(hipStreamBeginCapture) \
     NAME(hipStreamBeginCaptureToGraph) \
     NAME(hipStreamBeginCapture_spt) \
@@ -748,6 +760,7 @@
     ATTRIBUTE(88, MemoryPoolsSupported) \
     ATTRIBUTE(89, VirtualMemoryManagementSupported) \
     ATTRIBUTE(90, HostRegisterSupported) \
+    ATTRIBUTE(91, MemoryPoolSupportedHandleTypes) \
     ATTRIBUTE(9999, CudaCompatibleEnd) \
     ATTRIBUTE(10000, AmdSpecificBegin) \
     ATTRIBUTE(10001, Unused3) \
@@ -841,6 +854,8 @@
     ERROR(907, hipErrorCapturedEvent) \
     ERROR(908, hipErrorStreamCaptureWrongThread) \
     ERROR(910, hipErrorGraphExecUpdateFailure) \
+    ERROR(911, hipErrorInvalidChannelDescriptor) \
+    ERROR(912, hipErrorInvalidTexture) \
     ERROR(999, hipErrorUnknown) \
     ERROR(1052, hipErrorRuntimeMemory) \
     ERROR(1053, hipErrorRuntimeOther) \

@@ -257,7 +257,11 @@ EXPORT int API(Memset2D)(void *to, size_t pitch, int value, size_t width, size_t
 EXPORT int API(Memset2DAsync)(void *to, size_t pitch, int value, size_t width, size_t height, void *s) { (void)s; SYNCHRONISED; return set_2d(NAME(Memset2DAsync), to, pitch, value, width, height); }
 
 int copy_3d(const char *call, const Copy3D *c) {
+#ifdef SIDE_CUDA
+    if (c->to_array || c->from_array) return copy_3d_arrays(call, c);
+#else
     if (c->to_array || c->from_array) return refuse(call, "copies of arrays in three dimensions");
+#endif
     for (size_t z = 0; z < c->extent.depth; z++) {
         const char *from = (const char *)c->from.at + ((z + c->from_at.z) * c->from.height + c->from_at.y) * c->from.pitch + c->from_at.x;
         char *to = (char *)c->to.at + ((z + c->to_at.z) * c->to.height + c->to_at.y) * c->to.pitch + c->to_at.x;

@@ -40,6 +40,7 @@ typedef struct Field {
 int reaches(const char *call, const void *at, size_t bytes, int device); /* status: the memory is there */
 int copy(const char *call, void *to, const void *from, size_t bytes, int way);
 int copy_3d(const char *call, const Copy3D *);
+int copy_3d_arrays(const char *call, const Copy3D *); /* CUDA's: ports have arrays of their own */
 int set_memory(const char *call, void *to, int value, size_t bytes);
 int queue_keeps(void *stream);
 int queue_captures(void *stream);

@@ -157,6 +157,11 @@ EXPORT int hipMemsetD8Async(void *to, unsigned char value, size_t count, void *s
 EXPORT int hipMemsetD16Async(void *to, unsigned short value, size_t count, void *s) { (void)s; BEGIN; return fill("hipMemsetD16Async", to, value, 2, count); }
 EXPORT int hipMemsetD32Async(void *to, int value, size_t count, void *s) { (void)s; BEGIN; return fill("hipMemsetD32Async", to, (uint32_t)value, 4, count); }
 
+typedef struct Format { /* of texels; ports have arrays of their own */
+    int x, y, z, w, kind;
+} Format;
+EXPORT Format hipCreateChannelDesc(int x, int y, int z, int w, int kind) { return (Format){x, y, z, w, kind}; }
+
 /* ---- devices ------------------------------------------------------------------------------------------------- */
 
 static const Field fields[] = {PROPERTIES};
@@ -176,6 +181,8 @@ EXPORT int hipGetDevicePropertiesR0600(uint8_t *into, int device) { BEGIN; retur
 EXPORT int hipGetDeviceProperties(uint8_t *into, int device) { BEGIN; return properties(into, device); }
 #endif
 EXPORT int hipDeviceGetAttribute(int *into, int which, int device) { BEGIN; return attribute("hipDeviceGetAttribute", into, which, device); }
+int hipStreamGetDevice(void *, int *);
+EXPORT int hipGetStreamDeviceId(void *s) { int device = -1; return hipStreamGetDevice(s, &device) ? -1 : device; }
 EXPORT int hipInit(unsigned flags) { (void)flags; BEGIN; return OK; }
 EXPORT int hipDeviceGet(int *into, int ordinal) { *into = ordinal; return OK; }
 EXPORT int hipDeviceGetName(char *into, int size, int device) { (void)device; snprintf(into, (size_t)size, "porter virtual MI300X"); return OK; }

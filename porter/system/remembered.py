@@ -1,0 +1,34 @@
+"""What a file was found to be, remembered for as long as the file stays as it is."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from porter.system.cache import keep, kept, kept_folder
+
+
+def remembered(what: str, path: Path, answer: Callable[[], str], *also: str) -> str:
+    """What `answer` says of a file, from the cache if the file is the same as then: its place, inode, size and times.
+
+    `also`: whatever else the answer depends on. OSError where the file cannot be looked at.
+    """
+    status = path.stat()
+    stamp = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+    key = hashlib.sha256(
+        "\0".join((what, os.fspath(path.resolve()), *map(str, stamp), *also)).encode(errors="surrogateescape")
+    )
+    place: Path | None = None
+    with contextlib.suppress(OSError):
+        place = kept_folder("remembered") / key.hexdigest()[:40]
+        data = kept(place)
+        if data is not None:
+            return data.decode()
+    said = answer()
+    if place is not None:
+        with contextlib.suppress(OSError):
+            keep(place, said.encode())
+    return said
