@@ -13,6 +13,7 @@ from porter.names.table import version_key
 _VECTOR = re.compile(r"(?:u?(?:char|short|int|long|longlong)|float|double)([1234])")
 _COMPLEX = frozenset({"cuComplex", "cuFloatComplex", "cuDoubleComplex"})
 _COMPLEX_SYMBOLS = frozenset({"+", "-", "*", "/", "==", "!=", "+=", "-=", "*=", "/="})
+_COMPLEX_CALLS = {"+": ("cuCadd", "cuCaddf"), "-": ("cuCsub", "cuCsubf")}
 _OLD = Settings(rocm="6.0")
 _WITHOUT_COMPLEX = "6.4"
 """HIP's complex numbers are its vectors since, and have the operators of these."""
@@ -129,6 +130,14 @@ class OwnVectorOperator(Rule):
             "#ifndef __HIPCC__  // HIP has this operator\n"
             "inline cuComplex operator+(const cuComplex& a, const cuComplex& b)\n"
             "{ return make_cuComplex(a.x + b.x, a.y + b.y); }\n#endif",
+            Effort.NONE,
+            "a.h",
+            _OLD,
+        ),
+        Example(
+            "__device__ cuComplex operator-(const cuComplex &a, const cuComplex &b)\n{ return cuCsubf(a, b); }",
+            f"{_GUARD}\n__device__ cuComplex operator-(const cuComplex &a, const cuComplex &b)\n"
+            "{ return cuCsubf(a, b); }\n#endif",
             Effort.NONE,
             "a.h",
             _OLD,
@@ -256,8 +265,10 @@ def _is_component_wise(operator: Operator) -> bool:
     match = _VECTOR.fullmatch(type_)
     members = _MEMBERS[: int(match[1])] if match is not None else _MEMBERS[:2]
     body = "".join(f" {text}" for text in operator.body if text not in "()").strip()
-    if match is None and operator.symbol.rstrip("=") not in ("+", "-"):
+    if match is None and operator.symbol.rstrip("=") not in _COMPLEX_CALLS:
         return False
+    if match is None and body in [f"return {name} {left} , {right} ;" for name in _COMPLEX_CALLS[operator.symbol[0]]]:
+        return True
     symbol = operator.symbol.rstrip("=")
     pairs = [f"{left} . {m} {symbol} {right} . {m}" for m in members]
     if operator.symbol in _COMPOUND:
