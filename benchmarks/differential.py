@@ -62,7 +62,7 @@ class Row:
     warp: str
     status: str
     """Of `porter validate`; or `human`: something to fill in, `original`: it does not run, `order`: what the original
-    computes depends on the order of its threads."""
+    computes depends on the order of its threads; `declared`: a file that defines no kernel."""
     reason: str = ""
     race: str = ""
     agreement: str = ""
@@ -108,7 +108,8 @@ def run_folder(
             made = draft(source, assuming=True)
         except Unusable as error:
             if _MARK.search(source.read_bytes()):
-                rows.append(Row(folder.name, source.name, "", "", "human", str(error)))
+                status = "declared" if bare and "there are: none" in str(error) else "human"
+                rows.append(Row(folder.name, source.name, "", "", status, str(error)))
             continue
         parts = tuple(part for part in made.parts if part.kernel not in seen)[
             : max(0, min(_OF_A_FILE if bare else most, most - len(seen)))
@@ -209,7 +210,8 @@ def table(rows: Iterable[Row], warps: tuple[str, ...]) -> str:
     for status in dict.fromkeys(["passed", *(row.status for row in kept if row.warp)]) if warps else ():
         counts = [sum(row.warp == warp and row.status == status for row in kept) for warp in warps]
         lines.append(f"| {status} | {' | '.join(map(str, counts))} |")
-    lines.append(f"\nwith notes on races in the original: {len({r.case for r in kept if r.race})}")
+    lines.append(f"\nfiles with declarations only: {sum(row.status == 'declared' for row in kept)}")
+    lines.append(f"with notes on races in the original: {len({r.case for r in kept if r.race})}")
     for title, status in (("for a person", "human"), ("the original does not run", "original")):
         reasons = Counter(_key(row.reason) for row in kept if row.status == status)
         lines.append(f"\n{title}: {sum(reasons.values())}")

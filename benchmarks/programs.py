@@ -117,7 +117,17 @@ def missing_data(source: Path, name: str) -> str:
     words = () if drafted is None else drafted.run[1:]
     named = [word for word in words if re.search(r"[A-Za-z]{3}", word) and not word.startswith("-")]
     where = folder / (drafted.folder if drafted else "")
-    return ", ".join(word for word in named if "out" not in word and not (where / word).exists())
+    absent = [word for word in named if "out" not in word and not (where / word).exists()]
+    return ", ".join(absent) or ", ".join(kept_elsewhere(source, name))
+
+
+def kept_elsewhere(source: Path, name: str) -> list[str]:
+    """Data of DVC's, of which the repository has the sums alone: beside the program, and where its files look."""
+    folder = source / f"{name}-cuda"
+    files = [path for path in folder.rglob("*") if path.is_file() and (path.suffix in CODE or path.name == "Makefile")]
+    beside = {found for path in files for found in SIBLING.findall(path.read_text("utf-8", "replace"))}
+    folders = [folder, *(source / found for found in sorted(beside) if found != "data")]
+    return sorted({path.stem for one in folders for path in one.glob("*.dvc") if not path.with_suffix("").exists()})
 
 
 def attempt(source: Path, name: str, work: Path, given: argparse.Namespace) -> tuple[Compared, Sequence[str], int]:

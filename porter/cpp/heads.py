@@ -30,6 +30,8 @@ PLAIN_ATTRIBUTES = words(
 _QUALIFIER = re.compile(r"_*[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*_*")
 """`NVBIO_DEVICE`, `CUTLASS_HOST_DEVICE`: what another header makes `__device__`."""
 _STATEMENT_BORDERS = frozenset(";{}")
+_CONDITIONS = words("if ifdef ifndef elif")
+"""Lines that a declaration may go on across, after its `template <...>`, say."""
 _LONGEST_HEAD = 400
 
 
@@ -196,11 +198,16 @@ def _beginning(tokens: Tokens, marker: int, low: int, directive: Directive | Non
     texts = tokens.texts
     index = marker
     template: int | None = None
-    while index > low:
-        before = index - 1
+    condition: int | None = None  # first token of an `#if` below what was read last
+    while (index if condition is None else condition) > low:
+        before = (index if condition is None else condition) - 1
         text = texts[before]
-        if directive is None and tokens.directive_of(before) is not None:
-            break
+        other = tokens.directive_of(before) if directive is None else None
+        if other is not None:
+            if other.name not in _CONDITIONS:
+                break
+            condition = other.first
+            continue
         if text in _STATEMENT_BORDERS:
             break
         if text in (">", ">>"):
@@ -212,18 +219,19 @@ def _beginning(tokens: Tokens, marker: int, low: int, directive: Directive | Non
                 index = start - 1
             else:
                 index = start
+            condition = None
             continue
         if text in (")", "]"):
             partner = tokens.partner.get(before)
             if partner is None or partner < low:
                 break
-            index = partner
+            index, condition = partner, None
             continue
         if text == "template":
             return before, None, True
         if text == ":" or (text in ("(", "[", ",", "=") or tokens.kinds[before] == NUMBER):
             break
-        index = before
+        index, condition = before, None
     if directive is not None and index == low and directive.name == "define":
         index = min(marker, _macro_body(tokens, directive))
     return index, template, False

@@ -160,3 +160,15 @@ def test_device_functions() -> None:
         ("V::V", ("q",)),
         ("V::operator()", ()),
     ]
+
+
+def test_a_template_goes_on_across_a_condition() -> None:
+    """`#if` between `template <...>` and `__global__`; what stands before a condition and ended is not part of it."""
+    found = kernel(
+        "template <int N>\n#if __CUDA_ARCH__ >= 700\n__launch_bounds__(128, 2)\n#endif\n__global__ void k() {}"
+    )
+    assert found.template_parameters == ("int N",)
+    for before in ("template <int N> void f();\n", "#define A template <int N>\n"):
+        assert (
+            kernel(f"{before}#if A\n__launch_bounds__(64)\n#endif\n__global__ void k() {{}}").template_parameters == ()
+        )

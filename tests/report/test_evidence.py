@@ -17,7 +17,7 @@ from porter.validation.verdict.outcome import (
     Status,
     ValidateReport,
 )
-from porter.validation.verdict.report import report_json
+from porter.validation.verdict.report import report_json, report_markdown, report_text
 
 from porter.report.gap.evidence import (
     Paths,
@@ -86,6 +86,7 @@ def test_a_validation() -> None:
             evidence=Evidence("out[3] is 1", "n=4", "in order"),
             outputs=(output,),
             command=("clang", "a b"),
+            headers="HIP 6.0 in /there",
         ),
     )
     pair = PairResult("ptx", "gfx942", "native", Status.WRONG_VALUES, "values differ", "2 ulp", 1.5, ("reference",))
@@ -100,7 +101,11 @@ def test_a_validation() -> None:
         pairs=(pair,),
         repeat=("porter", "validate", "x y"),
     )
-    document = plain(report_json(ValidateReport((case,))))
+    report = ValidateReport((case,))
+    said = "compiled with the headers of HIP 6.0 in /there"
+    assert f"gfx942: {said}" in report_text(report)
+    assert f"- `gfx942`: {said}" in report_markdown(report)
+    document = plain(report_json(report))
     assert kind_of(document) == "validate"
     ((key, (found,)),) = cases_by_kernel([document], PATHS).items()
     assert key == ("src/sum.cu", "sum")

@@ -25,25 +25,27 @@ def expected(case: Case, filled: Filled, symbols: Symbols) -> Expected:
 def spread(case: Case, filled: Filled, symbols: Symbols, truth: Expected, unit: Mapping[str, float]) -> Expected:
     """How far each result moves when every floating-point input moves by one rounding: the problem's condition.
 
-    Root mean square over some draws. `unit` says per output how large one rounding is. Results that change in
-    shape, and integers, do not move.
+    Root mean square over some draws. `unit` says per output how large one rounding is: a sum in double precision
+    beside results in single precision is moved by its own. Results that change in shape, and integers, do not move.
     """
     floats = [a for a in case.arguments if a.name in filled.arrays and dtypes.is_float(a.dtype)]
     moved: dict[str, list[NDArray[np.float64]]] = {name: [] for name, value in truth.items() if value.dtype.kind == "f"}
     if not floats or not moved:
         return {}
-    rng = np.random.default_rng(0)
-    step = max((unit[name] for name in moved if name in unit), default=0.0)
-    for _ in range(_DRAWS):
-        shifted: dict[str, Array] = {}
-        for argument in floats:
-            values = dtypes.to_float64(filled.arrays[argument.name], argument.dtype)
-            shifted[argument.name] = values * (1.0 + step * rng.standard_normal(values.shape))
-        found = _evaluate(case, filled, symbols, shifted)
-        for name, rows in moved.items():
-            if found[name].shape == truth[name].shape:
-                with np.errstate(invalid="ignore", over="ignore"):
-                    rows.append(np.abs(found[name] - truth[name]).astype(np.float64))
+    largest = max((unit[name] for name in moved if name in unit), default=0.0)
+    steps = {name: unit.get(name, largest) for name in moved}
+    for step in sorted(set(steps.values())):
+        rng = np.random.default_rng(0)
+        for _ in range(_DRAWS):
+            shifted: dict[str, Array] = {}
+            for argument in floats:
+                values = dtypes.to_float64(filled.arrays[argument.name], argument.dtype)
+                shifted[argument.name] = values * (1.0 + step * rng.standard_normal(values.shape))
+            found = _evaluate(case, filled, symbols, shifted)
+            for name, rows in moved.items():
+                if steps[name] == step and found[name].shape == truth[name].shape:
+                    with np.errstate(invalid="ignore", over="ignore"):
+                        rows.append(np.abs(found[name] - truth[name]).astype(np.float64))
     return {name: _mean(rows) for name, rows in moved.items() if rows}
 
 

@@ -57,6 +57,10 @@ class Launch:
     """`__constant__` and `__device__` variables to set before the launch, by their C++ names."""
 
 
+CUT_OUT = "The kernel cut out of the file does not compile either:"
+"""Between what a compiler says of a file and what it says of the kernel alone."""
+
+
 @dataclass(frozen=True)
 class BuildFailed:
     """A compiler refused the program."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from porter.validation.devices.core.result import Counters, Fault, FaultKind, NotRun, Place, Ran
-from porter.validation.devices.device import BuildFailed, Launch, LaunchOutcome, Loaded, Program, TimedOut
+from porter.validation.devices.device import CUT_OUT, BuildFailed, Launch, LaunchOutcome, Loaded, Program, TimedOut
 from porter.validation.harness import messages
 from porter.validation.harness.build import Harness, build
 from porter.validation.harness.child import Child, Died, Late
@@ -189,5 +189,5 @@ def compile_real(device: str, program: Program, architecture: str, seconds: floa
             failed.append(made)
     except OSError as error:
         return NotRun(f"{error.filename or program.source}: {error.strerror or error}")
-    output = "\n\nThe kernel cut out of the file does not compile either:\n".join(one.output for one in failed)
+    output = f"\n\n{CUT_OUT}\n".join(one.output for one in failed)
     return BuildFailed(failed[0].command, output)

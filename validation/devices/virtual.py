@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from porter.validation.devices.core.launch import Caches, Options, Sample
 from porter.validation.devices.core.result import Array, Left, NotRun, Place, Ran
-from porter.validation.devices.device import BuildFailed, Launch, LaunchOutcome, Loaded, Program
+from porter.validation.devices.device import CUT_OUT, BuildFailed, Launch, LaunchOutcome, Loaded, Program
 from porter.validation.devices.scopes import names_block_scope, narrow_in_ir, narrow_in_ptx
 from porter.validation.toolchain.elsewhere import assembled, names
 from porter.validation.toolchain.entry import demangle, entry_symbol, entry_unit, find_symbol
@@ -195,8 +195,7 @@ class VirtualDevice:
         alone = self._compile_only(cut, seconds)
         if isinstance(alone, CompileFailed):
             first, second = (one.output.strip() or "no output" for one in (failed, alone))
-            both = f"{first}\n\nThe kernel cut out of the file does not compile either:\n{second}"
-            return BuildFailed(failed.command, both)
+            return BuildFailed(failed.command, f"{first}\n\n{CUT_OUT}\n{second}")
         if not isinstance(alone, VirtualKernel):
             return refused
         first = next((line for line in failed.output.splitlines() if "error" in line), failed.output[:200])

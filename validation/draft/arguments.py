@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from porter.validation.cases.argument_rows import TODO
+from porter.validation.draft.assumed import is_empty, member_type
 from porter.validation.draft.expression import Unknown, Value, divided, number, symbol
 from porter.validation.draft.image import image_line
 from porter.validation.draft.kernel import (
@@ -97,13 +98,17 @@ class _Maker:
     def _position(self) -> int:
         return self.instance.launch.span.start if self.instance.launch else len(self.unit.host.text)
 
+    def _kind(self, parameter: Parameter) -> str:
+        """Its type without pointers, template parameters and their members replaced."""
+        return member_type(self.unit.host, self.instance.type_of(parameter.type), self.instance.template)
+
     def _given(self, place: int) -> str | None:
         return self.instance.given[place] if place < len(self.instance.given) else None
 
     # -- scalars --------------------------------------------------------------------------------------
 
     def _scalar(self, place: int, parameter: Parameter) -> Line:
-        host, kind = self.unit.host, self.instance.type_of(parameter.type)
+        host, kind = self.unit.host, self._kind(parameter)
         dtype = dtype_of(kind) or dtype_of(host.plain_type(kind))
         if dtype is None and host.is_enumeration(kind):
             dtype = "int32"
@@ -132,6 +137,8 @@ class _Maker:
             if any(one is None for one, _, _ in typed):
                 return Line(parameter.name, "scalar", f"{TODO}({kind})")
             members = tuple((one.dtype, one.lanes * count, name) for one, count, name in typed if one is not None)
+        elif is_empty(host, kind):
+            return Line(parameter.name, "struct", fields=(("uint8", number(0)),))
         else:
             return Line(parameter.name, "scalar", f"{TODO}({kind})")
         for dtype, count, name in members:
@@ -155,7 +162,7 @@ class _Maker:
 
     def _array(self, place: int, parameter: Parameter) -> Line:
         host, name = self.unit.host, parameter.name
-        kind = self.instance.type_of(parameter.type)
+        kind = self._kind(parameter)
         element = elements_of(host, kind) if parameter.type.count("*") + ("[" in parameter.type) == 1 else None
         element = self._rows(parameter, element)
         lanes = element.lanes if element else 1

@@ -119,6 +119,9 @@ class Declarations:
         if depth < 6 and words not in _SIZES:
             if self.types.get(words, words) != words:
                 return self.plain_type(self.types[words], depth + 1)
+            short = words.rpartition("::")[2]
+            if short != words and not words.startswith("std::") and self.types.get(short, short) != short:
+                return self.plain_type(self.types[short], depth + 1)
             if words in self.macros and self.macros[words][0] is None:
                 return self.plain_type(self.macros[words][1], depth + 1)
         return words
@@ -130,7 +133,7 @@ class Declarations:
 
     def is_enumeration(self, name: str) -> bool:
         """Whether a type is an `enum` of the text."""
-        word = re.escape(name)
+        word = re.escape(name.rpartition("::")[2])
         made = rf"\benum\s+(?:class\s+)?{word}\b|\btypedef\s+enum\b[^;{{}}]*\{{[^{{}}]*\}}\s*{word}\s*;"
         return re.search(made, self.text) is not None
 
@@ -196,7 +199,7 @@ class Declarations:
 
     def _members(self, name: str) -> str | None:
         """The inside of a structure without its functions."""
-        word = re.escape(name)
+        word = re.escape(name.rpartition("::")[2])
         aligned = r"(?:__align__\s*\([^)]*\)\s*|alignas\s*\([^)]*\)\s*)?"
         match = re.search(rf"\b(?:struct|class)\s+{aligned}{word}\s*(?=\{{)", self.text)
         end = matching(self.text, match.end()) if match else None

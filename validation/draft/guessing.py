@@ -12,9 +12,9 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass, replace
 
 from porter.validation.cases.argument_rows import TODO
+from porter.validation.draft.assumed import ASSUMED_BLOCK
 from porter.validation.draft.init import DraftedCase
 from porter.validation.draft.sizes import Sizes
-from porter.validation.draft.template import ASSUMED_BLOCK
 from porter.validation.draft.types import bytes_of
 from porter.validation.verdict.outcome import CaseResult, Status
 
@@ -27,6 +27,11 @@ class Guess:
     block: tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
     """In one, two and three dimensions."""
     size: int
+
+    @property
+    def threads(self) -> int:
+        """Of a block."""
+        return math.prod(self.block[0])
 
 
 GUESSES = (
@@ -48,6 +53,11 @@ _PAST = re.compile(r"(\d+) bytes after the end of (?:argument )?(\w+) \((\d+) by
 _RACE, _OUTSIDE_SHARED, _LEFT = "data race", "outside shared memory", "access outside every allocation"
 _REST = (0, 1, 2)
 """For sizes that are in no length, where no guess ran."""
+_RELAXED = "calling a constexpr __host__ function"
+_NEWER = re.compile(r'identifier "(?:concept|requires)" is undefined')
+_UNDEFINED = re.compile(r'identifier "([A-Z][A-Z0-9_]+)" is undefined')
+_REPAIRS = 6
+_BOUNDS = re.compile(r"the kernel was compiled for (?:\d+ to )?(\d+)")
 _HOPELESS = (Status.BUILD_FAILED, Status.NOT_RUN)
 _RAN = (Status.PASSED, Status.NONDETERMINISTIC)
 _IDLE = "it ran and wrote nothing"
@@ -58,9 +68,11 @@ Search = Generator[DraftedCase, "CaseResult | str", DraftedCase | str]
 def can_be_guessed(part: DraftedCase, reason: str = "") -> bool:
     """Whether what is missing is a launch, lengths or directions, and no type or template argument.
 
-    Without anything missing: whether the original left an array, as `reason` says.
+    Without anything missing: whether the original left an array, or a compiler asks for something, as `reason` says.
     """
-    return obstacle(part) is None if part.marks else any(sign in reason for sign in (_LEFT, _OUTSIDE_SHARED))
+    if part.marks:
+        return obstacle(part) is None
+    return any(sign in reason for sign in (_LEFT, _OUTSIDE_SHARED)) or repair(part, reason) is not None
 
 
 def obstacle(part: DraftedCase) -> str | None:
@@ -155,6 +167,41 @@ def _sizes(sizes: Sizes, guess: Guess) -> Sizes:
     return Sizes(sizes.names, (table,), 1)
 
 
+def _block_of(threads: int) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+    """A block of so many threads, in one, two and three dimensions."""
+    rows = 8 if threads % 8 == 0 else 1
+    return (threads,), (threads // rows, rows), (threads // rows, rows, 1)
+
+
+def repair(part: DraftedCase, reason: str) -> DraftedCase | None:
+    """The case with what a compiler asks for: an option of its own, or a macro that nothing defines."""
+    if _RELAXED in reason:
+        return _with_option(part, "cuda_options", "--expt-relaxed-constexpr", "the compiler asks for it")
+    if _NEWER.search(reason):
+        cuda = _with_option(part, "cuda_options", "-std=c++20", "its concepts ask for it")
+        return cuda and _with_option(cuda, "hip_options", "-std=c++20", "its concepts ask for it")
+    missing = _UNDEFINED.search(reason)
+    if missing is None:
+        return None
+    name = missing[1]
+    is_type = re.search(r"_T$|TYPE|REAL|SCALAR", name)
+    value = "float" if is_type else str(ASSUMED_BLOCK) if re.search(r"BLOCK|THREAD|TPB", name) else "4"
+    return _with_option(part, "defines", f"{name}={value}", "nothing defines it")
+
+
+def _with_option(part: DraftedCase, key: str, option: str, why: str) -> DraftedCase | None:
+    """With one more text in a list of the case; None where it is there, or there are many already."""
+    lines = [*part.before, *part.after]
+    place = next((n for n, line in enumerate(lines) if line.startswith(f"{key} = [")), None)
+    if place is None:
+        return replace(part, after=(*part.after, f'{key} = ["{option}"]'), notes=(*part.notes, f"{why}: {option}"))
+    if option in lines[place] or option.partition("=")[0] + "=" in lines[place] or lines[place].count(",") >= _REPAIRS:
+        return None
+    lines[place] = f'{lines[place].removesuffix("]")}, "{option}"]'
+    before, after = tuple(lines[: len(part.before)]), tuple(lines[len(part.before) :])
+    return replace(part, before=before, after=after, notes=(*part.notes, f"{why}: {option}"))
+
+
 def search(part: DraftedCase) -> Search:
     """One guess after the other, each with arrays that grow where the original leaves them."""
     first = ""
@@ -162,7 +209,7 @@ def search(part: DraftedCase) -> Search:
     for guess, rest in (*guesses, *((GUESSES[0], value) for value in _REST)):
         lengths: dict[int, int] = {}
         quiet = unchecked = shared = False
-        for _ in range(_GROWTHS + 2):
+        for _ in range(_GROWTHS + _REPAIRS + 2):
             made = filled(part, guess, lengths)
             if made is None:
                 return first
@@ -178,6 +225,14 @@ def search(part: DraftedCase) -> Search:
             status = found.status if isinstance(found, CaseResult) else Status.NOT_RUN
             reason = (found.reason or _IDLE) if isinstance(found, CaseResult) else found
             first = first or f"{status.value}: {reason}"
+            repaired = repair(part, reason) if status is Status.BUILD_FAILED else None
+            bounds = _BOUNDS.search(reason)
+            if repaired is not None:
+                part = repaired
+                continue
+            if bounds is not None and guess.threads != int(bounds[1]):
+                guess = replace(guess, block=_block_of(int(bounds[1])))
+                continue
             if status in _HOPELESS and not isinstance(found, str):
                 return first
             if status is not Status.FAULT:

@@ -14,6 +14,7 @@ from porter.validation.cases.case import LANES, SUFFIX
 from porter.validation.cases.expression import FUNCTIONS, BadExpression, Expression
 from porter.validation.cases.file import SCHEMA
 from porter.validation.draft.arguments import Line, lines_of
+from porter.validation.draft.assumed import FUNCTORS, define_types
 from porter.validation.draft.build import Build
 from porter.validation.draft.expression import Unknown, Value
 from porter.validation.draft.kernel import cancels, loop_bounds
@@ -29,6 +30,7 @@ from porter.model import Kernel
 from porter.system.reading import read_regular
 
 _COOPERATIVE = "LaunchCooperativeKernel"
+_MOST_NAMES = 6
 _FEW_TERMS = 4
 """Of products that are added up without a loop: they may cancel."""
 _TERMS = 64
@@ -187,7 +189,15 @@ def draft(source: Path, kernels: tuple[str, ...] = (), *, assuming: bool = False
         units, remarks = python_string_units(source)
     else:
         units = (StringUnit(None, read_unit(source), ()), *string_units(source))
-    names = {kernel.name for unit in units for kernel in unit.unit.kernels}
+    kernels_of = {id(unit): tuple(k for k in unit.unit.kernels if unit.unit.defines(k)) for unit in units}
+    names = {kernel.name for found in kernels_of.values() for kernel in found}
+    declared = {kernel.name for unit in units for kernel in unit.unit.kernels} - names
+    if declared:
+        shown = ", ".join(sorted(declared)[:_MOST_NAMES])
+        remarks = (
+            *remarks,
+            f"declared here, and defined in another file: {shown}{', ...' * (len(declared) > _MOST_NAMES)}",
+        )
     unknown = [name for name in kernels if name not in names]
     if unknown or not names:
         there = ", ".join(sorted(names)) or "none"
@@ -195,13 +205,21 @@ def draft(source: Path, kernels: tuple[str, ...] = (), *, assuming: bool = False
         raise Unusable("; ".join([said, *remarks]))
     taken: dict[str, int] = {}
     parts = [
-        _Case(unit.unit, one, _of_string(unit), [*unit.notes]).made(taken)
+        _case(unit, one, assuming=assuming).made(taken)
         for unit in units
-        for kernel in unit.unit.kernels
+        for kernel in kernels_of[id(unit)]
         if not kernels or kernel.name in kernels
         for one in instances(unit.unit, kernel, assuming=assuming)
     ]
     return Draft(source, tuple(parts), units[0].unit.build, remarks)
+
+
+def _case(unit: StringUnit, instance: Instance, *, assuming: bool) -> _Case:
+    """A case in the making; types that nothing defines are assumed, where that is wanted."""
+    defines = define_types(unit.unit.host, instance.kernel) if assuming and unit.name is None else ()
+    lines = (f"defines = [{', '.join(map(_text, defines))}]",) if defines else ()
+    notes = [f"nothing defines this: {define}" for define in defines]
+    return _Case(unit.unit, instance, (*_of_string(unit), *lines), [*unit.notes, *notes])
 
 
 def _of_string(unit: StringUnit) -> tuple[str, ...]:
@@ -260,6 +278,8 @@ class _Case:
         lines += ["arguments = [", *listed, "]", *self._constants(body)]
         if arguments and all(argument.kind in ("in", "scalar", "struct", "null") for argument in arguments):
             lines.append('not_run = "it writes to no argument: there is nothing to compare"')
+        if any(functor in self.instance.name for functor in FUNCTORS.values()):
+            lines += [f'{side}_options = ["-include", "thrust/functional.h"]' for side in ("cuda", "hip")]
         if any(argument.adds for argument in arguments):
             lines.append("deterministic = false")
         lines += _tolerance(arguments, self.unit.reached(kernel), renamed)
@@ -385,7 +405,8 @@ def _tolerance(arguments: tuple[Line, ...], body: str, renamed: Mapping[str, str
 
 
 def _plain(kernel: str) -> str:
-    return re.sub(r"\W+", "_", kernel.rpartition("::")[2]).strip("_")
+    name, _, arguments = kernel.partition("<")
+    return re.sub(r"\W+", "_", f"{name.rpartition('::')[2]}<{arguments}").strip("_")
 
 
 def _marked(written: str) -> str:

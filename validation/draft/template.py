@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from porter.validation.cases.argument_rows import TODO
+from porter.validation.draft.assumed import assumed, last_word
 from porter.validation.draft.declarations import Function, matching
 from porter.validation.draft.expression import Unknown, split_arguments
 from porter.validation.draft.host import Host
@@ -17,8 +18,6 @@ from porter.validation.draft.unit import SourceText
 from porter.model import Kernel, Launch
 
 _DEEPEST = 6
-ASSUMED_BLOCK = 128
-"""Threads of a block that nothing tells of."""
 
 
 @dataclass(frozen=True)
@@ -49,12 +48,6 @@ class Instance:
         return self.template.get(words, words)
 
 
-def last_word(text: str) -> str:
-    """`int N = 4` is about `N`."""
-    words = re.findall(r"\w+", text.partition("=")[0])
-    return words[-1] if words else text
-
-
 def _has_default(text: str) -> bool:
     return "=" in text
 
@@ -76,37 +69,17 @@ def instances(unit: SourceText, kernel: Kernel, *, assuming: bool = False) -> It
             if name not in known and (told := _deduced(unit.host, kernel, name, given, position)) is not None:
                 known[name] = told
         open_ = [p for p in kernel.template_parameters if last_word(p) not in known and not _has_default(p)]
-        assumed = {last_word(p): value for p in open_ if (value := _assumed(p, kernel)) is not None} if assuming else {}
+        guessed = _assumed(unit, kernel, open_, position) if assuming and open_ else {}
         key = tuple(known.get(name, "") for name in names)
         if key not in seen:
             seen.add(key)
-            yield Instance(kernel, launch, known | assumed, given, tuple(assumed))
+            yield Instance(kernel, launch, known | guessed, given, tuple(guessed))
 
 
-_BLOCK_SIZE = re.compile(r"block|thread|tpb|bdim|cta", re.IGNORECASE)
-_WARP_SIZE = re.compile(r"warp", re.IGNORECASE)
-
-
-def _assumed(parameter: str, kernel: Kernel) -> str | None:
-    """A type or a number that many kernels take; nothing for packs, templates and functors."""
-    name = last_word(parameter)
-    kind = " ".join(re.findall(r"\w+", parameter.partition("=")[0])[:-1])
-    if "..." in parameter or "<" in parameter:
-        return None
-    if kind in ("typename", "class"):
-        if re.search(r"index|idx|int|offset|size|key|count", name, re.IGNORECASE):
-            return "int"
-        if any(bare(one.type) == name and "*" in one.type for one in kernel.parameters):
-            return "float"
-        is_type = re.fullmatch(
-            r"T\d?|[A-Z]|\w*(?:scalar|real|float|data|value|elem|type|_t)\w*|T[A-Z]\w*", name, re.IGNORECASE
-        )
-        return "float" if is_type and not re.search(r"op|func|func?tor|pred", name, re.IGNORECASE) else None
-    if kind == "bool":
-        return "true"
-    if re.fullmatch(r"(?:(?:const|unsigned|signed|long|int|short|size_t|std|u?int\d+_t|uint)\s?)+", kind):
-        return str(ASSUMED_BLOCK) if _BLOCK_SIZE.search(name) else "32" if _WARP_SIZE.search(name) else "4"
-    return None
+def _assumed(unit: SourceText, kernel: Kernel, parameters: Sequence[str], position: int) -> dict[str, str]:
+    text = unit.reached(kernel)
+    found = {p: assumed(p, kernel, unit.host, text, lambda word: _value(unit.host, word, position)) for p in parameters}
+    return {last_word(parameter): value for parameter, value in found.items() if value is not None}
 
 
 def _template_arguments(launch: Launch | None) -> tuple[str, ...]:

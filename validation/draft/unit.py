@@ -42,6 +42,11 @@ class SourceText:
         """The text of a kernel."""
         return self.host.text[kernel.span.start : kernel.span.end]
 
+    def defines(self, kernel: Kernel) -> bool:
+        """Whether its body is here: macros that make kernels count."""
+        body = self.body(kernel)
+        return "{" in body or not body.rstrip().endswith((")", ";"))
+
     @cached_property
     def arrays(self) -> Arrays:
         """What the host allocates."""

@@ -17,6 +17,8 @@ _LAUNCHERS = {"mpirun", "mpiexec", "srun", "time", "env", "nice", "taskset", "nu
 _TARGETS = ("run", "test", "check")
 _ADD_TEST = re.compile(r"add_test\s*\(\s*NAME\s+(\S+)\s+COMMAND\s+([^)]*)\)", re.IGNORECASE)
 _MOVED = re.compile(r"make\[\d+\]: (Entering|Leaving) directory ['`](.*)'")
+_ELSEWHERE = ("|", ">", ">>", "<")
+"""Commands with these read or write more than the program does."""
 _SECONDS = 20.0
 
 
@@ -84,14 +86,33 @@ def _started(output: str, folder: Path) -> Iterator[tuple[Path, tuple[str, ...]]
             within = [*within, Path(moved[2])] if moved[1] == "Entering" else within[:-1] or [folder]
             continue
         where = within[-1]
-        for part in re.split(r"&&|;", line):
-            words = _split(part.strip().strip("()"))
+        for words in _commands(line):
             while words and (words[0].rpartition("/")[2] in _LAUNCHERS or "=" in words[0]):
                 words = words[1:]
             if words[:1] == ["cd"] and len(words) == 2:
                 where = Path(os.path.normpath(where / words[1]))
-            elif words and words[0].startswith("./") and not any(word in ("|", ">", "<") for word in words):
+            elif words and words[0].startswith("./") and not any(word in _ELSEWHERE for word in words):
                 yield where, tuple(words)
+
+
+def _commands(line: str) -> Iterator[list[str]]:
+    """The words of each command of a line; what is quoted parts none."""
+    lexer = shlex.shlex(line, posix=True, punctuation_chars=";&|<>()")
+    lexer.whitespace_split, lexer.commenters = True, ""
+    words: list[str] = []
+    try:
+        for word in lexer:
+            if word == ">&":  # of one stream to another: `2>&1`
+                words = words[: -1 if words[-1:] and words[-1].isdigit() else None]
+                next(lexer, None)
+            elif set(word) <= set(";&()"):
+                yield words
+                words = []
+            else:
+                words.append(word)
+    except ValueError:
+        return
+    yield words
 
 
 def _split(command: str) -> list[str]:

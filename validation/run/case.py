@@ -17,12 +17,13 @@ from porter.validation.cases.dtypes import Array
 from porter.validation.cases.hooks import HookFailed
 from porter.validation.cases.inputs import Filled, Trial, fill
 from porter.validation.devices.core.result import NotRun, Place
-from porter.validation.devices.device import BuildFailed, Device, Launch, Loaded, Program
+from porter.validation.devices.device import CUT_OUT, BuildFailed, Device, Launch, Loaded, Program
 from porter.validation.devices.scopes import narrower
 from porter.validation.run.blame import compiler_verdict
 from porter.validation.run.trial import Done, Schedule, launch_all, schedules
 from porter.validation.toolchain.elsewhere import Elsewhere
 from porter.validation.toolchain.entry import demangle, signature_name
+from porter.validation.toolchain.headers import used_by
 from porter.validation.toolchain.store import NO_ROOM
 from porter.validation.verdict import compare
 from porter.validation.verdict.beyond import beyond_values
@@ -202,6 +203,7 @@ def _refused(plan: SidePlan, failed: BuildFailed, device: Device, seconds: float
     """A compiler's no: not the port's fault where porter itself said that work is left, or a header is not here."""
     said = failed.output.strip()
     first = next((line for line in said.splitlines() if "error" in line), said.splitlines()[0] if said else "no output")
+    cut = next((line for line in said.partition(CUT_OUT)[2].splitlines() if "error" in line), "")
     status, reason = Status.BUILD_FAILED, first.strip()
     left = [sentence for path, sentence in plan.left if first.startswith(path)]
     missing = _missing_header(first)
@@ -212,6 +214,7 @@ def _refused(plan: SidePlan, failed: BuildFailed, device: Device, seconds: float
         status, reason = Status.NOT_RUN, f"the compiler had no room to work: {first.strip()}"
     elif missing is not None:
         status, reason = Status.NOT_RUN, f"header {missing} is not installed here: {first.strip()}"
+    reason = f"{reason}; cut out of it: {cut.strip()}" if cut else reason
     result = _stopped(plan, status, reason, device, seconds, failed.command)
     return replace(result, notes=(_shortened(said),)) if said else result
 
@@ -257,6 +260,7 @@ def _stopped(
         reason,
         source=str(plan.program.source) if plan.program else "",
         command=command,
+        headers=(used_by(command) or "") if plan.program and plan.program.language == "hip" else "",
         does_not_show=device.does_not_show if device is not None else (),
         seconds=seconds,
     )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from porter.validation.toolchain.debian_headers import newest
@@ -56,6 +58,16 @@ def version_of(headers: Path) -> str | None:
         return None
     found = dict(re.findall(r"^#define HIP_VERSION_(MAJOR|MINOR) (\d+)", text, re.MULTILINE))
     return f"{found['MAJOR']}.{found['MINOR']}" if len(found) == 2 else None
+
+
+def used_by(command: Sequence[str]) -> str | None:
+    """HIP's headers that a compiler was given, or has of its own: version and folder; None where they are not here."""
+    given = (Path(after) for word, after in itertools.pairwise(command) if word == "-isystem")
+    for folder in (*given, *(root / "include" for root in rocm_roots())) if command else ():
+        version = version_of(folder)
+        if version is not None:
+            return f"HIP {version} in {folder}"
+    return None
 
 
 def include_options(headers: Path) -> tuple[str, ...]:

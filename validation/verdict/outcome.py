@@ -97,7 +97,8 @@ class SideResult:
     launches: int = 0
     source: str = ""
     command: tuple[str, ...] = ()
-    versions: tuple[str, ...] = ()
+    headers: str = ""
+    """HIP's, of a port: their version and where they are."""
     does_not_show: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     counters: dict[str, float] = field(default_factory=dict)

@@ -112,6 +112,7 @@ def _side(side: SideResult) -> dict[str, Any]:
         "launches": side.launches,
         "source": side.source,
         "command": shlex.join(side.command),
+        "headers": side.headers or None,
         "does_not_show": list(side.does_not_show),
         "notes": list(side.notes),
         "counters": {name: round(count, 4) for name, count in side.counters.items()},
@@ -216,6 +217,11 @@ def _left_open(report: ValidateReport) -> dict[str, tuple[str, ...]]:
     return {side.device: side.does_not_show for case in report.cases for side in case.sides if side.does_not_show}
 
 
+def _headers(report: ValidateReport) -> dict[str, str]:
+    """The devices that ports were compiled for, and HIP's headers that they were compiled with."""
+    return {side.device: side.headers for case in report.cases for side in case.sides if side.headers}
+
+
 def report_text(report: ValidateReport, *, verbose: bool = False) -> str:
     """A table, what went wrong in full, and what the devices do not show."""
     rows = tuple(_rows(report))
@@ -225,6 +231,7 @@ def report_text(report: ValidateReport, *, verbose: bool = False) -> str:
     lines += [f"{error.path}:{error.line}: {error.message}" for error in report.errors]
     for device, open_points in _left_open(report).items():
         lines.append(f"{device} does not show: {', '.join(open_points)}")
+    lines += [f"{device}: compiled with the headers of {headers}" for device, headers in _headers(report).items()]
     asked = report.settings.get("devices", [])
     lines += [f"{name} was not used: {reason}" for name, reason in report.devices if reason and name not in asked]
     return "\n".join([*lines, _summary(report)]) + "\n"
@@ -280,6 +287,7 @@ def report_markdown(report: ValidateReport) -> str:
     lines += [f"- {_cell(f'{error.path}:{error.line}: {error.message}')}" for error in report.errors]
     for device, open_points in _left_open(report).items():
         lines.append(f"- `{device}` does not show: {', '.join(open_points)}")
+    lines += [f"- `{device}`: compiled with the headers of {_cell(used)}" for device, used in _headers(report).items()]
     return "\n".join([*lines, "", _summary(report)]) + "\n"
 
 

@@ -131,3 +131,13 @@ __global__ void one_step_short(const float* a, float* out) {
 __global__ void adds_to_what_is_there(const float* a, float* out, int n) {
   if (threadIdx.x < n) out[threadIdx.x] += a[threadIdx.x];
 }
+
+// The sum has a double's place and a float's digits; the scaled values beside it are right.
+__global__ void double_sum_in_float(const float* a, float* scaled, double* total, int n) {
+  float sum = 0;
+  for (int i = 0; i < n; i++) {
+    sum += a[i] * a[i];
+    scaled[i] = a[i] * 2;
+  }
+  *total = sum;
+}

@@ -65,3 +65,8 @@ def variances(a: Array) -> Array:
 
 def packed(a: Array) -> Array:
     return ((a.reshape(-1, 32) > 0).astype(np.int64) << np.arange(32)).sum(1)
+
+
+def scaled_and_total(a: Array, n: int) -> tuple[Array, Array]:
+    values = a.astype(np.float64)
+    return values * 2, np.array([(values * values).sum()])

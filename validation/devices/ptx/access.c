@@ -73,12 +73,18 @@ static int contiguous(const uint64_t *address, uint32_t bytes) {
     return off == 0;
 }
 
+/* A row of consecutive elements: of a known length, so that no function is called. */
+static void copy_row(void *to, const void *from, int wide) {
+    if (wide) memcpy(to, from, 8 * LANES);
+    else memcpy(to, from, 4 * LANES);
+}
+
 /* Every address is safe to read. */
 static void read_rows(Warp *w, uint32_t active, const uint64_t *address, uint32_t bytes, int is_signed, uint32_t count,
                       void *const *into, int wide) {
     uint32_t mask[LANES] ALIGNED;
     if (active == UINT32_MAX && count == 1 && bytes == (wide ? 8 : 4) && contiguous(address, bytes)) {
-        memcpy(into[0], (const void *)address[0], (size_t)bytes * LANES);
+        copy_row(into[0], (const void *)address[0], wide);
         return;
     }
     mask_row(w, active, mask);
@@ -113,7 +119,7 @@ static void read_rows(Warp *w, uint32_t active, const uint64_t *address, uint32_
 static void write_rows(uint32_t active, const uint64_t *address, uint32_t bytes, uint32_t count, void *const *from,
                        int wide) {
     if (active == UINT32_MAX && count == 1 && bytes == (wide ? 8 : 4) && contiguous(address, bytes)) {
-        memcpy((void *)address[0], from[0], (size_t)bytes * LANES);
+        copy_row((void *)address[0], from[0], wide);
         return;
     }
     for (uint32_t k = 0; k < count; k++) {
@@ -167,7 +173,7 @@ int ptx_load(Warp *w, uint32_t site, uint32_t active, int space, uint64_t *addre
              uint32_t count, void *const *into, int wide, uint32_t *bad) {
     uint32_t total = bytes * count;
     if (count == 1 && into[0] && bytes == (wide ? 8 : 4) && is_stream(w, site, active, space, address, bytes, 0)) {
-        memcpy(into[0], (const void *)address[0], (size_t)bytes * LANES);
+        copy_row(into[0], (const void *)address[0], wide);
         if (bad) *bad = 0;
         return 0;
     }
@@ -209,7 +215,7 @@ int ptx_store(Warp *w, uint32_t site, uint32_t active, int space, uint64_t *addr
     uint32_t total = bytes * count;
     uint64_t copy[LANES] ALIGNED;
     if (!bad && count == 1 && bytes == (wide ? 8 : 4) && is_stream(w, site, active, space, address, bytes, 1)) {
-        memcpy((void *)address[0], from[0], (size_t)bytes * LANES);
+        copy_row((void *)address[0], from[0], wide);
         return 0;
     }
     Split s = split(active, space, address);
