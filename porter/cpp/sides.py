@@ -17,6 +17,8 @@ _PLAIN = frozenset({*SIDES, "inline", "__inline__", "__inline", "__forceinline__
 _CLASSES = ("class", "struct", "union")
 _DEEPEST_MACRO = 4
 _LONGEST_BODY = 12
+_AFTER_PARAMETERS = frozenset({"const", "noexcept", "override", "final", "&", "&&"})
+_NOT_DECLARED = frozenset({"::", ".", "->", "(", ",", "=", "return", ";", "{", "}", "new", "!"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +57,18 @@ class Sides:
         return " ".join(side for side in SIDES if side in sides)
 
     def members(self, owner: str, name: str) -> tuple[Declared, ...]:
-        """The declarations of a member function in the classes of a name."""
+        """The declarations of a member function without a body in the classes of a name."""
         key = (owner, name)
         if key not in self._members:
             found = (one for source in self.sources if owner in source.text for one in _members(source, owner, name))
+            self._members[key] = tuple(found)
+        return self._members[key]
+
+    def prototypes(self, name: str) -> tuple[Declared, ...]:
+        """The declarations of a function of that name outside of classes."""
+        key = ("", name)
+        if key not in self._members:
+            found = (one for source in self.sources if name in source.text for one in _prototypes(source, name))
             self._members[key] = tuple(found)
         return self._members[key]
 
@@ -119,10 +129,42 @@ def _declared_in(tokens: Tokens, opening: int, name: str) -> Iterator[Declared]:
     place = opening + 1
     while place < end:
         text = tokens.texts[place]
-        if text == name and tokens.texts[place + 1] == "(":
+        if text == name and tokens.texts[place + 1] == "(" and is_prototype(tokens, place + 1):
             yield declared(tokens, place, place + 1)
         inner = tokens.partner.get(place, -1) if text in ("{", "(") else -1
         place = inner + 1 if inner > place else place + 1
+
+
+def _prototypes(source: SourceFile, name: str) -> Iterator[Declared]:
+    tokens = tokens_of(source)
+    for index in tokens.names.get(name, ()):
+        if (
+            tokens.texts[index + 1] != "("
+            or tokens.directive_of(index) is not None
+            or not is_prototype(tokens, index + 1)
+        ):
+            continue
+        if is_outside(tokens, index) and tokens.texts[index - 1] not in _NOT_DECLARED:
+            yield declared(tokens, index, index + 1)
+
+
+def is_prototype(tokens: Tokens, opening: int) -> bool:
+    """Whether no body follows the parameters that a parenthesis opens."""
+    after = tokens.partner.get(opening, len(tokens)) + 1
+    while after < len(tokens) and tokens.texts[after] in _AFTER_PARAMETERS:
+        after += 1
+    return after < len(tokens) and tokens.texts[after] in (";", "=")
+
+
+def is_outside(tokens: Tokens, index: int) -> bool:
+    """Whether only namespaces are around a token."""
+    return all(
+        tokens.texts[brace - 1] == "namespace"
+        or tokens.texts[brace - 2] == "namespace"
+        or tokens.texts[brace - 2] == "extern"
+        or tokens.texts[brace - 2] == "::"
+        for brace in tokens.braces_around(index)
+    )
 
 
 def declared(tokens: Tokens, name: int, opening: int) -> Declared:

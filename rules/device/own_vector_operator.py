@@ -7,9 +7,16 @@ from collections.abc import Iterator
 
 from porter.cpp.operators import Operator, find_operators
 from porter.cpp.syntax import Groups, find_groups, group_at, knows_hip
-from porter.engine.rule import Edit, Effort, Finding, Rule, Span, Unit, clean, fixes, reports
+from porter.engine.rule import Edit, Effort, Example, Finding, Rule, Settings, Span, Unit, clean, fixes, reports
+from porter.names.table import version_key
 
 _VECTOR = re.compile(r"(?:u?(?:char|short|int|long|longlong)|float|double)([1234])")
+_COMPLEX = frozenset({"cuComplex", "cuFloatComplex", "cuDoubleComplex"})
+_COMPLEX_SYMBOLS = frozenset({"+", "-", "*", "/", "==", "!=", "+=", "-=", "*=", "/="})
+_COMPLEX_CALLS = {"+": ("cuCadd", "cuCaddf"), "-": ("cuCsub", "cuCsubf")}
+_OLD = Settings(rocm="6.0")
+_WITHOUT_COMPLEX = "6.4"
+"""HIP's complex numbers are its vectors since, and have the operators of these."""
 _MEMBERS = "xyzw"
 _ARITHMETIC = frozenset("*/")
 _COMPOUND = frozenset({"+=", "-=", "*=", "/="})
@@ -24,11 +31,12 @@ class OwnVectorOperator(Rule):
     types have operators that work component by component. `a *= b` and `a / b` of two vectors are then ambiguous where
     the own operator is `__host__ __device__`. One that does the same as HIP's is kept for CUDA behind a guard; one that
     does something else (a dot product, a sum with a carry, a division by zero check) has to become a named function.
-    `a += b` written as `a = a + b` means what the project's own `+` means.
+    `a += b` written as `a = a + b` means what the project's own `+` means. The same goes for `cuDoubleComplex` and its
+    like, before ROCm 6.4, which takes no second `operator==(const cuDoubleComplex &, const cuDoubleComplex &)`.
     """
 
     code = "D002"
-    text = _VECTOR.pattern
+    text = rf"{_VECTOR.pattern}|\bcu(?:Float|Double)?Complex\b"
     triggers = frozenset({"operator"})
     hazards = ("vector-operators-ambiguous",)
     examples = (
@@ -116,6 +124,40 @@ class OwnVectorOperator(Rule):
             """,
             path="a.h",
         ),
+        Example(
+            "inline cuComplex operator+(const cuComplex& a, const cuComplex& b)\n"
+            "{ return make_cuComplex(a.x + b.x, a.y + b.y); }",
+            "#ifndef __HIPCC__  // HIP has this operator\n"
+            "inline cuComplex operator+(const cuComplex& a, const cuComplex& b)\n"
+            "{ return make_cuComplex(a.x + b.x, a.y + b.y); }\n#endif",
+            Effort.NONE,
+            "a.h",
+            _OLD,
+        ),
+        Example(
+            "__device__ cuComplex operator-(const cuComplex &a, const cuComplex &b)\n{ return cuCsubf(a, b); }",
+            f"{_GUARD}\n__device__ cuComplex operator-(const cuComplex &a, const cuComplex &b)\n"
+            "{ return cuCsubf(a, b); }\n#endif",
+            Effort.NONE,
+            "a.h",
+            _OLD,
+        ),
+        *(
+            Example(text, text, Effort.MANUAL, "a.h", _OLD)
+            for text in (
+                "inline bool operator==(const cuDoubleComplex &a, const cuDoubleComplex &b) { return near(a, b); }",
+                "__host__ __device__ cuComplex operator*(cuComplex a, cuComplex b) { return cuCmulf(a, b); }",
+            )
+        ),
+        clean("inline bool operator==(const cuDoubleComplex &a, const cuDoubleComplex &b) { return near(a, b); }"),
+        *(
+            Example(text, None, None, "a.h", _OLD)
+            for text in (
+                "bool operator==(cuDoubleComplex a, cuDoubleComplex b) { return a.x == b.x; }",
+                "__device__ cuDoubleComplex operator*(cuDoubleComplex a, cuDoubleComplex b) { return a; }",
+                "inline cuComplex operator*(const cuComplex &a, float b) { return a; }",
+            )
+        ),
         clean("struct v { float x; __host__ __device__ v operator*(v b) const { return b; } };", path="a.h"),
         clean("__device__ float2 operator*(float2 a, float2 b) { return a; }", path="a.h"),
         clean("inline __host__ __device__ float2 operator*(float2 a, float s) { return a; }", path="a.h"),
@@ -157,10 +199,25 @@ class OwnVectorOperator(Rule):
 
 def _collides(unit: Unit, operator: Operator) -> bool:
     """Whether HIP declares an operator that is exactly as good a match for host and device callers."""
-    if operator.symbol not in _ARITHMETIC | _COMPOUND or len(operator.parameters) != 2:
+    if len(operator.parameters) != 2:
         return False
     left, right = (type_ for type_, _ in operator.parameters)
+    if left in _COMPLEX:
+        rocm = unit.settings.rocm
+        is_old = rocm is not None and version_key(rocm) < version_key(_WITHOUT_COMPLEX)
+        has_it = is_old and left == right and operator.symbol in _COMPLEX_SYMBOLS
+        return has_it and (_is_host_device(unit, operator) or _takes_references(unit, operator))
+    if operator.symbol not in _ARITHMETIC | _COMPOUND:
+        return False
     return left == right and _VECTOR.fullmatch(left) is not None and _is_host_device(unit, operator)
+
+
+def _takes_references(unit: Unit, operator: Operator) -> bool:
+    """Whether the parameters are those of HIP's operators on complex numbers, which are declared but once."""
+    words = unit.tokens.texts[operator.first : operator.last]
+    words = words[words.index("operator") :]
+    parameters = words[: words.index("{")]
+    return parameters.count("&") == 2 and parameters.count("const") == 2 - (operator.symbol in _COMPOUND)
 
 
 def _is_host_device(unit: Unit, operator: Operator) -> bool:
@@ -206,9 +263,12 @@ def _is_component_wise(operator: Operator) -> bool:
     """Whether the body is `a.x op b.x` for each component and nothing else."""
     (type_, left), (_, right) = operator.parameters
     match = _VECTOR.fullmatch(type_)
-    assert match is not None
-    members = _MEMBERS[: int(match[1])]
+    members = _MEMBERS[: int(match[1])] if match is not None else _MEMBERS[:2]
     body = "".join(f" {text}" for text in operator.body if text not in "()").strip()
+    if match is None and operator.symbol.rstrip("=") not in _COMPLEX_CALLS:
+        return False
+    if match is None and body in [f"return {name} {left} , {right} ;" for name in _COMPLEX_CALLS[operator.symbol[0]]]:
+        return True
     symbol = operator.symbol.rstrip("=")
     pairs = [f"{left} . {m} {symbol} {right} . {m}" for m in members]
     if operator.symbol in _COMPOUND:

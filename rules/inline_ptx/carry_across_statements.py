@@ -10,6 +10,7 @@ from porter.warp.ptx.template import CARRY
 
 _ADD = 'asm volatile("add.cc.u32 %0, %1, %2;" : "=r"(a) : "r"(b), "r"(c));'
 _ADDC = 'asm volatile("addc.u32 %0, %1, %2;" : "=r"(d) : "r"(e), "r"(f));'
+_ADDC_CC = _ADDC.replace("addc.", "addc.cc.")
 
 
 class CarryAcrossStatements(Rule):
@@ -18,7 +19,8 @@ class CarryAcrossStatements(Rule):
     Arithmetic on long numbers passes the carry of `add.cc` to an `addc` in another statement, mostly by macros, through
     NVIDIA's condition code register. gfx942 has none that outlives a statement. The function gets a variable for it,
     which the translated statements write and read in their order. A carry that comes into a function or leaves it -
-    small functions of one instruction each - has no variable to live in, and is left by hand.
+    small functions of one instruction each - has no variable to live in, and is left by hand. What the last statement
+    gives is nothing where no function in sight takes a carry.
     """
 
     code = "P103"
@@ -33,6 +35,14 @@ class CarryAcrossStatements(Rule):
             "__global__ void k(unsigned *p) { ADD(p[0], p[1], 1u) ADDC(p[2], p[3], 0u) }",
             f"#define ADD(a, b, c) {_ADD}\n#define ADDC(d, e, f) {_ADDC}\n"
             f"__global__ void k(unsigned *p) {{ bool {CARRY} = false; ADD(p[0], p[1], 1u) ADDC(p[2], p[3], 0u) }}",
+        ),
+        fixes(
+            f"__device__ void f(unsigned &a, unsigned &d) {{ {_ADD} {_ADDC_CC} }}",
+            f"__device__ void f(unsigned &a, unsigned &d) {{ bool {CARRY} = false; {_ADD} {_ADDC_CC} }}",
+        ),
+        reports(
+            f"__device__ void f(unsigned &a, unsigned &d) {{ {_ADD} {_ADDC_CC} }}\n"
+            f"__device__ unsigned addc(unsigned e, unsigned f) {{ unsigned d; {_ADDC} return d; }}"
         ),
         reports(f"__device__ unsigned add(unsigned b, unsigned c) {{ unsigned a; {_ADD} return a; }}"),
         reports(f"__device__ unsigned addc(unsigned e, unsigned f) {{ unsigned d; {_ADDC} return d; }}"),

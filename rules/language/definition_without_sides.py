@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from porter.cpp.sides import Declared, Sides, declared
+from porter.cpp.sides import Declared, Sides, declared, is_outside
 from porter.cpp.syntax import Tokens, template_end, template_start
 from porter.cpp.templates import beginning
 from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes
@@ -23,11 +23,12 @@ class DefinitionWithoutSides(Rule):
 
     A member that its class declares `__host__ __device__` and that is defined outside of it without these words is for
     both sides to nvcc, as is `template <> void f(int)` of a template that says `__device__`. Clang takes the definition
-    for another function, of the host: it refuses it, or finds no template. It gets the declaration's words.
+    for another function, of the host: it refuses it, or finds no template. So it does with a function outside of
+    classes that is declared `__device__` and defined without the word: the device's link would miss it. The definition
+    gets the declaration's words.
     """
 
     code = "L018"
-    text = rf"(?s:{_PLACE.pattern})"
     examples = (
         fixes(
             "struct alignas(16) A { __host__ __device__ int f(int x) const; };\nint A::f(int x) const { return x; }",
@@ -56,6 +57,25 @@ class DefinitionWithoutSides(Rule):
             "struct A { __device__ A(int); __device__ void f(int); void f(float); int i; };\n"
             "__device__ A::A(int n) : i(n) {}\n__device__ void A::f(int) {}\nvoid A::f(float) {}",
         ),
+        fixes(
+            "#define BOTH __host__ __device__\nnamespace n { BOTH int h(int x, unsigned); __device__ void g(); }\n"
+            "namespace n {\nint h(int x, unsigned y) { return x; }\nint h(float x) { return x; }\nvoid g(void) {}\n}",
+            "#define BOTH __host__ __device__\nnamespace n { BOTH int h(int x, unsigned); __device__ void g(); }\n"
+            "namespace n {\nBOTH int h(int x, unsigned y) { return x; }\nint h(float x) { return x; }\n"
+            "__device__ void g(void) {}\n}",
+        ),
+        fixes(
+            "#if FULL\nstruct A { __device__ int f() const; };\n#else\nstruct A { int f() const {} };\n#endif\n"
+            "#if FULL\nint A::f() const { return 1; }\n#endif",
+            "#if FULL\nstruct A { __device__ int f() const; };\n#else\nstruct A { int f() const {} };\n#endif\n"
+            "#if FULL\n__device__ int A::f() const { return 1; }\n#endif",
+        ),
+        clean("__device__ int h(int);\nint h(int);\nint h(int x) { return x; }"),
+        clean(
+            "__device__ int h(int);\n__device__ int h(int x) { return x; }\nstruct A { int h(int x) { return x; } };"
+        ),
+        clean("__device__ int h(int);\nvoid g(int h(int)) { if (h(2)) { g(h); } }\nstatic int k() { return 2; }"),
+        clean("__device__ int h(int);\ntemplate <class T> int h(T x) { return x; }\n__global__ void k() {}"),
         clean("struct A { __device__ int f(); };\n__device__ int A::f() { return 1; }"),
         clean("struct A { int f(); __device__ int g(); };\nint A::f() { return 1; }"),
         clean("#define D __device__\nstruct A { D int f(); };\nD int A::f() { return 1; }"),
@@ -86,12 +106,54 @@ class DefinitionWithoutSides(Rule):
             words = _declaration(tokens, sides, name, opening)
             if words is not None:
                 yield self._found(unit, sides, name, first, words)
+        yield from self._functions(unit, sides)
+
+    def _functions(self, unit: Unit, sides: Sides) -> Iterator[Finding]:
+        """Those outside of classes."""
+        tokens = unit.tokens
+        for name, opening in _definitions(tokens):
+            first = _first(tokens, name)
+            if first is None or tokens.texts[beginning(tokens, name)] == "template":
+                continue
+            if sides.of(tokens.texts[first:name]) or "__global__" in tokens.texts[first:name]:
+                continue
+            here = declared(tokens, name, opening)
+            heads = [one.words for one in sides.prototypes(tokens.texts[name]) if _is_declared_so(one, here)]
+            found = {sides.of(words) for words in heads}
+            if len(found) == 1 and "__device__" in next(iter(found)):
+                yield self._found(unit, sides, name, first, heads[0])
 
     def _found(self, unit: Unit, sides: Sides, name: int, first: int, words: tuple[str, ...]) -> Finding:
         written = sides.written(words)
         place = unit.tokens.starts[first]
         message = f"{unit.tokens.texts[name]} is declared {written}: clang wants it where it is defined, too"
         return self.finding(unit, unit.span(name), message, Effort.NONE, (Edit(place, place, f"{written} "),))
+
+
+def _definitions(tokens: Tokens) -> Iterator[tuple[int, int]]:
+    """Name and `(` of each function that is defined outside of classes, without a class before its name."""
+    place = 0
+    while place < len(tokens):
+        if tokens.texts[place] == "{" and place in tokens.partner:
+            opening = tokens.partner.get(place - 1, -1) if tokens.texts[place - 1] == ")" else -1
+            if opening > 1 and tokens.kinds[opening - 1] == "i" and tokens.texts[opening - 2] != "::":
+                yield opening - 1, opening
+            if not is_outside(tokens, place + 1):
+                place = tokens.partner[place]
+        place += 1
+
+
+def _is_declared_so(one: Declared, here: Declared) -> bool:
+    """Whether the parameters have the same types, whatever their names."""
+    return one.count == here.count and all(
+        _types(a) & _types(b) for a, b in zip(one.parameters, here.parameters, strict=True)
+    )
+
+
+def _types(parameter: str) -> frozenset[str]:
+    """The text of a parameter, and without what may be its name."""
+    head, _, last = parameter.rpartition(" ")
+    return frozenset({parameter, head} if head and last.isidentifier() else {parameter})
 
 
 def _specialised(tokens: Tokens, index: int) -> int | None:

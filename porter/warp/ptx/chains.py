@@ -34,7 +34,7 @@ class Chain:
 
     head: Head
     closed: bool
-    """Whether no carry comes into it or leaves it."""
+    """Whether no carry comes into it or leaves it; what a chain gives last is nothing where no function takes one."""
     declared: bool
 
 
@@ -84,13 +84,36 @@ def _chains(unit: Unit) -> Iterator[Chain]:
     own = {one.place: use for one in statements(unit) if (use := _use(one)) is not None}
     macros = _macros(sources)
     tokens = unit.tokens
+    found = list(_functions(tokens, own, macros))
+    is_taken = any(not _is_provided(uses) for _, uses in found) or any(
+        not _is_provided(uses)
+        for source in sources[1:]
+        for _, uses in _functions(tokens_of(source), _uses_of(source), macros)
+    )
+    for head, uses in found:
+        is_chain = any(takes for takes, _ in uses) and not is_taken
+        is_closed = _is_provided(uses) and (is_chain or not _is_waiting(uses))
+        yield Chain(head, is_closed, CARRY in tokens.texts[head.body or 0 : (head.body or 0) + 4])
+
+
+def _functions(
+    tokens: Tokens, own: Mapping[int, Use], macros: Mapping[str, list[list[Use | str]]]
+) -> Iterator[tuple[Head, list[Use]]]:
+    """The functions of a file whose statements have to do with carries."""
     for marker in ("__device__", "__global__"):
         for head in find_heads(tokens, marker):
             if head.body is None or head.directive is not None:
                 continue
             uses = list(_uses(tokens, head.body, head.end, own, macros))
             if uses:
-                yield Chain(head, _is_closed(uses), CARRY in tokens.texts[head.body : head.body + 4])
+                yield head, uses
+
+
+@functools.lru_cache(maxsize=64)
+def _uses_of(source: SourceFile) -> Mapping[int, Use]:
+    """What the statements of a header do with carries."""
+    given = assemblies(tokens_of(source), string_macros(source.text))
+    return {one.place: use for one in given if (use := _use(one)) is not None}
 
 
 @functools.lru_cache(maxsize=512)
@@ -117,8 +140,7 @@ def _macros(sources: list[SourceFile]) -> Mapping[str, list[list[Use | str]]]:
 def _macros_of(source: SourceFile) -> Mapping[str, list[list[Use | str]]]:
     found: dict[str, list[list[Use | str]]] = {}
     tokens = tokens_of(source)
-    given = assemblies(tokens, string_macros(source.text))
-    places = {one.place: use for one in given if (use := _use(one)) is not None}
+    places = _uses_of(source)
     for directive in tokens.directives:
         if directive.name != "define" or directive.last - directive.first < 2:
             continue
@@ -151,14 +173,22 @@ def _expanded(name: str, macros: Mapping[str, list[list[Use | str]]], depth: int
             yield one
 
 
-def _is_closed(uses: list[Use]) -> bool:
-    given = waiting = False
+def _is_provided(uses: list[Use]) -> bool:
+    """Whether a statement gives each carry before another takes it."""
+    given = False
     for takes, gives in uses:
         if takes and not given:
             return False
-        waiting = gives or (waiting and not takes)
         given = given or gives
-    return not waiting
+    return True
+
+
+def _is_waiting(uses: list[Use]) -> bool:
+    """Whether the last carry that is given is taken by no statement: by another function, or by nobody."""
+    waiting = False
+    for takes, gives in uses:
+        waiting = gives or (waiting and not takes)
+    return waiting
 
 
 def _spans(tokens: Tokens, head: Head, offset: int) -> bool:
