@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from porter.validation.toolchain.clang import find_compiler
+from porter.validation.toolchain.precompiled import precompiled
 from porter.validation.toolchain.result import Missing
 from porter.validation.toolchain.rocm_headers import fetched
 
@@ -120,16 +121,37 @@ def compiled(
     flags: tuple[str, ...] = (),
 ) -> subprocess.CompletedProcess[str]:
     """Compiles a snippet to assembly (device) or checks it (host) with every warning an error."""
-    tree = tree or require_tree()
+    tree, program = tree or require_tree(), compiler or require_clang()
     path = folder / "snippet.hip"
     path.write_text(source, "utf-8")
-    one_pass = ("--cuda-host-only", "-fsyntax-only") if host else ("--cuda-device-only", "-S", "-O3")
-    command = [
-        *(compiler or require_clang(), "-x", "hip", f"--offload-arch={target}", "-D__HIP_PLATFORM_AMD__", "-std=c++17"),
-        *("-nogpulib", "-mcode-object-version=5", "-Wall", "-Wextra", "-Werror", "-I", str(HEADERS)),
-        *(*tree.flags, *one_pass, *flags, str(path), "-o", str(folder / "snippet.s")),
-    ]
+    start = (
+        *(program, "-x", "hip", f"--offload-arch={target}", "-D__HIP_PLATFORM_AMD__", "-std=c++17", "-O3", "-nogpulib"),
+        *("-mcode-object-version=5", "-Wall", "-Wextra", "-Werror", "-I", str(HEADERS), *tree.flags),
+        "--cuda-host-only" if host else "--cuda-device-only",
+    )
+    product = "-fsyntax-only" if host else "-S"
+    command = [*start, *_runtime(source, start, flags), *flags, product, str(path), "-o", str(folder / "snippet.s")]
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+
+
+_BEGINS_WITH_RUNTIME = re.compile(r"(?:\s|//[^\n]*\n|#define FEW_KERNELS\n)*#include <hip/hip_runtime\.h>")
+
+
+def _runtime(source: str, start: tuple[str, ...], flags: tuple[str, ...]) -> tuple[str, ...]:
+    """Options that read back the runtime's header, where a snippet begins with it."""
+    if _BEGINS_WITH_RUNTIME.match(source) is None:
+        return ()
+
+    def command(header: Path, options: tuple[str, ...]) -> tuple[str, ...]:
+        return (*start, *options, str(header))
+
+    found = precompiled(_said(start[0]), "hip/hip_runtime.h", command, flags)
+    return found.options if found is not None else ()
+
+
+@functools.cache
+def _said(program: str) -> str:
+    return subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout
 
 
 def check_everywhere(source: str, folder: Path, needs: str = "hip/hip_runtime.h") -> None:

@@ -10,9 +10,10 @@ from pathlib import Path
 
 from porter.validation.toolchain.headers import find_headers, include_options, rocm_roots
 from porter.validation.toolchain.invoke import invoke
+from porter.validation.toolchain.precompiled import precompiled
 from porter.validation.toolchain.programs import Program, find
 from porter.validation.toolchain.result import Assembled, CompileFailed, Missing
-from porter.validation.toolchain.store import DEPFILE, Recipe, identity, make, probing, roots
+from porter.validation.toolchain.store import DEPFILE, Recipe, Shorter, identity, make, probing, roots
 
 from porter.system.cache import kept_text
 from porter.system.folders import is_whole, whole
@@ -29,6 +30,7 @@ __all__ = [
 ]
 
 _SECONDS = 20
+RUNTIME = "hip/hip_runtime.h"
 BITCODE = ("amdgcn/bitcode", "lib/x86_64-linux-gnu/amdgcn/bitcode", "lib/amdgcn/bitcode")
 # Device libraries older than gfx942 serve it under the name of the generation they know.
 STAND_INS = {"942": ("940",), "941": ("940",)}
@@ -156,12 +158,15 @@ def device_command(
     clang: Clang, source: Path, target: Path, architecture: str, options: tuple[str, ...]
 ) -> tuple[str, ...]:
     """The command that writes assembly of the device pass."""
+    runtime = (*prelude(clang), "-include", RUNTIME)
+    return (*_start(clang, architecture, runtime, options), "-S", str(source), "-o", str(target))
+
+
+def _start(clang: Clang, architecture: str, runtime: tuple[str, ...], options: tuple[str, ...]) -> tuple[str, ...]:
     return (
         *(clang.path, "-x", "hip", "-std=c++17", f"--offload-arch={architecture}"),
-        *(f"--rocm-device-lib-path={clang.bitcode}", "--cuda-device-only", "-S", "-mcode-object-version=5"),
-        *("-D__HIP_PLATFORM_AMD__", *include_options(clang.headers), *prelude(clang), "-include", "hip/hip_runtime.h"),
-        *("-O3", "-g", *options),
-        *(str(source), "-o", str(target)),
+        *(f"--rocm-device-lib-path={clang.bitcode}", "--cuda-device-only", "-mcode-object-version=5"),
+        *("-D__HIP_PLATFORM_AMD__", *include_options(clang.headers), *runtime, "-O3", "-g", *options),
     )
 
 
@@ -187,8 +192,11 @@ def assemble(
     def probe(folder: Path) -> tuple[str, ...]:
         return device_command(found, source, folder / "device.s", architecture, (*options, *probing(folder)))
 
+    def shorter(folder: Path) -> Shorter | None:
+        return _by_precompiled(found, source, folder, architecture, options)
+
     tool, inputs = identity(found.path, found.version), (source, *libraries(found))
-    made = make(Recipe(tool, command, inputs, ("device.s",), probe=probe), seconds)
+    made = make(Recipe(tool, command, inputs, ("device.s",), probe=probe, shorter=shorter), seconds)
     done = made.invocation
     if not done.ok:
         return CompileFailed(done.command, done.said)
@@ -196,6 +204,19 @@ def assemble(
         return Assembled((made.folder / "device.s").read_text("utf-8", "replace"), done.command)
     except OSError as error:
         return CompileFailed(done.command, f"device.s: {error.strerror}")
+
+
+def _by_precompiled(
+    clang: Clang, source: Path, folder: Path, architecture: str, options: tuple[str, ...]
+) -> Shorter | None:
+    def reading(header: Path, options: tuple[str, ...]) -> tuple[str, ...]:
+        return (*_start(clang, architecture, prelude(clang), options), str(header))
+
+    header = precompiled(identity(clang.path, clang.version), RUNTIME, reading, options)
+    if header is None:
+        return None
+    writing = ("-MD", "-MF", str(folder / DEPFILE), "-S", str(source), "-o", str(folder / "device.s"))
+    return Shorter((*_start(clang, architecture, header.options, options), *writing), header.inputs)
 
 
 def assemble_text(

@@ -13,7 +13,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,7 +31,7 @@ DAY = 86_400.0
 _IN_USE = 3600.0
 """Seconds for which nothing is removed, as a run may need it still."""
 _ENTRIES = (
-    *("builds/*/*", "host/*", "ports/*", "units/*", "harness/*", "assembly/*"),
+    *("builds/*/*", "host/*", "ports/*", "units/*", "harness/*", "assembly/*", "precompiled/*", "remembered/*"),
     *("bitcode/*", "torch-headers/*", "names-*", "names/*", "stubs-*"),
 )
 _VARIANTS = 8
@@ -45,6 +45,15 @@ _READ_BY_COMPILERS = (
     *("HIP_PLATFORM", "HIP_PATH", "ROCM_PATH", "HIP_CLANG_PATH", "DEVICE_LIB_PATH", "HIP_DEVICE_LIB_PATH"),
     *("HIPCC_COMPILE_FLAGS_APPEND", "HIPCC_LINK_FLAGS_APPEND", "HIP_COMPILER", "HIP_RUNTIME", "HSA_PATH"),
 )
+
+
+@dataclass(frozen=True)
+class Shorter:
+    """A command for the same products."""
+
+    command: tuple[str, ...]
+    inputs: tuple[Path, ...]
+    """What it rests on, and does not write into DEPFILE."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +74,9 @@ class Recipe:
     probe: Callable[[Path], tuple[str, ...]] | None = None
     """Writes DEPFILE when the command did not, headers that are missing included, and shows the search path
     (`-M -MG -v`)."""
+    shorter: Callable[[Path], Shorter | None] | None = None
+    """Asked for when it has to be made: a shorter way, if there is one. Where that fails, `command` is run, and says
+    why."""
 
 
 def probing(folder: Path) -> tuple[str, ...]:
@@ -182,7 +194,7 @@ def _unwritable(recipe: Recipe, error: OSError) -> Invocation:
 
 def _run(recipe: Recipe, shelf: Path, folder: Path, seconds: float, note: str | None) -> Made:
     began = time.time()
-    done = invoke(recipe.command(folder), seconds, recipe.folder, recipe.environment)
+    done, recipe = _invoked(recipe, folder, seconds)
     invocation = Invocation(recipe.command(Path()), done.code, done.output, done.seconds, done.stopped)
     try:
         read = _read(recipe, folder)
@@ -206,6 +218,16 @@ def _run(recipe: Recipe, shelf: Path, folder: Path, seconds: float, note: str | 
             shelf, folder, invocation, f"not kept for the next run: {error.filename or shelf}: {error.strerror}"
         )
     return Made(target, invocation, False)
+
+
+def _invoked(recipe: Recipe, folder: Path, seconds: float) -> tuple[Invocation, Recipe]:
+    """The run by the shorter way where that works, and the recipe with all that was read."""
+    shorter = recipe.shorter(folder) if recipe.shorter is not None else None
+    if shorter is not None:
+        done = invoke(shorter.command, seconds, recipe.folder, recipe.environment)
+        if done.ok or done.stopped is not None:
+            return done, replace(recipe, inputs=(*recipe.inputs, *shorter.inputs))
+    return invoke(recipe.command(folder), seconds, recipe.folder, recipe.environment), recipe
 
 
 def _unkept(shelf: Path, folder: Path, invocation: Invocation, note: str | None) -> Made:
@@ -334,6 +356,14 @@ def _record(folder: Path) -> bytes:
     if not path.with_name(f"{RECORD}.sha256").exists():
         return read_regular(path)
     return kept(path) or b""
+
+
+def inputs_of(made: Made) -> tuple[Path, ...]:
+    """All files that were read for it; empty where that was not kept."""
+    try:
+        return tuple(Path(row[0]) for row in json.loads(_record(made.folder))["inputs"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return ()
 
 
 def _find(shelf: Path) -> Made | None:

@@ -1,0 +1,121 @@
+"""HIP's runtime header is read back only where that gives the same code as reading it anew."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from porter.validation.toolchain import precompiled as module
+from porter.validation.toolchain.clang import assemble, find_clang
+from porter.validation.toolchain.precompiled import Precompiled, precompiled
+from porter.validation.toolchain.result import Assembled, CompileFailed, Missing
+
+pytestmark = pytest.mark.slow
+KERNEL = """
+#include <cstdint>
+#include <hip/hip_fp16.h>
+__global__ void k(float *p, int n) {
+  int i = threadIdx.x + blockIdx.x * blockDim.x;
+  if (i < n) p[i] = sqrtf(p[i]) + __shfl_down(p[i], VALUE) + __half2float(__float2half(p[i]));
+}
+"""
+
+
+@pytest.fixture(autouse=True)
+def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PORTER_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(module, "_known", {})
+    if isinstance(found := find_clang(), Missing):
+        pytest.skip(found.reason)
+
+
+def _made(tmp_path: Path, number: int, *options: str) -> Assembled | CompileFailed:
+    source = tmp_path / f"{number}.hip"
+    source.write_text(KERNEL.replace("VALUE", str(number)))
+    done = assemble(source, options=("-O3", *options))
+    assert not isinstance(done, Missing)
+    return done
+
+
+def _code(made: Assembled | CompileFailed) -> list[str]:
+    assert isinstance(made, Assembled), made
+    code = made.text[: made.text.index(".amdgpu_metadata")]
+    return [line for line in code.splitlines() if re.match(r"\t[a-z]", line)]
+
+
+def _headers() -> list[Path]:
+    return [one.path for one in module._known.values()]
+
+
+def test_the_code_is_the_same(tmp_path: Path) -> None:
+    first = _made(tmp_path, 3)
+    assert not _headers()  # made at the second use: one kernel alone would wait for it
+    _made(tmp_path, 5)
+    (header,) = _headers()
+    (tmp_path / "3.hip").write_text(KERNEL.replace("VALUE", "3") + "// another file, so compiled again\n")
+    again = assemble(tmp_path / "3.hip", options=("-O3",))
+    assert isinstance(again, Assembled) and _code(again) == _code(first)
+    assert header.stat().st_size > 1 << 20
+    assert isinstance(first, Assembled) and first.command == again.command  # what a person can repeat
+    assert len(again.text) < len(first.text)
+
+
+def test_what_is_in_it_counts_as_read(tmp_path: Path) -> None:
+    for number in range(3):
+        _made(tmp_path, number)
+    records = [path.read_text() for path in (tmp_path / "cache").rglob("porter-build-3.json")]
+    assert sum("hip_runtime.h" in record for record in records) == 4  # three kernels and the header
+
+
+def test_an_error_is_told_as_ever(tmp_path: Path) -> None:
+    for number in range(2):
+        _made(tmp_path, number)
+    (tmp_path / "wrong.hip").write_text("__global__ void k(float *p) { p[0] = q; }\n")
+    done = assemble(tmp_path / "wrong.hip", options=("-O3",))
+    assert isinstance(done, CompileFailed)
+    assert "use of undeclared identifier 'q'" in done.output and "pch" not in " ".join((done.output, *done.command))
+
+
+def test_a_damaged_one_is_passed_over(tmp_path: Path) -> None:
+    for number in range(2):
+        _made(tmp_path, number)
+    (header,) = _headers()
+    header.write_bytes(b"no header")
+    assert isinstance(_made(tmp_path, 7), Assembled)
+
+
+def test_macros_have_their_own(tmp_path: Path) -> None:
+    for number in range(2):
+        _made(tmp_path, number)
+        _made(tmp_path, number, "-DNDEBUG")
+    assert len(set(_headers())) == 2
+
+
+def test_folders_share_one(tmp_path: Path) -> None:
+    for number in range(3):
+        (tmp_path / str(number) / "include").mkdir(parents=True)
+        _made(tmp_path, number, "-I", str(tmp_path / str(number)), f"-I{tmp_path}", "-Wall")
+    assert len(_headers()) == 1
+
+
+NONE: tuple[str, ...] = ()
+
+
+@pytest.mark.parametrize(
+    ("name", "usable"),
+    [("types.h", False), ("bits/types.h", False), ("other/types.h", True), ("bits/other.h", True), ("types.hpp", True)],
+)
+def test_a_header_of_the_project_that_comes_first(
+    name: str, usable: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    system, project = tmp_path / "system" / "bits" / "types.h", tmp_path / "project"
+    for path in (system, project / name):
+        path.parent.mkdir(parents=True)
+        path.write_text("")
+    known = Precompiled(tmp_path / "runtime.pch", (system,))
+    monkeypatch.setattr(module, "_made", lambda *words: known)
+    for options in (("-I", str(project)), (f"-isystem{project}", "-O3")):
+        found = precompiled("clang", "x.h", lambda source, options: NONE, options)
+        assert (found is known) is usable
+    assert precompiled("clang", "x.h", lambda source, options: NONE, ("-I", str(system.parent))) is known
