@@ -28,6 +28,11 @@ class TemplateOfOtherParameters(Rule):
             "template <template <class...> class M, class K, class V> using Make = M<K, V>;\n"
             "__device__ Make<map, int, int> m;"
         ),
+        reports(
+            "template <class K, int B = 16> struct map { K k; };\n"
+            "template <template <class...> class M, class K = Pair<Pair<int, int>>> using Make = M<K>;\n"
+            "__device__ Make<map> m;"
+        ),
         clean(
             "template <class K, class V> struct map { K k; };\n"
             "template <template <class...> class M, class K, class V> using Make = M<K, V>;\n"
@@ -69,7 +74,7 @@ def _takers(unit: Unit) -> Iterator[str]:
         place = tokens.at(match.start(1))
         depth = 0
         while place < len(tokens) and (depth >= 0):
-            depth += {"<": 1, ">": -1}.get(tokens.texts[place], 0)
+            depth += {"<": 1, ">": -1, ">>": -2, ">>>": -3}.get(tokens.texts[place], 0)
             place += 1
         if place + 1 < len(tokens) and tokens.texts[place] in ("using", "struct", "class"):
             yield tokens.texts[place + 1]
