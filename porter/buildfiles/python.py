@@ -254,9 +254,12 @@ def _nvcc_names(root: ast.Module) -> frozenset[str]:
 
 
 def _assigned(root: ast.Module) -> Mapping[str, list[ast.expr]]:
-    """What is assigned or added to each name."""
+    """What is assigned or added to each name, or given back by the function of that name."""
     found: dict[str, list[ast.expr]] = {}
     for node in nodes_of(root):
+        if isinstance(node, ast.FunctionDef):
+            given = (part.value for part in ast.walk(node) if isinstance(part, ast.Return))
+            found.setdefault(node.name, []).extend(value for value in given if value is not None)
         if isinstance(node, (ast.Assign, ast.AugAssign)):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             for name in dict.fromkeys(target.id for target in targets if isinstance(target, ast.Name)):

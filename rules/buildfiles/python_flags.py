@@ -56,6 +56,17 @@ class PythonFlags(BuildRule):
         clean('a = {"nvcc": ["-O3", "-mllvm", "-enable-post-misched=0", "-mllvm", "--frobnicate=1"]}', path="setup.py"),
         clean('a = {"cxx": ["-O3", "-g", "-G"]}', path="setup.py"),
         clean('"""Use --use_fast_math."""', path="setup.py"),
+        fixes(
+            'def more():\n    return ["--threads", get("N") or "4"]\n\n\na = {"nvcc": ["-O3"] + more()}',
+            'def more():\n    return []\n\n\na = {"nvcc": ["-O3"] + more()}',
+            path="setup.py",
+        ),
+        fixes(
+            'def more(flags):\n    return flags + ["--threads", "4"]\n\n\na = {"nvcc": more(["-O3"])}',
+            'def more(flags):\n    return flags + []\n\n\na = {"nvcc": more(["-O3"])}',
+            path="setup.py",
+        ),
+        clean('def more():\n    return ["--threads", "4"]\n\n\nrun(more())', path="setup.py"),
     )
 
     def find(self, unit: BuildUnit) -> Iterator[Finding]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -39,6 +41,33 @@ def test_linked_to_the_runtime_of_the_headers(
     (tmp_path / "hip" / "hip_version.h").write_text(text)
     monkeypatch.setattr(compilers, "find_headers", lambda: tmp_path)
     assert compilers.runtime_version(HIP) == version
+
+
+def test_a_rocm_that_is_set_for_others_is_not_clangs(monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[dict[str, str]] = []
+    monkeypatch.setattr(wrapper_hipcc, "command", lambda words: ["clang", *words])
+    monkeypatch.setattr(sys, "argv", ["hipcc", "a.hip"])
+    monkeypatch.setenv("PATH", "/bin")
+    for name in ("ROCM_PATH", "HIP_PATH", "HIP_DEVICE_LIB_PATH"):
+        monkeypatch.setenv(name, "/opt/rocm")
+    monkeypatch.setattr(os, "execv", lambda *_: ran.append(dict(os.environ)))
+    wrapper_hipcc.main()
+    assert not {"ROCM_PATH", "HIP_PATH", "HIP_DEVICE_LIB_PATH"} & ran[0].keys()
+
+
+def test_math_of_the_device_with_a_rocm_that_is_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    host = find_host_compiler()
+    assert not isinstance(host, Missing)
+    folder = compilers.folder(HIP, host)
+    if isinstance(folder, Missing):
+        pytest.skip(folder.reason)
+    (tmp_path / "rocm" / "include" / "hip").mkdir(parents=True)
+    (tmp_path / "rocm" / "lib").mkdir()
+    (tmp_path / "rocm" / "lib" / "libamdhip64.so").touch()
+    monkeypatch.setenv("ROCM_PATH", str(tmp_path / "rocm"))
+    (tmp_path / "a.hip").write_text("__global__ void k(float *p) { p[0] = max(p[0], powf(p[1], 2.f)); }\n")
+    done = invoke((str(folder / "hipcc"), "-fsyntax-only", "a.hip"), 80, tmp_path)
+    assert done.ok, done.said
 
 
 def test_c_files_beside_hip(tmp_path: Path) -> None:

@@ -41,6 +41,9 @@ def test_set_up(broken): pass
 
 TENSORS = """
 import torch
+class Picks(torch.nn.Module):
+    def forward(self, x: torch.Tensor, indices: torch.Tensor) -> torch.Tensor:
+        return torch.cat([x[:, indices].detach(), x[:, indices].detach()]).view(2, 2, 2).sum(0)
 assert torch.cuda.is_available() and torch.zeros(2, device="cuda").is_cuda
 x = torch.arange(6.0, device="cuda").reshape(2, 3).requires_grad_()
 row = x.detach()[1]
@@ -62,6 +65,8 @@ for mixed in (lambda: x + torch.ones(2, 3), lambda: torch.mm(x.detach(), torch.o
         assert "same device" in str(error), error
     else:
         raise AssertionError("tensors of two devices were taken")
+indices = torch.tensor([2, 0], device="cuda")
+assert torch.equal(torch.jit.script(Picks())(x, indices), x.detach()[:, indices] * 2)
 with torch.cuda.stream(torch.cuda.Stream()):
     event = torch.cuda.Event(enable_timing=True)
     event.record()
@@ -173,6 +178,37 @@ def test_tensors(side: Side, version: str, tmp_path: Path) -> None:
         pytest.skip(done.reason)
     assert done.verdict is Verdict.NO_LAUNCH, done.errors.decode()  # the program did all right, and no kernel ran
     assert dict(done.account.operators)["aten::mm.out"] >= 1
+
+
+BUILDER = """
+import os, subprocess, sys
+from pathlib import Path
+import torch.utils.cpp_extension as builder
+assert os.environ["CFLAGS"].split() == ["-O1", "-g0"], os.environ["CFLAGS"]
+assert Path(builder._get_build_directory("mine", False)).is_relative_to(os.environ["TORCH_EXTENSIONS_DIR"])
+assert Path.home() / ".cache" / "torch_extensions" not in Path(os.environ["TORCH_EXTENSIONS_DIR"]).parents
+Path("one.cpp").write_text('extern "C" int one() { return 1; }')
+builder.load("one", ["one.cpp"], with_cuda=True, is_python_module=False, build_directory=".")
+os.environ["PORTER_RUN_PYTHON"] = "/nowhere"             # who asks again fails
+code = "import torch.utils.cpp_extension, os; assert os.environ['CFLAGS'] == '-O1 -g0'"
+subprocess.run([sys.executable, "-c", code], check=True)
+del os.environ["CFLAGS"]
+code = "import torch.utils.cpp_extension, os; assert '-DNDEBUG' in os.environ['CFLAGS'].split()"  # Python's stay
+subprocess.run([sys.executable, "-c", code], check=True)
+"""
+
+
+@pytest.mark.parametrize("side", [CUDA, HIP], ids=["cuda", "hip"])
+def test_what_extensions_are_built_with(side: Side, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("torch")
+    require("g++")
+    monkeypatch.setenv("CFLAGS", "-O1")
+    monkeypatch.delenv("TORCH_EXTENSIONS_DIR", raising=False)
+    (tmp_path / "builder.py").write_text(BUILDER)
+    done = run_program((sys.executable, "builder.py"), Options(side=side), tmp_path, keep=True)
+    if done.verdict is Verdict.NOT_RUN:
+        pytest.skip(done.reason)
+    assert done.verdict is Verdict.NO_LAUNCH, done.errors.decode()
 
 
 def test_a_name_that_is_not_there_is_told(tmp_path: Path) -> None:

@@ -24,6 +24,8 @@ DROPPED = (
 )
 NO_LINK = {"-c", "-E", "-S", "-M", "-MM", "-fsyntax-only"}
 QUESTIONS = {"--version", "-v", "-V", "-dumpversion"}
+OTHERS = ("ROCM_PATH", "HIP_PATH", "HIP_DEVICE_LIB_PATH")
+"""Clang looks for a ROCm of its own there, and takes its version for that of the headers that it is given."""
 
 
 def command(words: list[str]) -> list[str]:
@@ -75,6 +77,8 @@ def main() -> None:
     """Run it; the folder of this script holds the tools that clang looks for."""
     here = Path(__file__).absolute().parent
     os.environ["PATH"] = str(here) + os.pathsep + os.environ.get("PATH", "")
+    for name in OTHERS:
+        os.environ.pop(name, None)
     words = command(sys.argv[1:])
     try:
         os.execv(words[0], words)

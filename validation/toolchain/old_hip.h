@@ -1,6 +1,6 @@
 // Before hip_runtime.h where HIP's headers (up to 5.x) reach atomicInc and atomicDec by the names of LLVM intrinsics that
 // clang dropped with version 17: the headers' own functions are put aside, and these take their place.
-#ifndef PORTER_OLD_HIP_H
+#if defined(__HIP__) && !defined(PORTER_OLD_HIP_H) // not for a C file beside them
 #define PORTER_OLD_HIP_H
 #define atomicInc porter_dropped_atomicInc
 #define atomicDec porter_dropped_atomicDec

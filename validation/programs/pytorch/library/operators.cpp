@@ -161,15 +161,10 @@ at::Generator host_generator(const IValue &given) {
 
 IValue argument(Call &call, const IValue &value) {
     if (value.isTensor()) return call.to_host(value.toTensor());
-    if (value.isTensorList()) {
-        c10::List<at::Tensor> list;
-        for (const at::Tensor &one : value.toTensorVector()) list.push_back(call.to_host(one));
-        return list;
-    }
-    if (value.isOptionalTensorList()) {
-        c10::List<std::optional<at::Tensor>> list;
-        for (const std::optional<at::Tensor> one : value.toOptionalTensorList())
-            list.push_back(one ? std::optional<at::Tensor>(call.to_host(*one)) : std::nullopt);
+    if (value.isList() && !value.isIntList() && !value.isDoubleList() && !value.isBoolList()) {
+        /* of whatever type: TorchScript's list of indices is neither one of tensors nor one of optional tensors */
+        c10::impl::GenericList list(value.toList().elementType());
+        for (const IValue one : value.toList()) list.push_back(argument(call, one));
         return list;
     }
     if (value.isStorage()) return value.toStorage().device_type() == at::kCUDA ? IValue(call.alias(value.toStorage())) : value;

@@ -10,6 +10,7 @@ import json
 import os
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -108,7 +109,17 @@ def _add_names(module: ModuleType) -> None:
 
 
 def _ask(what: str, torch: str) -> str:
-    """What porter knows, or builds: asked in a process of its own, with the Python that porter runs in."""
+    """What porter knows, or builds: once in a run, processes that this one starts are told."""
+    kept = f"PORTER_TORCH_{SIDE}_{what}".upper()
+    before, _, answer = os.environ.get(kept, "").partition(os.pathsep)
+    if before != torch:
+        answer = _asked(what, torch)
+        os.environ[kept] = f"{torch}{os.pathsep}{answer}"
+    return answer
+
+
+def _asked(what: str, torch: str) -> str:
+    """By a process of its own, with the Python that porter runs in."""
     environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PORTER_TORCH_SIDE")}
     command = [os.environ["PORTER_RUN_PYTHON"], "-m", "porter.validation.programs.pytorch.build", what, SIDE, torch]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
@@ -187,11 +198,15 @@ def _offer_toolkit(spec: Any) -> None:
     else:
         os.environ |= {"ROCM_HOME": home, "ROCM_PATH": home, "PYTORCH_ROCM_ARCH": "gfx942"}
     os.environ["PATH"] = f"{home}/bin{os.pathsep}{os.environ.get('PATH', '')}"
+    flags = os.environ.get("CFLAGS") or sysconfig.get_config_var("CFLAGS") or ""  # given ones take the place of those
+    if "-g0" not in flags.split():  # Python's own -g is a third of a unit's time
+        os.environ["CFLAGS"] = f"{flags} -g0".strip()
+    os.environ.setdefault("TORCH_EXTENSIONS_DIR", str(Path(home).with_name(f"extensions-{SIDE}")))  # not beside a GPU's
 
 
 def _change_builder(module: Any) -> None:
     """Headers and libraries that the wheel for that device would have."""
-    headers, libraries = module.include_paths, module.library_paths
+    headers, libraries, link = module.include_paths, module.library_paths, module._prepare_ldflags
     ours = json.loads(_ask("headers", str(Path(module.__file__).parent.parent)))
 
     def include_paths(*arguments: Any, **named: Any) -> list[str]:
@@ -200,7 +215,11 @@ def _change_builder(module: Any) -> None:
     def library_paths(*arguments: Any, **named: Any) -> list[str]:
         return [str(Library.folder), *libraries(*arguments, **named)]
 
+    def prepare_ldflags(*arguments: Any, **named: Any) -> list[str]:
+        return [f"-L{Library.folder}", *link(*arguments, **named)]  # of `load`, which asks for no library_paths
+
     module.include_paths, module.library_paths = include_paths, library_paths
+    module._prepare_ldflags = prepare_ldflags
 
 
 def _change_storage(module: Any) -> None:
