@@ -51,6 +51,10 @@ class WrappedCub(Rule):
             "#include <cub/cub.cuh>\nusing R = typename ::a::b::cub::BlockReduce<int, 64>;",
             "#include <cub/cub.cuh>\nusing R = typename ::hipcub::BlockReduce<int, 64>;",
         ),
+        fixes(
+            "#include <thrust/scan.h>\nusing R = mine::cub::BlockReduce<int, 64>;",
+            "#include <thrust/scan.h>\nusing R = hipcub::BlockReduce<int, 64>;",
+        ),
         clean("using R = mine::cub::BlockReduce<int, 64>;"),
         clean("#include <cub/cub.cuh>\nusing R = cub::BlockReduce<int, 64>;\nusing S = ::cub::BlockScan<int, 64>;"),
         clean("#include <cub/cub.cuh>\nusing R = thrust::cuda_cub::cub::BlockReduce<int, 64>;"),
@@ -102,7 +106,9 @@ class WrappedCub(Rule):
                 continue
             edit = Edit(tokens.starts[first], tokens.end(index), "hipcub")
             message = "hipCUB stays in ::hipcub, whatever namespace a build wraps CUB into"
-            yield self.finding(unit, unit.span(first, index + 2), message, Effort.NONE, (edit,))
+            has_header = any(map(_is_cub, _includes(unit)))
+            headers = () if has_header else ("<hipcub/hipcub.hpp>",)
+            yield self.finding(unit, unit.span(first, index + 2), message, Effort.NONE, (edit,), includes=headers)
 
 
 def _qualifier(unit: Unit, index: int) -> int:
@@ -120,14 +126,18 @@ def _is_scope(text: str) -> bool:
 
 
 def _is_of_build(unit: Unit) -> bool:
-    """Whether CUB's headers are included, and no file names the macros, opens a namespace `cub` or aliases it."""
+    """Whether CUB, or Thrust, is included, and no file names the macros, opens a namespace `cub` or gives an alias."""
     programs = tuple(unit.program.all_tokens)
     if any(not tokens.names.keys().isdisjoint(WrappedCub.triggers - {"cub"}) for tokens in programs):
         return False
-    if not any(_is_cub(include) for tokens in programs for include in tokens.includes):
+    if not any(_is_cub(include) or include.name.startswith("thrust/") for include in _includes(unit)):
         return False
     places = ((tokens, index) for tokens in programs for index in tokens.names.get("cub", ()))
     return not any(tokens.texts[index + 1] in ("{", "=") for tokens, index in places)
+
+
+def _includes(unit: Unit) -> Iterator[Include]:
+    return (include for tokens in unit.program.all_tokens for include in tokens.includes)
 
 
 def _opened(unit: Unit, directive: Directive) -> str | None:
