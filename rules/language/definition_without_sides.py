@@ -11,6 +11,8 @@ from porter.cpp.templates import beginning
 from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes
 
 _PLACE = re.compile(r"::\s*([A-Za-z_]\w*)|\btemplate\s*<\s*>")
+_ASKED = r'__device__|#\s*include\s*(?:"|<[^>\n]*[./])'
+"""The declaration stands in the file, or in a header, which is none of C++'s own."""
 _MOST_TOKENS = 200
 _AFTER = frozenset({"const", "noexcept", "override", "final", "&", "&&"})
 _NOT_IN_HEAD = frozenset(
@@ -29,6 +31,7 @@ class DefinitionWithoutSides(Rule):
     """
 
     code = "L018"
+    text = _ASKED
     examples = (
         fixes(
             "struct alignas(16) A { __host__ __device__ int f(int x) const; };\nint A::f(int x) const { return x; }",
