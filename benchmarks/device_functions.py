@@ -24,7 +24,8 @@ from porter.validation.devices.core.launch import Options
 from porter.validation.devices.core.result import NotRun, Ran
 from porter.validation.toolchain import nvcc
 from porter.validation.toolchain.clang import assemble
-from porter.validation.toolchain.result import Assembled
+from porter.validation.toolchain.headers import find_headers, version_of
+from porter.validation.toolchain.result import Assembled, Missing
 
 from porter.engine.context import parser_for
 from porter.engine.file import Context, port
@@ -376,6 +377,11 @@ def _distance(kind: str, cuda: npt.NDArray[Any], hip: npt.NDArray[Any]) -> npt.N
     )
 
 
+def _release() -> str:
+    folder = find_headers()
+    return "unknown" if isinstance(folder, Missing) else version_of(folder) or "unknown"
+
+
 def document(found: list[Row]) -> str:
     """The table as Markdown."""
     count = Counter("replaced" if row.replaced and row.status in ("agrees", "ulp") else row.status for row in found)
@@ -391,7 +397,7 @@ def document(found: list[Row]) -> str:
         "",
         "Written by `python -m benchmarks.device_functions --write docs/device-functions.md`: each function that HIP declares under CUDA's name, or that porter",
         f"supplies, called {ROWS} times over edge values and random ones: the original on the virtual NVIDIA GPU, its port on the virtual gfx942. Functions with",
-        "pointers, warps or atomics are not in it. The headers are HIP's of ROCm 6.0, the device libraries those of this machine.",
+        f"pointers, warps or atomics are not in it. The headers are HIP's of ROCm {_release()}, the device libraries those of this machine.",
         "",
         "| outcome | overloads |",
         "|---|---|",

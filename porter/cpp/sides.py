@@ -28,6 +28,8 @@ class Declared:
     words: tuple[str, ...]
     count: int
     parameters: tuple[str, ...]
+    namespace: str
+    """Of those around it, as `a::b`; one without a name is an empty part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +175,18 @@ def declared(tokens: Tokens, name: int, opening: int) -> Declared:
     parts = [_without_default(tokens, *part) for part in split_commas(tokens, opening + 1, end)]
     parts = [part for part in parts if part and part != ("void",)]
     words = tuple(tokens.texts[beginning(tokens, name) : name])
-    return Declared(words, len(parts), tuple(" ".join(part) for part in parts))
+    return Declared(words, len(parts), tuple(" ".join(part) for part in parts), _namespace(tokens, name))
+
+
+def _namespace(tokens: Tokens, index: int) -> str:
+    parts: list[str] = []
+    for brace in tokens.braces_around(index):
+        first = brace - 1
+        while (tokens.kinds[first] == IDENTIFIER and tokens.texts[first] != "namespace") or tokens.texts[first] == "::":
+            first -= 1
+        if tokens.texts[first] == "namespace":
+            parts.append("".join(word for word in tokens.texts[first + 1 : brace] if word != "inline"))
+    return "::".join(reversed(parts))
 
 
 def _without_default(tokens: Tokens, first: int, last: int) -> tuple[str, ...]:

@@ -54,6 +54,9 @@ class Named(Protocol):
     def is_free_of_amd(self, index: int) -> bool:
         """Whether an identifier is neither a member nor qualified, and in no branch for AMD."""
 
+    def is_for_cuda(self, index: int) -> bool:
+        """Whether a token stands in no branch for AMD."""
+
     def declares(self, index: int) -> bool:
         """Whether a token is where the file declares a name."""
 
@@ -143,7 +146,7 @@ def _qualified(unit: Named, aliases: Mapping[str, str]) -> Iterator[Use]:
                 continue
             if has_own and use.first == use.last:
                 continue  # a member that the tables lack is the project's rather than libcu++'s
-            if unit.is_cuda(index) or (is_extended and use.last > index and unit.is_free_of_amd(index)):
+            if unit.is_cuda(index) or (is_extended and _is_of_library(unit, use)):
                 yield use
 
 
@@ -175,6 +178,21 @@ def _includes_library(unit: Named, folder: str) -> bool:
 def _included(unit: Named) -> set[str]:
     """The names of all headers that the file and the project's headers include."""
     return {include.name for tokens in unit.program.all_tokens for include in tokens.includes}
+
+
+def _is_of_library(unit: Named, use: Use) -> bool:
+    """Whether a name below `thrust` or `cub` is the library's, though the project has such a namespace or wraps it."""
+    if use.last > use.first and unit.is_free_of_amd(use.first):
+        return True
+    is_member = use.row is not None and use.row.kind != "namespace"
+    return is_member and is_wrapped(unit, use.first) and not _opens(unit, "cuda")
+
+
+def is_wrapped(unit: Named, index: int) -> bool:
+    """Whether `mine::` stands before `thrust::`, as where THRUST_CUB_WRAPPED_NAMESPACE, of a build, puts it there."""
+    tokens = unit.tokens
+    is_qualified = index > 1 and tokens.texts[index - 1 : index + 2] == ["::", _SCOPE_OF_BACKENDS, "::"]
+    return is_qualified and tokens.kinds[index - 2] == IDENTIFIER and unit.is_for_cuda(index)
 
 
 def _is_the_same(use: Use) -> bool:

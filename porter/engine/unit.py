@@ -222,7 +222,11 @@ class Unit:
 
     def is_free_of_amd(self, index: int) -> bool:
         """Whether an identifier is neither a member nor qualified by another scope, and in no branch for AMD."""
-        return self.is_free(index) and not self.dialects.is_hip(self.tokens.starts[index])
+        return self.is_free(index) and self.is_for_cuda(index)
+
+    def is_for_cuda(self, index: int) -> bool:
+        """Whether a token stands in no branch for AMD."""
+        return not self.dialects.is_hip(self.tokens.starts[index])
 
     def _is_enumerator(self, index: int) -> bool:
         """Whether `cudaError::` or the like stands before a token: an enumerator of CUDA's, with its type."""

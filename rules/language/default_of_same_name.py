@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from porter.cpp.syntax import Tokens
 from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes
 
-_DEFAULT = re.compile(r"\b([A-Za-z_]\w*)\s*=\s*\1\s*[,)]")
+_DEFAULT = re.compile(r"=\s*([A-Za-z_]\w*)\s*[,)]")
+"""Of any name: to ask for the same one before it, by the regular expression, takes ten times as long."""
 _SCOPE = frozenset({".", "->", "::"})
 _STATEMENTS = frozenset({"if", "while", "for", "switch", "return", "sizeof"})
 _AFTER = frozenset({"const", "noexcept", "override", "final"})
@@ -50,9 +51,11 @@ class DefaultOfSameName(Rule):
         """One finding per parameter."""
         tokens = unit.tokens
         for match in _DEFAULT.finditer(unit.source.text):
-            place = tokens.at(match.start(1))
+            place = tokens.at(match.start()) - 1
+            if place < 0 or tokens.texts[place] != match[1]:
+                continue
             end = _end(tokens, place)
-            if tokens.texts[place] != match[1] or end is None:
+            if end is None:
                 continue
             own = match[1] + "_"
             while own in tokens.names:

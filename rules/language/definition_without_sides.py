@@ -11,6 +11,8 @@ from porter.cpp.templates import beginning
 from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes
 
 _PLACE = re.compile(r"::\s*([A-Za-z_]\w*)|\btemplate\s*<\s*>")
+_ASKED = r'__device__|#\s*include\s*(?:"|<[^>\n]*[./])'
+"""The declaration stands in the file, or in a header, which is none of C++'s own."""
 _MOST_TOKENS = 200
 _AFTER = frozenset({"const", "noexcept", "override", "final", "&", "&&"})
 _NOT_IN_HEAD = frozenset(
@@ -29,6 +31,7 @@ class DefinitionWithoutSides(Rule):
     """
 
     code = "L018"
+    text = _ASKED
     examples = (
         fixes(
             "struct alignas(16) A { __host__ __device__ int f(int x) const; };\nint A::f(int x) const { return x; }",
@@ -70,7 +73,14 @@ class DefinitionWithoutSides(Rule):
             "#if FULL\nstruct A { __device__ int f() const; };\n#else\nstruct A { int f() const {} };\n#endif\n"
             "#if FULL\n__device__ int A::f() const { return 1; }\n#endif",
         ),
+        fixes(
+            "namespace a::b { __device__ int h(int); }\nnamespace a { namespace b { int h(int x) { return x; } } }",
+            "namespace a::b { __device__ int h(int); }\n"
+            "namespace a { namespace b { __device__ int h(int x) { return x; } } }",
+        ),
         clean("__device__ int h(int);\nint h(int);\nint h(int x) { return x; }"),
+        clean("namespace a { __device__ int h(int); }\nnamespace b { int h(int x) { return x; } }"),
+        clean("namespace a { __device__ int h(int); }\nnamespace { int h(int x) { return x; } }"),
         clean(
             "__device__ int h(int);\n__device__ int h(int x) { return x; }\nstruct A { int h(int x) { return x; } };"
         ),
@@ -144,8 +154,8 @@ def _definitions(tokens: Tokens) -> Iterator[tuple[int, int]]:
 
 
 def _is_declared_so(one: Declared, here: Declared) -> bool:
-    """Whether the parameters have the same types, whatever their names."""
-    return one.count == here.count and all(
+    """Whether it is in the same namespace, and the parameters have the same types, whatever their names."""
+    return (one.count, one.namespace) == (here.count, here.namespace) and all(
         _types(a) & _types(b) for a, b in zip(one.parameters, here.parameters, strict=True)
     )
 

@@ -58,21 +58,21 @@ class StandInForOverload(Rule):
             """,
             path="a.h",
         ),
-        clean("#ifndef __CUDACC__\\ninline void sincos(float f, float *a, float *b) {}\\n#endif", path="a.h"),
-        clean("#ifdef __CUDACC__\\n__device__ inline void sincos(float f, float *a, float *b) {}\\n#endif", path="a.h"),
+        clean("#ifndef __CUDACC__\ninline void sincos(float f, float *a, float *b) {}\n#endif", path="a.h"),
+        clean("#ifdef __CUDACC__\n__device__ inline void sincos(float f, float *a, float *b) {}\n#endif", path="a.h"),
         clean(
-            "#ifndef __CUDACC__\\nstruct S { __device__ void sincos(float f, float *a, float *b) {} };\\n#endif",
+            "#ifndef __CUDACC__\nstruct S { __device__ void sincos(float f, float *a, float *b) {} };\n#endif",
             path="a.h",
         ),
         clean(
-            "#if !defined(__CUDACC__) && !defined(__HIPCC__)\\n"
-            "__device__ inline void sincos(float f, float *a, float *b) {}\\n#endif",
+            "#if !defined(__CUDACC__) && !defined(__HIPCC__)\n"
+            "__device__ inline void sincos(float f, float *a, float *b) {}\n#endif",
             path="a.h",
         ),
         clean(
-            "#ifndef __CUDACC__\\n__device__ inline void sincos(double f, double *a, double *b) {}\\n#endif", path="a.h"
+            "#ifndef __CUDACC__\n__device__ inline void sincos(double f, double *a, double *b) {}\n#endif", path="a.h"
         ),
-        clean("#ifndef __CUDACC__\\nint a;\\n#else\\n__device__ void sincos(float f, float *, float *) {}\\n#endif"),
+        clean("#ifndef __CUDACC__\nint a;\n#else\n__device__ void sincos(float f, float *, float *) {}\n#endif"),
     )
 
     def find(self, unit: Unit) -> Iterator[Finding]:

@@ -38,6 +38,15 @@ class RenamedName(Rule):
             "void f(int *a) { sort(thrust::hip::par.on(0), a, a + 3); }",
         ),
         clean("#include <thrust/sort.h>\nnamespace a { namespace thrust { int cuda; } }\nint b = a::thrust::cuda;"),
+        fixes(
+            "#include <thrust/sort.h>\nvoid f(int *a) { a::thrust::sort(a::thrust::cuda::par.on(0), a, a + 3); }",
+            "#include <thrust/sort.h>\nvoid f(int *a) { a::thrust::sort(a::thrust::hip::par.on(0), a, a + 3); }",
+        ),
+        clean(
+            "#include <thrust/sort.h>\nnamespace a { namespace thrust { namespace cuda { int par; } } }\n"
+            "int b = a::thrust::cuda::par;"
+        ),
+        clean("int b = a::thrust::cuda::par;"),
         clean("struct Pool { void *cudaMalloc(int); }; void f(Pool &p) { p.cudaMalloc(4); }"),
         fixes("void f(cudaStream_t s);", "void f(hipStream_t s);", path="a.hip"),
         fixes(

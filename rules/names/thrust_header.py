@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from porter.cpp.headers import headers_of, include_names
-from porter.engine.renames import namespace_aliases
+from porter.engine.renames import is_wrapped, namespace_aliases
 from porter.engine.rule import Effort, Finding, Rule, Unit, clean, fixes
 
 DECLARES = {
@@ -109,6 +109,11 @@ class ThrustHeader(Rule):
             "#include <thrust/scan.h>\nint *f(int *p) { return thrust::inclusive_scan(thrust::device, p, p + 9, p); }",
             "#include <thrust/scan.h>\nint *f(int *p) { return thrust::inclusive_scan(thrust::device, p, p + 9, p); }",
         ),
+        fixes(
+            "#include <thrust/scan.h>\nvoid f(int *p) { mine::thrust::sequence(p, p + 9); }",
+            "#include <thrust/scan.h>\nvoid f(int *p) { mine::thrust::sequence(p, p + 9); }",
+        ),
+        clean("#include <thrust/scan.h>\nvoid f(int *p) { a.thrust::sequence(p, p + 9); mine::sequence(p); }"),
         clean("#include <thrust/device_vector.h>\nint f(thrust::device_vector<int> &v) { return thrust::reduce(v); }"),
         clean("#include <thrust/sort.h>\nvoid f(int *p) { thrust::sort(thrust::device, p, p + 9); }"),
         clean('#include "algorithms.h"\nvoid f(int *p) { thrust::sort(p, p + 9); }'),
@@ -138,7 +143,7 @@ def _used(unit: Unit) -> dict[str, int]:
     used: dict[str, int] = {}
     for scope in {"thrust"} | {alias for alias, name in aliases.items() if name == "thrust"}:
         for index in unit.tokens.names.get(scope, ()):
-            if texts[index + 1] == "::" and unit.is_cuda(index):
+            if texts[index + 1] == "::" and (unit.is_cuda(index) or is_wrapped(unit, index)):
                 header = _HEADER_OF.get(texts[index + 2])
                 if header is not None:
                     used[header] = min(used.get(header, index + 2), index + 2)

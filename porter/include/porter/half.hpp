@@ -312,6 +312,8 @@ PORTER_BOTH float odd_from_integer(unsigned long long x) { return odd_float(magn
     return detail::paired<P>(porter::hsin(detail::low_of(a)), porter::hsin(detail::high_of(a)));                     \
   }                                                                                                                  \
   PORTER_BOTH P hne2(P a, P b) { return detail::ones<detail::HalfNe, false>(a, b); }                                 \
+  /* The second of HIP 6.4's `__hgt2` of bfloat16 is 1.0 whatever is compared. */                                    \
+  PORTER_BOTH P hgt2(P a, P b) { return detail::ones<detail::HalfGt, false>(a, b); }                                 \
   PORTER_BOTH bool hbne2(P a, P b) { return detail::masks<detail::HalfNe, false>(a, b) == ~0u; }                     \
   PORTER_BOTH P hisnan2(P a) { return detail::nans(a); }                                                             \
   __device__ inline P h2tanh_approx(P a) { return h2tanh(a); }                                                       \
