@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from porter.cpp.cases import case_alone
 from porter.engine.renames import Use
-from porter.engine.rule import Dialect, Finding, Rule, Unit, answered_names, clean, reports
+from porter.engine.rule import Dialect, Edit, Effort, Finding, Rule, Unit, answered_names, clean, fixes, reports
 from porter.names.causes import one_cause
 from porter.names.table import NameRow
 
@@ -15,7 +16,8 @@ class MissingName(Rule):
 
     The name has no counterpart in the ROCm version that was asked for. The finding says why and, where there is one,
     what to use instead. The text is left as it is, so that the compiler points at the same place. Names of one thing
-    (tensor maps, multicast objects, NVTX's events) have one text, and are one cause with many places.
+    (tensor maps, multicast objects, NVTX's events) have one text, and are one cause with many places. A case of a
+    `switch` for a value that HIP never gives is left out for AMD.
     """
 
     code = "A002"
@@ -30,6 +32,53 @@ class MissingName(Rule):
         clean(
             "#include <cuda/api.hpp>\nvoid f() { cuda::device_t d = cuda::device::current::get(); cuda::launch(g, d); }"
         ),
+        fixes(
+            """
+            const char *name(cufftResult r) {
+              switch (r) {
+                case CUFFT_SUCCESS:
+                  return "none";
+
+                case CUFFT_NVRTC_FAILURE:
+                  return "compiler";
+                case CUFFT_MISSING_DEPENDENCY: {
+                  return "missing";
+                }  // said so
+              }
+              return "?";
+            }
+            """,
+            """
+            const char *name(cufftResult r) {
+              switch (r) {
+                case CUFFT_SUCCESS:
+                  return "none";
+
+            #ifndef __HIP_PLATFORM_AMD__  // HIP has no CUFFT_NVRTC_FAILURE
+                case CUFFT_NVRTC_FAILURE:
+                  return "compiler";
+            #endif
+            #ifndef __HIP_PLATFORM_AMD__  // HIP has no CUFFT_MISSING_DEPENDENCY
+                case CUFFT_MISSING_DEPENDENCY: {
+                  return "missing";
+                }  // said so
+            #endif
+              }
+              return "?";
+            }
+            """,
+        ),
+        *(
+            reports(f"int f(int r) {{\n  switch (r) {{\n{cases}\n  }}\n  return 0;\n}}")
+            for cases in (
+                "    case CUFFT_SUCCESS:\n    case CUFFT_NVRTC_FAILURE:\n      return 1;",
+                "    case CUFFT_NVRTC_FAILURE:\n    case CUFFT_SUCCESS:\n      return 1;",
+                "    case CUFFT_SUCCESS:\n      g();\n    case CUFFT_NVRTC_FAILURE:\n      return 1;",
+                "    case CUFFT_SUCCESS:\n      if (r) return 2;\n    case CUFFT_NVRTC_FAILURE:\n      return 1;",
+                "    case CUFFT_SUCCESS: return 2; case CUFFT_NVRTC_FAILURE: return 1;",
+                "    case CUFFT_SUCCESS: return 2;\n    case CUFFT_NVRTC_FAILURE: return 1; default: return 3;",
+            )
+        ),
         clean("void f(int **p) { cudaMalloc(p, 4); }"),
         clean("using namespace cub;\n__global__ void k(int *p) { *p = max(*p, 1); }"),
     )
@@ -42,8 +91,28 @@ class MissingName(Rule):
             if _is_asked_by_amd(unit, use.first):
                 continue
             if use.name not in answered and use.support is None and row is not None and row.hip is None:
-                span = unit.span(use.first, use.last)
-                yield self.finding(unit, span, _message(unit, use, row), row.effort)
+                span, edits = unit.span(use.first, use.last), _left_out(unit, use)
+                if row.kind == "enumerator" and edits:
+                    message = f"{use.name}: HIP never gives it, so its case is left out for AMD"
+                    yield self.finding(unit, span, message, Effort.NONE, edits)
+                else:
+                    yield self.finding(unit, span, _message(unit, use, row), row.effort)
+
+
+def _left_out(unit: Unit, use: Use) -> tuple[Edit, ...]:
+    """A condition around the case that a name is the value of, where the case stands on lines of its own."""
+    place = case_alone(unit.tokens, use.first, use.last)
+    if place is None:
+        return ()
+    text, newline, span = unit.source.text, unit.source.newline, unit.span(*place)
+    start = text.rfind("\n", 0, span.start) + 1
+    end = text.find("\n", span.end)
+    rest = text[span.end : end].strip()
+    if end < 0 or text[start : span.start].strip() or (rest and not rest.startswith("//")) or rest.endswith("\\"):
+        return ()
+    end -= text[end - 1] == "\r"
+    opened = f"#ifndef __HIP_PLATFORM_AMD__  // HIP has no {use.name}{newline}"
+    return Edit(start, start, opened), Edit(end, end, f"{newline}#endif")
 
 
 def _message(unit: Unit, use: Use, row: NameRow) -> str:

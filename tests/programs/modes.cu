@@ -227,6 +227,13 @@ int main(int argc, char **argv) {
         return bad != 0;
     }
     if (!strcmp(mode, "nodes")) return nodes();
+    if (!strcmp(mode, "occupancy")) {
+        int grid = 0, block = 0;
+        cudaError_t status = cudaOccupancyMaxPotentialBlockSize(&grid, &block, scale, 0, 128);
+        printf("block of %d\n", block);
+        if (status != cudaSuccess || grid < 1 || block != 128) return 1;
+        return run(n, n);
+    }
     if (!strcmp(mode, "managed")) {
         float *numbers;
         cudaEvent_t start, stop;

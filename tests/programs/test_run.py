@@ -141,6 +141,11 @@ def test_graph_made_node_by_node(program: Path) -> None:
     assert (done.verdict, done.output, done.account.launches) == (Verdict.PASSED, b"PASS\n", 4), done.reason
 
 
+def test_block_size_by_occupancy(program: Path) -> None:
+    done = run(program, "occupancy")
+    assert (done.verdict, done.output.splitlines()[0]) == (Verdict.PASSED, b"block of 128"), done.reason
+
+
 def test_fork(program: Path) -> None:
     done = run(program, "fork")
     assert done.verdict is Verdict.PASSED and done.account.launches == 2

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -45,7 +47,7 @@ def _code(made: Assembled | CompileFailed) -> list[str]:
 
 
 def _headers() -> list[Path]:
-    return [one.path for one in module._known.values()]
+    return [one.path for one in module._known.values() if one is not None]
 
 
 def test_the_code_is_the_same(tmp_path: Path) -> None:
@@ -97,6 +99,20 @@ def test_folders_share_one(tmp_path: Path) -> None:
         (tmp_path / str(number) / "include").mkdir(parents=True)
         _made(tmp_path, number, "-I", str(tmp_path / str(number)), f"-I{tmp_path}", "-Wall")
     assert len(_headers()) == 1
+
+
+def test_a_compiler_that_hangs_costs_no_more_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = find_clang()
+    assert not isinstance(found, Missing)
+    slow = tmp_path / "clang++"
+    slow.write_text("#!/bin/sh\nsleep 100\n")
+    slow.chmod(0o755)
+    monkeypatch.setattr(module, "_is_used_again", lambda key: True)
+    (tmp_path / "k.hip").write_text(KERNEL)
+    began = time.monotonic()
+    done = assemble(tmp_path / "k.hip", seconds=2.0, clang=replace(found, path=str(slow)))
+    assert isinstance(done, CompileFailed) and "no end after" in done.output
+    assert time.monotonic() - began < 20
 
 
 NONE: tuple[str, ...] = ()

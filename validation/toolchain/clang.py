@@ -192,8 +192,8 @@ def assemble(
     def probe(folder: Path) -> tuple[str, ...]:
         return device_command(found, source, folder / "device.s", architecture, (*options, *probing(folder)))
 
-    def shorter(folder: Path) -> Shorter | None:
-        return _by_precompiled(found, source, folder, architecture, options)
+    def shorter(folder: Path, seconds: float) -> Shorter | None:
+        return _by_precompiled(found, source, folder, architecture, options, seconds)
 
     tool, inputs = identity(found.path, found.version), (source, *libraries(found))
     made = make(Recipe(tool, command, inputs, ("device.s",), probe=probe, shorter=shorter), seconds)
@@ -207,12 +207,12 @@ def assemble(
 
 
 def _by_precompiled(
-    clang: Clang, source: Path, folder: Path, architecture: str, options: tuple[str, ...]
+    clang: Clang, source: Path, folder: Path, architecture: str, options: tuple[str, ...], seconds: float
 ) -> Shorter | None:
     def reading(header: Path, options: tuple[str, ...]) -> tuple[str, ...]:
         return (*_start(clang, architecture, prelude(clang), options), str(header))
 
-    header = precompiled(identity(clang.path, clang.version), RUNTIME, reading, options)
+    header = precompiled(identity(clang.path, clang.version), RUNTIME, reading, options, seconds)
     if header is None:
         return None
     writing = ("-MD", "-MF", str(folder / DEPFILE), "-S", str(source), "-o", str(folder / "device.s"))

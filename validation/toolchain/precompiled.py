@@ -44,13 +44,16 @@ Command = Callable[[Path, tuple[str, ...]], tuple[str, ...]]
 """Source and options to a command line that compiles it."""
 
 
-def precompiled(tool: str, header: str, command: Command, options: tuple[str, ...]) -> Precompiled | None:
+def precompiled(
+    tool: str, header: str, command: Command, options: tuple[str, ...], seconds: float = 300.0
+) -> Precompiled | None:
     """The header as it is compiled with these options; None at their first use, where making it would not pay.
 
-    `command`: what comes before options and source.
+    `command`: what comes before options and source. At most half of the seconds go into making it, so that a compiler
+    that hangs is met in the file's own compilation.
     """
     folders, rest = _parted(options)
-    made = _made(tool, header, command, rest)
+    made = _made(tool, header, command, rest, seconds / 2)
     return None if made is None or _shadows(folders, made.inputs) else made
 
 
@@ -90,21 +93,19 @@ def _stands_in(path: Path, folder: Path, names: frozenset[str]) -> bool:
     return False
 
 
-_known: dict[tuple[str, ...], Precompiled] = {}
+_known: dict[tuple[str, ...], Precompiled | None] = {}
+"""None: it could not be made."""
 
 
-def _made(tool: str, header: str, command: Command, options: tuple[str, ...]) -> Precompiled | None:
+def _made(tool: str, header: str, command: Command, options: tuple[str, ...], seconds: float) -> Precompiled | None:
     """From this process, from the cache, or made now."""
     key = (tool, header, *command(Path(header), options))
-    if key not in _known:
-        found = _make(tool, header, command, options) if _is_used_again(key) else None
-        if found is None:
-            return None
-        _known[key] = found
-    return _known[key]
+    if key not in _known and _is_used_again(key):
+        _known[key] = _make(tool, header, command, options, seconds)
+    return _known.get(key)
 
 
-def _make(tool: str, header: str, command: Command, options: tuple[str, ...]) -> Precompiled | None:
+def _make(tool: str, header: str, command: Command, options: tuple[str, ...], seconds: float) -> Precompiled | None:
     try:
         source = kept_text("assembly", f'#include "{header}"\n'.encode(), "runtime.hip")
     except OSError:
@@ -114,7 +115,7 @@ def _make(tool: str, header: str, command: Command, options: tuple[str, ...]) ->
         emitting = ("-fsyntax-only", "-Xclang", "-emit-pch", "-Xclang", "-o", "-Xclang", str(folder / PRODUCT))
         return (*command(source, options), *emitting, "-MD", "-MF", str(folder / DEPFILE))
 
-    done = make(Recipe(tool, compiling, (source,), (PRODUCT,)))
+    done = make(Recipe(tool, compiling, (source,), (PRODUCT,)), seconds)
     product = done.product(PRODUCT)
     inputs = inputs_of(done)
     return Precompiled(product, inputs) if done.invocation.ok and product is not None and inputs else None

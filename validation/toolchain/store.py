@@ -74,9 +74,9 @@ class Recipe:
     probe: Callable[[Path], tuple[str, ...]] | None = None
     """Writes DEPFILE when the command did not, headers that are missing included, and shows the search path
     (`-M -MG -v`)."""
-    shorter: Callable[[Path], Shorter | None] | None = None
-    """Asked for when it has to be made: a shorter way, if there is one. Where that fails, `command` is run, and says
-    why."""
+    shorter: Callable[[Path, float], Shorter | None] | None = None
+    """Asked for when it has to be made, with the seconds that are left: a shorter way, if there is one. Where that
+    fails, `command` is run, and says why."""
 
 
 def probing(folder: Path) -> tuple[str, ...]:
@@ -222,12 +222,15 @@ def _run(recipe: Recipe, shelf: Path, folder: Path, seconds: float, note: str | 
 
 def _invoked(recipe: Recipe, folder: Path, seconds: float) -> tuple[Invocation, Recipe]:
     """The run by the shorter way where that works, and the recipe with all that was read."""
-    shorter = recipe.shorter(folder) if recipe.shorter is not None else None
+    end = time.monotonic() + seconds
+    shorter = recipe.shorter(folder, seconds) if recipe.shorter is not None else None
+    left = max(end - time.monotonic(), 0.0)
     if shorter is not None:
-        done = invoke(shorter.command, seconds, recipe.folder, recipe.environment)
+        done = invoke(shorter.command, left, recipe.folder, recipe.environment)
         if done.ok or done.stopped is not None:
             return done, replace(recipe, inputs=(*recipe.inputs, *shorter.inputs))
-    return invoke(recipe.command(folder), seconds, recipe.folder, recipe.environment), recipe
+        left = max(end - time.monotonic(), 0.0)
+    return invoke(recipe.command(folder), left, recipe.folder, recipe.environment), recipe
 
 
 def _unkept(shelf: Path, folder: Path, invocation: Invocation, note: str | None) -> Made:

@@ -121,6 +121,7 @@ EXPORT int hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int *into, void *f
 EXPORT int hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *into, void *f, int threads, size_t shared, unsigned flags) { (void)flags; return hipOccupancyMaxActiveBlocksPerMultiprocessor(into, f, threads, shared); }
 EXPORT int hipModuleOccupancyMaxPotentialBlockSize(int *grid, int *block, void *f, size_t shared, int limit) { BEGIN; return potential_block("hipModuleOccupancyMaxPotentialBlockSize", grid, block, f, NULL, shared, limit); }
 EXPORT int hipModuleOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, void *f, size_t shared, int limit, unsigned flags) { (void)flags; return hipModuleOccupancyMaxPotentialBlockSize(grid, block, f, shared, limit); }
+EXPORT int hipOccupancyMaxPotentialBlockSize(int *grid, int *block, const void *f, size_t shared, int limit) { BEGIN; return potential_block("hipOccupancyMaxPotentialBlockSize", grid, block, f, NULL, shared, limit); }
 
 /* ---- memory ----------------------------------------------------------------------------------------------------- */
 
