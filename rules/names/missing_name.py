@@ -8,7 +8,6 @@ from porter.cpp.cases import case_alone
 from porter.engine.renames import Use
 from porter.engine.rule import Dialect, Edit, Effort, Finding, Rule, Unit, answered_names, clean, fixes, reports
 from porter.names.causes import one_cause
-from porter.names.table import NameRow
 
 
 class MissingName(Rule):
@@ -96,7 +95,7 @@ class MissingName(Rule):
                     message = f"{use.name}: HIP never gives it, so its case is left out for AMD"
                     yield self.finding(unit, span, message, Effort.NONE, edits)
                 else:
-                    yield self.finding(unit, span, _message(unit, use, row), row.effort)
+                    yield self.finding(unit, span, _message(unit, use, row.kind, row.gap or ""), row.effort)
 
 
 def _left_out(unit: Unit, use: Use) -> tuple[Edit, ...]:
@@ -115,13 +114,13 @@ def _left_out(unit: Unit, use: Use) -> tuple[Edit, ...]:
     return Edit(start, start, opened), Edit(end, end, f"{newline}#endif")
 
 
-def _message(unit: Unit, use: Use, row: NameRow) -> str:
+def _message(unit: Unit, use: Use, kind: str, gap: str) -> str:
     """What is missing: of a namespace the member that no table has, which can be another library's."""
     texts = unit.tokens.texts
-    if row.kind == "namespace" and texts[use.last + 1] == "::":
+    if kind == "namespace" and texts[use.last + 1] == "::":
         member = f"{use.name}::{texts[use.last + 2]}"
-        return f"{member} is in no name table: it is another library's or the project's; as CUDA's, {row.gap}"
-    return one_cause(f"{use.name}: ", row.gap or "")
+        return f"{member} is in no name table: it is another library's or the project's; as CUDA's, {gap}"
+    return one_cause(f"{use.name}: ", gap)
 
 
 def _is_asked_by_amd(unit: Unit, index: int) -> bool:

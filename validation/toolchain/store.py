@@ -222,14 +222,16 @@ def _run(recipe: Recipe, shelf: Path, folder: Path, seconds: float, note: str | 
 
 def _invoked(recipe: Recipe, folder: Path, seconds: float) -> tuple[Invocation, Recipe]:
     """The run by the shorter way where that works, and the recipe with all that was read."""
+    if recipe.shorter is None:
+        return invoke(recipe.command(folder), seconds, recipe.folder, recipe.environment), recipe
     end = time.monotonic() + seconds
-    shorter = recipe.shorter(folder, seconds) if recipe.shorter is not None else None
-    left = max(end - time.monotonic(), 0.0)
+    shorter = recipe.shorter(folder, seconds)
+    left = max(round(end - time.monotonic(), 1), 0.0)
     if shorter is not None:
         done = invoke(shorter.command, left, recipe.folder, recipe.environment)
         if done.ok or done.stopped is not None:
             return done, replace(recipe, inputs=(*recipe.inputs, *shorter.inputs))
-        left = max(end - time.monotonic(), 0.0)
+        left = max(round(end - time.monotonic(), 1), 0.0)
     return invoke(recipe.command(folder), left, recipe.folder, recipe.environment), recipe
 
 
