@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import signal
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -37,6 +38,7 @@ def drawn(all_of_them: Iterable[T], count: int, seed: int) -> list[T]:
 def run_all(names: Iterable[str], do: Callable[[str], Row], given: argparse.Namespace) -> dict[str, Row]:
     """All that have no result yet, each kept as it ends; a run that was cut off goes on where it ended."""
     results: dict[str, Row] = json.loads(given.output.read_text()) if given.output.exists() else {}
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # what was started is ended with it
     start = time.monotonic()
     for name in names:
         if name in results and not given.only:

@@ -29,6 +29,8 @@ GRAPHICS = re.compile(r"opengl|glut|vulkan|EGL|d3d|GLES|nvsci|directx", re.IGNOR
 EXECUTABLE = re.compile(r"add_executable\s*\(\s*(\S+)([^)]*)\)")
 PATHS = re.compile(r"set\s*\(\s*(\w+)\s+\"?\$\{[A-Z_]+\}/([\w./]+)\"?\s*\)")
 KERNELS = re.compile(r"COMMAND[^\n]*-o \$\{(\w+)\} -(fatbin|ptx) \$\{(\w+)\}")
+INCLUDED = re.compile(r"target_include_directories\s*\(([^)]*)\)")
+HERE = re.compile(r"\$\{CMAKE_CURRENT_SOURCE_DIR\}([\w./-]*)")
 LIBRARY = re.compile(r"CUDA::([a-z0-9A-Z_]+)")
 BY_RUNTIME = {"cudart", "cudart_static"}
 FOR_CUDA = {"cuda_driver": "cuda"}
@@ -92,8 +94,8 @@ def attempt(source: Path, folder: Path, work: Path, limit: int) -> Compared:
         return Compared(folder.name, Agreement.NOT_RUN, "no add_executable", "original")
     name, sources = target[1], target[2].split()
     libraries = sorted(set(LIBRARY.findall(text)) - BY_RUNTIME)
-    separate = kernels(text)
-    steps = [*separate[CUDA.name], command(CUDA, name, sources, libraries, original / where)]
+    separate, folders = kernels(text), included(text)
+    steps = [*separate[CUDA.name], command(CUDA, name, sources, libraries, original / where, folders)]
     failed = built(name, CUDA, original / where, steps)
     if failed is not None:
         return failed
@@ -106,7 +108,7 @@ def attempt(source: Path, folder: Path, work: Path, limit: int) -> Compared:
         return Compared(name, Agreement(first.verdict.value), f"original: {first.reason}", "original", first)
     port_tree(original, port)
     steps = [*(present(step, port / where) for step in separate[HIP.name])]
-    failed = built(name, HIP, port / where, [*steps, command(HIP, name, sources, libraries, port / where)])
+    failed = built(name, HIP, port / where, [*steps, command(HIP, name, sources, libraries, port / where, folders)])
     if failed is not None:
         return failed
     program = Program(name, (f"./{name}",), where.as_posix())
@@ -131,13 +133,22 @@ def present(step: tuple[str, ...], where: Path) -> tuple[str, ...]:
     return (*step[:-1], renamed if (where / renamed).exists() else step[-1])
 
 
-def command(side: Side, name: str, sources: list[str], libraries: list[str], where: Path) -> tuple[str, ...]:
+def included(text: str) -> list[str]:
+    """The sample's own folders of headers, as its CMakeLists.txt adds them."""
+    asked = " ".join(INCLUDED.findall(text))
+    return [f".{folder}" for folder in HERE.findall(asked)]
+
+
+def command(
+    side: Side, name: str, sources: list[str], libraries: list[str], where: Path, folders: list[str]
+) -> tuple[str, ...]:
     """The call of the compiler; a port's file may have another name."""
     depth = len(where.parts) - where.parts.index("Samples")
     files = [source if (where / source).exists() else re.sub(r"\.cu$", ".hip", source) for source in sources]
     common = [
         "-O2",
         f"-I{'../' * depth}Common",
+        *(f"-I{folder}" for folder in folders),
         *(file for file in files if file.endswith((".cu", ".hip", ".cpp", ".c"))),
     ]
     linked = [f"-l{(FOR_HIP if side is HIP else FOR_CUDA).get(library, library)}" for library in libraries]

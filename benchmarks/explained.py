@@ -28,18 +28,22 @@ class Report:
         """Whether a manual finding stands at, or next to, any place that the compiler relates to the error."""
         return any(self._is_reported(Path(place.file), place.line) for place in error.related)
 
-    def _is_reported(self, file: Path, line: int) -> bool:
+    def original(self, file: Path, line: int) -> tuple[str, int, int] | None:
+        """The file of the source, and the first and last of its lines, that a line of the port stands for."""
         try:
             output = str(file.resolve().relative_to(self.tree))
         except ValueError:
-            return False
+            return None
         path = self.origin.get(output, output)
-        lines = self.manual.get(path)
-        if not lines:
+        lines = _line_map(self.source / path, self.tree / output)
+        return (path, *(lines[min(line, len(lines)) - 1] if lines else (line, line)))
+
+    def _is_reported(self, file: Path, line: int) -> bool:
+        found = self.original(file, line)
+        if found is None:
             return False
-        original = _line_map(self.source / path, self.tree / output)
-        first, last = original[min(line, len(original)) - 1] if original else (line, line)
-        return any(first - NEAR <= reported <= last + NEAR for reported in lines)
+        path, first, last = found
+        return any(first - NEAR <= reported <= last + NEAR for reported in self.manual.get(path, ()))
 
 
 def load_report(path: Path, tree: Path) -> Report:

@@ -3,10 +3,11 @@
     python -m benchmarks.extension_tests TREE[:TESTS[:FOLDER]] ... --work DIR --output tests.json
     python -m benchmarks.extension_tests --show tests.json
 
-TESTS is what pytest is given, `tests` by default, FOLDER the one with setup.py. Each tree is copied, built in place
-with its own setup.py, ported, and the port built likewise; then its tests run. What is built stays in DIR: a run that
-was cut off goes on where it ended. `--step` does one step alone. The Python that runs this has to have PyTorch, pytest
-and what the tests import.
+TESTS is what pytest is given, `tests` by default, FOLDER the one with setup.py. Where a project's tests are scripts,
+`--script "check.py forward"` runs each instead: it passes when it ends with 0 and launched something. Each tree is
+copied, built in place with its own setup.py, ported, and the port built likewise; then its tests run. What is built
+stays in DIR: a run that was cut off goes on where it ended. `--step` does one step alone. The Python that runs this has
+to have PyTorch, pytest and what the tests import.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shlex
 import shutil
+import signal
 import sys
 from collections import Counter
 from pathlib import Path
@@ -23,7 +26,7 @@ from typing import Any
 from porter.validation.programs.building import Built, build
 from porter.validation.programs.compare import port_tree
 from porter.validation.programs.launch import Options, run_program
-from porter.validation.programs.outcome import ProgramRun
+from porter.validation.programs.outcome import ProgramRun, Verdict
 from porter.validation.programs.sides import CUDA, HIP, Side
 
 STEPS = ("build-original", "build-port", "run-original", "run-port")
@@ -36,6 +39,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("trees", nargs="*", metavar="TREE[:TESTS[:FOLDER]]")
     parser.add_argument("--work", type=Path, default=Path(".extension-tests"))
+    parser.add_argument("--script", action="append", help="a script and its arguments in place of pytest; repeatable")
     parser.add_argument("--step", action="append", choices=STEPS, help="this one alone; repeatable")
     parser.add_argument("--seconds", type=float, default=3600.0, help="limit of a step")
     parser.add_argument("--output", type=Path, default=Path("tests.json"))
@@ -44,6 +48,7 @@ def main() -> None:
     given, more = parser.parse_known_args(_before_dashes())
     if more:
         parser.error(f"unknown: {' '.join(more)}")
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # what was started is ended with it
     rows = _read(given.show or given.output)
     for tree in given.trees:
         path, tests, inside = (*tree.split(":"), "", "")[:3]
@@ -78,9 +83,36 @@ def _step(step: str, tree: Path, tests: list[str], inside: str, given: argparse.
     folder = (port if side is HIP else original) / inside
     if step.startswith("build"):
         return _built(side, folder, given.seconds)
-    os.environ["PYTHONPATH"] = os.pathsep.join(map(str, (folder, folder / "src")))
+    os.environ["PYTHONPATH"] = os.pathsep.join(map(str, (folder, folder / "src", *_roots(folder))))
     options = Options(seconds=given.seconds, side=side)
+    if given.script:
+        return _scripts(given.script, options, folder)
     return _ran(run_program((*_TEST, *tests, *_for_pytest()), options, folder, keep=True))
+
+
+def _roots(folder: Path) -> list[Path]:
+    """Folders that hold what was built in place and are no packages (`package_dir`)."""
+    built = {path.parent for path in folder.rglob("*.so") if "build" not in path.relative_to(folder).parts}
+    return sorted(one for one in built if not (one / "__init__.py").exists())
+
+
+def _scripts(scripts: list[str], options: Options, folder: Path) -> dict[str, Any]:
+    """Each script as a test."""
+    runs = {one: run_program((sys.executable, *shlex.split(one)), options, folder, keep=True) for one in scripts}
+    rows = [_ran(run) for run in runs.values()]
+    worst = next((row for row in rows if row["verdict"] != "passed"), rows[0])
+    operators: Counter[str] = Counter()
+    for row in rows:
+        operators.update(row["operators"])
+    return {
+        **worst,
+        "launches": sum(row["launches"] for row in rows),
+        "operators": dict(operators),
+        "cpu_seconds": sum(row["cpu_seconds"] for row in rows),
+        "tests": [
+            (one, "passed" if run.verdict is Verdict.PASSED else "failed", run.reason) for one, run in runs.items()
+        ],
+    }
 
 
 def _built(side: Side, folder: Path, seconds: float) -> dict[str, Any]:

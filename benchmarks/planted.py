@@ -110,7 +110,9 @@ def planted(samples: Path, folder: Path, chosen: random.Random, most: int) -> li
     made: list[Mutant] = []
     for sample in sorted(p for p in samples.iterdir() if p.is_dir() and p.name not in _SKIPPED):
         port = folder / sample.name
-        porter("port", str(sample), "-o", str(port))
+        done = porter("port", str(sample), "-o", str(port))
+        if done.returncode not in (0, 1) or not port.is_dir():  # 1: work is left
+            raise SystemExit(f"{sample} is not ported: {done.stderr.strip()[-300:]}")
         for file in sorted(port.glob("*.hip")):
             made += mutants(sample, file.name, file.read_text("utf-8"), chosen, most)
     return made
@@ -118,7 +120,7 @@ def planted(samples: Path, folder: Path, chosen: random.Random, most: int) -> li
 
 def porter(*words: str) -> subprocess.CompletedProcess[str]:
     """One command."""
-    command = (sys.executable, "-c", "from porter.cli import main; main()", *words)
+    command = (sys.executable, "-m", "porter", *words)
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
@@ -194,6 +196,8 @@ def main(judge: Callable[[Mutant, Path], str] = verdict) -> None:
         mine = [status for mutant, status in rows if mutant.name == name]
         print(f"{name}: {sum(status != 'passed' for status in mine)} of {len(mine)} rejected")
     print(f"together: {sum(status != 'passed' for _, status in rows)} of {len(rows)} rejected")
+    left = collections.Counter(status for status in found if status in ("build-failed", "not-run"))
+    print(f"of {len(made)} mutants, {left['build-failed']} do not compile and {left['not-run']} were not judged")
     for mutant, status in rows:
         if status == "passed" or status.startswith("not judged"):
             print(f"{mutant.sample.name}/{mutant.file}:{mutant.line}: {mutant.name}, {status}:")

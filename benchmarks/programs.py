@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from porter.validation.programs.compare import Agreement, Compared, built, port_tree, settle
-from porter.validation.programs.draft import from_makefile
+from porter.validation.programs.draft import from_makefile, refusal_of_make
 from porter.validation.programs.launch import Options, run_program
 from porter.validation.programs.outcome import ProgramRun
 from porter.validation.programs.recipes import Program
@@ -80,7 +80,7 @@ def one(source: Path, name: str, given: argparse.Namespace) -> Row:
         shutil.rmtree(work, ignore_errors=True)
         facts = features(source / f"{name}-cuda")
         compared, arguments, tried = attempt(source, name, work, given)
-        ended = compared.agreement in (Agreement.NO_LAUNCH, Agreement.CRASHED)
+        ended = compared.agreement in (Agreement.NO_LAUNCH, Agreement.CRASHED, Agreement.NOT_RUN)
         if ended and (absent := missing_data(source, name)):
             compared = replace(compared, reason=f"not in the repository: {absent}; {compared.reason}")
     return {
@@ -137,7 +137,9 @@ def attempt(source: Path, name: str, work: Path, given: argparse.Namespace) -> t
     copy_with_siblings(source, folder, original)
     drafted = from_makefile(original / folder / "Makefile", original)
     if drafted is None:
-        return Compared(name, Agreement.NOT_RUN, "no program in the Makefile's target run", "original"), (), 0
+        said = refusal_of_make(original / folder / "Makefile")
+        reason = f"make: {said}" if said else "no program in the Makefile's target run"
+        return Compared(name, Agreement.NOT_RUN, reason, "original"), (), 0
     port_tree(original, port)
     where, steps = drafted.folder, [shlex.split(step) for step in drafted.build]
     failed = built(name, CUDA, original / where, steps)

@@ -18,7 +18,7 @@ def _timed(words: tuple[str, ...], environment: dict[str, str]) -> tuple[float, 
     """Wall and CPU seconds of one `porter` with all it starts."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     began = time.monotonic()
-    command = (sys.executable, "-c", "from porter.cli import main; main()", *words)
+    command = (sys.executable, "-m", "porter", *words)
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     wall = time.monotonic() - began
     if done.returncode not in (0, 1):  # 1: what cannot be built or run on this machine

@@ -8,7 +8,6 @@ import os
 import signal
 import sys
 import tempfile
-import traceback
 from collections.abc import Callable, Iterator, Sequence
 from typing import ParamSpec
 
@@ -68,15 +67,20 @@ def guarded(command: Callable[Parameters, int]) -> Callable[Parameters, int]:
         except ModuleNotFoundError as error:
             extra = _EXTRAS.get((error.name or "").partition(".")[0])
             if extra is None:
-                report_bug([traceback.format_exc()], f"{type(error).__name__}: {error}")
-                return OUR_BUG
+                return _our_bug(error)
             complain(f"this needs the package {error.name}: pip install 'porter[{extra}]'")
             return UNUSABLE
         except Exception as error:
-            report_bug([traceback.format_exc()], f"{type(error).__name__}: {error}")
-            return OUR_BUG
+            return _our_bug(error)
 
     return run
+
+
+def _our_bug(error: Exception) -> int:
+    import traceback  # every command starts without it
+
+    report_bug(["".join(traceback.format_exception(error))], f"{type(error).__name__}: {error}")
+    return OUR_BUG
 
 
 def complain(message: str) -> None:

@@ -54,13 +54,17 @@ def init_command(
 
     @guarded
     def run() -> int:
-        from porter.validation.programs.draft import as_toml, draft, makefiles
+        from porter.validation.programs.draft import as_toml, draft, makefiles, refusal_of_make
 
         if not source.is_dir():
             raise Unusable(f"{source}: no such folder")
         found = draft(source, ask_make=make)
         if not make and (left := len(makefiles(source))):
             complain(f"{left} Makefiles were not asked: --make runs `make -n`, and with it what they compute")
+        drafted = {(source / made.folder).resolve() for made in found}
+        for path in makefiles(source) if make else []:
+            if path.parent.resolve() not in drafted and (said := refusal_of_make(path)):
+                complain(f"{path}: make: {said}")
         if not found:
             asked = "no Makefile starts a program with run, test or check; " if make else ""
             complain(f"{source}: {asked}no add_test")

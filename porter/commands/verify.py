@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from porter.engine.notices import UNEXPLAINED_ERROR
 from porter.errors import Unusable
 from porter.project.port import Answer, answer_with
+from porter.project.progress import shown_progress
 from porter.project.records import FileRecord, notice_entry
 from porter.system.reading import read_regular
 
@@ -48,7 +49,8 @@ def verified(answer: Answer, output: Path, jobs: int) -> Answer:
     from porter.validation.build.run import BuildRequest, build
 
     try:
-        report = build(BuildRequest(output, jobs=jobs, compiler=How.SYNTAX))
+        with shown_progress("verifying") as progress:
+            report = build(BuildRequest(output, jobs=jobs, compiler=How.SYNTAX), progress)
     except Unusable as reason:
         sys.stderr.write(f"verify: not run: {reason}\n")
         return answer

@@ -5,9 +5,10 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from porter.cpp.lex import STRING, Tokens
+from porter.cpp.macro_arguments import bindings, parameters
 from porter.model import Span
 
 KEYWORDS = ("asm", "__asm__", "__asm")
@@ -21,6 +22,9 @@ _STRING_MACRO = re.compile(
     r'((?:[ \t]*(?:"(?:[^"\\\n]|\\.)*"|#[ \t]*\w+))*)[ \t]*(?:/[/*].*)?\r?$',
     re.MULTILINE,
 )
+_BLANK = re.compile(r"[\s;{},\[\]]")
+_WORD = re.compile(r"[\w.:]*")
+_END_OF_WORD = re.compile(r"(?<![\w.:%\[])[A-Za-z_][\w.:]*\.$")
 _LITERAL = re.compile(r'(?:u8|[uUL])?(R)?"(?P<body>.*)"', re.DOTALL)
 
 
@@ -56,10 +60,19 @@ class Operand:
 
 
 @dataclass(frozen=True, slots=True)
+class Written:
+    """An opcode that a macro puts together: as strings (`"ld.global."#how`), and what it is in one use."""
+
+    strings: str
+    word: str
+
+
+@dataclass(frozen=True, slots=True)
 class Assembly:
     """One statement; `template` is None when it is no plain string; not `complete` when a macro writes operands.
 
-    Where macros of several definitions stand for strings in it, `others` are the further readings.
+    Where macros of several definitions stand for strings in it, `others` are the further readings. Where it stands in a
+    macro that writes arguments into strings (`#type`), it is read once for each use, and `uses` are the others.
     """
 
     span: Span
@@ -71,15 +84,22 @@ class Assembly:
     complete: bool = True
     volatile: bool = False
     """Neither dropped nor moved: said so, or without outputs."""
+    uses: tuple[Assembly, ...] = ()
+    written: Written = field(default_factory=lambda: Written("", ""))
+    """The opcode that the macro's arguments are in."""
+    parameters: frozenset[str] = frozenset()
+    """Of the macro that the statement stands in."""
 
 
 def assemblies(tokens: Tokens, macros: Macros | None = None) -> Iterator[Assembly]:
     """All inline assembly statements of a file, in macros too."""
     known = macros or {}
     for index in sorted(i for keyword in KEYWORDS for i in tokens.names.get(keyword, ())):
-        found = _readings(tokens, index, known)
+        found = [one for one in _uses(tokens, index, known) if one is not None]
         if found:
-            yield replace(found[0], others=tuple(found[1:]))
+            directive = tokens.directive_of(index)
+            names = frozenset(parameters(tokens, directive)) if directive is not None else frozenset()
+            yield replace(found[0], uses=tuple(found[1:]), parameters=names)
 
 
 def string_macros(text: str) -> dict[str, tuple[StringMacro, ...]]:
@@ -93,35 +113,58 @@ def string_macros(text: str) -> dict[str, tuple[StringMacro, ...]]:
     return found
 
 
-def _readings(tokens: Tokens, index: int, macros: Macros) -> list[Assembly]:
-    """The statement, once for each way to choose among the definitions of the macros in it."""
+def _uses(tokens: Tokens, index: int, macros: Macros) -> Iterator[Assembly | None]:
+    """The statement, once for each set of arguments that its macro writes into the strings."""
+    directive = tokens.directive_of(index)
+    opened, closed = _brackets(tokens, index)
+    marks = [place for place in range(opened, closed) if tokens.texts[place] == "#"]
+    if directive is None or directive.name != "define" or not marks:
+        yield _read(tokens, index, macros)
+        return
+    names = frozenset(tokens.texts[place + 1] for place in marks) & frozenset(parameters(tokens, directive))
+    for arguments in bindings(tokens, directive, names) or ({},):
+        written = {f"#{name}": (StringMacro(None, ((text, ""),)),) for name, text in arguments.items()}
+        yield _read(tokens, index, {**macros, **written})
+
+
+def _read(tokens: Tokens, index: int, macros: Macros) -> Assembly | None:
+    found = _readings(tokens, index, macros)
+    return replace(found[0], others=tuple(found[1:])) if found else None
+
+
+def _brackets(tokens: Tokens, index: int) -> tuple[int, int]:
+    """The brackets behind the keyword and its qualifiers; the same token twice where there are none."""
     opened = index + 1
     while opened < len(tokens) and tokens.texts[opened] in _QUALIFIERS:
         opened += 1
-    closed = tokens.partner.get(opened, opened)
-    names = sorted({tokens.texts[place] for place in range(opened, closed)} & macros.keys())
+    return opened, tokens.partner.get(opened, opened)
+
+
+def _readings(tokens: Tokens, index: int, macros: Macros) -> list[Assembly]:
+    """The statement, once for each way to choose among the definitions of the macros in it."""
+    opened, closed = _brackets(tokens, index)
+    written = {f"#{tokens.texts[place + 1]}" for place in range(opened, closed) if tokens.texts[place] == "#"}
+    names = sorted({*tokens.texts[opened:closed], *written} & macros.keys())
     choices = itertools.islice(itertools.product(*(macros[name] for name in names)), _MOST_READINGS)
     found = (_statement(tokens, index, dict(zip(names, choice, strict=True))) for choice in choices)
     return [assembly for assembly in found if assembly is not None]
 
 
 def _statement(tokens: Tokens, index: int, chosen: Mapping[str, StringMacro]) -> Assembly | None:
-    opened = index + 1
-    while opened < len(tokens) and tokens.texts[opened] in _QUALIFIERS:
-        opened += 1
-    closed = tokens.partner.get(opened)
-    if closed is None or tokens.texts[opened] != "(":
+    opened, closed = _brackets(tokens, index)
+    if closed == opened or tokens.texts[opened] != "(":
         return None
     parts = _split(tokens, opened + 1, closed)
     last = closed + 1 if tokens.texts[closed + 1] == ";" else closed
     outputs = _operands(tokens, *parts[1], chosen) if len(parts) > 1 else ()
     inputs = _operands(tokens, *parts[2], chosen) if len(parts) > 2 else ()
     span = Span(tokens.starts[index], tokens.end(last))
-    template = _template(tokens, *parts[0], chosen)
+    written = _written_opcode(tokens, *parts[0], chosen)
+    template = _template(tokens, *parts[0], chosen) if written is not None else None
     if outputs is None or inputs is None:
         return Assembly(span, index, template, (), (), complete=False)
     volatile = not outputs or any("volatile" in text for text in tokens.texts[index + 1 : opened])
-    return Assembly(span, index, template, outputs, inputs, volatile=volatile)
+    return Assembly(span, index, template, outputs, inputs, volatile=volatile, written=written or Written("", ""))
 
 
 def _split(tokens: Tokens, first: int, last: int) -> list[tuple[int, int]]:
@@ -160,10 +203,38 @@ def _template(tokens: Tokens, first: int, last: int, chosen: Mapping[str, String
     return "".join(pieces) if pieces else None
 
 
+def _written_opcode(tokens: Tokens, first: int, last: int, chosen: Mapping[str, StringMacro]) -> Written | None:
+    """The word of the template that `#parameters` are in; None where they are in more than one, or in no string."""
+    marks = [place for place in range(first, last) if tokens.texts[place] == "#"]
+    if not marks:
+        return Written("", "")
+    begin, end = marks[0], marks[-1] + 2
+    inner = [_string(tokens, place, chosen) for place in range(begin, end)]
+    if any(text is None or _BLANK.search(text) for text in inner):
+        return None
+    before = _END_OF_WORD.search(_content(tokens.texts[begin - 1])) if _is_string(tokens, begin - 1) else None
+    after = _WORD.match(_content(tokens.texts[end])) if end < last and _is_string(tokens, end) else None
+    if begin == first or before is None:
+        return None
+    rest = after[0] if after is not None else ""
+    middle = tokens.text[tokens.starts[begin] : tokens.end(end - 1)]
+    word = before[0] + "".join(text or "" for text in inner) + rest
+    return Written(f'"{before[0]}"{middle}' + (f'"{rest}"' if rest else ""), word)
+
+
+def _is_string(tokens: Tokens, place: int) -> bool:
+    return tokens.kinds[place] == STRING
+
+
 def _string(tokens: Tokens, index: int, chosen: Mapping[str, StringMacro]) -> str | None:
     """What a token says if it is a string literal or stands for one."""
     if tokens.kinds[index] == STRING:
         return _content(tokens.texts[index])
+    if tokens.texts[index] == "#":
+        macro = chosen.get(f"#{tokens.texts[index + 1]}")
+        return macro.text(()) if macro is not None else None
+    if tokens.texts[index - 1] == "#":
+        return ""
     macro = chosen.get(tokens.texts[index])
     return macro.text(()) if macro is not None and macro.parameters is None else None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from porter.cpp.lex import Tokens
 
 _LEAVES = frozenset({"break", "return", "throw", "continue", "goto"})
-_BORDERS = frozenset(";{}:")
+_BORDERS = frozenset(";{}")
 
 
 def case_alone(tokens: Tokens, first: int, last: int) -> tuple[int, int] | None:
@@ -24,16 +24,27 @@ def case_alone(tokens: Tokens, first: int, last: int) -> tuple[int, int] | None:
 
 def _is_left(tokens: Tokens, index: int) -> bool:
     """Whether what ends with this token does not go on to what follows it: the switch begins, or is left."""
-    if tokens.texts[index] == "{":
-        return tokens.texts[index - 1] == ")"
-    if tokens.texts[index] == "}":
+    texts, partner = tokens.texts, tokens.partner
+    if texts[index] == "{":
+        return texts[index - 1] == ")" and texts[partner.get(index - 1, 0) - 1] == "switch"
+    if texts[index] == "}":
+        # A block of another statement may not be entered at all; that behind a label always is.
+        if texts[partner.get(index, 0) - 1] != ":":
+            return False
         index -= 1
-    if tokens.texts[index] != ";":
-        return False
-    start = index - 1
-    while start > 0 and tokens.texts[start] not in _BORDERS:
-        start = tokens.partner.get(start, start) - 1 if tokens.texts[start] in (")", "]") else start - 1
-    return tokens.texts[start + 1] in _LEAVES and tokens.texts[start] != ")"
+    return texts[index] == ";" and texts[_statement(tokens, index)] in _LEAVES
+
+
+def _statement(tokens: Tokens, end: int) -> int:
+    """Where the statement begins, behind its labels, that a `;` ends."""
+    texts = tokens.texts
+    start = end - 1
+    while start > 0 and texts[start] not in _BORDERS:
+        start = tokens.partner.get(start, start) - 1 if texts[start] in (")", "]") else start - 1
+    start += 1
+    while texts[start] in ("case", "default"):
+        start = next((index for index in range(start, end) if texts[index] == ":"), end - 1) + 1
+    return start
 
 
 def _end(tokens: Tokens, start: int) -> int | None:

@@ -21,6 +21,25 @@ def is_declared(tokens: Tokens, name: str) -> bool:
     return any(declares(tokens, index) for index in tokens.names.get(name, ()))
 
 
+def defines_fallback(tokens: Tokens, name: str) -> bool:
+    """Whether a macro with parameters is defined behind `#ifndef name` or `#if !defined(name)`."""
+    asked = False
+    for index in tokens.names.get(name, ()):
+        directive = tokens.directive_of(index)
+        if directive is None:
+            continue
+        words = tokens.texts[directive.first : index]
+        asked = (
+            asked
+            or directive.name == "ifndef"
+            or (directive.name == "if" and words in (["!", "defined"], ["!", "defined", "("]))
+        )
+        behind = tokens.texts[index + 1] == "(" and tokens.starts[index + 1] == tokens.end(index)
+        if asked and behind and directive.name == "define" and directive.first == index:
+            return True
+    return False
+
+
 def declares(tokens: Tokens, index: int) -> bool:
     """Whether a name is declared at a token."""
     texts = tokens.texts

@@ -297,8 +297,7 @@ def _ends_clean(tokens: Tokens) -> bool:
     text = tokens.text.rstrip(" \t\r\n")
     if text.endswith("\\"):
         return False
-    last = tokens.directives[-1] if tokens.directives else None
-    if last is not None and last.end >= len(text) and _RAW_START.search(text, last.start):
+    if 'R"' in text and any(_RAW_START.search(text, one.start, one.end) for one in tokens.directives):
         return False
     if tokens.comments and tokens.comments[-1].end >= len(text):
         start, end = tokens.comments[-1]

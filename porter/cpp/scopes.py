@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from porter.cpp.lex import IDENTIFIER, Tokens
 
@@ -19,6 +19,13 @@ class Scope(NamedTuple):
 
 def find_scopes(tokens: Tokens) -> tuple[Scope, ...]:
     """All namespace and class bodies, outer ones before inner ones."""
+    known = tokens.memo.get("scopes")
+    if known is None:
+        known = tokens.memo["scopes"] = _scopes(tokens)
+    return cast("tuple[Scope, ...]", known)
+
+
+def _scopes(tokens: Tokens) -> tuple[Scope, ...]:
     found = [
         scope
         for keyword in ("namespace", "struct", "class", "union")
@@ -43,7 +50,7 @@ def _scope(tokens: Tokens, index: int) -> Scope | None:
     if kinds[position] == IDENTIFIER:
         parts = [texts[position]]
         while texts[position + 1] == "::":
-            position += 2
+            position += 3 if texts[position + 2] == "inline" else 2
             parts.append(texts[position])
         name = "::".join(parts)
     for opening in range(position, min(len(tokens), position + 60)):

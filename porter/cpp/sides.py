@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from porter.cpp.brackets import split_commas
 from porter.cpp.kept_tokens import tokens_of
 from porter.cpp.lex import IDENTIFIER, Tokens
+from porter.cpp.scopes import find_scopes, qualify
 from porter.cpp.templates import beginning, template_heads
 from porter.source import SourceFile
 
@@ -17,7 +18,7 @@ _PLAIN = frozenset({*SIDES, "inline", "__inline__", "__inline", "__forceinline__
 _CLASSES = ("class", "struct", "union")
 _DEEPEST_MACRO = 4
 _LONGEST_BODY = 12
-_AFTER_PARAMETERS = frozenset({"const", "noexcept", "override", "final", "&", "&&"})
+AFTER_PARAMETERS = frozenset({"const", "noexcept", "override", "final", "&", "&&"})
 _NOT_DECLARED = frozenset({"::", ".", "->", "(", ",", "=", "return", ";", "{", "}", "new", "!"})
 
 
@@ -28,8 +29,8 @@ class Declared:
     words: tuple[str, ...]
     count: int
     parameters: tuple[str, ...]
-    namespace: str
-    """Of those around it, as `a::b`; one without a name is an empty part."""
+    qualified: str
+    """Its name with the namespaces and classes around it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +154,7 @@ def _prototypes(source: SourceFile, name: str) -> Iterator[Declared]:
 def is_prototype(tokens: Tokens, opening: int) -> bool:
     """Whether no body follows the parameters that a parenthesis opens."""
     after = tokens.partner.get(opening, len(tokens)) + 1
-    while after < len(tokens) and tokens.texts[after] in _AFTER_PARAMETERS:
+    while after < len(tokens) and tokens.texts[after] in AFTER_PARAMETERS:
         after += 1
     return after < len(tokens) and tokens.texts[after] in (";", "=")
 
@@ -175,18 +176,8 @@ def declared(tokens: Tokens, name: int, opening: int) -> Declared:
     parts = [_without_default(tokens, *part) for part in split_commas(tokens, opening + 1, end)]
     parts = [part for part in parts if part and part != ("void",)]
     words = tuple(tokens.texts[beginning(tokens, name) : name])
-    return Declared(words, len(parts), tuple(" ".join(part) for part in parts), _namespace(tokens, name))
-
-
-def _namespace(tokens: Tokens, index: int) -> str:
-    parts: list[str] = []
-    for brace in tokens.braces_around(index):
-        first = brace - 1
-        while (tokens.kinds[first] == IDENTIFIER and tokens.texts[first] != "namespace") or tokens.texts[first] == "::":
-            first -= 1
-        if tokens.texts[first] == "namespace":
-            parts.append("".join(word for word in tokens.texts[first + 1 : brace] if word != "inline"))
-    return "::".join(reversed(parts))
+    qualified = qualify(find_scopes(tokens), name, tokens.texts[name])
+    return Declared(words, len(parts), tuple(" ".join(part) for part in parts), qualified)
 
 
 def _without_default(tokens: Tokens, first: int, last: int) -> tuple[str, ...]:

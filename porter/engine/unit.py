@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Protocol
 
-from porter.cpp.declared import declares
+from porter.cpp.declared import declares, defines_fallback
 from porter.cpp.editors import editor_spans, is_for_editor
 from porter.cpp.headers import Included
 from porter.cpp.include_graph import may_be_found
@@ -299,7 +299,7 @@ class Unit:
 
     def _is_projects(self, index: int) -> bool:
         """Asks clang about a name that the project declares in sight; without an answer it is the project's."""
-        if self._is_local(index):
+        if self._is_local(index) or self._is_fallback(self.tokens.texts[index]):
             return True
         known = self._reaches(index)
         if known is not None:
@@ -309,6 +309,16 @@ class Unit:
             return True
         declaration = semantics.declaration_at(self.tokens.starts[index])
         return declaration is None or declaration.origin != "cuda"
+
+    def _is_fallback(self, name: str) -> bool:
+        """Whether a macro with parameters is defined where nothing else did (`#ifndef CUB_MAX`): it needs no library.
+
+        One without parameters says what a toolkit is, and only CUDA's says that.
+        """
+        row = self.names.get(name)
+        return (
+            row is not None and row.kind == "macro" and any(defines_fallback(t, name) for t in self.program.all_tokens)
+        )
 
     def _reaches(self, index: int) -> bool | None:
         """Whether a declaration of the project's is what a token means, as far as blocks and branches tell."""

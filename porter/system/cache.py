@@ -84,6 +84,12 @@ def publish(path: Path, data: bytes, mode: int = 0o600) -> None:
         raise
 
 
+def mark_used(path: Path) -> None:
+    """It is not among the first that make room."""
+    with contextlib.suppress(OSError):
+        os.utime(path)
+
+
 def keep(path: Path, data: bytes) -> None:
     """A file in the cache with its digest beside it; OSError when there is no room."""
     publish(_sum_of(path), hashlib.sha256(data).hexdigest().encode())
@@ -98,7 +104,11 @@ def kept(path: Path) -> bytes | None:
         data, digest = read_regular(path), read_regular(_sum_of(path))
     except OSError:
         return None
-    return data if hashlib.sha256(data).hexdigest().encode() == digest else None
+    if hashlib.sha256(data).hexdigest().encode() != digest:
+        return None
+    mark_used(path)
+    mark_used(_sum_of(path))
+    return data
 
 
 def _sum_of(path: Path) -> Path:
@@ -112,6 +122,7 @@ def kept_text(folder: str, content: bytes, name: str) -> Path:
         path = root / below / name
         try:
             if is_ours(path) and read_regular(path) == content:
+                mark_used(path.parent)
                 return path
             path.parent.mkdir(parents=True, exist_ok=True)
             publish(path, content)

@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from porter.system.cache import is_ours
+from porter.system.cache import is_ours, mark_used
 from porter.system.reading import read_json, read_regular
 
 _SUMS = ".porter-sums.json"
@@ -64,11 +64,14 @@ def is_whole(folder: Path, *, every_byte: bool = False) -> bool:
     try:
         sums = read_json(folder / _SUMS)
         links = sums.pop(_LINKS, {})
-        return all(str((folder / name).readlink()) == meant for name, meant in links.items()) and all(
+        kept = all(str((folder / name).readlink()) == meant for name, meant in links.items()) and all(
             _is_same(folder / name, *row, every_byte=every_byte) for name, row in sums.items()
         )
     except (OSError, ValueError, TypeError, AttributeError):
         return False
+    if kept:
+        mark_used(folder)
+    return kept
 
 
 def _is_same(path: Path, size: int, time_ns: int, digest: str, *, every_byte: bool) -> bool:

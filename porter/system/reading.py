@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import ast
 import errno
 import json
 import os
 import stat
 import sys
-import warnings
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from porter.errors import Unusable
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:  # pragma: no cover
-    import tomli as tomllib
+if TYPE_CHECKING:
+    import ast
 
 LARGEST = 1 << 30
 """No file that is held in memory is larger."""
@@ -67,6 +63,11 @@ def read_regular(path: str | os.PathLike[str], most: int = LARGEST) -> bytes:
 
 def read_toml(path: Path) -> dict[str, Any]:
     """A TOML document; Unusable says what is wrong with it."""
+    if sys.version_info >= (3, 11):  # imported where it is used: a command that reads none starts sooner
+        import tomllib
+    else:  # pragma: no cover
+        import tomli as tomllib
+
     try:
         document: dict[str, Any] = tomllib.loads(read_regular(path, LARGEST_DOCUMENT).decode("utf-8"))
         return document
@@ -85,6 +86,9 @@ def read_json(path: Path) -> Any:
 
 def parsed_python(text: bytes | str) -> ast.Module:
     """A Python file as a tree; ValueError for what is none, however it fails, and no warnings about it."""
+    import ast
+    import warnings
+
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

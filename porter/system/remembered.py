@@ -1,11 +1,10 @@
-"""What a file was found to be, remembered for as long as the file stays as it is."""
+"""What files were found to be, remembered for as long as they stay as they are."""
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from porter.system.cache import keep, kept, kept_folder
@@ -16,11 +15,13 @@ def remembered(what: str, path: Path, answer: Callable[[], str], *also: str) -> 
 
     `also`: whatever else the answer depends on. OSError where the file cannot be looked at.
     """
-    status = path.stat()
-    stamp = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
-    key = hashlib.sha256(
-        "\0".join((what, os.fspath(path.resolve()), *map(str, stamp), *also)).encode(errors="surrogateescape")
-    )
+    return remembered_of(what, (path,), answer, *also)
+
+
+def remembered_of(what: str, paths: Sequence[Path], answer: Callable[[], str], *also: str) -> str:
+    """The same of several files, in this order."""
+    stamps = [word for path in paths for word in (str(path.absolute()), *_stamp(path))]
+    key = hashlib.sha256("\0".join((what, *stamps, *also)).encode(errors="surrogateescape"))
     place: Path | None = None
     with contextlib.suppress(OSError):
         place = kept_folder("remembered") / key.hexdigest()[:40]
@@ -32,3 +33,8 @@ def remembered(what: str, path: Path, answer: Callable[[], str], *also: str) -> 
         with contextlib.suppress(OSError):
             keep(place, said.encode())
     return said
+
+
+def _stamp(path: Path) -> tuple[str, ...]:
+    status = path.stat()
+    return tuple(map(str, (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)))

@@ -20,6 +20,10 @@ class GroupsOfLogicalWarps(Rule):
 
     code = "C101"
     triggers = frozenset({"cooperative_groups"})
+    answers = frozenset(
+        f"cooperative_groups::{name}"
+        for name in ("binary_partition", "bit_and", "bit_or", "bit_xor", "greater", "less", "plus", "reduce")
+    )
     hazards = (
         "cg-vote-needs-macro",
         "cg-tile32-ballot-width",

@@ -28,7 +28,10 @@ class DerivedFromVector(Rule):
     """
 
     code = "D003"
-    text = r"(?:struct|class)\s+\w+[^;{]*:[^;{]*" + _VECTOR.pattern
+    text = (
+        rf"(?:[\w>]\s*:|\b(?:public|protected|private|virtual)\b)(?:\s*::)?\s*{_VECTOR.pattern}"
+        rf"|,\s*{_VECTOR.pattern}\s*\{{"
+    )
     examples = (
         reports("struct u64 : public uint2 { __device__ operator uint64_t() const { return 0; } };"),
         reports("class Long final : ulonglong2 { public: __device__ explicit operator unsigned long long() const; };"),

@@ -22,6 +22,13 @@ _ARITHMETIC = frozenset("*/")
 _COMPOUND = frozenset({"+=", "-=", "*=", "/="})
 _PLAIN_HEAD = frozenset({"inline", "static", "constexpr", "extern", "__forceinline__", "__inline__", "const", "void"})
 _GUARD = "#ifndef __HIPCC__  // HIP has this operator"
+_PRODUCT_GUARD = "#ifndef __HIPCC__  // HIP's vectors have this operator, component by component"
+_PRODUCT_CALLS = {"*": "cuCmul", "/": "cuCdiv"}
+_SUPPORT = "porter/complex_operators.hpp"
+_AMBIGUOUS = "with a const right side the operator stays ambiguous with that of HIP's vectors: cuCmul or cuCdiv there"
+_BOTH = "__host__ __device__"
+_TWO_DOUBLE = "const cuDoubleComplex &a, const cuDoubleComplex &b"
+_WRITTEN_OUT = "return make_cuDoubleComplex(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);"
 
 
 class OwnVectorOperator(Rule):
@@ -33,6 +40,10 @@ class OwnVectorOperator(Rule):
     does something else (a dot product, a sum with a carry, a division by zero check) has to become a named function.
     `a += b` written as `a = a + b` means what the project's own `+` means. The same goes for `cuDoubleComplex` and its
     like, before ROCm 6.4, which takes no second `operator==(const cuDoubleComplex &, const cuDoubleComplex &)`.
+
+    A product or quotient of complex numbers is ambiguous wherever it is used: HIP's vectors have one that goes
+    component by component, with every release. One that does as `cuCmul` or `cuCdiv` becomes a set of overloads that
+    the compiler prefers, unless the right side of a use is const: that stays ambiguous, and has to name `cuCmul`.
     """
 
     code = "D002"
@@ -143,10 +154,51 @@ class OwnVectorOperator(Rule):
             _OLD,
         ),
         *(
+            Example(text, f"{_PRODUCT_GUARD}\n{text}\n#else\n{macro}\n#endif", Effort.REVIEW, "a.h", settings)
+            for settings in (_OLD, Settings())
+            for macro, text in (
+                (
+                    "PORTER_COMPLEX_OPERATOR(hipFloatComplex, *, hipCmulf)",
+                    f"{_BOTH} cuComplex operator*(cuComplex a, cuComplex b) {{ return cuCmulf(a, b); }}",
+                ),
+                (
+                    "PORTER_COMPLEX_OPERATOR(hipDoubleComplex, /, hipCdiv)",
+                    f"{_BOTH} cuDoubleComplex operator/({_TWO_DOUBLE}) {{ return cuCdiv(a, b); }}",
+                ),
+                (
+                    "PORTER_COMPLEX_ASSIGNMENT(hipFloatComplex, *=, hipCmulf)",
+                    f"{_BOTH} void operator*=(cuComplex &a, cuComplex b) {{ a = cuCmulf(a, b); }}",
+                ),
+                (
+                    "PORTER_COMPLEX_ASSIGNMENT(hipFloatComplex, /=, hipCdivf)",
+                    f"{_BOTH} cuComplex &operator/=(cuComplex &a, cuComplex b) {{ a = cuCdivf(a, b); return a; }}",
+                ),
+                (
+                    "PORTER_COMPLEX_OPERATOR(hipDoubleComplex, *, hipCmul)",
+                    f"{_BOTH} cuDoubleComplex operator*({_TWO_DOUBLE})\n{{ {_WRITTEN_OUT} }}",
+                ),
+            )
+        ),
+        Example(
+            f"{_BOTH} cuDoubleComplex operator-({_TWO_DOUBLE}) {{ return cuCsub(a, b); }}\n"
+            f"{_BOTH} cuDoubleComplex operator*({_TWO_DOUBLE}) {{ return cuCmul(a, b); }}",
+            f"{_GUARD}\n{_BOTH} cuDoubleComplex operator-({_TWO_DOUBLE}) {{ return cuCsub(a, b); }}\n#endif\n"
+            f"{_PRODUCT_GUARD}\n{_BOTH} cuDoubleComplex operator*({_TWO_DOUBLE}) {{ return cuCmul(a, b); }}\n"
+            "#else\nPORTER_COMPLEX_OPERATOR(hipDoubleComplex, *, hipCmul)\n#endif",
+            Effort.REVIEW,
+            "a.h",
+            _OLD,
+        ),
+        *(
             Example(text, text, Effort.MANUAL, "a.h", _OLD)
             for text in (
                 "inline bool operator==(const cuDoubleComplex &a, const cuDoubleComplex &b) { return near(a, b); }",
-                "__host__ __device__ cuComplex operator*(cuComplex a, cuComplex b) { return cuCmulf(a, b); }",
+                f"{_BOTH} cuComplex operator*(cuComplex a, cuComplex b) {{ return cuCmulf(a, cuConjf(b)); }}",
+                f"{_BOTH} cuComplex operator*(cuComplex a, cuComplex b) {{ return cuCdivf(a, b); }}",
+                f"{_BOTH} cuComplex operator/(cuComplex a, cuComplex b) {{ return cuCdivf(b, a); }}",
+                f"{_BOTH} void operator*=(cuComplex &a, cuComplex b) {{ a = a * b; a.x = 0; }}",
+                f"{_BOTH} void operator*=(cuComplex &a, cuComplex b) {{ a *= b; }}",
+                f"{_BOTH} cuDoubleComplex operator*({_TWO_DOUBLE}) {{ {_WRITTEN_OUT.replace(' - ', ' + ')} }}",
             )
         ),
         clean("inline bool operator==(const cuDoubleComplex &a, const cuDoubleComplex &b) { return near(a, b); }"),
@@ -179,7 +231,8 @@ class OwnVectorOperator(Rule):
                 message = f"operator{operator.symbol} on {operator.parameters[0][0]} is ambiguous with HIP's own"
                 yield self.finding(unit, operator.span, message, Effort.MANUAL)
                 continue
-            if run and not _adjacent(unit, run[-1], operator, groups):
+            together = run and _guard(run[-1]) == _guard(operator) and _adjacent(unit, run[-1], operator, groups)
+            if run and not together:
                 yield self._guarded(unit, run)
                 run = []
             run.append(operator)
@@ -187,14 +240,43 @@ class OwnVectorOperator(Rule):
             yield self._guarded(unit, run)
 
     def _guarded(self, unit: Unit, run: list[Operator]) -> Finding:
+        guard = _guard(run[0])
         newline = unit.source.newline
         span = Span(run[0].span.start, run[-1].span.end)
+        instead = [_overloads(operator) for operator in run] if guard == _PRODUCT_GUARD else []
         edits = (
-            Edit(span.start, span.start, f"{_GUARD}{newline}"),
-            Edit(span.end, span.end, f"{newline}#endif"),
+            Edit(span.start, span.start, f"{guard}{newline}"),
+            Edit(span.end, span.end, newline.join(("", *(("#else", *instead) if instead else ()), "#endif"))),
         )
         names = ", ".join(dict.fromkeys(f"{operator.parameters[0][0]} {operator.symbol}" for operator in run))
+        if instead:
+            return self.finding(unit, span, f"{names}: {_AMBIGUOUS}", Effort.REVIEW, edits, (_SUPPORT,))
         return self.finding(unit, span, f"HIP's vector types have these operators: {names}", Effort.NONE, edits)
+
+
+def _guard(operator: Operator) -> str:
+    """The condition under which the project's own operator is compiled."""
+    return _PRODUCT_GUARD if _is_product(operator) else _GUARD
+
+
+def _overloads(operator: Operator) -> str:
+    """The overloads that the compiler prefers to those of HIP's headers."""
+    is_double = operator.parameters[0][0] == "cuDoubleComplex"
+    type_, suffix = ("hipDoubleComplex", "") if is_double else ("hipFloatComplex", "f")
+    name = f"hipC{'mul' if operator.symbol[0] == '*' else 'div'}{suffix}"
+    kind = "ASSIGNMENT" if operator.symbol in _COMPOUND else "OPERATOR"
+    return f"PORTER_COMPLEX_{kind}({type_}, {operator.symbol}, {name})"
+
+
+def _is_product(operator: Operator) -> bool:
+    """Whether it multiplies or divides complex numbers."""
+    return operator.parameters[0][0] in _COMPLEX and operator.symbol[0] in _PRODUCT_CALLS
+
+
+def _is_old(unit: Unit) -> bool:
+    """Whether the port has to compile where HIP's complex numbers have operators of their own."""
+    rocm = unit.settings.rocm
+    return rocm is not None and version_key(rocm) < version_key(_WITHOUT_COMPLEX)
 
 
 def _collides(unit: Unit, operator: Operator) -> bool:
@@ -203,10 +285,10 @@ def _collides(unit: Unit, operator: Operator) -> bool:
         return False
     left, right = (type_ for type_, _ in operator.parameters)
     if left in _COMPLEX:
-        rocm = unit.settings.rocm
-        is_old = rocm is not None and version_key(rocm) < version_key(_WITHOUT_COMPLEX)
-        has_it = is_old and left == right and operator.symbol in _COMPLEX_SYMBOLS
-        return has_it and (_is_host_device(unit, operator) or _takes_references(unit, operator))
+        is_one = left == right and operator.symbol in _COMPLEX_SYMBOLS
+        has_references = _is_old(unit) and _takes_references(unit, operator)
+        has_both = (_is_old(unit) or _is_product(operator)) and _is_host_device(unit, operator)
+        return is_one and (has_both or has_references)
     if operator.symbol not in _ARITHMETIC | _COMPOUND:
         return False
     return left == right and _VECTOR.fullmatch(left) is not None and _is_host_device(unit, operator)
@@ -242,13 +324,14 @@ def _texts_of_macro(unit: Unit, name: str) -> Iterator[frozenset[str]]:
 
 
 def _means_the_same(unit: Unit, operator: Operator) -> bool:
-    """Whether the body works component by component, itself or by way of the project's own plain operator."""
-    if _is_component_wise(operator):
+    """Whether the body does as HIP does, itself or by way of the project's own plain operator."""
+    if _is_as_in_hip(operator):
         return True
     (type_, left), (_, right) = operator.parameters
     symbol = operator.symbol.removesuffix("=")
     body = [text for text in operator.body if text not in "()"]
-    if symbol == operator.symbol or body != [left, "=", left, symbol, right, ";"]:
+    through = [left, "=", left, symbol, right, ";"]
+    if symbol == operator.symbol or body not in (through, [*through, "return", left, ";"]):
         return False
     plain = [
         other
@@ -256,7 +339,36 @@ def _means_the_same(unit: Unit, operator: Operator) -> bool:
         for other in find_operators(tokens)
         if other.symbol == symbol and [kind for kind, _ in other.parameters] == [type_, type_]
     ]
-    return bool(plain) and all(map(_is_component_wise, plain))
+    return bool(plain) and all(map(_is_as_in_hip, plain))
+
+
+def _is_as_in_hip(operator: Operator) -> bool:
+    """Whether the body itself says what HIP's operator does."""
+    if _is_product(operator):
+        return _is_complex_product(operator)
+    return _is_component_wise(operator)
+
+
+def _is_complex_product(operator: Operator) -> bool:
+    """Whether the body is CUDA's product or quotient of both, in this order, or the product written out."""
+    (type_, left), (_, right) = operator.parameters
+    body = " ".join(operator.body)
+    call = _PRODUCT_CALLS[operator.symbol[0]] + ("" if type_ == "cuDoubleComplex" else "f")
+    values = [f"{call} ( {left} , {right} )"]
+    if operator.symbol[0] == "*":
+        values += _written_products(type_, left, right)
+    if operator.symbol in _COMPOUND:
+        stored = [f"{left} = {value} ;" for value in values]
+        return body in (*stored, *(f"{text} return {left} ;" for text in stored))
+    return body in [f"return {value} ;" for value in values]
+
+
+def _written_products(type_: str, left: str, right: str) -> list[str]:
+    """`make_cuComplex(a.x * b.x - a.y * b.y, ...)`, with the parts of the sum in either order."""
+    crossed = (f"{left} . x * {right} . y", f"{left} . y * {right} . x")
+    real = f"{left} . x * {right} . x - {left} . y * {right} . y"
+    made = (f"make_{type_}",) if type_ != "cuComplex" else ("make_cuComplex", "make_cuFloatComplex")
+    return [f"{name} ( {real} , {one} + {other} )" for name in made for one, other in (crossed, crossed[::-1])]
 
 
 def _is_component_wise(operator: Operator) -> bool:

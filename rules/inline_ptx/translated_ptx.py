@@ -11,6 +11,11 @@ from porter.warp.ptx.assembly import Unknown, continues, is_foreign, opcodes, sl
 
 _HELPER = re.compile(r"\b(porter::(?:\w+::)*(\w+))\(")
 
+_READ = 'porter::ptx::opcode<porter::ptx::read("ld.global."#how"."#type)>'
+
+_PAIR = 'porter::ptx::opcode<porter::ptx::read("st."#how".v2.u32")>'
+_BYTE = 'porter::ptx::opcode<porter::ptx::read("ld."#how".u8")>'
+
 
 class TranslatedPtx(Rule):
     """Inline PTX with an equivalent
@@ -24,6 +29,8 @@ class TranslatedPtx(Rule):
     overlap with computing any more. `mma.sync` and `ldmatrix` become functions of `porter/mma.hpp`, for warps of 32
     lanes. Statements of several instructions get a scope of their own. Macros that stand for a piece of the template or
     for a constraint are looked up, in headers too; with several definitions those that can be translated must agree.
+    Loads and stores in a macro whose arguments say type and cache operator (`"ld.global."#how"."#type`) read these from
+    the same text when they are compiled, once each use in the file is known to have a translation.
     Additions and products with a rounding mode (`mul.rn.f32`) are never fused, as in PTX. Carries (`add.cc`, `addc`)
     stay within their function (P103). Outputs without an early clobber that are written before the last input is read
     are said: the original may give both one register.
@@ -145,6 +152,33 @@ class TranslatedPtx(Rule):
             "unsigned const ptx2 = static_cast<unsigned>(b); ptx0 = static_cast<int>(ptx1) + 1; "
             "ptx0 = static_cast<int>(ptx0) * static_cast<int>(ptx2); d = ptx0; } return d; }",
             effort=Effort.REVIEW,
+        ),
+        fixes(
+            "#define LOAD(T, type, letter, how) template <> __device__ void load<how_##how>(T &v, T *p)"
+            ' { asm volatile ("ld.global."#how"."#type" %0, [%1];" : "="#letter(v) : "l"(p)); }\n'
+            "#define BOTH(T, type, letter) LOAD(T, type, letter, cg) LOAD(T, type, letter, ca)\n"
+            "#define SHORT h\nBOTH(short, s16, SHORT)\nBOTH(float, f32, f)",
+            "#define LOAD(T, type, letter, how) template <> __device__ void load<how_##how>(T &v, T *p)"
+            f" {{ v = porter::ptx::ld<{_READ}::porter_kept>(({_READ}::porter_type const *)(p)); }}\n"
+            "#define BOTH(T, type, letter) LOAD(T, type, letter, cg) LOAD(T, type, letter, ca)\n"
+            "#define SHORT h\nBOTH(short, s16, SHORT)\nBOTH(float, f32, f)",
+        ),
+        fixes(
+            "#define STORE(how) __device__ void store_##how(uint2 *p, uint2 v)"
+            ' { asm("st."#how".v2.u32 [%0], {%1, %2};" :: "l"(p), "r"(v.x), "r"(v.y)); }\nSTORE(wt)',
+            "#define STORE(how) __device__ void store_##how(uint2 *p, uint2 v)"
+            f" {{ porter::ptx::st<{_PAIR}::porter_kept>(({_PAIR}::porter_type *)(p), (v.x), (v.y)); }}\nSTORE(wt)",
+        ),
+        fixes(
+            "#define LOAD(how) __device__ unsigned char load_##how(unsigned char const *p) { unsigned short v;"
+            ' asm volatile ("{"\n "   .reg .u8 one;" "   ld."#how".u8 one, [%1];" "   cvt.u16.u8 %0, one;" "}"'
+            ' : "=h"(v) : "l"(p)); return (unsigned char)v; }\nLOAD(cs) LOAD(volatile.global)'.replace("\n", "\\\n", 1),
+            "#define LOAD(how) __device__ unsigned char load_##how(unsigned char const *p) { unsigned short v;"
+            " { unsigned short ptx0 = 0; unsigned long long const ptx1 = (unsigned long long)(p);"
+            " unsigned char one_ = 0; "
+            f"one_ = porter::ptx::ld<{_BYTE}::porter_kept>(({_BYTE}::porter_type const *)ptx1); "
+            "ptx0 = static_cast<unsigned short>(one_); v = ptx0; } return (unsigned char)v; }\n"
+            "LOAD(cs) LOAD(volatile.global)",
         ),
         clean(
             '#define IN(x) "r"(x)\n__device__ int f(int a, int b) { int d; '

@@ -38,8 +38,34 @@ class UntranslatedPtx(Rule):
         reports(
             "#define LOAD(T, type, letter, how) \\\n template <> __device__ void load(T &v, T *p)"
             ' { asm("ld.global."#how"."#type" %0, [%1];" : "="#letter(v) : "l"(p)); }\n'
-            "LOAD(int, s32, r, cg)"
+            "LOAD(int, b128, r, cg)"
         ),
+        reports(
+            "#define LOAD(T, how) __device__ void load(T &v, T *p) "
+            '{ asm("ld.global."#how".u32 %0, [%1];" : "=r"(v) : "l"(p)); }'
+        ),
+        *(
+            reports(
+                "#define LOAD(T, how, type, letter) __device__ void load(T &v, T *p) "
+                f'{{ asm("ld."#how"."#type" %0, [%1];" : "="#letter(v) : "l"(p)); }}\n{use}'
+            )
+            for use in (
+                "LOAD(unsigned, shared, u32, r)",
+                "LOAD(unsigned, relaxed.gpu, u32, r)",
+                "LOAD(float, cg, b32, f)",
+            )
+        ),
+        reports('#define ADD(n) __device__ void add(int &v) { asm("add.s32 %0, %0, "#n";" : "+r"(v)); }\nADD(1)'),
+        reports(
+            "#define ADD(type) __device__ void add(int &v, int w) "
+            '{ asm("add."#type" %0, %0, %1;" : "+r"(v) : "r"(w)); }\nADD(s32)'
+        ),
+        clean(
+            "#define LOAD(T, how) __device__ void load(T &v, T *p) "
+            '{ asm("ld.global."#how".u32 %0, [%1];" : "=r"(v) : "l"(p)); }\nLOAD(unsigned, cg)'
+        ),
+        reports('#define LOAD(x, p) asm("ld.global.v2.u32 {%0, %1}, [%2];" : "=r"(x.a), "=r"(x.b) : "l"(p))'),
+        clean('#define LOAD(v, p) asm("ld.global.v2.u32 {%0, %1}, [%2];" : "=r"(v.x), "=r"(v.y) : "l"(p))'),
         clean('#define FENCE(how) asm volatile(#how "fence" ::: "memory")\nvoid host() { FENCE(m); }'),
         clean(r'__device__ int lane() { int x; asm("mov.u32 %0, %%laneid;" : "=r"(x)); return x; }'),
         clean(r'void host() { asm volatile("pause" ::: "memory"); }'),

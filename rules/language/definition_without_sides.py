@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from porter.cpp.sides import Declared, Sides, declared, is_outside
+from porter.cpp.sides import AFTER_PARAMETERS, Declared, Sides, declared, is_outside
 from porter.cpp.syntax import Tokens, template_end, template_start
 from porter.cpp.templates import beginning
 from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes
@@ -14,7 +14,6 @@ _PLACE = re.compile(r"::\s*([A-Za-z_]\w*)|\btemplate\s*<\s*>")
 _ASKED = r'__device__|#\s*include\s*(?:"|<[^>\n]*[./])'
 """The declaration stands in the file, or in a header, which is none of C++'s own."""
 _MOST_TOKENS = 200
-_AFTER = frozenset({"const", "noexcept", "override", "final", "&", "&&"})
 _NOT_IN_HEAD = frozenset(
     {"=", "(", "?", "return", "case", "else", "do", "new", "using", "typedef", "friend", "if", "#", "goto", "throw"}
 )
@@ -127,8 +126,9 @@ class DefinitionWithoutSides(Rule):
                 continue
             if sides.of(tokens.texts[first:name]) or "__global__" in tokens.texts[first:name]:
                 continue
-            here = declared(tokens, name, opening)
-            heads = [one.words for one in sides.prototypes(tokens.texts[name]) if _is_declared_so(one, here)]
+            prototypes = sides.prototypes(tokens.texts[name])
+            here = declared(tokens, name, opening) if prototypes else None
+            heads = [one.words for one in prototypes if here is not None and _is_declared_so(one, here)]
             found = {sides.of(words) for words in heads}
             if len(found) == 1 and "__device__" in next(iter(found)):
                 yield self._found(unit, sides, name, first, heads[0])
@@ -155,7 +155,7 @@ def _definitions(tokens: Tokens) -> Iterator[tuple[int, int]]:
 
 def _is_declared_so(one: Declared, here: Declared) -> bool:
     """Whether it is in the same namespace, and the parameters have the same types, whatever their names."""
-    return (one.count, one.namespace) == (here.count, here.namespace) and all(
+    return (one.count, one.qualified) == (here.count, here.qualified) and all(
         _types(a) & _types(b) for a, b in zip(one.parameters, here.parameters, strict=True)
     )
 
@@ -206,7 +206,7 @@ def _first(tokens: Tokens, name: int) -> int | None:
 def _is_defined(tokens: Tokens, name: int, opening: int) -> bool:
     """Whether a body follows, or members' initialisers of a constructor."""
     after = tokens.partner[opening] + 1
-    while after < len(tokens) and tokens.texts[after] in _AFTER:
+    while after < len(tokens) and tokens.texts[after] in AFTER_PARAMETERS:
         after += 1
     if after >= len(tokens) or tokens.directive_of(after) is not tokens.directive_of(name):
         return False

@@ -11,6 +11,11 @@ from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes
 _PLACE = re.compile(r">\s*::\s*([A-Za-z_]\w*)\s*<")
 _MEMBER = re.compile(r"(?:->|\.)\s*([A-Za-z_]\w*)\s*<")
 _TYPE = re.compile(r"\btypename\s+(?:::\s*)?[A-Za-z_]\w*\s*[:<]")
+_NAMED = re.compile(
+    r"\btypedef\s+(?:typename\s+)?[A-Za-z_][\w:]*\s*<[^;{}]{1,200}>\s*([A-Za-z_]\w*)\s*;"
+    r"|\busing\s+([A-Za-z_]\w*)\s*=\s*(?:typename\s+)?[A-Za-z_][\w:]*\s*<[^;{}]{1,200}>\s*;"
+)
+"""A name for a class template with arguments."""
 _NO_ARGUMENT = frozenset({";", "{", "}", "&&", "||", "="})
 _BEFORE_A_BODY = frozenset({")", "const", "noexcept", "mutable", "else", "do", "try", "{", "}", ";", ":"})
 _MOST_TOKENS = 200
@@ -22,13 +27,14 @@ class DependentTemplate(Rule):
     """Member template of a dependent class without `template`
 
     In a template `Cast<T>::to<4>(x)` is a comparison unless `template` says that `to` is a template. nvcc guesses what
-    is meant; clang, and so HIP's compiler, does not. The keyword is added where a member of a class template is called
-    with template arguments inside a function, of a variable whose type is a parameter of the template, and in a type
-    after `typename`, where nothing else can be meant; it is allowed, and means nothing, where nothing is dependent.
+    is meant; clang, and so HIP's compiler, does not. The keyword is added where a member of a class template, or of a
+    name for one with arguments, is called with template arguments inside a function, of a variable whose type is a
+    parameter of the template, and in a type after `typename`, where nothing else can be meant; it is allowed, and means
+    nothing, where nothing is dependent.
     """
 
     code = "L013"
-    text = f"{_PLACE.pattern}|{_TYPE.pattern}|{_MEMBER.pattern}"
+    text = f"{_PLACE.pattern}|{_TYPE.pattern}|{_MEMBER.pattern}|{_NAMED.pattern}"
     triggers = frozenset({"template"})
     hazards = ("two-phase-lookup",)
     examples = (
@@ -61,6 +67,17 @@ class DependentTemplate(Rule):
             "#define CALL(F) template <class R, typename A> R call(A &a) { return a.get<R>().F(); }",
             "#define CALL(F) template <class R, typename A> R call(A &a) { return a.template get<R>().F(); }",
         ),
+        fixes(
+            "template <class T> void f(T *p) { typedef Tile<4, T> Scan; Scan::run<4>(p); Scan::all(p); }",
+            "template <class T> void f(T *p) { typedef Tile<4, T> Scan; Scan::template run<4>(p); Scan::all(p); }",
+        ),
+        fixes(
+            "template <class T> void f(T *p) { using Scan = Tile<T>; int a = Scan::run<T>(p); }",
+            "template <class T> void f(T *p) { using Scan = Tile<T>; int a = Scan::template run<T>(p); }",
+        ),
+        clean("namespace Scan { template <int N> void run(int *); }\nvoid f(int *p) { Scan::run<4>(p); }"),
+        clean("template <class T> bool f(int n) { using S = Size<T>; return S::value < n && n > (int)sizeof(T); }"),
+        clean("template <class T> void f(T *p) { using S = Tile<T>; S::template run<4>(p); my::S::run<4>(p); }"),
         clean("template <class T> T *f(const Any *a) { return a->as<T>(); }"),
         clean("template <class T> bool f(T a, int b, int c) { return a.size < b && c > (b); }"),
         clean("template <class T> void f(T a) { auto t = a; }\nint g(Tensor a) { return a.item<int>(); }"),
@@ -87,6 +104,8 @@ class DependentTemplate(Rule):
             is_call = tokens.starts[index : index + 1] == [match.start(1)] and _is_call(tokens, index)
             if is_call and _type_of(tokens, index - 2, index) in parameters:
                 yield self._added(unit, index)
+        for index in _of_names(unit):
+            yield self._added(unit, index)
         for match in _PLACE.finditer(unit.source.text):
             index = tokens.at(match.start(1))
             if tokens.starts[index : index + 1] != [match.start(1)] or not _is_call(tokens, index):
@@ -98,6 +117,21 @@ class DependentTemplate(Rule):
         span = unit.span(index)
         message = f"clang takes {unit.tokens.texts[index]} for a template where the keyword says so"
         return self.finding(unit, span, message, Effort.NONE, (Edit(span.start, span.start, "template "),))
+
+
+def _of_names(unit: Unit) -> Iterator[int]:
+    """Members with template arguments that are called of a name for a class template."""
+    tokens = unit.tokens
+    named: dict[str, int] = {}
+    for match in _NAMED.finditer(unit.source.text):
+        named.setdefault(match[1] or match[2], match.end())
+    for name, start in named.items():
+        for index in tokens.names.get(name, ()):
+            is_scope = tokens.texts[index + 1] == "::" and tokens.texts[index - 1] != "::"
+            if tokens.starts[index] < start or not is_scope or tokens.kinds[index + 2] != "i":
+                continue
+            if _is_call(tokens, index + 2) and _in_function(tokens, index):
+                yield index + 2
 
 
 def _in_types(tokens: Tokens) -> Iterator[int]:

@@ -64,8 +64,8 @@ class OwnBuiltin(Rule):
 
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per definition that is not clang's business already."""
-        tokens, data = unit.tokens, unit.source.data
-        if b"__clang__" in data or b"__HIPCC__" in data or b"__HIP_PLATFORM" in data:
+        tokens, text, newline = unit.tokens, unit.source.text, unit.source.newline
+        if "__clang__" in text or "__HIPCC__" in text or "__HIP_PLATFORM" in text:
             return
         for name in sorted(_BUILTINS & unit.identifiers):
             for index in tokens.names[name]:
@@ -84,8 +84,8 @@ class OwnBuiltin(Rule):
                 first = index
                 while first and tokens.texts[first - 1] not in _ENDS and tokens.directive_of(first - 1) is None:
                     first -= 1
-                start = data.rfind(b"\n", 0, tokens.starts[first]) + 1
+                start = text.rfind("\n", 0, tokens.starts[first]) + 1
                 stop = tokens.end(end)
-                edits = (Edit(start, start, f"{_AHEAD[name]}\n"), Edit(stop, stop, "\n#endif"))
+                edits = (Edit(start, start, f"{_AHEAD[name]}{newline}"), Edit(stop, stop, f"{newline}#endif"))
                 message = f"{name} is there already with HIP's compiler"
                 yield self.finding(unit, unit.span(index), message, Effort.NONE, edits)

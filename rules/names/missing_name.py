@@ -6,8 +6,24 @@ from collections.abc import Iterator
 
 from porter.cpp.cases import case_alone
 from porter.engine.renames import Use
-from porter.engine.rule import Dialect, Edit, Effort, Finding, Rule, Unit, answered_names, clean, fixes, reports
+from porter.engine.rule import (
+    Dialect,
+    Edit,
+    Effort,
+    Example,
+    Finding,
+    Rule,
+    Settings,
+    Unit,
+    answered_names,
+    clean,
+    fixes,
+    reports,
+)
 from porter.names.causes import one_cause
+
+_OLD = Settings(rocm="6.0")
+_GROUP = "namespace cg = cooperative_groups;\n__device__ int f(int v) {{ return {}; }}"
 
 
 class MissingName(Rule):
@@ -74,11 +90,24 @@ class MissingName(Rule):
                 "    case CUFFT_NVRTC_FAILURE:\n    case CUFFT_SUCCESS:\n      return 1;",
                 "    case CUFFT_SUCCESS:\n      g();\n    case CUFFT_NVRTC_FAILURE:\n      return 1;",
                 "    case CUFFT_SUCCESS:\n      if (r) return 2;\n    case CUFFT_NVRTC_FAILURE:\n      return 1;",
+                "    case CUFFT_SUCCESS:\n      if (r) { return 2; }\n    case CUFFT_NVRTC_FAILURE: return 1;",
+                "    case CUFFT_SUCCESS: { if (r) return 2; }\n    case CUFFT_NVRTC_FAILURE: return 1;",
+                "    case CUFFT_SUCCESS:\n      g(r ? 1 : throw 2);\n    case CUFFT_NVRTC_FAILURE:\n      return 1;",
+                "    case CUFFT_SUCCESS:\n      a = r ? 1 : throw 2;\n    case CUFFT_NVRTC_FAILURE:\n      return 1;",
+                "    case CUFFT_SUCCESS:\n      while (r--) {\n    case CUFFT_NVRTC_FAILURE:\n      g(); }",
                 "    case CUFFT_SUCCESS: return 2; case CUFFT_NVRTC_FAILURE: return 1;",
                 "    case CUFFT_SUCCESS: return 2;\n    case CUFFT_NVRTC_FAILURE: return 1; default: return 3;",
             )
         ),
         clean("void f(int **p) { cudaMalloc(p, 4); }"),
+        Example(_GROUP.format("cg::reduce(cg::coalesced_threads(), v, cg::plus<int>())"), None, None, "a.cu", _OLD),
+        Example(
+            _GROUP.format("cg::this_cluster().size()"),
+            _GROUP.format("cg::this_cluster().size()"),
+            Effort.MANUAL,
+            "a.cu",
+            _OLD,
+        ),
         clean("using namespace cub;\n__global__ void k(int *p) { *p = max(*p, 1); }"),
     )
 

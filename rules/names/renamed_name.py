@@ -28,6 +28,11 @@ class RenamedName(Rule):
         ),
         fixes("using Sum = cub::BlockReduce<int, 128>;", "using Sum = hipcub::BlockReduce<int, 128>;"),
         fixes("namespace my_cub = cub;", "namespace my_cub = hipcub;"),
+        clean(
+            "#ifndef CubDebug\n#define CubDebug(e) mine::Debug((e), __FILE__)\n#endif\n"
+            "bool f(int e) { return CubDebug(e); }"
+        ),
+        fixes("bool f(int e) { return CubDebug(e); }", "bool f(int e) { return HipcubDebug(e); }"),
         fixes(
             "#include <thrust/sort.h>\nnamespace thrust { struct mine; }\nvoid f(thrust::cuda::tag, thrust::mine);",
             "#include <thrust/sort.h>\nnamespace thrust { struct mine; }\nvoid f(thrust::hip::tag, thrust::mine);",

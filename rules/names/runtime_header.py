@@ -20,13 +20,16 @@ class RuntimeHeader(Rule):
     by_names = True
     examples = (
         fixes("__global__ void k() {}", "__global__ void k() {}"),
+        fixes('#include "instances.h"', '#include "instances.h"'),
         clean("#include <hip/hip_runtime.h>\n__global__ void k() {}"),
+        clean("// nothing\n"),
         clean("__global__ void k() {}", path="a.cuh"),
     )
 
     def find(self, unit: Unit) -> Iterator[Finding]:
         """At most one finding, at the start of the file."""
-        if not unit.source.path.lower().endswith(".cu") or not len(unit.tokens):
+        tokens = unit.tokens
+        if not unit.source.path.lower().endswith(".cu") or not (len(tokens) or tokens.includes):
             return
         if any(self._brings_runtime(unit, name) for name in unit.included):
             return

@@ -26,7 +26,7 @@ class MissingWaveBarrier(Rule):
 
     code = "S101"
     text = "(?i:global|device)"
-    triggers = frozenset({"__shared__", "volatile"})
+    triggers = frozenset({"__shared__", "volatile", "__device__"})
     hazards = ("warp-synchronous-no-volatile", "volatile-shared-becomes-flat")
     examples = (
         fixes(
@@ -106,6 +106,14 @@ class MissingWaveBarrier(Rule):
             """,
         ),
         clean("__global__ void k() { __shared__ int s[64]; int t = threadIdx.x; s[t * 2] = 1; s[t * 2 + 1] = 2; }"),
+        fixes(
+            "__device__ void f(int *s, int t) { for (int d = 16; d > 0; d /= 2) { s[t] += s[t + d]; } }",
+            "__device__ void f(int *s, int t) { porter::syncwarp(); "
+            "for (int d = 16; d > 0; d /= 2) { s[t] += s[t + d]; porter::syncwarp(); } }",
+        ),
+        clean("__device__ void f(int *s, int t) { for (int d = 16; d > 0; d--) { s[t] += s[t + d]; } }"),
+        clean("__device__ void f(int *s, int t) { s[t] += s[t + 16]; s[t] += s[t + 8]; s[t] += s[t + 1]; }"),
+        clean("__device__ int f(const int *s, int t) { return s[t] + s[t+16] + s[t+8] + s[t+4] + s[t+2] + s[t+1]; }"),
         clean("__device__ void step(volatile int *s, int t, int d) { s[t] += s[t + d]; }"),
         clean(
             """

@@ -19,7 +19,7 @@ class DivergentCollective(Rule):
     predicate its operand, or compute the mask from the lanes that are there. The same goes for lanes that a `break` or
     `continue` took away, for tiles of 32 threads, and for a branch whose two sides meet at `__syncwarp()`: on gfx942
     one side runs to its end before the other begins. A condition that is the same for a whole logical warp
-    (`threadIdx.x < 32`, `warp == 0`, a vote) is not reported.
+    (`threadIdx.x < 32`, `warp == 0`, a vote, `i < n + lane` where `i` began at its own lane) is not reported.
     """
 
     code = "W102"
@@ -117,6 +117,42 @@ class DivergentCollective(Rule):
               else { __syncwarp(); x[threadIdx.x] = s[threadIdx.x - 16]; }
             }
             """
+        ),
+        *(
+            reports(f"""
+            __global__ void parts(float *x, int n) {{
+              int lane = threadIdx.x % 32, start = threadIdx.y * 40;
+              for (int i = start + lane; {condition}; {step}) {{
+                {before} x[i] += __shfl_xor_sync(0xffffffff, x[i], 1);
+              }}
+            }}
+            """)
+            for condition, step, before in (
+                ("i < n - lane", "i += 40", ""),
+                ("i < n + 2 * lane", "i += 40", ""),
+                ("i < n + lane", "i += lane", ""),
+                ("i < n + lane", "i += 40", "if (x[i] > 0) i += 1;"),
+                ("i < n + lane", "i += 40", "i = x[i] > 0 ? i + 1 : i;"),
+                ("i < n + lane", "i += 40", "x[i] > 0 && (i += 1);"),
+                ("i < (n | lane)", "i += 40", ""),
+            )
+        ),
+        *(
+            clean(f"""
+            __global__ void whole(float *x, int n) {{
+              int lane = threadIdx.x % 32, start = threadIdx.y * 40;
+              for (int i = start + lane; {condition}; {step}) {{
+                {before} x[i] += __shfl_xor_sync(0xffffffff, x[i], 1);
+              }}
+            }}
+            """)
+            for condition, step, before in (
+                ("i < n + lane", "i += 40", ""),
+                ("lane + n > i", "i = i + 40", ""),
+                ("i - lane < n", "i += 40", ""),
+                ("i < n + lane", "i += 40", "if (n > 5) i += 1;"),
+                ("i != n + lane", "i += 40", ""),
+            )
         ),
         clean(
             """

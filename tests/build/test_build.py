@@ -13,7 +13,7 @@ from porter.validation.build.hints import hint_on
 from porter.validation.build.model import BuildReport, How, Status
 from porter.validation.build.report import build_json, build_markdown, build_text
 from porter.validation.build.run import BuildRequest, build
-from porter.validation.build.syntax import syntax_tool
+from porter.validation.build.syntax import check_syntax, syntax_tool
 from porter.validation.toolchain.clang import Missing, find_clang, lacks_wrapping_atomics
 from porter.validation.toolchain.headers import find_headers
 from porter.validation.toolchain.hipcc import Hipcc, find_hipcc, supports
@@ -320,3 +320,22 @@ def test_the_command(tmp_path: Path) -> None:
     assert failed.code == 1 and "undeclared identifier 'y'" in failed.stdout
     assert porter("build", str(tmp_path), "--target", "sm_80").code == 2
     assert porter("build", str(tmp_path / "none")).code == 2
+
+
+def test_a_syntax_check_is_kept_until_something_that_it_read_changes(tmp_path: Path) -> None:
+    if (why := syntax_tool()) is not None:
+        pytest.skip(why)
+    (folder := tmp_path / "a b").mkdir()
+    source, header = folder / "unit.hip", folder / "late $.h"
+    runtime = "#include <hip/hip_runtime.h>"
+    source.write_text(f'{runtime}\n#include "{header.name}"\n__global__ void k() {{ called(); }}\n')
+
+    def checked() -> tuple[bool, bool]:
+        made = check_syntax(source, "gfx942", ())
+        return made.ok, made.reused
+
+    assert [checked(), checked()] == [(False, False), (False, False)], "a header that is not there may come any time"
+    header.write_text("__device__ void called(int);\n")
+    assert [checked(), checked()] == [(False, False), (False, True)]
+    header.write_text("__device__ void called() {}\n")
+    assert [checked(), checked()] == [(True, False), (True, True)]

@@ -9,10 +9,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from porter.validation.build.compile import Compiled, Tool, compile_unit
 from porter.validation.build.includes import Headers
+from porter.validation.build.model import How
 from porter.validation.build.setup_script import setup_macros
+from porter.validation.build.syntax import check_syntax, syntax_tool
 from porter.validation.build.torch_use import uses_torch
-from porter.validation.toolchain.clang import find_clang
+from porter.validation.toolchain.clang import Clang, find_clang
+from porter.validation.toolchain.hipcc import find_hipcc
 from porter.validation.toolchain.result import Missing
 from porter.validation.toolchain.torch_headers import STAND_INS, TorchHeaders, find_torch_headers
 
@@ -158,6 +162,39 @@ def test_a_vendored_header_comes_before_the_machines(tmp_path: Path) -> None:
     (tmp_path / "a.hip").write_text("#include <sys/types.h>\n#include <string.h>\n")
     assert Headers(tmp_path, paths).folders_for("a.hip") == (tmp_path / "third_party/sys",)
     assert Headers(tmp_path, paths[1:]).folders_for("a.hip") == ()
+
+
+PLAIN = """
+#include <torch/headeronly/macros/Export.h>
+#include <hip/hip_runtime_api.h>
+#ifdef __HIPCC__
+#include "kernels_of_another_unit.h"
+#endif
+float first(float4 v) { int wide = 1; char narrow{wide}; return v.x + narrow; }
+"""
+
+
+def _compiled(how: How, source: Path) -> Compiled:
+    if how is How.SYNTAX:
+        if (why := syntax_tool()) is not None:
+            pytest.skip(why)
+        return check_syntax(source, "gfx90a", ())
+    found = find_clang("gfx90a") if how is How.CLANG else find_hipcc()
+    if isinstance(found, Missing):
+        pytest.skip(found.reason)
+    tool = Tool(how, clang=found) if isinstance(found, Clang) else Tool(how, hipcc=found)
+    return compile_unit(tool, source, "gfx90a", (), 100)
+
+
+@pytest.mark.parametrize("how", list(How))
+@pytest.mark.parametrize("name", ["a.cpp", "a.hip"])
+def test_plain_cpp_is_for_the_hosts_compiler(tmp_path: Path, headers: TorchHeaders, how: How, name: str) -> None:
+    """As PyTorch's builder has it: without HIP's compiler, whose branches of headers are for kernels."""
+    source = tmp_path / name
+    source.write_text(PLAIN)
+    made = _compiled(how, source)
+    assert made.ok is (name == "a.cpp"), made.said
+    assert made.ok or "kernels_of_another_unit.h" in made.said
 
 
 @pytest.fixture(scope="module")

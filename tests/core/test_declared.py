@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from porter.cpp.declared import defines_fallback
+from porter.cpp.lex import lex
 from porter.cpp.prescan import scan
 from porter.engine.file import Context, port
 from porter.engine.registry import all_rules
@@ -94,3 +96,21 @@ def test_a_project_that_adds_to_a_librarys_namespace(includes: str, wanted: str)
     done = port(SourceFile("a.cu", text.encode()), context, "a.hip").data.decode()
     assert f"f(thrust::{wanted}::tag, thrust::mine, a::thrust::cuda::b)" in done
     assert mine in done
+
+
+@pytest.mark.parametrize(
+    ("text", "is_fallback"),
+    [
+        ("#ifndef M\n#define M(a) (a)\n#endif", True),
+        ("#if !defined(M)\n#  define M(a) (a)\n#endif", True),
+        ("#if !defined M\n#define M(a) (a)\n#endif", True),
+        ("#ifdef M\n#define M(a) (a)\n#endif", False),
+        ("#if defined(M)\n#define M(a) (a)\n#endif", False),
+        ("#define M(a) (a)", False),
+        ("#define M(a) (a)\n#ifndef M\n#endif", False),
+        ("#ifndef M\n#define M (a)\n#endif", False),
+        ("#ifndef M\n#define N(M) M(M)\n#endif", False),
+    ],
+)
+def test_fallbacks_are_macros_with_parameters_where_nothing_else_defines_them(text: str, is_fallback: bool) -> None:
+    assert defines_fallback(lex(text), "M") is is_fallback

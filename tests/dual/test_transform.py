@@ -17,7 +17,10 @@ from porter.model import Edit
 from porter.source import SourceFile
 from tests.rules.test_examples import context
 
-GUARDED = re.compile(rf"#ifdef {GUARD}\r?\n(?P<hip>(?s:.)*?)#else\r?\n(?P<cuda>(?s:.)*?)#endif(?:\r?\n|\Z)")
+GUARDED = re.compile(
+    rf"#ifdef {GUARD}\r?\n(?P<hip>(?:#if(?s:.)*?#endif[^\n]*\n|(?s:.))*?)#else\r?\n(?P<cuda>(?s:.)*?)#endif(?:\r?\n|\Z)"
+)
+"""The part of HIP may have conditions of its own."""
 CONDITION = re.compile(r"[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif|endif)\b")
 EXAMPLES = [
     pytest.param(example, id=f"{rule.code}-{number}")

@@ -13,11 +13,13 @@ from pathlib import Path
 
 import pytest
 from porter.validation.toolchain.clang import find_compiler
-from porter.validation.toolchain.precompiled import precompiled
+from porter.validation.toolchain.precompiled import Precompiled, precompiled
 from porter.validation.toolchain.result import Missing
 from porter.validation.toolchain.rocm_headers import fetched
+from porter.validation.toolchain.store import Shorter, identity
 
 from porter.system.programs import on_this_machine
+from tests import kept
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -122,36 +124,32 @@ def compiled(
 ) -> subprocess.CompletedProcess[str]:
     """Compiles a snippet to assembly (device) or checks it (host) with every warning an error."""
     tree, program = tree or require_tree(), compiler or require_clang()
-    path = folder / "snippet.hip"
-    path.write_text(source, "utf-8")
     start = (
         *(program, "-x", "hip", f"--offload-arch={target}", "-D__HIP_PLATFORM_AMD__", "-std=c++17", "-O3", "-nogpulib"),
         *("-mcode-object-version=5", "-Wall", "-Wextra", "-Werror", "-I", str(HEADERS), *tree.flags),
         "--cuda-host-only" if host else "--cuda-device-only",
     )
-    product = "-fsyntax-only" if host else "-S"
-    command = [*start, *_runtime(source, start, flags), *flags, product, str(path), "-o", str(folder / "snippet.s")]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    rest = (*flags, "-fsyntax-only" if host else "-S")
+
+    def shorter(behind: tuple[str, ...]) -> Shorter | None:
+        header = _runtime(source, start, flags)
+        return None if header is None else Shorter((*start, *header.options, *rest, *behind), header.inputs)
+
+    return kept.compiled((*start, *rest), source, folder / "snippet.s", shorter=shorter, seconds=300)
 
 
 _BEGINS_WITH_RUNTIME = re.compile(r"(?:\s|//[^\n]*\n|#define FEW_KERNELS\n)*#include <hip/hip_runtime\.h>")
 
 
-def _runtime(source: str, start: tuple[str, ...], flags: tuple[str, ...]) -> tuple[str, ...]:
-    """Options that read back the runtime's header, where a snippet begins with it."""
+def _runtime(source: str, start: tuple[str, ...], flags: tuple[str, ...]) -> Precompiled | None:
+    """The runtime's header, where a snippet begins with it."""
     if _BEGINS_WITH_RUNTIME.match(source) is None:
-        return ()
+        return None
 
     def command(header: Path, options: tuple[str, ...]) -> tuple[str, ...]:
         return (*start, *options, str(header))
 
-    found = precompiled(_said(start[0]), "hip/hip_runtime.h", command, flags)
-    return found.options if found is not None else ()
-
-
-@functools.cache
-def _said(program: str) -> str:
-    return subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout
+    return precompiled(identity(start[0], "tests"), "hip/hip_runtime.h", command, flags)
 
 
 def check_everywhere(source: str, folder: Path, needs: str = "hip/hip_runtime.h") -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import re
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from tests import kept
 from tests.include import hip
 
 Array = npt.NDArray[Any]
@@ -37,14 +37,11 @@ class Library:
         self._signatures = signatures
         text = [f'#include "{include}"', extra, 'extern "C" {']
         text += [_wrapper(name, *_types(signature)) for name, signature in signatures.items()]
-        source, library = folder / "functions.cpp", folder / "functions.so"
-        source.write_text("\n".join([*text, "}"]), "utf-8")
+        library = folder / "functions.so"
         command = [hip.require_clang(), "-std=c++14", "-O1", "-fsanitize=undefined,float-cast-overflow"]
         command += ["-fsanitize-trap=undefined,float-cast-overflow", "-fno-math-errno", "-mfma"]
         command += ["-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-I", str(hip.HEADERS)]
-        done = subprocess.run(
-            [*command, *flags, str(source), "-o", str(library)], capture_output=True, text=True, check=False
-        )
+        done = kept.compiled([*command, *flags], "\n".join([*text, "}"]), library)
         assert done.returncode == 0, done.stderr
         self._library = ctypes.CDLL(str(library))
 

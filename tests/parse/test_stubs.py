@@ -43,12 +43,12 @@ def test_precompiled_stubs_are_made_once(fresh: None, tmp_path: Path, monkeypatc
     monkeypatch.setenv("PORTER_CACHE_DIR", str(tmp_path / "cache"))
     stubs.prepare()
     (folder,) = (tmp_path / "cache").iterdir()
-    made = {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}
+    made = {path.name: path.stat().st_ino for path in folder.iterdir()}
     assert {name for name in made if not name.endswith(".sha256")} == {"stubs", "cuda-host.pch", "cuda-device.pch"}
     for function in CACHED:
         function.cache_clear()
     stubs.prepare()
-    assert {path.name: path.stat().st_mtime_ns for path in folder.iterdir()} == made
+    assert {path.name: path.stat().st_ino for path in folder.iterdir()} == made
 
 
 def test_a_broken_precompiled_header_is_replaced(fresh: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -216,6 +216,41 @@ static void sparse() {
     OK(cusparseDestroySpMat(csr)), OK(cusparseDestroyDnVec(dx)), OK(cusparseDestroyDnMat(db)), OK(cusparseDestroy(h));
 }
 
+// Played twice; the host's scalar is taken when the call is captured, the device's when it is played.
+static void captured(cublasHandle_t h) {
+    Floats x(6, 1), y(6, 2), a(36, 3), z(6, 4), scalar(1, 5), got(1, 0);
+    cudaStream_t stream;
+    cudaGraph_t graph;
+    cudaGraphExec_t ready;
+    float alpha = 2, beta = 1;
+    const int lines[3] = {0, 2, 3}, columns[3] = {0, 5, 2}; // [1 . . . . 1; . . 1 . . .], of what x holds
+    int *places;
+    Floats ones(3, 0), product(2, 7);
+    cusparseHandle_t sparse;
+    cusparseSpMatDescr_t csr;
+    cusparseDnVecDescr_t from, into;
+    OK(cudaMalloc(&places, sizeof lines + sizeof columns));
+    OK(cudaMemcpy(places, lines, sizeof lines, cudaMemcpyHostToDevice)), OK(cudaMemcpy(places + 3, columns, sizeof columns, cudaMemcpyHostToDevice));
+    OK(cusparseCreate(&sparse));
+    OK(cusparseCreateCsr(&csr, 2, 6, 3, places, places + 3, ones.at, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, CUDA_R_32F));
+    OK(cusparseCreateDnVec(&from, 6, x.at, CUDA_R_32F)), OK(cusparseCreateDnVec(&into, 2, product.at, CUDA_R_32F));
+    OK(cudaStreamCreate(&stream)), OK(cublasSetStream(h, stream)), OK(cusparseSetStream(sparse, stream)), OK(cudaDeviceSynchronize());
+    OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    OK(cublasSaxpy(h, 6, &alpha, x.at, 1, y.at, 1));
+    OK(cublasSgemv(h, CUBLAS_OP_T, 6, 6, &alpha, a.at, 6, x.at, 1, &beta, z.at, 1));
+    OK(cusparseSpMV(sparse, CUSPARSE_OPERATION_NON_TRANSPOSE, &alpha, csr, from, &beta, into, CUDA_R_32F, CUSPARSE_SPMV_ALG_DEFAULT, nullptr));
+    OK(cusparseDestroySpMat(csr)), OK(cusparseDestroyDnVec(from)), OK(cusparseDestroyDnVec(into)), OK(cusparseDestroy(sparse));
+    alpha = beta = 100;
+    OK(cublasSetPointerMode(h, CUBLAS_POINTER_MODE_DEVICE));
+    OK(cublasSscal(h, 6, scalar.at, z.at, 1));
+    OK(cublasSdot(h, 6, x.at, 1, y.at, 1, got.at));
+    OK(cublasSetPointerMode(h, CUBLAS_POINTER_MODE_HOST));
+    OK(cudaStreamEndCapture(stream, &graph)), OK(cudaGraphInstantiate(&ready, graph, 0));
+    y.print("before");
+    for (int times = 0; times < 2; times++) OK(cudaGraphLaunch(ready, stream)), OK(cudaStreamSynchronize(stream));
+    y.print("axpy"), z.print("gemv"), got.print("dot"), product.print("spmv");
+}
+
 int main(int count, char **words) {
     const char *mode = count > 1 ? words[1] : "";
     cublasHandle_t h;
@@ -227,6 +262,15 @@ int main(int count, char **words) {
     if (!std::strcmp(mode, "transforms")) transforms();
     if (!std::strcmp(mode, "sparse")) sparse();
     if (!std::strcmp(mode, "random")) random_numbers();
+    if (!std::strcmp(mode, "captured")) captured(h);
+    if (!std::strcmp(mode, "captured result")) {
+        Floats a(9, 1);
+        float host = 0;
+        cudaStream_t stream;
+        OK(cudaStreamCreate(&stream)), OK(cublasSetStream(h, stream));
+        OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+        std::printf("refused: %d\n", cublasSdot(h, 9, a.at, 1, a.at, 1, &host) != CUBLAS_STATUS_SUCCESS);
+    }
     if (!std::strcmp(mode, "beyond")) {
         Floats a(9, 1);
         std::printf("status %d\n", (int)cublasSgemm(h, CUBLAS_OP_N, CUBLAS_OP_N, 3, 3, 3, &two, a.at, 3, a.at, 3, &some, a.at + 1, 3));

@@ -8,7 +8,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from porter.validation.programs.compare import Agreement, Compared, compare_project, compare_runs, port_tree, run_both
+from porter.validation.programs import compare
+from porter.validation.programs.compare import (
+    Agreement,
+    Compared,
+    compare_project,
+    compare_runs,
+    port_tree,
+    run_both,
+    settle,
+)
 from porter.validation.programs.launch import Options
 from porter.validation.programs.outcome import Account, ProgramRun, Verdict
 from porter.validation.programs.output import Tolerance
@@ -86,6 +95,30 @@ def test_what_varies_by_itself_is_left_out() -> None:
         assert compare_runs("main", original, _run(f"{more}{number}\n"), Tolerance(), again).agreement is agreement
 
 
+@pytest.mark.parametrize(
+    ("port", "agreement"), [("blocks 608\nsum 1\n", Agreement.AGREE), ("blocks 608\nsum 2\n", Agreement.DIFFER)]
+)
+def test_what_goes_by_the_size_of_the_gpu(
+    port: str, agreement: Agreement, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The original on a GPU as large as the port's says what the port has to say, in everything."""
+
+    def run_again(words: object, options: Options, folder: Path, *, keep: bool) -> ProgramRun:
+        del words, folder, keep
+        return _run(f"blocks {2 * (options.multiprocessors or 108)}\nsum 1\n")
+
+    monkeypatch.setattr(compare, "run_program", run_again)
+    monkeypatch.setattr(compare, "_first_launch", lambda *_: None)
+    first = _run("blocks 216\nsum 1\n")
+    found = settle(Program("main", ("./main",)), first, _run(port), tmp_path, tmp_path, Options())
+    assert found.agreement is agreement
+    if agreement is Agreement.AGREE:
+        assert found.reason == (
+            "with 304 multiprocessors on both sides; with the original's own output, line 1: "
+            "'blocks 216' and 'blocks 608'"
+        )
+
+
 @pytest.mark.slow
 def test_both_sides(cuda: Path, hip: Path, tmp_path: Path) -> None:
     for side, program in (("original", cuda), ("port", hip)):
@@ -158,6 +191,35 @@ int main() {
     "Makefile": "main: main.cu\n\tnvcc -O1 -arch=sm_80 main.cu -o main\n",
     "porter.toml": '[[program]]\nname = "bfloat16"\nrun = "./main"\nrelative = 0.0\nabsolute = 0.0\n',
 }
+
+
+_BY_SIZE = {
+    "main.cu": """
+#include <cstdio>
+__global__ void add(int *sum) { atomicAdd(sum, 1); }
+int main() {
+    cudaDeviceProp properties;
+    int per_unit, *sum, host;
+    cudaGetDeviceProperties(&properties, 0);
+    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_unit, add, 1024, 0);
+    cudaMalloc(&sum, sizeof(int));
+    cudaMemset(sum, 0, sizeof(int));
+    add<<<per_unit * properties.multiProcessorCount, 1024>>>(sum);
+    cudaMemcpy(&host, sum, sizeof host, cudaMemcpyDeviceToHost);
+    printf("counted %d\\nPASS\\n", host);
+}
+""",
+    "Makefile": "main: main.cu\n\tnvcc -O1 -arch=sm_80 main.cu -o main\n",
+    "porter.toml": '[[program]]\nname = "by_size"\nrun = "./main"\n',
+}
+
+
+@pytest.mark.slow
+def test_a_grid_by_the_number_of_multiprocessors(tmp_path: Path) -> None:
+    assert _compared(_BY_SIZE, tmp_path).reason == (
+        "with 304 multiprocessors on both sides; with the original's own output, line 1: "
+        "'counted 221184' and 'counted 622592'"
+    )
 
 
 @pytest.mark.slow

@@ -80,3 +80,21 @@ def test_c_files_beside_hip(tmp_path: Path) -> None:
     (tmp_path / "b.hip").write_text("__global__ void k(int *p) { *p = 1; }\n")
     done = invoke((str(tools / "hipcc"), "-O0", "-fsyntax-only", "a.c", "b.hip"), 60, tmp_path)
     assert done.ok, done.said
+
+
+def test_openmp_of_the_host(tmp_path: Path) -> None:
+    """gcc's omp.h, whose attributes clang does not all take; without clang's own library one thread runs."""
+    compiler = find_host_compiler()
+    tools = compiler if isinstance(compiler, Missing) else compilers.folder(HIP, compiler)
+    if isinstance(tools, Missing):
+        pytest.skip(tools.reason)
+    if not (tools / "include" / "omp.h").exists():
+        pytest.skip("no omp.h of gcc's")
+    (tmp_path / "a.hip").write_text(
+        "#include <omp.h>\n#include <cstdlib>\n__global__ void k(int *p) { *p = 1; }\n"
+        "int main() {\n    int sum = 0;\n#pragma omp parallel for reduction(+ : sum)\n"
+        "    for (int i = 0; i < 10; i++) sum += i;\n"
+        "    return sum == 45 && omp_get_max_threads() > 0 ? 0 : 1;\n}\n"
+    )
+    done = invoke((str(tools / "hipcc"), "-fopenmp", "-O1", "a.hip", "-o", "a"), 80, tmp_path)
+    assert done.ok, done.said

@@ -178,6 +178,28 @@ def test_random_numbers(libraries: Path) -> None:
     assert any("not the vendor's sequence" in row.text for row in done.account.notes)
 
 
+def test_calls_that_a_stream_captures(libraries: Path) -> None:
+    done, got = ran(libraries, "captured")
+    assert done.verdict is Verdict.PASSED, done.reason
+    x, y, z, scalar = numbers(6, 1), numbers(6, 2), numbers(6, 4), numbers(1, 5)[0]
+    np.testing.assert_array_equal(got["before"], y)
+    for _ in range(2):
+        y = y + 2 * x
+        z = scalar * (2 * matrix(numbers(36, 3), 6).T @ x + z)
+    np.testing.assert_allclose(got["axpy"], y)
+    np.testing.assert_allclose(got["gemv"], z)
+    np.testing.assert_allclose(got["dot"], x @ y)
+    ones = numbers(3, 0)
+    product = np.array([ones[0] * x[0] + ones[1] * x[5], ones[2] * x[2]])
+    np.testing.assert_allclose(got["spmv"], numbers(2, 7) + 2 * 2 * product)
+
+
+def test_a_result_for_the_host_is_not_captured(libraries: Path) -> None:
+    done, got = ran(libraries, "captured result")
+    assert got["refused"] == 1 and done.verdict is Verdict.UNSUPPORTED
+    assert "in a stream that captures" in done.reason
+
+
 def test_beyond_an_allocation(libraries: Path) -> None:
     done, _ = ran(libraries, "beyond")
     assert done.verdict is Verdict.IGNORED_ERROR and "4 bytes into device memory 1 (36 bytes)" in done.reason

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import subprocess
 import sys
 from dataclasses import replace
@@ -13,6 +14,7 @@ from porter.validation.programs.compare import Agreement, compare_runs
 from porter.validation.programs.launch import Options, run_program
 from porter.validation.programs.outcome import Account, Happening, ProgramRun, TestOutcome, Verdict, judge
 from porter.validation.programs.output import Tolerance
+from porter.validation.programs.pytorch import environment
 from porter.validation.programs.pytorch.environment import side_of, variables
 from porter.validation.programs.pytorch.results import with_results
 from porter.validation.programs.sides import CUDA, HIP, Side, side_by_device
@@ -20,6 +22,7 @@ from porter.validation.programs.sides import CUDA, HIP, Side, side_by_device
 from porter.errors import Unusable
 from tests.outside import require
 
+SITE = Path(environment.__file__).with_name("site")
 SUITE = """
 import pytest
 
@@ -209,6 +212,22 @@ def test_what_extensions_are_built_with(side: Side, tmp_path: Path, monkeypatch:
     if done.verdict is Verdict.NOT_RUN:
         pytest.skip(done.reason)
     assert done.verdict is Verdict.NO_LAUNCH, done.errors.decode()
+
+
+def test_locks_of_builds_that_were_killed(tmp_path: Path) -> None:
+    """One that a process has open stays: another build is under way."""
+    for name in ("dead", "held", "built"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "dead" / "lock").touch()
+    spec = importlib.util.spec_from_file_location("porter_torch", SITE / "porter_torch.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    with (tmp_path / "held" / "lock").open("w"):
+        module.drop_dead_locks(tmp_path)
+        assert [path.parent.name for path in tmp_path.glob("*/lock")] == ["held"]
+    module.drop_dead_locks(tmp_path)
+    assert not list(tmp_path.glob("*/lock"))
 
 
 def test_a_name_that_is_not_there_is_told(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from porter.validation.programs.draft import as_toml, draft, from_makefile
+from porter.validation.programs.draft import as_toml, draft, from_makefile, refusal_of_make
 from porter.validation.programs.recipes import programs_of
 
 from porter.errors import Unusable
@@ -123,3 +123,23 @@ def test_commands_of_a_recipe(tmp_path: Path, recipe: str, words: tuple[str, ...
     (tmp_path / "Makefile").write_text(f"main:\n\ttrue\nrun: main\n\t{recipe}\n")
     drafted = from_makefile(tmp_path / "Makefile", tmp_path)
     assert (drafted.run if drafted else None) == words
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("all:\n\ttrue\n", ""),
+        ("run:\n\t./main\n", ""),
+        ("run: main\n\t./main\nmain: a.o\n%.o: %.cu gone.h\n", "No rule to make target 'a.o', needed by 'main'"),
+        ("run: gone\n\t./main\n", "No rule to make target 'gone', needed by 'run'"),
+        ("ifeq\n", "invalid syntax in conditional"),
+    ],
+)
+def test_why_make_starts_nothing(tmp_path: Path, text: str, said: str) -> None:
+    require("make")
+    (tmp_path / "Makefile").write_text(text)
+    (tmp_path / "a.cu").write_text("")
+    found = refusal_of_make(tmp_path / "Makefile")
+    assert said in found if said else found == ""
+    told = porter("programs", "init", str(tmp_path), "--make", folder=tmp_path).stderr
+    assert (f"Makefile: make: {found}" in told) if said else ("make: " not in told)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 from porter.validation.devices.core.hostcc import HostCompiler, find_host_compiler
+from porter.validation.programs.building import Built, build
 from porter.validation.programs.compare import ComparedProject, compare_runs
 from porter.validation.programs.launch import Options, run_program
 from porter.validation.programs.outcome import ProgramRun, Verdict
@@ -162,6 +164,44 @@ def test_a_kernel_that_never_ends(program: Path) -> None:
     assert done.reason == "no end after 1 s of processor time, in endless(int volatile*)"
 
 
+@pytest.fixture
+def fresh(cuda: Path, tmp_path: Path) -> Path:
+    """A program whose kernel no cache has, and that takes seconds to translate."""
+    lines = "\n".join(f"x = sinf(x * {i}.5f) + y[{i}] * cosf(x); y[{i} + t] = x;" for i in range(150))
+    source = tmp_path / "fresh.cu"
+    source.write_text(
+        f"""#include <cstdio>
+        __global__ void work(float *y) {{ int t = threadIdx.x; float x = {time.time_ns()}u; {lines} }}
+        int main() {{
+            float *y;
+            if (cudaMalloc(&y, 4096) != cudaSuccess) return 1;
+            work<<<1, 32>>>(y);
+            return cudaDeviceSynchronize() != cudaSuccess;
+        }}"""
+    )
+    done = build(SIDES["cuda"], tmp_path, [("nvcc", "-O1", "fresh.cu", "-o", "fresh")], 300)
+    assert isinstance(done, Built) and done.failed is None, done
+    return tmp_path / "fresh"
+
+
+def test_time_of_the_translator_is_not_the_programs(fresh: Path) -> None:
+    done = run(fresh, options=Options(cpu_seconds=1))
+    assert (done.verdict, done.reason, done.account.launches) == (Verdict.PASSED, "", 1)
+
+
+def test_how_a_translator_ended_is_told(fresh: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    python = tmp_path / "python"
+    monkeypatch.setattr(sys, "executable", str(python))
+    for signal, verdict, words in (
+        ("XCPU", Verdict.TOO_LONG, "no end of the translation within its processor time (module)"),
+        ("KILL", Verdict.NOT_RUN, "the translator was ended by signal 9 (module)"),
+    ):
+        python.write_text(f"#!/bin/sh\nkill -{signal} $$\n")
+        python.chmod(0o755)
+        done = run(fresh)
+        assert (done.verdict, done.reason) == (verdict, words)
+
+
 def test_crash(program: Path) -> None:
     done = run(program, "crash")
     assert (done.verdict, done.code, done.exit_code) == (Verdict.CRASHED, -11, 139)
@@ -185,6 +225,20 @@ def test_static_runtime(cuda: Path, tmp_path: Path) -> None:
     subprocess.run(command, check=True)
     done = run(tmp_path / "fixed")
     assert done.verdict is Verdict.NOT_RUN and "-cudart shared" in done.reason
+
+
+def test_host_code_that_nvcc_linked_is_not_a_static_runtime(cuda: Path, tmp_path: Path) -> None:
+    """nvcc gives each program a section for device code; one that loads the driver by itself has nothing in it."""
+    from porter.validation.programs.wanted import wanted
+    from porter.validation.toolchain.nvcc import Nvcc, find_nvcc
+
+    nvcc = find_nvcc()
+    assert isinstance(nvcc, Nvcc)
+    (tmp_path / "main.c").write_text("int main(void) { return 0; }\n")
+    folders = [f"-L{path}" for path in nvcc.library_dirs]
+    command = [nvcc.path, "-cudart", "shared", *folders, str(tmp_path / "main.c"), "-o", str(tmp_path / "main")]
+    subprocess.run(command, check=True)
+    assert not wanted(tmp_path / "main").static
 
 
 def test_no_python_when_all_is_cached(program: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -42,7 +42,7 @@ static cudaResourceDesc of_array(cudaArray_t array) {
     return from;
 }
 
-int main() {
+int main(int argc, char **) {
     enum { W = 5, H = 3 };
     float texels[W * H], *out;
     for (int i = 0; i < W * H; i++) texels[i] = i;
@@ -94,6 +94,13 @@ int main() {
     cudaMemcpy(got, read, sizeof got, cudaMemcpyDeviceToHost);
     printf("fetch: %d %d %d %d %d %d\n", got[0], got[1], got[2], got[3], got[4], got[5]);
     over(from, cudaAddressModeClamp, cudaFilterModeLinear, cudaReadModeElementType, false);
+
+    // more described than there is: a fault where it is read
+    from.res.linear.sizeInBytes = 2 * sizeof values;
+    cudaTextureObject_t longer = over(from, cudaAddressModeClamp, cudaFilterModePoint, cudaReadModeElementType, false);
+    read1d<<<1, argc > 1 ? 6 : 5>>>(longer, read);
+    cudaMemcpy(got, read, sizeof got, cudaMemcpyDeviceToHost);
+    printf("longer: %d %d %d %d %d\n", got[0], got[1], got[2], got[3], got[4]);
 
     // layers, and three dimensions, by one copy each
     for (int layered = 1; layered >= 0; layered--) {

@@ -187,3 +187,47 @@ def test_lines_are_counted_through_comments_and_strings() -> None:
 
 def test_show_hides_the_scope() -> None:
     assert show(Operand("reg", "x#3")) == "x"
+
+
+BODIES = (
+    HEAD + ".global .u32 grid[2][2] = {{1, 2}, {3, 4}};\n.global .u64 p[2] = { grid, grid };\n"
+    ".extern .func (.param .b32 r) other(.param .b64 a);\n"
+    ".func (.param .b32 r) f(.param .b32 n)\n{\n.reg .b32 %r<3>;\n// a brace } in a comment {\n"
+    "/* and } in\n one of several lines */\n{ .reg .b32 %r<2>; mov.b32 %r1, 7; }\nst.param.b32 [r], %r1;\nret;\n}\n"
+    '.visible .entry k(.param .u64 q)\n.maxntid 32, 1, 1\n{\n.reg .b64 %d<2>;\n.pragma "no{unroll";\n'
+    ".loc 1 7 3\nld.param.u64 %d1, [q];\nmov.b64 {_, _}, %d1;\nL: bra L;\n}\n"
+    '.section .debug_str { info: .b8 1, 2 }\n.global .u32 after = 5;\n.file 1 "a.cu"\n.alias g, f;',
+    HEAD + ".visible .entry empty() {}\n.visible .entry k() { ret; }",
+)
+
+
+@pytest.mark.parametrize("text", BODIES)
+def test_bodies_that_are_read_later_are_the_same(text: str) -> None:
+    at_once, later = read(text), read(text, bodies_later=True)
+    assert later.kernels.keys() == at_once.kernels.keys() and not later.kernels["k"].items
+    assert later.variables == at_once.variables and later.files == at_once.files
+    for function in later.functions.values():
+        function.complete()
+        function.complete()
+    assert later == at_once
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("\nmov.b32 %r1\n\n}", "line 8"),
+        ("\n\n\u20ac\n}", "line 7"),
+        ("\nret;", "line 6"),
+        (".reg .b32 %r<2>; ", "line 5"),
+    ],
+)
+def test_a_body_that_is_no_ptx_is_told_with_its_line_when_it_is_read(body: str, reason: str) -> None:
+    text = f"{HEAD}.visible .entry fine() {{ ret; }}\n.visible .entry k() {{{body}"
+    with pytest.raises(Unreadable) as at_once:
+        read(text)
+    program = read(text, bodies_later=True)
+    program.functions["fine"].complete()
+    for _ in range(2):
+        with pytest.raises(Unreadable) as later:
+            program.functions["k"].complete()
+        assert str(later.value) == str(at_once.value) and str(later.value).startswith(reason)

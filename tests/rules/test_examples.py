@@ -98,6 +98,16 @@ def test_example(rule: Rule, example: Example) -> None:
     assert body(result) == example.after
 
 
+@pytest.mark.parametrize(("rule", "example"), [case for case in CASES if "\n" in case.values[1].before])
+def test_lines_that_end_as_on_windows(rule: Rule, example: Example) -> None:
+    """The rule finds the same, and its lines end as the file's."""
+    windows = replace(example, before=example.before.replace("\r", "").replace("\n", "\r\n"))
+    plain = replace(example, before=example.before.replace("\r", ""))
+    result, same = ported(windows, (rule,)), ported(plain, (rule,))
+    assert [f.message for f in result.findings] == [f.message for f in same.findings]
+    assert result.data == same.data.replace(b"\n", b"\r\n")
+
+
 @pytest.mark.parametrize(("rule", "example"), CASES)
 def test_porting_the_port_changes_nothing(rule: Rule, example: Example) -> None:
     """With all rules, the result is a fixed point and no rule fails to converge."""

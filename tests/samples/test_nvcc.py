@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import kept
 from tests.outside import needs, require
 from tests.samples.loading import NAMES, SAMPLES
 
@@ -36,19 +37,8 @@ def _includes() -> list[str]:
 
 
 def _nvcc(source: Path, output: Path, *flags: str) -> subprocess.CompletedProcess[str]:
-    command = [
-        require("nvcc"),
-        "-c",
-        "-arch=sm_80",
-        "-Xcompiler",
-        "-Wall",
-        *_includes(),
-        *flags,
-        "-o",
-        str(output),
-        str(source),
-    ]
-    return subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    command = [require("nvcc"), "-c", "-arch=sm_80", "-Xcompiler", "-Wall", *_includes(), *flags]
+    return kept.compiled(command, source, output)
 
 
 @cache

@@ -5,11 +5,12 @@ from __future__ import annotations
 import errno
 import os
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from porter.validation.devices.core import hostcc
-from porter.validation.toolchain.store import Recipe, make
+from porter.validation.toolchain.store import Recipe, make, prune
 
 from porter.check.store import Store, user_store
 from porter.names import records
@@ -206,3 +207,34 @@ def test_links_of_a_kept_folder_count(tmp_path: Path) -> None:
     (target / "tool").unlink()
     (target / "tool").symlink_to("/bin/false")
     assert not is_whole(target)
+
+
+def _kept_file() -> None:
+    path = cache.kept_folder("host") / "library.so"
+    if cache.kept(path) is None:
+        cache.keep(path, b"code")
+
+
+def _kept_text() -> None:
+    cache.kept_text("assembly", b"text", "unit.s")
+
+
+def _whole_folder() -> None:
+    target = cache.kept_folder("torch-headers") / "1234"
+    if not is_whole(target):
+        with whole(target) as made:
+            (made / "a.h").write_text("int a;\n")
+
+
+@pytest.mark.parametrize("use", [_kept_file, _kept_text, _whole_folder])
+def test_what_is_in_use_makes_no_room_however_old_it_is(own_cache: Path, use: Callable[[], None]) -> None:
+    """A build of minutes lost the headers that it had found, made hours ago, when another run made room."""
+    use()
+    entries = [path for path in own_cache.glob("*/*") if path.name != ".pruned"]
+    for path in entries:
+        os.utime(path, (1, 1))
+    use()
+    assert prune(0, every=0) == 0 and all(path.exists() for path in entries)
+    for path in entries:
+        os.utime(path, (1, 1))
+    assert prune(0, every=0) == len(entries)

@@ -16,8 +16,8 @@ APT = """#!/bin/sh
 case $1 in
 update) grep -q " $SUITE_KNOWN main" "$(dirname "$APT_CONFIG")/sources.list" && exit 0
         echo "E: The repository has no Release file."; exit 100 ;;
-show) echo "Package: x"; echo "Version: 6.4.3-5" ;;
-download) cp "$DEBS"/*.deb . ;;
+show) echo "Package: x"; echo "Version: 6.4.3-5"; echo "Depends: libc6-dev, libhipx-common-dev (>= 6), librocx1" ;;
+download) cp "$DEBS"/*.deb .; echo "$@" > "$DEBS/asked" ;;
 esac
 """
 
@@ -103,6 +103,13 @@ def test_versions_are_numbers(home: Path) -> None:
     found = newest()
     assert found is not None
     assert found.parent.name == "6.10.0"
+
+
+def test_headers_that_a_package_needs_come_with_it(home: Path, tmp_path: Path) -> None:
+    """hipBLAS's own include those of another package, from ROCm 6.4 on."""
+    fetch_newer()
+    asked = (tmp_path / "debs" / "asked").read_text().split()
+    assert asked == ["download", *(f"{name}/sid" for name in (*PACKAGES, "libhipx-common-dev"))]
 
 
 @pytest.mark.parametrize("suite", ["none", "../sid", "sid main\ndeb http://x y"])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -94,6 +96,15 @@ def test_macros_have_their_own(tmp_path: Path) -> None:
     assert len(set(_headers())) == 2
 
 
+@pytest.mark.parametrize(
+    ("standard", "count"), [("c++17", 1), ("gnu++14", 1), ("c++20", 0), ("gnu++2a", 0), ("c++23", 0)]
+)
+def test_standards_that_clang_reads_back(standard: str, count: int, tmp_path: Path) -> None:
+    for number in range(2):
+        assert isinstance(_made(tmp_path, number, "-std=c++11", f"-std={standard}"), Assembled)
+    assert len(_headers()) == count
+
+
 def test_folders_share_one(tmp_path: Path) -> None:
     for number in range(3):
         (tmp_path / str(number) / "include").mkdir(parents=True)
@@ -135,3 +146,25 @@ def test_a_header_of_the_project_that_comes_first(
         found = precompiled("clang", "x.h", lambda source, options: NONE, options)
         assert (found is known) is usable
     assert precompiled("clang", "x.h", lambda source, options: NONE, ("-I", str(system.parent))) is known
+
+
+def test_headers_that_were_installed_anew_fit(tmp_path: Path) -> None:
+    """The same text with other time stamps, as in an environment that was made a second time."""
+    found = find_clang()
+    assert not isinstance(found, Missing)
+    header, source = tmp_path / "include" / "runtime.h", tmp_path / "u.cpp"
+    header.parent.mkdir()
+    source.write_text("int u = V;\n")
+    start = (found.path, "-x", "c++", "-I", str(header.parent))
+    results = []
+    for age, text in ((5000, "#define V 1\n"), (50, "#define V 1\n"), (50, "#define V 2\n")):
+        header.write_text(text)
+        os.utime(header, (time.time() - age,) * 2)
+        module._known.clear()
+        for _ in range(2):
+            made = precompiled(found.path, "runtime.h", lambda path, options: (*start, *options, str(path)), ())
+        assert made is not None
+        options = (*start, "-E", "-P", *made.options, str(source))
+        results.append((made.path, subprocess.run(options, capture_output=True, text=True, check=True).stdout))
+    assert [said.strip() for _, said in results] == ["int u = 1;", "int u = 1;", "int u = 2;"]
+    assert results[0][0] == results[1][0] != results[2][0]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from porter.validation.devices import registry
-from porter.validation.draft.guessing import GUESSES, can_be_guessed, filled, obstacle, search
+from porter.validation.draft.guessing import GUESSES, can_be_guessed, filled, obstacle, repair, search
 from porter.validation.draft.init import Draft, DraftedCase, draft
 from porter.validation.draft.trying import try_sizes
 from porter.validation.verdict.outcome import CaseResult, SideResult, Status
@@ -27,7 +27,7 @@ __global__ void turned(float* a, float* b, int pitch) {
   __syncthreads();
   b[x * pitch + y] = tile[threadIdx.y * blockDim.x + threadIdx.x];
 }
-struct Node { float* inside; int count; };
+struct Node { virtual ~Node(); float* inside; int count; };
 __global__ void nodes(Node* list) { list[threadIdx.x].count++; }
 """
 
@@ -74,7 +74,7 @@ def test_an_array_grows_where_the_original_leaves_it(tmp_path: Path) -> None:
     text = going.send(
         _fault("access outside every allocation: 99999999999 bytes after the end of argument 0 (9 bytes)")
     ).text()
-    assert "# integers are 0 and 1 only" in text
+    assert "# integers count up" in text
     text = going.send(_fault("access outside shared memory (LDS): at 0x0")).text()
     assert "shared = 49152" in text
 
@@ -147,6 +147,61 @@ def test_what_the_original_takes(tmp_path: Path) -> None:
         pytest.skip(reason)
     scale, turned, nodes = try_sizes(drafted(tmp_path))
     assert scale.chosen and turned.chosen and not nodes.chosen
-    assert '"out out: float32[32768]"' in scale.text  # 2 * 128 rows of 100, and what that rounds up to
+    assert '"out out: float32[65536]"' in scale.text  # 2 * 128 rows of 100: twice 8192, and four times that
     assert "shared = 49152" in turned.text
     assert "TODO(Node*)" in nodes.text
+
+
+def test_what_grows_once_more_grows_faster_and_with_its_equals(tmp_path: Path) -> None:
+    """Two arrays of one length are one length; an array that is too short again gets four times what it had."""
+    (tmp_path / "k.cu").write_text(
+        "__global__ void f(const float* a, float* b, int n) { b[threadIdx.x] = a[threadIdx.x * n]; }\n"
+        "int main(int argc, char** argv) { int n = atoi(argv[1]); float *x, *y;\n"
+        "  cudaMalloc(&x, n * 4); cudaMalloc(&y, n * 4);\n  f<<<1, 64>>>(x, y, n); }\n"
+    )
+    (part,) = draft(tmp_path / "k.cu", assuming=True).parts
+    tries = search(part)
+    said = "access outside every allocation: f; 4 bytes at 0x10; 40 bytes after the end of argument 0 (400 bytes)"
+    first = next(tries)
+    assert "a: float32[n]" in first.text() and "b: float32[n]" in first.text()
+    grown = tries.send(_fault(said))
+    assert "a: float32[200]" in grown.text() and "b: float32[200]" in grown.text()
+    again = tries.send(_fault(said.replace("400", "800")))
+    assert "a: float32[800]" in again.text() and "b: float32[800]" in again.text()
+
+
+def test_integers_count_up_where_0_and_1_fault_too(tmp_path: Path) -> None:
+    """A search in an array that is not sorted leaves it, whatever its numbers are."""
+    part = drafted(tmp_path).parts[0]
+    tries = search(part)
+    said = "access outside every allocation: scale; 4 bytes at 0x10; 4 bytes before argument 2 (32768 bytes)"
+    assert "where: int32[8192] = integers(0, 2)" in next(tries).text()
+    assert "where: int32[8192] = arange" in tries.send(_fault(said)).text()
+
+
+def test_assumed_numbers_get_smaller_with_too_much_shared_memory(tmp_path: Path) -> None:
+    part = drafted(tmp_path).parts[0]
+    assert part.kernel == "scale<float, 128>"
+    tries = search(part)
+    next(tries)
+    too_much = replace(_fault("2097152 bytes of shared memory; there are 232448"), status=Status.NOT_RUN)
+    smaller = tries.send(too_much)
+    assert 'kernel = "scale<float, 64>"' in smaller.text() and smaller.kernel == "scale<float, 64>"
+    assert replace(part, assumes=False).smaller_tiles() is None  # a program's own numbers are not changed
+
+
+def test_newer_standards_and_traits(tmp_path: Path) -> None:
+    part = drafted(tmp_path).parts[0]
+    made = repair(part, 'error: namespace "std" has no member "ranges"')
+    assert made is not None and made.text().count('"-std=c++20"') == 2
+    assert repair(part, 'error: namespace "mine" has no member "ranges"') is None
+    (tmp_path / "t.cu").write_text(
+        "template <typename A, typename B> __global__ void pack(const A* in, B* out) {\n"
+        "  out[threadIdx.x] = (std::make_unsigned_t<A>)in[threadIdx.x]; }\n"
+        "template <typename T, int BLOCK_SIZE> __global__ void tile(T* a) { a[threadIdx.y * BLOCK_SIZE] = 1; }\n"
+        "__global__ void bytes(void* out) { ((int*)out)[threadIdx.x] = 1; }\n"
+    )
+    assert [one.kernel for one in draft(tmp_path / "t.cu", assuming=True).parts] == [
+        "pack<int, float>", "tile<float, 16>", "bytes",
+    ]  # fmt: skip
+    assert '"inout out: uint8[TODO]"' in draft(tmp_path / "t.cu", assuming=True).parts[2].text()

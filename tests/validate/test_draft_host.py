@@ -174,7 +174,7 @@ def test_types_and_values(tmp_path: Path) -> None:
     assert by_name["data"].dtype == "float64" and sides(case, "data") == ["100"]
     values = by_name["at"].values
     assert values is not None and values.high is not None and values.high.value({}) == 100
-    assert [(dtype, value.value({})) for dtype, value in by_name["o"].fields] == [("int32", 3), ("float32", 1)]
+    assert [(one.dtype, one.value.value({})) for one in by_name["o"].fields] == [("int32", 3), ("float32", 1)]
     assert sides(case, "table") == ["8", "4"]
 
 

@@ -147,6 +147,91 @@ def test_bytes_of_another_type_are_the_same_memory() -> None:
     np.testing.assert_array_equal(ran.output(1), (lanes + 2).astype(np.float32).view(np.uint32) ^ lanes)
 
 
+KINDS = {
+    "b8": "unsigned char", "u8": "unsigned char", "s8": "signed char", "b16": "unsigned short", "u16": "unsigned short",
+    "s16": "short", "b32": "unsigned", "u32": "unsigned", "s32": "int", "f32": "float", "b64": "unsigned long long",
+    "u64": "unsigned long long", "s64": "long long", "f64": "double",
+}  # fmt: skip
+CACHES = {
+    "weak": "weak kept", "ca": "weak kept", "wb": "weak kept", "nc": "weak weak", "cs": "cs cs", "lu": "cs cs", "cg": "cg cg",
+    "cv": "cv cv", "wt": "cv cv", "volatile": "cv cv",
+}  # fmt: skip
+
+
+@pytest.mark.slow
+def test_opcodes_are_read_when_they_are_compiled(tmp_path: Path) -> None:
+    """Every type with every cache operator; what it does not know has neither."""
+    lines = ["template <class A, class B> struct same { static constexpr bool yes = false; };"]
+    lines.append("template <class A> struct same<A, A> { static constexpr bool yes = true; };")
+    for kind, type_ in KINDS.items():
+        for cache, ways in CACHES.items():
+            how, kept = ways.split()
+            for text in (f"ld.global.{cache}.{kind}", f"st.{cache}.v4.{kind}"):
+                checks = zip(("porter_type", "porter_how", "porter_kept"), (type_, how, kept), strict=True)
+                lines += [
+                    f'static_assert(same<opcode<read("{text}")>::{one}, {other}>::yes, "{text}");'
+                    for one, other in checks
+                ]
+    lines.append('static_assert(same<opcode<read("ldu.global.f32")>::porter_how, weak>::yes, "none");')
+    lines.append("template <class T, class = void> struct known { static constexpr bool yes = false; };")
+    lines.append(
+        "template <class T> struct known<T, decltype(sizeof(T), void())> { static constexpr bool yes = true; };"
+    )
+    for text in (
+        "ld.shared.u32",
+        "ld.global.L1::no_allocate.u32",
+        "ld.relaxed.gpu.u32",
+        "ld.global.f16",
+        "ld.global",
+        "ld.cgx.u32",
+    ):
+        unknown = f'(read("{text}") >> 31 != 0 || (read("{text}") & 0xffu) == 0)'
+        lines.append(f'static_assert({unknown}, "{text}");')
+    body = "namespace porter { namespace ptx {\n" + "\n".join(lines) + "\n} }\n__global__ void k() {}\n"
+    hip.assembly("#include <porter/ptx_memory.hpp>\n" + body, tmp_path, flags=("-Wno-unused",))
+
+
+PUT_TOGETHER = """#include <cuda_runtime.h>
+#define LOAD(T, type, letter, how) __device__ T load_##how##_##type(T *p) { T v; \\
+  asm volatile("ld.global."#how"."#type" %0, [%1];" : "="#letter(v) : "l"(p)); return v; }
+#define STORE(T, type, letter, how) __device__ void store_##how##_##type(T *p, T v) { \\
+  asm volatile("st.global."#how"."#type" [%0], %1;" :: "l"(p), #letter(v)); }
+#define BYTE(how) __device__ unsigned byte_##how(unsigned char *p) { unsigned short v; \\
+  asm volatile("{ .reg .u8 one; ld."#how".u8 one, [%1]; cvt.u16.u8 %0, one; }" : "=h"(v) : "l"(p)); return v; }
+#define BOTH(T, type, letter) LOAD(T, type, letter, cg) STORE(T, type, letter, cs)
+BOTH(short, s16, h) BOTH(float, f32, f) BOTH(long long, s64, l) LOAD(unsigned, u32, r, cv) BYTE(cg)
+extern "C" {
+__global__ void all(float *f, short *s, long long *l, unsigned char *b) {
+  int t = threadIdx.x;
+  store_cs_f32(f + t, load_cg_f32(f + t) + 1.0f);
+  store_cs_s16(s + t, load_cg_s16(s + t) - 1);
+  store_cs_s64(l + t, load_cg_s64(l + t) * 3 + byte_cg(b + t));
+}
+__global__ void wait(unsigned *p, unsigned *out) { unsigned v; do { v = load_cv_u32(p); } while (v == 0); *out = v; }
+__global__ void wait_byte(unsigned char *p, unsigned *out) { unsigned v; do { v = byte_cg(p); } while (v == 0); *out = v; }
+}
+"""
+
+
+@pytest.mark.slow
+def test_a_macro_that_puts_opcodes_together_keeps_type_and_cache(tmp_path: Path) -> None:
+    done = port(SourceFile("a.cu", PUT_TOGETHER.encode()), execution.context("preserve"), "a.cu")
+    assert not [finding for finding in done.findings if finding.effort is Effort.MANUAL]
+    text = done.data.decode()
+    hip.assembly(execution.inlined(text), tmp_path, flags=("-Wno-unused", "-Wno-unused-parameter"))
+    loops = _loops((tmp_path / "snippet.s").read_text("utf-8"))
+    assert [_bits(line) for line in loops["wait"] if line.startswith("global_load")] == ["sc0 sc1"]
+    assert [_bits(line) for line in loops["wait_byte"] if line.startswith("global_load_ubyte")] == ["sc1"]
+    lanes = np.arange(64)
+    given = [lanes.astype(np.float32), -lanes.astype(np.int16), -lanes.astype(np.int64), (lanes * 4).astype(np.uint8)]
+    module = execution.module(text)
+    ran = module.launch("all", 1, 64, given)
+    assert isinstance(ran, Ran), str(ran)
+    np.testing.assert_array_equal(ran.output(0), given[0] + 1)
+    np.testing.assert_array_equal(ran.output(1), given[1] - 1)
+    np.testing.assert_array_equal(ran.output(2), given[2] * 3 + given[3])
+
+
 ATOMICS = """#include <cuda_runtime.h>
 #include <cuda_pipeline_primitives.h>
 __global__ void k(unsigned *c, unsigned *o, const uint4 *in, uint4 *out) {

@@ -19,6 +19,9 @@ from porter.validation.toolchain.torch_headers import TorchHeaders
 _STANDARD = re.compile(r"-?-std=")
 _LEVEL = re.compile(r"-O")
 _WARNINGS = ("-Wno-unused-result", "-Wno-unknown-cuda-version", "-fno-caret-diagnostics")
+_PLAIN = (".cpp", ".cc", ".cxx", ".c++")
+AS_GCC = ("-x", "c++", "-Wno-c++11-narrowing")
+"""C++ without a device, in which narrowing is a warning."""
 _FIRST_CXX20 = 16
 """clang 15 crashes on members of type `std::optional` in HIP code."""
 _WRAPPING = re.compile(r"_atomic_(?:inc|dec)\b|\bds_(?:inc|dec)(?:_rtn)?_u32\b")
@@ -65,17 +68,21 @@ class Compiled:
 
 def common_options(source: Path, options: tuple[str, ...]) -> tuple[str, ...]:
     """The project's options, and what it leaves open: the standard, -O3, what PyTorch's builder gives."""
-    torch = torch_of(source, options)
-    found = torch if isinstance(torch, TorchHeaders) else None
+    found = _torch(source, options)
     standard = () if any(map(_STANDARD.match, options)) else (found.standard if found else "-std=c++17",)
     level = () if any(map(_LEVEL.match, options)) else ("-O3",)
-    builder = (*found.options, *setup_macros(source, options), *_host_only(source)) if found else ()
+    builder = (*found.options, *setup_macros(source, options)) if found else ()
     return (*standard, *level, *options, *builder, *_WARNINGS)
 
 
-def _host_only(source: Path) -> tuple[str, ...]:
-    """PyTorch's builder gives plain C++ to the host's compiler, for which narrowing is a warning."""
-    return () if source.suffix in (".hip", ".cu") else ("-Wno-c++11-narrowing",)
+def _torch(source: Path, options: tuple[str, ...]) -> TorchHeaders | None:
+    found = torch_of(source, options)
+    return found if isinstance(found, TorchHeaders) else None
+
+
+def is_for_host(source: Path, options: tuple[str, ...]) -> bool:
+    """Whether the host's compiler gets the unit: PyTorch's builder and CMake give it what is plain C++ by its name."""
+    return source.suffix in _PLAIN and _torch(source, options) is not None
 
 
 def is_too_old_for_torch(tool: Tool, source: Path, options: tuple[str, ...]) -> bool:
@@ -96,28 +103,24 @@ def compile_unit(tool: Tool, source: Path, target: str, options: tuple[str, ...]
 
 
 def _with_hipcc(hipcc: Hipcc, source: Path, target: str, options: tuple[str, ...], seconds: float) -> Compiled:
-    shared = ("-x", "hip", f"--offload-arch={target}", *common_options(source, options), *hipcc.libraries)
+    for_host = is_for_host(source, options)
+    language = AS_GCC if for_host else ("-x", "hip", f"--offload-arch={target}", *hipcc.libraries)
+    one_pass = () if for_host else ("--cuda-device-only",)
+    shared = (hipcc.path, *language, *common_options(source, options))
 
     def command(folder: Path) -> tuple[str, ...]:
         depfile = ("-MD", "-MF", str(folder / DEPFILE))
-        return (hipcc.path, *shared, "-save-temps=obj", *depfile, "-c", str(source), "-o", str(folder / OBJECT))
+        return (*shared, "-save-temps=obj", *depfile, "-c", str(source), "-o", str(folder / OBJECT))
 
     assembly = f"*-{target.partition(':')[0]}*.s"
 
     def probe(folder: Path) -> tuple[str, ...]:
-        return (hipcc.path, *shared, "--cuda-device-only", *probing(folder), str(source))
+        return (*shared, *one_pass, *probing(folder), str(source))
 
-    recipe = Recipe(
-        hipcc.identity,
-        command,
-        (source,),
-        (assembly, OBJECT),
-        environment=ENVIRONMENT,
-        probe=probe,
-    )
-    made = make(recipe, seconds)
-    path = made.product(assembly) if made.invocation.ok else None
-    return _compiled((made,), path, made.product(OBJECT))
+    products = (OBJECT,) if for_host else (assembly, OBJECT)
+    made = make(Recipe(hipcc.identity, command, (source,), products, environment=ENVIRONMENT, probe=probe), seconds)
+    path = made.product(assembly) if made.invocation.ok and not for_host else None
+    return compiled_as((made,), path, made.product(OBJECT))
 
 
 def _with_clang(clang: Clang, source: Path, target: str, options: tuple[str, ...], seconds: float) -> Compiled:
@@ -127,6 +130,9 @@ def _with_clang(clang: Clang, source: Path, target: str, options: tuple[str, ...
         *prelude(clang),
         *common_options(source, options),
     )
+    tool = identity(clang.path, clang.version)
+    if is_for_host(source, options):
+        return _for_host((clang.path, *AS_GCC, *shared), tool, source, seconds)
     start = (clang.path, "-x", "hip", f"--offload-arch={target}", f"--rocm-device-lib-path={clang.bitcode}")
 
     def device(folder: Path) -> tuple[str, ...]:
@@ -140,19 +146,26 @@ def _with_clang(clang: Clang, source: Path, target: str, options: tuple[str, ...
     def probe(folder: Path) -> tuple[str, ...]:
         return (*start, *shared, "--cuda-device-only", *probing(folder), str(source))
 
-    tool = identity(clang.path, clang.version)
     inputs = (source, *libraries(clang))
     first = make(Recipe(tool, device, inputs, (DEVICE,), probe=probe), seconds)
     if first.invocation.code is None or "file not found" in first.invocation.output:
-        return _compiled((first,), None, None)
+        return compiled_as((first,))
     second = make(Recipe(tool, host, (source,), ()), seconds)
-    compiled = _compiled((first, second), first.product(DEVICE) if first.invocation.ok else None, None)
+    compiled = compiled_as((first, second), first.product(DEVICE) if first.invocation.ok else None, None)
     if lacks_wrapping_atomics(clang) and _WRAPPING.search(compiled.assembly):
         return replace(compiled, notes=(*compiled.notes, f"{PUT_RIGHT} ({clang.headers}, {clang.version})"))
     return compiled
 
 
-def _compiled(made: tuple[Made, ...], assembly: Path | None, made_object: Path | None) -> Compiled:
+def _for_host(start: tuple[str, ...], tool: str, source: Path, seconds: float) -> Compiled:
+    def host(folder: Path) -> tuple[str, ...]:
+        return (*start, "-fsyntax-only", "-MD", "-MF", str(folder / DEPFILE), str(source))
+
+    return compiled_as((make(Recipe(tool, host, (source,), ()), seconds),))
+
+
+def compiled_as(made: tuple[Made, ...], assembly: Path | None = None, made_object: Path | None = None) -> Compiled:
+    """The passes as one outcome."""
     text = ""
     if assembly is not None:
         try:

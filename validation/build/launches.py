@@ -25,8 +25,8 @@ LARGEST_BLOCK = 1024
 
 _CONSTANT = re.compile(
     r"\b(?:constexpr|const)\s+(?:static\s+|inline\s+)?(?:(?:unsigned|signed|long|short|int|size_t|auto|u?int\d+_t|std::size_t)\s+)+"
-    r"(\w+)\s*[={]\s*([^;{}]+?)\s*\}?\s*;"
-    r"|^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+([^\n]+?)[ \t]*$",
+    r"(\w+)\s*[={]([^;{}]+)(?:\}\s*)?;"
+    r"|^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]([^\n]+)$",
     re.MULTILINE,
 )
 _DIM3 = re.compile(r"\b(?:const\s+|constexpr\s+)?dim3\s+(\w+)\s*(?:=\s*dim3\s*)?[({]([^;{}]*)[)}]\s*;")
@@ -173,7 +173,7 @@ def read_sources(root: Path, paths: Iterable[str]) -> Sources:
         if b"__global__" in data or b"<<<" in data or b"hipLaunch" in data:
             _read(sources, path, source)
         plain = _COMMENT.sub("", source.text)
-        sources.constants[path] = {m[1] or m[3]: m[2] or m[4] for m in _CONSTANT.finditer(plain)}
+        sources.constants[path] = {m[1] or m[3]: (m[2] or m[4]).strip() for m in _CONSTANT.finditer(plain)}
         sources.dims[path] = {m[1]: f"dim3({m[2]})" for m in _DIM3.finditer(plain)}
     return sources
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import functools
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
-from porter.validation.build.compile import Compiled, common_options
+from porter.validation.build.compile import AS_GCC, Compiled, common_options, compiled_as, is_for_host
 from porter.validation.toolchain.headers import find_headers, include_options
-from porter.validation.toolchain.invoke import invoke
 from porter.validation.toolchain.result import Missing
+from porter.validation.toolchain.store import DEPFILE, Made, Recipe, make
 
 _NEEDED = "__clang_hip_runtime_wrapper.h"
 _BUILTIN = (
@@ -17,6 +18,7 @@ _BUILTIN = (
     *("/usr/lib/llvm-*/lib/clang/*", "/usr/lib/clang/*", "/usr/lib64/clang/*"),
 )
 _SECONDS = 300.0
+_SIDES = ("device", "host")
 
 
 @functools.cache
@@ -40,14 +42,19 @@ def syntax_tool() -> str | None:
 
 
 def check_syntax(source: Path, target: str, options: tuple[str, ...], seconds: float = _SECONDS) -> Compiled:
-    """Both passes of one unit through libclang, in a process of its own."""
+    """All passes of one unit through libclang, in processes of their own; results are kept by content."""
     headers = find_headers()
     if isinstance(headers, Missing):
         raise ValueError(headers.reason)
-    shared = (
-        *("-x", "hip", "-nogpulib", "-D__HIP_PLATFORM_AMD__", f"--offload-arch={target}"),
-        *("-resource-dir", str(_resource_folder()), *include_options(headers), *common_options(source, options)),
-    )
-    program = (sys.executable, "-m", "porter.cpp.clang.syntax_check", str(source), *shared)
-    passes = ("--cuda-device-only", "--cuda-host-only")
-    return Compiled(tuple(invoke((*program, side), seconds, Path(sys.prefix)) for side in passes), "", None, False, ())
+    hip = ("-x", "hip", "-nogpulib", f"--offload-arch={target}")
+    kinds = (AS_GCC,) if is_for_host(source, options) else tuple((*hip, f"--cuda-{side}-only") for side in _SIDES)
+    resources = ("-resource-dir", str(_resource_folder()), *include_options(headers))
+    shared = ("-D__HIP_PLATFORM_AMD__", *resources, *common_options(source, options))
+    return compiled_as(tuple(_passed(source, (*kind, *shared), seconds) for kind in kinds))
+
+
+def _passed(source: Path, flags: tuple[str, ...], seconds: float) -> Made:
+    def command(folder: Path) -> tuple[str, ...]:
+        return (sys.executable, "-m", "porter.cpp.clang.syntax_check", str(folder / DEPFILE), str(source), *flags)
+
+    return make(Recipe(f"libclang {version('libclang')}", command, (source,), (), folder=Path(sys.prefix)), seconds)

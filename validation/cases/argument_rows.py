@@ -7,17 +7,19 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from porter.validation.cases.case import ARRAYS, DTYPES, KINDS, Argument, Values
+from porter.validation.cases.case import ADDRESS as POINTER
+from porter.validation.cases.case import ARRAYS, DTYPES, KINDS, Argument, Field, Values
 from porter.validation.cases.dtypes import is_float
 from porter.validation.cases.expression import BadExpression, Expression
-from porter.validation.cases.records import is_record, members_of
+from porter.validation.cases.records import is_record, members_of, stored
 from porter.validation.cases.sampling import ADDRESS, MEMORY, Sampling
+from porter.validation.cases.structs import struct_layout
 from porter.validation.cases.views import VIEWS
 
 TODO = "TODO"
 """What `porter cases init` writes where it cannot tell; a file that still has it is refused."""
 _ARGUMENT = {
-    *("name", "kind", "dtype", "shape", "values", "value", "fields"),
+    *("name", "kind", "dtype", "shape", "values", "value", "fields", "size"),
     *("layout", "pitch", "offset", "partial", "any_order", "plain", "view"),
 }
 _IMAGE = {"channels", "layered", "filter", "normalized", "read", "address", "memory", "access"}
@@ -26,6 +28,8 @@ _ACCESS = {"read": "in", "write": "out", "both": "inout"}
 _SIMPLE_VALUES = ("normal", "bits", "arange")
 _RANGES = ("uniform", "integers")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
+_LARGEST_STRUCT = 1 << 16
+"""More than a kernel can be passed."""
 
 
 _PLAIN = ("name", "kind", "dtype", "shape", "values", "plain")
@@ -46,7 +50,11 @@ def read_arguments(row: Mapping[str, Any], line: int, names: set[str]) -> tuple[
     for member in members_of(str(row.get("name")), dtype, DTYPES):
         sides = row.get("shape", [])
         listed = [*(sides if isinstance(sides, list) else [sides]), *([member.count] if member.count > 1 else [])]
-        inner = {**row, "name": f"{row.get('name')}_{member.name}", "dtype": member.dtype, "shape": listed}
+        inner = {**row, "name": f"{row.get('name')}_{member.name}", "dtype": stored(member.dtype), "shape": listed}
+        if member.dtype == POINTER:
+            held = {**inner, "name": f"{inner['name']}_address", "kind": "in", "values": "zeros"}
+            made.append(replace(read_argument(held, line, names), member=member, points_to=inner["name"]))
+            continue
         if is_float(member.dtype) and isinstance(row.get("values"), dict) and "integers" in row["values"]:
             del inner["values"]
         made.append(replace(read_argument(inner, line, names), member=member))
@@ -77,24 +85,57 @@ def read_argument(row: Mapping[str, Any], line: int, names: set[str]) -> Argumen
     for key in ("shape", "values", "layout", "pitch", "offset", "partial", "any_order", "view"):
         if key in row:
             raise ValueError(f"{key} belongs to arrays, not to kind {kind!r}")
+    if "size" in row and kind != "struct":
+        raise ValueError(f"size belongs to structs, not to kind {kind!r}")
     if kind == "scalar":
         if "value" not in row:
             raise ValueError("value is missing")
         return Argument(name, kind, dtype, line, value=read_expression(row["value"], names))
     if kind == "struct":
-        return Argument(name, kind, "", line, fields=_fields(row.get("fields"), names))
+        return _struct(row, line, names)
     return Argument(name, kind, "uint64", line)
 
 
-def _fields(rows: Any, names: set[str]) -> tuple[tuple[str, Expression], ...]:
+def _struct(row: Mapping[str, Any], line: int, names: set[str]) -> Argument:
+    size = row.get("size")
+    if size is not None and (isinstance(size, bool) or not isinstance(size, int) or not 0 < size <= _LARGEST_STRUCT):
+        raise ValueError(f"size must be the struct's bytes, not {size!r}")
+    made = Argument(row["name"], "struct", "", line, fields=_fields(row.get("fields"), names), size=size)
+    struct_layout(made)
+    return made
+
+
+def _fields(rows: Any, names: set[str]) -> tuple[Field, ...]:
     if not isinstance(rows, list) or not rows:
         raise ValueError("fields must be a list of [dtype, value]")
-    made: list[tuple[str, Expression]] = []
-    for row in rows:
-        if not isinstance(row, list) or len(row) != 2 or row[0] not in DTYPES:
-            raise ValueError(f"fields: {row!r} is not [dtype, value]")
-        made.append((row[0], read_expression(row[1], names)))
-    return tuple(made)
+    return tuple(_field(row, names) for row in rows)
+
+
+def _field(row: Any, names: set[str]) -> Field:
+    if not isinstance(row, list) or len(row) not in (2, 3) or row[0] not in (*DTYPES, POINTER):
+        raise ValueError(f"fields: {row!r} is not [dtype, value], nor [dtype, value, byte]")
+    kind, value, at = (*row, None)[:3]
+    if at is not None and (isinstance(at, bool) or not isinstance(at, int) or not 0 <= at < _LARGEST_STRUCT):
+        raise ValueError(f"fields: {at!r} is no place in bytes")
+    if kind != POINTER:
+        return Field(kind, read_expression(value, names), at=at)
+    if not isinstance(value, str) or not _IDENTIFIER.fullmatch(value):
+        raise ValueError(f"fields: {value!r} is not the name of an array")
+    return Field(kind, array=value, at=at)
+
+
+def behind_structs(read: tuple[Argument, ...], constants: tuple[Argument, ...]) -> tuple[Argument, ...]:
+    """The arguments of a case, its arrays told from those that structs and variables point to; raises ValueError."""
+    owners = {one.array: argument.name for argument in read for one in argument.fields if one.array}
+    owners |= {one.points_to: one.parameter for one in (*read, *constants) if one.points_to}
+    arrays = {one.parameter: one for one in read if one.is_array}
+    for array, owner in owners.items():
+        found = arrays.get(array)
+        if found is None:
+            raise ValueError(f"{owner}: no array is named {array!r}")
+        if found.view is not None or found.image is not None:
+            raise ValueError(f"{owner}: {array} is passed otherwise than by its address")
+    return tuple(replace(one, behind=owners.get(one.parameter, "")) for one in read)
 
 
 def _array(row: Mapping[str, Any], line: int, names: set[str]) -> Argument:

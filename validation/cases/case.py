@@ -26,6 +26,9 @@ KINDS = ("in", "out", "inout", "scratch", "scalar", "struct", "null", "texture",
 ARRAYS = ("in", "out", "inout", "scratch")
 WRITTEN = ("out", "inout")
 PROFILES = ("random", "cancellation", "denormal", "nonfinite")
+PRINTED = "printed"
+NUMPY_TYPES = tuple(dtype for dtype in DTYPES if dtype != "bfloat16")
+"""Types of variables that can be compared."""
 POLICIES = ("table", "exact", "accurate", "fixed")
 Symbols = dict[str, Number]
 ANY_STRING = ""
@@ -55,8 +58,24 @@ class Values:
 
 
 @dataclass(frozen=True)
+class Field:
+    """One member of a struct that is passed by value."""
+
+    dtype: str
+    """Of a pointer, `address`."""
+    value: Expression = field(default_factory=lambda: Expression("0"))
+    array: str = ""
+    """The array whose address it is."""
+    at: int | None = None
+    """Bytes from the start of the struct, where that is not the next place that its type allows."""
+
+
+ADDRESS = "address"
+
+
+@dataclass(frozen=True)
 class Argument:
-    """One parameter of the kernel."""
+    """One parameter of the kernel, or an array that a struct points to."""
 
     name: str
     kind: str
@@ -66,8 +85,14 @@ class Argument:
     values: Values | None = None
     value: Expression | None = None
     """Of a scalar."""
-    fields: tuple[tuple[str, Expression], ...] = ()
-    """Of a struct: dtype and value, in order."""
+    fields: tuple[Field, ...] = ()
+    """Of a struct: its members, in order."""
+    size: int | None = None
+    """Of a struct: its bytes, where they are not what its members take."""
+    behind: str = ""
+    """The struct, or variable, that has its address: the kernel is not passed it."""
+    points_to: str = ""
+    """Of members that are pointers: the array whose address they hold."""
     layout: str = "row"
     """`row`, or `column`: the first index runs fastest."""
     pitch: Expression | None = None
@@ -151,6 +176,8 @@ class Case:
     """Whether races in shared and global memory are looked for."""
     initialised: bool = True
     """Whether the use of values that nothing wrote is looked for."""
+    observed: tuple[str, ...] = ()
+    """What is compared beside the arrays: `printed`, and variables as `total: int32`."""
     port: Path | None = None
     """The ported file, where it is not porter's own."""
     port_lanes: int = 32
@@ -167,9 +194,25 @@ class Case:
     """Where its keys stand."""
 
     @property
+    def prints(self) -> bool:
+        """Whether what is printed is compared."""
+        return PRINTED in self.observed
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """The variables that are compared, and the types of their elements."""
+        pairs = (one.partition(": ") for one in self.observed if one != PRINTED)
+        return {name: dtype for name, _, dtype in pairs}
+
+    @property
     def parameters(self) -> tuple[str, ...]:
         """What the kernel is passed, in order."""
-        return tuple(dict.fromkeys(one.parameter for one in self.arguments))
+        return tuple(dict.fromkeys(one.parameter for one in self.arguments if not one.behind))
+
+    @property
+    def launched(self) -> tuple[str, ...]:
+        """What a launch is given: the parameters, then the arrays that structs among them point to."""
+        return (*self.parameters, *dict.fromkeys(one.parameter for one in self.arguments if one.behind))
 
     @property
     def is_built(self) -> bool:

@@ -8,12 +8,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from porter.validation.cases.argument_rows import TODO, read_arguments, read_expression
+from porter.validation.cases.argument_rows import TODO, behind_structs, read_arguments, read_expression
 from porter.validation.cases.case import (
     ANY_STRING,
     AWKWARD,
     LANES,
+    NUMPY_TYPES,
     POLICIES,
+    PRINTED,
     PROFILES,
     SUFFIX,
     Argument,
@@ -53,6 +55,7 @@ _CASE = {
     *("triton", "warps", "stages"),
     *("name", "kernel", "arguments", "constants", "grid", "block", "shared", "cooperative", "symbols", "sweep"),
     *("reference", "tolerance", "seeds", "profiles", "deterministic", "races", "initialised", "bytes", "operations"),
+    "observed",
     *(
         "not_run",
         "source",
@@ -193,8 +196,8 @@ class _Reader:
             (one.name, one.expression) for one in given if one.expression is not None and one.name not in names
         )
         names |= {n for n, _ in symbols}
-        arguments = self._arguments("arguments", names)
         constants = () if is_triton else self._arguments("constants", names)
+        arguments = self._linked(self._arguments("arguments", names), constants)
         is_object = self._get("object") is not None
         if is_object and self._get("source") is not None:
             raise self._error("object", "a case has a source or an object, not both")
@@ -224,6 +227,7 @@ class _Reader:
             deterministic=self._flag("deterministic", default=True),
             races=self._flag("races", default=True),
             initialised=self._flag("initialised", default=True),
+            observed=self._observed(),
             is_object=is_object,
             triton=triton,
             string=None if is_triton or is_object else self._string(source),
@@ -238,7 +242,7 @@ class _Reader:
             not_run=self._not_run(),
             lines={key: self.file.lines.key(key, self.index) for key in _CASE},
         )
-        if not any(argument.is_written for argument in arguments) and not case.not_run:
+        if not any(argument.is_written for argument in arguments) and not case.not_run and not case.observed:
             raise self._error("arguments", "no argument is out or inout: there is nothing to compare")
         return case
 
@@ -472,6 +476,14 @@ class _Reader:
                 raise self._error("profiles", f"profiles: {profile!r}; known are {', '.join(PROFILES)}")
         return value
 
+    def _observed(self) -> tuple[str, ...]:
+        value = self._texts("observed")
+        for one in value:
+            name, _, dtype = one.partition(": ")
+            if one != PRINTED and not (re.fullmatch(r"\w+(?:::\w+)*", name) and dtype in NUMPY_TYPES):
+                raise self._error("observed", f"observed: {one!r} is not {PRINTED!r}, nor a variable as 'total: int32'")
+        return value
+
     def _not_run(self) -> tuple[tuple[str, str], ...]:
         value = self._get("not_run")
         if value is None:
@@ -518,8 +530,6 @@ class _Reader:
                 if TODO in str(row):
                     raise ValueError(f"still marked {TODO}: {row!r}")
                 read = read_arguments(expand(row) if isinstance(row, str) else row, line, names)
-                if key == "constants" and any(one.member for one in read):
-                    raise ValueError("an array of structures is no constant")
             except (BadExpression, ValueError) as error:
                 name = row.get("name") if isinstance(row, dict) else None
                 label = f"{key}: {name}: " if isinstance(name, str) else f"{key}: "
@@ -529,3 +539,10 @@ class _Reader:
                     raise CaseError(self.file.path, line, f"{key}: two are named {one.name!r}")
             made += read
         return tuple(made)
+
+    def _linked(self, arguments: tuple[Argument, ...], constants: tuple[Argument, ...]) -> tuple[Argument, ...]:
+        """The arguments, those known that are only pointed to."""
+        try:
+            return behind_structs(arguments, constants)
+        except ValueError as error:
+            raise self._error("arguments", f"arguments: {error}") from None

@@ -90,17 +90,6 @@ def _scalar(case: Case, argument: Argument, symbols: Symbols) -> np.generic:
     return real
 
 
-def struct_bytes(case: Case, argument: Argument, symbols: Symbols) -> bytes:
-    """A struct passed by value, laid out as C does."""
-    layout = np.dtype([(f"f{i}", dtypes.storage(kind)) for i, (kind, _) in enumerate(argument.fields)], align=True)
-    record = np.zeros((), layout)
-    for index, (kind, expression) in enumerate(argument.fields):
-        value = case.number(expression, symbols, "arguments")
-        packed = dtypes.from_float64(np.array(float(value)), kind) if dtypes.is_float(kind) else int(value)
-        record[f"f{index}"] = packed
-    return record.tobytes()
-
-
 def _generator(case: Case, argument: Argument, trial: Trial) -> np.random.Generator:
     shape = repr(sorted(trial.symbols.items()))
     words = (case.name, argument.name, shape)

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 _MEMBER = re.compile(
     r"(?P<dtype>\w+?)\s*(?:\*\s*(?P<count>\d{1,6}))?\s+(?P<name>[A-Za-z_]\w*)\s*(?:@\s*(?P<at>\d{1,6}))?"
 )
+ADDRESS = "address"
+"""The type of a member that is a pointer."""
 _WHOLE = re.compile(r"\((?P<members>[^()]*?)(?:/\s*(?P<size>\d{1,6})\s*)?\)")
 
 
@@ -37,13 +39,18 @@ class Member:
         kind: Any = np.dtype(
             {
                 "names": ["m"],
-                "formats": [(dtypes.storage(self.dtype), (self.count,))],
+                "formats": [(dtypes.storage(stored(self.dtype)), (self.count,))],
                 "offsets": [self.offset],
                 "itemsize": self.size,
             }
         )
         rows: Array = memory.view(kind)["m"]
         return rows if self.count > 1 else rows[:, 0]
+
+
+def stored(dtype: str) -> str:
+    """What a member is in memory that no address has been put into."""
+    return "uint64" if dtype == ADDRESS else dtype
 
 
 def is_record(dtype: str) -> bool:
@@ -62,9 +69,9 @@ def members_of(array: str, dtype: str, known: tuple[str, ...]) -> tuple[Member, 
     end, widest = 0, 1
     for part in whole["members"].split(","):
         match = _MEMBER.fullmatch(part.strip())
-        if match is None or match["dtype"] not in known:
+        if match is None or match["dtype"] not in (*known, ADDRESS):
             raise ValueError(f"{part.strip()!r} is not DTYPE NAME or DTYPE*COUNT NAME")
-        width, count = dtypes.storage(match["dtype"]).itemsize, int(match["count"] or 1)
+        width, count = dtypes.storage(stored(match["dtype"])).itemsize, int(match["count"] or 1)
         at = int(match["at"]) if match["at"] else -(-end // width) * width
         if at < end or count < 1 or match["name"] in [name for _, name, _, _ in found]:
             raise ValueError(f"{part.strip()!r} overlaps what is before it, or is empty")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from porter.validation.cases.links import Link
 from porter.validation.cases.triton_source import TritonSource
 from porter.validation.devices.core.memory import Argument
 from porter.validation.devices.core.result import Array, Fault, NotRun, Ran
@@ -55,6 +56,8 @@ class Launch:
     """Of a Triton kernel: what it is compiled with; types as `tl.float16`."""
     constants: tuple[tuple[str, Array], ...] = ()
     """`__constant__` and `__device__` variables to set before the launch, by their C++ names."""
+    links: tuple[Link, ...] = ()
+    """Where addresses of the arrays go, in other arrays and in variables that are set."""
 
 
 CUT_OUT = "The kernel cut out of the file does not compile either:"

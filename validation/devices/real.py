@@ -140,9 +140,9 @@ class RealKernel:
 
 def _request(launch: Launch) -> messages.LaunchRequest:
     constants = tuple((name, as_array(value)) for name, value in launch.constants)
-    return messages.LaunchRequest(
-        tuple(map(as_array, launch.arguments)), launch.grid, launch.block, launch.shared, launch.cooperative, constants
-    )
+    given = tuple(map(as_array, launch.arguments))
+    shape = (launch.grid, launch.block, launch.shared, launch.cooperative)
+    return messages.LaunchRequest(given, *shape, constants, launch.links)
 
 
 def as_array(value: Any) -> Any:

@@ -19,9 +19,8 @@ from porter.validation.devices.scopes import names_block_scope, narrow_in_ir, na
 from porter.validation.toolchain.elsewhere import assembled, names
 from porter.validation.toolchain.entry import demangle, entry_symbol, entry_unit, find_symbol
 from porter.validation.toolchain.result import Assembled, CompileFailed, Missing
-from porter.validation.toolchain.store import mark_used
 
-from porter.system.cache import cache_folder, kept_text
+from porter.system.cache import cache_folder, kept_text, mark_used
 
 _LANE_STEPS_PER_SECOND = 2_000_000
 """A cautious figure for how fast a wave runs, to make an instruction budget of a time limit."""
@@ -259,11 +258,13 @@ class VirtualKernel:
         memory = self.module.device.memory
         for address, content in () if launch.again else self.state:
             memory.write(address, content)
+        variables: dict[str, int] = {}
         for name, value in launch.constants:
             found = self._variable(name)
             if found is None:
                 return NotRun(f"no device variable {name}; there are: {', '.join(sorted(self._variables)) or 'none'}")
             self.module.write_symbol(found, value)
+            variables[name] = self.module.symbols[found]
         options = Options(
             schedule=launch.schedule,
             threads=1,
@@ -279,6 +280,8 @@ class VirtualKernel:
             count_memory=caches is not None,
             caches=caches,
             sample=sample,
+            links=launch.links,
+            variables=variables,
         )
         outcome: LaunchOutcome = self.module.launch(
             self.symbol, launch.grid, launch.block, launch.arguments, launch.shared, options

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from porter.validation.cases.argument_rows import TODO
+from porter.validation.cases.case import ADDRESS as POINTER
 from porter.validation.draft.assumed import is_empty, member_type
+from porter.validation.draft.behind import ROW, Behind, as_pointer
 from porter.validation.draft.expression import Unknown, Value, divided, number, symbol
 from porter.validation.draft.image import image_line
 from porter.validation.draft.kernel import (
@@ -20,59 +21,34 @@ from porter.validation.draft.kernel import (
     places_of,
     use_of,
 )
+from porter.validation.draft.lines import Line, Slot
+from porter.validation.draft.structures import Part, Structure, elements_behind, structure
 from porter.validation.draft.template import Instance
 from porter.validation.draft.torch import View, view_in
-from porter.validation.draft.types import Element, bytes_of, dtype_of, elements_of, structure_of
+from porter.validation.draft.types import Element, bare, bytes_of, dtype_of, elements_of, structure_of
 from porter.validation.draft.unit import SourceText
 
 from porter.cpp.constants import number as integer
 from porter.model import Parameter
 
+_POINTER = 8
+_CONSTANT = re.compile(r"\bconst\b[^*]*\*")
+"""What a pointer leads to is only read."""
 _FLOATS = ("float16", "bfloat16", "float32", "float64")
 
 
-@dataclass(frozen=True)
-class Line:
-    """One parameter."""
-
-    name: str
-    kind: str
-    dtype: str = ""
-    value: Value | None = None
-    """Of a scalar."""
-    sides: tuple[Value | str, ...] = ()
-    values: str = ""
-    below: Value | None = None
-    """Its elements are places in an array of this length."""
-    keys: tuple[str, ...] = ()
-    fields: tuple[tuple[str, Value], ...] = ()
-    """Of a structure: type and value of each member."""
-    whole: str = ""
-    """The line, where it is made elsewhere."""
-    adds: bool = False
-    """Whether floating-point values are added to it in no order."""
-
-    def text(self, show: Callable[[Value], str]) -> str:
-        """As a case file has it."""
-        if self.whole or self.kind == "null":
-            return self.whole or f"null {self.name}"
-        if self.kind == "struct":
-            inside = ", ".join(f"['{dtype}', {_in_table(show(value))}]" for dtype, value in self.fields)
-            return f"{{ name = '{self.name}', kind = 'struct', fields = [{inside}] }}"
-        if self.kind == "scalar":
-            return f"scalar {self.name}: {self.dtype} = {show(self.value) if self.value is not None else TODO}"
-        sides = ", ".join(show(side) if isinstance(side, Value) else side for side in self.sides)
-        keys = f" {{{', '.join(self.keys)}}}" if self.keys else ""
-        values = self.values if self.below is None else f" = integers(0, {show(self.below)})"
-        return f"{self.kind} {self.name}: {self.dtype}[{sides}]{keys}{values}"
-
-
 def lines_of(unit: SourceText, instance: Instance, notes: list[str]) -> tuple[Line, ...]:
-    """One per parameter; what was assumed goes to the notes."""
+    """One per parameter, then the arrays that structures point to; what was assumed goes to the notes."""
     body = unit.body(instance.kernel)
     maker = _Maker(unit, instance, body, notes)
-    made = [maker.line(place, parameter) for place, parameter in enumerate(instance.kernel.parameters)]
-    return tuple(_with_values(made, body))
+    parameters = [replace(one, type=as_pointer(unit.host, one.type)) for one in instance.kernel.parameters]
+    made = [maker.line(place, one) for place, one in enumerate(parameters) if not _is_of_pack(one, instance)]
+    return tuple(_with_values([*made, *maker.behind], body))
+
+
+def _is_of_pack(parameter: Parameter, instance: Instance) -> bool:
+    """Whether a parameter stands for as many as an empty pack has."""
+    return "..." in parameter.type and not instance.empty.isdisjoint(re.findall(r"\w+", parameter.type))
 
 
 @dataclass
@@ -81,6 +57,7 @@ class _Maker:
     instance: Instance
     body: str
     notes: list[str]
+    behind: list[Line] = field(default_factory=list)
 
     def line(self, place: int, parameter: Parameter) -> Line:
         host = self.unit.host
@@ -138,15 +115,85 @@ class _Maker:
                 return Line(parameter.name, "scalar", f"{TODO}({kind})")
             members = tuple((one.dtype, one.lanes * count, name) for one, count, name in typed if one is not None)
         elif is_empty(host, kind):
-            return Line(parameter.name, "struct", fields=(("uint8", number(0)),))
+            return Line(parameter.name, "struct", fields=(Slot("uint8", number(0)),))
         else:
-            return Line(parameter.name, "scalar", f"{TODO}({kind})")
+            made = structure(host, self._whole(parameter), self.instance.template)
+            return Line(parameter.name, "scalar", f"{TODO}({kind})") if made is None else self._struct(parameter, made)
         for dtype, count, name in members:
             value = self._member(given, name)
             if value is None:
                 self.notes.append(f"{parameter.name}.{name}: taken to be 1")
-            fields += [(dtype, value or number(1))] * count
+            fields += [Slot(dtype, value or number(1))] * count
         return Line(parameter.name, "struct", fields=tuple(fields))
+
+    def _whole(self, parameter: Parameter) -> str:
+        """The type of a class as written, or the one that a template parameter stands for."""
+        words = bare(parameter.type)
+        return self.instance.template.get(words, words)
+
+    def _struct(self, parameter: Parameter, made: Structure) -> Line:
+        """A class by value whose members are told one by one: an array for each pointer, a size for each integer."""
+        place = [one.name for one in self.instance.kernel.parameters].index(parameter.name)
+        given, slots, end = self._given(place), list[Slot](), 0
+        for part in made.parts:
+            dtype = part.element.dtype if part.element else POINTER
+            width = bytes_of(dtype) if part.element else 8
+            count = part.element.lanes * part.count if part.element else 1
+            natural = -(-end // width) * width == part.at
+            value = self._held(parameter, part, given)
+            slots += [Slot(dtype, value, None if natural or n else part.at) for n in range(count)]
+            end = part.at + width * count
+        whole = max(bytes_of(s.dtype) if s.dtype != POINTER else 8 for s in slots)
+        size = None if -(-end // whole) * whole == made.size else made.size
+        return Line(parameter.name, "struct", fields=tuple(slots), size=size)
+
+    def _held(self, parameter: Parameter, part: Part, given: str | None) -> Value | str:
+        """What a member holds: the host's value, a size, 1, or the name of an array."""
+        name = f"{parameter.name}_{part.name}"
+        if part.element is None:
+            self.behind.append(self._pointed(parameter, part, name, given))
+            return name
+        value = number(0) if part.is_enumeration else self._member(given, part.name)
+        if value is None and part.element.dtype not in (*_FLOATS, "bool"):
+            return self.unit.host.size(name, None)
+        if value is None:
+            self.notes.append(f"{parameter.name}.{part.name}: taken to be 1")
+        return value or number(1)
+
+    def _pointed(self, parameter: Parameter, part: Part, name: str, given: str | None) -> Line:
+        """The array behind a member of a structure."""
+        host = self.unit.host
+        inner = structure(host, part.pointed, self.instance.template) if "*" not in part.pointed else None
+        if "*" in part.pointed or (inner is not None and inner.has_pointers):
+            behind = Behind(host, self.instance.template, self.notes)
+            own, *rest = behind.array(name, part.pointed, (self._whole(parameter),))
+            self.behind += rest
+            return own
+        element = elements_of(host, part.pointed) if "*" not in part.pointed else None
+        record = structure_of(host, part.pointed) if element is None and "*" not in part.pointed else None
+        if element is None and record is None:
+            self.notes.append(f"{parameter.name}.{part.name}: taken to point to bytes")
+            element = Element("uint8")
+        use = use_of(f"{parameter.name}.{part.name}", f"{part.pointed}*", self.body)
+        if not use.is_clear:
+            self.notes.append(f"{name}: taken to be read and written")
+        if record is not None:
+            return Line(name, "inout", record, sides=(self._length(given, part, bytes_of(record)),))
+        assert element is not None
+        side = self._length(given, part, element.size)
+        sides = (side, number(element.lanes)) if element.lanes > 1 else (side,)
+        kind = "inout" if use.kind == "out" else use.kind
+        return Line(name, kind, element.dtype, sides=sides, values=use.values)
+
+    def _length(self, given: str | None, part: Part, size: int) -> Value | str:
+        """As the host allocates what it puts there."""
+        if given is None or not re.fullmatch(r"\w+", given):
+            return TODO
+        try:
+            extent = self.unit.arrays.extent(f"{given}.{part.name}", self._position, size)
+        except Unknown:
+            return TODO
+        return TODO if extent.elements is None else extent.elements
 
     def _member(self, given: str | None, name: str) -> Value | None:
         """A number, or an expression over sizes, that the host gives a member."""
@@ -164,6 +211,14 @@ class _Maker:
         host, name = self.unit.host, parameter.name
         kind = self._kind(parameter)
         element = elements_of(host, kind) if parameter.type.count("*") + ("[" in parameter.type) == 1 else None
+        known = None
+        pointers = self._with_pointers(parameter, kind)
+        if element is None and parameter.type.count("*") == 1 and structure_of(host, kind) is None:
+            known = elements_behind(host, kind, self.instance.template)
+            element = known if isinstance(known, Element) else None
+        if element is None and kind == "void" and parameter.type.count("*") == 1 and self.instance.launch is None:
+            element = Element("uint8")
+            self.notes.append(f"{name}: taken to point to bytes")
         element = self._rows(parameter, element)
         lanes = element.lanes if element else 1
         given = self._given(place)
@@ -171,8 +226,8 @@ class _Maker:
         side: Value | str = TODO
         if given is not None:
             try:
-                structure = structure_of(host, kind) if element is None else None
-                size = element.size if element else bytes_of(structure) if structure else 1
+                record = structure_of(host, kind) if element is None else None
+                size = element.size if element else bytes_of(record) if record else pointers.size if pointers else 1
                 extent = self.unit.arrays.extent(given, self._position, size)
                 if extent.is_null:
                     return Line(name, "null")
@@ -183,16 +238,43 @@ class _Maker:
         if side == TODO:
             side = self._length_in_kernel(name)
         use = use_of(name, parameter.type, self.body)
-        structure = structure_of(host, kind) if element is None and parameter.type.count("*") == 1 else None
-        if structure is not None:
+        if element is None and pointers is not None:
+            return self._linked(parameter, pointers, side, use)
+        record = structure_of(host, kind) if element is None and parameter.type.count("*") == 1 else None
+        record = record or (known if isinstance(known, str) else None)
+        if record is not None:
             values = " = zeros" if cleared else " = integers(0, 100)"
-            return Line(name, "in" if use.kind == "in" else "inout", structure, sides=(side,), values=values)
+            return Line(name, "in" if use.kind == "in" else "inout", record, sides=(side,), values=values)
         if not use.is_clear:
             self.notes.append(f"{name}: taken to be read and written")
         dtype = element.dtype if element else f"{TODO}({' '.join(parameter.type.split())})"
         sides = (side, number(lanes)) if lanes > 1 else (side,)
         values = " = zeros" if cleared and use.kind == "inout" else use.values
         return Line(name, use.kind, dtype, sides=sides, values=values)
+
+    def _with_pointers(self, parameter: Parameter, kind: str) -> Structure | None:
+        """The elements of an array, where they are pointers or classes that have some."""
+        stars = parameter.type.count("*") + ("[" in parameter.type)
+        if stars == 2 and "void" not in parameter.type:
+            pointed = f"const {kind}" if _CONSTANT.search(parameter.type) else kind
+            return Structure((Part(ROW, 0, None, 1, pointed),), _POINTER, _POINTER)
+        made = structure(self.unit.host, kind, self.instance.template) if stars == 1 else None
+        return made if made is not None and made.has_pointers else None
+
+    def _linked(self, parameter: Parameter, made: Structure, side: Value | str, use: Use) -> Line:
+        """An array of those, and after the parameters what they point to."""
+        name = parameter.name
+        if side == TODO and not re.search(rf"(?<![\w.>]){name}\s*(?:\[|\+)", self.body.partition("{")[2]):
+            side = number(1)
+        kind = self._whole(parameter)
+        own_kind = () if made.parts[0].name == ROW and made.size == _POINTER else (bare(kind),)
+        constant = "in" if _CONSTANT.search(parameter.type) or not own_kind else ""
+        if use.kind != "in" and not constant:
+            self.notes.append(f"{name}: taken to be read and written")
+        behind = Behind(self.unit.host, self.instance.template, self.notes)
+        own, *rest = behind.structures(name, constant or "inout", made, own_kind, side)
+        self.behind += rest
+        return own
 
     def _rows(self, parameter: Parameter, element: Element | None) -> Element | None:
         """`float x[][28]` is about rows of 28."""
@@ -222,10 +304,6 @@ class _Maker:
             return self.unit.host.value(given, self._position) if given else symbol(guard)
         except Unknown:
             return symbol(guard)
-
-
-def _in_table(text: str) -> str:
-    return text if re.fullmatch(r"-?\d+(?:\.\d+)?", text) else f"'{text}'"
 
 
 def _truncated(value: Value) -> Value:

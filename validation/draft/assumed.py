@@ -19,6 +19,8 @@ from porter.model import Kernel
 
 ASSUMED_BLOCK = 128
 """Threads of a block that nothing tells of."""
+ASSUMED_SIDE = 16
+"""Where it has two dimensions: a side."""
 FUNCTORS = {1: "thrust::negate<float>", 2: "thrust::plus<float>"}
 """By how many arguments a kernel calls them with."""
 _BLOCK_SIZE = re.compile(r"block|thread|tpb|bdim|cta", re.IGNORECASE)
@@ -30,6 +32,8 @@ _CLASS = re.compile(
     r"\b(?:struct|class)\s+(?:(?:__align__|alignas)\s*\([^()]*\)\s*)?(\w+)\s*(?:final\s*)?(?::([^{};()]*))?(?=\{)"
 )
 _MACRO = re.compile(r"[A-Z][A-Z0-9_]*_(?:T|TYPE)")
+_WHOLE_NUMBERS = r"\b(?:make_(?:un)?signed(?:_t)?|is_(?:integral|unsigned)(?:_v)?)\s*<\s*(?:typename\s+)?{name}\s*>"
+"""Traits that only integers have."""
 _DEEPEST = 3
 Known = Callable[[str], str | None]
 """The value of a template argument as written, where it is a type or number that is known."""
@@ -42,10 +46,12 @@ def last_word(text: str) -> str:
 
 
 def assumed(parameter: str, kernel: Kernel, host: Host, text: str, known: Known) -> str | None:
-    """An argument for a template parameter of a kernel with this text; nothing for packs and templates."""
+    """An argument for a template parameter of a kernel with this text: empty for a pack; nothing for templates."""
     name = last_word(parameter)
     written = parameter.partition("=")[0]
-    if "..." in parameter or "<" in written:
+    if "..." in parameter:
+        return "" if last_word(parameter) == last_word(kernel.template_parameters[-1]) else None
+    if "<" in written:
         return None
     kind = " ".join(written.split()[:-1])
     if kind in ("typename", "class") or _is_concept(host, kind):
@@ -53,11 +59,15 @@ def assumed(parameter: str, kernel: Kernel, host: Host, text: str, known: Known)
         called = _called_with(name, kernel, text)
         if asked or called:
             return _class_for(name, asked, called, kernel, host, known) or FUNCTORS.get(called if not asked else 0)
+        if re.search(_WHOLE_NUMBERS.format(name=name), text) or not re.search(rf"\b{name}\b", text.partition("(")[2]):
+            return "int"  # the second: nothing uses it
         return _type(name, kernel, is_plain=kind not in ("typename", "class"))
     if kind == "bool":
         return "true"
     if _INTEGER.fullmatch(kind):
-        return str(ASSUMED_BLOCK) if _BLOCK_SIZE.search(name) else "32" if _WARP_SIZE.search(name) else "4"
+        block = ASSUMED_SIDE if re.search(r"\bthreadIdx\s*\.\s*y\b", text) else ASSUMED_BLOCK
+        is_block = _BLOCK_SIZE.search(name) or re.search(rf"\bblockIdx\s*\.\s*x\s*\*\s*{name}\b", text)
+        return str(block) if is_block else "32" if _WARP_SIZE.search(name) else "4"
     return _enumerator(host, kind)
 
 
@@ -95,7 +105,7 @@ def _called_with(name: str, kernel: Kernel, text: str) -> int:
             inside = text.partition("{")[2]
             end = matching(inside, match.end() - 1)
             if end is not None and (given := split_arguments(inside[match.end() : end - 1])):
-                return len(given)
+                return sum(not one.rstrip().endswith("...") for one in given)
     return 0
 
 

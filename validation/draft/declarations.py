@@ -104,9 +104,26 @@ class Declarations:
     @cached_property
     def types(self) -> dict[str, str]:
         """What `typedef` and `using` stand for."""
-        plain = re.findall(r"\btypedef\s+([\w:<> ]+?)\s+(\w+)\s*;", self.text)
-        using = re.findall(r"\busing\s+(\w+)\s*=\s*([\w:<> ]+?)\s*;", self.text)
-        return {name: kind for kind, name in plain} | dict(using)
+        found: dict[str, str] = {}
+        chosen: set[str] = set()
+        for match in re.finditer(r"\btypedef\s+([\w:<> ]+?)\s+(\w+)\s*;", self.text):
+            kind, name = match[1], match[2]
+            if name in chosen or (name in found and kind == "long double"):
+                continue
+            found[name] = kind
+            if self._is_asked_for(match.start()):
+                chosen.add(name)
+        return found | dict(re.findall(r"\busing\s+(\w+)\s*=\s*([\w:<> ]+?)\s*;", self.text))
+
+    def _is_asked_for(self, place: int) -> bool:
+        """Whether the condition right above a place is a macro that something defines."""
+        above = _CONDITION.findall(self.text, max(0, place - _LONGEST), place)
+        words = re.findall(r"\w+", above[-1][1]) if above and above[-1][0] in ("if", "ifdef", "elif") else []
+        named = [word for word in words if word != "defined"]
+        return (
+            len(named) == 1
+            and re.search(rf"^[ \t]*#[ \t]*define[ \t]+{named[0]}\b", self.text, re.MULTILINE) is not None
+        )
 
     def function_at(self, position: int) -> Function | None:
         """The innermost function around a place."""
@@ -278,6 +295,7 @@ class Declarations:
 _DECLARED = re.compile(
     r"\s*((?:(?:const|static|unsigned|signed|long|struct|volatile)\s+|std::)*[A-Za-z_][\w:]*(?:<[^;{}()]*>)?)([\s*&][^;{}()]*|[*&])?"
 )
+_CONDITION = re.compile(r"^[ \t]*#[ \t]*(if|ifdef|ifndef|elif|else|endif)\b([^\n]*)$", re.MULTILINE)
 _LONGEST = 400
 _NO_TYPES = frozenset({"return", "delete", "else", "new", "case", "goto", "throw"})
 

@@ -12,11 +12,14 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass, replace
 
 from porter.validation.cases.argument_rows import TODO
+from porter.validation.cases.case import ADDRESS
 from porter.validation.draft.assumed import ASSUMED_BLOCK
 from porter.validation.draft.init import DraftedCase
 from porter.validation.draft.sizes import Sizes
 from porter.validation.draft.types import bytes_of
 from porter.validation.verdict.outcome import CaseResult, Status
+
+from porter.cpp.launches import base_name
 
 
 @dataclass(frozen=True)
@@ -43,21 +46,38 @@ GUESSES = (
     Guess((1, 1, 1), ((128,), (32, 4), (8, 4, 4)), 1),
 )
 _LENGTH, _SIDE = 8192, 64
+_FEW = 16
+"""Structures with pointers, or pointers: the arrays behind them are cut into as many parts."""
 _ROOM = 1 << 20
 """Elements of an array whose rows are known."""
 _SHARED = 48 << 10
 _LONGEST = 1 << 22
-_GROWTHS = 6
+_GROWTHS = 10
+_AGAIN = 4
+"""Times the length of an array that is too short once more."""
 _LINE = re.compile(r'^(\s*")(\w+)( )(\w+)(: )(\w+|\([^)]*\))(\[)([^\]]*)(\].*)$')
 _PAST = re.compile(r"(\d+) bytes after the end of (?:argument )?(\w+) \((\d+) bytes\)")
 _RACE, _OUTSIDE_SHARED, _LEFT = "data race", "outside shared memory", "access outside every allocation"
 _REST = (0, 1, 2)
 """For sizes that are in no length, where no guess ran."""
 _RELAXED = "calling a constexpr __host__ function"
-_NEWER = re.compile(r'identifier "(?:concept|requires)" is undefined')
+_NEWER = re.compile(
+    r'identifier "(?:concept|requires)" is undefined|name followed by "::" must be a class or namespace name'
+    r'|namespace "std" has no member "(?:ranges|views|span|bit_cast|numbers|same_as|integral|floating_point|endian)"'
+)
+_CXX20 = "-std=c++20"
 _UNDEFINED = re.compile(r'identifier "([A-Z][A-Z0-9_]+)" is undefined')
+_ALONE = re.compile(
+    r"is undefined|has no storage class|not a template|incomplete type|does not name a type|has no member"
+    r"|must be a class or namespace name|was not declared|is not a class or struct name"
+)
+_INTEGERS = re.compile(r"must have integral|__make_(?:un)?signed|invalid operands to binary|not an integral type")
+"""What a compiler says of `float` where a kernel is for integers."""
 _REPAIRS = 6
 _BOUNDS = re.compile(r"the kernel was compiled for (?:\d+ to )?(\d+)")
+_TOO_MUCH_SHARED = re.compile(r"bytes of shared memory; there are")
+_WRITTEN_INPUT = re.compile(r"(\w+) is an input and was written to")
+_NO_HEADER = "is not installed here"
 _HOPELESS = (Status.BUILD_FAILED, Status.NOT_RUN)
 _RAN = (Status.PASSED, Status.NONDETERMINISTIC)
 _IDLE = "it ran and wrote nothing"
@@ -145,6 +165,7 @@ def _array(line: str, length: int | None) -> str | None:
         return None
     sides = match[8].split(", ")
     usual = _LENGTH if len(sides) == 1 or sum(side == TODO for side in sides) == 1 else _SIDE
+    usual = _FEW if ADDRESS in match[6] else usual
     inner = math.prod(int(side) for side in sides[1:] if side.isdigit())
     first = max(1, min(usual, _ROOM // inner)) if length is None else -(-length // inner)
     shown = [str(first if i == 0 else usual) if side == TODO else side for i, side in enumerate(sides)]
@@ -177,9 +198,16 @@ def repair(part: DraftedCase, reason: str) -> DraftedCase | None:
     """The case with what a compiler asks for: an option of its own, or a macro that nothing defines."""
     if _RELAXED in reason:
         return _with_option(part, "cuda_options", "--expt-relaxed-constexpr", "the compiler asks for it")
-    if _NEWER.search(reason):
-        cuda = _with_option(part, "cuda_options", "-std=c++20", "its concepts ask for it")
-        return cuda and _with_option(cuda, "hip_options", "-std=c++20", "its concepts ask for it")
+    if _NEWER.search(reason) and (cuda := _with_option(part, "cuda_options", _CXX20, "the compiler asks for it")):
+        return _with_option(cuda, "hip_options", _CXX20, "the compiler asks for it")
+    if (made := _configured(part, reason)) is not None:
+        return made
+    if part.integral is not None and _INTEGERS.search(reason):
+        return part.integral()
+    if part.guards and re.search(rf"\b{base_name(part.kernel)}[\"'] (?:is undefined|was not declared)", reason):
+        return _with_guards(part)
+    if part.first and _ALONE.search(reason):
+        return _after_what_comes_first(part)
     missing = _UNDEFINED.search(reason)
     if missing is None:
         return None
@@ -189,13 +217,88 @@ def repair(part: DraftedCase, reason: str) -> DraftedCase | None:
     return _with_option(part, "defines", f"{name}={value}", "nothing defines it")
 
 
+def _configured(part: DraftedCase, reason: str) -> DraftedCase | None:
+    """With what a header defines that the build makes and a compiler misses; every option on where off did not do."""
+    missing = next((one for one in part.configured if f"header {one.name} {_NO_HEADER}" in reason), None)
+    if missing is not None:
+        note = f"the build makes {missing.name}: taken from {missing.template}, with every option off"
+        rest = tuple(one for one in part.configured if one != missing)
+        made = replace(part, configured=rest, switched_off=missing, notes=(*part.notes, note))
+        return _with_defines(made, missing.defines)
+    tried = part.switched_off
+    if tried is None or tried.defines == tried.switched_on or _NO_HEADER not in reason:
+        return None
+    note = f"and with every option on, as the kernel does not compile without: {tried.name}"
+    lines = [*part.after]
+    for number, line in enumerate(lines):
+        if line.startswith("defines = ["):
+            for off, on in zip(tried.defines, tried.switched_on, strict=True):
+                line = line.replace(f'"{off}"', f'"{on}"')
+            lines[number] = line
+    return replace(part, after=tuple(lines), switched_off=None, notes=(*part.notes, note))
+
+
+def _with_defines(part: DraftedCase, defines: tuple[str, ...]) -> DraftedCase:
+    lines = [*part.after]
+    place = next((n for n, line in enumerate(lines) if line.startswith("defines = [")), None)
+    if place is None:
+        listed = ", ".join(f'"{one}"' for one in (*part.defines, *defines))
+        return replace(part, after=(*lines, f"defines = [{listed}]"))
+    more = ", ".join(f'"{one}"' for one in defines)
+    lines[place] = f"{lines[place].removesuffix(']')}, {more}]"
+    return replace(part, after=tuple(lines))
+
+
+def _with_guards(part: DraftedCase) -> DraftedCase | None:
+    """With the features of the project that the kernel is part of."""
+    made: DraftedCase | None = replace(part, guards=())
+    for guard in part.guards:
+        made = _with_option(made, "defines", guard, "nothing defines it, and the kernel is left out") if made else None
+    return made
+
+
+def _after_what_comes_first(part: DraftedCase) -> DraftedCase:
+    """With the headers before it that the header's includer has there."""
+    made: DraftedCase = replace(part, first=())
+    for key in ("cuda_options", "hip_options"):
+        for name in part.first:
+            made = _with_pair(made, key, ("-include", name))
+    note = f"the header does not compile alone: after {', '.join(part.first)}, as in a file that includes it"
+    return replace(made, notes=(*part.notes, note))
+
+
+def made_output(part: DraftedCase, name: str) -> DraftedCase | None:
+    """With an array that the original writes to as one that is compared; None where it is no input of the draft."""
+    lines = [*part.after]
+    for number, line in enumerate(lines):
+        match = _LINE.match(line)
+        if match and match[2] == "in" and (match[4] == name or (name.startswith(f"{match[4]}_") and "(" in match[6])):
+            lines[number] = line.replace('"in ', '"inout ', 1)
+            note = f"{match[4]}: the original writes to it"
+            return (
+                None if name.endswith(f"_{ADDRESS}") else replace(part, after=tuple(lines), notes=(*part.notes, note))
+            )
+    return None
+
+
+def _with_pair(part: DraftedCase, key: str, words: tuple[str, str]) -> DraftedCase:
+    shown = ", ".join(f'"{word}"' for word in words)
+    lines = [*part.after]
+    place = next((n for n, line in enumerate(lines) if line.startswith(f"{key} = [")), None)
+    if place is None:
+        return replace(part, after=(*lines, f"{key} = [{shown}]"))
+    lines[place] = f"{lines[place].removesuffix(']')}, {shown}]"
+    return replace(part, after=tuple(lines))
+
+
 def _with_option(part: DraftedCase, key: str, option: str, why: str) -> DraftedCase | None:
     """With one more text in a list of the case; None where it is there, or there are many already."""
     lines = [*part.before, *part.after]
     place = next((n for n, line in enumerate(lines) if line.startswith(f"{key} = [")), None)
     if place is None:
-        return replace(part, after=(*part.after, f'{key} = ["{option}"]'), notes=(*part.notes, f"{why}: {option}"))
-    if option in lines[place] or option.partition("=")[0] + "=" in lines[place] or lines[place].count(",") >= _REPAIRS:
+        listed = ", ".join(f'"{one}"' for one in (*(part.defines if key == "defines" else ()), option))
+        return replace(part, after=(*part.after, f"{key} = [{listed}]"), notes=(*part.notes, f"{why}: {option}"))
+    if option in lines[place] or option.partition("=")[0] + "=" in lines[place] or lines[place].count("=") > _REPAIRS:
         return None
     lines[place] = f'{lines[place].removesuffix("]")}, "{option}"]'
     before, after = tuple(lines[: len(part.before)]), tuple(lines[len(part.before) :])
@@ -208,7 +311,7 @@ def search(part: DraftedCase) -> Search:
     guesses = [(guess, None) for guess in (GUESSES if part.marks else GUESSES[:1])]
     for guess, rest in (*guesses, *((GUESSES[0], value) for value in _REST)):
         lengths: dict[int, int] = {}
-        quiet = unchecked = shared = False
+        quiet = ordered = unchecked = shared = False
         for _ in range(_GROWTHS + _REPAIRS + 2):
             made = filled(part, guess, lengths)
             if made is None:
@@ -217,7 +320,7 @@ def search(part: DraftedCase) -> Search:
             if stilled is None:
                 return first
             made = with_shared(stilled) if shared else stilled
-            made = made.quiet() if quiet else made
+            made = made.ordered() if ordered else made.quiet() if quiet else made
             made = made.unchecked("its threads write to the same places") if unchecked else made
             found = yield made
             if isinstance(found, CaseResult) and found.status in _RAN and not does_nothing(found):
@@ -225,10 +328,15 @@ def search(part: DraftedCase) -> Search:
             status = found.status if isinstance(found, CaseResult) else Status.NOT_RUN
             reason = (found.reason or _IDLE) if isinstance(found, CaseResult) else found
             first = first or f"{status.value}: {reason}"
-            repaired = repair(part, reason) if status is Status.BUILD_FAILED else None
+            refused = status is Status.BUILD_FAILED or _NO_HEADER in reason
+            repaired = repair(part, reason) if refused else None
+            if (input_ := _WRITTEN_INPUT.search(reason)) is not None:
+                repaired = made_output(part, input_[1])
+            if _TOO_MUCH_SHARED.search(reason):
+                repaired = part.smaller_tiles()
             bounds = _BOUNDS.search(reason)
             if repaired is not None:
-                part = repaired
+                part, first = repaired, ""
                 continue
             if bounds is not None and guess.threads != int(bounds[1]):
                 guess = replace(guess, block=_block_of(int(bounds[1])))
@@ -244,8 +352,10 @@ def search(part: DraftedCase) -> Search:
                 shared = True
             elif _RACE in reason and not unchecked:
                 unchecked = True
-            elif not quiet:
+            elif not quiet and made.quiet().after != made.after:
                 quiet = True
+            elif not ordered and made.ordered().after != made.after:
+                ordered = True
             else:
                 break
     return first
@@ -262,10 +372,18 @@ def _grown(part: DraftedCase, made: DraftedCase, reason: str, lengths: Mapping[i
     if not 0 <= place < len(lines) or not (match := _LINE.match(lines[place])):
         return None
     wanted = (int(past[1]) + int(past[3])) // max(1, bytes_of(match[6])) + 1
-    longer = max(2 * int(past[3]) // max(1, bytes_of(match[6])), 1 << wanted.bit_length())
+    times = _AGAIN if place in lengths else 2
+    longer = max(times * int(past[3]) // max(1, bytes_of(match[6])), 1 << wanted.bit_length())
+    longer = min(longer, max(_LONGEST, wanted)) if wanted <= _LONGEST else longer
     if longer > _LONGEST or (TODO not in _arrays(part)[place] and _lengthened(lines[place], longer) is None):
         return None
-    return {**lengths, place: longer}
+    return {**lengths, **dict.fromkeys((place, *_as_long(part, place)), longer)}
+
+
+def _as_long(part: DraftedCase, place: int) -> list[int]:
+    """The other arrays whose length was found to be the same."""
+    sides = [match[8] if (match := _LINE.match(line)) else "" for line in _arrays(part)]
+    return [n for n, side in enumerate(sides) if n != place and side == sides[place] and TODO not in side]
 
 
 def _arrays(part: DraftedCase) -> list[str]:

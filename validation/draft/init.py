@@ -5,7 +5,7 @@ from __future__ import annotations
 import keyword
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -13,11 +13,15 @@ from porter.validation.cases.argument_rows import TODO
 from porter.validation.cases.case import LANES, SUFFIX
 from porter.validation.cases.expression import FUNCTIONS, BadExpression, Expression
 from porter.validation.cases.file import SCHEMA
-from porter.validation.draft.arguments import Line, lines_of
+from porter.validation.draft.arguments import lines_of
 from porter.validation.draft.assumed import FUNCTORS, define_types
 from porter.validation.draft.build import Build
+from porter.validation.draft.conditions import guards_of
+from porter.validation.draft.configured import Configured, configured_headers
+from porter.validation.draft.constants import constants_of, observed
 from porter.validation.draft.expression import Unknown, Value
 from porter.validation.draft.kernel import cancels, loop_bounds
+from porter.validation.draft.lines import Line
 from porter.validation.draft.python import python_string_units
 from porter.validation.draft.sizes import Sizes, sizes_of
 from porter.validation.draft.string import StringUnit, string_units
@@ -44,6 +48,8 @@ _ROOMIER = (8, 32, 100, 1 << 16)
 _SIDES = (8, 16, 32)
 _LARGE = re.compile(r"(?<![\w.])\d{6,}(?![\w.])")
 _LARGEST_BITS = 17
+_WHOLE = re.compile(r"(?<![\w.)])(?:[89]|[1-9]\d+)(?![\w.])")
+_SMALLEST = 4
 
 
 @dataclass(frozen=True)
@@ -56,6 +62,20 @@ class DraftedCase:
     after: tuple[str, ...]
     sizes: Sizes
     notes: tuple[str, ...]
+    assumes: bool = False
+    """Whether nothing told a template argument."""
+    first: tuple[str, ...] = ()
+    """What the source's includer includes before it, as include folders reach it."""
+    guards: tuple[str, ...] = ()
+    """Macros that nothing defines, and without which the kernel is left out."""
+    defines: tuple[str, ...] = ()
+    """What the build defines for all cases; a case with definitions of its own repeats it."""
+    configured: tuple[Configured, ...] = ()
+    """Headers that the build makes, and what they define with every option off."""
+    switched_off: Configured | None = None
+    """The one that the case's definitions are from."""
+    integral: Callable[[], DraftedCase] | None = field(default=None, compare=False, repr=False)
+    """Where a type was assumed to be `float`: the same with `int`."""
 
     def text(self, chosen: Sequence[int] | None = None, *, name: str | None = None, notes: Sequence[str] = ()) -> str:
         """Its lines, with some of the tables of sizes."""
@@ -72,6 +92,11 @@ class DraftedCase:
         """With integers that stay inside of whatever they index: 0 and 1."""
         lines = tuple(_QUIET.sub(r"\1 = integers(0, 2)\2", line) for line in self.after)
         return replace(self, after=lines, notes=(*self.notes, "integers are 0 and 1 only: larger ones left an array"))
+
+    def ordered(self) -> DraftedCase:
+        """With integers that count up, as offsets and places to search in do."""
+        lines = tuple(_QUIET.sub(r"\1 = arange\2", line) for line in self.after)
+        return replace(self, after=lines, notes=(*self.notes, "integers count up: others left an array"))
 
     def clipped(self) -> DraftedCase:
         """The first blocks of a large grid only."""
@@ -126,6 +151,17 @@ class DraftedCase:
             return self
         lines = tuple(_LARGE.sub(lambda match: str(int(match[0]) // by), line) for line in self.after)
         return replace(self, after=lines, notes=(*self.notes, f"the program's numbers of six digits, divided by {by}"))
+
+    def smaller_tiles(self) -> DraftedCase | None:
+        """With half of the numbers among template arguments that were assumed; None where they are small."""
+        head, bracket, rest = self.kernel.partition("<")
+        halved = _WHOLE.sub(lambda match: str(max(_SMALLEST, int(match[0]) // 2)), rest)
+        if not self.assumes or halved == rest:
+            return None
+        kernel = f"{head}{bracket}{halved}"
+        before = (*self.before[:-1], f'kernel = "{kernel}"')
+        note = f"more shared memory than there is: taken to be {kernel}"
+        return replace(self, kernel=kernel, before=before, notes=(*self.notes, note))
 
     @property
     def marks(self) -> tuple[str, ...]:
@@ -205,7 +241,7 @@ def draft(source: Path, kernels: tuple[str, ...] = (), *, assuming: bool = False
         raise Unusable("; ".join([said, *remarks]))
     taken: dict[str, int] = {}
     parts = [
-        _case(unit, one, assuming=assuming).made(taken)
+        _with_integral(unit, one, _case(unit, one, assuming=assuming).made(taken))
         for unit in units
         for kernel in kernels_of[id(unit)]
         if not kernels or kernel.name in kernels
@@ -217,9 +253,19 @@ def draft(source: Path, kernels: tuple[str, ...] = (), *, assuming: bool = False
 def _case(unit: StringUnit, instance: Instance, *, assuming: bool) -> _Case:
     """A case in the making; types that nothing defines are assumed, where that is wanted."""
     defines = define_types(unit.unit.host, instance.kernel) if assuming and unit.name is None else ()
-    lines = (f"defines = [{', '.join(map(_text, defines))}]",) if defines else ()
+    every = (*unit.unit.build.defines, *defines)
+    lines = (f"defines = [{', '.join(map(_text, every))}]",) if defines else ()
     notes = [f"nothing defines this: {define}" for define in defines]
-    return _Case(unit.unit, instance, (*_of_string(unit), *lines), [*unit.notes, *notes])
+    return _Case(unit.unit, instance, (*_of_string(unit), *lines), [*unit.notes, *notes], assuming=assuming)
+
+
+def _with_integral(unit: StringUnit, instance: Instance, made: DraftedCase) -> DraftedCase:
+    """A case that knows what it is with integers for the types that nothing tells."""
+    changed = {name: "int" for name in instance.assumed if instance.template[name] == "float"}
+    if not changed:
+        return made
+    other = replace(instance, template={**instance.template, **changed})
+    return replace(made, integral=lambda: _case(unit, other, assuming=True).made({}))
 
 
 def _of_string(unit: StringUnit) -> tuple[str, ...]:
@@ -248,11 +294,15 @@ class _Case:
     instance: Instance
     string: tuple[str, ...] = ()
     notes: list[str] = field(default_factory=list)
+    assuming: bool = False
 
     def made(self, taken: dict[str, int]) -> DraftedCase:
         """Its lines; equal names get numbers."""
         kernel, launch, host = self.instance.kernel, self.instance.launch, self.unit.host
-        self.notes += [f"{name}: taken to be {self.instance.template[name]}" for name in self.instance.assumed]
+        told = self.instance.template
+        self.notes += [f"{name}: taken to be {told[name] or 'an empty pack'}" for name in self.instance.assumed]
+        if self.instance.told_by:
+            self.notes.append(f"template arguments as in {self.instance.told_by}")
         host.varying = None
         self.unit.arrays.passed.clear()
         first = lines_of(self.unit, self.instance, [])
@@ -261,13 +311,14 @@ class _Case:
         )
         host.sizes.clear()
         self.unit.arrays.passed.clear()
-        arguments = lines_of(self.unit, self.instance, self.notes)
+        body = self.unit.body(kernel)
+        constants, behind = constants_of(host, self.unit.reached(kernel), self.notes)
+        arguments = (*lines_of(self.unit, self.instance, self.notes), *behind)
         renamed = _renamed(arguments)
         grid = self._dimensions(launch.grid if launch else "", renamed, "blockIdx", "gridDim")
         block = self._dimensions(launch.block if launch else "", renamed, "threadIdx", "blockDim")
         shared = self._side(launch.shared, renamed) if launch and launch.shared.strip() not in ("", "0") else "0"
         shown = [argument.text(lambda value: _shown(value, renamed)) for argument in arguments]
-        body = self.unit.body(kernel)
         sizes = sizes_of(host, _symbols([*grid, *block, shared, *shown]), renamed, arguments, grid, block, body)
         lines = [*self.string, f"grid = {_listed(grid)}", f"block = {_listed(block)}"]
         if shared != "0":
@@ -275,9 +326,12 @@ class _Case:
         if launch is not None and _COOPERATIVE in host.text[launch.span.start : launch.span.end]:
             lines.append("cooperative = true")
         listed = (f"  {line if line.startswith('{') else _text(line)}," for line in shown)
-        lines += ["arguments = [", *listed, "]", *self._constants(body)]
+        lines += ["arguments = [", *listed, "]"]
+        lines += ["constants = [", *(f'  "{line.text(Value.shown)}",' for line in constants), "]"] if constants else []
         if arguments and all(argument.kind in ("in", "scalar", "struct", "null") for argument in arguments):
-            lines.append('not_run = "it writes to no argument: there is nothing to compare"')
+            seen = observed(host, self.unit.reached(kernel))
+            nothing = 'not_run = "it writes to no argument: there is nothing to compare"'
+            lines.append(f"observed = [{', '.join(map(_text, seen))}]" if seen else nothing)
         if any(functor in self.instance.name for functor in FUNCTORS.values()):
             lines += [f'{side}_options = ["-include", "thrust/functional.h"]' for side in ("cuda", "hip")]
         if any(argument.adds for argument in arguments):
@@ -288,7 +342,12 @@ class _Case:
         given = () if name is None else (f'name = "{name}"',)
         plain = name or _plain(self.instance.name)
         before = (*given, f'kernel = "{self.instance.name}"')
-        return DraftedCase(plain, self.instance.name, before, tuple(lines), sizes, tuple(self.notes))
+        assumes = bool(self.instance.assumed)
+        ahead = tuple(_reached(name, self.unit.build.root) for name in self.unit.first)
+        made = DraftedCase(plain, self.instance.name, before, tuple(lines), sizes, tuple(self.notes), assumes, ahead)
+        headers = configured_headers(self.unit.path, self.unit.missing) if self.assuming else ()
+        guards = guards_of(host, kernel.span.start)
+        return replace(made, guards=guards, defines=self.unit.build.defines, configured=headers)
 
     def _name(self, taken: dict[str, int]) -> str | None:
         """A name, where the kernel's own is taken."""
@@ -329,36 +388,10 @@ class _Case:
             return _marked(written)
         return text
 
-    def _constants(self, body: str) -> list[str]:
-        """`__constant__` variables that the kernel names and the host sets."""
-        found: list[str] = []
-        host = self.unit.host
-        seen: set[str] = set()
-        for match in re.finditer(r"__constant__\s+([\w ]+?)\s+(\w+)\s*((?:\[[^\]]*\]\s*)*);", host.text):
-            kind, name = host.plain_type(match[1]), match[2]
-            if not re.search(rf"\b{name}\b", host.text[: match.start()] + host.text[match.end() :]) or not re.search(
-                rf"\b{name}\b", body
-            ):
-                continue
-            if name not in seen:
-                seen.add(name)
-                found.append(self._constant(kind, name, match[3], match.start()))
-        return ["constants = [", *(f'  "{line}",' for line in found), "]"] if found else []
 
-    def _constant(self, kind: str, name: str, sizes: str, position: int) -> str:
-        from porter.validation.draft.types import elements_of
-
-        element = elements_of(self.unit.host, kind)
-        sides: list[str] = []
-        for side in re.findall(r"\[([^\]]*)\]", sizes):
-            try:
-                sides.append(self.unit.host.value(side, position).shown())
-            except Unknown:
-                sides.append(TODO)
-        if element is None:
-            return f"in {name}: {TODO}({kind})[{', '.join(sides) or '1'}]"
-        inner = [str(element.lanes)] if element.lanes > 1 else []
-        return f"in {name}: {element.dtype}[{', '.join([*(sides or ['1']), *inner])}]"
+def _reached(name: str, root: Path | None) -> str:
+    path = Path(name)
+    return path.relative_to(root).as_posix() if root and path.is_absolute() and path.is_relative_to(root) else name
 
 
 def _renamed(arguments: tuple[Line, ...]) -> dict[str, str]:

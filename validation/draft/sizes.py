@@ -6,10 +6,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from porter.validation.draft.arguments import Line
 from porter.validation.draft.expression import Value
 from porter.validation.draft.host import Host
 from porter.validation.draft.kernel import is_compared
+from porter.validation.draft.lines import Line
 
 _AWKWARD = (1, 31, 32, 33, 1000)
 _PAIRS = ((1, 1), (33, 31), (64, 100))

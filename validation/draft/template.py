@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 from porter.validation.cases.argument_rows import TODO
 from porter.validation.draft.assumed import assumed, last_word
-from porter.validation.draft.declarations import Function, matching
+from porter.validation.draft.declarations import Function, matching, without_comments
 from porter.validation.draft.expression import Unknown, split_arguments
 from porter.validation.draft.host import Host
+from porter.validation.draft.includers import sources_naming
 from porter.validation.draft.torch import dispatched, split_types
 from porter.validation.draft.types import bare, elements_of
 from porter.validation.draft.unit import SourceText
@@ -18,6 +19,9 @@ from porter.validation.draft.unit import SourceText
 from porter.model import Kernel, Launch
 
 _DEEPEST = 6
+_LONGEST = 400
+"""Characters of template arguments."""
+_NUMBER = r"-?\d+|true|false"
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,8 @@ class Instance:
     """The arguments as written; empty where they cannot be told."""
     assumed: tuple[str, ...] = ()
     """Template parameters that nothing tells, and that were given a value all the same."""
+    told_by: str = ""
+    """The file of the project that writes them, where it is not the source."""
 
     @property
     def name(self) -> str:
@@ -38,14 +44,29 @@ class Instance:
         qualified = self.kernel.qualified.replace("(anonymous namespace)::", "")
         if not self.kernel.template_parameters:
             return qualified
-        wanted = [p for p in self.kernel.template_parameters if not _has_default(p) or last_word(p) in self.template]
+        wanted = [
+            p
+            for p in self.kernel.template_parameters
+            if (not _has_default(p) or last_word(p) in self.template) and last_word(p) not in self.empty
+        ]
         arguments = (self.template.get(last_word(p), TODO) for p in wanted)
         return f"{qualified}<{', '.join(arguments)}>"
+
+    @property
+    def empty(self) -> frozenset[str]:
+        """The parameter packs that were taken to be empty."""
+        return frozenset(name for name in self.assumed if not self.template[name])
 
     def type_of(self, kind: str) -> str:
         """A parameter's type without pointers, template parameters replaced."""
         words = bare(kind)
         return self.template.get(words, words)
+
+
+def _is_for(parameter: str, value: str) -> bool:
+    """Whether a number or type can be what a template parameter stands for: `T(0)` makes no number of `T`."""
+    is_type = re.match(r"\s*(?:typename|class)\b", parameter) is not None
+    return not (is_type and re.fullmatch(_NUMBER, value))
 
 
 def _has_default(text: str) -> bool:
@@ -62,18 +83,67 @@ def instances(unit: SourceText, kernel: Kernel, *, assuming: bool = False) -> It
         position = launch.span.start if launch else len(unit.host.text)
         known = {
             name: value
-            for name, argument in zip(names, written, strict=False)
-            if (value := _value(unit.host, argument, position)) is not None
+            for name, argument, parameter in zip(names, written, kernel.template_parameters, strict=False)
+            if (value := _value(unit.host, argument, position)) is not None and _is_for(parameter, value)
         }
         for name in names:
-            if name not in known and (told := _deduced(unit.host, kernel, name, given, position)) is not None:
+            told = None if name in known else _deduced(unit.host, kernel, name, given, position)
+            if told is not None and not re.fullmatch(_NUMBER, told):
                 known[name] = told
+        told_by = ""
+        if assuming and launch is None and any(name not in known for name in names):
+            elsewhere, told_by = _written_elsewhere(unit, kernel)
+            known = elsewhere | known
         open_ = [p for p in kernel.template_parameters if last_word(p) not in known and not _has_default(p)]
         guessed = _assumed(unit, kernel, open_, position) if assuming and open_ else {}
         key = tuple(known.get(name, "") for name in names)
         if key not in seen:
             seen.add(key)
-            yield Instance(kernel, launch, known | guessed, given, tuple(guessed))
+            yield Instance(kernel, launch, known | guessed, given, tuple(guessed), told_by)
+
+
+def _written_elsewhere(unit: SourceText, kernel: Kernel) -> tuple[dict[str, str], str]:
+    """Template arguments that another file of the project launches or instantiates the kernel with, and that file."""
+    host, best = unit.host, (dict[str, str](), "")
+    for path, text in sources_naming(unit.path, kernel.name):
+        plain = without_comments(text)
+        for match in re.finditer(rf"\b{re.escape(kernel.name)}\s*<(?!<)", plain):
+            end = _closing(plain, match.end())
+            if end is None or not re.match(r"\s*(?:<<<|[),;(])", plain[end:]):
+                continue
+            written = split_types(plain[match.end() : end - 1])
+            found = {
+                last_word(parameter): value
+                for parameter, argument in zip(kernel.template_parameters, written, strict=False)
+                if (value := _told(host, argument)) is not None and _is_for(parameter, value)
+            }
+            if len(found) > len(best[0]):
+                best = found, path.name
+        if len(best[0]) == len(kernel.template_parameters):
+            break
+    return best
+
+
+def _told(host: Host, argument: str) -> str | None:
+    """What another file writes, where it means the same in the source: types, numbers, and classes of the text."""
+    word = re.sub(r"<.*", "", argument).rpartition("::")[2].strip()
+    made = re.search(rf"\b(?:struct|class)\s+{word}\b[^;()]*\{{", host.text) if word.isidentifier() else None
+    if made is not None:
+        is_template = host.text[: made.start()].rstrip().endswith(">")
+        return argument if is_template == ("<" in argument) else None
+    return _value(host, argument, len(host.text))
+
+
+def _closing(text: str, start: int) -> int | None:
+    """After the `>` that closes a list of template arguments."""
+    depth = 1
+    for index in range(start, min(len(text), start + _LONGEST)):
+        depth += {"<": 1, ">": -1}.get(text[index], 0)
+        if text[index] in ";{}":
+            return None
+        if not depth:
+            return index + 1
+    return None
 
 
 def _assumed(unit: SourceText, kernel: Kernel, parameters: Sequence[str], position: int) -> dict[str, str]:

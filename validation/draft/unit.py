@@ -12,6 +12,7 @@ from porter.validation.draft.arrays import Arrays
 from porter.validation.draft.build import Build, build_of
 from porter.validation.draft.declarations import without_comments
 from porter.validation.draft.host import Host
+from porter.validation.draft.includers import folder_in_project, included_first
 
 from porter.cpp.kernels import find_kernels
 from porter.cpp.lex import lex
@@ -37,6 +38,8 @@ class SourceText:
     host: Host
     kernels: tuple[Kernel, ...]
     build: Build = field(default_factory=Build)
+    first: tuple[str, ...] = ()
+    """Of a header: what its includer includes before it."""
 
     def body(self, kernel: Kernel) -> str:
         """The text of a kernel."""
@@ -51,6 +54,24 @@ class SourceText:
     def arrays(self) -> Arrays:
         """What the host allocates."""
         return Arrays(self.host)
+
+    @cached_property
+    def missing(self) -> tuple[str, ...]:
+        """The headers that it or one of the project's includes, and that neither the source nor its project has."""
+        folders = self.build.include_dirs
+        found: dict[str, None] = {}
+        waiting, seen = [self.path], {self.path}
+        while waiting and len(seen) < _MOST_FILES:
+            file = waiting.pop()
+            for match in _INCLUDE.finditer(read_regular(file).decode("latin-1")):
+                places = (regular_file(folder, match[1]) for folder in (file.parent, *folders))
+                other = next(filter(None, places), None)
+                if other is None:
+                    found[match[1]] = None
+                elif other not in seen:
+                    seen.add(other)
+                    waiting.append(other)
+        return tuple(found)
 
     def reached(self, kernel: Kernel) -> str:
         """The text of a kernel and of the functions that it calls, directly or not."""
@@ -73,15 +94,18 @@ def read_unit(path: Path) -> SourceText:
         raise Unusable(f"{path}: {error.strerror}") from None
     seen = {path.resolve()}
     build = _with_folders_above(path, build_of(path.parent))
+    first = included_first(path)
+    build = _reaching(path, build, tuple(Path(name) for name in first if Path(name).is_absolute()))
     text = _flat(path, own, seen, build.include_dirs)
     named = {kernel.name for kernel in kernels_of(path, without_comments(own))}
     text, length = _without_strings(text), len(text)
     found = kernels_of(path, text)
     if not _MAIN.search(text) or any(not kernel.launches for kernel in found if kernel.name in named):
+        text += _without_strings(_after(first, seen, build.include_dirs))
         text += _without_strings(_beside(path, seen, length, build.include_dirs))
         found = tuple(kernel for kernel in kernels_of(path, text) if kernel.span.start < length)
     kernels = tuple(kernel for kernel in found if kernel.name in named or kernel.launches)
-    return SourceText(path, Host(text + _defined(build.defines), build.arguments), kernels, build)
+    return SourceText(path, Host(text + _defined(build.defines), build.arguments), kernels, build, first)
 
 
 def _with_folders_above(path: Path, build: Build) -> Build:
@@ -91,10 +115,17 @@ def _with_folders_above(path: Path, build: Build) -> Build:
     waiting, seen = [path.absolute()], {path.absolute()}
     while waiting and len(seen) < _MOST_FILES:
         file = waiting.pop()
-        for name in _INCLUDE.findall(read_regular(file).decode("latin-1")):
+        text = read_regular(file).decode("latin-1")
+        for match in _INCLUDE.finditer(text):
+            name = match[1]
             places = (regular_file(folder, name) for folder in (file.parent, *folders))
             other = next(filter(None, places), None)
-            if other is None and (folder := _folder_above(path.absolute(), name)) is not None:
+            if other is not None and "<" in match[0] and _is_beside(other, name, file.parent, folders):
+                folders.append(file.parent)
+                above.append(file.parent)
+            folder = _folder_above(path.absolute(), name) if other is None else None
+            folder = folder or (folder_in_project(path.absolute(), name) if other is None else None)
+            if folder is not None:
                 folders.append(folder)
                 above.append(folder)
                 other = regular_file(folder, name)
@@ -105,6 +136,33 @@ def _with_folders_above(path: Path, build: Build) -> Build:
         return build
     root = Path(os.path.commonpath([path.absolute().parent, *above]))
     return replace(build, include_dirs=tuple(folders), root=root)
+
+
+def _reaching(path: Path, build: Build, files: tuple[Path, ...]) -> Build:
+    """With a folder below which these files lie, and the source."""
+    if not files:
+        return build
+    root = Path(os.path.commonpath([build.root or path.absolute().parent.resolve(), *(one.parent for one in files)]))
+    return replace(build, include_dirs=tuple(dict.fromkeys((*build.include_dirs, root))), root=root)
+
+
+def _after(first: tuple[str, ...], seen: set[Path], folders: tuple[Path, ...]) -> str:
+    """The text of what an includer includes before a header."""
+    made = ""
+    for name in first:
+        other = Path(name)
+        if other.is_absolute() and other not in seen and is_regular(other):
+            seen.add(other)
+            made += "\n" + _flat(other, read_regular(other).decode("latin-1"), seen, folders)
+        if len(made) > _MOST:
+            break
+    return made
+
+
+def _is_beside(other: Path, name: str, folder: Path, folders: list[Path]) -> bool:
+    """Whether `<name>` is only found in the folder of the file that includes it, where a compiler does not look."""
+    found = any(regular_file(one, name) is not None for one in folders)
+    return not found and other == regular_file(folder, name) and "." in name
 
 
 def _folder_above(path: Path, name: str) -> Path | None:

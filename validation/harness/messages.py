@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from numpy.typing import NDArray
+from porter.validation.cases.links import Link
 
 GUARD = 256
 """Bytes before and after every array; keeps the alignment that allocations have."""
@@ -24,6 +25,7 @@ class LaunchRequest:
     shared: int
     cooperative: bool
     constants: tuple[tuple[str, NDArray[Any]], ...] = ()
+    links: tuple[Link, ...] = ()
 
 
 @dataclass(frozen=True)

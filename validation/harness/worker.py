@@ -17,7 +17,9 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+from porter.validation.cases.links import WIDTH, Link, linked, unlinked
 from porter.validation.cases.sampling import ADDRESS, MEMORY
+from porter.validation.cases.structs import Behind, StructArgument
 from porter.validation.cases.views import ViewArgument
 from porter.validation.devices.core.image import ImageArgument
 from porter.validation.harness.messages import (
@@ -67,14 +69,15 @@ class Session:
         memory = _Memory(self.module)
         try:
             words = self._words(request, memory)
-            self._set_symbols(request)
+            memory.link(request.links)
+            self._set_symbols(request, memory)
             began = time.perf_counter()
             self.module.launch(words, request.grid, request.block, request.shared, request.cooperative)
             took = time.perf_counter() - began
             outside = memory.written_outside()
             if outside is not None:
                 return Outside(*outside)
-            return Ran(memory.outputs(request.values), took)
+            return Ran(memory.outputs(request.values, request.links), took)
         finally:
             memory.release()
 
@@ -85,7 +88,8 @@ class Session:
         memory = _Memory(self.module)
         try:
             words = self._words(launch, memory)
-            self._set_symbols(launch)
+            memory.link(launch.links)
+            self._set_symbols(launch, memory)
             flushed = memory.raw(request.flush_bytes) if request.flush_bytes else 0
             shape = (words, launch.grid, launch.block, launch.shared, launch.cooperative)
             found = self.module.time(*shape, request.warmup, request.repeats, flushed, request.flush_bytes)
@@ -97,15 +101,22 @@ class Session:
         if self.module.count() < 1:
             raise self.module.RuntimeFailed("the runtime found no device")
 
-    def _set_symbols(self, request: LaunchRequest) -> None:
+    def _set_symbols(self, request: LaunchRequest, memory: _Memory) -> None:
         for name, value in request.constants:
-            self.module.set_symbol(self.symbols.index(name), np.ascontiguousarray(value).reshape(-1).view(np.uint8))
+            held = linked(value, [link for link in request.links if link.holder == name], memory.bases())
+            self.module.set_symbol(self.symbols.index(name), held.reshape(-1).view(np.uint8))
 
     def _words(self, request: LaunchRequest, memory: _Memory) -> list[bytes]:
-        if len(request.values) != len(self.parameters):
-            message = f"{self.module.kernel} has {len(self.parameters)} parameters, given are {len(request.values)}"
-            raise Refusal(message)
-        pairs = zip(request.values, self.parameters, strict=True)
+        values = [value for value in request.values if not isinstance(value, Behind)]
+        if len(values) != len(self.parameters):
+            raise Refusal(f"{self.module.kernel} has {len(self.parameters)} parameters, given are {len(values)}")
+        behind = {
+            index: memory.array(index, value.array) + value.start
+            for index, value in enumerate(request.values)
+            if isinstance(value, Behind)
+        }
+        values = [value.word(behind) if isinstance(value, StructArgument) else value for value in values]
+        pairs = zip(values, self.parameters, strict=True)
         return [_word(index, value, size, pointer, memory) for index, (value, (size, pointer)) in enumerate(pairs)]
 
 
@@ -159,8 +170,21 @@ class _Memory:
                     return index, side
         return None
 
-    def outputs(self, values: Sequence[Any]) -> tuple[np.ndarray[Any, Any] | None, ...]:
-        """Every array as the kernel left it."""
+    def bases(self) -> dict[int, int]:
+        """Where each array begins."""
+        return {index: base + GUARD for index, (base, _) in self._arrays.items()}
+
+    def link(self, links: Sequence[Link]) -> None:
+        """Writes addresses into the arrays that have some."""
+        bases = self.bases()
+        for link in links:
+            if isinstance(link.holder, int):
+                word = (bases[link.target] + link.offset).to_bytes(WIDTH, "little")
+                self._module.copy_in(bases[link.holder] + link.at, np.frombuffer(word, np.uint8).copy())
+
+    def outputs(self, values: Sequence[Any], links: Sequence[Link]) -> tuple[np.ndarray[Any, Any] | None, ...]:
+        """Every array as the kernel left it, addresses in it as on no device."""
+        places = {index: (base + GUARD, size) for index, (base, size) in self._arrays.items()}
         found: list[np.ndarray[Any, Any] | None] = []
         for index, value in enumerate(values):
             if index in self._surfaces:
@@ -172,13 +196,14 @@ class _Memory:
                 found.append(None)
                 continue
             base, size = self._arrays[index]
-            value = value.array if isinstance(value, ViewArgument) else value
+            value = value.array if isinstance(value, ViewArgument | Behind) else value
             out = np.empty(value.shape, value.dtype)
             flat = np.empty(size, np.uint8)
             if size:
                 self._module.copy_out(flat, base + GUARD)
                 out.reshape(-1).view(np.uint8)[...] = flat
-            found.append(out)
+            held = [link for link in links if link.holder == index]
+            found.append(unlinked(out, held, places) if held else out)
         return tuple(found)
 
     def release(self) -> None:

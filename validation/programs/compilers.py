@@ -25,6 +25,8 @@ _HERE = Path(__file__).parent
 _SHARED = "from porter.validation.programs.wrapper_stand_ins import linked_stand_ins\n"
 _TOOLS = ("clang-offload-bundler", "llvm-objcopy", "lld")
 """What clang and the bundler look for without a version."""
+_OMP = '#define __malloc__(...)\n#include "{}"\n#undef __malloc__\n'
+"""gcc's omp.h, from 12 on with an attribute that clang does not take: `__malloc__ (omp_free)`."""
 
 
 def folder(side: Side, compiler: HostCompiler) -> Path | Missing:
@@ -41,7 +43,7 @@ def folder(side: Side, compiler: HostCompiler) -> Path | Missing:
     )
     text = text.replace("Any] = {}", f"Any] = {settings!r}")
     tools = {tool: found.path for tool in _TOOLS if isinstance(found := find(tool), Program)} if side is HIP else {}
-    target = cache_folder() / "programs" / f"tools-{fingerprint(text, repr(tools), sys.executable)[:24]}"
+    target = cache_folder() / "programs" / f"tools-{fingerprint(text, repr(tools), sys.executable, _OMP)[:24]}"
     if not is_whole(target):
         with whole(target) as made:
             (made / name).write_text(f"#!{sys.executable} -IS\n{text}")
@@ -50,7 +52,7 @@ def folder(side: Side, compiler: HostCompiler) -> Path | Missing:
                 (made / tool).symlink_to(path)
             (made / "include").mkdir()
             for header in sorted(Path("/usr/lib/gcc").glob("*/*/include/omp.h"))[-1:]:
-                (made / "include" / "omp.h").symlink_to(header)
+                (made / "include" / "omp.h").write_text(_OMP.format(header))
     return target
 
 

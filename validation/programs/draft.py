@@ -16,6 +16,7 @@ from porter.system.reading import is_regular
 _LAUNCHERS = {"mpirun", "mpiexec", "srun", "time", "env", "nice", "taskset", "numactl"}
 _TARGETS = ("run", "test", "check")
 _ADD_TEST = re.compile(r"add_test\s*\(\s*NAME\s+(\S+)\s+COMMAND\s+([^)]*)\)", re.IGNORECASE)
+_STOPPED = re.compile(r"^[^\s:]+(?::\d+)?: \*\*\* (.*)", re.MULTILINE)
 _MOVED = re.compile(r"make\[\d+\]: (Entering|Leaving) directory ['`](.*)'")
 _ELSEWHERE = ("|", ">", ">>", "<")
 """Commands with these read or write more than the program does."""
@@ -75,6 +76,16 @@ def from_makefile(path: Path, root: Path) -> Drafted | None:
             name = words[0].rpartition("/")[2] if folder == root else folder.name
             return Drafted(name, where.relative_to(root).as_posix(), (shlex.join(build),), words)
     return None
+
+
+def refusal_of_make(path: Path) -> str:
+    """What make says of a target `run` (or test, check) that it cannot make; empty where there is none, or it can."""
+    for target in _TARGETS:
+        shown = invoke(("make", "-n", "-f", path.name, target), _SECONDS, path.parent)
+        said = _STOPPED.search(shown.said)
+        if not shown.ok and said is not None and not said[1].startswith(f"No rule to make target '{target}'"):
+            return said[1].removesuffix(".  Stop.")
+    return ""
 
 
 def _started(output: str, folder: Path) -> Iterator[tuple[Path, tuple[str, ...]]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from porter.validation.devices.core.hostcc import HostCompiler
@@ -39,6 +38,8 @@ def build(side: Side, compiler: HostCompiler, version: str) -> Path | Missing:
 
 
 def _build(side: Side, compiler: HostCompiler, folder: Path, version: str, names: str) -> None:
+    from concurrent.futures import ThreadPoolExecutor  # longer to import than all else, and libraries are built once
+
     objects = folder / "objects"
     objects.mkdir()
     common = [flag for flag in compiler.flags if flag != "-shared"]

@@ -30,6 +30,8 @@ from porter.system.reading import LARGEST_DOCUMENT, parsed_json, read_regular
 
 _KEPT = 16 << 20
 """Bytes of output that are kept."""
+_TRANSLATING = 900
+"""Seconds of processor time that a translator may take beyond the program's limit: that time is not the program's."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,8 @@ class Options:
     every_launch: bool = False
     """Run also those launches whose result is known: same kernel, arguments and memory as one before."""
     devices: int = 1
+    multiprocessors: int | None = None
+    """How many each GPU has; None: as many as the one that its side stands for."""
     trace: Path | None = None
     """A folder for what each launch wrote."""
     profile: str | None = None
@@ -142,6 +146,8 @@ def _variables(
         "PORTER_RUN_BUDGET": str(options.budget),
         "PORTER_RUN_MEMORY": str(options.memory),
     }
+    if options.multiprocessors is not None:
+        values["PORTER_RUN_MULTIPROCESSORS"] = str(options.multiprocessors)
     if options.threads is not None:
         values["PORTER_RUN_THREADS"] = str(options.threads)
     for side in sides.values():
@@ -223,13 +229,14 @@ def _run(
 
 
 def _limited(options: Options) -> Any:
-    """What the child does before it becomes the program."""
+    """What the child does before it becomes the program; its translator goes up to the hard limit (translate.py)."""
     if options.cpu_seconds is None:
         return None
-    limit = options.cpu_seconds
+    limit, most = options.cpu_seconds, resource.getrlimit(resource.RLIMIT_CPU)[1]
+    longest = limit + _TRANSLATING if most == resource.RLIM_INFINITY else min(limit + _TRANSLATING, most)
 
     def limited() -> None:
-        resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 5))
+        resource.setrlimit(resource.RLIMIT_CPU, (min(limit, longest), longest))
 
     return limited
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes.util
 import functools
 import hashlib
 from collections.abc import Mapping
@@ -73,10 +72,12 @@ def asked_for(side: Side, version: str, linked: str) -> tuple[StandIn, ...]:
 
 def kept_libraries(row: StandIn) -> dict[str, str] | Missing:
     """The variables that tell a stand-in where the libraries are that it needs."""
+    from ctypes.util import find_library  # few programs need one, and every start would import it
+
     found: dict[str, str] = {}
     for name in row.kept:
         path = next((str(path) for _, path in candidates(need(name)) if path.exists()), None)
-        path = path or ctypes.util.find_library(_SYSTEM[name])
+        path = path or find_library(_SYSTEM[name])
         if path is None:
             return Missing(f"{row.name} has a stand-in, which needs what is not here: {need(name).absent}")
         found[_VARIABLES[name]] = path

@@ -180,6 +180,8 @@ class PtxModule(Loaded):
             made = Translator(self.program, function, poison).translate()
         except Unsupported as error:
             raise Refused(str(error)) from None
+        except Unreadable as error:
+            raise Refused(f"PTX, {error}") from None
         known = {v.name for v in self.program.variables.values() if v.space in ("global", "const")}
         missing = [symbol for symbol in made.symbols if symbol not in known and symbol != WORKSPACE]
         if missing:
@@ -203,11 +205,11 @@ class PtxModule(Loaded):
 def _load_ptx(side: Side, folder: Path, compiler: HostCompiler) -> PtxModule:
     try:
         texts = ptx_texts((folder / "blob").read_bytes())
-        programs = [read(text) for text in texts]
+        programs = [read(text, bodies_later=True) for text in texts]
     except BadFatBinary as error:
         raise Refused(str(error)) from None
     except Unreadable as error:
-        raise Refused(f"PTX, line {error.line}: {error}") from None
+        raise Refused(f"PTX, {error}") from None
     program = programs[0] if len(programs) == 1 else _merged(programs)
     if program.address_size != 64:
         raise Refused(f"PTX with addresses of {program.address_size} bits")
@@ -216,11 +218,15 @@ def _load_ptx(side: Side, folder: Path, compiler: HostCompiler) -> PtxModule:
     return PtxModule(side, folder, compiler, program=program)
 
 
+_FILES = 1 << 20
+"""Numbers of files for each unit: each counts its own from 1."""
+
+
 def _merged(programs: Iterable[Program]) -> Program:
     """Units that a linker would put together: definitions win over declarations."""
     whole = Program()
     files: dict[int, str] = {}
-    for program in programs:
+    for unit, program in enumerate(programs):
         whole.version, whole.target = max(whole.version, program.version), max(whole.target, program.target)
         for name, function in program.functions.items():
             if name not in whole.functions or (function.has_body and not whole.functions[name].has_body):
@@ -229,7 +235,9 @@ def _merged(programs: Iterable[Program]) -> Program:
             if name not in whole.variables or (whole.variables[name].external and not variable.external):
                 whole.variables[name] = variable
         whole.aliases.update(program.aliases)
-        files.update(program.files)
+        program.file_base = unit * _FILES
+        files |= {program.file_base + number: name for number, name in program.files.items()}
+        program.files = files  # bodies that are read later name files, too
     return replace(whole, files=files)
 
 

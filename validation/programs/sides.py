@@ -26,6 +26,8 @@ class Side:
     versions: tuple[tuple[str, str], ...]
     """What follows the library's name, and the list of names that goes with it."""
     define: str
+    multiprocessors: int
+    """Of the GPU that the device stands for."""
     also: tuple[tuple[str, str], ...] = ()
     """Other libraries whose calls are in it: their names, and what follows those (`{}`: the version)."""
     also_names: tuple[str, ...] = ()
@@ -56,6 +58,7 @@ CUDA = Side(
     "libcudart.so",
     (("11.0", "cuda-11"), ("12", "cuda-12"), ("13", "cuda-13")),
     "SIDE_CUDA",
+    108,
     also=(("libcuda.so", "1"), ("libnvrtc.so", "{}")),
     also_names=("cuda-driver",),
 )
@@ -67,6 +70,7 @@ HIP = Side(
     "libamdhip64.so",
     (("5", "hip-5"), ("6", "hip-6"), ("7", "hip-6")),
     "SIDE_HIP",
+    304,
     also=(("libhiprtc.so", "{}"),),
 )
 

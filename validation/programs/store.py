@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import functools
-import hashlib
-import platform
+import os
+from collections.abc import Sequence
 from pathlib import Path
 
-from porter.validation.devices.core.hostcc import HostCompiler, fingerprint, headers_of
+from porter.validation.devices.core.hostcc import HostCompiler, fingerprint
 from porter.validation.programs.sides import NAMES, RUNTIME, Side
 
 from porter.system.cache import cache_folder
+from porter.system.remembered import remembered_of
 
 _DEVICES = Path(__file__).parent.parent / "devices"
 _OWN = ("loaded.py", "fatbin.py", "store.py", "runtime_compiler.py", "translate.py")
@@ -19,33 +20,41 @@ _OWN = ("loaded.py", "fatbin.py", "store.py", "runtime_compiler.py", "translate.
 @functools.cache
 def _translators() -> str:
     """A hash of everything that decides how a kernel is translated."""
-    digest = hashlib.sha256()
-    files = [*_DEVICES.rglob("*.py"), *_DEVICES.rglob("*.[ch]"), *(Path(__file__).with_name(name) for name in _OWN)]
-    for path in sorted(files):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()
+    files = [
+        Path(folder, name)
+        for folder, _, names in os.walk(_DEVICES)
+        for name in names
+        if name.endswith((".py", ".c", ".h"))
+    ]
+    return _digest([*files, *(Path(__file__).with_name(name) for name in _OWN)])
 
 
 @functools.cache
 def _device_sources(side: Side) -> str:
-    return hashlib.sha256(b"".join(path.read_bytes() for path in side.device_sources)).hexdigest() + headers_of(
-        (side.device_sources[0].parent, side.folder)
-    )
+    headers = [path for folder in (side.device_sources[0].parent, side.folder) for path in folder.glob("*.h")]
+    return _digest([*side.device_sources, *headers])
 
 
 @functools.cache
 def _runtime() -> str:
-    digest = hashlib.sha256()
-    for path in sorted([*RUNTIME.iterdir(), *NAMES.iterdir(), Path(__file__).with_name("dropin.py")]):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()
+    return _digest([*RUNTIME.iterdir(), *NAMES.iterdir(), Path(__file__).with_name("dropin.py")])
+
+
+def _digest(files: Sequence[Path]) -> str:
+    """A hash of their content, which is read when one of them changed."""
+    ordered = sorted(files)
+
+    def read() -> str:
+        return fingerprint(*(part for path in ordered for part in (path.name, path.read_bytes())))
+
+    return remembered_of("digest", ordered, read)
 
 
 @functools.cache
 def _processor() -> str:
     info = Path("/proc/cpuinfo")
     lines = info.read_text().splitlines() if info.exists() else []
-    return next((line for line in lines if line.startswith("flags")), platform.machine())
+    return next((line for line in lines if line.startswith("flags")), os.uname().machine)
 
 
 def translations(side: Side, compiler: HostCompiler) -> Path:

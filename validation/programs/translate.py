@@ -12,6 +12,7 @@ between, and answers those that are waited for with `ok` or the reason why not:
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import sys
 import threading
@@ -93,10 +94,18 @@ class Helper:
                 self._kernel(key, name, False)
 
 
+def _own_limit() -> None:
+    """The program's limit of processor time is not that of its translation: up to the hard one, with time to say so."""
+    most = resource.getrlimit(resource.RLIMIT_CPU)[1]
+    if most != resource.RLIM_INFINITY:
+        resource.setrlimit(resource.RLIMIT_CPU, (max(most - 5, 1), most))
+
+
 def main() -> None:
     """Serve until the program is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the program decides
     os.setpgid(0, 0)  # so that compilers can be ended with it
+    _own_limit()
     folder, side = Path(sys.argv[1]), SIDES[sys.argv[2]]
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)

@@ -6,7 +6,7 @@ import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from porter.validation.programs.libraries import StandIn, asked_for
 from porter.validation.programs.sides import SIDES, Side
@@ -17,6 +17,8 @@ from porter.system.remembered import remembered
 
 _LIBRARY = re.compile(r"\b(libcudart\.so|libamdhip64\.so)\.(\d+(?:\.\d+)?)")
 _OTHER = re.compile(r"\blib(?:cuda|nvrtc|hiprtc)\.so\.[\d.]+")
+_SYSTEMS = re.compile(r"(?:libc|libm|libdl|librt|libpthread|libstdc\+\+|libgcc_s|libgomp|ld-linux[\w-]*)\.so\.\d+")
+_FATBIN_HEADER = 16
 STATIC = (
     "the CUDA runtime is linked statically, so that no library can take its place: link it dynamically, with "
     "`-cudart shared` (NVCC_APPEND_FLAGS='-cudart shared' in the environment of the build; "
@@ -43,10 +45,10 @@ def wanted(program: Path) -> Wanted:
     """What a program, or the interpreter of a script, asks for."""
     every = tuple((side, version) for side in SIDES.values() for version, _ in side.versions)
     try:
-        sections = _Sections(*json.loads(remembered("sections", program, lambda: json.dumps(_read(program)))))
+        sections = _Sections(*json.loads(remembered("code and needed", program, lambda: json.dumps(_read(program)))))
     except (OSError, _NoProgram):
         return Wanted(every, is_certain=False)
-    linked = f"{_loaded(program)} {sections.needed}"
+    linked = sections.needed if _is_all(sections.needed) else f"{_loaded(program)} {sections.needed}"
     named = {match.groups() for match in _LIBRARY.finditer(linked)}
     found = tuple((side, v) for side, v in every if (side.library, v) in named)
     if not found:  # the driver API alone, or a compiler: the newest runtime that has the name
@@ -56,6 +58,12 @@ def wanted(program: Path) -> Wanted:
         return Wanted((), static=True)
     asked = tuple((row, version) for side, version in found for row in asked_for(side, version, linked))
     return Wanted(found or every, asked, bool(found), sections.early and bool(found))
+
+
+def _is_all(needed: str) -> bool:
+    """Whether the libraries that a program names ask for none of ours: they are its own runtime and the system's."""
+    own = _LIBRARY.sub("", needed)
+    return own != needed and all(_SYSTEMS.fullmatch(name) for name in own.split())
 
 
 class _NoProgram(Exception):
@@ -87,9 +95,14 @@ def _read(program: Path) -> _Sections:
             tags = list(section.iter_tags()) if isinstance(section, DynamicSection) else []
             needed = [str(getattr(tag, "needed", "")) for tag in tags if tag.entry.d_tag == "DT_NEEDED"]
             early = any(tag.entry.d_tag == "DT_RPATH" for tag in tags)
-            return _Sections(elf.get_section_by_name(".nv_fatbin") is not None, early, " ".join(needed))
+            return _Sections(_has_code(elf.get_section_by_name(".nv_fatbin")), early, " ".join(needed))
         except ELFError as error:
             raise _NoProgram from error
+
+
+def _has_code(section: Any) -> bool:
+    """Whether there is more than the header that nvcc gives to every program that it links."""
+    return section is not None and section["sh_size"] > _FATBIN_HEADER
 
 
 def _loaded(program: Path) -> str:

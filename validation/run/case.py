@@ -19,6 +19,7 @@ from porter.validation.cases.inputs import Filled, Trial, fill
 from porter.validation.devices.core.result import NotRun, Place
 from porter.validation.devices.device import CUT_OUT, BuildFailed, Device, Launch, Loaded, Program
 from porter.validation.devices.scopes import narrower
+from porter.validation.devices.virtual import VirtualDevice
 from porter.validation.run.blame import compiler_verdict
 from porter.validation.run.trial import Done, Schedule, launch_all, schedules
 from porter.validation.toolchain.elsewhere import Elsewhere
@@ -42,6 +43,9 @@ _ROOM = 4 << 20
 """Bytes without which a compiler cannot work."""
 _MOVES = "differs by no more than the original's own results move when its inputs move by a few roundings"
 _DECIDES = "integers differ only where the original's own do when its roundings go up or down"
+_NOTHING_SEEN = "the original printed nothing and left its variables alone: there is nothing to compare"
+_NOT_SEEN = "what a kernel prints, or leaves in variables, is seen on virtual devices alone"
+_RACE = "data race"
 _DRAWS = 6
 _MOST = 0.95
 """Of the elements: with 16 bits, the ways that roundings go tell of some elements only how far they can move."""
@@ -187,6 +191,8 @@ def _begin(plan: SidePlan, task: Task, open_device: OpenDevice, say: Say) -> _Si
     if declared is not None:
         return _stopped(plan, Status.NOT_RUN, declared)
     device = open_device(plan.device)
+    if task.case.observed and not isinstance(device, VirtualDevice):
+        return _stopped(plan, Status.NOT_RUN, _NOT_SEEN)
     say(plan.key, f"compile {plan.program.source.name}", task.build_seconds * 2 + task.grace_seconds)
     started = time.monotonic()
     loaded = device.compile(plan.program, task.build_seconds)
@@ -282,6 +288,7 @@ def _one_trial(
             runs[side.plan.key] = _run(task, side, filled, trial, say)
     original = _original(runs)
     movement: dict[str, NDArray[np.float64]] = {}
+    race = ""
     known: dict[str, Truth] | None = None
     if case.reference is not None:
         say(None, f"reference, {trial}", task.launch_seconds + task.grace_seconds)
@@ -307,6 +314,11 @@ def _one_trial(
             first = next(done for key, done in runs.items() if key[0] == "original" and done[0] is original)
             judged = beyond_values(judged, runs[side.plan.key], first, expected or {})
             judged = _narrower(judged, side, sides)
+            if case.observed and not expected and not first[0].beside and judged.status is Status.PASSED:
+                judged = replace(judged, status=Status.NOT_RUN, message=_NOTHING_SEEN)
+        if known is None and judged.status is Status.WRONG_VALUES and side.plan.side == "port" and not case.races:
+            race = race or _race(task, sides, filled, trial, say)
+            judged = replace(judged, message=f"{judged.message}{race}")
         is_first = side.evidence is None
         _account(case, side, judged, trial, task)
         if is_first and side.plan.side == "port":
@@ -396,6 +408,19 @@ def _movement(
         if rows:
             found[argument.name] = largest(rows, _MOST if narrow else 0.5)
     return found
+
+
+def _race(task: Task, sides: Sequence[_Side], filled: Filled, trial: Trial, say: Say) -> str:
+    """Whether the original has a race that the case does not look for, and so no values of its own."""
+    side = next((side for side in sides if side.plan.side == "original" and not side.is_over), None)
+    if side is None:
+        return ""
+    done = _again(task, side, filled, trial, Schedule(None, races=True), say)
+    if done.status is not Status.FAULT or _RACE not in done.message:
+        return ""
+    side.statuses.append(Status.NONDETERMINISTIC)
+    side.reason = f"it has a data race, and its results depend on the order of its threads: {done.message}"
+    return "; the original's own values depend on the order of its threads, as it has a data race: add a reference"
 
 
 def _why_moved(judged: Judged, wider: Mapping[str, Truth]) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 from porter.validation.cases import dtypes
 from porter.validation.cases.case import Argument, Case, CaseError, Symbols
 from porter.validation.cases.dtypes import Array
-from porter.validation.cases.inputs import Filled, shape_of, struct_bytes
+from porter.validation.cases.inputs import Filled, shape_of
+from porter.validation.cases.links import WIDTH, Link, part_of
 from porter.validation.cases.sampling import Sampling
+from porter.validation.cases.structs import Behind, struct_value
 from porter.validation.cases.views import ViewArgument, view_of
 from porter.validation.devices.core.image import ImageArgument
 
@@ -89,6 +91,8 @@ class Packed:
     position: Mapping[str, int]
     which: int
     """Which of the two poisons stands for `nothing was written`."""
+    links: tuple[Link, ...] = ()
+    """Where the addresses of some of them go."""
 
     def written(self, name: str, after: Array) -> tuple[Array, NDArray[np.bool_]]:
         """An output in row order, and where it differs from its poison (everywhere, for what is in and out)."""
@@ -110,28 +114,63 @@ class Packed:
 
 def pack(case: Case, filled: Filled, symbols: Symbols, which: int) -> Packed:
     """Fresh copies for one launch: inputs cloned, outputs poisoned."""
-    values: list[Any] = []
+    values: dict[str, Any] = {}
     placed: dict[str, Placed] = {}
-    records: dict[str, int] = {}
     for argument in case.arguments:
         if argument.member is not None:
             placed[argument.name] = place(case, argument, symbols)
-            if argument.member.array not in records:
-                records[argument.member.array] = len(values)
-                values.append(_structures(placed[argument.name]))
-            memory = values[records[argument.member.array]]
+            if argument.parameter not in values:
+                memory = _structures(placed[argument.name])
+                values[argument.parameter] = Behind(memory) if argument.behind else memory
+            memory = content_of(values[argument.parameter])
             placed[argument.name].view(memory)[...] = filled.arrays[argument.name]
         elif argument.is_array:
             placed[argument.name] = place(case, argument, symbols)
             memory = _memory(placed[argument.name], filled.arrays.get(argument.name), which)
-            values.append(_passed(placed[argument.name], memory))
+            values[argument.name] = _passed(placed[argument.name], memory)
         elif argument.kind == "scalar":
-            values.append(filled.scalars[argument.name])
+            values[argument.name] = filled.scalars[argument.name]
         else:
-            values.append(struct_bytes(case, argument, symbols) if argument.kind == "struct" else 0)
-    places = {name: index for index, name in enumerate(case.parameters)}
+            values[argument.name] = struct_value(case, argument, symbols) if argument.kind == "struct" else 0
+    places = {name: index for index, name in enumerate(case.launched)}
     position = {one.name: places[one.parameter] for one in case.arguments}
-    return Packed(tuple(values), placed, position, which)
+    passed = tuple(values[name] for name in case.launched)
+    return Packed(passed, placed, position, which, tuple(_links(case, placed, passed, position, symbols)))
+
+
+def _links(
+    case: Case, placed: Mapping[str, Placed], values: Sequence[Any], position: Mapping[str, int], symbols: Symbols
+) -> Iterator[Link]:
+    """The addresses in arrays of structures and in variables: each pointer has a part of the array of its own."""
+    arrays = {one.parameter: one for one in case.arguments if one.is_array}
+    for pointer in (*case.arguments, *case.constants):
+        member = pointer.member
+        if member is None or not pointer.points_to:
+            continue
+        is_variable = pointer.name not in position
+        there = placed[pointer.name] if not is_variable else place(case, pointer, symbols)
+        target = arrays[pointer.points_to]
+        lead = placed[target.name].lead * dtypes.storage(target.dtype).itemsize
+        width = target.member.size if target.member else dtypes.storage(target.dtype).itemsize
+        count, index = math.prod(there.shape), position[target.name]
+        part = part_of(content_of(values[index]).nbytes - lead, count, width)
+        for number in range(count):
+            row, column = divmod(number, member.count)
+            at = row * member.size + member.offset + column * WIDTH
+            yield Link(member.array if is_variable else position[pointer.name], at, index, lead + number * part)
+
+
+def variables(case: Case, filled: Filled, symbols: Symbols) -> tuple[tuple[str, Array], ...]:
+    """The variables that are set before a launch; those of structures as the bytes of all their members."""
+    values: dict[str, Array] = {}
+    for constant in case.constants:
+        if constant.member is None:
+            values[constant.name] = filled.arrays[constant.name]
+            continue
+        placed = place(case, constant, symbols)
+        memory = values.setdefault(constant.parameter, _structures(placed))
+        placed.view(memory)[...] = filled.arrays[constant.name]
+    return tuple(values.items())
 
 
 def _structures(placed: Placed) -> Array:
@@ -147,6 +186,8 @@ def _passed(placed: Placed, memory: Array) -> Any:
     start = placed.lead * dtypes.storage(argument.dtype).itemsize
     if argument.image is not None:
         return _image(placed, argument.image, memory)
+    if argument.behind:
+        return Behind(memory, start)
     if argument.view is not None:
         return view_of(argument.view, memory, placed.shape, placed.strides, start)
     return ViewArgument(memory, start=start) if placed.lead else memory
@@ -162,8 +203,8 @@ def _image(placed: Placed, sampling: Sampling, memory: Array) -> ImageArgument:
 
 def content_of(value: Any) -> Array:
     """The elements of an array argument, as they were before the launch."""
-    if isinstance(value, ViewArgument):
-        return value.array
+    if isinstance(value, ViewArgument | Behind):
+        return np.asarray(value.array)
     return np.asarray(value.texels.reshape(-1) if isinstance(value, ImageArgument) else value)
 
 

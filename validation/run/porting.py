@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from porter.validation.cases.case import Case
-from porter.validation.toolchain.store import mark_used
 
 from porter.errors import Unusable
 from porter.model import Effort
@@ -24,7 +23,7 @@ from porter.project.manifest import Manifest, read_manifest, settings_json
 from porter.project.records import Status
 from porter.project.writing import content_at
 from porter.settings import Choices, load_choices
-from porter.system.cache import cache_folder, is_ours
+from porter.system.cache import cache_folder, is_ours, mark_used
 from porter.system.reading import read_regular
 
 WIDENED = "W120"

@@ -8,13 +8,14 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 from porter.validation.cases import dtypes
-from porter.validation.cases.case import LANES, Case
+from porter.validation.cases.case import LANES, Argument, Case
 from porter.validation.cases.dtypes import Array
 from porter.validation.cases.expression import BadExpression
 from porter.validation.cases.inputs import Filled, Trial
+from porter.validation.devices.core.launch import TOO_MUCH_PRINTED
 from porter.validation.devices.core.result import Counters, Fault, FaultKind, Left, NotRun, Ran
 from porter.validation.devices.device import Launch, Loaded, TimedOut
-from porter.validation.run.passing import Packed, content_of, dimensions, pack
+from porter.validation.run.passing import Packed, content_of, dimensions, pack, variables
 from porter.validation.toolchain.entry import demangle, signature_name
 from porter.validation.verdict.outcome import Status
 
@@ -62,13 +63,17 @@ class Done:
     """A race between plain accesses to global memory."""
     left: Mapping[str, Left] = field(default_factory=dict)
     """The module's variables after the launch."""
+    beside: int = 0
+    """Variables that it changed, and one for what it printed, where the case asks for either."""
+    printed: str = ""
+    """Where the case asks for it."""
     again: Done | None = None
     """A second launch after it, which finds the variables as they were left."""
 
     @property
     def changed(self) -> int:
         """Elements that the launch wrote, or left with another value."""
-        return sum(int(self._changed(name, output).sum()) for name, output in self.outputs.items())
+        return self.beside + sum(int(self._changed(name, output).sum()) for name, output in self.outputs.items())
 
     def _changed(self, name: str, output: Output) -> Mask:
         assert self.packed is not None
@@ -134,7 +139,8 @@ def _launch(
         again=schedule.again,
         rounding=schedule.rounding,
         constexprs=_constexprs(case, trial),
-        constants=tuple((constant.name, filled.arrays[constant.name]) for constant in case.constants),
+        constants=variables(case, filled, trial.symbols),
+        links=packed.links,
     )
     if 0 in grid or 0 in block:  # a launch of nothing is an error of the caller on real devices
         return _collected(case, packed, packed.values, launch, ())
@@ -144,10 +150,23 @@ def _launch(
         raise case.error(f"arguments: {error}", "arguments") from None
     if isinstance(outcome, Ran):
         done = _collected(case, packed, outcome.outputs, launch, outcome.notes)
-        return replace(
-            done, counters=outcome.counters, unordered=outcome.unordered, left={v.name: v for v in outcome.left}
-        )
+        lost = next((note for note in outcome.notes if note.startswith(TOO_MUCH_PRINTED)), "")
+        if lost and case.prints:
+            return Done(Status.NOT_RUN, f"{lost}: what is printed cannot be compared", packed=packed, launch=launch)
+        left = {v.name: v for v in outcome.left}
+        done = replace(done, counters=outcome.counters, unordered=outcome.unordered, left=left)
+        return _with_observed(case, done, outcome.printed)
     return Done(*_failure(outcome), packed=packed, launch=launch)
+
+
+def _with_observed(case: Case, done: Done, printed: str) -> Done:
+    """With what a case compares beside arrays."""
+    printed = printed if case.prints else ""
+    types = case.variables
+    known = {name: types.get(name) or types.get(name.rpartition("::")[2]) for name in done.left}
+    left = {name: replace(v, kind=known[name] or v.kind) for name, v in done.left.items()}
+    changed = sum(v.changed for name, v in left.items() if known[name])
+    return replace(done, printed=printed, beside=bool(printed) + changed, left=left)
 
 
 def _constexprs(case: Case, trial: Trial) -> tuple[tuple[str, bool | int | float | str], ...]:
@@ -181,11 +200,18 @@ def _collected(
                 message = f"{argument.name}: the padding between its rows, or before it, was written to"
                 return Done(Status.WRONG_VALUES, message, packed=packed, launch=launch)
             before = content_of(packed.values[packed.position[argument.name]])
-            if argument.kind == "in" and not np.array_equal(dtypes.bits(before), dtypes.bits(memory)):
+            if argument.kind == "in" and not _is_same(packed, argument, before, memory):
                 return Done(Status.WRONG_VALUES, f"{argument.name} is an input and was written to", packed=packed)
             if argument.is_written:
                 outputs[argument.name] = Output(*packed.written(argument.name, memory))
     return Done(Status.PASSED, outputs=outputs, packed=packed, launch=launch, notes=notes)
+
+
+def _is_same(packed: Packed, argument: Argument, before: Array, after: Array) -> bool:
+    """Whether an input is as it was; of structures that are written, its own members."""
+    if argument.points_to:
+        before, after = (packed.placed[argument.name].view(memory) for memory in (before, after))
+    return np.array_equal(dtypes.bits(before), dtypes.bits(after))
 
 
 def _find_unwritten(runs: list[Done]) -> list[Done]:

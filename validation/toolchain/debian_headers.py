@@ -31,6 +31,8 @@ _SOURCES = Path("/etc/apt")
 _KEYRINGS = Path("/usr/share/keyrings")
 _URI = re.compile(r"^(?:URIs:\s*|deb\s+(?:\[[^]]*\]\s*)?)(\S+/(debian|ubuntu)/?)(?=\s|$)", re.MULTILINE)
 _CANDIDATE = re.compile(r"^Version: (?:\d+:)?(\d+(?:\.\d+)+)", re.MULTILINE)
+_DEPENDS = re.compile(r"^Depends: (.*)", re.MULTILINE)
+_HEADERS = re.compile(r"\blib(?:hip|roc)[a-z0-9-]*-dev\b")
 _SECONDS = 600.0
 
 
@@ -62,7 +64,7 @@ def fetch_newer(suite: str = SUITE) -> Path:
         release = _release(apt)
         target = next(homes()) / "rocm-headers" / release
         if not ((target / "include").is_dir() and is_whole(target)):
-            apt.run("apt-get", "download", *(f"{name}/{suite}" for name in PACKAGES))
+            apt.run("apt-get", "download", *(f"{name}/{suite}" for name in _with_theirs(apt)))
             _is_kept.cache_clear()
             with whole(target) as folder:
                 _unpack(apt, folder)
@@ -133,6 +135,13 @@ def _release(apt: _Apt) -> str:
     if found is None:
         raise Unusable(f"{apt.suite} has no {PACKAGES[0]}")
     return found[1]
+
+
+def _with_theirs(apt: _Apt) -> tuple[str, ...]:
+    """The packages, and those of ROCm's headers that they depend on in this suite."""
+    said = apt.run("apt-cache", "show", "--no-all-versions", *PACKAGES)
+    needed = (name for line in _DEPENDS.findall(said) for name in _HEADERS.findall(line))
+    return tuple(dict.fromkeys((*PACKAGES, *needed)))
 
 
 def _unpack(apt: _Apt, folder: Path) -> None:

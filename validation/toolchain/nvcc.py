@@ -9,6 +9,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from porter.validation.toolchain.cuda_headers import fetched_for_cuda
 from porter.validation.toolchain.invoke import Invocation, invoke
 from porter.validation.toolchain.programs import find
 from porter.validation.toolchain.result import Assembled, CompileFailed, Missing
@@ -63,7 +64,8 @@ def targets(nvcc: Nvcc) -> tuple[str, ...]:
 
 
 def _flags(nvcc: Nvcc, include_dirs: tuple[Path, ...], defines: tuple[str, ...]) -> tuple[str, ...]:
-    system = (word for folder in nvcc.include_dirs for word in ("-isystem", str(folder)))
+    folders = (*nvcc.include_dirs, *fetched_for_cuda())
+    system = (word for folder in folders for word in ("-isystem", str(folder)))
     return (*system, *(f"-I{folder}" for folder in include_dirs), *(f"-D{name}" for name in defines))
 
 

@@ -10,18 +10,22 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from porter.validation.toolchain.store import DEPFILE, Recipe, inputs_of, make
 
-from porter.system.cache import kept_folder, kept_text
+from porter.system.cache import kept_folder, kept_text, mark_used
 
 PRODUCT = "runtime.pch"
 _FOLDERS = ("-I", "-isystem", "-iquote", "-idirafter")
 _NOT_IN_IT = ("-W", "-ferror-limit", "-emit-llvm")
 """Options of the file alone: they change nothing that a header is compiled to."""
+_EMITTING = ("-fsyntax-only", "-Xclang", "-emit-pch", "-Xclang", "-fno-pch-timestamp", "-Xclang", "-o", "-Xclang")
+"""Without the headers' time stamps: what was made of the same text fits, however often that text was installed."""
+_STANDARD = re.compile(r"-std=(?:c|gnu)\+\+(\w+)", re.ASCII)
 _DEEPEST = 5
 """Parts of a name in an #include."""
 
@@ -53,8 +57,17 @@ def precompiled(
     that hangs is met in the file's own compilation.
     """
     folders, rest = _parted(options)
+    if _is_refused(command(Path(header), rest)):
+        return None
     made = _made(tool, header, command, rest, seconds / 2)
     return None if made is None or _shadows(folders, made.inputs) else made
+
+
+def _is_refused(words: tuple[str, ...]) -> bool:
+    """From C++20 on clang takes a function of the host and its overload for the device for one with two bodies, where
+    it reads them from such a header."""
+    standards = [found[1] for word in words if (found := _STANDARD.fullmatch(word))]
+    return bool(standards) and standards[-1][0] in "23"
 
 
 def _parted(options: Iterable[str]) -> tuple[tuple[Path, ...], tuple[str, ...]]:
@@ -112,8 +125,7 @@ def _make(tool: str, header: str, command: Command, options: tuple[str, ...], se
         return None
 
     def compiling(folder: Path) -> tuple[str, ...]:
-        emitting = ("-fsyntax-only", "-Xclang", "-emit-pch", "-Xclang", "-o", "-Xclang", str(folder / PRODUCT))
-        return (*command(source, options), *emitting, "-MD", "-MF", str(folder / DEPFILE))
+        return (*command(source, options), *_EMITTING, str(folder / PRODUCT), "-MD", "-MF", str(folder / DEPFILE))
 
     done = make(Recipe(tool, compiling, (source,), (PRODUCT,)), seconds)
     product = done.product(PRODUCT)
@@ -127,6 +139,7 @@ def _is_used_again(key: tuple[str, ...]) -> bool:
     try:
         place = kept_folder("precompiled") / name
         if place.exists():
+            mark_used(place)
             return True
         place.touch(0o600)
     except OSError:

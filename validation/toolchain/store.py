@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from porter.validation.toolchain.invoke import Invocation, invoke
 
-from porter.system.cache import cache_folder, is_ours, keep, kept, temporary_root
+from porter.system.cache import cache_folder, is_ours, keep, kept, mark_used, temporary_root
 from porter.system.reading import read_regular
 
 DEPFILE = "inputs.d"
@@ -137,12 +137,6 @@ def _remove(path: Path) -> None:
         path.unlink(missing_ok=True)
     with contextlib.suppress(OSError):
         path.parent.rmdir()  # a shelf of which this was the last
-
-
-def mark_used(path: Path) -> None:
-    """It is not among the first that make room."""
-    with contextlib.suppress(OSError):
-        os.utime(path)
 
 
 def identity(path: str, version: str) -> str:

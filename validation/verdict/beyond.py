@@ -18,6 +18,7 @@ from porter.validation.verdict.compare import Difference, compare
 from porter.validation.verdict.judging import Judged, Truth
 from porter.validation.verdict.moving import is_narrow
 from porter.validation.verdict.outcome import Status
+from porter.validation.verdict.printed import printed_otherwise
 
 _FEWEST = 32
 """Elements that have to differ before their direction means anything."""
@@ -40,8 +41,15 @@ def beyond_values(
             message = rounded_one_way(port[0].outputs[name], original[0].outputs[name], dtype)
             if message is not None:
                 return replace(judged, status=Status.WRONG_VALUES, message=f"{name}: {message}", output=name)
-    found = _variables(port, original) or _second_launch(port[0], original, expected)
+    found = _printed(port, original) or _variables(port, original) or _second_launch(port[0], original, expected)
     return judged if found is None else replace(judged, status=Status.WRONG_VALUES, message=found)
+
+
+def _printed(port: Sequence[Done], original: Sequence[Done]) -> str | None:
+    """What only one of them prints, where the case asks for it."""
+    if not any(run.printed for run in (*port, *original)):
+        return None
+    return printed_otherwise([run.printed for run in port], [run.printed for run in original])
 
 
 def _only_the_port_races(port: Sequence[Done], original: Sequence[Done]) -> str | None:

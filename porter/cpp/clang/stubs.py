@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from porter.cpp.clang.hip_stubs import hip_stubs
 from porter.cpp.clang.libclang import accepts_pch, clang_version
 from porter.cpp.clang.reached_headers import macros_of
-from porter.system.cache import is_ours, keep, kept, kept_folder
+from porter.system.cache import is_ours, keep, kept, kept_folder, mark_used
 from porter.system.folders import whole
 from porter.system.process import run
 from porter.system.reading import read_regular
@@ -112,6 +112,7 @@ def _stub_folder(language: str) -> str:
                 for name, data in files.items():
                     (made / name).parent.mkdir(parents=True, exist_ok=True)
                     (made / name).write_bytes(data)
+        mark_used(folder.parent)
         return str(folder)
     return _installed()
 

@@ -1,11 +1,14 @@
-"""Checks one file against real headers: `python -m porter.cpp.clang.syntax_check FILE FLAGS...`.
+"""Checks one file against real headers: `python -m porter.cpp.clang.syntax_check DEPFILE FILE FLAGS...`.
 
-Run in a process of its own: what libclang cannot stand ends that process alone.
+Run in a process of its own: what libclang cannot stand ends that process alone. What was read is written to DEPFILE, as
+Make reads it, unless a header is missing: libclang does not tell which would be read if it were there.
 """
 
 from __future__ import annotations
 
+import re
 import sys
+from pathlib import Path
 
 from clang import cindex
 
@@ -15,12 +18,14 @@ _SEVERITIES = {1: "note", 2: "warning", 3: "error", 4: "fatal error"}
 
 def main(arguments: list[str]) -> int:
     """Prints what clang has to say, as clang prints it; 1 for errors."""
-    source, *flags = arguments
+    depfile, source, *flags = arguments
     try:
         unit = cindex.Index.create().parse(source, flags)
     except cindex.TranslationUnitLoadError as error:
         print(f"error: {source}: {error}")
         return 2
+    if not any("file not found" in diagnostic.spelling for diagnostic in unit.diagnostics):
+        Path(depfile).write_text(_dependencies(unit), "utf-8", "surrogateescape")
     worst = 0
     for diagnostic in unit.diagnostics:
         if diagnostic.severity >= _WARNING:
@@ -28,6 +33,11 @@ def main(arguments: list[str]) -> int:
             for one in (diagnostic, *diagnostic.children):
                 _show(one)
     return 1 if worst >= _ERROR else 0
+
+
+def _dependencies(unit: cindex.TranslationUnit) -> str:
+    names = dict.fromkeys((unit.spelling, *(str(one.include.name) for one in unit.get_includes())))
+    return "unit: " + " \\\n ".join(re.sub(r"([ #])", r"\\\1", name).replace("$", "$$") for name in names) + "\n"
 
 
 def _show(diagnostic: cindex.Diagnostic) -> None:

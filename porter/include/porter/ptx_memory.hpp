@@ -53,6 +53,72 @@ __device__ inline __attribute__((always_inline)) void st(T* p, Values... values)
   porter::detail::stored<How>(reinterpret_cast<registers<sizeof...(Values), T>*>(p), all);
 }
 
+// Opcodes that macros put together of their arguments: `opcode<read("ld.global." #how "." #type)>` has the element's
+// type and how it is accessed; one that says anything else does not compile. Names that no macro's parameter has.
+namespace detail {
+constexpr char const* elements = ".b8.u8.s8.b16.u16.s16.b32.u32.s32.f32.b64.u64.s64.f64";
+constexpr char const* caches = ".weak.ca.wb.nc.cs.lu.cg.cv.wt.volatile";
+constexpr char const* others = ".ld.ldu.st.global.const.local.param.v2.v4";
+constexpr unsigned unknown = 1u << 31;
+
+/// Whether the first part of a text, up to a point, is the first of a list.
+constexpr bool begins(char const* text, char const* list) {
+  return *list == 0 || *list == '.' ? *text == 0 || *text == '.' : *text == *list && begins(text + 1, list + 1);
+}
+constexpr char const* behind(char const* text) { return *text == 0 || *text == '.' ? text : behind(text + 1); }
+/// Where the first part of a text stands in a list, from 1; 0 for nowhere.
+constexpr unsigned place(char const* text, char const* list, unsigned number = 1) {
+  return *list == 0 ? 0 : begins(text, list + 1) ? number : place(text, behind(list + 1), number + 1);
+}
+constexpr unsigned part(char const* text) {
+  return place(text, elements) != 0 ? place(text, elements)
+         : place(text, caches) != 0 ? place(text, caches) << 8
+         : place(text, others) != 0 ? 0u
+                                    : unknown;
+}
+
+template <unsigned Place> struct element;
+template <> struct element<1> { using type = unsigned char; };
+template <> struct element<2> { using type = unsigned char; };
+template <> struct element<3> { using type = signed char; };
+template <> struct element<4> { using type = unsigned short; };
+template <> struct element<5> { using type = unsigned short; };
+template <> struct element<6> { using type = short; };
+template <> struct element<7> { using type = unsigned; };
+template <> struct element<8> { using type = unsigned; };
+template <> struct element<9> { using type = int; };
+template <> struct element<10> { using type = float; };
+template <> struct element<11> { using type = unsigned long long; };
+template <> struct element<12> { using type = unsigned long long; };
+template <> struct element<13> { using type = long long; };
+template <> struct element<14> { using type = double; };
+
+/// How an access is done, and how one of an `asm volatile` is.
+template <class How, class Kept = How> struct ways {
+  using porter_how = How;
+  using porter_kept = Kept;
+};
+template <unsigned Place> struct cache;
+template <> struct cache<0> : ways<weak, ptx::kept> {};
+template <> struct cache<1> : ways<weak, ptx::kept> {};
+template <> struct cache<2> : ways<weak, ptx::kept> {};
+template <> struct cache<3> : ways<weak, ptx::kept> {};
+template <> struct cache<4> : ways<weak> {};
+template <> struct cache<5> : ways<cs> {};
+template <> struct cache<6> : ways<cs> {};
+template <> struct cache<7> : ways<cg> {};
+template <> struct cache<8> : ways<cv> {};
+template <> struct cache<9> : ways<cv> {};
+template <> struct cache<10> : ways<cv> {};
+}  // namespace detail
+
+constexpr unsigned read(char const* text, unsigned known = 0) {
+  return *text == 0 ? known
+                    : read(*detail::behind(text) == 0 ? detail::behind(text) : detail::behind(text) + 1,
+                           known | detail::part(text));
+}
+template <unsigned Code> struct opcode : detail::cache<(Code >> 8)> { using porter_type = typename detail::element<(Code & 0xffu)>::type; };
+
 /// Compares and exchanges; what was there.
 template <int Order, int Scope, class T, class V>
 __device__ inline __attribute__((always_inline)) T cas(T* p, V compare, V value) {

@@ -12,7 +12,7 @@ from porter.cpp.nodes import Node, calls, names, spelled, unwrapped
 from porter.warp.bodies import Bodies, Function
 from porter.warp.collectives import COLLECTIVES, FULL, collective
 from porter.warp.flow.events import Branch, Event, State
-from porter.warp.flow.spread import PER_WARP, THREAD, UNIFORM, Spread, Value, binary, join
+from porter.warp.flow.spread import PER_WARP, THREAD, UNIFORM, Spread, Value, binary, join, selected
 
 DEEPEST = 4
 """Calls followed into callees."""
@@ -141,7 +141,7 @@ class Evaluation(abc.ABC):
         inner = self._with(state, Branch(node.kids[0], condition.spread, "short"))
         chosen = join(self._value(node.kids[1], inner), self._value(node.kids[2], inner))
         spread = max(condition.spread, chosen.spread)
-        return Value(spread, chosen.role if spread is chosen.spread else "")
+        return Value(spread, selected(chosen.role, condition.spread) if spread is chosen.spread else "")
 
     def _assign(self, node: Node, state: State) -> Value:
         target, source = node.kids
@@ -175,7 +175,8 @@ class Evaluation(abc.ABC):
             return
         if target.kind == "name":
             widest = max([value.spread, *(b.spread for b in state.branches if b.kind == "short")])
-            state.values[target.text] = Value(widest, value.role if widest is value.spread else "")
+            choice = max((b.spread for b in state.branches if b.kind == "short"), default=Spread.BLOCK)
+            state.values[target.text] = Value(widest, selected(value.role, choice) if widest is value.spread else "")
             return
         for kid in target.kids:
             self._value(kid, state)

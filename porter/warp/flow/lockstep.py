@@ -70,6 +70,11 @@ class Lockstep:
         """Loop variables that start at a step within a warp."""
         return _steps(self.bodies, self.function)
 
+    @property
+    def accesses(self) -> tuple[Access, ...]:
+        """All that the function does to shared memory."""
+        return self._shared.below(self.function.body) if self._shared.names else ()
+
     def find(self) -> tuple[Gap, ...]:
         """All places where a barrier is missing, in the order of the text."""
         if self._shared.names:
@@ -294,9 +299,14 @@ class Lockstep:
         return Flow(self.bodies, self.function, self.values, _recording=False).evaluate(node, self.values)
 
 
-def lockstep_functions(bodies: Bodies, functions: Iterable[Function]) -> Mapping[Function, frozenset[str]]:
-    """The functions to look at, with the parameters that a caller among them hands a warp's shared memory through."""
-    found: dict[Function, frozenset[str]] = dict.fromkeys(functions, frozenset())
+def lockstep_functions(
+    bodies: Bodies, functions: Iterable[Function], known: Mapping[Function, frozenset[str]]
+) -> Mapping[Function, frozenset[str]]:
+    """The functions to look at, with the parameters that a caller among them hands a warp's shared memory through.
+
+    `known`: further ones, of which such parameters are known.
+    """
+    found: dict[Function, frozenset[str]] = {**dict.fromkeys(functions, frozenset()), **known}
     waiting = list(found)
     while waiting:
         function = waiting.pop()

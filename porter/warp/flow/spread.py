@@ -24,7 +24,8 @@ class Value(NamedTuple):
 
     spread: Spread = Spread.BLOCK
     role: str = ""
-    """thread: counts up by one from lane to lane, aligned to warps; lane: 0-31; warp: the same for 32 threads."""
+    """thread: counts up by one from lane to lane, aligned to warps; lane: 0-31; warp: the same for 32 threads;
+    offset: a lane's number on top of what is the same for the warp."""
     constant: int | None = None
     fixed: bool = False
     """Known when compiling, though perhaps not to us: a template parameter or a constant of a header."""
@@ -36,6 +37,9 @@ PER_LANE = Value(Spread.LANE)
 THREAD = Value(Spread.LANE, "thread")
 LANE = Value(Spread.LANE, "lane")
 WARP_ID = Value(Spread.WARP, "warp")
+OFFSET = Value(Spread.LANE, "offset")
+_WITH_LANE = frozenset({"thread", "lane", "offset"})
+"""Roles of values whose difference to each other is the same for a whole warp."""
 
 _LANE_NAME = re.compile(r"(?:my_?)?lane(?:_?id(?:x)?|_?num|_?index)?|tid_?in_?warp|warp_?tid|lid", re.IGNORECASE)
 _THREAD_NAME = re.compile(r"(?:thread_?)(?:id|idx|index|num|rank)?(?:_?x)?|tid(?:_?x)?|tx|gtid|tidx", re.IGNORECASE)
@@ -62,7 +66,13 @@ def join(*values: Value) -> Value:
         return first
     spread = max(value.spread for value in values)
     roles = {value.role for value in values if value.spread == spread}
-    return Value(spread, roles.pop() if len(roles) == 1 else "", None, all(v.fixed for v in values))
+    role = roles.pop() if len(roles) == 1 else OFFSET.role if roles <= _WITH_LANE else ""
+    return Value(spread, role, None, all(v.fixed for v in values))
+
+
+def selected(role: str, spread: Spread) -> str:
+    """The role of what was chosen between values of that role: lanes that choose each for itself part offsets."""
+    return "" if role == OFFSET.role and spread is Spread.LANE else role
 
 
 def binary(operator: str, left: Value, right: Value, constant: int | None) -> Value:
@@ -122,19 +132,27 @@ def _sum(operator: str, left: Value, right: Value, spread: Spread) -> Value:
         thread, other = (left, right) if left.spread is Spread.LANE else (right, left)
         if other.spread is not Spread.LANE and thread.role == "thread" and not (operator == "-" and thread is right):
             aligned = other.constant is None or other.constant % WARP == 0
-            return THREAD if aligned else PER_LANE
+            return THREAD if aligned else _offset(operator)
         if other.spread is Spread.WARP and thread.role == "lane":
             return THREAD
-        if operator == "-" and (left.role, right.role) == ("thread", "lane"):
+        if operator == "-" and {left.role, right.role} <= _WITH_LANE:
             return PER_WARP
+        if other.spread is not Spread.LANE and thread.role in _WITH_LANE and not (operator == "-" and thread is right):
+            return _offset(operator)
         return PER_LANE
     fixed = left.fixed and right.fixed and all(v.constant is None or v.constant % WARP == 0 for v in (left, right))
     role = "warp" if spread is Spread.WARP and "warp" in (left.role, right.role) else ""
     return Value(spread, role, None, fixed and spread is Spread.BLOCK)
 
 
+def _offset(operator: str) -> Value:
+    return PER_LANE if operator == "|" else OFFSET
+
+
 def _compared(operator: str, left: Value, right: Value, spread: Spread) -> Spread:
-    """A thread number against a bound that is a multiple of 32 splits no warp."""
+    """A thread number against a bound that is a multiple of 32 splits no warp, nor does one with a lane's number."""
+    if left.spread is right.spread is Spread.LANE and {left.role, right.role} <= _WITH_LANE:
+        return Spread.WARP
     if spread is not Spread.LANE or Spread.BLOCK not in (left.spread, right.spread):
         return spread
     number, bound, below = (left, right, operator) if left.spread is Spread.LANE else (right, left, _MIRROR[operator])

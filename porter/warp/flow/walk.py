@@ -13,7 +13,7 @@ from porter.cpp.nodes import EMPTY, Node, calls, names, only, stands_in, unwrapp
 from porter.warp.collectives import BARRIERS, EXCHANGES, argument, collective
 from porter.warp.flow.call_evaluation import CallEvaluation
 from porter.warp.flow.events import Branch, State
-from porter.warp.flow.spread import PER_LANE, PER_WARP, THREAD, UNIFORM, Spread, Value, join
+from porter.warp.flow.spread import PER_LANE, PER_WARP, THREAD, UNIFORM, Spread, Value, join, selected
 
 _BROADCAST = re.compile(r"shfl\.sync\.idx\.b32\s+[^,]+,[^,]+,\s*\d+\s*,|redux\.sync|vote\.sync\.(?:any|all|ballot)")
 """Assembly that leaves the same in all lanes of a warp."""
@@ -142,7 +142,7 @@ class Flow(CallEvaluation):
             if one != two or one != before:
                 joined = join(one, two)
                 widest = max(joined.spread, spread)
-                kept = joined.role if widest is joined.spread else ""
+                kept = selected(joined.role, spread) if widest is joined.spread else ""
                 state.values[name] = Value(widest, kept)
         state.exits = _with_new(state.exits, then.exits, other.exits if other is not None else ())
         state.masks |= then.masks | (other.masks if other is not None else frozenset())
@@ -199,8 +199,10 @@ class Flow(CallEvaluation):
         for kid in node.kids:
             value = self._value(kid, state)
             if node.kind == "return":
-                spread = max([value.spread, *(b.spread for b in state.branches)])
-                self.returned.append(value if spread is value.spread else Value(spread))
+                choice = max((b.spread for b in state.branches), default=Spread.BLOCK)
+                role = selected(value.role, choice)
+                value = value if role == value.role else Value(value.spread)
+                self.returned.append(value if choice <= value.spread else Value(choice))
         relevant = state.branches if node.kind == "return" else _inside_loop(state.branches)
         if any(branch.spread is Spread.LANE for branch in relevant):
             state.exits = (*state.exits, node)

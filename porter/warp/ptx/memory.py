@@ -17,6 +17,8 @@ _CACHED = {
 }  # fmt: skip
 """Cache operators and `volatile` -> types of ptx_memory.hpp."""
 _WIDTHS = re.compile(r"[busf](?:8|16|32|64)")
+_NAMED = frozenset({"ld", "ldu", "st", "global", "const", "local", "param", "weak", "v2", "v4", *_CACHED})
+"""What `read` of ptx_memory.hpp knows beside the elements' types."""
 _OPERATIONS = frozenset({"add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec"})
 
 
@@ -61,12 +63,37 @@ class _Access:
                 raise Unknown(self.opcode)
             scope = {"gl": "gpu", "cluster": "cta"}.get(self.scope, self.scope)
             return f"{PREFIX}{self.order}_{scope}"
+        if self.is_put_together(writer):
+            return f"{self.named(writer)}::porter_{'kept' if writer.assembly.volatile else 'how'}"
         found = _CACHED.get(self.cache, "weak")
         return PREFIX + ("kept" if found == "weak" and self.cache != "nc" and writer.assembly.volatile else found)
 
+    def named(self, writer: Writer) -> str:
+        """The type of ptx_memory.hpp that reads an opcode whose parts are a macro's arguments."""
+        parts = frozenset(self.opcode.split(".")) - {self.kind}
+        if not parts <= _NAMED or self.kind == "f16":
+            raise Unknown(self.opcode)
+        writer.named = True
+        return f"{PREFIX}opcode<{PREFIX}read({writer.assembly.written.strings})>"
+
+    def is_put_together(self, writer: Writer) -> bool:
+        """Whether a macro's arguments are in the opcode."""
+        return writer.assembly.written.word == self.opcode
+
+    def element(self, writer: Writer) -> str:
+        """The element's kind, or the type that the macro's opcode says."""
+        return f"{self.named(writer)}::porter_type" if self.is_put_together(writer) else self.kind
+
+    def register(self, writer: Writer, register: str) -> str:
+        """A register, where neither bits of numbers nor the like depend on the type that a macro says."""
+        operand = writer.operand(register)
+        if operand is not None and (self.kind[0] == "f") != (operand.letter in ("f", "d")):
+            raise Unknown(f"{self.opcode} of {register}")
+        return f"({writer.target(register)})"
+
     def pointer(self, writer: Writer, address: str, *, constant: bool = False) -> str:
         """The address as a pointer to the element."""
-        return writer.address(address, self.kind, constant=constant, shared=self.shared)
+        return writer.address(address, self.element(writer), constant=constant, shared=self.shared)
 
 
 def _plain_access(writer: Writer, opcode: str, operands: tuple[str, ...]) -> _Access:
@@ -91,6 +118,9 @@ def _load(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> st
     """All registers of a vector are read before the first is written: the address may be one of them."""
     access = _plain_access(writer, match[0], operands)
     targets = _registers(access, operands[0])
+    if access.is_put_together(writer):
+        for target in targets:
+            access.register(writer, target)
     vector = f", {access.count}" if access.count > 1 else ""
     call = f"{PREFIX}ld<{access.how(writer)}{vector}>({access.pointer(writer, operands[1], constant=True)})"
     if not vector:
@@ -102,7 +132,8 @@ def _load(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> st
 @on(r"st\..*")
 def _store(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
     access = _plain_access(writer, match[0], operands)
-    values = [writer.value(register, access.kind) for register in _registers(access, operands[1])]
+    read = access.register if access.is_put_together(writer) else lambda w, register: w.value(register, access.kind)
+    values = [read(writer, register) for register in _registers(access, operands[1])]
     pointer = access.pointer(writer, operands[0])
     return f"{PREFIX}st<{access.how(writer)}>({', '.join((pointer, *values))});"
 

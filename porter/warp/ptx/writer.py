@@ -89,6 +89,8 @@ class Writer:
     written: set[int] = field(default_factory=set)
     """Inputs that an instruction writes: their copies change, the variables do not."""
     single: bool = False
+    named: bool = False
+    """Whether the translation says the opcode as the macro writes it, not what one use makes of it."""
     continues: bool = False
     """Whether the carry may come from other statements and go to others: the function has a variable for it."""
 
@@ -109,6 +111,9 @@ class Writer:
                 f"{', '.join(names)} is written before the last input is read and has no early clobber (&): here that "
                 "does as it was meant, in the original both may be one register"
             )
+        written = self.assembly.written
+        if written.strings and not (self.named and [one.opcode for one in found].count(written.word) == 1):
+            raise Unknown("a template that is put together from macros")
         effort = Effort.REVIEW if self.notes else Effort.NONE
         return Translation(text, effort, "; ".join(dict.fromkeys(self.notes)), tuple(sorted(self.headers)))
 

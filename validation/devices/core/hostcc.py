@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import platform
+import os
 import re
 import subprocess
 import tempfile
@@ -35,7 +35,7 @@ class HostCompiler:
     @property
     def flags(self) -> tuple[str, ...]:
         """What makes 64-wide loops fast, in this compiler's words."""
-        if not re.match(r"x86_64|AMD64", platform.machine()):
+        if not re.match(r"x86_64|AMD64", _machine()):
             return FLAGS
         return (*FLAGS, "-mprefer-vector-width=512")
 
@@ -55,11 +55,19 @@ def find_host_compiler() -> HostCompiler | Missing:
     return found if isinstance(found, Missing) else HostCompiler(found.path, found.said.splitlines()[0])
 
 
+def _machine() -> str:
+    if hasattr(os, "uname"):
+        return os.uname().machine
+    import platform  # a start of every program would wait for it
+
+    return platform.machine()
+
+
 @functools.cache
 def _processor() -> str:
     info = Path("/proc/cpuinfo")
     if not info.exists():
-        return platform.processor()
+        return _machine()
     return "".join(re.findall(r"^(?:model name|flags)\s*:.*$", info.read_text(), re.M)[:2])
 
 

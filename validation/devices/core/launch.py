@@ -7,11 +7,13 @@ import functools
 import os
 import threading
 import time
-from collections.abc import Sequence
-from dataclasses import astuple, dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
+from porter.validation.cases.links import WIDTH, Link, unlinked
+from porter.validation.cases.structs import Behind, StructArgument
 from porter.validation.cases.views import ViewArgument
 from porter.validation.devices.core import abi
 from porter.validation.devices.core.counting import count
@@ -90,6 +92,10 @@ class Options:
     """Follow addresses through caches of this shape; one host thread then."""
     sample: Sample | None = None
     """Run only some of the blocks; the arrays are then not what the kernel computes."""
+    links: tuple[Link, ...] = ()
+    """Where addresses of the arrays go."""
+    variables: Mapping[str, int] = field(default_factory=dict)
+    """Addresses of the variables that have some of them."""
 
 
 @dataclass(frozen=True)
@@ -201,7 +207,7 @@ def scalar_bytes(value: Argument, size: int) -> bytes:
 
 @dataclass(frozen=True)
 class Bound:
-    """Arguments on the device: a value or an address each, and the arrays to read back."""
+    """Arguments on the device: a value or an address for each parameter, and the arrays to read back."""
 
     values: tuple[Argument, ...]
     arrays: tuple[tuple[int, Array] | None, ...]
@@ -209,24 +215,58 @@ class Bound:
 
 def bind(memory: Memory, arguments: Sequence[Argument]) -> Bound:
     """Copy arrays to the device; everything else stays what it is."""
-    values: list[Argument] = []
-    arrays: list[tuple[int, Array] | None] = []
-    for index, value in enumerate(arguments):
-        if isinstance(value, np.ndarray) and value.ndim:
-            block = memory.allocate(value.nbytes, f"argument {index}")
-            memory.write(block.base, value)
-            values.append(block.base)
-            arrays.append((block.base, value))
-            continue
-        if isinstance(value, ViewArgument):
-            block = memory.allocate(value.array.nbytes, f"argument {index}")
-            memory.write(block.base, value.array)
-            values.append(value.word(block.base))
-            arrays.append((block.base, value.array))
-            continue
-        values.append(value.address if isinstance(value, DeviceBuffer | Pointer) else value)
-        arrays.append(None)
-    return Bound(tuple(values), tuple(arrays))
+    arrays = tuple(_copied(memory, value, f"argument {index}") for index, value in enumerate(arguments))
+    behind = {
+        index: entry[0] + value.start
+        for index, (value, entry) in enumerate(zip(arguments, arrays, strict=True))
+        if isinstance(value, Behind) and entry is not None
+    }
+    values = (
+        _word(value, entry[0] if entry else 0, behind)
+        for value, entry in zip(arguments, arrays, strict=True)
+        if not isinstance(value, Behind)
+    )
+    return Bound(tuple(values), arrays)
+
+
+def _copied(memory: Memory, value: Argument, name: str) -> tuple[int, Array] | None:
+    """The address of an array's copy on the device, and the array; None for what is none."""
+    array = value.array if isinstance(value, ViewArgument | Behind) else value
+    if not isinstance(array, np.ndarray) or (array is value and not array.ndim):
+        return None
+    block = memory.allocate(array.nbytes, name)
+    memory.write(block.base, array)
+    return block.base, array
+
+
+def _word(value: Argument, base: int, behind: dict[int, int]) -> Argument:
+    """What a parameter is given, once its array and those that a struct points to have addresses."""
+    if isinstance(value, ViewArgument):
+        return value.word(base)
+    if isinstance(value, StructArgument):
+        return value.word(behind)
+    if isinstance(value, np.ndarray) and value.ndim:
+        return base
+    return value.address if isinstance(value, DeviceBuffer | Pointer) else value
+
+
+def _link(memory: Memory, bound: Bound, options: Options) -> None:
+    """Writes addresses where they go."""
+    places = {index: entry[0] for index, entry in enumerate(bound.arrays) if entry is not None}
+    for link in options.links:
+        start = options.variables[link.holder] if isinstance(link.holder, str) else places[link.holder]
+        memory.write(start + link.at, (places[link.target] + link.offset).to_bytes(WIDTH, "little"))
+
+
+def _outputs(memory: Memory, bound: Bound, links: Sequence[Link]) -> tuple[Array | None, ...]:
+    """The arrays as the kernel left them, without what only this launch's addresses tell."""
+    found = [None if entry is None else memory.read_array(*entry) for entry in bound.arrays]
+    places = {index: (entry[0], entry[1].nbytes) for index, entry in enumerate(bound.arrays) if entry is not None}
+    for holder in dict.fromkeys(link.holder for link in links):
+        array = found[holder] if isinstance(holder, int) else None
+        if isinstance(holder, int) and array is not None:
+            found[holder] = unlinked(array, [link for link in links if link.holder == holder], places)
+    return tuple(found)
 
 
 def host_threads(options: Options) -> int:
@@ -283,6 +323,7 @@ def execute(
     if isinstance(core, HostBuildFailed):
         return NotRun(f"the host compiler failed on the runtime: {core.output}")
     lines, init, step, wave_bytes = image.entry
+    _link(memory, bound, options)
     launch = abi.Launch()
     launch.grid[:] = dim3(grid)
     launch.block[:] = dim3(block)
@@ -321,7 +362,7 @@ def execute(
     core.core_forget_messages(ctypes.byref(launch))
     if launch.fault.kind:
         return _explained(_fault(launch.fault, image, memory), spoken)
-    outputs = tuple(None if entry is None else memory.read_array(*entry) for entry in bound.arrays)
+    outputs = _outputs(memory, bound, options.links)
     writer = _fault(launch.writer, image, memory).place if launch.writer.kind else None
     notes = _notes(launch, image, memory)
     return Ran(
@@ -336,6 +377,9 @@ def execute(
     )
 
 
+TOO_MUCH_PRINTED = "too much printed"
+
+
 def _notes(launch: abi.Launch, image: Image, memory: Memory) -> tuple[str, ...]:
     notes: list[str] = []
     if launch.note.kind:
@@ -343,7 +387,7 @@ def _notes(launch: abi.Launch, image: Image, memory: Memory) -> tuple[str, ...]:
     hazards = (launch.hazard, launch.no_fence, launch.global_hazard)
     notes += [str(_fault(hazard, image, memory)) for hazard in hazards if hazard.kind]
     if launch.messages_lost:
-        notes.append(f"too much printed: {launch.messages_lost} messages dropped")
+        notes.append(f"{TOO_MUCH_PRINTED}: {launch.messages_lost} messages dropped")
     if image.uses_heap and memory.heap.refused:
         notes.append(f"malloc in a kernel gave null {memory.heap.refused} times: {memory.heap.limit} bytes of heap")
     return tuple(notes)

@@ -110,7 +110,7 @@ class BodyReader:
         elif token.text == ".file":
             cursor.take()
             index = cursor.integer()
-            self.program.files[index] = cursor.take().text[1:-1]
+            self.program.files[self.program.file_base + index] = cursor.take().text[1:-1]
             while cursor.accept(","):
                 cursor.integer()
         elif token.kind == "word" and cursor.peek().text == ":":
@@ -152,8 +152,8 @@ class BodyReader:
             cursor.expect(",")
             cursor.expect("inlined_at")
             at = (cursor.integer(), cursor.integer(), cursor.integer())
-            callers = self.chains.get(at, (Place(at[0], at[1]),))
-        self.chain = (Place(key[0], key[1]), *callers)
+            callers = self.chains.get(at, (self._place(at),))
+        self.chain = (self._place(key), *callers)
         self.chains[key] = self.chain
 
     def _label(self) -> None:
@@ -201,6 +201,9 @@ class BodyReader:
                 raise Unreadable(f"unexpected {cursor.here.text!r} after an operand of {opcode}", cursor.here.line)
             cursor.accept(",")
         self.function.items.append(Instruction(opcode, tuple(operands), guard, line, self.chain))
+
+    def _place(self, at: tuple[int, int, int]) -> Place:
+        return Place(self.program.file_base + at[0], at[1])
 
     def _operand(self) -> Operand:
         first = self._single()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -142,6 +144,19 @@ class Function:
     """Returns and parameters of .callprototype."""
     directives: dict[str, tuple[int, ...]] = field(default_factory=dict)
     has_body: bool = False
+    later: Callable[[], None] | None = field(default=None, repr=False, compare=False)
+    """Reads the body, where that was not done with the module."""
+
+    def complete(self) -> None:
+        """The body is read now, if it was not; Unreadable as for a module."""
+        with _READING:
+            if self.later is not None:
+                self.later()
+                self.later = None
+
+
+_READING = threading.Lock()
+"""Kernels are translated by several threads, and call the same functions."""
 
 
 @dataclass
@@ -154,6 +169,8 @@ class Program:
     functions: dict[str, Function] = field(default_factory=dict)
     variables: dict[str, Variable] = field(default_factory=dict)
     files: dict[int, str] = field(default_factory=dict)
+    file_base: int = 0
+    """Added to the numbers of files in bodies that are read later: those of several units that are put together."""
     aliases: dict[str, str] = field(default_factory=dict)
 
     @property

@@ -14,9 +14,12 @@ _NUMBERED = (
 )  # fmt: skip
 
 
-def read(text: str) -> Program:
-    """The module; raises Unreadable with the line of what is no PTX."""
-    cursor = Cursor(text)
+def read(text: str, *, bodies_later: bool = False) -> Program:
+    """The module; raises Unreadable with the line of what is no PTX.
+
+    `bodies_later`: of each function the declaration alone; what translates it completes it.
+    """
+    cursor = Cursor(text, whole_bodies=bodies_later)
     program = Program()
     while cursor.here.kind != "end":
         _statement(cursor, program)
@@ -99,7 +102,11 @@ def _function(cursor: Cursor, program: Program) -> None:
     if cursor.accept(";"):
         program.functions.setdefault(function.name, function)
         return
-    read_body(cursor, function, program)
+    if cursor.here.kind == "body":
+        body, function.has_body = cursor.take(), True
+        function.later = lambda: read_body(Cursor(body.text, body.line), function, program)
+    else:
+        read_body(cursor, function, program)
     program.functions[function.name] = function
 
 

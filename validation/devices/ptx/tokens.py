@@ -9,8 +9,8 @@ from porter.validation.devices.ptx.model import Unreadable
 class Cursor:
     """Reads tokens in order."""
 
-    def __init__(self, text: str) -> None:
-        self.tokens = tokens(text)
+    def __init__(self, text: str, first: int = 1, *, whole_bodies: bool = False) -> None:
+        self.tokens = tokens(text, first, whole_bodies=whole_bodies)
         self.position = 0
 
     @property
@@ -73,6 +73,9 @@ class Cursor:
 
     def skip_braces(self) -> None:
         """Skip a balanced `{ ... }`."""
+        if self.here.kind == "body":
+            self.take()
+            return
         self.expect("{")
         depth = 1
         while depth:

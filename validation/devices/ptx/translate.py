@@ -70,6 +70,7 @@ class Translator(MatrixEmitter, ControlEmitter, ImageEmitter):
         indirect = False
         while pending:
             function = pending.pop()
+            function.complete()
             names: list[str] = []
             for item in function.items:
                 if isinstance(item, Instruction):

@@ -511,14 +511,14 @@ static const Value values[] = {
     {"pciBusID", 1}, {"pciBusId", 1}, {"pciDeviceID", 0}, {"pciDeviceId", 0}, {"tccDriver", 1}, {"sharedMemPerBlock", LANES == 32 ? 48 << 10 : 64 << 10},
     {"maxSharedMemoryPerBlock", LANES == 32 ? 48 << 10 : 64 << 10}, {"maxSharedMemPerBlock", 64 << 10},
 #if LANES == 32
-    {"multiProcessorCount", 108}, {"maxThreadsPerMultiProcessor", 2048}, {"maxBlocksPerMultiProcessor", 32}, {"maxBlocksPerMultiprocessor", 32},
+    {"maxThreadsPerMultiProcessor", 2048}, {"maxBlocksPerMultiProcessor", 32}, {"maxBlocksPerMultiprocessor", 32},
     {"regsPerBlock", 65536}, {"maxRegistersPerBlock", 65536}, {"regsPerMultiprocessor", 65536}, {"maxRegistersPerMultiprocessor", 65536},
     {"sharedMemPerMultiprocessor", 164 << 10}, {"maxSharedMemoryPerMultiprocessor", 164 << 10}, {"sharedMemPerBlockOptin", 163 << 10},
     {"maxSharedMemoryPerBlockOptin", 163 << 10}, {"clockRate", 1410000}, {"memoryClockRate", 1215000}, {"memoryBusWidth", 5120},
     {"globalMemoryBusWidth", 5120}, {"l2CacheSize", 40 << 20}, {"maxBlockDimZ", 64}, {"maxGridDimX", INT32_MAX}, {"maxGridDimY", 65535},
     {"maxGridDimZ", 65535}, {"persistingL2CacheMaxSize", 30 << 20},
 #else
-    {"multiProcessorCount", 304}, {"multiprocessorCount", 304}, {"maxThreadsPerMultiProcessor", 2048}, {"maxThreadsPerMultiprocessor", 2048},
+    {"maxThreadsPerMultiProcessor", 2048}, {"maxThreadsPerMultiprocessor", 2048},
     {"maxBlocksPerMultiProcessor", 32}, {"regsPerBlock", 65536}, {"maxRegistersPerBlock", 65536}, {"regsPerMultiprocessor", 65536},
     {"maxRegistersPerMultiprocessor", 65536}, {"maxSharedMemoryPerMultiProcessor", 64 << 10}, {"sharedMemPerMultiprocessor", 64 << 10},
     {"maxSharedMemoryPerMultiprocessor", 64 << 10}, {"sharedMemPerBlockOptin", 64 << 10}, {"clockRate", 2100000}, {"memoryClockRate", 1300000},
@@ -532,6 +532,7 @@ long long property(const char *name) {
     uint32_t capability = modules_capability();
     if (!strcasecmp(name, "major") || !strcasecmp(name, "computeCapabilityMajor")) return LANES == 32 ? capability / 10 : 9;
     if (!strcasecmp(name, "minor") || !strcasecmp(name, "computeCapabilityMinor")) return LANES == 32 ? capability % 10 : 4;
+    if (!strcasecmp(name, "multiProcessorCount")) return settings.multiprocessors;
     if (!strcasecmp(name, "totalGlobalMem")) return (long long)memory_total();
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         if (!strcasecmp(values[i].name, name)) return values[i].number;
@@ -639,7 +640,7 @@ static uint64_t per_unit(const Function *f, uint64_t threads, size_t shared) {
     return most;
 }
 uint64_t resident_blocks(const Function *f, Dim block, size_t shared) {
-    return per_unit(f, (uint64_t)block.x * block.y * block.z, shared) * (LANES == 32 ? 108 : 304);
+    return per_unit(f, (uint64_t)block.x * block.y * block.z, shared) * settings.multiprocessors;
 }
 
 int potential_block(const char *call, int *grid, int *block, const void *host, size_t (*dynamic)(int), size_t shared, int limit) {

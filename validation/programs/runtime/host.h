@@ -191,7 +191,7 @@ void print_messages(const Launch *, char *assertion, size_t room);
 
 extern struct Settings {
     const char *folder, *python, *report, *trace, *profile;
-    uint32_t threads, schedule, races, poison, stop_at_fault, capability, devices, delay, every;
+    uint32_t threads, schedule, races, poison, stop_at_fault, capability, devices, delay, every, multiprocessors;
     uint64_t budget, device_memory;
 } settings;
 void report_start(void);

@@ -144,6 +144,15 @@ static void helper_start(void) {
     answers = fdopen(out[0], "r");
 }
 
+static _Noreturn void helper_gone(const char *what) {
+    int status = 0;
+    for (int i = 0; i < 100 && !waitpid(helper, &status, WNOHANG); i++) usleep(10000);
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)
+        end_process(END_TOO_LONG, "no end of the translation within its processor time (%s)", what);
+    if (WIFSIGNALED(status)) end_process(END_BROKEN, "the translator was ended by signal %d (%s)", WTERMSIG(status), what);
+    end_process(END_BROKEN, "the translator ended without an answer (%s)", what);
+}
+
 /* Empty: done. Else why not, to be freed. */
 char *ask_helper(const char *what, const char *key, const char *rest) {
     static char line[8192];
@@ -153,7 +162,7 @@ char *ask_helper(const char *what, const char *key, const char *rest) {
     fprintf(asks, "%s\t%s\t%s\n", what, key, rest);
     fflush(asks);
     signal(SIGPIPE, before);
-    if (!fgets(line, sizeof line, answers)) end_process(END_BROKEN, "the translator ended without an answer (%s)", what);
+    if (!fgets(line, sizeof line, answers)) helper_gone(what);
     line[strcspn(line, "\n")] = 0;
     char *reason = strcmp(line, "ok") ? strdup(line) : NULL;
     pthread_mutex_unlock(&helper_lock);

@@ -224,6 +224,7 @@ void report_start(void) {
     settings.delay = (uint32_t)number("PORTER_RUN_DELAY", 0);
     settings.every = (uint32_t)number("PORTER_RUN_EVERY", 0);
     settings.devices = (uint32_t)number("PORTER_RUN_DEVICES", 1);
+    settings.multiprocessors = (uint32_t)number("PORTER_RUN_MULTIPROCESSORS", LANES == 32 ? 108 : 304);
     settings.budget = number("PORTER_RUN_BUDGET", 0);
     settings.device_memory = number("PORTER_RUN_MEMORY", 0);
     pthread_atfork(NULL, NULL, forked);

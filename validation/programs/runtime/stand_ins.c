@@ -9,6 +9,18 @@ EXPORT int porter_answers(const char *library, const char *call, void *stream) {
     return OK;
 }
 
+EXPORT int porter_captures(void *stream) {
+    BEGIN;
+    return queue_captures(stream);
+}
+
+/* For a stream that captures: its graph plays the call. */
+EXPORT int porter_plays(const char *library, const char *call, void *stream, void (*play)(void *), void *kept) {
+    BEGIN;
+    stand_in(library, call);
+    return queue_call(stream, play, kept);
+}
+
 /* 0: that much memory is there, and the device may use it. */
 EXPORT int porter_reaches(const char *call, const void *at, uint64_t bytes) {
     BEGIN;

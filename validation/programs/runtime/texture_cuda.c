@@ -142,9 +142,11 @@ typedef struct Place {
     size_t pitch, slice;
 } Place;
 
+static int lies_in(size_t from, size_t count, size_t size) { return from <= size && count <= size - from; }
+
 /* A part of an array, x in bytes; zero in `at` where it is none, or does not lie inside. */
 static Place part(const Array *a, Position from, Extent part) {
-    if (!known(a) || from.x + part.width > row_size(a) || from.y + part.height > rows_of(a) || from.z + part.depth > at_least_one(a->extent.depth))
+    if (!known(a) || !lies_in(from.x, part.width, row_size(a)) || !lies_in(from.y, part.height, rows_of(a)) || !lies_in(from.z, part.depth, at_least_one(a->extent.depth)))
         return (Place){0};
     size_t slice = row_size(a) * rows_of(a);
     return (Place){a->data + from.z * slice + from.y * row_size(a) + from.x, row_size(a), slice};
@@ -169,7 +171,8 @@ static int from_array(const char *call, void *to, size_t pitch, const Array *a, 
 }
 /* So many bytes, over the ends of rows. */
 static char *stretch(const Array *a, size_t x, size_t y, size_t bytes) {
-    return known(a) && x <= row_size(a) && y * row_size(a) + x + bytes <= row_size(a) * rows_of(a) ? a->data + y * row_size(a) + x : NULL;
+    int inside = known(a) && x <= row_size(a) && y <= rows_of(a) && lies_in(y * row_size(a) + x, bytes, row_size(a) * rows_of(a));
+    return inside ? a->data + y * row_size(a) + x : NULL;
 }
 static int waits_not(const char *call, void *s) { return queue_captures(s) ? refuse(call, "in a stream that captures") : OK; }
 
@@ -234,6 +237,13 @@ int copy_3d_arrays(const char *call, const Copy3D *c) {
 
 /* ---- objects ------------------------------------------------------------------------------------------------- */
 
+/* A description may go on after the memory's end, as CUDA allows; the device looks at each texel that is read. */
+static int begins_in_memory(const char *call, uint64_t at, size_t bytes) {
+    const Allocation *row = memory_find((void *)at);
+    int status = reaches(call, (void *)at, 1, 1);
+    if (!status && bytes > row->end - at) note("%s: %zu bytes are described, the memory has %zu", call, bytes, (size_t)(row->end - at));
+    return status;
+}
 static int describe_resource(const char *call, const Resource *r, Texture *t) {
     t->magic = TEXTURE_MAGIC;
     if (r->kind == FROM_ARRAY) {
@@ -261,7 +271,7 @@ static int describe_resource(const char *call, const Resource *r, Texture *t) {
         bytes = (t->height - 1) * r->pitched.pitch + row;
     }
     if (!t->data || !t->width) return fail(call, INVALID_VALUE, "no memory, or no texels");
-    return reaches(call, (void *)t->data, bytes, 1);
+    return begins_in_memory(call, t->data, bytes);
 }
 
 static int describe_reading(const char *call, const Reading *how, int is_linear_memory, Texture *t) {

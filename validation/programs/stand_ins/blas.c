@@ -23,6 +23,7 @@ enum { OK = 0, COLUMNS = 102, PLAIN = 111, CONJUGATED = 113, UPPER = 121, LEFT =
 typedef struct Handle {
     void *stream;
     int pointer_mode, math_mode, atomics_mode;
+    int played; /* of a call that a graph plays */
 } Handle;
 
 /* ---- OpenBLAS, under whatever prefix its packages give it ------------------------------------------------------- */
@@ -61,6 +62,7 @@ typedef int64_t I;
 static int starts(void *handle, const char *call) {
     Handle *h = handle;
     if (!h) return NOT_INITIALIZED;
+    if (h->played) return OK;
     return porter_answers(LIBRARY, call, h->stream) ? NOT_SUPPORTED : OK;
 }
 #define STARTS(name) \
@@ -68,6 +70,56 @@ static int starts(void *handle, const char *call) {
         int status_ = starts(handle, TEXT(name)); \
         if (status_) return status_; \
     } while (0)
+
+/* ---- calls that a stream captures: kept, with the host's scalars as they are now, and played by the graph ---------- */
+
+enum { MOST = 18, SCALARS = 2, ON_DEVICE = 1 };
+typedef int (*Kept_call)(void *, I, I, I, I, I, I, I, I, I, I, I, I, I, I, I, I, I, I);
+typedef struct Kept {
+    Handle handle;
+    const char *name;
+    Kept_call call;
+    I given[MOST];
+    long double scalars[SCALARS]; /* 16 bytes: a double complex */
+} Kept;
+
+static void play(void *kept) {
+    Kept *k = kept;
+    const I *a = k->given;
+    int status = k->call(&k->handle, a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12], a[13], a[14], a[15], a[16], a[17]);
+    if (status) porter_refuses(k->name, "it failed when its graph was played");
+}
+static int captured(const Handle *h, int has_result) {
+    return h && !h->played && porter_captures(h->stream) && (h->pointer_mode == ON_DEVICE || !has_result);
+}
+/* Each argument fills a word; `scalars`: which of them point to values of `bytes` that may be the host's. */
+static int keep(const Handle *h, const char *name, void *call, size_t bytes, unsigned scalars, int count, ...) {
+    Kept *k = calloc(1, sizeof *k);
+    int many = 0;
+    va_list given;
+    *k = (Kept){.handle = *h, .name = name};
+    k->handle.played = 1;
+    memcpy(&k->call, &call, sizeof call);
+    va_start(given, count);
+    for (int i = 0; i < count; i++) {
+        k->given[i] = va_arg(given, I);
+        if (h->pointer_mode == ON_DEVICE || !(scalars >> i & 1)) continue;
+        memcpy(&k->scalars[many], (const void *)k->given[i], bytes);
+        k->given[i] = (I)&k->scalars[many++];
+    }
+    va_end(given);
+    return porter_plays(LIBRARY, name, h->stream, play, k) ? NOT_SUPPORTED : OK;
+}
+#define COUNT_(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, count, ...) count
+#define COUNT(...) COUNT_(__VA_ARGS__, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
+#define STARTS_OR_KEEPS_(name, has_result, bytes, scalars, ...) \
+    do { \
+        if (captured(handle, has_result)) return keep(handle, TEXT(name), (void *)name, bytes, scalars, COUNT(__VA_ARGS__), __VA_ARGS__); \
+        STARTS(name); \
+    } while (0)
+/* The arguments follow, the handle left out. */
+#define STARTS_OR_KEEPS(name, bytes, scalars, ...) STARTS_OR_KEEPS_(name, 0, bytes, scalars, __VA_ARGS__)
+#define STARTS_OR_KEEPS_RESULT(name, ...) STARTS_OR_KEEPS_(name, 1, 0, 0, __VA_ARGS__)
 
 static int lacks_vector(const char *call, const void *x, I n, I step, size_t one) {
     if (n <= 0) return 0;

@@ -5,28 +5,28 @@
 /* ---- vectors ---------------------------------------------------------------------------------------------------- */
 
 DEFINE(FN(copy))(void *handle, INT n, const T *x, INT incx, T *y, INT incy) {
-    STARTS(FN(copy));
+    STARTS_OR_KEEPS(FN(copy), 0, 0, n, x, incx, y, incy);
     VECTOR(FN(copy), x, n, incx, sizeof(E));
     VECTOR(FN(copy), y, n, incy, sizeof(E));
     ((void (*)(I, const T *, I, T *, I))openblas(C_("copy")))(n, x, incx, y, incy);
     return OK;
 }
 DEFINE(FN(swap))(void *handle, INT n, T *x, INT incx, T *y, INT incy) {
-    STARTS(FN(swap));
+    STARTS_OR_KEEPS(FN(swap), 0, 0, n, x, incx, y, incy);
     VECTOR(FN(swap), x, n, incx, sizeof(E));
     VECTOR(FN(swap), y, n, incy, sizeof(E));
     ((void (*)(I, T *, I, T *, I))openblas(C_("swap")))(n, x, incx, y, incy);
     return OK;
 }
 DEFINE(FN(axpy))(void *handle, INT n, const T *alpha, const T *x, INT incx, T *y, INT incy) {
-    STARTS(FN(axpy));
+    STARTS_OR_KEEPS(FN(axpy), sizeof(E), 1 << 1, n, alpha, x, incx, y, incy);
     VECTOR(FN(axpy), x, n, incx, sizeof(E));
     VECTOR(FN(axpy), y, n, incy, sizeof(E));
     ((void (*)(I, VALUE_TYPE, const T *, I, T *, I))openblas(C_("axpy")))(n, VALUE(alpha), x, incx, y, incy);
     return OK;
 }
 DEFINE(FN(scal))(void *handle, INT n, const T *alpha, T *x, INT incx) {
-    STARTS(FN(scal));
+    STARTS_OR_KEEPS(FN(scal), sizeof(E), 1 << 1, n, alpha, x, incx);
     VECTOR(FN(scal), x, n, incx, sizeof(E));
     ((void (*)(I, VALUE_TYPE, T *, I))openblas(C_("scal")))(n, VALUE(alpha), x, incx);
     return OK;
@@ -34,7 +34,7 @@ DEFINE(FN(scal))(void *handle, INT n, const T *alpha, T *x, INT incx) {
 #ifdef COMPLEX
 #define DOTS(kind) \
     DEFINE(FN(dot##kind))(void *handle, INT n, const T *x, INT incx, const T *y, INT incy, T *result) { \
-        STARTS(FN(dot##kind)); \
+        STARTS_OR_KEEPS_RESULT(FN(dot##kind), n, x, incx, y, incy, result); \
         VECTOR(FN(dot##kind), x, n, incx, sizeof(E)); \
         VECTOR(FN(dot##kind), y, n, incy, sizeof(E)); \
         ((void (*)(I, const T *, I, const T *, I, T *))openblas(C_("dot" #kind "_sub")))(n, x, incx, y, incy, result); \
@@ -51,7 +51,7 @@ DEFINE(JOIN(V2(JOIN(BLAS(), JOIN(U, JOIN(REAL, scal)))), TAIL))(void *handle, IN
 }
 #else
 DEFINE(FN(dot))(void *handle, INT n, const T *x, INT incx, const T *y, INT incy, T *result) {
-    STARTS(FN(dot));
+    STARTS_OR_KEEPS_RESULT(FN(dot), n, x, incx, y, incy, result);
     VECTOR(FN(dot), x, n, incx, sizeof(E));
     VECTOR(FN(dot), y, n, incy, sizeof(E));
     *result = ((R(*)(I, const T *, I, const T *, I))openblas(C_("dot")))(n, x, incx, y, incy);
@@ -66,13 +66,13 @@ DEFINE(FN(rot))(void *handle, INT n, T *x, INT incx, T *y, INT incy, const T *c,
 }
 #endif
 DEFINE(JOIN(V2(JOIN(BLAS(), JOIN(OF_REAL, nrm2))), TAIL))(void *handle, INT n, const T *x, INT incx, R *result) {
-    STARTS(JOIN(V2(JOIN(BLAS(), JOIN(OF_REAL, nrm2))), TAIL));
+    STARTS_OR_KEEPS_RESULT(JOIN(V2(JOIN(BLAS(), JOIN(OF_REAL, nrm2))), TAIL), n, x, incx, result);
     VECTOR(FN(nrm2), x, n, incx, sizeof(E));
     *result = ((R(*)(I, const T *, I))openblas("cblas_" OF_REAL_TEXT "nrm2"))(n, x, incx);
     return OK;
 }
 DEFINE(JOIN(V2(JOIN(BLAS(), JOIN(OF_REAL, asum))), TAIL))(void *handle, INT n, const T *x, INT incx, R *result) {
-    STARTS(JOIN(V2(JOIN(BLAS(), JOIN(OF_REAL, asum))), TAIL));
+    STARTS_OR_KEEPS_RESULT(JOIN(V2(JOIN(BLAS(), JOIN(OF_REAL, asum))), TAIL), n, x, incx, result);
     VECTOR(FN(asum), x, n, incx, sizeof(E));
     *result = ((R(*)(I, const T *, I))openblas("cblas_" OF_REAL_TEXT "asum"))(n, x, incx);
     return OK;
@@ -91,7 +91,7 @@ EXTREME(min)
 /* ---- a matrix and vectors --------------------------------------------------------------------------------------- */
 
 DEFINE(FN(gemv))(void *handle, int trans, INT m, INT n, const T *alpha, const T *a, INT lda, const T *x, INT incx, const T *beta, T *y, INT incy) {
-    STARTS(FN(gemv));
+    STARTS_OR_KEEPS(FN(gemv), sizeof(E), 1 << 3 | 1 << 8, trans, m, n, alpha, a, lda, x, incx, beta, y, incy);
     CHECK(m >= 0 && n >= 0 && lda >= (m > 1 ? m : 1) && incx && incy);
     int plain = OP(trans) == PLAIN;
     MATRIX(FN(gemv), a, m, n, lda, sizeof(E));
@@ -102,7 +102,7 @@ DEFINE(FN(gemv))(void *handle, int trans, INT m, INT n, const T *alpha, const T 
 }
 #define RANK_ONE(name, kept) \
     DEFINE(FN(name))(void *handle, INT m, INT n, const T *alpha, const T *x, INT incx, const T *y, INT incy, T *a, INT lda) { \
-        STARTS(FN(name)); \
+        STARTS_OR_KEEPS(FN(name), sizeof(E), 1 << 2, m, n, alpha, x, incx, y, incy, a, lda); \
         CHECK(m >= 0 && n >= 0 && incx && incy && lda >= (m > 1 ? m : 1)); \
         VECTOR(FN(name), x, m, incx, sizeof(E)); \
         VECTOR(FN(name), y, n, incy, sizeof(E)); \
@@ -173,11 +173,11 @@ static int JOIN(JOIN(gemm_, l), TAIL)(const char *call, int ta, int tb, I m, I n
 }
 #define GEMM JOIN(JOIN(gemm_, l), TAIL)
 DEFINE(FN(gemm))(void *handle, int ta, int tb, INT m, INT n, INT k, const T *alpha, const T *a, INT lda, const T *b, INT ldb, const T *beta, T *c, INT ldc) {
-    STARTS(FN(gemm));
+    STARTS_OR_KEEPS(FN(gemm), sizeof(E), 1 << 5 | 1 << 10, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
     return GEMM(TEXT(FN(gemm)), ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 DEFINE(FNB(gemmBatched))(void *handle, int ta, int tb, INT m, INT n, INT k, const T *alpha, const T **a, INT lda, const T **b, INT ldb, const T *beta, T **c, INT ldc, INT count) {
-    STARTS(FNB(gemmBatched));
+    STARTS_OR_KEEPS(FNB(gemmBatched), sizeof(E), 1 << 5 | 1 << 10, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, count);
     CHECK(count >= 0);
     VECTOR(FNB(gemmBatched), a, count, 1, sizeof(void *));
     VECTOR(FNB(gemmBatched), b, count, 1, sizeof(void *));
@@ -187,7 +187,7 @@ DEFINE(FNB(gemmBatched))(void *handle, int ta, int tb, INT m, INT n, INT k, cons
     return status;
 }
 DEFINE(FNB(gemmStridedBatched))(void *handle, int ta, int tb, INT m, INT n, INT k, const T *alpha, const T *a, INT lda, long long sa, const T *b, INT ldb, long long sb, const T *beta, T *c, INT ldc, long long sc, INT count) {
-    STARTS(FNB(gemmStridedBatched));
+    STARTS_OR_KEEPS(FNB(gemmStridedBatched), sizeof(E), 1 << 5 | 1 << 11, ta, tb, m, n, k, alpha, a, lda, sa, b, ldb, sb, beta, c, ldc, sc, count);
     CHECK(count >= 0);
     int status = OK;
     for (I i = 0; i < count && !status; i++)

@@ -10,6 +10,7 @@
 #include <dlfcn.h>
 #include <math.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -24,6 +25,8 @@
 #define TEXT(x) TEXT_(x)
 
 int porter_answers(const char *library, const char *call, void *stream);
+int porter_captures(void *stream);
+int porter_plays(const char *library, const char *call, void *stream, void (*play)(void *), void *kept);
 int porter_reaches(const char *call, const void *at, uint64_t bytes);
 int porter_refuses(const char *call, const char *what);
 void porter_notes(const char *text);

@@ -169,9 +169,21 @@ static Value scalar(const void *at, int type) { return get(at, kind_of(type), 0)
 
 /* ---- products --------------------------------------------------------------------------------------------------- */
 
-static int multiply(const char *call, void *handle, int op, int op_b, const void *alpha, const Sparse *a, const Dense *b, const void *beta, const Dense *c, int type) {
-    int status = starts(handle, call);
-    if (status) return status;
+typedef struct Product { /* what a call asks for, apart from objects that may be gone when a graph plays it */
+    const char *call;
+    int op, op_b, type;
+    const void *alpha, *beta;
+    Sparse a;
+    Dense b, c;
+    Value scalars[2]; /* the host's, of a call that is kept */
+} Product;
+
+static int multiplied(const Product *p) {
+    const char *call = p->call;
+    const Sparse *a = &p->a;
+    const Dense *b = &p->b, *c = &p->c;
+    const void *alpha = p->alpha, *beta = p->beta;
+    int op = p->op, op_b = p->op_b, type = p->type, status;
     I inner = op ? a->rows : a->columns, outer = op ? a->columns : a->rows;
     if (outer != c->rows || inner != (op_b ? b->columns : b->rows) || c->columns != (op_b ? b->rows : b->columns)) return INVALID_VALUE;
     if (lacks_dense(call, b) || lacks_dense(call, c)) return EXECUTION_FAILED;
@@ -192,6 +204,24 @@ static int multiply(const char *call, void *handle, int op, int op_b, const void
         }
     status = sum ? OK : ALLOC_FAILED;
     return free(list), free(sum), status;
+}
+static void play(void *kept) {
+    const Product *p = kept;
+    if (multiplied(p)) porter_refuses(p->call, "it failed when its graph was played");
+}
+static int multiply(const char *call, void *handle, int op, int op_b, const void *alpha, const Sparse *a, const Dense *b, const void *beta, const Dense *c, int type) {
+    const Handle *h = handle;
+    Product now = {call, op, op_b, type, alpha, beta, *a, *b, *c, {0, 0}}, *kept = NULL;
+    if (h && porter_captures(h->stream)) {
+        if (create((void **)&kept, &now, sizeof now)) return ALLOC_FAILED;
+        if (!h->pointer_mode) {
+            memcpy(&kept->scalars[0], alpha, kind_bytes[kind_of(type)]), memcpy(&kept->scalars[1], beta, kind_bytes[kind_of(type)]);
+            kept->alpha = &kept->scalars[0], kept->beta = &kept->scalars[1];
+        }
+        return porter_plays(LIBRARY, call, h->stream, play, kept) ? NOT_SUPPORTED : OK;
+    }
+    int status = starts(handle, call);
+    return status ? status : multiplied(&now);
 }
 #define VECTOR_ARGUMENTS void *handle, int op, const void *alpha, const void *a, const void *x, const void *beta, void *y, int type, int algorithm
 DEFINE(SpMV_bufferSize)(VECTOR_ARGUMENTS, size_t *size) { return *size = 16, OK; }

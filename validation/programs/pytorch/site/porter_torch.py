@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import ctypes
 import importlib.abc
 import importlib.machinery
@@ -201,7 +202,22 @@ def _offer_toolkit(spec: Any) -> None:
     flags = os.environ.get("CFLAGS") or sysconfig.get_config_var("CFLAGS") or ""  # given ones take the place of those
     if "-g0" not in flags.split():  # Python's own -g is a third of a unit's time
         os.environ["CFLAGS"] = f"{flags} -g0".strip()
-    os.environ.setdefault("TORCH_EXTENSIONS_DIR", str(Path(home).with_name(f"extensions-{SIDE}")))  # not beside a GPU's
+    if "TORCH_EXTENSIONS_DIR" not in os.environ:  # not beside a GPU's
+        kept = Path(home).with_name(f"extensions-{SIDE}")
+        os.environ["TORCH_EXTENSIONS_DIR"] = str(kept)
+        drop_dead_locks(kept)
+
+
+def drop_dead_locks(folder: Path, processes: Path = Path("/proc")) -> None:
+    """Those of builds that were killed: PyTorch has a lock open while it builds, and waits for any without end."""
+    locks = list(folder.glob("*/lock"))
+    held = set()
+    for link in processes.glob("[0-9]*/fd/*") if locks else ():
+        with contextlib.suppress(OSError):
+            held.add(str(link.readlink()))
+    for lock in locks:
+        if str(lock.resolve()) not in held:
+            lock.unlink(missing_ok=True)
 
 
 def _change_builder(module: Any) -> None:
