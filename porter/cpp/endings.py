@@ -142,8 +142,10 @@ def _is_endless(tokens: Tokens, node: Node) -> bool:
 
 
 def _is_call_that_leaves(tokens: Tokens, node: Node) -> bool:
-    """A call that does not come back, a `throw`, or a macro that may be either."""
+    """A call that does not come back, a `throw`, a macro that may be either, or what is no statement of C++."""
     texts = tokens.texts[node.first : node.last + 1]
+    if texts[-1:] != [";"] and "return" in texts:
+        return True
     word = next((text for text in texts if text not in (":", "::", "std")), "")
     return (
         tuple(texts[:3]) == ("porter", "::", "trap")

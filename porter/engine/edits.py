@@ -94,11 +94,16 @@ def _collision(edit: Edit, taken: list[Edit]) -> Edit | None:
     return None
 
 
+def in_order(edits: Iterable[Edit]) -> list[Edit]:
+    """As they are applied: of insertions at one place `#include` lines come first, for the others may begin with `#if`."""
+    return sorted(edits, key=lambda edit: (edit.start, edit.end, not edit.text.startswith("#include "), edit.text))
+
+
 def apply(text: str, edits: Iterable[Edit]) -> str:
     """The text with non-overlapping edits applied."""
     pieces: list[str] = []
     position = 0
-    for start, end, new in sorted(edits):
+    for start, end, new in in_order(edits):
         if start < position:
             raise ValueError(f"edit at {start} overlaps the one before it")
         pieces.append(text[position:start])
@@ -163,7 +168,7 @@ def compose(trail: Iterable[Iterable[Edit]], length: int) -> tuple[Edit, ...]:
     """
     pieces: list[_Piece] = [_Piece(0, length, None)]
     for changes in trail:
-        pieces = _after(pieces, sorted(changes))
+        pieces = _after(pieces, in_order(changes))
     composed: list[Edit] = []
     position = 0
     pending = ""

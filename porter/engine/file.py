@@ -153,7 +153,7 @@ def _ported(
             break
         support |= {i for f in accepted.findings for i in f.includes if i.startswith(FOLDER + "/")}
         changes = [*accepted.edits, *([inserted] if inserted else [])]
-        trail.append(sorted(changes))
+        trail.append(editing.in_order(changes))
         data = editing.apply(unit.source.text, changes).encode("latin-1")
         if first.tokens.is_balanced and is_settled(unit, accepted, inserted, context.rules):
             break
@@ -216,7 +216,7 @@ def _rewritten(
         changes = [*accepted.edits, *([inserted] if inserted else [])]
         if not changes:
             return unit, kept
-        trail.append(sorted(changes))
+        trail.append(editing.in_order(changes))
         unit = context.unit(SourceFile(source.path, editing.apply(unit.source.text, changes).encode("latin-1")))
     return unit, [*kept, _not_converged(source, frozenset(finding.code for finding in accepted.findings))]
 

@@ -19,7 +19,7 @@ def include_edit(source: SourceFile, tokens: Tokens, lines: Iterable[str], chang
 
     Where one of the changes takes that place away, in a file with its guard within a statement, it is the beginning.
     """
-    wanted, changes = list(lines), list(changes)
+    wanted = list(lines)
     if not wanted:
         return None
     offset = _above_allowances(source, tokens, _place(source, tokens))
@@ -29,8 +29,6 @@ def include_edit(source: SourceFile, tokens: Tokens, lines: Iterable[str], chang
     text = "".join(f"#include {line}{end}" for line in wanted)
     if offset > source.body_start and source.text[offset - 1] != "\n":
         text = end + text
-    elif any(change.start == change.end == offset for change in changes):
-        text = end + text  # of insertions at one place this sorts first: a change may begin with an `#if`
     return Edit(offset, offset, text)
 
 
