@@ -95,7 +95,7 @@ def _collision(edit: Edit, taken: list[Edit]) -> Edit | None:
 
 
 def in_order(edits: Iterable[Edit]) -> list[Edit]:
-    """As they are applied: of insertions at one place `#include` lines come first, for the others may begin with `#if`."""
+    """As they are applied: of insertions at one place `#include` lines come first, for others may begin with `#if`."""
     return sorted(edits, key=lambda edit: (edit.start, edit.end, not edit.text.startswith("#include "), edit.text))
 
 
