@@ -9,7 +9,7 @@ from functools import cached_property
 from porter.validation.cases.argument_rows import TODO
 from porter.validation.cases.case import ADDRESS as POINTER
 from porter.validation.draft.assumed import is_empty, member_type
-from porter.validation.draft.behind import ROW, Behind, as_pointer
+from porter.validation.draft.behind import MANY, ROW, Behind, as_pointer
 from porter.validation.draft.expression import Unknown, Value, divided, number, symbol
 from porter.validation.draft.image import image_line
 from porter.validation.draft.kernel import (
@@ -160,8 +160,9 @@ class _Maker:
         """A class by value whose members are told one by one: an array for each pointer, a size for each integer."""
         place = [one.name for one in self.instance.kernel.parameters].index(parameter.name)
         given, slots, end = self._given(place), list[Slot](), 0
+        many = sum(part.element is None for part in made.parts) > MANY
         for part in made.parts:
-            is_null = part.element is None and not is_mentioned(part, self._reached)
+            is_null = part.element is None and many and not is_mentioned(part, self._reached)
             dtype = part.element.dtype if part.element else "uint64" if is_null else POINTER
             width = bytes_of(dtype) if part.element else 8
             count = part.element.lanes * part.count if part.element else 1
@@ -245,7 +246,7 @@ class _Maker:
         if element is None and parameter.type.count("*") == 1 and structure_of(host, kind) is None:
             known = elements_behind(host, kind, self.instance.template)
             element = known if isinstance(known, Element) else None
-        if element is None and kind == "void" and parameter.type.count("*") == 1 and self.instance.launch is None:
+        if element is None and kind == "void" and parameter.type.count("*") == 1:
             element = Element("uint8")
             self.notes.append(f"{name}: taken to point to bytes")
         element = self._rows(parameter, element)
@@ -284,7 +285,7 @@ class _Maker:
     def _with_pointers(self, parameter: Parameter, kind: str) -> Structure | None:
         """The elements of an array, where they are pointers or classes that have some."""
         stars = parameter.type.count("*") + ("[" in parameter.type)
-        if stars == 2 and "void" not in parameter.type:
+        if stars == 2:
             pointed = f"const {kind}" if _CONSTANT.search(parameter.type) else kind
             return Structure((Part(ROW, 0, None, 1, pointed),), _POINTER, _POINTER)
         made = structure(self.unit.host, kind, self.instance.template) if stars == 1 else None

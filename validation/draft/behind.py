@@ -16,6 +16,8 @@ from porter.validation.draft.types import Element, bare, elements_of, structure_
 _DEEPEST = 3
 _FEW, _MOST = 4, 24
 """Null members that are named one by one; arrays behind pointers."""
+MANY = 4
+"""Pointers of a class: of more, those that a kernel does not mention are null; of few, functions may hide the names."""
 ROW = "row"
 """The name of what a pointer in an array of pointers leads to."""
 
@@ -85,7 +87,7 @@ class Behind:
             if bare(self.host.plain_type(bare(part.pointed))) in seen
             or len(seen) > _DEEPEST
             or len(self.made) > _MOST
-            or (self.body and not is_mentioned(part, self.body))
+            or (self.body and len(pointers) > MANY and not is_mentioned(part, self.body))
         ]
         unsaid = f"{name}: {len(null)} pointers taken to be null, {null[0]} the first" if null else ""
         self.notes.extend([unsaid] if len(null) > _FEW else [f"{name}.{part}: taken to be null" for part in null])

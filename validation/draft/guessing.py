@@ -79,6 +79,7 @@ _REPAIRS = 6
 _MOST_OPTIONS = 24
 _BOUNDS = re.compile(r"the kernel was compiled for (?:\d+ to )?(\d+)")
 _TOO_MUCH_SHARED = re.compile(r"bytes of shared memory; there are")
+_NO_SUCH_SIZE = re.compile(r'incomplete type "[^"]*<[^"]*\b\d+>"')
 _WRITTEN_INPUT = re.compile(r"(\w+) is an input and was written to")
 _NO_HEADER = "is not installed here"
 _HOPELESS = (Status.BUILD_FAILED, Status.NOT_RUN)
@@ -364,7 +365,7 @@ def search(part: DraftedCase) -> Search:
             repaired = repair(part, _said(found, reason)) if refused else None
             if (input_ := _WRITTEN_INPUT.search(reason)) is not None:
                 repaired = made_output(part, input_[1])
-            if _TOO_MUCH_SHARED.search(reason):
+            if _TOO_MUCH_SHARED.search(reason) or (repaired is None and refused and _NO_SUCH_SIZE.search(reason)):
                 repaired = part.smaller_tiles()
             bounds = _BOUNDS.search(reason)
             if repaired is not None:

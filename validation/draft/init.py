@@ -369,7 +369,11 @@ class _Case:
 
     def _definer(self, word: str) -> str | None:
         found = definer(self.unit.path, word)
-        return None if found is None else _reached(str(found), self.unit.build.root)
+        folders = [folder.absolute() for folder in self.unit.build.include_dirs]
+        inside = [folder for folder in folders if found is not None and found.is_relative_to(folder)]
+        if found is None or not inside:
+            return None
+        return min((found.relative_to(folder).as_posix() for folder in inside), key=len)
 
     def _name(self, taken: dict[str, int]) -> str | None:
         """A name, where the kernel's own is taken."""

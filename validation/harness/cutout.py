@@ -20,7 +20,7 @@ from porter.engine.support import FOLDER, include_folder
 from porter.system.reading import is_regular, read_regular, regular_file
 
 _FRAMEWORKS = frozenset({"torch", "ATen", "c10", "caffe2", "pybind11", "tensorflow", "jaxlib"})
-_TORCH_NAME = re.compile(r"(?:at|c10|torch)$|(?:C10|AT|TORCH|WARP)_|gpuAtomic")
+_TORCH_NAME = re.compile(r"(?:at|c10|torch)$|(?:C10|AT|TORCH|WARP)_|gpuAtomic|ATenCeilDiv$")
 _MOVED = {"THC/THCAtomics.cuh": "ATen/cuda/Atomic.cuh", "THC/THCDeviceUtils.cuh": "ATen/cuda/DeviceUtils.cuh"}
 _ALONE = frozenset(
     f"ATen/cuda/{name}" for name in ("Atomic.cuh", "DeviceUtils.cuh", "NumericLimits.cuh", "detail/TensorInfo.cuh")
