@@ -35,7 +35,7 @@ _SWITCH = re.compile(r"(?<!\w)(?:(?:\w+_)?(?:HAVE|USE|WITH|ENABLE|HAS)_CUDA|\w*_
 _MADE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)
 _ANONYMOUS = re.compile(r"\(anonymous namespace\)::")
 _A_TYPE = re.compile(r"(?:::)?[A-Za-z_]\w*(?:::\w+|<[^;{}()]*>|\s+\w+)*")
-_MOST_SCOPES, _MOST_UNKNOWN = 4, 8
+_MOST_SCOPES, _MOST_UNKNOWN = 8, 8
 _MAIN = re.compile(r"\bmain\s*\(")
 _MOST_FILES, _HIGHEST = 400, 6
 _MOST = 4 << 20
@@ -124,7 +124,8 @@ def read_unit(path: Path) -> SourceText:
     if elsewhere:
         build, first = _reaching(path, build, elsewhere), (*first, *map(str, elsewhere))
         text += _without_strings(_after(tuple(map(str, elsewhere)), seen, build.include_dirs))
-    host = Host(text + _defined(build.defines), build.arguments, ask=_asker(path, build, first, kernels))
+    own = tuple(sorted(kernels, key=lambda kernel: kernel.name not in named))
+    host = Host(text + _defined(build.defines), build.arguments, ask=_asker(path, build, first, own))
     return SourceText(path, host, kernels, build, first)
 
 
@@ -162,7 +163,10 @@ def _asker(
         if kind not in known and _A_TYPE.fullmatch(kind) and list(known.values()).count(None) < _MOST_UNKNOWN:
             request = ParseRequest(str(path), read_regular(path), folders, build.defines, str(root))
             known[kind] = None
-            known.update(layouts_of(request, kind, scopes[:_MOST_SCOPES], before))
+            for ahead in dict.fromkeys((before, ())):
+                if found := layouts_of(request, kind, scopes[:_MOST_SCOPES], ahead):
+                    known.update(found)
+                    break
         return known.get(kind)
 
     return ask
