@@ -86,8 +86,8 @@ class _Access:
 
     def register(self, writer: Writer, register: str) -> str:
         """A register, where neither bits of numbers nor the like depend on the type that a macro says."""
-        operand = writer.operand(register)
-        if operand is not None and (self.kind[0] == "f") != (operand.letter in ("f", "d")):
+        kind = writer.register_kind(register)
+        if kind is not None and (self.kind[0] == "f") != (kind in ("float", "double")):
             raise Unknown(f"{self.opcode} of {register}")
         return f"({writer.target(register)})"
 
