@@ -294,7 +294,7 @@ class Writer:
             return ""
         raise Unknown(f"the result {text}")
 
-    def address(self, text: str, kind: str, *, constant: bool = False, shared: bool = False) -> str:
+    def address(self, text: str, kind: str, *, constant: bool = False, space: str = "") -> str:
         """`[%1+16]` as a pointer to a type; a register of 32 bits can hold an address in shared memory alone."""
         match = re.fullmatch(r"\[\s*([^\]+]+?)\s*(?:\+\s*(\d+))?\s*\]", text)
         if match is None:
@@ -305,19 +305,18 @@ class Writer:
             base = f"({operand.expression})"
         else:
             base = self.value(match[1], "u64")
-        if shared:
-            base = self._shared(base)
+        if space:
+            base = self._generic(base, space)
         elif operand is not None and operand.letter == "r":
             raise Unknown("a 32-bit address in an unnamed state space")
         pointer = f"({cpp} *){base}"
         return f"({cpp} *)((char *){base} + {match[2]})" if match[2] and match[2] != "0" else pointer
 
-    def _shared(self, base: str) -> str:
-        """An offset in LDS, as `__cvta_generic_to_shared` gives it, as a generic pointer."""
+    def _generic(self, base: str, space: str) -> str:
+        """An offset in LDS or in scratch, as `__cvta_generic_to_shared` gives it, as a generic pointer."""
         self.headers.add("porter/memory.hpp")
-        return (
-            f"porter::cvta_shared_to_generic({base.removeprefix('(').removesuffix(')') if _is_wrapped(base) else base})"
-        )
+        bare = base.removeprefix("(").removesuffix(")") if _is_wrapped(base) else base
+        return f"porter::cvta_{space}_to_generic({bare})"
 
     # Instructions
 
