@@ -100,6 +100,30 @@ class SpinWait(Rule):
             """,
             effort=Effort.REVIEW,
         ),
+        reports(
+            """
+            volatile __device__ int arrived = 0;
+            __device__ void all_blocks(int round) {
+              __syncthreads();
+              if (threadIdx.x == 0) {
+                atomicAdd((int *)&arrived, 1);
+                while (arrived < gridDim.x * round) { ; }
+              }
+              __syncthreads();
+            }
+            """,
+            effort=Effort.REVIEW,
+        ),
+        clean(
+            """
+            __device__ int arrived = 0;
+            __device__ void f(volatile int *p, int n) {
+              int i = 0;
+              atomicAdd(&arrived, 1);
+              while (i < n) { p[i] = 0; i++; }
+            }
+            """
+        ),
         clean(
             """
             __device__ unsigned plain(const unsigned *p) { return *p; }

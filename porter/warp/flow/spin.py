@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import cast
 
-from porter.cpp.lex import STRING
+from porter.cpp.lex import IDENTIFIER, STRING, Tokens
 from porter.cpp.nodes import EMPTY, Node, calls, names, only, unwrapped
 from porter.warp.bodies import Bodies, Function
 from porter.warp.collectives import BARRIERS, collective
@@ -68,7 +68,7 @@ class Spins:
         self.bodies = bodies
         self.function = function
         types = function.parameter_types
-        self.volatile = {n for n, t in types.items() if "volatile" in t.split()}
+        self.volatile = {n for n, t in types.items() if "volatile" in t.split()} | _volatile_variables(bodies.tokens)
         for node in function.declarations:
             if "volatile" in node.text.split():
                 self.volatile |= {kid.text for kid in node.kids}
@@ -298,6 +298,23 @@ class Spins:
             ranked = any("rank" in call.callee for call in calls(condition))
             return (number.role == role or (ranked and role == "thread")) and other.spread is Spread.BLOCK
         return False
+
+
+def _volatile_variables(tokens: Tokens) -> frozenset[str]:
+    """Variables at file scope: `volatile __device__ int arrived = 0;`"""
+    known = tokens.memo.get(_volatile_variables)
+    if known is None:
+        found: set[str] = set()
+        for index in tokens.names.get("volatile", ()):
+            end = next((i for i in range(index, min(index + _LONGEST, len(tokens))) if tokens.texts[i] in _ENDINGS), 0)
+            if end and tokens.kinds[end - 1] == IDENTIFIER and next(tokens.braces_around(index), None) is None:
+                found.add(tokens.texts[end - 1])
+        known = tokens.memo[_volatile_variables] = frozenset(found)
+    return cast("frozenset[str]", known)
+
+
+_LONGEST = 12
+_ENDINGS = frozenset({";", "=", "[", "{", "(", ")", ","})
 
 
 def _gives_up(statement: Node) -> bool:
