@@ -38,23 +38,23 @@ def _made(side: Side, name: str) -> Path | str:
     tools = folder(side, compiler)
     if isinstance(tools, Missing):
         return tools.reason
-    linked = _LINKED.get(name, {}).get(side.name, ())
+    place, linked = f"{side.name}-{name}", _LINKED.get(name, {}).get(side.name, ())
     if side is HIP:
         step, part = ("hipcc", "-O2", f"{name}.hip", "-o", name, *linked), "port"
     else:
         step, part = ("nvcc", "-O2", f"{name}.cu", "-o", name, *linked), "original"
 
     def fill(work: Path) -> None:
-        original = work / "original"
-        original.mkdir()
+        original = work / place / "original"
+        original.mkdir(parents=True)
         shutil.copy(HERE / f"{name}.cu", original)
         if side is HIP:
-            port_tree(original, work / "port")
-        done = build(side, work / part, [step], 300)
+            port_tree(original, work / place / "port")
+        done = build(side, work / place / part, [step], 300)
         assert not isinstance(done, Missing), done.reason
         assert done.failed is None, done.said
 
-    return folder_made_by(fill, side.name, *step, (HERE / f"{name}.cu").read_text()) / part / name
+    return folder_made_by(fill, place, *step, (HERE / f"{name}.cu").read_text()) / place / part / name
 
 
 def _program(side: Side, name: str) -> Path:
