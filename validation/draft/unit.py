@@ -124,8 +124,8 @@ def read_unit(path: Path) -> SourceText:
     if elsewhere:
         build, first = _reaching(path, build, elsewhere), (*first, *map(str, elsewhere))
         text += _without_strings(_after(tuple(map(str, elsewhere)), seen, build.include_dirs))
-    own = tuple(sorted(kernels, key=lambda kernel: kernel.name not in named))
-    host = Host(text + _defined(build.defines), build.arguments, ask=_asker(path, build, first, own))
+    nearest = tuple(sorted(kernels, key=lambda kernel: kernel.name not in named))
+    host = Host(text + _defined(build.defines), build.arguments, ask=_asker(path, build, first, nearest))
     return SourceText(path, host, kernels, build, first)
 
 

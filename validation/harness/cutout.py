@@ -32,6 +32,11 @@ _USUAL = (
     (re.compile(r"(?:U?INT|U?L?LONG|U?CHAR|U?SHRT)_(?:MAX|MIN)"), "climits", "climits"),
     (re.compile(r"(?:__)?half2?"), "cuda_fp16.h", "hip/hip_fp16.h"),
     (re.compile(r"(?:__)?nv_bfloat162?"), "cuda_bf16.h", "hip/hip_bf16.h"),
+    (
+        re.compile(r"CU(?:deviceptr|stream|event|context|module|function|array|texObject|surfObject|result)"),
+        "cuda.h",
+        "hip/hip_runtime.h",
+    ),
 )
 _CONDITIONS = {"if": 1, "ifdef": 1, "ifndef": 1, "endif": -1}
 _SYSTEM = ("/usr/include", "/usr/local/include", "/usr/include/x86_64-linux-gnu")
