@@ -165,6 +165,16 @@ def test_names_that_a_compiler_misses(project: Path) -> None:
     assert repair(second, missing[-1]) is None
 
 
+def test_headers_of_cuda_do_not_come_before_a_port(project: Path) -> None:
+    (part,) = draft(project / "src" / "kernels" / "k.cu", assuming=True).parts
+    made = repair(replace(part, first=("cuda_runtime.h", "cub/cub.cuh", "custom.h")), 'error: "realw" is undefined')
+    assert made is not None
+    assert 'hip_options = ["-include", "custom.h"]' in made.after
+    assert (
+        'cuda_options = ["-include", "cuda_runtime.h", "-include", "cub/cub.cuh", "-include", "custom.h"]' in made.after
+    )
+
+
 @pytest.mark.parametrize(
     ("text", "defines"),
     [

@@ -81,6 +81,11 @@ _BOUNDS = re.compile(r"the kernel was compiled for (?:\d+ to )?(\d+)")
 _TOO_MUCH_SHARED = re.compile(r"bytes of shared memory; there are")
 _NO_SUCH_SIZE = re.compile(r'incomplete type "[^"]*<[^"]*\b\d+>"')
 _WRITTEN_INPUT = re.compile(r"(\w+) is an input and was written to")
+_OF_CUDA = re.compile(
+    r"(?:cuda\w*|cu(?:Complex|fft|blas|rand|sparse|solver|dnn)\w*|nv(?:rtc|ml|ToolsExt)\w*|mma|cooperative_groups"
+    r"|device_(?:launch_parameters|functions|types)|vector_(?:types|functions)|cub/.*)\.(?:h|cuh|hpp)"
+)
+"""CUDA's own headers, which HIP does not have."""
 _NO_HEADER = "is not installed here"
 _HOPELESS = (Status.BUILD_FAILED, Status.NOT_RUN)
 _RAN = (Status.PASSED, Status.NONDETERMINISTIC)
@@ -290,7 +295,8 @@ def _after_what_comes_first(part: DraftedCase) -> DraftedCase:
     made: DraftedCase = replace(part, first=())
     for key in ("cuda_options", "hip_options"):
         for name in part.first:
-            made = _with_pair(made, key, ("-include", name))
+            if key == "cuda_options" or not _OF_CUDA.fullmatch(name):
+                made = _with_pair(made, key, ("-include", name))
     note = f"the header does not compile alone: after {', '.join(part.first)}, as in a file that includes it"
     return replace(made, notes=(*part.notes, note))
 
