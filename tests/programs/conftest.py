@@ -14,6 +14,7 @@ from porter.validation.programs.compare import port_tree
 from porter.validation.programs.compilers import folder
 from porter.validation.programs.sides import CUDA, HIP, SIDES, Side
 from porter.validation.toolchain.cuda_headers import fetched_for_cuda
+from porter.validation.toolchain.headers import find_headers
 from porter.validation.toolchain.nvcc import find_nvcc
 from porter.validation.toolchain.result import Missing
 
@@ -23,6 +24,7 @@ _LINKED = {
         "cuda": ("-lcublas", "-lcufft", "-lcurand", "-lcusparse"),
         "hip": ("-lhipblas", "-lhipfft", "-lhiprand", "-lhipsparse"),
     },
+    "collectives": {"cuda": ("-lnccl",), "hip": ("-lrccl",)},
     "driver": {"cuda": ("-lcuda", "-lnvrtc"), "hip": ("-lhiprtc",)},
 }
 """What a program is linked to beside the runtime."""
@@ -96,6 +98,15 @@ def _lacks_headers(*wanted: str) -> str | None:
     return f"no {', '.join(absent)}: porter headers --cuda" if absent else None
 
 
+@functools.cache
+def _lacks_rccl() -> str | None:
+    """Why ports that include RCCL's header cannot be built; None when they can."""
+    headers = find_headers()
+    if isinstance(headers, Missing):
+        return headers.reason
+    return None if (headers / "rccl" / "rccl.h").exists() else "no rccl/rccl.h: porter headers"
+
+
 @pytest.fixture(params=["cuda", "hip"])
 def libraries(request: pytest.FixtureRequest, work: str) -> Path:
     """libraries.cu on either side."""
@@ -104,6 +115,15 @@ def libraries(request: pytest.FixtureRequest, work: str) -> Path:
     if missing is not None:
         pytest.skip(missing)
     return _program(SIDES[request.param], "libraries", work)
+
+
+@pytest.fixture(params=["cuda", "hip"])
+def collectives(request: pytest.FixtureRequest, work: str) -> Path:
+    """collectives.cu on either side."""
+    missing = _lacks_headers("nccl.h") if request.param == "cuda" else _lacks_rccl()
+    if missing is not None:
+        pytest.skip(missing)
+    return _program(SIDES[request.param], "collectives", work)
 
 
 @pytest.fixture(params=["cuda", "hip"])

@@ -167,6 +167,7 @@ typedef struct Request {
     uint32_t dynamic_limit;
 } Request;
 int launch(const Request *); /* status */
+int watching_thread(void);   /* the runtime's own, that looks at a launch from time to time; 0: none */
 
 /* ---- known.c ---- */
 

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "host.h"
 
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -234,8 +235,12 @@ static struct {
     pid_t process;
 } running = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+static pid_t watcher;
+int watching_thread(void) { return __atomic_load_n(&watcher, __ATOMIC_ACQUIRE); }
+
 static void *watching(void *unused) {
     (void)unused;
+    __atomic_store_n(&watcher, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
     for (;;) {
         nanosleep(&(struct timespec){0, 100000000}, NULL);
         pthread_mutex_lock(&running.lock);
