@@ -25,9 +25,12 @@ _LINKED = {
         "hip": ("-lhipblas", "-lhipfft", "-lhiprand", "-lhipsparse"),
     },
     "collectives": {"cuda": ("-lnccl",), "hip": ("-lrccl",)},
+    "ways": {"cuda": ("-ldl",), "hip": ("-ldl",)},
     "driver": {"cuda": ("-lcuda", "-lnvrtc"), "hip": ("-lhiprtc",)},
 }
 """What a program is linked to beside the runtime."""
+
+_PIC = {"cuda": ("-Xcompiler", "-fPIC"), "hip": ("-fPIC",)}
 
 
 @functools.cache
@@ -49,7 +52,10 @@ def _made(side: Side, name: str, at: str) -> Path | str:
         step, where = ("hipcc", "-O2", f"{name}.hip", "-o", name, *linked), port
     else:
         step, where = ("nvcc", "-O2", f"{name}.cu", "-o", name, *linked), original
-    done = build(side, where, [step], 300)
+    steps = [step]
+    if name == "ways":
+        steps.append((*step[:3], "-shared", *_PIC[side.name], "-o", f"lib{name}.so"))
+    done = build(side, where, steps, 300)
     if isinstance(done, Missing):
         return done.reason
     assert done.failed is None, done.said
@@ -139,6 +145,12 @@ def driver(request: pytest.FixtureRequest, work: str) -> Path:
 def textures(request: pytest.FixtureRequest, work: str) -> Path:
     """textures.cu on either side."""
     return _program(SIDES[request.param], "textures", work)
+
+
+@pytest.fixture(params=["cuda", "hip"])
+def ways(request: pytest.FixtureRequest, work: str) -> Path:
+    """ways.cu on either side; the library made of it lies beside."""
+    return _program(SIDES[request.param], "ways", work)
 
 
 @pytest.fixture(params=["cuda", "hip"])
