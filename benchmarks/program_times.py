@@ -166,7 +166,9 @@ def measure(side: Side, name: str, warm: int) -> None:
     with tempfile.TemporaryDirectory(prefix="porter-times-") as folder:
         program = built(side, name, Path(folder))
         caches = {"PORTER_CACHE_DIR": str(Path(folder, "cache"))}
-        words = ["--threads", "1", "--every-launch"] if name == "rates" else []
+        words: list[str] = []
+        if name == "rates":
+            words, caches["PORTER_RUN_THREADS"] = ["--every-launch"], "1"
         command = [sys.executable, "-m", "porter", "run", *words, "--", str(program)]
         cold = took(command, caches)
         again = [took(command, caches) for _ in range(warm)]
@@ -224,7 +226,8 @@ def rates(outputs: list[str]) -> str:
     lines: list[str] = []
     for kernel in KERNELS_OF_RATES:
         least = min(float(re.findall(rf"^{kernel}: ([\d.]+) s", text, re.M)[0]) for text in outputs)
-        counted = int(re.findall(rf"x {kernel}\(.*?: ([\d,]+)$", outputs[0], re.M)[0].replace(",", ""))
+        number, unit = re.findall(rf"x {kernel}(?:\(.*\))?: ([\d.,]+)( [MG])?$", outputs[0], re.M)[0]
+        counted = float(number.replace(",", "")) * {"": 1, " M": 1e6, " G": 1e9}[unit]
         lines.append(f"  {kernel}: {counted / TURNS / least / 1e9:.2f} G lane-instructions/s")
     return "\n".join(lines)
 
