@@ -65,6 +65,7 @@ def port_step(wanted: Wanted, folder: Folder, result: Result, say: Say) -> dict[
 
 def build_step(wanted: Wanted, folder: Folder, result: Result, say: Say) -> None:
     """Every unit compiled; units that did not change come from the store."""
+    from porter.validation.build.hints import too_old
     from porter.validation.build.report import build_json
     from porter.validation.build.run import BuildRequest, build
 
@@ -72,6 +73,8 @@ def build_step(wanted: Wanted, folder: Folder, result: Result, say: Say) -> None
         report = build(BuildRequest(folder.port, jobs=wanted.jobs), progress)
         built = sum(unit.status.value == "built" for unit in report.units)
         told.append(f"{built:,} of {len(report.units):,} files built")
+    for note in too_old(report.units):
+        say(note)
     result.documents.append(folder.write_json("build.json", build_json(report)))
     result.is_built = report.is_done
 

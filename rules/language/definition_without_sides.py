@@ -142,15 +142,20 @@ class DefinitionWithoutSides(Rule):
 
 def _definitions(tokens: Tokens) -> Iterator[tuple[int, int]]:
     """Name and `(` of each function that is defined outside of classes, without a class before its name."""
-    place = 0
-    while place < len(tokens):
-        if tokens.texts[place] == "{" and place in tokens.partner:
+    place = _next_brace(tokens, 0)
+    while place >= 0:
+        if place in tokens.partner:
             opening = tokens.partner.get(place - 1, -1) if tokens.texts[place - 1] == ")" else -1
             if opening > 1 and tokens.kinds[opening - 1] == "i" and tokens.texts[opening - 2] != "::":
                 yield opening - 1, opening
             if not is_outside(tokens, place + 1):
                 place = tokens.partner[place]
-        place += 1
+        place = _next_brace(tokens, place + 1)
+
+
+def _next_brace(tokens: Tokens, place: int) -> int:
+    """The first `{` from a token on; -1 where there is none."""
+    return tokens.first_characters.find("{", place)
 
 
 def _is_declared_so(one: Declared, here: Declared) -> bool:

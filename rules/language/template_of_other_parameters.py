@@ -48,10 +48,13 @@ class TemplateOfOtherParameters(Rule):
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per use with such a template."""
         tokens = unit.tokens
+        takers = sorted(set(_takers(unit)))
+        if not takers:
+            return
         valued = frozenset(
             name for source in (unit.source, *unit.program.headers) for name in _valued(tokens_of(source))
         )
-        for taker in sorted(set(_takers(unit))):
+        for taker in takers:
             for index in tokens.names.get(taker, ()):
                 if tokens.texts[index + 1] != "<":
                     continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from porter.cpp.syntax import NUMBER, number
@@ -13,6 +14,7 @@ _LEAST = 0xFF800000
 """From here to 2^32 the upper nine bits are ones: what clang takes for a small negative number."""
 _BINDS_TIGHTER = frozenset({"*", "/", "%", ".", "->", "::"})
 _FLOATS = frozenset({"float", "double", "half", "__half"})
+_DIVISION = re.compile("[/%]")
 
 
 class UnsignedConstantDivided(Rule):
@@ -50,7 +52,8 @@ class UnsignedConstantDivided(Rule):
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per constant."""
         texts = unit.tokens.texts
-        for index in range(len(unit.tokens)):
+        for match in _DIVISION.finditer(unit.tokens.first_characters):
+            index = match.start()
             if texts[index] not in ("/", "%") or not index or unit.kernel_at(unit.tokens.starts[index]) is None:
                 continue
             first = _numerator(unit, index)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
+from porter.validation.build.model import Status, UnitBuild
+from porter.validation.toolchain.headers import NEWER
 from porter.validation.toolchain.rocm_headers import LIBRARIES, fetched
 
 _UNKNOWN = re.compile(
@@ -27,11 +30,43 @@ def hint_on(message: str, headers: Path | None) -> str | None:
     return f"{found['name']} is in ROCm since {since}, the headers here are of {here[0]}.{here[1]}"
 
 
+_TOLD = re.compile(r"(?P<name>\w+) is in ROCm since (?P<since>[\d.]+), the headers here are of (?P<here>[\d.]+)")
+
+
+def too_old(units: Iterable[UnitBuild]) -> tuple[str, ...]:
+    """A note on a build whose headers are older than names of the port, with what to do; none where no unit failed."""
+    hints = [one.hint for unit in units if unit.status is not Status.BUILT for one in unit.diagnostics if one.hint]
+    told = {found["name"]: found for hint in hints if (found := _TOLD.fullmatch(hint))}
+    if not told:
+        return ()
+    since = sorted({found["since"] for found in told.values()}, key=_number)
+    here = next(iter(told.values()))["here"]
+    came = since[0] if len(since) == 1 else f"{since[0]} to {since[-1]}"
+    names = f"{len(told):,} name{'s' * (len(told) != 1)} of this port came with ROCm {came}"
+    return (f"{names}, and the headers here are of {here}. {NEWER} `porter port --rocm {here}` ports for these.",)
+
+
 def why_absent(header: str) -> str:
     """A sentence on a header that no folder has."""
     said = f"{header} is neither in the tree nor installed"
     is_library = header.partition("/")[0] in LIBRARIES and "/" in header
-    return f"{said}; `porter headers` fetches it" if is_library and fetched() is None else said
+    if is_library and fetched() is None:
+        return f"{said}; `porter headers` fetches it"
+    package = _PACKAGES.get(header.partition("/")[0])
+    return f"{said}; Debian has it in {package}" if package else said
+
+
+_PACKAGES = {
+    "omp.h": "libomp-19-dev",
+    "mpi.h": "libopenmpi-dev",
+    "boost": "libboost-dev",
+    "Eigen": "libeigen3-dev",
+    "glm": "libglm-dev",
+    "gsl": "libgsl-dev",
+    "fftw3.h": "libfftw3-dev",
+    "cblas.h": "libopenblas-dev",
+}
+"""What ports include most that no ROCm has: headers, or their folders, and the packages."""
 
 
 @functools.lru_cache(maxsize=8)
@@ -46,10 +81,14 @@ def installed_rocm(headers: Path) -> tuple[int, int] | None:
 
 @functools.cache
 def _since() -> dict[str, str]:
-    """HIP name -> the oldest ROCm that has it, from the name tables."""
-    from porter.names.table import load_names
+    """HIP name -> the oldest ROCm that has it by this name, from the name tables."""
+    from porter.names.records import load_records
 
-    return {row.hip: row.since for row in load_names(None, {}).rows() if row.hip and row.since}
+    found: dict[str, str] = {}
+    for _, _, hip, _, _, since, _, _, before, *_ in load_records().names.values():
+        if hip and since:
+            found[hip] = max((since, *(until for until, _ in before)), key=_number)
+    return found
 
 
 def _number(version: str) -> tuple[int, int]:

@@ -69,6 +69,8 @@ def _kernel_table(report: BuildReport, verbose: bool) -> Iterator[str]:
     if found:
         yield "kernels (LDS in bytes per block, scratch in bytes per lane, waves per SIMD)"
         yield from table(HEAD, rows, right=(2, 3, 4, 5, 6, 7, 9))
+        if any(kernel.block.origin == "assumed" for kernel, _ in own):
+            yield "  ?: neither a launch nor launch bounds tell the block; the largest is assumed"
         if len(own) < len(found):
             yield f"  and {len(found) - len(own):,} of libraries; --verbose shows them"
         if verbose:
@@ -138,13 +140,16 @@ def _failures(report: BuildReport, verbose: bool) -> Iterator[str]:
 def _diagnostics(unit: UnitBuild, verbose: bool) -> Iterator[str]:
     errors = [one for one in unit.diagnostics if one.severity == "error"]
     shown = errors if verbose else errors[:_ERRORS_SHOWN]
+    told: set[str] = set()
     for one in shown:
         yield f"    {diagnostic_line(one)}"
         if one.hint:
             yield f"        {one.hint}"
         for finding in one.findings:
-            if verbose or finding.effort != "none":
-                yield f"        {finding.code} {finding.effort}: {finding.message}"
+            line = f"        {finding.code} {finding.effort}: {finding.message}"
+            if line not in told and (verbose or finding.effort != "none"):
+                told.add(line)
+                yield line
     if len(errors) > len(shown):
         yield f"    ... and {len(errors) - len(shown)} more errors; --verbose shows all"
 

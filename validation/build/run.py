@@ -10,7 +10,7 @@ from pathlib import Path
 
 from porter.validation.build.compile import Compiled, Tool, compile_unit, is_too_old_for_torch
 from porter.validation.build.diagnostics import missing_header, read_diagnostics
-from porter.validation.build.hints import hint_on, installed_rocm, why_absent
+from porter.validation.build.hints import hint_on, installed_rocm, too_old, why_absent
 from porter.validation.build.launches import Sources, read_sources
 from porter.validation.build.link import Program, link, programs
 from porter.validation.build.model import (
@@ -74,7 +74,7 @@ def build(request: BuildRequest, progress: Progress | None = None) -> BuildRepor
     prune()
     took = time.monotonic() - began
     tree = context.tree
-    notes = (*tree.notes, *torch_notes(context), *notes)
+    notes = (*tree.notes, *torch_notes(context), *notes, *too_old(units))
     return BuildReport(str(tree.root), tools_of(context), units, linked, took, tree.description, notes)
 
 

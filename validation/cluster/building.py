@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from porter.validation.build.hints import too_old
 from porter.validation.build.link import Program
 from porter.validation.build.model import BuildReport, ProgramBuild, TargetTool, UnitBuild
 from porter.validation.build.model import Status as BuildStatus
@@ -164,5 +165,6 @@ def _report(
             continue
         found.append(made(UnitBuild, answer["unit"]))
         notes |= dict.fromkeys(map(str, answer["notes"]))
+    notes |= dict.fromkeys(too_old(found))
     used = tuple(made(TargetTool, json.loads(json.dumps(tool))) for tool in tools["tools"])
     return BuildReport(str(units.root), used, tuple(found), programs, seconds, units.description, tuple(notes))

@@ -15,11 +15,11 @@ from porter.validation.programs.outcome import ProgramRun, TestOutcome, Verdict
 from porter.validation.programs.output import Difference, Tolerance, compare_output, says, words_and_numbers
 from porter.validation.programs.recipes import Program, programs_of
 from porter.validation.programs.sides import CUDA, HIP, Side
-from porter.validation.toolchain.headers import find_headers, version_of
+from porter.validation.toolchain.headers import for_headers
 from porter.validation.toolchain.result import Missing
 
 from porter.errors import Unusable
-from porter.settings import load_choices, with_overrides
+from porter.settings import load_choices
 
 _BUILD_SECONDS = 900.0
 _RUN_SECONDS = 300.0
@@ -290,10 +290,7 @@ def port_tree(original: Path, port: Path) -> None:
     port will be built with."""
     from porter.project.port import Request, port_to
 
-    choices, headers = load_choices(original), find_headers()
-    if choices.engine.rocm is None and not isinstance(headers, Missing):
-        choices = with_overrides(choices, rocm=version_of(headers))
-    port_to(Request(original, choices, 1), port)
+    port_to(Request(original, for_headers(load_choices(original)), 1), port)
 
 
 def compare_one(program: Program, original: Path, port: Path, options: Options) -> Compared:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from porter.validation.cases.case import Case
+from porter.validation.toolchain.headers import for_headers
 
 from porter.errors import Unusable
 from porter.model import Effort
@@ -128,7 +129,7 @@ def existing_port(tree: Path, root: Path) -> Port:
 def port_of(root: Path, warp: str) -> Port:
     """The port of a folder in one warp mode, made now unless it was made before; raises NotPorted."""
     try:
-        choices = load_choices(root)
+        choices = for_headers(load_choices(root))
         choices = replace(choices, engine=replace(choices.engine, warp=warp))
         pointer = cache_folder() / "ports" / f"{_key(root, choices)}.txt"
         tree = _kept(pointer)

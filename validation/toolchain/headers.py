@@ -13,6 +13,7 @@ from porter.validation.toolchain.result import Missing
 from porter.validation.toolchain.rocm_headers import fetched
 
 from porter.errors import Unusable
+from porter.settings import Choices, with_overrides
 from porter.system.needs import need
 
 _SYSTEM = Path("/usr/include")
@@ -58,6 +59,14 @@ def version_of(headers: Path) -> str | None:
         return None
     found = dict(re.findall(r"^#define HIP_VERSION_(MAJOR|MINOR) (\d+)", text, re.MULTILINE))
     return f"{found['MAJOR']}.{found['MINOR']}" if len(found) == 2 else None
+
+
+def for_headers(choices: Choices) -> Choices:
+    """Where a project names no ROCm: a port that is compiled here is for the one whose headers it will meet."""
+    headers = find_headers()
+    if choices.engine.rocm is not None or isinstance(headers, Missing):
+        return choices
+    return with_overrides(choices, rocm=version_of(headers))
 
 
 def used_by(command: Sequence[str]) -> str | None:

@@ -110,5 +110,8 @@ inline void nvtxNameCategoryA(uint32_t, const char *) {}
 inline void nvtxDomainNameCategoryA(nvtxDomainHandle_t, uint32_t, const char *) {}
 inline void nvtxNameOsThreadA(uint32_t, const char *) {}
 inline void nvtxNameOsThread(uint32_t, const char *) {}
+// Names of streams, events, devices and contexts, of the runtime and of the driver API: roctx has none.
+template <class Object>
+inline void nvtx_name_object(Object, const char *) {}
 
 }  // namespace porter

@@ -33,6 +33,8 @@ class InnerFlag:
 
 def inner_flags(bodies: Bodies, function: Function) -> Iterator[InnerFlag]:
     """In the order of the text."""
+    if not _may_nest(function):
+        return
     types = _types(function)
     for outer, inner in _nested(function.body, None):
         exits = parts_of(outer).exits
@@ -45,6 +47,12 @@ def inner_flags(bodies: Bodies, function: Function) -> Iterator[InnerFlag]:
         flags = [name for name in flags if not _is_set_behind(name, outer, inner)]
         if flags and _parts(loop, flow_of(bodies, function)):
             yield from (InnerFlag(name, inner, outer) for name in flags)
+
+
+def _may_nest(function: Function) -> bool:
+    """Whether there are words for two loops: without, the body need not be read."""
+    tokens, head = function.tokens, function.head
+    return sum(len(tokens.named(word, head.body or head.begin, head.end)) for word in _LOOPS) > 1
 
 
 def _types(function: Function) -> dict[str, str]:

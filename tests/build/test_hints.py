@@ -1,0 +1,46 @@
+"""What is said of names and headers that are not there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from porter.validation.build.hints import too_old, why_absent
+from porter.validation.build.model import BuildReport, Diagnostic, Status, UnitBuild
+from porter.validation.build.model import Related as Finding
+from porter.validation.build.report import build_text
+
+
+def _failed(*hints: str | None, findings: tuple[Finding, ...] = ()) -> UnitBuild:
+    errors = tuple(Diagnostic("error", "wrong", None, hint=hint, findings=findings) for hint in hints)
+    return UnitBuild("a.hip", "gfx942", None, Status.FAILED, "wrong", (), errors)
+
+
+def test_a_build_with_headers_that_are_too_old_says_so_once() -> None:
+    since = ("hipA is in ROCm since 7.0", "hipB is in ROCm since 6.4", "hipA is in ROCm since 7.0")
+    failed = _failed(*(f"{one}, the headers here are of 6.0" for one in since))
+    (note,) = too_old((failed, replace(failed, status=Status.BUILT)))
+    assert note.startswith("2 names of this port came with ROCm 6.4 to 7.0, and the headers here are of 6.0. ")
+    assert "porter headers --suite sid" in note
+    assert note.endswith("`porter port --rocm 6.0` ports for these.")
+
+
+def test_one_name_is_one() -> None:
+    (note,) = too_old((_failed("hipA is in ROCm since 6.10, the headers here are of 6.9", None),))
+    assert note.startswith("1 name of this port came with ROCm 6.10, and the headers here are of 6.9. ")
+
+
+def test_nothing_is_said_of_headers_where_nothing_failed_for_them() -> None:
+    built = replace(_failed("hipA is in ROCm since 7.0, the headers here are of 6.0"), status=Status.BUILT)
+    assert too_old((built, _failed("another hint", None))) == ()
+
+
+def test_headers_of_other_libraries_name_their_package() -> None:
+    assert why_absent("omp.h").endswith("; Debian has it in libomp-19-dev")
+    assert why_absent("boost/graph/a.hpp").endswith("; Debian has it in libboost-dev")
+    assert why_absent("mine/omp.h").endswith("neither in the tree nor installed")
+
+
+def test_a_finding_of_many_errors_is_printed_once() -> None:
+    left = Finding("A002", "manual", "no counterpart")
+    report = BuildReport("port", (), (_failed(None, None, None, findings=(left,)),), (), 1.0, "none", ())
+    assert build_text(report).count("A002 manual: no counterpart") == 1
