@@ -13,7 +13,11 @@ PINS   := torch==2.13.0 cuda-toolkit==13.0.3
 demo: $(STAMP)
 	@./tools/demo.sh $(VENV)
 
-test: lint types whole
+# mypy beside the first tests, for it uses one core; what it says stands at the end.
+test: lint
+	@$(MAKE) --no-print-directory types > .mypy.log 2>&1 & types=$$!; \
+	$(MAKE) --no-print-directory whole; failed=$$?; \
+	wait $$types || failed=$$?; cat .mypy.log; exit $$failed
 
 setup: $(STAMP)
 
@@ -46,4 +50,4 @@ $(STAMP): pyproject.toml setup.py porter/system/needs.py tools/install-system-pa
 	@touch $@
 
 clean:
-	rm -rf out build dist .mypy .mypy_cache .ruff_cache .pytest_cache *.egg-info
+	rm -rf out build dist .mypy .mypy.log .mypy_cache .ruff_cache .pytest_cache *.egg-info

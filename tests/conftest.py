@@ -3,6 +3,7 @@ interrupt is one even where the tests run in the background, whose shells have i
 
 from __future__ import annotations
 
+import functools
 import os
 import signal
 import sys
@@ -11,6 +12,8 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests import folders, units
 
 settings.register_profile("porter", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", settings.get_profile("porter"), derandomize=True)
@@ -28,7 +31,32 @@ _COMPILE = frozenset({"devices", "include", "ptx"})
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """`make unit` leaves them out."""
+    """`make unit` leaves some out; long ones come first."""
+    items.sort(key=lambda item: units.place(Path(item.path)))
     for item in items:
         if Path(item.path).parent.name in _COMPILE:
             item.add_marker(pytest.mark.slow)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """The processes that xdist starts find the folder taken."""
+    if not hasattr(config, "workerinput"):
+        config.add_cleanup(functools.partial(os.close, folders.take()))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object | None:
+    """Unless another way to share them out is asked for."""
+    return units.scheduler(config, log) if config.getoption("dist") == "load" else None
+
+
+@pytest.fixture
+def tmp_path(request: pytest.FixtureRequest) -> Path:
+    """An empty folder, which has the same name in every run and in every process."""
+    return folders.named(f"{request.node.path}::{request.node.getmodpath()}")
+
+
+@pytest.fixture(scope="module")
+def module_path(request: pytest.FixtureRequest) -> Path:
+    """The same for what the tests of a module share; one process has them all."""
+    return folders.named(str(request.node.path))

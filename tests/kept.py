@@ -1,15 +1,20 @@
-"""Compilations for tests, kept from one run to the next as porter keeps its own: by command, text and headers."""
+"""What tests compile, kept from one run to the next as porter keeps its own: by command, text and headers."""
 
 from __future__ import annotations
 
+import fcntl
+import functools
+import os
 import shutil
 import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from porter.validation.devices.core.hostcc import fingerprint
 from porter.validation.toolchain.store import DEPFILE, Recipe, Shorter, identity, make
 
-from porter.system.cache import kept_text
+from porter.system.cache import kept_folder, kept_text, mark_used
+from tests.outside import place
 
 Words = Callable[[tuple[str, ...]], Shorter | None]
 """From what stands behind the command to a shorter command."""
@@ -46,3 +51,44 @@ def compiled(
         shutil.copyfile(found, product)
     code = made.invocation.code
     return subprocess.CompletedProcess(made.invocation.command, 1 if code is None else code, "", made.invocation.said)
+
+
+ROOT = Path(__file__).resolve().parents[1]
+_COMPILERS = ("nvcc", "clang++", "C compiler", "C++ compiler", "g++")
+
+
+def folder_made_by(fill: Callable[[Path], None], *what: str) -> Path:
+    """A folder that porter and compilers fill, once for all processes and runs that have the same of all of them.
+
+    `what`: all else that decides what comes out.
+    """
+    shelf = kept_folder("builds") / fingerprint(str(ROOT), _porter(), _outside(), *what)
+    folder, whole = shelf / "tests", shelf / "tests" / ".whole"
+    shelf.mkdir(mode=0o700, exist_ok=True)
+    with (shelf / "making-tests").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not whole.exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir(mode=0o700)
+            fill(folder)
+            whole.touch()
+    mark_used(folder)
+    return folder
+
+
+@functools.cache
+def _porter() -> str:
+    """Every file of the rewriter, its rules and what builds and runs."""
+    found = (
+        Path(folder, name)
+        for part in ("porter", "rules", "validation")
+        for folder, _, names in os.walk(ROOT / part)
+        if not folder.endswith("__pycache__")
+        for name in names
+    )
+    return fingerprint(*(word for path in sorted(found) for word in (str(path), path.read_bytes())))
+
+
+@functools.cache
+def _outside() -> str:
+    return "".join(identity(path, name) for name in _COMPILERS if isinstance(path := place(name), str))

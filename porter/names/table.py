@@ -210,7 +210,13 @@ def load_names(rocm: str | None, custom: Mapping[str, str]) -> NameTable:
 
     A name that the version does not have yet is a gap that says so.
     """
-    return _LoadedTable(load_records(), rocm, custom)
+    return _LoadedTable(_records(), rocm, custom)
+
+
+@functools.cache
+def _records() -> Records:
+    """Read once per process: a check looks at several trees."""
+    return load_records()
 
 
 def is_cuda_header(name: str) -> bool:
@@ -220,4 +226,4 @@ def is_cuda_header(name: str) -> bool:
 
 @functools.cache
 def _cuda_headers() -> frozenset[str]:
-    return frozenset(load_records().headers)
+    return frozenset(_records().headers)

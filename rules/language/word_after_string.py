@@ -23,7 +23,7 @@ class WordAfterString(Rule):
     """
 
     code = "L026"
-    text = r'"[A-Za-z]\w*'
+    text = r'(?m:^(?:[^"\n]*"(?:[^"\\\n]|\\.)*")+?[A-Za-z])'
     examples = (
         fixes('void f(int n) { printf("%"PRIu64"\\n", n); }', 'void f(int n) { printf("%" PRIu64"\\n", n); }'),
         fixes(

@@ -198,8 +198,8 @@ def test_plain_cpp_is_for_the_hosts_compiler(tmp_path: Path, headers: TorchHeade
 
 
 @pytest.fixture(scope="module")
-def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("torch") / "port"
+def sample(module_path: Path) -> Path:
+    out = module_path / "port"
     done = porter("port", ROOT / "samples/torch_extension", "-o", out)
     assert done.code == 0, done.stdout + done.stderr
     return out

@@ -10,6 +10,7 @@ import pytest
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Once more for what failed: distributed's own limits, ten seconds for a thread among them, cannot be set, and a
     machine that stood still breaks them. What fails twice has failed, and the summary counts what was tried again."""
+    here = str(Path(__file__).parent)
     for item in items if config.pluginmanager.hasplugin("rerunfailures") else ():
-        if Path(__file__).parent in item.path.parents:
+        if str(item.path).startswith(here):
             item.add_marker(pytest.mark.flaky(reruns=1))

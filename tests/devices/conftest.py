@@ -28,10 +28,14 @@ def compile_hip(device: Device) -> Compile:
     if isinstance(clang, Missing):
         pytest.skip(clang.reason)
 
-    def compile_text(code: str, *options: str) -> Module:
+    quick = Device(device.compiler, level=0)
+
+    def compile_text(code: str, *options: str, quickly: bool = False) -> Module:
+        """`quickly`: many instructions that run few times. Then optimising what they are translated to takes most of
+        the test, and the same translation is optimised for kernels that were."""
         made = assemble_text(code, options=options)
         assert isinstance(made, Assembled), made
-        module = device.compile(made.text)
+        module = (quick if quickly or "-O0" in options else device).compile(made.text)
         assert isinstance(module, Module), module
         return module
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,6 +13,7 @@ from porter.validation.devices.device import BuildFailed, Loaded, Program
 from porter.validation.devices.real import RealKernel
 from porter.validation.harness.build import why_not
 
+from porter.system.cache import kept_text
 from tests.outside import require
 
 FAKE = Path(__file__).parent / "fake"
@@ -39,14 +39,14 @@ Compile = Callable[..., RealKernel]
 
 
 @pytest.fixture(scope="session")
-def fake_nvcc(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wrapper; one for all tests, so that each source is compiled once."""
+def fake_nvcc() -> Path:
+    """The wrapper; one for all runs, so that each source is compiled once."""
     gxx = require("g++")
     if (reason := why_not()) is not None:
         pytest.skip(reason)
-    wrapper = tmp_path_factory.mktemp("fake") / "nvcc"
-    wrapper.write_text(WRAPPER.format(python=sys.executable, fake=FAKE, gxx=gxx))
-    wrapper.chmod(0o755)
+    text = WRAPPER.format(python=sys.executable, fake=FAKE, gxx=gxx)
+    wrapper = kept_text("assembly", text.encode(), "nvcc")
+    wrapper.chmod(0o700)
     return wrapper
 
 
@@ -57,8 +57,8 @@ def compile_fake(fake_nvcc: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[C
     made: list[RealKernel] = []
 
     def compile_it(source: str, kernel: str, folder: Path | None = None) -> RealKernel:
-        path = (folder or fake_nvcc.parent) / f"{hashlib.sha256(source.encode()).hexdigest()[:16]}.cu"
-        if not path.exists():
+        path = kept_text("assembly", source.encode(), "kernel.cu") if folder is None else folder / "kernel.cu"
+        if folder is not None:
             path.write_text(source)
         loaded: Loaded | BuildFailed | NotRun = cuda.open_device().compile(Program(path, kernel, "cuda"), 120)
         assert isinstance(loaded, RealKernel), loaded

@@ -52,11 +52,8 @@ int main(int count, char** words) {
   return result == HIPRTC_SUCCESS ? 0 : 1;
 }
 """
-TEXTS = sorted(
-    name
-    for name in header_names()
-    if f'"{name}"' in contents({"porter/rtc.hpp", *header_names()})["porter/rtc_headers.hpp"].decode()
-)
+RTC_HEADERS = contents({"porter/rtc.hpp", *header_names()})["porter/rtc_headers.hpp"].decode()
+TEXTS = sorted(name for name in header_names() if f'"{name}"' in RTC_HEADERS)
 
 
 def _built(source: str, folder: Path, *flags: str) -> Path:

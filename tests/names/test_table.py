@@ -10,6 +10,7 @@ import pytest
 
 from porter.model import Effort
 from porter.names import records
+from porter.names import table as tables
 from porter.names.table import KINDS, NameTable, load_names, version_key
 
 
@@ -246,12 +247,13 @@ def test_changed_table_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_loading_is_fast(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """From the cache: CPU time, the best of several; twice the goal, for a busy machine."""
     monkeypatch.setenv("PORTER_CACHE_DIR", str(tmp_path))
-    load_names(None, {})
+    records.load_records()
     best = min(_seconds() for _ in range(5))
     assert best < 0.08, f"{best * 1000:.0f} ms on {os.cpu_count()} cores"
 
 
 def _seconds() -> float:
+    tables._records.cache_clear()
     start = time.process_time()
     table = load_names(None, {})
     assert "cudaMalloc" in table.active

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import shutil
-import tempfile
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,8 @@ from porter.validation.programs.sides import CUDA, HIP, SIDES, Side
 from porter.validation.toolchain.cuda_headers import fetched_for_cuda
 from porter.validation.toolchain.nvcc import find_nvcc
 from porter.validation.toolchain.result import Missing
+
+from tests.kept import folder_made_by
 
 HERE = Path(__file__).parent
 _LINKED = {
@@ -29,7 +30,7 @@ _LINKED = {
 
 
 @functools.cache
-def _made(side: Side, name: str, at: str) -> Path | str:
+def _made(side: Side, name: str) -> Path | str:
     """The program, or why there is none."""
     compiler = find_host_compiler()
     if isinstance(compiler, Missing):
@@ -37,52 +38,48 @@ def _made(side: Side, name: str, at: str) -> Path | str:
     tools = folder(side, compiler)
     if isinstance(tools, Missing):
         return tools.reason
-    work = Path(at) / f"{side.name}-{name}"
-    original, port = work / "original", work / "port"
-    original.mkdir(parents=True)
-    shutil.copy(HERE / f"{name}.cu", original)
-    linked = _LINKED.get(name, {}).get(side.name, ())
+    place, linked = f"{side.name}-{name}", _LINKED.get(name, {}).get(side.name, ())
     if side is HIP:
-        port_tree(original, port)
-        step, where = ("hipcc", "-O2", f"{name}.hip", "-o", name, *linked), port
+        step, part = ("hipcc", "-O2", f"{name}.hip", "-o", name, *linked), "port"
     else:
-        step, where = ("nvcc", "-O2", f"{name}.cu", "-o", name, *linked), original
-    done = build(side, where, [step], 300)
-    if isinstance(done, Missing):
-        return done.reason
-    assert done.failed is None, done.said
-    return where / name
+        step, part = ("nvcc", "-O2", f"{name}.cu", "-o", name, *linked), "original"
+
+    def fill(work: Path) -> None:
+        original = work / place / "original"
+        original.mkdir(parents=True)
+        shutil.copy(HERE / f"{name}.cu", original)
+        if side is HIP:
+            port_tree(original, work / place / "port")
+        done = build(side, work / place / part, [step], 300)
+        assert not isinstance(done, Missing), done.reason
+        assert done.failed is None, done.said
+
+    return folder_made_by(fill, place, *step, (HERE / f"{name}.cu").read_text()) / place / part / name
 
 
-@pytest.fixture(scope="session")
-def work() -> str:
-    """Where this session's programs are built."""
-    return tempfile.mkdtemp(prefix="porter-test-programs-")
-
-
-def _program(side: Side, name: str, work: str) -> Path:
-    made = _made(side, name, work)
+def _program(side: Side, name: str) -> Path:
+    made = _made(side, name)
     if isinstance(made, str):
         pytest.skip(made)
     return made
 
 
 @pytest.fixture
-def cuda(work: str) -> Path:
+def cuda() -> Path:
     """modes.cu by nvcc."""
-    return _program(CUDA, "modes", work)
+    return _program(CUDA, "modes")
 
 
 @pytest.fixture
-def hip(work: str) -> Path:
+def hip() -> Path:
     """Its port by clang."""
-    return _program(HIP, "modes", work)
+    return _program(HIP, "modes")
 
 
 @pytest.fixture
-def absent(work: str) -> Path:
+def absent() -> Path:
     """A program that calls what is not implemented."""
-    return _program(CUDA, "absent", work)
+    return _program(CUDA, "absent")
 
 
 @functools.cache
@@ -97,28 +94,28 @@ def _lacks_headers(*wanted: str) -> str | None:
 
 
 @pytest.fixture(params=["cuda", "hip"])
-def libraries(request: pytest.FixtureRequest, work: str) -> Path:
+def libraries(request: pytest.FixtureRequest) -> Path:
     """libraries.cu on either side."""
     wanted = ("cublas_v2.h", "cufft.h", "curand.h", "cusparse.h")
     missing = _lacks_headers(*wanted) if request.param == "cuda" else None
     if missing is not None:
         pytest.skip(missing)
-    return _program(SIDES[request.param], "libraries", work)
+    return _program(SIDES[request.param], "libraries")
 
 
 @pytest.fixture(params=["cuda", "hip"])
-def driver(request: pytest.FixtureRequest, work: str) -> Path:
+def driver(request: pytest.FixtureRequest) -> Path:
     """driver.cu on either side."""
     missing = _lacks_headers("nvrtc.h") if request.param == "cuda" else None
     if missing is not None:
         pytest.skip(missing)
-    return _program(SIDES[request.param], "driver", work)
+    return _program(SIDES[request.param], "driver")
 
 
 @pytest.fixture(params=["cuda", "hip"])
-def textures(request: pytest.FixtureRequest, work: str) -> Path:
+def textures(request: pytest.FixtureRequest) -> Path:
     """textures.cu on either side."""
-    return _program(SIDES[request.param], "textures", work)
+    return _program(SIDES[request.param], "textures")
 
 
 @pytest.fixture(params=["cuda", "hip"])

@@ -11,6 +11,8 @@ from porter.validation.devices.ptx import Device, Module, open_device
 from porter.validation.toolchain.nvcc import ptx
 from porter.validation.toolchain.result import Assembled, Missing
 
+from porter.system.cache import kept_text
+
 CompileCuda = Callable[..., Module]
 LoadPtx = Callable[[str], Module]
 
@@ -51,13 +53,10 @@ def compile_file(load_ptx: LoadPtx) -> CompileCuda:
 
 
 @pytest.fixture(scope="session")
-def compile_cuda(compile_file: CompileCuda, tmp_path_factory: pytest.TempPathFactory) -> CompileCuda:
-    """Compile CUDA text."""
-    folder = tmp_path_factory.mktemp("cuda")
+def compile_cuda(compile_file: CompileCuda) -> CompileCuda:
+    """Compile CUDA text; the same text is the same file, so it is compiled once."""
 
     def compile_text(code: str, *options: str, architecture: str = "sm_80") -> Module:
-        path = folder / f"code{abs(hash(code))}.cu"
-        path.write_text(code)
-        return compile_file(path, *options, architecture=architecture)
+        return compile_file(kept_text("assembly", code.encode(), "code.cu"), *options, architecture=architecture)
 
     return compile_text

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from porter.validation.devices.device import Program
-from porter.validation.toolchain.clang import Assembled, Missing, assemble, find_clang
-from porter.validation.toolchain.entry import demangle, entry_symbol, entry_unit, find_symbol
+from porter.validation.toolchain.clang import Assembled, CompileFailed, Missing, assemble, find_clang
+from porter.validation.toolchain.entry import demangle, entry_symbol, entry_unit, find_symbol, refused_kernels, unit_of
 from porter.validation.toolchain.nvcc import ptx
 
 from tests.outside import require
@@ -98,3 +98,37 @@ def test_demangle_agrees_with_binutils() -> None:
     for symbol in WANTED.values():
         shown = subprocess.run([tool, symbol], capture_output=True, text=True, check=True).stdout.strip()
         assert demangle(symbol) == shown
+
+
+THREE = ("gone", "plain", "unmangled")
+
+
+def _refused(unit: Path, said: str) -> frozenset[str]:
+    return refused_kernels(said, unit, unit_of(Path("k.cu"), THREE), THREE)
+
+
+def test_an_error_elsewhere_is_nobodys() -> None:
+    """It may be one of a template that a kernel needs; and a line of the unit that is nobody's tells nothing."""
+    unit = Path("/u/k.hip")
+    mine = "/u/k.hip:4:103: error: use of undeclared identifier 'gone'\n"
+    assert _refused(unit, mine) == {"gone"}
+    assert not _refused(unit, f"{mine}/src/k.hip:9:1: error: no member named 'x'\n")
+    assert not _refused(unit, f"{mine}/src/k.hip:9:10: fatal error: 'x.h' file not found\n")
+    assert not _refused(unit, f"{mine}/u/k.hip:1:1: error: something\n")
+    assert not _refused(unit, "/u/k.hip:4:103: warning: error: is a word here\nclang: died\n")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("compiler", ["nvcc", "clang++"])
+def test_the_kernel_that_is_not_there_is_named(tmp_path: Path, compiler: str) -> None:
+    """By what the compilers say today, wherever it stands among the others."""
+    require(compiler)
+    suffix = ".cu" if compiler == "nvcc" else ".hip"
+    source = tmp_path / f"source{suffix}"
+    source.write_text(SOURCE)
+    for names in (THREE, ("plain", "gone", "unmangled"), ("plain", "unmangled", "gone")):
+        unit = tmp_path / f"unit{suffix}"
+        unit.write_text(unit_of(source, names))
+        made = ptx(unit) if compiler == "nvcc" else assemble(unit)
+        assert isinstance(made, CompileFailed), made
+        assert refused_kernels(made.output, unit, unit.read_text(), names) == {"gone"}

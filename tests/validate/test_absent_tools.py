@@ -47,6 +47,7 @@ def machine(folder: Path, gone: tuple[str, ...], **old: str) -> dict[str, str]:
         (path / name).unlink(missing_ok=True)
         (path / name).write_text(f"#!/bin/sh\n{text}\n")
         (path / name).chmod(0o755)
+        os.utime(path / name, (0, 0))  # one that was written just now is another compiler
     variables = {name: "" for row in ("nvcc", "hipcc", "clang++", "C compiler") for name in need(row).variables}
     homes = dict.fromkeys(need("nvcc").homes, "")
     return {**variables, **homes, "PATH": str(path), "PYTHONPATH": str(folder / "site")}

@@ -68,7 +68,7 @@ arguments = ["inout x: float32[63]"]
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def library(module_path: Path) -> Path:
     """A fat object file with two targets, and cases for it."""
     clang = find_clang()
     if isinstance(clang, Missing):
@@ -76,7 +76,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     require("ld.lld")
     require("clang-offload-bundler")
     require("llvm-objdump")
-    folder = tmp_path_factory.mktemp("library")
+    folder = module_path
     (folder / "k.hip").write_text(SOURCE)
     command = [clang.path, "-x", "hip", "-std=c++17", "-O2", f"--rocm-device-lib-path={clang.bitcode}",
                "-mcode-object-version=5", "-D__HIP_PLATFORM_AMD__", *include_options(clang.headers), "-include",

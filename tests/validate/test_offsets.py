@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from porter.validation.devices.registry import why_not
 from porter.validation.verdict.outcome import CaseResult, Status
@@ -48,15 +50,14 @@ SHIFTS = {"checked": "[0, 1, 2, 3]", "hopeful": "[1]", "rounds_down": "[1]"}
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, CaseResult]:
+def results(module_path: Path) -> dict[str, CaseResult]:
     if why_not("ptx") is not None:
         pytest.skip(str(why_not("ptx")))
-    folder = tmp_path_factory.mktemp("offsets")
-    (folder / "k.cu").write_text(SOURCE)
-    (folder / "r.py").write_text("def copied(values): return values\n")
+    (module_path / "k.cu").write_text(SOURCE)
+    (module_path / "r.py").write_text("def copied(values): return values\n")
     case = "".join(CASE.format(kernel=name, shifts=shifts) for name, shifts in SHIFTS.items())
-    (folder / "k.case.toml").write_text('schema = "porter-case/1"\nsource = "k.cu"\n' + case)
-    outcome = run(folder)
+    (module_path / "k.case.toml").write_text('schema = "porter-case/1"\nsource = "k.cu"\n' + case)
+    outcome = run(module_path)
     assert not outcome.report.errors and not outcome.crashes
     return dict(by_name(outcome))
 

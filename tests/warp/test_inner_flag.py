@@ -15,6 +15,7 @@ from porter.engine.context import parser_for
 from porter.engine.file import port
 from porter.engine.support import include_folder
 from porter.source import SourceFile
+from porter.system.cache import kept_text
 from tests.warp.execution import context
 
 SOURCE = """
@@ -70,16 +71,14 @@ def _turns(t: int) -> int:
 
 
 @pytest.fixture(scope="module")
-def module(tmp_path_factory: pytest.TempPathFactory) -> gfx942.Module:
+def module() -> gfx942.Module:
     device = gfx942.open_device()
     if isinstance(device, NotRun):
         pytest.skip(device.reason)
     settings = replace(context("preserve"), parse=parser_for(Path("/nonexistent"), (), ()))
     done = port(SourceFile("k.cu", SOURCE.encode()), settings, "k.cu")
     assert sum(finding.code == "S107" for finding in done.findings) == 3
-    source = tmp_path_factory.mktemp("flags") / "k.hip"
-    source.write_bytes(done.data)
-    made = assemble(source, options=("-I", str(include_folder()), "-O3"))
+    made = assemble(kept_text("assembly", done.data, "k.hip"), options=("-I", str(include_folder()), "-O3"))
     assert isinstance(made, Assembled), made
     opened = device.compile(made.text)
     assert not isinstance(opened, NotRun), opened

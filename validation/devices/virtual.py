@@ -17,7 +17,7 @@ from porter.validation.devices.core.result import Array, Left, NotRun, Place, Ra
 from porter.validation.devices.device import CUT_OUT, BuildFailed, Launch, LaunchOutcome, Loaded, Program
 from porter.validation.devices.scopes import names_block_scope, narrow_in_ir, narrow_in_ptx
 from porter.validation.toolchain.elsewhere import assembled, names
-from porter.validation.toolchain.entry import demangle, entry_symbol, entry_unit, find_symbol
+from porter.validation.toolchain.entry import demangle, entry_symbol, entry_unit, find_symbol, refused_kernels
 from porter.validation.toolchain.result import Assembled, CompileFailed, Missing
 
 from porter.system.cache import cache_folder, kept_text, mark_used
@@ -105,6 +105,8 @@ class VirtualDevice:
             loaded: Loaded | BuildFailed | NotRun = load(self, program.triton)
             return loaded
         made = self._compile_only(program, seconds)
+        if isinstance(made, CompileFailed) and (others := _without_refused(program, self.backend.suffix, made)):
+            made = self._compile_only(others, seconds)
         if isinstance(made, CompileFailed) and program.also:  # one of the others may be to blame
             program = replace(program, also=())
             made = self._compile_only(program, seconds)
@@ -333,6 +335,16 @@ def _unit(program: Program, suffix: str) -> Path:
     """The file that includes the source and instantiates the kernel."""
     text = entry_unit(program, _names(program))
     return keep_unit(text.encode("utf-8", "surrogateescape"), f"{program.source.stem}{suffix}")
+
+
+def _without_refused(program: Program, suffix: str, made: CompileFailed) -> Program | None:
+    """The program in a unit that all the others share, where the compiler names those that are not there."""
+    if not program.also:
+        return None
+    names = _names(program)
+    refused = refused_kernels(made.output, _unit(program, suffix), entry_unit(program, names), names)
+    left = tuple(name for name in program.also if name not in refused)
+    return replace(program, also=left) if refused and program.kernel not in refused else None
 
 
 def keep_unit(content: bytes, name: str) -> Path:

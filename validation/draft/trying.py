@@ -15,6 +15,7 @@ from porter.validation.cases.inputs import shape_of
 from porter.validation.draft import guessing
 from porter.validation.draft.init import Draft, DraftedCase
 from porter.validation.draft.types import bytes_of
+from porter.validation.run.crew import Spare, spare_children
 from porter.validation.run.plan import Request, validate
 from porter.validation.verdict.outcome import CaseResult, Status
 
@@ -51,11 +52,25 @@ class TriedCase:
         return self.case.text(self.chosen or None, notes=said)
 
 
+@dataclass(frozen=True)
+class _Runs:
+    """How the original is run, several times one after the other."""
+
+    launch_seconds: float
+    jobs: int
+    spare: Spare
+
+
 def try_sizes(draft: Draft, launch_seconds: float = 20.0, jobs: int = 1) -> tuple[TriedCase, ...]:
     """Every case with its first sizes that run: small ones for a kernel that guards its indices, else one that does.
 
     Cases with something to fill in are not run.
     """
+    with spare_children() as spare:
+        return _tried(draft, _Runs(launch_seconds, jobs, spare))
+
+
+def _tried(draft: Draft, runs: _Runs) -> tuple[TriedCase, ...]:
     planned = [_planned(part, draft) for part in draft.parts]
     draft = replace(draft, parts=tuple(one.case for one in planned))
     tried: dict[int, TriedCase] = {}
@@ -66,23 +81,21 @@ def try_sizes(draft: Draft, launch_seconds: float = 20.0, jobs: int = 1) -> tupl
         tried[number] = TriedCase(one.case, (), reason, Status.NOT_RUN)
         if one.places:
             open_cases[number] = one.places
-    _try(draft, open_cases, tried, launch_seconds, jobs)
+    _try(draft, open_cases, tried, runs)
     faulty = {n: places for n, places in open_cases.items() if tried[n].status is Status.FAULT}
     quiet = replace(draft, parts=tuple(part.quiet() if n in faulty else part for n, part in enumerate(draft.parts)))
     again = {n: places[:_AGAIN] for n, places in faulty.items() if quiet.parts[n].after != draft.parts[n].after}
     second = dict(tried)
-    _try(quiet, again, second, launch_seconds, jobs)
+    _try(quiet, again, second, runs)
     tried |= {n: one for n, one in second.items() if one.chosen}
     racing = {n: open_cases[n][:_AGAIN] for n in faulty if not tried[n].chosen and _RACE in tried[n].reason}
     parts = (p.unchecked(tried[n].reason) if n in racing else p for n, p in enumerate(draft.parts))
-    _try(replace(draft, parts=tuple(parts)), racing, tried, launch_seconds, jobs)
-    _guess(draft, {n: places[0] for n, places in open_cases.items()}, tried, launch_seconds, jobs)
+    _try(replace(draft, parts=tuple(parts)), racing, tried, runs)
+    _guess(draft, {n: places[0] for n, places in open_cases.items()}, tried, runs)
     return tuple(tried[number] for number in range(len(draft.parts)))
 
 
-def _guess(
-    draft: Draft, favoured: Mapping[int, int], tried: dict[int, TriedCase], launch_seconds: float, jobs: int
-) -> None:
+def _guess(draft: Draft, favoured: Mapping[int, int], tried: dict[int, TriedCase], runs: _Runs) -> None:
     """The cases with something to fill in, and those that leave an array: guesses, all cases' next ones together,
     until one runs."""
     searches = {
@@ -93,7 +106,7 @@ def _guess(
     parts = {n: next(one) for n, one in searches.items()}
     while parts:
         whole = tuple(parts.get(n, part) for n, part in enumerate(draft.parts))
-        results = _run(replace(draft, parts=whole), dict.fromkeys(parts, (0,)), launch_seconds, jobs)
+        results = _run(replace(draft, parts=whole), dict.fromkeys(parts, (0,)), runs)
         for n in tuple(parts):
             try:
                 parts[n] = searches[n].send(results.get(_name(n, 0), "not run"))
@@ -106,13 +119,7 @@ def _guess(
                     tried[n] = replace(tried[n], reason=reason)
 
 
-def _try(
-    draft: Draft,
-    places: Mapping[int, tuple[int, ...]],
-    tried: dict[int, TriedCase],
-    launch_seconds: float,
-    jobs: int,
-) -> None:
+def _try(draft: Draft, places: Mapping[int, tuple[int, ...]], tried: dict[int, TriedCase], runs: _Runs) -> None:
     """The small sizes together, then the others one by one, until one runs."""
     left = dict(places)
     first = {n: tuple(p for p in ps if p < draft.parts[n].sizes.preferred) for n, ps in left.items()}
@@ -123,7 +130,7 @@ def _try(
         asked = {n: ps for n, ps in wanted.items() if n in left and ps}
         if not asked:
             continue
-        results = _run(draft, asked, launch_seconds, jobs)
+        results = _run(draft, asked, runs)
         for n, ps in asked.items():
             tried[n] = _judged(draft.parts[n], ps, results, n, tried[n])
             if tried[n].chosen or tried[n].status in _FINAL:
@@ -171,9 +178,7 @@ def _name(number: int, place: int) -> str:
     return f"try_{number}_{place}"
 
 
-def _run(
-    draft: Draft, asked: Mapping[int, Sequence[int]], launch_seconds: float, jobs: int
-) -> dict[str, CaseResult | str]:
+def _run(draft: Draft, asked: Mapping[int, Sequence[int]], runs: _Runs) -> dict[str, CaseResult | str]:
     """What the original came to with each table of sizes: a case for each."""
     with tempfile.TemporaryDirectory(prefix="porter-try-") as folder:
         path = Path(folder) / "try.case.toml"
@@ -192,8 +197,8 @@ def _run(
         if not parts:
             return found
         path.write_text("\n".join([draft.head(path.parent), *parts]), "utf-8")
-        request = Request((path,), (_DEVICE,), schedules=1, jobs=jobs, launch_seconds=launch_seconds)
-        outcome = validate(request)
+        request = Request((path,), (_DEVICE,), schedules=1, jobs=runs.jobs, launch_seconds=runs.launch_seconds)
+        outcome = validate(request, spare=runs.spare)
         found |= {case.name: case for case in outcome.report.cases}
         for wrong in outcome.report.errors:
             for number, places in asked.items():

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import selectors
 import signal
 import subprocess
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -32,6 +33,19 @@ class Lost:
 
 Answer = Checked | Lost
 Deliver = Callable[[int, Answer], None]
+Spare = list[subprocess.Popen[bytes]]
+"""Children without a task."""
+
+
+@contextlib.contextmanager
+def spare_children() -> Iterator[Spare]:
+    """For several crews, one after the other: starting a child takes as long as many a case."""
+    spare: Spare = []
+    try:
+        yield spare
+    finally:
+        for process in spare:
+            _kill(process)
 
 
 class _Step(NamedTuple):
@@ -81,9 +95,7 @@ class _Child:
 class Crew:
     """Runs tasks in a number of child processes; with `spare` they outlive the tasks, and serve the next crew."""
 
-    def __init__(
-        self, tasks: Sequence[Task], jobs: int, deliver: Deliver, spare: list[subprocess.Popen[bytes]] | None = None
-    ) -> None:
+    def __init__(self, tasks: Sequence[Task], jobs: int, deliver: Deliver, spare: Spare | None = None) -> None:
         self._waiting = deque(enumerate(tasks))
         self._jobs = max(1, min(jobs, len(tasks)))
         self._deliver = deliver
@@ -215,20 +227,21 @@ class Crew:
 
     def _end(self, child: _Child) -> None:
         stdout = child.process.stdout
-        assert stdout is not None and child.process.stdin is not None
+        assert stdout is not None
         if stdout.fileno() in self._children:
             del self._children[stdout.fileno()]
             self._selector.unregister(stdout)
-        try:
-            os.killpg(child.process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-        child.process.wait()
-        stdout.close()
-        try:
-            child.process.stdin.close()
-        except OSError:
-            pass
+        _kill(child.process)
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    for stream in (process.stdout, process.stdin):
+        if stream is not None:
+            with contextlib.suppress(OSError):
+                stream.close()
 
 
 def _dead(plan: SidePlan, status: Status, reason: str, step: str) -> SideResult:

@@ -14,7 +14,7 @@ from porter.validation.cases.runtime_text import kernel_file
 from porter.validation.devices import registry
 from porter.validation.devices.device import Program
 from porter.validation.run.case import Agreement, Checked, SideKey, SidePlan, Task
-from porter.validation.run.crew import Answer, Crew, Lost
+from porter.validation.run.crew import Answer, Crew, Lost, Spare
 from porter.validation.run.porting import NotPorted, Port, existing_port, in_hip, port_of
 from porter.validation.toolchain.elsewhere import is_given, standing
 from porter.validation.toolchain.store import prune
@@ -88,8 +88,8 @@ def collect(request: Request) -> tuple[tuple[Case, ...], tuple[FileError, ...]]:
     return wanted, tuple(errors)
 
 
-def validate(request: Request, progress: Progress | None = None) -> Outcome:
-    """Check all cases."""
+def validate(request: Request, progress: Progress | None = None, spare: Spare | None = None) -> Outcome:
+    """Check all cases; children that are `spare` are used, and those that were needed are spare afterwards."""
     prune()
     cases, errors = collect(request)
     found = list(errors)
@@ -117,7 +117,7 @@ def validate(request: Request, progress: Progress | None = None) -> Outcome:
 
     runnable = [task for _, task in planned]
     if runnable:
-        Crew(runnable, request.jobs, deliver).run()
+        Crew(runnable, request.jobs, deliver, spare).run()
     kept = [one for one in concluded if one is not None]
     found += [error for one in kept for error in one.errors]
     crashes = tuple(one.crash for one in kept if one.crash)

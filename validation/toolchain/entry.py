@@ -40,6 +40,22 @@ def unit_of(path: Path, kernels: Sequence[str]) -> str:
     return "".join(parts)
 
 
+_ERROR = re.compile(r"^([^\n]+?)[:(](\d+)(?::\d+)?\)?: (?:fatal |catastrophic )?error\b", re.MULTILINE)
+"""Of clang and of nvcc: file and line."""
+_OWN = re.compile(rf"\b{MARKER}(?:_(\d+))?(?:_host)? = ")
+
+
+def refused_kernels(said: str, unit: Path, text: str, kernels: Sequence[str]) -> frozenset[str]:
+    """The kernels of a unit that a compiler has errors about, all of them in the lines that instantiate these; none
+    where an error stands elsewhere, for then it may be anything's."""
+    errors = _ERROR.findall(said)
+    if not errors or {file for file, _ in errors} != {str(unit)}:
+        return frozenset()
+    lines = text.splitlines()
+    places = [_OWN.search(lines[int(line) - 1]) if 0 < int(line) <= len(lines) else None for _, line in errors]
+    return frozenset(kernels[int(place[1] or 0)] for place in places if place) if all(places) else frozenset()
+
+
 def entry_symbol(assembly: str, index: int = 0) -> str | None:
     """The symbol of a kernel of an entry unit, as the compiler itself wrote it: the marker points to it."""
     marker = _marker(index)

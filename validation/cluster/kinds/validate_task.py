@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import subprocess
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -13,13 +12,13 @@ from porter.validation.cases.case import Case, CaseError
 from porter.validation.cases.file import load_cases
 from porter.validation.cluster.here import here
 from porter.validation.run.codec import made, plain
-from porter.validation.run.crew import Answer, Crew
+from porter.validation.run.crew import Answer, Crew, Spare
 from porter.validation.run.plan import Concluded, Request, conclude, prepare
 from porter.validation.toolchain.store import prune
 from porter.validation.verdict.outcome import FileError, Status
 from porter.validation.verdict.report import case_json
 
-_spare: list[subprocess.Popen[bytes]] = []
+_spare: Spare = []
 """The child that checked the last case."""
 
 
