@@ -35,6 +35,8 @@ class Report:
         except ValueError:
             return None
         path = self.origin.get(output, output)
+        if not (self.source / path).is_file():
+            return None  # one of porter's own headers
         lines = _line_map(self.source / path, self.tree / output)
         return (path, *(lines[min(line, len(lines)) - 1] if lines else (line, line)))
 

@@ -20,10 +20,10 @@ from tests.ptx.cases_float import float_cases
 from tests.ptx.cases_integer import integer_cases
 from tests.ptx.cases_other import other_cases
 from tests.ptx.cases_packed import both_devices, port_only
-from tests.warp.ptx_forms import STATEMENTS
+from tests.warp.ptx_forms import ATOMICS, ENDS, STATEMENTS
 
 EXECUTED = frozenset(
-    {*STATEMENTS, *re.findall(r"(?:mbarrier|fence)\.[\w.:]+", " ".join(text for text, _ in STATEMENTS.values()))}
+    {*STATEMENTS, *ENDS, *re.findall(r"(?:mbarrier|fence)\.[\w.:]+", " ".join(text for text, _ in STATEMENTS.values()))}
 )
 """The opcodes in the statements that the tests run."""
 
@@ -44,12 +44,15 @@ shfl.sync.idx.b32 r,r,r,0x1f,r|shfl.sync.down.b32 r|p,r,r,0x1f,r|shfl.up.b32 r,r
 mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {f;f;f;f},{r;r;r;r},{r;r},{f;f;f;f}|mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {d;d},{d},{d},{d;d}|mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.xor.popc {r;r;r;r},{r;r;r;r},{r;r},{r;r;r;r}|mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {f;f;f;f},{r;r},{r;r},{f;f;f;f},r,0|ldmatrix.sync.aligned.m8n8.x4.shared.b16 {r;r;r;r},[r]|stmatrix.sync.aligned.m8n8.x2.shared.b16 [r],{r;r}|movmatrix.sync.aligned.m8n8.trans.b16 r,r|wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 {r;r;r;r;r;r;r;r},[r]|wgmma.fence.sync.aligned|wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {f;f;f;f},l,l,1,1,1,0,0
 vadd.s32.s32.s32 r,r,r|vset.s32.u32.lt r,r,r|vmad.u32.u32.u32 r,r,r,r|vadd4.s32.s32.s32 r,r,r,r|vabsdiff4.u32.u32.u32.add r,r,r,r|vavrg2.u32.u32.u32 r,r,r,r|vset4.u32.u32.lt r,r,r,r|dp4a.u32.s32 r,r,r,r|dp2a.lo.s32.u32 r,r,r,r|fns.b32 r,r,r,r|bmsk.clamp.b32 r,r,r|szext.wrap.s32 r,r,r|prmt.b32.f4e r,r,r,r
 cvt.rn.f16x2.f32 r,f,f|cvt.rn.relu.bf16x2.f32 r,f,f|cvt.rna.tf32.f32 r,f|cvt.rn.satfinite.e4m3x2.f32 h,f,f|cvt.rn.f16x2.e5m2x2 r,h|cvt.pack.sat.u8.s32.b32 r,r,r,r|cvt.sat.u8.s32 r,r|cvt.rni.sat.s8.f32 r,f
+stackrestore.u32 r|suq.width.b32 r,[l]|isspacep.global p,l|isspacep.local p,l|isspacep.const p,l|isspacep.param p,l|cvta.to.local.u64 l,l|cvta.local.u64 l,l|cvta.to.const.u64 l,l|cvta.param.u64 l,l|ld.local.u32 r,[l]|ld.param.u32 r,[l]|st.local.u32 [l],r|createpolicy.range.L2::evict_last.b64 l,[l],r,r|prefetch.global.L1 [l]|prefetch.global.L2::evict_last [l]
+ld.global.cs.u32 r,[l]|ld.global.lu.u32 r,[l]|ld.relaxed.cta.global.u32 r,[l]|ld.relaxed.cluster.global.u32 r,[l]|ld.relaxed.gpu.global.u32 r,[l]|ld.acquire.cta.global.u32 r,[l]|ld.acquire.cluster.global.u32 r,[l]|ld.acquire.sys.global.u32 r,[l]|st.global.wb.u32 [l],r|st.relaxed.cta.global.u32 [l],r|st.relaxed.cluster.global.u32 [l],r|st.relaxed.gpu.global.u32 [l],r|st.relaxed.sys.global.u32 [l],r|st.release.cta.global.u32 [l],r|st.release.cluster.global.u32 [l],r|st.release.sys.global.u32 [l],r|st.mmio.relaxed.sys.global.u32 [l],r
+fence.acq_rel.cta|fence.acq_rel.cluster|fence.acq_rel.sys|fence.sc.cta|bar.cta.sync 0|barrier.cta.sync 0|barrier.cta.red.popc.u32 r,0,p|barrier.red.and.pred p,0,p|bar.cta.red.or.pred p,0,p|barrier.arrive 1,64|griddepcontrol.launch_dependents|setmaxnreg.dec.sync.aligned.u32 40
+vote.any.pred p,p|vote.all.pred p,p|vote.uni.pred p,p|vote.sync.any.pred p,p,r|vote.sync.uni.pred p,p,r|shfl.down.b32 r,r,r,0x1f|shfl.bfly.b32 r,r,r,0x1f|shfl.idx.b32 r,r,r,0x1f|shfl.sync.up.b32 r,r,r,0,r|match.any.sync.b64 r,l,r|match.all.sync.b64 r|p,l,r|redux.sync.min.u32 r,r,r|redux.sync.max.u32 r,r,r|redux.sync.min.s32 r,r,r|redux.sync.max.s32 r,r,r|redux.sync.and.b32 r,r,r|redux.sync.or.b32 r,r,r|redux.sync.xor.b32 r,r,r
+addc.cc.u32 r,r,r|subc.u64 l,l,l|madc.hi.cc.u32 r,r,r,r|cp.async.bulk.wait_group 0|mbarrier.complete_tx.relaxed.cta.shared.b64 [r],r|fma.rn.oob.f16 h,h,h,h
 trap|brkpt|exit|nanosleep.u32 r|pmevent 1|setmaxnreg.inc.sync.aligned.u32 64|griddepcontrol.wait|alloca.u32 r,r|stacksave.u32 r|tex.1d.v4.f32.s32 {f;f;f;f},[l]|tld4.r.2d.v4.f32.f32 {f;f;f;f},[l]|suld.b.1d.b32.trap r,[l]|sust.b.1d.b32.trap [l],r|sured.b.add.1d.u32.trap [l],r|txq.width.b32 r,[l]|istypep.texref p,l|bra L|call f|ret|brx.idx r,T|lop3.or.b32 r|p,r,r,r,0x80,p|multimem.ld_reduce.relaxed.gpu.global.add.u32 r,[l]
 """
 _NOT_RUN = (
     (r"(?:mma|ldmatrix|stmatrix|movmatrix)\..*", "run as functions of porter/mma.hpp (tests/include/test_mma.py)"),
-    (r"(?:trap|brkpt)", "ends the kernel"),
-    (r"ld\.const.*", "constant memory by an address of its own"),
 )
 """Why forms that are translated are not executed by the tests, by their opcode; else: another form of the instruction is."""
 _LETTER = re.compile(r"(?<![\w%.:])([rlhfdqp])(?![\w.:])")
@@ -70,8 +73,14 @@ def forms() -> list[Form]:
     cases = (*integer_cases(), *float_cases(), *convert_cases(), *other_cases(), *both_devices(), *port_only())
     found = [_case(case.text) for case in cases if ".ftz" not in case.text]
     compared = {form.opcode for form in found}
-    others = (text.strip() for line in FORMS.strip().splitlines() for text in re.split(r"\|(?=[a-z])(?!p\b|q\b)", line))
-    named = ((text, text.partition(" ")[0]) for text in others)
+    atomics = (
+        f"{name}.global.{operation}.{kind}{bits} {'' if name == 'red' else 'rl'[bits > 32] + ','}[l],{'rl'[bits > 32]}"
+        for name, operation, kind, bits in ATOMICS
+    )
+    written = (
+        text.strip() for line in FORMS.strip().splitlines() for text in re.split(r"\|(?=[a-z])(?!p\b|q\b)", line)
+    )
+    named = ((text, text.partition(" ")[0]) for text in dict.fromkeys((*written, *atomics)))
     return [*found, *(_form(text, opcode in EXECUTED) for text, opcode in named if opcode not in compared)]
 
 

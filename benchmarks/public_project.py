@@ -124,9 +124,9 @@ def units_of(tree: Path, only: str) -> list[Path]:
     return [path for path in units if re.search(only, path.relative_to(tree).as_posix())]
 
 
-def port(tree: Path, out: Path, report: Path, rocm: str) -> None:
+def port(tree: Path, out: Path, report: Path, options: list[str]) -> None:
     """`porter port`, its report kept."""
-    command = [sys.executable, "-m", "porter", "-q", "port", str(tree), "-o", str(out), "--force", "--rocm", rocm]
+    command = [sys.executable, "-m", "porter", "-q", "port", str(tree), "-o", str(out), "--force", *options]
     done = subprocess.run([*command, "--format", "json"], capture_output=True, text=True, check=False)
     if done.returncode not in (0, 1):
         raise SystemExit(f"{tree}: {done.stderr[-2000:]}")
@@ -139,7 +139,7 @@ def measure(arguments: argparse.Namespace) -> Counter[str]:
     kept = arguments.work.resolve() / "report.json"
     arguments.work.mkdir(parents=True, exist_ok=True)
     if not arguments.ported or not kept.is_file():
-        port(source, out, kept, arguments.rocm)
+        port(source, out, kept, ["--rocm", arguments.rocm, *(["--verify"] if arguments.verify else [])])
     report = load_report(kept, out)
     build = Build(tuple(arguments.include), tuple(arguments.define), arguments.std)
     compiler = Compiler("clang++-19", arguments.rocm_tree, "gfx942", build.standard, arguments.limit, arguments.cache)
@@ -165,6 +165,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("tree", type=Path, help="the project")
     parser.add_argument("--work", type=Path, required=True, help="for the port and its report")
     parser.add_argument("--ported", action="store_true", help="take the port and the report that are there")
+    parser.add_argument("--verify", action="store_true", help="port with --verify: what it finds is told")
     parser.add_argument("--rocm-tree", type=Path, required=True, help="with HIP's headers in include/")
     parser.add_argument("--rocm", default="6.0")
     parser.add_argument("--cache", type=Path, default=Path("/tmp/porter-public-projects"))

@@ -50,6 +50,8 @@ def open_ends(tokens: Tokens) -> Iterator[OpenEnd]:
         kind = _kind(tokens, head)
         if head.body is None or head.directive is not None or not kind or _has_none(kind):
             continue
+        if tokens.partner.get(head.body) != head.end - 1:
+            continue  # a body that is cut off
         body = parse_block(tokens, head.body, head.end)
         bare = tuple(node.first for node in _bare_returns(body))
         runs_out = not _leaves(tokens, body, switches=False)
@@ -71,8 +73,10 @@ def _has_none(kind: frozenset[str]) -> bool:
 
 
 def _kind(tokens: Tokens, head: Head) -> frozenset[str]:
-    """The words of the type before a function's name, attributes left out."""
+    """The words of the type before a function's name, attributes left out; another branch's head is none of it."""
     first = head.begin if head.template is None else max(head.begin, _behind_template(tokens, head))
+    lines = tokens.directives_in(tokens.starts[first], tokens.starts[head.name_first])
+    first = max([first, *(line.last for line in lines)])
     kept = [word for word in tokens.texts[first : head.name_first] if word not in _QUALIFIERS]
     return frozenset(word for word in kept if not _MACRO.fullmatch(word) or len(word) < 3)
 

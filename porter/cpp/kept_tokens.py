@@ -7,7 +7,7 @@ from collections import OrderedDict
 from porter.cpp.lex import Tokens, lex
 from porter.source import SourceFile
 
-_MOST_KEPT = 3 << 19
+_MOST_KEPT = 1 << 22
 """Characters of the files whose tokens a process keeps, some fifteen bytes of memory for each: less than the headers
 that one unit includes would be no use, as the next one asks for them in the same order."""
 

@@ -115,7 +115,7 @@ def scan(
                 if not ends and not is_amds(place + shift):
                     others.add(name)
     if b"enum" in text:
-        enumerators = {name for name in _enumerators(text) if is_interesting(name)}
+        enumerators = {name for name in _enumerators(text, depths) if is_interesting(name)}
         declared |= enumerators
         others |= enumerators
     own = (tuple(sorted(hidden - declared)), tuple(sorted(declared - others)))
@@ -219,10 +219,12 @@ def _comment_edges(text: bytes) -> list[int]:
     return [edge for match in _COMMENT.finditer(text) for edge in match.span()]
 
 
-def _enumerators(text: bytes) -> Iterator[str]:
-    for body in _ENUM.findall(text):
-        for name in _ENUMERATOR.findall(body):
-            yield name.decode("latin-1")
+def _enumerators(text: bytes, depths: _Depths) -> Iterator[str]:
+    """Those of CUDA's host libraries, in no namespace, are stand-ins like other declarations."""
+    for match in _ENUM.finditer(text):
+        for name in _ENUMERATOR.findall(match[1]):
+            if _RUNTIME_NAME.fullmatch(name) is None or depths.at(match.start()):
+                yield name.decode("latin-1")
 
 
 _KERNEL_MACRO = re.compile(rb"^[ \t]*#[ \t]*define\b(?:[^\n\\]|\\\r?\n|\\.)*__global__", re.MULTILINE)

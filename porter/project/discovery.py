@@ -21,9 +21,11 @@ from porter.system import git
 from porter.system.reading import opened
 
 SOURCES = (".cu", ".hip", ".c", ".cc", ".cpp", ".cxx")
-_HEADERS = (".cuh", ".h", ".hh", ".hpp", ".hxx", ".inl", ".inc", ".ipp", ".tcc", ".tpp")
+_HEADERS = (".cuh", ".h", ".hh", ".hpp", ".hxx", ".icc", ".impl", ".inl", ".inc", ".ipp", ".tcc", ".tpp", ".txx")
 CODE_SUFFIXES = frozenset((*SOURCES, *_HEADERS))
 """Files that the rules look at, whatever the case of their suffix."""
+_OF_CUDA = re.compile(r"\.(?:[a-z]{1,4}cuh?|cu(?:h?[hik]|knl|inc|inl|krnl|ker|kernels?|impl|tpp|def))")
+"""Suffixes that projects make up for code that their sources include: `.tcu`, `.cuknl`."""
 _LICENSE = re.compile(rb"NOTICE TO (?:LICENSEE|USER)")
 _GUARD_BEFORE = 1 << 14
 """Bytes of a header, its license among them, before which its include guard stands."""
@@ -84,7 +86,9 @@ def discover(source: Path, choices: Choices) -> Project:
 def is_code(path: str) -> bool:
     """Whether the name is that of a C, C++ or CUDA file; `x.cpp.cuda` is one that a build copies to its place."""
     stem, suffix = posixpath.splitext(path.lower())
-    return (posixpath.splitext(stem)[1] if suffix == ".cuda" else suffix) in CODE_SUFFIXES
+    if suffix == ".cuda":
+        suffix = posixpath.splitext(stem)[1]
+    return suffix in CODE_SUFFIXES or _OF_CUDA.fullmatch(suffix) is not None
 
 
 def _folder(root: Path, choices: Choices) -> Project:

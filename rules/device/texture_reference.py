@@ -16,6 +16,10 @@ _USE = re.compile(
     r"tex[123]D(fetch|Layered|Lod|Grad)*|surf[123]D(Layered)?(read|write)"
     r"|cuda(Bind|Unbind)(Texture|Surface)\w*|cudaGetTexture\w+"
 )
+_HEADER = re.compile(r"\.(?:h|hh|hpp|hxx|cuh)$")
+_TEXELS = re.compile(
+    r"(?:unsigned|signed|(?:(?:un)?signed\s+)?(?:char|short|int)|float|u?(?:char|short|int)[124]|float[124])\s*(?:,\s*[123])?"
+)
 _SIMPLE = re.compile(r"[\w\s]+(,[\w\s]+){0,2}")
 
 
@@ -63,6 +67,17 @@ class TextureReference(Rule):
             "PORTER_SURFACE_REFERENCE(image, void, 2);\n__device__ void f(float v) { surf2Dwrite(v, image, 4, 2); }",
             effort=Effort.REVIEW,
         ),
+        fixes(
+            "texture<float,1> table;",
+            "PORTER_TEXTURE_REFERENCE(table, float,1);",
+            effort=Effort.REVIEW,
+            path="a.h",
+        ),
+        clean("texture<float,1> table;"),
+        clean("template <class T, int n> struct texture { T data[n]; }; texture<float, 2> t;", path="a.h"),
+        clean("namespace gl { texture<float, 2> t; }", path="a.h"),
+        clean("struct S { texture<float, 2> t; };", path="a.h"),
+        clean("texture<Pixel, 2> t;", path="a.h"),
         reports("extern texture<float, cudaTextureType1D> table;"),
         reports("#define TABLE(name) texture<float, 1, cudaReadModeElementType> name##_table;"),
         reports("typedef texture<Word> Ref; static Ref ref; void bind(Word *p) { cudaBindTexture(0, ref, p); }"),
@@ -131,7 +146,15 @@ def _is_cuda(unit: Unit, found: _Declaration) -> bool:
     if not found.names:
         return any(_USE.fullmatch(name) for name in unit.identifiers)
     declared = {texts[name] for name in found.names}
-    return not declared.isdisjoint(_used(unit))
+    return not declared.isdisjoint(_used(unit)) or _is_for_includers(unit, found)
+
+
+def _is_for_includers(unit: Unit, found: _Declaration) -> bool:
+    """Whether a header has it of CUDA's texels, so that those who include it use it; the class is nobody's in sight."""
+    if not _HEADER.search(unit.source.path) or any(unit.tokens.braces_around(found.first)):
+        return False
+    arguments = unit.slice(Span(unit.tokens.end(found.angle), unit.tokens.starts[found.closing]))
+    return bool(_TEXELS.fullmatch(arguments.strip())) and not unit.program.declares(unit.tokens.texts[found.angle - 1])
 
 
 def _used(unit: Unit) -> frozenset[str]:

@@ -9,6 +9,7 @@ from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes
 _MACROS = frozenset(
     {
         *("CUDART_CB", "CUDA_CB", "CUDAAPI", "CUDARTAPI", "CUDARTAPI_CDECL"),
+        *("CUBLASAPI", "CUBLASWINAPI", "CUFFTAPI", "CUSOLVERAPI", "CUSPARSEAPI"),
         *("__device_builtin__", "__cudart_builtin__", "__thrust_exec_check_disable__"),
     }
 )
@@ -17,10 +18,11 @@ _MACROS = frozenset(
 class CallingConvention(Rule):
     """Calling convention macros
 
-    CUDA's headers mark callbacks and entry points with `CUDART_CB`, `CUDA_CB`, `CUDAAPI` or `CUDARTAPI`. They mean
-    `__stdcall` on 32-bit Windows and nothing elsewhere. `__device_builtin__` and `__cudart_builtin__` tell nvcc what it
-    knows itself, `__thrust_exec_check_disable__` of what it shall not warn. HIP has no such macros, or in a header of
-    Thrust's that nothing includes there, and needs none: the marks are removed.
+    CUDA's headers mark callbacks and entry points with `CUDART_CB`, `CUDA_CB`, `CUDAAPI` or `CUDARTAPI`, those of its
+    libraries with `CUSPARSEAPI` and the like. They mean `__stdcall` on 32-bit Windows and nothing elsewhere.
+    `__device_builtin__` and `__cudart_builtin__` tell nvcc what it knows itself, `__thrust_exec_check_disable__` of
+    what it shall not warn. HIP has no such macros, or in a header of Thrust's that nothing includes there, and needs
+    none: the marks are removed.
     """
 
     code = "L003"
@@ -40,6 +42,9 @@ class CallingConvention(Rule):
             "#include <cub/cub.cuh>\nstruct S { __thrust_exec_check_disable__ template <class T> void f(T); };",
             "#include <cub/cub.cuh>\nstruct S { template <class T> void f(T); };",
         ),
+        fixes("cusparseStatus_t CUSPARSEAPI mine(int m, int n);", "cusparseStatus_t mine(int m, int n);"),
+        fixes("typedef cublasStatus_t (CUBLASWINAPI *call)(int);", "typedef cublasStatus_t (*call)(int);"),
+        clean("#ifndef CUSPARSEAPI\n#define CUSPARSEAPI\n#endif\nint CUSPARSEAPI f(int);"),
         fixes("#define CALLBACK_FN void CUDA_CB\n", "#define CALLBACK_FN void"),
         clean("#define CUDAAPI __stdcall\nint CUDAAPI f(int);"),
         clean("#ifdef CUDART_CB\nint a;\n#endif"),

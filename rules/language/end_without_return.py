@@ -95,6 +95,19 @@ class EndWithoutReturn(Rule):
         clean("bool f(int *p) { *p = 1; }"),
         clean("#define F(n) __device__ int n(int *p) { *p = 1; }"),
         clean("__device__ int f(int *p);"),
+        clean("__device__ int f(int *p) { *p = 1;"),
+        clean(
+            """
+            #ifdef CHECKED
+            __device__ void f(int *p, int *q)
+            #else
+            __device__ void f(int *p)
+            #endif
+            {
+                *p = 1;
+            }
+            """
+        ),
     )
 
     def find(self, unit: Unit) -> Iterator[Finding]:

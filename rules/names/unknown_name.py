@@ -18,6 +18,9 @@ _LIBRARIES = (
 )
 """Libraries without a table, by how their names begin: one cause, however many of their names a file has."""
 
+_SUPPLIED = frozenset({"__float_to_tf32"})
+"""Functions of CUDA's that its headers declare through macros, so that no table has them, and that ours supply."""
+
 
 class UnknownName(Rule):
     """Name that looks like CUDA's, and is in no table
@@ -36,6 +39,7 @@ class UnknownName(Rule):
         reports("using S = cub::FrobnicateSum<int>;"),
         reports("namespace cg = cooperative_groups;\nvoid f() { cg::frobnicate(); }"),
         clean("using S = cub::BlockReduce<int, 128>::TempStorage; using T = thrust::device_vector<int>;"),
+        clean("__global__ void k(float *p) { *p = porter::nvcuda::wmma::__float_to_tf32(*p); }"),
         clean("#ifdef MINE\nauto p = thrust::hip::par.on(s);\n#endif"),
         clean("namespace cub { struct Mine; } using M = cub::Mine;"),
         clean("void f() { at::cuda::frobnicate(); cuda::getCurrentStream(); }"),
@@ -66,6 +70,8 @@ class UnknownName(Rule):
             yield self.finding(unit, unit.span(index), message, Effort.MANUAL if internal else Effort.REVIEW)
         for index in unknown_members(unit):
             name = unit.tokens.texts[index]
+            if name in _SUPPLIED:
+                continue
             message = f"{unit.tokens.texts[index - 2]}::{name} is in no name table: AMD's library hardly has it"
             yield self.finding(unit, unit.span(index), message, Effort.MANUAL)
 

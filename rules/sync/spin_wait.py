@@ -23,6 +23,7 @@ _SIGNS = frozenset(
         "load",
         "ld_acquire",
         "__threadfence",
+        "__threadfence_block",
         "__nanosleep",
         "atomicAdd",
         "atomicOr",
@@ -79,6 +80,60 @@ class SpinWait(Rule):
             }
             """,
             effort=Effort.REVIEW,
+        ),
+        reports(
+            """
+            __device__ unsigned fresh(const unsigned *p) {
+              unsigned v;
+              asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(v) : "l"(p));
+              return v;
+            }
+            __global__ void follow(unsigned *next, unsigned *out) {
+              unsigned at, tries = 0;
+              while ((at = fresh(next)) == 0) {
+                if (tries++ > 1000000) { printf("lost\\n"); __trap(); }
+                my_sleep(tries);
+              }
+              __threadfence_block();
+              out[0] = at;
+            }
+            """,
+            effort=Effort.REVIEW,
+        ),
+        reports(
+            """
+            volatile __device__ int arrived = 0;
+            __device__ void all_blocks(int round) {
+              __syncthreads();
+              if (threadIdx.x == 0) {
+                atomicAdd((int *)&arrived, 1);
+                while (arrived < gridDim.x * round) { ; }
+              }
+              __syncthreads();
+            }
+            """,
+            effort=Effort.REVIEW,
+        ),
+        clean(
+            """
+            __device__ int arrived = 0;
+            __device__ void f(volatile int *p, int n) {
+              int i = 0;
+              atomicAdd(&arrived, 1);
+              while (i < n) { p[i] = 0; i++; }
+            }
+            """
+        ),
+        clean(
+            """
+            __device__ unsigned plain(const unsigned *p) { return *p; }
+            __global__ void count(unsigned *next, unsigned *out) {
+              unsigned at = 0;
+              while (plain(next + at) == 0) { if (at > 1000) __trap(); at++; }
+              __threadfence_block();
+              out[0] = at;
+            }
+            """
         ),
         clean(
             """
@@ -230,9 +285,10 @@ class SpinWait(Rule):
         bodies = bodies_of(unit)
         for function in bodies.functions:
             texts = unit.tokens.texts[function.head.begin : function.head.end]
-            if _WORDS.isdisjoint(texts) or _SIGNS.isdisjoint(texts):
+            spins = Spins(bodies, function)
+            if _WORDS.isdisjoint(texts) or (_SIGNS.isdisjoint(texts) and not any(map(spins.polls, set(texts)))):
                 continue
-            for spin in Spins(bodies, function).find():
+            for spin in spins.find():
                 yield from self._findings(unit, spin)
 
     def _findings(self, unit: Unit, spin: Spin) -> Iterator[Finding]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import time
@@ -131,6 +132,15 @@ def test_launches_whose_result_is_known(program: Path) -> None:
 def test_every_launch_runs(program: Path, options: Options) -> None:
     done = run(program, "repeat", options=options)
     assert (done.verdict, done.account.launches, done.account.known) == (Verdict.PASSED, 18, 0)
+
+
+def test_a_large_kernel_gets_better_code_while_it_runs(program: Path, own_cache: Path) -> None:
+    """What takes long to optimise runs as it is at first (test_loaded.py)."""
+    done = run_program([str(program), "stir", "1200"], Options(threads=1), keep=True)
+    assert done.verdict is Verdict.PASSED and done.output == b"PASS\n", done.reason
+    kernels = [path for path in own_cache.glob("programs/*-*/*/*") if path.is_file() and len(path.name) == 16]
+    (text,) = (text for path in kernels if re.search(r"^shown\tstir\(", text := path.read_text(), re.M))
+    assert int(re.findall(r"^level\t(\d)", text, re.M)[0]) > 0
 
 
 def test_graph(program: Path) -> None:

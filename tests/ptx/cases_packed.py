@@ -257,9 +257,38 @@ def further_conversions() -> list[Case]:
             "bf16x2",
         ),
         Case("cvt.rna.tf32.f32 %d, %a;", ("b32",), "b32", _tf32),
+        Case("cvt.rn.tf32.f32 %d, %a;", ("b32",), "b32", lambda x: _short_tf32(x, nearest=True), "f32"),
+        Case("cvt.rz.tf32.f32 %d, %a;", ("b32",), "b32", lambda x: _short_tf32(x, nearest=False), "f32"),
+        Case("cvt.rn.relu.tf32.f32 %d, %a;", ("b32",), "b32", lambda x: _not_negative(x, nearest=True), "f32"),
+        Case("cvt.rz.relu.tf32.f32 %d, %a;", ("b32",), "b32", lambda x: _not_negative(x, nearest=False), "f32"),
+        Case("max.relu.s32 %d, %a, %b;", _TWO, "b32", lambda x, y: max(signed(x, 32), signed(y, 32), 0)),
+        Case("min.relu.s32 %d, %a, %b;", _TWO, "b32", lambda x, y: max(min(signed(x, 32), signed(y, 32)), 0)),
+        Case(
+            "mad.hi.sat.s32 %d, %a, %b, %c;",
+            _THREE,
+            "b32",
+            lambda x, y, z: (
+                min(max((signed(x, 32) * signed(y, 32) >> 32) + signed(z, 32), -(1 << 31)), (1 << 31) - 1) & 0xFFFFFFFF
+            ),
+        ),
         Case("cvt.sat.u8.s32 %d, %a;", ("b32",), "b32", lambda x: _within(x, 0, 255)),
         Case("cvt.rni.sat.s8.f32 %d, %a;", ("b32",), "b32", _nearest_byte),
     ]
+
+
+def _short_tf32(x: int, *, nearest: bool) -> int:
+    """Eight bits of exponent and ten of fraction; half of the last one goes to the even neighbour."""
+    size = x & 0x7FFFFFFF
+    if size >= 0x7F800000:
+        return x
+    kept, rest = size >> 13, size & 0x1FFF
+    up = nearest and (rest > 0x1000 or (rest == 0x1000 and kept & 1))
+    return x & 0x80000000 | kept + up << 13
+
+
+def _not_negative(x: int, *, nearest: bool) -> int:
+    is_nan = x & 0x7FFFFFFF > 0x7F800000
+    return x if is_nan else 0 if x >> 31 else _short_tf32(x, nearest=nearest)
 
 
 def _tf32(x: int) -> int:

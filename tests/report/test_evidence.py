@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 from porter.validation.build import model as building
+from porter.validation.build.hints import hint_on
 from porter.validation.build.occupancy import Use, find_target, occupancy
 from porter.validation.build.report import build_json
 from porter.validation.verdict.outcome import (
@@ -24,6 +26,7 @@ from porter.report.gap.evidence import (
     builds_by_kernel,
     cases_by_kernel,
     errors_by_source,
+    failed_units,
     plain_name,
     sources_with,
 )
@@ -130,3 +133,26 @@ def test_names() -> None:
     assert PATHS.find("/a/b/other/sum.cu") == "other/sum.cu"
     assert PATHS.find("sum.cu") == "sum.cu", "it could be either"
     assert PATHS.find("nowhere.cu") == "nowhere.cu"
+
+
+def test_headers_that_are_too_old_are_the_machine_and_one_cause(tmp_path: Path) -> None:
+    """Whatever else is wrong in the unit; a unit that fails for its own reasons alone is refused."""
+    version = tmp_path / "hip" / "hip_version.h"
+    version.parent.mkdir()
+    version.write_text("#define HIP_VERSION_MAJOR 6\n#define HIP_VERSION_MINOR 0\n")
+    names = ("hipLaunchKernelExC", "hipHostAllocWriteCombined", "hipMalloc")
+    texts = [f"use of undeclared identifier '{name}'" for name in names]
+    errors = tuple(
+        building.Diagnostic("error", text, building.Place("src/sum.hip", 9, 1, "src/sum.cu", 8), hint=hint)
+        for text, hint in [("no such thing", None), *((text, hint_on(text, tmp_path)) for text in texts)]
+    )
+    failed = building.Status.FAILED
+    units = (
+        building.UnitBuild("src/sum.hip", "gfx942", None, failed, "no such thing", (), errors),
+        building.UnitBuild("src/sum.hip", "gfx942", None, failed, "no such thing", (), (errors[0], errors[3])),
+    )
+    old, own = failed_units([plain(build_json(building.BuildReport("port", (), units, (), 1.0, "")))], PATHS, {})
+    assert not old.refused and old.message == "the port is for a newer ROCm, and the headers here are of 6.0"
+    assert old.hint.startswith("hipLaunchKernelExC is in ROCm since 7.0, the headers here are of 6.0. `porter headers ")
+    assert own.refused and own.message == "no such thing"
+    assert errors[2].hint == "hipHostAllocWriteCombined is in ROCm since 6.3, the headers here are of 6.0"

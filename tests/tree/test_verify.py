@@ -27,6 +27,15 @@ EXPLAINED = """#include <cuda_runtime.h>
 void f(cudaStream_t s) { cudaGraphConditionalHandle h; (void)h; (void)s; }
 """
 FINE = "#include <cuda_runtime.h>\n__global__ void k(int *o) { o[threadIdx.x] = 1; }\n"
+NOBODY = """#include <cuda_runtime.h>
+class Matrix {
+  int rows;
+};
+template <class T> void print(const T *t, const Matrix &m) {
+  for (int i = 0; i < m.rows; i++) use(t[i]);
+}
+__global__ void k(int *p) { p[threadIdx.x] = 1; }
+"""
 ABSENT = '#include "of_another_library.h"\n#include <cuda_runtime.h>\n__global__ void k(int *o) { missing(o); }\n'
 
 
@@ -48,6 +57,18 @@ def test_an_error_without_a_finding_becomes_one(tmp_path: Path) -> None:
     assert "undefined template 'Kind<char>'" in found[0]["message"]
     assert "1 need headers that are not here; 1 errors at places without a finding" in done.stderr
     assert done.code == 1
+
+
+@pytest.mark.slow
+def test_templates_that_nobody_instantiates_are_looked_at(tmp_path: Path) -> None:
+    """nvcc does not look whether a member is private there, clang does."""
+    if (reason := syntax_tool()) is not None:
+        pytest.skip(reason)
+    source = _tree(tmp_path / "src", nobody=NOBODY)
+    done = porter("port", source, "-o", tmp_path / "out", "--verify", "--format", "json")
+    found = [f for f in json.loads(done.stdout)["findings"] if f["code"] == "E010"]
+    assert [(f["path"], f["line"], f["effort"]) for f in found] == [("nobody.cu", 6, "manual")]
+    assert "'rows' is a private member of 'Matrix'" in found[0]["message"]
 
 
 @pytest.mark.slow

@@ -60,19 +60,26 @@ def _halves(operation: Callable[[Array, Array], Array]) -> Expected:
 _LOADS = """
 ld.global.u32 ld.volatile.global.u32 ld.relaxed.sys.u32 ld.global.cg.u32 ld.global.cv.u32 ld.mmio.relaxed.sys.global.u32
 ld.global.L1::no_allocate.L2::256B.u32 ldu.global.u32 ld.acquire.gpu.global.u32 ld.global.nc.u32 ld.global.ca.u32
+ld.global.cs.u32 ld.global.lu.u32 ld.relaxed.cta.global.u32 ld.relaxed.cluster.global.u32 ld.relaxed.gpu.global.u32
+ld.acquire.cta.global.u32 ld.acquire.cluster.global.u32 ld.acquire.sys.global.u32
 """
 LOADS = _LOADS.split()
-_STORES = (
-    "st.global.u32 st.global.wt.u32 st.global.cs.u32 st.release.gpu.global.u32 st.volatile.global.u32 st.global.cg.u32"
-)
+_STORES = """
+st.global.u32 st.global.wt.u32 st.global.cs.u32 st.release.gpu.global.u32 st.volatile.global.u32 st.global.cg.u32
+st.global.wb.u32 st.relaxed.cta.global.u32 st.relaxed.cluster.global.u32 st.relaxed.gpu.global.u32
+st.relaxed.sys.global.u32 st.release.cta.global.u32 st.release.cluster.global.u32 st.release.sys.global.u32
+st.mmio.relaxed.sys.global.u32
+"""
 STORES = _STORES.split()
 _NOTHING = """
 membar.gl membar.cta membar.sys fence.acq_rel.gpu fence.proxy.async fence.mbarrier_init.release.cluster fence.sc.sys bar.sync|0 barrier.sync|0 cp.async.commit_group
 cp.async.wait_group|0 cp.async.wait_all griddepcontrol.wait setmaxnreg.inc.sync.aligned.u32|64
+fence.acq_rel.cta fence.acq_rel.cluster fence.acq_rel.sys fence.sc.cta bar.cta.sync|0 barrier.cta.sync|0
+griddepcontrol.launch_dependents setmaxnreg.dec.sync.aligned.u32|40
 """
 NOTHING = _NOTHING.split()
 _HINTS = """
-prefetch.global.L2|[%1] prefetchu.L1|[%1] discard.global.L2|[%1],128 applypriority.global.L2::evict_normal|[%1],128
+prefetch.global.L1|[%1] prefetch.global.L2::evict_last|[%1] prefetch.global.L2|[%1] prefetchu.L1|[%1] discard.global.L2|[%1],128 applypriority.global.L2::evict_normal|[%1],128
 """
 HINTS = _HINTS.split()
 
@@ -101,7 +108,192 @@ def _approximate(opcode: str, operand: str, exact: str, tolerance: float) -> str
     )
 
 
+_WORDS: dict[str, Callable[[int, int, int], int]] = {
+    "and": lambda a, b, bits: a & b,
+    "or": lambda a, b, bits: a | b,
+    "xor": lambda a, b, bits: a ^ b,
+    "add": lambda a, b, bits: a + b,
+    "exch": lambda a, b, bits: b,
+    "min.u": lambda a, b, bits: min(a, b),
+    "max.u": lambda a, b, bits: max(a, b),
+    "min.s": lambda a, b, bits: min(a, b, key=lambda one: one - (one >> bits - 1 << bits)),
+    "max.s": lambda a, b, bits: max(a, b, key=lambda one: one - (one >> bits - 1 << bits)),
+}
+_KINDS = {"and": "b", "or": "b", "xor": "b", "add": "us", "exch": "b", "min": "us", "max": "us"}
+ATOMICS = tuple(
+    (name, operation, kind, bits)
+    for name in ("atom", "red")
+    for operation, kinds in _KINDS.items()
+    for kind in kinds
+    for bits in (32, 64)
+    if (name, operation) != ("red", "exch") and (operation, kind, bits) != ("add", "s", 64)
+)
+
+
+def _atomic(name: str, operation: str, kind: str, bits: int) -> tuple[str, Expected]:
+    """Old and new value, with bits of the word's both ends in them."""
+    cpp, letter = ("unsigned", "r") if bits == 32 else ("unsigned long long", "l")
+    factor, step = (1, 0x9E3779B1) if bits == 32 else (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F)
+    old = f"{cpp} old = 0; " if name == "atom" else f"{cpp} const old = 0; "
+    form, out = ("%0, [%1], %2;", f'"={letter}"(old)') if name == "atom" else ("[%0], %1;", "")
+    code = (
+        f"auto o = ({cpp} *)own; *o = v * {factor:#x}{'u' if bits == 32 else 'ull'}; {old}"
+        f'asm volatile("{name}.global.{operation}.{kind}{bits} {form}" : {out} : "l"(o), "{letter}"(({cpp})(t * {step:#x}ull)) : "memory");'
+        f" {cpp} const all = old * 3 ^ *o; r = unsigned(all) ^ unsigned((unsigned long long)all >> 32);"
+    )
+    full = (1 << bits) - 1
+    work = _WORDS[f"{operation}.{kind}" if operation in ("min", "max") else operation]
+
+    def one(value: int, thread: int) -> int:
+        was, by = value * factor & full, thread * step & full
+        both = (was * 3 if name == "atom" else 0) ^ work(was, by, bits)
+        both &= full
+        return (both ^ both >> 32) & 0xFFFFFFFF
+
+    return code, lambda v: np.array([one(int(value), thread) for thread, value in enumerate(v)], np.uint32)
+
+
+def _predicate(opcode: str, condition: str, mask: bool) -> str:
+    """A vote on `condition`, as 0 or 1."""
+    more, given = (", %2", ', "r"(~0u)') if mask else ("", "")
+    return (
+        f'asm volatile("{{ .reg .pred p, q; setp.ne.u32 p, %1, 0; {opcode} q, p{more}; selp.u32 %0, 1, 0, q; }}"'
+        f' : "=r"(r) : "r"({condition}){given});'
+    )
+
+
+_VOTES: dict[str, Callable[[Array], bool]] = {
+    "any": lambda bits: bool(bits.any()),
+    "all": lambda bits: bool(bits.all()),
+    "uni": lambda bits: bool(bits.all() or not bits.any()),
+}
+_REDUCED: dict[str, Callable[[Array], Any]] = {
+    "min.u32": np.min,
+    "max.u32": np.max,
+    "min.s32": lambda v: int(v.astype(np.int32).min()) & 0xFFFFFFFF,
+    "max.s32": lambda v: int(v.astype(np.int32).max()) & 0xFFFFFFFF,
+    "and.b32": np.bitwise_and.reduce,
+    "or.b32": np.bitwise_or.reduce,
+    "xor.b32": np.bitwise_xor.reduce,
+}
+_IN_TURN = "t < 32 ? 1 : v & 1"
+ENDS = ("trap", "brkpt")
+"""What ends the kernel with a fault."""
+
 STATEMENTS: dict[str, tuple[str, Expected]] = {
+    **{
+        f"{name}.global.{operation}.{kind}{bits}": _atomic(name, operation, kind, bits)
+        for name, operation, kind, bits in ATOMICS
+    },
+    **{
+        f"vote{'.sync' if mask else ''}.{how}.pred": (
+            _predicate(f"vote{'.sync' if mask else ''}.{how}.pred", _IN_TURN, mask),
+            lambda v, test=test: np.repeat([1, int(test(v[32:] & 1))], 32),
+        )
+        for how, test in _VOTES.items()
+        for mask in (False, True)
+        if (how, mask) != ("all", True)
+    },
+    **{
+        f"redux.sync.{how}": (
+            f'asm volatile("redux.sync.{how} %0, %1, %2;" : "=r"(r) : "r"(v ^ t << 30), "r"(~0u));',
+            lambda v, reduce=reduce: _of_warp(reduce)(v ^ (np.arange(THREADS, dtype=np.uint32) << np.uint32(30))),
+        )
+        for how, reduce in _REDUCED.items()
+    },
+    "shfl.down.b32": (
+        'asm volatile("shfl.down.b32 %0, %1, 3, 0x1f;" : "=r"(r) : "r"(v));',
+        _from(np.where(LANE + 3 < 32, LANE + 3, LANE)),
+    ),
+    "shfl.bfly.b32": ('asm volatile("shfl.bfly.b32 %0, %1, 9, 0x1f;" : "=r"(r) : "r"(v));', _from(LANE ^ 9)),
+    "shfl.idx.b32": ('asm volatile("shfl.idx.b32 %0, %1, 30, 0x1f;" : "=r"(r) : "r"(v));', _from(LANE * 0 + 30)),
+    "match.any.sync.b64": (
+        'asm volatile("match.any.sync.b64 %0, %1, %2;" : "=r"(r) : "l"((unsigned long long)(v & 3) << 32), "r"(~0u));',
+        _matches,
+    ),
+    "match.all.sync.b64": (
+        'asm volatile("{ .reg .pred p; match.all.sync.b64 %0|p, %1, %2; @p add.u32 %0, %0, 7; }"'
+        ' : "=r"(r) : "l"(t < 32 ? 5ull << 40 : (unsigned long long)v << 32), "r"(~0u));',
+        lambda v: np.repeat([6, 0], 32),
+    ),
+    "barrier.cta.red.popc.u32": (
+        'asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; barrier.cta.red.popc.u32 %0, 0, p; }" : "=r"(r) : "r"(v & 1));',
+        lambda v: np.full(THREADS, (v & 1).sum()),
+    ),
+    "barrier.red.and.pred": (
+        _predicate("barrier.red.and.pred", "t != 3", False).replace("pred q, p", "pred q, 0, p"),
+        lambda v: np.zeros(THREADS),
+    ),
+    "bar.cta.red.or.pred": (
+        _predicate("bar.cta.red.or.pred", "t == 3", False).replace("pred q, p", "pred q, 0, p"),
+        lambda v: np.ones(THREADS),
+    ),
+    **{
+        # 64 words of a thread are more than clang moves to LDS, where `isspacep` would find them
+        f"isspacep.{space}": (
+            f'unsigned mine[64]; mine[v & 63] = t; asm("{{ .reg .pred p; isspacep.{space} p, %1; selp.u32 %0, 1, 0, p; }}" : "=r"(r) :'
+            ' "l"(t % 3 == 0 ? (void *)(s + t) : t % 3 == 1 ? (void *)own : (void *)(mine + (v & 63))));',
+            lambda v, wanted=wanted: np.arange(THREADS) % 3 == wanted,
+        )
+        for space, wanted in (("global", 1), ("local", 2))
+    },
+    "ld.local.u32": (
+        'unsigned mine[2] = {v, t}; unsigned long long w; asm("cvta.to.local.u64 %0, %1;" : "=l"(w) : "l"(mine + t % 2));'
+        ' asm volatile("ld.local.u32 %0, [%1];" : "=r"(r) : "l"(w) : "memory");',
+        lambda v: np.where(np.arange(THREADS) % 2, np.arange(THREADS), v),
+    ),
+    "cvta.to.local.u64": (
+        "unsigned mine[2] = {t, t}; unsigned long long w; "
+        'asm("cvta.to.local.u64 %0, %1;" : "=l"(w) : "l"(mine + (v & 1))); asm volatile("st.local.u32 [%0], %1;" :: "l"(w), "r"(v) : "memory");'
+        " r = mine[0] ^ mine[1];",
+        lambda v: v ^ np.arange(THREADS, dtype=np.uint32),
+    ),
+    "st.local.u32": (
+        "unsigned mine[2] = {t, t}; "
+        'asm volatile("st.local.u32 [%0], %1;" :: "l"((unsigned long long)__cvta_generic_to_local(mine + (v & 1))), "r"(v) : "memory");'
+        " r = mine[0] ^ mine[1];",
+        lambda v: v ^ np.arange(THREADS, dtype=np.uint32),
+    ),
+    "cvta.local.u64": (
+        "unsigned mine[2] = {v, t}; unsigned long long w; "
+        'asm("cvta.local.u64 %0, %1;" : "=l"(w) : "l"((unsigned long long)__cvta_generic_to_local(mine + t % 2))); r = *(volatile unsigned *)w;',
+        lambda v: np.where(np.arange(THREADS) % 2, np.arange(THREADS), v),
+    ),
+    "ld.const.u32": (
+        'unsigned long long w; asm("cvta.to.const.u64 %0, %1;" : "=l"(w) : "l"(fixed + t % 4));'
+        ' asm("ld.const.u32 %0, [%1];" : "=r"(r) : "l"(w));',
+        lambda v: np.array([3, 5, 7, 11])[np.arange(THREADS) % 4],
+    ),
+    "cvta.to.const.u64": (
+        'unsigned long long w; asm("cvta.to.const.u64 %0, %1;" : "=l"(w) : "l"(fixed + t % 4));'
+        ' asm("cvta.const.u64 %0, %1;" : "=l"(w) : "l"(w)); r = *(const unsigned *)w;',
+        lambda v: np.array([3, 5, 7, 11])[np.arange(THREADS) % 4],
+    ),
+    "createpolicy.range.L2::evict_last.b64": (
+        'unsigned long long p; asm volatile("createpolicy.range.L2::evict_last.b64 %0, [%1], %2, %3;" : "=l"(p) : "l"(in), "r"(64u), "r"(64u));'
+        ' asm volatile("ld.global.L2::cache_hint.u32 %0, [%1], %2;" : "=r"(r) : "l"(in + t), "l"(p));',
+        _same,
+    ),
+    "mov.u32 of registers": (
+        'unsigned a, b, c, d, e, f, g, h2, i; asm("mov.u32 %0, %%tid.x;" : "=r"(a)); asm("mov.u32 %0, %%ntid.x;" : "=r"(b)); asm("mov.u32 %0, %%ctaid.x;" : "=r"(c));'
+        ' asm("mov.u32 %0, %%nctaid.x;" : "=r"(d)); asm("mov.u32 %0, %%lanemask_eq;" : "=r"(e)); asm("mov.u32 %0, %%lanemask_le;" : "=r"(f));'
+        ' asm("mov.u32 %0, %%lanemask_ge;" : "=r"(g)); asm("mov.u32 %0, %%lanemask_gt;" : "=r"(h2)); asm("mov.u32 %0, %%tid.y;" : "=r"(i));'
+        " r = a + b * 64 + c * 7 + d * 9 + i; r ^= (e ^ f * 3) + (g * 5 ^ h2 * 7);",
+        lambda v: (
+            np.array(
+                [
+                    (t + 64 * 64 + 9)
+                    ^ (
+                        ((1 << n) ^ ((2 << n) - 1) * 3)
+                        + ((0xFFFFFFFF << n & 0xFFFFFFFF) * 5 ^ (0xFFFFFFFE << n & 0xFFFFFFFF) * 7)
+                    )
+                    & 0xFFFFFFFF
+                    for t, n in ((t, t % 32) for t in range(THREADS))
+                ]
+            ).astype(np.uint64)
+            & np.uint64(0xFFFFFFFF)
+        ),
+    ),
     **{one: (_approximate(one, *row), _same) for one, row in APPROXIMATE.items()},
     **{
         one: (
@@ -433,7 +625,8 @@ def kernel(names: list[str]) -> str:
         f"  {{ unsigned r = 0; __syncthreads(); {STATEMENTS[name][0]} out[{row * THREADS} + t] = r; }}"
         for row, name in enumerate(names)
     )
-    return f"""__global__ void k(unsigned *out, const unsigned *in, unsigned *scratch) {{
+    return f"""__constant__ unsigned fixed[4] = {{3, 5, 7, 11}};
+__global__ void k(unsigned *out, const unsigned *in, unsigned *scratch) {{
   __shared__ __align__(16) unsigned s[{THREADS}];
   unsigned const t = threadIdx.x, v = in[t];
   unsigned const at = static_cast<unsigned>(__cvta_generic_to_shared(s + t));

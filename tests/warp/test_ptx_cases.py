@@ -29,17 +29,24 @@ CASES = tuple(
 FEWEST = 300
 """Instructions that are translated at least."""
 _C = {"pred": "unsigned", "b16": "unsigned short", "b32": "unsigned", "b64": "unsigned long long"}
+_FLOAT = re.compile(r"\.(?:b?f16|t?f32|f64|e4m3|e5m2)")
 _CONSTRAINT = {"pred": "r", "b16": "h", "b32": "r", "b64": "l"}
 
 
-def _line(number: int, case: Case) -> str:
-    """One instruction as inline PTX, on operands of its own."""
+def _line(number: int, case: Case, registers: bool) -> str:
+    """One instruction as inline PTX, on operands of its own or on registers of the statement's."""
     before, after = "", ""
     names = {"d": "%0"} | {"abce"[k]: f"%{k + 1}" for k in range(len(case.kinds))}
     for k, kind in enumerate(case.kinds):
         if kind == "pred":
             before += f".reg .pred q{k}; setp.ne.u32 q{k}, %{k + 1}, 0; "
             names["abce"[k]] = f"q{k}"
+        elif registers:
+            before += f".reg .{_declared(number + k, case, kind)} r{k}; mov.{kind} r{k}, %{k + 1}; "
+            names["abce"[k]] = f"r{k}"
+    if registers and case.result != "pred":
+        before += f".reg .{_declared(number + 1, case, case.result)} rd; "
+        after, names["d"] = f" mov.{case.result} %0, rd;", "rd"
     if case.result == "pred":
         before, after = f".reg .pred p, other; {before}", " selp.u32 %0, 1, 0, p;"
         names["d"] = "p"
@@ -49,12 +56,17 @@ def _line(number: int, case: Case) -> str:
     return f'  asm volatile("{whole}" : "={_CONSTRAINT[case.result]}"(o{number}[t]) : {inputs});\n'
 
 
-def _source(numbers: tuple[int, ...]) -> str:
+def _declared(number: int, case: Case, kind: str) -> str:
+    """A type of the size: that of a register says nothing of what an instruction reads in it, but for float."""
+    return kind if _FLOAT.search(case.text) else f"{'sub'[number % 3]}{kind[1:]}"
+
+
+def _source(numbers: tuple[int, ...], registers: bool = False) -> str:
     """A kernel with the instructions of some cases, one in a line; outputs come first."""
     parameters = [f"{_C[CASES[number].result]}* o{number}" for number in numbers]
     for number in numbers:
         parameters += [f"const {_C[kind]}* i{number}_{k}" for k, kind in enumerate(CASES[number].kinds)]
-    lines = "".join(_line(number, CASES[number]) for number in numbers)
+    lines = "".join(_line(number, CASES[number], registers) for number in numbers)
     head = f"__global__ void cases({', '.join(parameters)}) {{"
     return f"#include <cuda_runtime.h>\n{head} int t = blockIdx.x * blockDim.x + threadIdx.x;\n{lines}}}\n"
 
@@ -89,12 +101,13 @@ def _is_subnormal_quotient(first: int, second: int) -> bool:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("registers", [False, True], ids=["operands", "registers"])
 @pytest.mark.parametrize("start", range(0, len(CASES), CHUNK))
-def test_translations_compute_the_same(start: int) -> None:
+def test_translations_compute_the_same(start: int, registers: bool) -> None:
     numbers = tuple(number for number in translated() if start <= number < start + CHUNK)
     if not numbers:
         pytest.skip("none of these instructions is translated")
-    ported = port(SourceFile("a.cu", _source(numbers).encode()), execution.context("preserve"), "a.cu")
+    ported = port(SourceFile("a.cu", _source(numbers, registers).encode()), execution.context("preserve"), "a.cu")
     module = execution.module(ported.data.decode())
     rows = [_rows(CASES[number]) for number in numbers]
     inputs = [

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from porter.validation.devices.core.launch import Options
-from porter.validation.devices.core.result import NotRun, Ran
+from porter.validation.devices.core.result import Fault, NotRun, Ran
 
 from porter.engine.file import port
 from porter.model import Effort
 from porter.source import SourceFile
 from tests.warp.execution import context, module
-from tests.warp.ptx_forms import GIVEN, STATEMENTS, THREADS, kernel
+from tests.warp.ptx_forms import ENDS, GIVEN, STATEMENTS, THREADS, kernel
 
 NAMES = list(STATEMENTS)
 
@@ -36,3 +36,20 @@ def test_forms(first: int) -> None:
         if not np.array_equal(row, np.asarray(STATEMENTS[name][1](GIVEN)).astype(np.uint32))
     ]
     assert wrong == []
+
+
+@pytest.mark.parametrize("opcode", ENDS)
+def test_the_kernel_ends(opcode: str) -> None:
+    """With a fault, where a lane comes to it; not where none does."""
+    body = f'if (threadIdx.x > last) asm volatile("{opcode};"); out[threadIdx.x] = 1;'
+    text = f"__global__ void k(unsigned *out, unsigned last) {{ {body} }}"
+    ported = port(SourceFile("a.cu", text.encode()), context("preserve"), "a.cu")
+    assert b"asm" not in ported.data
+    loaded = module(ported.data.decode())
+    done = [
+        loaded.launch(loaded.kernels[0], (1,), (THREADS,), [np.zeros(THREADS, np.uint32), last])
+        for last in (THREADS, 5)
+    ]
+    if isinstance(done[0], NotRun):
+        pytest.skip(done[0].reason)
+    assert isinstance(done[0], Ran) and isinstance(done[1], Fault), done

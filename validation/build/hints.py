@@ -81,10 +81,14 @@ def installed_rocm(headers: Path) -> tuple[int, int] | None:
 
 @functools.cache
 def _since() -> dict[str, str]:
-    """HIP name -> the oldest ROCm that has it, from the name tables."""
-    from porter.names.table import load_names
+    """HIP name -> the oldest ROCm that has it by this name, from the name tables."""
+    from porter.names.records import load_records
 
-    return {row.hip: row.since for row in load_names(None, {}).rows() if row.hip and row.since}
+    found: dict[str, str] = {}
+    for _, _, hip, _, _, since, _, _, before, *_ in load_records().names.values():
+        if hip and since:
+            found[hip] = max((since, *(until for until, _ in before)), key=_number)
+    return found
 
 
 def _number(version: str) -> tuple[int, int]:

@@ -525,6 +525,14 @@ PORTER_PTX u32 tf32_from_f32(float a) {
   u32 const word = bits<u32>(a);
   return (word & 0x7f800000u) == 0x7f800000u ? word : (word + 0x1000u) & ~0x1fffu;
 }
+/// To the nearest, of two the even one, or towards zero; with `relu` nothing is below zero, and NaN stays NaN.
+template <bool nearest, bool relu> PORTER_PTX u32 tf32_rounded(float a) {
+  u32 const word = bits<u32>(a);
+  if ((word & 0x7fffffffu) > 0x7f800000u) return 0x7fffffffu;
+  if (relu && word >> 31) return 0u;
+  if ((word & 0x7f800000u) == 0x7f800000u || !nearest) return word & ~0x1fffu;
+  return (word + 0xfffu + (word >> 13 & 1u)) & ~0x1fffu;
+}
 
 // Shuffles as PTX writes them: `c` holds the segment mask and the clamp.
 PORTER_PTX int width_of(u32 c) { return static_cast<int>(32u - (c >> 8 & 31u)); }

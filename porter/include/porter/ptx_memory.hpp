@@ -1,7 +1,8 @@
 // Loads and stores of PTX, for inline assembly that was rewritten. SPDX-License-Identifier: Apache-2.0
 //
 // How an access was written is a type here: `cg` and `cv` bypass what is not coherent, as in memory.hpp; orders and
-// scopes are those of atomics; `kept` is a plain access of an `asm volatile`, which no compiler moves or drops.
+// scopes are those of atomics; `kept` is a plain access of an `asm volatile`, which no compiler moves or drops, and
+// `kept_cs` one that streams.
 #ifndef PORTER_PTX_MEMORY_HPP
 #define PORTER_PTX_MEMORY_HPP
 
@@ -26,6 +27,18 @@ template <int Order, int Scope> struct atomic_access {
 /// Where the compiler is concerned as `volatile`, at the price of a plain access.
 using kept = atomic_access<__ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_WAVEFRONT>;
 using cs = porter::detail::Streaming;
+/// Of an `asm volatile`: the hint for the caches, and no compiler takes it out of its loop.
+struct kept_cs {
+  static constexpr unsigned most = cs::most;
+  template <class W> static __device__ W load(W const* p) {
+    __asm__ volatile("" ::: "memory");
+    return cs::load(p);
+  }
+  template <class W> static __device__ void store(W* p, W value) {
+    cs::store(p, value);
+    __asm__ volatile("" ::: "memory");
+  }
+};
 using cg = porter::detail::DeviceWide;
 using cv = porter::detail::SystemWide;
 using relaxed_cta = atomic_access<__ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_WORKGROUP>;
@@ -104,8 +117,8 @@ template <> struct cache<1> : ways<weak, ptx::kept> {};
 template <> struct cache<2> : ways<weak, ptx::kept> {};
 template <> struct cache<3> : ways<weak, ptx::kept> {};
 template <> struct cache<4> : ways<weak> {};
-template <> struct cache<5> : ways<cs> {};
-template <> struct cache<6> : ways<cs> {};
+template <> struct cache<5> : ways<cs, ptx::kept_cs> {};
+template <> struct cache<6> : ways<cs, ptx::kept_cs> {};
 template <> struct cache<7> : ways<cg> {};
 template <> struct cache<8> : ways<cv> {};
 template <> struct cache<9> : ways<cv> {};

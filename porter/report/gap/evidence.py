@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 import shlex
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -100,20 +101,33 @@ def failed_units(
     )
 
 
+_OLD_HEADERS = re.compile(r".* is in ROCm since .*, (?P<here>the headers here are of [\d.]+)")
+"""What a build says at a name that its headers do not have yet."""
+
+
 def _failed(unit: Mapping[str, Any], paths: Paths, kernels: Mapping[str, int]) -> FailedUnit:
     source = paths.find(unit.get("path"))
     errors = [one for one in unit.get("diagnostics", ()) if one.get("severity") == "error"]
     first: Mapping[str, Any] = errors[0] if errors else {}
+    message, hint = str(first.get("message") or unit.get("reason") or unit.get("status")), str(first.get("hint") or "")
+    refused = unit.get("status") == "failed"
+    old = next((found for one in errors if (found := _OLD_HEADERS.fullmatch(str(one.get("hint") or "")))), None)
+    if refused and old is not None:  # what else is wrong there shows once the headers are those of the port
+        refused, first = False, next(one for one in errors if one.get("hint") == old[0])
+        message, hint = f"the port is for a newer ROCm, and {old['here']}", f"{old[0]}. {_NEWER_HEADERS}"
     return FailedUnit(
         source=source,
         target=str(unit.get("target") or ""),
-        refused=unit.get("status") == "failed",
-        message=str(first.get("message") or unit.get("reason") or unit.get("status")),
+        refused=refused,
+        message=message,
         path=paths.find(first.get("source") or first.get("path") or unit.get("path")),
         line=int(first.get("source_line") or first.get("line") or 1),
-        hint=str(first.get("hint") or ""),
+        hint=hint,
         kernels=kernels.get(source, 0),
     )
+
+
+_NEWER_HEADERS = "`porter headers --suite sid` gets newer ones where apt is at hand; `--rocm` ports for older ones"
 
 
 def tools_of(builds: Iterable[Mapping[str, Any]], validations: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:

@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import cast
 
-from porter.cpp.lex import STRING
+from porter.cpp.lex import IDENTIFIER, STRING, Tokens
 from porter.cpp.nodes import EMPTY, Node, calls, names, only, unwrapped
 from porter.warp.bodies import Bodies, Function
 from porter.warp.collectives import BARRIERS, collective
@@ -23,7 +24,8 @@ _POLLS = re.compile(
     r"|(?:ld|load|read|poll)_?(?:acquire|acq|volatile|relaxed|strong)\w*|\w*volatile_?(?:load|ld|read)|ldAcquire"
 )
 _IDLE = re.compile(
-    r"__nanosleep|__threadfence(?:_block|_system)?|(?:__)?syncwarp|__builtin_amdgcn_s_sleep|__builtin_assume"
+    r"(?:\w*_)?(?:nano)?sleep(?:_\w+)?|back_?off|__threadfence(?:_block|_system)?|(?:__)?syncwarp|__builtin_amdgcn_s_sleep"
+    r"|__builtin_assume"
 )
 _RELEASES = re.compile(r"(?:\w*_)?(?:un_?lock|release)\w*", re.IGNORECASE)
 _MEETS = BARRIERS | {"porter::syncwarp", "__builtin_amdgcn_wave_barrier"}
@@ -66,7 +68,7 @@ class Spins:
         self.bodies = bodies
         self.function = function
         types = function.parameter_types
-        self.volatile = {n for n, t in types.items() if "volatile" in t.split()}
+        self.volatile = {n for n, t in types.items() if "volatile" in t.split()} | _volatile_variables(bodies.tokens)
         for node in function.declarations:
             if "volatile" in node.text.split():
                 self.volatile |= {kid.text for kid in node.kids}
@@ -144,7 +146,7 @@ class Spins:
                 name = _bare(call)
                 if _LOCKS.fullmatch(name) and call.arguments:
                     return Waits.LOCK if not loop.moves(call) and not _updates(call) else None
-                if self._polls(name) and not loop.moves(call) and any(map(_compares, loop.exits)):
+                if self.polls(name) and not loop.moves(call) and any(map(_compares, loop.exits)):
                     return self._flag(call)
         return self._polled(loop)
 
@@ -159,11 +161,16 @@ class Spins:
     def _flag(self, call: Node) -> Waits:
         return Waits.FLAG if self.shared.isdisjoint(names(call)) else Waits.SHARED_FLAG
 
-    def _polls(self, name: str) -> bool:
+    def polls(self, name: str) -> bool:
         """Whether a function reads memory that others write, by its name or by its assembly."""
         if _POLLS.fullmatch(name):
             return True
-        return any(self._loads(node) for f in self.bodies.by_name.get(name, ()) for node in f.body.walk())
+        if name not in self.bodies.by_name:
+            return False
+        known = cast("dict[str, bool]", self.bodies.tokens.memo.setdefault(Spins, {}))
+        if name not in known:
+            known[name] = any(self._loads(node) for f in self.bodies.by_name[name] for node in f.body.walk())
+        return known[name]
 
     def _loads(self, node: Node) -> bool:
         if node.kind != "asm":
@@ -211,7 +218,7 @@ class Spins:
         if statement.kind == "block":
             return all(map(self._idle, statement.kids))
         if statement.kind == "if":
-            return all(map(self._idle, statement.kids[1:]))
+            return all(self._idle(kid) or _gives_up(kid) for kid in statement.kids[1:])
         if statement.kind == "declaration":
             return all(kid.initial is None or self._only_reads(kid.initial) for kid in statement.kids)
         if statement.kind != "statement" or len(statement.kids) != 1:
@@ -226,7 +233,7 @@ class Spins:
 
     def _only_reads(self, source: Node) -> bool:
         return all(
-            _LOCKS.fullmatch(name) or _PURE.fullmatch(name) or self._polls(name) for name in map(_bare, calls(source))
+            _LOCKS.fullmatch(name) or _PURE.fullmatch(name) or self.polls(name) for name in map(_bare, calls(source))
         )
 
     def _taken_inside(self, loop: Loop) -> tuple[Waits | None, Node]:
@@ -293,6 +300,29 @@ class Spins:
         return False
 
 
+def _volatile_variables(tokens: Tokens) -> frozenset[str]:
+    """Variables at file scope: `volatile __device__ int arrived = 0;`"""
+    known = tokens.memo.get(_volatile_variables)
+    if known is None:
+        found: set[str] = set()
+        for index in tokens.names.get("volatile", ()):
+            end = next((i for i in range(index, min(index + _LONGEST, len(tokens))) if tokens.texts[i] in _ENDINGS), 0)
+            if end and tokens.kinds[end - 1] == IDENTIFIER and next(tokens.braces_around(index), None) is None:
+                found.add(tokens.texts[end - 1])
+        known = tokens.memo[_volatile_variables] = frozenset(found)
+    return cast("frozenset[str]", known)
+
+
+_LONGEST = 12
+_ENDINGS = frozenset({";", "=", "[", "{", "(", ")", ","})
+
+
+def _gives_up(statement: Node) -> bool:
+    """Whether a branch of a waiting loop ends the kernel: who waited too long."""
+    return any(_ENDS.fullmatch(_bare(call)) for call in calls(statement))
+
+
+_ENDS = re.compile(r"(?:porter::)?(?:__)?trap|__builtin_trap|assert|abort|__assert_fail")
 _PURE = re.compile(r"min|max|isnan|__\w+_as_\w+")
 
 

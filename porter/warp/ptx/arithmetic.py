@@ -101,6 +101,22 @@ def _saturating(writer: Writer, match: re.Match[str], operands: tuple[str, ...])
     return writer.assign(operands[0], writer.helper("saturated<int>", f"{a} {_OPERATORS[match[1]]} {b}"))
 
 
+@on(r"mad\.hi\.sat\.s32")
+def _saturating_high(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
+    need(operands, 4, match[0])
+    a, b, c = (writer.value(operand, "s32") for operand in operands[1:])
+    return writer.assign(
+        operands[0], writer.helper("saturated<int>", f"static_cast<long long>(__mulhi({a}, {b})) + {c}")
+    )
+
+
+@on(r"(min|max)\.relu\.s32")
+def _not_below_zero(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
+    need(operands, 3, match[0])
+    a, b = (writer.value(operand, "s32") for operand in operands[1:])
+    return writer.assign(operands[0], f"max({match[1]}({a}, {b}), 0)")
+
+
 @on(r"(mul|mad)\.hi\.(u16|s16)")
 def _high_16(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
     need(operands, 3 if match[1] == "mul" else 4, match[0])
@@ -326,6 +342,13 @@ _CONVERSIONS = {
 _TO_WHOLE = {"rni": "rint", "rzi": "trunc", "rmi": "floor", "rpi": "ceil"}
 _FLOATS = {"f32": "float", "f64": "double"}
 _INTEGERS = frozenset(f"{sign}{bits}" for sign in "us" for bits in (8, 16, 32, 64))
+
+
+@on(r"cvt\.(rn|rz)(\.relu)?\.tf32\.f32", narrow=True)
+def _to_tf32(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
+    need(operands, 2, match[0])
+    flags = f"{str(match[1] == 'rn').lower()}, {str(bool(match[2])).lower()}"
+    return writer.assign(operands[0], writer.helper(f"tf32_rounded<{flags}>", writer.value(operands[1], "f32")))
 
 
 @on(r"cvt((?:\.(?:r[a-z]+|sat|ftz))*)\.(\w+)\.(\w+)")

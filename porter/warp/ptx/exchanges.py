@@ -106,9 +106,10 @@ def _bar_warp(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -
     return f"porter::syncwarp({writer.value(operands[0], 'u32') if operands else ''});"
 
 
-@on(r"membar\.(cta|gl|sys)|fence(?:\.(?:sc|acq_rel))?\.(cta|gpu|sys)")
+@on(r"membar\.(cta|gl|sys)|fence(?:\.(?:sc|acq_rel))?\.(cta|cluster|gpu|sys)")
 def _fence(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
-    scope = match[1] or match[2]
+    """A cluster that no launch asks for is one block."""
+    scope = match[1] or match[2].replace("cluster", "cta")
     return {"cta": "__threadfence_block();", "sys": "__threadfence_system();"}.get(scope, "__threadfence();")
 
 

@@ -29,6 +29,9 @@ ADVICE: tuple[tuple[str, str], ...] = (
     (r"(?:bra|brx|call|ret|exit)(?:\..*)?|.*:", "jumps in assembly are not followed: write the branch in C++"),
     (r"(?:alloca|stacksave|stackrestore)\..*", "no stack in assembly here: declare an array"),
     (r"(?:multimem|red\.async|st\.async|cp\.reduce)\..*", "not on gfx942: use plain accesses and atomics"),
+    (r"isspacep\.(?:const|param).*", "constant memory and parameters are global memory on gfx942: no address tells"),
+    (r"(?:ld|cvta)\.(?:to\.)?param.*", "a parameter has no address of its own here: use it in C++"),
+    (r"(?:addc|subc|madc|mad\.(?:lo|hi)\.cc|(?:add|sub)\.cc)\..*", "a carry of other statements: make one of all"),
     (r"mapa\..*|.*cluster.*", "no clusters on gfx942 [thread-block-cluster]"),
     (
         r"the operand %%?(?:n?(?:ctaid|tid)(?:\.[xyzw])?|n?smid|n?warpid|gridid|pm\d+(?:_64)?|envreg\d+|clock_hi|"

@@ -14,7 +14,7 @@ _WHERE = r"(?:\.shared(?:::cta)?)?\.b64"
 
 def _call(writer: Writer, name: str, address: str, *arguments: str, shared: bool) -> str:
     writer.headers.add("porter/ptx_memory.hpp")
-    pointer = writer.address(address, "u64", shared=shared)
+    pointer = writer.address(address, "u64", space="shared" if shared else "")
     return f"porter::ptx::{name}({', '.join((pointer, *arguments))})"
 
 

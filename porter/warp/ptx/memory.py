@@ -9,7 +9,7 @@ from porter.warp.ptx.writer import PREFIX, Writer, need, on
 
 _SCOPES = {"cta": "WORKGROUP", "cluster": "WORKGROUP", "gpu": "AGENT", "gl": "AGENT", "sys": "SYSTEM"}
 _ORDERS = {"acquire": "ACQUIRE", "release": "RELEASE", "relaxed": "RELAXED", "acq_rel": "ACQ_REL"}
-_SPACES = frozenset({"global", "shared", "shared::cta", "const", "local", "param", "weak"})
+_SPACES = frozenset({"global", "shared", "shared::cta", "const", "local", "weak"})
 _HINTS = re.compile(r"L1::\w+|L2::\w+|level::\w+|evict_\w+|no_allocate|mmio")
 _CACHED = {
     "ca": "weak", "nc": "weak", "wb": "weak", "cs": "cs", "lu": "cs", "cg": "cg", "cv": "cv", "wt": "cv",
@@ -17,7 +17,7 @@ _CACHED = {
 }  # fmt: skip
 """Cache operators and `volatile` -> types of ptx_memory.hpp."""
 _WIDTHS = re.compile(r"[busf](?:8|16|32|64)")
-_NAMED = frozenset({"ld", "ldu", "st", "global", "const", "local", "param", "weak", "v2", "v4", *_CACHED})
+_NAMED = frozenset({"ld", "ldu", "st", "global", "const", "weak", "v2", "v4", *_CACHED})
 """What `read` of ptx_memory.hpp knows beside the elements' types."""
 _OPERATIONS = frozenset({"add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec"})
 
@@ -29,8 +29,9 @@ class _Access:
         self.opcode = opcode
         self.order = self.scope = self.cache = self.kind = self.operation = ""
         self.count = 1
-        self.shared = opcode.split(".")[1:2] == ["shared"] or ".shared." in opcode or ".shared::cta." in opcode
-        for part in opcode.split(".")[1:]:
+        parts = opcode.split(".")[1:]
+        self.space = "local" if "local" in parts else "" if {"shared", "shared::cta"}.isdisjoint(parts) else "shared"
+        for part in parts:
             self._take(part)
         if not self.kind:
             raise Unknown(opcode)
@@ -66,7 +67,8 @@ class _Access:
         if self.is_put_together(writer):
             return f"{self.named(writer)}::porter_{'kept' if writer.assembly.volatile else 'how'}"
         found = _CACHED.get(self.cache, "weak")
-        return PREFIX + ("kept" if found == "weak" and self.cache != "nc" and writer.assembly.volatile else found)
+        kept = {"weak": "kept", "cs": "kept_cs"} if writer.assembly.volatile and self.cache != "nc" else {}
+        return PREFIX + kept.get(found, found)
 
     def named(self, writer: Writer) -> str:
         """The type of ptx_memory.hpp that reads an opcode whose parts are a macro's arguments."""
@@ -86,14 +88,14 @@ class _Access:
 
     def register(self, writer: Writer, register: str) -> str:
         """A register, where neither bits of numbers nor the like depend on the type that a macro says."""
-        operand = writer.operand(register)
-        if operand is not None and (self.kind[0] == "f") != (operand.letter in ("f", "d")):
+        kind = writer.register_kind(register)
+        if kind is not None and (self.kind[0] == "f") != (kind in ("float", "double")):
             raise Unknown(f"{self.opcode} of {register}")
         return f"({writer.target(register)})"
 
     def pointer(self, writer: Writer, address: str, *, constant: bool = False) -> str:
         """The address as a pointer to the element."""
-        return writer.address(address, self.element(writer), constant=constant, shared=self.shared)
+        return writer.address(address, self.element(writer), constant=constant, space=self.space)
 
 
 def _plain_access(writer: Writer, opcode: str, operands: tuple[str, ...]) -> _Access:
@@ -200,7 +202,7 @@ def _copy(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> st
         operands = operands[:-1]
     if len(operands) not in (3, 4):
         raise Unknown(match[0])
-    target = writer.address(operands[0], "u8", shared=True)
+    target = writer.address(operands[0], "u8", space="shared")
     source = writer.address(operands[1], "u8", constant=True)
     size = writer.operand(operands[2])
     if size is not None and size.letter != "n":
@@ -222,19 +224,19 @@ def _copied(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> 
     return ""
 
 
-@on(r"cvta\.to\.shared\.u64")
-def _cvta_shared(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
+@on(r"cvta\.to\.(shared|local)\.u64")
+def _cvta_to_offset(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
     need(operands, 2, "cvta")
     writer.headers.add("porter/memory.hpp")
-    value = f"porter::cvta_generic_to_shared((void const *){writer.value(operands[1], 'u64')})"
+    value = f"porter::cvta_generic_to_{match[1]}((void const *){writer.value(operands[1], 'u64')})"
     return writer.assign(operands[0], value)
 
 
-@on(r"cvta\.shared\.u64")
-def _cvta_from_shared(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
+@on(r"cvta\.(shared|local)\.u64")
+def _cvta_from_offset(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
     need(operands, 2, "cvta")
     writer.headers.add("porter/memory.hpp")
-    value = f"porter::cvta_shared_to_generic({writer.value(operands[1], 'u64')})"
+    value = f"porter::cvta_{match[1]}_to_generic({writer.value(operands[1], 'u64')})"
     return writer.assign(operands[0], f"(unsigned long long)({value})")
 
 
@@ -246,7 +248,8 @@ def _isspacep(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -
     return writer.assign(operands[0], f"porter::{name}((void const *){writer.value(operands[1], 'u64')}) != 0")
 
 
-@on(r"cvta(?:\.to)?\.global\.u64")
+@on(r"cvta(?:\.to)?\.(?:global|const)\.u64")
 def _cvta(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
+    """Constant memory is global memory here, and both have generic addresses."""
     need(operands, 2, "cvta")
     return writer.assign(operands[0], writer.value(operands[1], "u64"))

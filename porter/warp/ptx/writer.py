@@ -77,13 +77,30 @@ def need(operands: tuple[str, ...], count: int, opcode: str) -> None:
         raise Unknown(f"{opcode} with {len(operands)} operands")
 
 
+@dataclass(frozen=True)
+class Local:
+    """A register that a statement declares."""
+
+    name: str
+    kind: str
+    """Its type in C++."""
+
+    def value(self, kind: str) -> str:
+        """It as a C++ type: what an instruction reads tells the type, not how the register was declared."""
+        if kind == self.kind or "bool" in (kind, self.kind):
+            return self.name
+        if (kind in _FLOATING) != (self.kind in _FLOATING):
+            return f"{PREFIX}bits<{kind}>({self.name})"
+        return f"static_cast<{kind}>({self.name})"
+
+
 @dataclass
 class Writer:
     """Writes one statement."""
 
     assembly: Assembly
     registers: Mapping[str, SupportRow]
-    locals: dict[str, str] = field(default_factory=dict)
+    locals: dict[str, Local] = field(default_factory=dict)
     headers: set[str] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
     written: set[int] = field(default_factory=set)
@@ -191,8 +208,8 @@ class Writer:
         if cpp is None or not names or any("<" in name for name in names):
             raise Unknown(".reg " + " ".join(instruction.operands))
         for name in names:
-            self.locals[name] = f"{_safe(name)}_"
-        return f"{cpp} {', '.join(f'{self.locals[name]} = 0' for name in names)};"
+            self.locals[name] = Local(f"{_safe(name)}_", cpp)
+        return f"{cpp} {', '.join(f'{self.locals[name].name} = 0' for name in names)};"
 
     # Operands
 
@@ -200,6 +217,11 @@ class Writer:
         """The operand that `%0` or `%[name]` stands for."""
         number = self._number(text)
         return None if number is None else self._operands[number]
+
+    def register_kind(self, text: str) -> str | None:
+        """The C++ type of an operand or of a register of the statement's own."""
+        operand, local = self.operand(text.strip()), self.locals.get(text.strip())
+        return self._kind(operand) if operand is not None else None if local is None else local.kind
 
     @property
     def _operands(self) -> tuple[Operand, ...]:
@@ -231,7 +253,10 @@ class Writer:
             name = f"ptx{self._number(text)}"
             return name if cpp == self._kind(operand) else _cast(cpp, Operand(operand.constraint, "", name))
         if text in self.locals:
-            return self.locals[text]
+            local = self.locals[text]
+            if (cpp in _FLOATING) != (local.kind in _FLOATING):
+                self.headers.add(HEADER)
+            return local.value(cpp)
         return self._literal(text, kind)
 
     def _literal(self, text: str, kind: str) -> str:
@@ -264,12 +289,12 @@ class Writer:
                 return operand.expression
             return f"ptx{self._number(text)}"
         if text in self.locals:
-            return self.locals[text]
+            return self.locals[text].name
         if text == "_":
             return ""
         raise Unknown(f"the result {text}")
 
-    def address(self, text: str, kind: str, *, constant: bool = False, shared: bool = False) -> str:
+    def address(self, text: str, kind: str, *, constant: bool = False, space: str = "") -> str:
         """`[%1+16]` as a pointer to a type; a register of 32 bits can hold an address in shared memory alone."""
         match = re.fullmatch(r"\[\s*([^\]+]+?)\s*(?:\+\s*(\d+))?\s*\]", text)
         if match is None:
@@ -280,19 +305,18 @@ class Writer:
             base = f"({operand.expression})"
         else:
             base = self.value(match[1], "u64")
-        if shared:
-            base = self._shared(base)
+        if space:
+            base = self._generic(base, space)
         elif operand is not None and operand.letter == "r":
             raise Unknown("a 32-bit address in an unnamed state space")
         pointer = f"({cpp} *){base}"
         return f"({cpp} *)((char *){base} + {match[2]})" if match[2] and match[2] != "0" else pointer
 
-    def _shared(self, base: str) -> str:
-        """An offset in LDS, as `__cvta_generic_to_shared` gives it, as a generic pointer."""
+    def _generic(self, base: str, space: str) -> str:
+        """An offset in LDS or in scratch, as `__cvta_generic_to_shared` gives it, as a generic pointer."""
         self.headers.add("porter/memory.hpp")
-        return (
-            f"porter::cvta_shared_to_generic({base.removeprefix('(').removesuffix(')') if _is_wrapped(base) else base})"
-        )
+        bare = base.removeprefix("(").removesuffix(")") if _is_wrapped(base) else base
+        return f"porter::cvta_{space}_to_generic({bare})"
 
     # Instructions
 
@@ -306,13 +330,14 @@ class Writer:
     def assign(self, target: str, value: str, kind: str = "b32") -> str:
         """`target = value;` where the value has a PTX type; a register of another kind takes its bits."""
         place = self.target(target)
-        number, operand = self._number(target.strip()), self.operand(target.strip())
+        number = self._number(target.strip())
         if number is not None and number >= len(self.assembly.outputs):
             if self.single:
                 raise Unknown(f"an instruction that writes the input {target.strip()}")
             self.written.add(number)
-        if operand is not None and (kind in ("f32", "f64")) != (operand.letter in ("f", "d")):
-            value = self.helper(f"bits<{self._kind(operand)}>", value)
+        register = self.register_kind(target)
+        if register is not None and (kind in ("f32", "f64")) != (register in _FLOATING):
+            value = self.helper(f"bits<{register}>", value)
         return f"{place} = {value};" if place else f"(void)({value});"
 
     def rounded(self, name: str, *arguments: str) -> str:
