@@ -194,7 +194,7 @@ def fresh(request: pytest.FixtureRequest, cuda: Path, tmp_path: Path) -> Path:
     return tmp_path / "fresh"
 
 
-@pytest.mark.parametrize("fresh", [8], indirect=True)
+@pytest.mark.parametrize("fresh", [60], indirect=True)
 def test_time_of_the_translator_is_not_the_programs(fresh: Path) -> None:
     """The kernel takes seconds to translate."""
     done = run(fresh, options=Options(cpu_seconds=1))
