@@ -9,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 from porter.validation.devices.core.result import NotRun, Ran
 from porter.validation.devices.gfx942 import Device, Module
+from porter.validation.devices.gfx942.exactness import doubt_of
 from test_matrix import kernel_around
 
 Words = NDArray[np.uint32]
@@ -221,9 +222,28 @@ def test_what_no_document_defines_is_not_run(device: Device, line: str) -> None:
 
 def test_uncertain_results_are_named(device: Device) -> None:
     lines = ["v_exp_f32_e32 v2, v1", "v_add_f32_e32 v2, v2, v1", "v_cvt_rpi_i32_f32_e32 v3, v1"]
+    lines.append("v_dot2_f32_f16 v3, v1, v1, v1")
     body = [*START, *lines, "global_store_dword v200, v2, s[6:7]"]
     module = device.compile(kernel_around(body, 2))
     assert isinstance(module, Module), module
     done = module.launch("k", 2, 64, [words(), np.zeros(64, np.uint32)])
     assert isinstance(done, Ran), done
-    assert done.counters.uncertain == {"approximate: v_exp_f32_e32": 2, "undecided: v_cvt_rpi_i32_f32_e32": 2}
+    assert done.counters.uncertain == {
+        "approximate: v_exp_f32_e32": 2,
+        "undecided: v_cvt_rpi_i32_f32_e32": 2,
+        "order unknown: v_dot2_f32_f16": 2,
+    }
+    assert done.counters.as_json()["uncertain"] == done.counters.uncertain
+
+
+@pytest.mark.parametrize(
+    ("mnemonic", "doubt"),
+    [
+        ("v_mfma_f32_16x16x4_f32", "order unknown"),
+        ("v_mfma_i32_16x16x32_i8", ""),
+        ("v_rcp_f32", "approximate"),
+        ("v_rcp_f64", ""),
+    ],
+)
+def test_how_sure_an_instruction_is(mnemonic: str, doubt: str) -> None:
+    assert doubt_of(mnemonic, "vop3p" if "mfma" in mnemonic else "e32") == doubt

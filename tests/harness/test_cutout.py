@@ -102,6 +102,19 @@ def test_an_unknown_kernel_is_nothing(tmp_path: Path) -> None:
     assert cut_out(Program(program.source, "app::other", "cuda")) is None
 
 
+@pytest.mark.parametrize(
+    ("kind", "cuda", "hip"),
+    [("CUdeviceptr", "cuda.h", "hip/hip_runtime.h"), ("__half", "cuda_fp16.h", "hip/hip_fp16.h"), ("CUSTOM_t", "", "")],
+)
+def test_headers_for_types_that_a_project_leaves_to_its_users(tmp_path: Path, kind: str, cuda: str, hip: str) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(f"#include <made_by_the_build.h>\nstruct B {{ {kind} at; }};\n__global__ void k(B b) {{}}\n")
+    for language, header in (("cuda", cuda), ("hip", hip)):
+        text = cut_out(Program(path, "k", language))
+        assert text is not None
+        assert [line for line in text.splitlines() if "#include" in line] == [f"#include <{header}>"] * bool(header)
+
+
 def test_launchers_are_told_from_kernels(tmp_path: Path) -> None:
     program = _write(tmp_path)
     kinds = {name: kind_of(Program(program.source, name, "cuda")) for name in ("app::kernel<int, 1>", "app::forward")}

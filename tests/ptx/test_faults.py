@@ -9,6 +9,7 @@ from porter.validation.devices.core.result import Fault, FaultKind, NotRun, Ran
 from porter.validation.devices.ptx import Device, Module
 
 from tests.ptx.conftest import CompileCuda, LoadPtx
+from tests.ptx.opcodes import kernel
 
 CODE = r"""
 #define K extern "C" __global__ void
@@ -190,6 +191,14 @@ def test_counters(module: Module) -> None:
     assert (store.lanes, store.bytes, store.requests, store.space) == (40, 160, 2, "global")
     assert done.counters.divergent_branches == 1
     assert done.counters.lanes == 32
+
+
+def test_uncertain_results_are_named(load_ptx: LoadPtx) -> None:
+    """Approximate ones by the instruction; what is exact is not named."""
+    module = load_ptx(kernel([("ex2.approx.f32 %d, %a;", ["b32"], "b32"), ("add.f32 %d, %a, %a;", ["b32"], "b32")]))
+    done = module.launch("k", 1, 32, [ints(32), ints(32), ints(32), ints(32)])
+    assert isinstance(done, Ran), done
+    assert done.counters.uncertain == {"approximate: ex2.approx.f32": 1}
 
 
 HEAD = ".version 8.5\n.target sm_90\n.address_size 64\n.visible .entry k() {\n"

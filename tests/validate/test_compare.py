@@ -362,6 +362,31 @@ def test_same_bits() -> None:
     assert not same_bits(_f(1), _f(1, 1)) and not same_bits(_f(1, 1), _f(1))
 
 
+@pytest.mark.parametrize(
+    ("changed", "lies"),
+    [
+        ((1000, 1001), "all at the tail, from element 1000 of 1024"),
+        ((1023,), ""),  # one element is no part of an array
+        ((5, 1000), ""),
+        ((3, 35, 67, 131), "all at places that leave 3 when divided by 32"),
+        ((3, 35, 67), ""),  # too few rows to say so
+        ((3, 35, 67, 132), ""),
+        (tuple(range(1024)), ""),
+    ],
+)
+def test_where_the_largest_differences_lie(changed: tuple[int, ...], lies: str) -> None:
+    """At the tail, in one lane of a warp, or anywhere; parts of an array keep their places."""
+    one = np.ones(1024, np.float32)
+    other = one.copy()
+    other[list(changed)] = 1.5
+    kept = np.flatnonzero(np.arange(1024) != 2)
+    far = farthest(one[kept], other[kept], "float32", kept, 1024)
+    assert far is not None and far.lies == lies
+    said = f" in y, not near zero{f', {lies}' if lies else ''}: 1 and 1.5"
+    assert far.where("y") == said
+    assert farthest(one, other, "float32") == replace(far, lies="")
+
+
 def test_where_two_results_are_farthest_apart() -> None:
     """Nothing for a few units; near zero it says so, and elsewhere, where it means something, too."""
     usual = np.array([1.0, -2.0, 3.0], np.float32)
@@ -373,6 +398,7 @@ def test_where_two_results_are_farthest_apart() -> None:
     large = farthest(usual, usual * np.float32(1.001), "float32")
     assert large is not None and "not near zero" in large.where("y")
     assert farthest(usual[:0], usual[:0], "float32") is None
+    assert large.lies == ""
     infinite = farthest(_f(np.inf), _f(1), "float32")
     assert infinite is not None and infinite.scale == 0.0
     assert replace(large, ulps=16).where("y") == ""

@@ -167,3 +167,43 @@ def test_validated_as_a_single_kernel(tmp_path: Path) -> None:
     assert found["bfloat16"].status is Status.PASSED, found["bfloat16"]
     assert found["wrong_size"].status is not Status.PASSED
     assert "argument of 40 bytes where the kernel takes 24" in str(found["wrong_size"])
+
+
+HELPERS = """
+#include <torch/extension.h>
+#include <ATen/ceil_div.h>
+#include <ATen/cuda/CUDAContext.h>
+#include "names.h"
+using namespace project;
+using at::cuda::ATenCeilDiv;
+template <typename T> __global__ void widen(const T* x, T* y, int n) {
+  int rows = at::ceil_div(ATenCeilDiv(n, 2), 2);
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < rows) y[i] = twice(x[i]);
+}
+void launch(at::Tensor x, at::Tensor y) { widen<float><<<2, 64>>>(x.data_ptr<float>(), y.data_ptr<float>(), 512); }
+"""
+HELPERS_CASE = """\
+schema = "porter-case/1"
+source = "widen.cu"
+[[case]]
+name = "widen"
+kernel = "widen<float>"
+grid = 2
+block = 64
+arguments = ["in x: float32[128]", "inout y: float32[128]", "scalar n: int32 = 512"]
+"""
+
+
+@pytest.mark.slow
+def test_helpers_of_pytorch_and_names_of_the_project(tmp_path: Path) -> None:
+    headers = find_torch_headers()
+    if isinstance(headers, Missing):
+        pytest.skip(headers.reason)
+    (tmp_path / "widen.cu").write_text(HELPERS)
+    (tmp_path / "names.h").write_text(
+        "namespace project { template <class T> __device__ T twice(T x) { return x + x; } }\n"
+    )
+    (tmp_path / "widen.case.toml").write_text(HELPERS_CASE)
+    found = by_name(run(tmp_path))
+    assert found["widen"].status is Status.PASSED, found["widen"]

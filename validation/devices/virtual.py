@@ -182,7 +182,7 @@ class VirtualDevice:
     def _cut_out(self, program: Program, failed: CompileFailed, seconds: float) -> VirtualKernel | BuildFailed:
         """The kernel without the rest of a file that does not compile here."""
         refused = BuildFailed(failed.command, failed.output)
-        from porter.validation.harness.cutout import cut_out, with_torch
+        from porter.validation.harness.cutout import ahead_of, cut_out, with_torch
 
         text = cut_out(program)
         if text is None:
@@ -192,7 +192,7 @@ class VirtualDevice:
         except OSError:
             return refused
         folders = (*program.include_dirs, program.source.parent)
-        cut = replace(with_torch(program), source=path, include_dirs=folders)
+        cut = replace(with_torch(ahead_of(program)[1]), source=path, include_dirs=folders)
         alone = self._compile_only(cut, seconds)
         if isinstance(alone, CompileFailed):
             first, second = (one.output.strip() or "no output" for one in (failed, alone))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from porter.validation.cases.argument_rows import TODO
 from porter.validation.cases.case import ADDRESS as POINTER
 from porter.validation.draft.assumed import is_empty, member_type
-from porter.validation.draft.behind import ROW, Behind, as_pointer
+from porter.validation.draft.behind import MANY, ROW, Behind, as_pointer
 from porter.validation.draft.expression import Unknown, Value, divided, number, symbol
 from porter.validation.draft.image import image_line
 from porter.validation.draft.kernel import (
@@ -22,7 +23,7 @@ from porter.validation.draft.kernel import (
     use_of,
 )
 from porter.validation.draft.lines import Line, Slot
-from porter.validation.draft.structures import Part, Structure, elements_behind, structure
+from porter.validation.draft.structures import Part, Structure, elements_behind, is_mentioned, structure
 from porter.validation.draft.template import Instance
 from porter.validation.draft.torch import View, view_in
 from porter.validation.draft.types import Element, bare, bytes_of, dtype_of, elements_of, structure_of
@@ -82,6 +83,15 @@ class _Maker:
     def _given(self, place: int) -> str | None:
         return self.instance.given[place] if place < len(self.instance.given) else None
 
+    @cached_property
+    def _reached(self) -> str:
+        """The text of the kernel's body and of what it calls."""
+        return self.unit.reached(self.instance.kernel).partition("{")[2]
+
+    @cached_property
+    def _followed(self) -> Behind:
+        return Behind(self.unit.host, self.instance.template, self.notes, self._reached)
+
     # -- scalars --------------------------------------------------------------------------------------
 
     def _scalar(self, place: int, parameter: Parameter) -> Line:
@@ -112,19 +122,34 @@ class _Maker:
         elif record is not None:
             typed = [(elements_of(host, member), count, name) for member, count, name in record[0]]
             if any(one is None for one, _, _ in typed):
-                return Line(parameter.name, "scalar", f"{TODO}({kind})")
+                return self._by_layout(parameter, kind, given)
             members = tuple((one.dtype, one.lanes * count, name) for one, count, name in typed if one is not None)
         elif is_empty(host, kind):
             return Line(parameter.name, "struct", fields=(Slot("uint8", number(0)),))
         else:
-            made = structure(host, self._whole(parameter), self.instance.template)
-            return Line(parameter.name, "scalar", f"{TODO}({kind})") if made is None else self._struct(parameter, made)
+            return self._by_layout(parameter, kind, given)
         for dtype, count, name in members:
             value = self._member(given, name)
             if value is None:
                 self.notes.append(f"{parameter.name}.{name}: taken to be 1")
             fields += [Slot(dtype, value or number(1))] * count
         return Line(parameter.name, "struct", fields=tuple(fields))
+
+    def _by_layout(self, parameter: Parameter, kind: str, given: str | None) -> Line:
+        """A class member by member, or a number behind a name that only clang knows."""
+        made = structure(self.unit.host, self._whole(parameter), self.instance.template)
+        if made is None:
+            return Line(parameter.name, "scalar", f"{TODO}({kind})")
+        if made.plain is None:
+            return self._struct(parameter, made)
+        if made.plain.element is None or made.plain.count > 1:
+            return Line(parameter.name, "scalar", f"{TODO}({kind})")
+        try:
+            value = self.unit.host.value(given, self._position) if given else None
+        except Unknown:
+            value = None
+        value = number(0) if made.plain.is_enumeration else value or self.unit.host.size(parameter.name, None)
+        return Line(parameter.name, "scalar", made.plain.element.dtype, value)
 
     def _whole(self, parameter: Parameter) -> str:
         """The type of a class as written, or the one that a template parameter stands for."""
@@ -135,12 +160,14 @@ class _Maker:
         """A class by value whose members are told one by one: an array for each pointer, a size for each integer."""
         place = [one.name for one in self.instance.kernel.parameters].index(parameter.name)
         given, slots, end = self._given(place), list[Slot](), 0
+        many = sum(part.element is None for part in made.parts) > MANY
         for part in made.parts:
-            dtype = part.element.dtype if part.element else POINTER
+            is_null = part.element is None and many and not is_mentioned(part, self._reached)
+            dtype = part.element.dtype if part.element else "uint64" if is_null else POINTER
             width = bytes_of(dtype) if part.element else 8
             count = part.element.lanes * part.count if part.element else 1
             natural = -(-end // width) * width == part.at
-            value = self._held(parameter, part, given)
+            value = number(0) if is_null else self._held(parameter, part, given)
             slots += [Slot(dtype, value, None if natural or n else part.at) for n in range(count)]
             end = part.at + width * count
         whole = max(bytes_of(s.dtype) if s.dtype != POINTER else 8 for s in slots)
@@ -165,12 +192,15 @@ class _Maker:
         host = self.unit.host
         inner = structure(host, part.pointed, self.instance.template) if "*" not in part.pointed else None
         if "*" in part.pointed or (inner is not None and inner.has_pointers):
-            behind = Behind(host, self.instance.template, self.notes)
+            behind = self._followed
             own, *rest = behind.array(name, part.pointed, (self._whole(parameter),))
             self.behind += rest
             return own
         element = elements_of(host, part.pointed) if "*" not in part.pointed else None
         record = structure_of(host, part.pointed) if element is None and "*" not in part.pointed else None
+        if element is None and record is None and inner is not None:
+            known = elements_behind(host, part.pointed, self.instance.template)
+            element, record = (known, None) if isinstance(known, Element) else (None, known)
         if element is None and record is None:
             self.notes.append(f"{parameter.name}.{part.name}: taken to point to bytes")
             element = Element("uint8")
@@ -216,7 +246,7 @@ class _Maker:
         if element is None and parameter.type.count("*") == 1 and structure_of(host, kind) is None:
             known = elements_behind(host, kind, self.instance.template)
             element = known if isinstance(known, Element) else None
-        if element is None and kind == "void" and parameter.type.count("*") == 1 and self.instance.launch is None:
+        if element is None and kind == "void" and parameter.type.count("*") == 1:
             element = Element("uint8")
             self.notes.append(f"{name}: taken to point to bytes")
         element = self._rows(parameter, element)
@@ -255,7 +285,7 @@ class _Maker:
     def _with_pointers(self, parameter: Parameter, kind: str) -> Structure | None:
         """The elements of an array, where they are pointers or classes that have some."""
         stars = parameter.type.count("*") + ("[" in parameter.type)
-        if stars == 2 and "void" not in parameter.type:
+        if stars == 2:
             pointed = f"const {kind}" if _CONSTANT.search(parameter.type) else kind
             return Structure((Part(ROW, 0, None, 1, pointed),), _POINTER, _POINTER)
         made = structure(self.unit.host, kind, self.instance.template) if stars == 1 else None
@@ -271,7 +301,7 @@ class _Maker:
         constant = "in" if _CONSTANT.search(parameter.type) or not own_kind else ""
         if use.kind != "in" and not constant:
             self.notes.append(f"{name}: taken to be read and written")
-        behind = Behind(self.unit.host, self.instance.template, self.notes)
+        behind = self._followed
         own, *rest = behind.structures(name, constant or "inout", made, own_kind, side)
         self.behind += rest
         return own

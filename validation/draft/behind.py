@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from porter.validation.cases.argument_rows import TODO
 from porter.validation.draft.expression import Value, number
 from porter.validation.draft.host import Host
 from porter.validation.draft.lines import Line
-from porter.validation.draft.structures import Structure, elements_behind, record_with, structure
+from porter.validation.draft.structures import Structure, elements_behind, is_mentioned, record_with, structure
 from porter.validation.draft.types import Element, bare, elements_of, structure_of
 
 _DEEPEST = 3
+_FEW, _MOST = 4, 24
+"""Null members that are named one by one; arrays behind pointers."""
+MANY = 4
+"""Pointers of a class: of more, those that a kernel does not mention are null; of few, functions may hide the names."""
 ROW = "row"
 """The name of what a pointer in an array of pointers leads to."""
 
@@ -42,11 +46,16 @@ class Behind:
     host: Host
     template: Mapping[str, str]
     notes: list[str]
+    body: str = ""
+    """Of the kernel and what it calls: members that it does not mention are null."""
+    made: list[str] = field(default_factory=list)
+    """The arrays so far."""
 
     def array(
         self, name: str, pointed: str, seen: tuple[str, ...] = (), side: Value | str = TODO, kind: str = ""
     ) -> tuple[Line, ...]:
         """The array that a pointer to this leads to, then those that its elements point to."""
+        self.made.append(name)
         kind = kind or ("in" if re.match(r"\s*const\b|[^*]*\bconst\s*\*?$", pointed) else "inout")
         if "*" in pointed:
             inside = pointed.rpartition("*")[0].strip()
@@ -75,9 +84,13 @@ class Behind:
         null = [
             part.name
             for part in pointers
-            if bare(self.host.plain_type(bare(part.pointed))) in seen or len(seen) > _DEEPEST
+            if bare(self.host.plain_type(bare(part.pointed))) in seen
+            or len(seen) > _DEEPEST
+            or len(self.made) > _MOST
+            or (self.body and len(pointers) > MANY and not is_mentioned(part, self.body))
         ]
-        self.notes.extend(f"{name}.{part}: taken to be null" for part in null)
+        unsaid = f"{name}: {len(null)} pointers taken to be null, {null[0]} the first" if null else ""
+        self.notes.extend([unsaid] if len(null) > _FEW else [f"{name}.{part}: taken to be null" for part in null])
         behind = [
             line
             for part in pointers

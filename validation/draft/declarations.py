@@ -63,6 +63,12 @@ class Layout:
     align: int
 
 
+_WITH_BODY = re.compile(
+    r"\b(?:struct|class)\s+(?:(?:__align__|alignas)\s*\([^)]*\)\s*)?(\w+)\s*(?:final\s*)?(?::[^;{}()]*)?\{"
+    r"|\}\s*(\w+)\s*;"
+)
+
+
 @dataclass
 class Declarations:
     """A flat text, comments blanked."""
@@ -150,9 +156,30 @@ class Declarations:
 
     def is_enumeration(self, name: str) -> bool:
         """Whether a type is an `enum` of the text."""
-        word = re.escape(name.rpartition("::")[2])
-        made = rf"\benum\s+(?:class\s+)?{word}\b|\btypedef\s+enum\b[^;{{}}]*\{{[^{{}}]*\}}\s*{word}\s*;"
-        return re.search(made, self.text) is not None
+        last = name.rpartition("::")[2]
+        if last not in self._enumerations:
+            word = re.escape(last)
+            made = rf"\benum\s+(?:class\s+)?{word}\b|\btypedef\s+enum\b[^;{{}}]*\{{[^{{}}]*\}}\s*{word}\s*;"
+            self._enumerations[last] = last in self._words and re.search(made, self.text) is not None
+        return self._enumerations[last]
+
+    @cached_property
+    def _enumerations(self) -> dict[str, bool]:
+        """Those that were asked for."""
+        return {}
+
+    def has_class(self, name: str) -> bool:
+        """Whether the text has a class of that name, with its body."""
+        return name in self._class_names
+
+    @cached_property
+    def _class_names(self) -> frozenset[str]:
+        """Of the classes with a body, and of what stands after one."""
+        return frozenset(one or other for one, other in _WITH_BODY.findall(self.text))
+
+    @cached_property
+    def _words(self) -> frozenset[str]:
+        return frozenset(re.findall(r"\w+", self.text))
 
     def size_of(self, kind: str, position: int, depth: int = 0) -> int:
         """Bytes of a type or a variable; raises Unknown."""
@@ -216,6 +243,8 @@ class Declarations:
 
     def _members(self, name: str) -> str | None:
         """The inside of a structure without its functions."""
+        if name.rpartition("::")[2] not in self._class_names:
+            return None
         word = re.escape(name.rpartition("::")[2])
         aligned = r"(?:__align__\s*\([^)]*\)\s*|alignas\s*\([^)]*\)\s*)?"
         match = re.search(rf"\b(?:struct|class)\s+{aligned}{word}\s*(?=\{{)", self.text)

@@ -58,6 +58,7 @@ _AGAIN = 4
 _LINE = re.compile(r'^(\s*")(\w+)( )(\w+)(: )(\w+|\([^)]*\))(\[)([^\]]*)(\].*)$')
 _PAST = re.compile(r"(\d+) bytes after the end of (?:argument )?(\w+) \((\d+) bytes\)")
 _RACE, _OUTSIDE_SHARED, _LEFT = "data race", "outside shared memory", "access outside every allocation"
+_BEFORE = "bytes before argument"
 _REST = (0, 1, 2)
 """For sizes that are in no length, where no guess ran."""
 _RELAXED = "calling a constexpr __host__ function"
@@ -66,7 +67,8 @@ _NEWER = re.compile(
     r'|namespace "std" has no member "(?:ranges|views|span|bit_cast|numbers|same_as|integral|floating_point|endian)"'
 )
 _CXX20 = "-std=c++20"
-_UNDEFINED = re.compile(r'identifier "([A-Z][A-Z0-9_]+)" is undefined')
+_UNDEFINED = re.compile(r'identifier "(\w+)" is undefined')
+_MACRO = re.compile(r"[A-Z][A-Z0-9_]+")
 _ALONE = re.compile(
     r"is undefined|has no storage class|not a template|incomplete type|does not name a type|has no member"
     r"|must be a class or namespace name|was not declared|is not a class or struct name"
@@ -74,8 +76,10 @@ _ALONE = re.compile(
 _INTEGERS = re.compile(r"must have integral|__make_(?:un)?signed|invalid operands to binary|not an integral type")
 """What a compiler says of `float` where a kernel is for integers."""
 _REPAIRS = 6
+_MOST_OPTIONS = 24
 _BOUNDS = re.compile(r"the kernel was compiled for (?:\d+ to )?(\d+)")
 _TOO_MUCH_SHARED = re.compile(r"bytes of shared memory; there are")
+_NO_SUCH_SIZE = re.compile(r'incomplete type "[^"]*<[^"]*\b\d+>"')
 _WRITTEN_INPUT = re.compile(r"(\w+) is an input and was written to")
 _NO_HEADER = "is not installed here"
 _HOPELESS = (Status.BUILD_FAILED, Status.NOT_RUN)
@@ -141,7 +145,7 @@ def filled(part: DraftedCase, guess: Guess, lengths: Mapping[int, int]) -> Draft
         else:
             return None
     unknown = any(TODO in line for line in part.after[:2])
-    sizes = _sizes(part.sizes, guess) if unknown else part.sizes
+    sizes = _sizes(part.sizes, guess) if unknown else _without_zeros(part.sizes, guess)
     return replace(part, after=tuple(lines), sizes=sizes, notes=(*part.notes, *notes))
 
 
@@ -188,6 +192,12 @@ def _sizes(sizes: Sizes, guess: Guess) -> Sizes:
     return Sizes(sizes.names, (table,), 1)
 
 
+def _without_zeros(sizes: Sizes, guess: Guess) -> Sizes:
+    """A draft's sizes of 0 are the guess: its first table may be that of an empty launch."""
+    table = tuple(guess.size if value == 0 else value for value in sizes.tables[0])
+    return Sizes(sizes.names, (table,), 1)
+
+
 def _block_of(threads: int) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
     """A block of so many threads, in one, two and three dimensions."""
     rows = 8 if threads % 8 == 0 else 1
@@ -208,13 +218,31 @@ def repair(part: DraftedCase, reason: str) -> DraftedCase | None:
         return _with_guards(part)
     if part.first and _ALONE.search(reason):
         return _after_what_comes_first(part)
-    missing = _UNDEFINED.search(reason)
-    if missing is None:
-        return None
-    name = missing[1]
-    is_type = re.search(r"_T$|TYPE|REAL|SCALAR", name)
-    value = "float" if is_type else str(ASSUMED_BLOCK) if re.search(r"BLOCK|THREAD|TPB", name) else "4"
-    return _with_option(part, "defines", f"{name}={value}", "nothing defines it")
+    undefined = tuple(dict.fromkeys(_UNDEFINED.findall(reason)))
+    return _with_definers(part, undefined) or _with_macros(part, tuple(filter(_MACRO.fullmatch, undefined)))
+
+
+def _with_definers(part: DraftedCase, names: tuple[str, ...]) -> DraftedCase | None:
+    """With the project's headers that define names, before the source."""
+    found = {header: name for name in names if part.definer is not None and (header := part.definer(name))}
+    made = part
+    for header, name in found.items():
+        if any(f'"{header}"' in line for line in made.after):
+            continue
+        for key in ("cuda_options", "hip_options"):
+            made = _with_pair(made, key, ("-include", header))
+        made = replace(made, notes=(*made.notes, f"{name} is defined in {header}, which the source does not include"))
+    return made if made != part else None
+
+
+def _with_macros(part: DraftedCase, names: tuple[str, ...]) -> DraftedCase | None:
+    """With a number, or a type, for the macros that nothing defines."""
+    made: DraftedCase | None = None
+    for name in names:
+        is_type = re.search(r"_T$|TYPE|REAL|SCALAR", name)
+        value = "float" if is_type else str(ASSUMED_BLOCK) if re.search(r"BLOCK|THREAD|TPB", name) else "4"
+        made = _with_option(made or part, "defines", f"{name}={value}", "nothing defines it") or made
+    return made
 
 
 def _configured(part: DraftedCase, reason: str) -> DraftedCase | None:
@@ -298,7 +326,11 @@ def _with_option(part: DraftedCase, key: str, option: str, why: str) -> DraftedC
     if place is None:
         listed = ", ".join(f'"{one}"' for one in (*(part.defines if key == "defines" else ()), option))
         return replace(part, after=(*part.after, f"{key} = [{listed}]"), notes=(*part.notes, f"{why}: {option}"))
-    if option in lines[place] or option.partition("=")[0] + "=" in lines[place] or lines[place].count("=") > _REPAIRS:
+    if (
+        option in lines[place]
+        or option.partition("=")[0] + "=" in lines[place]
+        or lines[place].count("=") > _MOST_OPTIONS
+    ):
         return None
     lines[place] = f'{lines[place].removesuffix("]")}, "{option}"]'
     before, after = tuple(lines[: len(part.before)]), tuple(lines[len(part.before) :])
@@ -311,7 +343,7 @@ def search(part: DraftedCase) -> Search:
     guesses = [(guess, None) for guess in (GUESSES if part.marks else GUESSES[:1])]
     for guess, rest in (*guesses, *((GUESSES[0], value) for value in _REST)):
         lengths: dict[int, int] = {}
-        quiet = ordered = unchecked = shared = False
+        quiet = ordered = steady = counted = unchecked = shared = False
         for _ in range(_GROWTHS + _REPAIRS + 2):
             made = filled(part, guess, lengths)
             if made is None:
@@ -320,7 +352,8 @@ def search(part: DraftedCase) -> Search:
             if stilled is None:
                 return first
             made = with_shared(stilled) if shared else stilled
-            made = made.ordered() if ordered else made.quiet() if quiet else made
+            plain = made
+            made = _with_integers(plain, quiet=quiet, ordered=ordered, steady=steady, counted=counted)
             made = made.unchecked("its threads write to the same places") if unchecked else made
             found = yield made
             if isinstance(found, CaseResult) and found.status in _RAN and not does_nothing(found):
@@ -329,10 +362,10 @@ def search(part: DraftedCase) -> Search:
             reason = (found.reason or _IDLE) if isinstance(found, CaseResult) else found
             first = first or f"{status.value}: {reason}"
             refused = status is Status.BUILD_FAILED or _NO_HEADER in reason
-            repaired = repair(part, reason) if refused else None
+            repaired = repair(part, _said(found, reason)) if refused else None
             if (input_ := _WRITTEN_INPUT.search(reason)) is not None:
                 repaired = made_output(part, input_[1])
-            if _TOO_MUCH_SHARED.search(reason):
+            if _TOO_MUCH_SHARED.search(reason) or (repaired is None and refused and _NO_SUCH_SIZE.search(reason)):
                 repaired = part.smaller_tiles()
             bounds = _BOUNDS.search(reason)
             if repaired is not None:
@@ -352,13 +385,32 @@ def search(part: DraftedCase) -> Search:
                 shared = True
             elif _RACE in reason and not unchecked:
                 unchecked = True
-            elif not quiet and made.quiet().after != made.after:
+            elif quiet and not ordered and not counted and _BEFORE in reason:
+                counted = True
+            elif not quiet and plain.quiet().after != plain.after:
                 quiet = True
-            elif not ordered and made.ordered().after != made.after:
-                ordered = True
+            elif not ordered and plain.ordered().after != plain.after:
+                ordered, counted = True, False
+            elif not steady and plain.steady().after != plain.after:
+                steady = True
             else:
                 break
     return first
+
+
+def _with_integers(part: DraftedCase, *, quiet: bool, ordered: bool, steady: bool, counted: bool) -> DraftedCase:
+    """What was tried last of the values that integers are given."""
+    if steady:
+        return part.steady()
+    if counted:
+        return part.from_one()
+    return part.ordered() if ordered else part.quiet() if quiet else part
+
+
+def _said(found: CaseResult | str, reason: str) -> str:
+    """All that a compiler said, as far as it is known."""
+    notes = [note for side in found.sides for note in side.notes] if isinstance(found, CaseResult) else []
+    return "\n".join((reason, *notes))
 
 
 def _grown(part: DraftedCase, made: DraftedCase, reason: str, lengths: Mapping[int, int]) -> dict[int, int] | None:

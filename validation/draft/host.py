@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import keyword
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from porter.validation.cases.argument_rows import TODO
@@ -11,6 +12,8 @@ from porter.validation.cases.case import LANES
 from porter.validation.cases.expression import FUNCTIONS
 from porter.validation.draft.declarations import Declarations, Function, matching
 from porter.validation.draft.expression import Scope, Unknown, Value, evaluate, number, split_arguments, symbol
+
+from porter.cpp.clang.layouts import ClassLayout
 
 _OUTSIDE = re.compile(r"\b(?:ato[ifl]+|strto\w+|sto[iul]+\w*|argv|f?scanf|sscanf|getline|rand|fread|stof|stod)\b")
 _DEEPEST = 24
@@ -32,6 +35,8 @@ class Host(Declarations):
     """What a function's template parameter is, by its place and name, as its callers tell."""
     varying: frozenset[str] | None = None
     """Variables with a number in the source that are sizes all the same; None: all of them."""
+    ask: Callable[[str], ClassLayout | None] | None = None
+    """What clang makes of a type that the text does not tell."""
 
     # -- values ---------------------------------------------------------------------------------------
 

@@ -91,6 +91,19 @@ def sources_naming(path: Path, word: str) -> Iterator[tuple[Path, str]]:
             yield other, content.decode("latin-1")
 
 
+@functools.lru_cache(maxsize=4)
+def _texts(root: Path) -> tuple[tuple[Path, str], ...]:
+    return tuple((path, content.decode("latin-1")) for path, content in _contents(root))
+
+
+def headers_of_project(path: Path, *, code: bool = False) -> tuple[tuple[Path, str], ...]:
+    """The headers of a source's project but itself, or all its code, with their text."""
+    root = _project(path.absolute().parent)
+    own = path.absolute()
+    texts = _texts(root) if root is not None else ()
+    return tuple(one for one in texts if one[0] != own and (code or one[0].suffix in _HEADERS))
+
+
 @functools.lru_cache(maxsize=1)
 def _contents(root: Path) -> tuple[tuple[Path, bytes], ...]:
     """The code of a project, what is large left out."""

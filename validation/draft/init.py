@@ -19,6 +19,7 @@ from porter.validation.draft.build import Build
 from porter.validation.draft.conditions import guards_of
 from porter.validation.draft.configured import Configured, configured_headers
 from porter.validation.draft.constants import constants_of, observed
+from porter.validation.draft.definers import definer
 from porter.validation.draft.expression import Unknown, Value
 from porter.validation.draft.kernel import cancels, loop_bounds
 from porter.validation.draft.lines import Line
@@ -42,6 +43,10 @@ _TERMS = 64
 _QUIET = re.compile(
     r'(  "(?:in|inout) \w+: (?:u?int\d+|\([^)]*\))\[[^\]]*\])(?: = (?:integers\(0, .*\)|arange))?(",)$', re.MULTILINE
 )
+_STEADY = re.compile(
+    r'(  "(?:in|inout) \w+: \([^)]*\baddress\b[^)]*\)\[[^\]]*\])(?: = (?:integers\(0, .*\)|arange))?(",)$'
+)
+_EXTENT = 32
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _FEWEST = 257
 _ROOMIER = (8, 32, 100, 1 << 16)
@@ -74,6 +79,8 @@ class DraftedCase:
     """Headers that the build makes, and what they define with every option off."""
     switched_off: Configured | None = None
     """The one that the case's definitions are from."""
+    definer: Callable[[str], str | None] | None = field(default=None, compare=False, repr=False)
+    """The header of the project that defines a name, as include folders reach it."""
     integral: Callable[[], DraftedCase] | None = field(default=None, compare=False, repr=False)
     """Where a type was assumed to be `float`: the same with `int`."""
 
@@ -93,10 +100,20 @@ class DraftedCase:
         lines = tuple(_QUIET.sub(r"\1 = integers(0, 2)\2", line) for line in self.after)
         return replace(self, after=lines, notes=(*self.notes, "integers are 0 and 1 only: larger ones left an array"))
 
+    def from_one(self) -> DraftedCase:
+        """With integers that count from 1, as Fortran's places do: 1 and 2."""
+        lines = tuple(_QUIET.sub(r"\1 = integers(1, 3)\2", line) for line in self.after)
+        return replace(self, after=lines, notes=(*self.notes, "integers are 1 and 2 only: 0 led in front of an array"))
+
     def ordered(self) -> DraftedCase:
         """With integers that count up, as offsets and places to search in do."""
         lines = tuple(_QUIET.sub(r"\1 = arange\2", line) for line in self.after)
         return replace(self, after=lines, notes=(*self.notes, "integers count up: others left an array"))
+
+    def steady(self) -> DraftedCase:
+        """With one number for the integers of structures that hold pointers: sizes, strides and counts that fit."""
+        lines = tuple(_STEADY.sub(rf"\1 = integers({_EXTENT}, {_EXTENT + 1})\2", line) for line in self.after)
+        return replace(self, after=lines, notes=(*self.notes, f"integers beside pointers in memory are all {_EXTENT}"))
 
     def clipped(self) -> DraftedCase:
         """The first blocks of a large grid only."""
@@ -347,7 +364,16 @@ class _Case:
         made = DraftedCase(plain, self.instance.name, before, tuple(lines), sizes, tuple(self.notes), assumes, ahead)
         headers = configured_headers(self.unit.path, self.unit.missing) if self.assuming else ()
         guards = guards_of(host, kernel.span.start)
-        return replace(made, guards=guards, defines=self.unit.build.defines, configured=headers)
+        made = replace(made, guards=guards, defines=self.unit.build.defines, configured=headers)
+        return replace(made, definer=self._definer) if self.assuming else made
+
+    def _definer(self, word: str) -> str | None:
+        found = definer(self.unit.path, word)
+        folders = [folder.absolute() for folder in self.unit.build.include_dirs]
+        inside = [folder for folder in folders if found is not None and found.is_relative_to(folder)]
+        if found is None or not inside:
+            return None
+        return min((found.relative_to(folder).as_posix() for folder in inside), key=len)
 
     def _name(self, taken: dict[str, int]) -> str | None:
         """A name, where the kernel's own is taken."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -11,11 +12,11 @@ from porter.validation.draft.declarations import matching
 from porter.validation.draft.expression import Unknown, split_arguments
 from porter.validation.draft.host import Host
 from porter.validation.draft.torch import split_types
-from porter.validation.draft.types import Element, bare, bytes_of, elements_of
+from porter.validation.draft.types import Element, bare, bytes_of, dtype_of, elements_of
 
-_CLASS = (
-    r"\b(?:struct|class)\s+(?:(?:__align__|alignas)\s*\((?P<align>[^()]*)\)\s*)?{word}\s*(?:final\s*)?"
-    r"(?::(?P<bases>[^{{}};()]*))?(?=\{{)"
+_CLASS = re.compile(
+    r"\b(?:struct|class)\s+(?:(?:__align__|alignas)\s*\((?P<align>[^()]*)\)\s*)?(?P<name>\w+)\s*(?:final\s*)?"
+    r"(?::(?P<bases>[^{};()]*))?(?=\{)"
 )
 _NAMED_AFTER = r"\btypedef\s+struct\s*\w*\s*(?=\{)"
 _SKIPPED = re.compile(r"\s*(?:using|typedef|static|friend|template|enum|extern)\b|\s*(?:struct|class|union)\s+\w+\s*$")
@@ -32,7 +33,7 @@ _FIRST = re.compile(
     r"(?: (?:int|long|char))*) ?(?P<rest>[*& ] ?\w.*|[*&].*)"
 )
 _DEEPEST = 6
-_MOST = 96
+_MOST = 192
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,8 @@ class Part:
     count: int = 1
     pointed: str = ""
     """What a pointer points to, as written."""
+    words: tuple[str, ...] = ()
+    """What code calls it by, where that is known."""
     is_enumeration: bool = False
 
 
@@ -62,9 +65,32 @@ class Structure:
         """Whether a member is one."""
         return any(part.element is None for part in self.parts)
 
+    @property
+    def plain(self) -> Part | None:
+        """What it is where it is no class: a number, or a pointer, behind a typedef."""
+        return self.parts[0] if len(self.parts) == 1 and not self.parts[0].name else None
 
-def structure(host: Host, kind: str, template: Mapping[str, str], depth: int = 0) -> Structure | None:
-    """The members of a class by its name as written; None for one that is not plain, or not in the text."""
+
+def structure(host: Host, kind: str, template: Mapping[str, str]) -> Structure | None:
+    """The members of a class by its name as written, else as clang lays it out; None for one that is not plain."""
+    return _by_text(host, kind, template) or _by_clang(host, _replaced(kind, template))
+
+
+def _by_clang(host: Host, kind: str) -> Structure | None:
+    made = host.ask(bare(kind)) if host.ask is not None else None
+    if made is None or len(made.fields) > _MOST:
+        return None
+    parts: list[Part] = []
+    for field in made.fields:
+        dtype = dtype_of(field.kind) if field.kind else None
+        if field.kind and dtype is None:
+            return None
+        element = Element(dtype) if dtype else None
+        parts.append(Part(field.name, field.at, element, field.count, field.pointed, field.words, field.is_enumeration))
+    return Structure(tuple(parts), made.size, made.align)
+
+
+def _by_text(host: Host, kind: str, template: Mapping[str, str], depth: int = 0) -> Structure | None:
     words = bare(host.plain_type(_replaced(kind, template)))
     called = re.fullmatch(r"(?:\w+::)*(\w+)\s*(?:<(.*)>)?", words, re.DOTALL)
     found = _found(host.text, called[1]) if called and depth < _DEEPEST else None
@@ -76,7 +102,7 @@ def structure(host: Host, kind: str, template: Mapping[str, str], depth: int = 0
     parts: list[Part] = []
     end, widest = 0, align
     for base in bases:
-        inner = structure(host, base, own, depth + 1)
+        inner = _by_text(host, base, own, depth + 1)
         if inner is None:
             if re.search(rf"\b(?:struct|class)\s+{re.sub(r'<.*', '', base)}\b[^;{{]*\{{\s*\}}", host.text):
                 continue
@@ -97,6 +123,11 @@ def structure(host: Host, kind: str, template: Mapping[str, str], depth: int = 0
     return Structure(tuple(parts), -(-end // widest) * widest, widest)
 
 
+def is_mentioned(part: Part, body: str) -> bool:
+    """Whether a text has a member's name; one whose name is not known may be anywhere."""
+    return not part.words or any(re.search(rf"\b{re.escape(word)}\b", body) for word in part.words)
+
+
 def _moved(part: Part, before: str, by: int) -> Part:
     return replace(part, name=before + part.name, at=part.at + by)
 
@@ -107,7 +138,8 @@ def _replaced(text: str, template: Mapping[str, str]) -> str:
 
 def _found(text: str, name: str) -> tuple[str, tuple[str, ...], tuple[str, ...], int] | None:
     """Body, bases, template parameters and alignment of a class."""
-    for match in re.finditer(_CLASS.format(word=re.escape(name)), text):
+    classes, named_after = _classes(text)
+    for match in classes.get(name, ()):
         end = matching(text, match.end())
         if end is None:
             continue
@@ -118,11 +150,25 @@ def _found(text: str, name: str) -> tuple[str, tuple[str, ...], tuple[str, ...],
         align = (match["align"] or "1").strip()
         parameters = _parameters(text[: match.start()])
         return text[match.end() + 1 : end - 1], bases, parameters, int(align) if align.isdigit() else 1
+    if name in named_after:
+        start, end = named_after[name]
+        return text[start + 1 : end - 1], (), (), 1
+    return None
+
+
+@functools.lru_cache(maxsize=2)
+def _classes(text: str) -> tuple[dict[str, list[re.Match[str]]], dict[str, tuple[int, int]]]:
+    """The classes of a text by their names, and the places of those that a typedef names."""
+    classes: dict[str, list[re.Match[str]]] = {}
+    for match in _CLASS.finditer(text):
+        classes.setdefault(match["name"], []).append(match)
+    named_after: dict[str, tuple[int, int]] = {}
     for match in re.finditer(_NAMED_AFTER, text):
         end = matching(text, match.end())
-        if end is not None and re.match(rf"\s*{re.escape(name)}\s*[,;]", text[end : end + 80]):
-            return text[match.end() + 1 : end - 1], (), (), 1
-    return None
+        name = re.match(r"\s*(\w+)\s*[,;]", text[end : end + 80]) if end is not None else None
+        if end is not None and name is not None:
+            named_after.setdefault(name[1], (match.end(), end))
+    return classes, named_after
 
 
 def _parameters(before: str) -> tuple[str, ...]:
@@ -221,7 +267,7 @@ def _one(
         names = [name] if count == 1 else [f"{name}_{i}" for i in range(count)]
         return Structure(tuple(Part(n, 8 * i, None, 1, pointed) for i, n in enumerate(names)), 8 * count, 8)
     element = Element("uint32", 3) if bare(resolved) in ("dim3", "uint3") else None
-    inner = None if element else structure(host, resolved, own, depth + 1)
+    inner = None if element else _by_text(host, resolved, own, depth + 1)
     if inner is not None:
         parts = [
             _moved(p, f"{name}_" if count == 1 else f"{name}_{i}_", i * inner.size)

@@ -23,7 +23,7 @@ _VECTOR = re.compile(r"(float|double|int|uint|char|uchar|short|ushort|longlong|u
 _PAIRS = {"half2": "float16", "__half2": "float16", "__nv_bfloat162": "bfloat16", "nv_bfloat162": "bfloat16"}
 _SCALARS = {"longlong": "long long", "ulonglong": "unsigned long long"}
 _QUALIFIERS = re.compile(
-    r"\b(?:const|volatile|__restrict__|__restrict|restrict|typename|struct|__grid_constant__)\b|\bstd::|\bRESTRICT\b"
+    r"\b(?:const|volatile|__restrict__|__restrict|restrict|typename|struct|__grid_constant__|(?:[A-Z]+_)*RESTRICT)\b|\bstd::"
 )
 BYTES = {"bool": 1, "bfloat16": 2}
 

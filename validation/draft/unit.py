@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -11,9 +12,13 @@ from pathlib import Path
 from porter.validation.draft.arrays import Arrays
 from porter.validation.draft.build import Build, build_of
 from porter.validation.draft.declarations import without_comments
+from porter.validation.draft.definers import definers
 from porter.validation.draft.host import Host
 from porter.validation.draft.includers import folder_in_project, included_first
+from porter.validation.draft.types import bare, elements_of
 
+from porter.cpp.clang.layouts import ClassLayout, layouts_of
+from porter.cpp.clang.view import ParseRequest
 from porter.cpp.kernels import find_kernels
 from porter.cpp.lex import lex
 from porter.errors import Unusable
@@ -24,6 +29,13 @@ from porter.system.reading import is_regular, read_regular, regular_file
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">][^\n]*$', re.MULTILINE)
 _SOURCES = frozenset({".cu", ".cpp", ".cc", ".cxx", ".c", ".h", ".hpp", ".cuh"})
 _CALLED = re.compile(r"\b([A-Za-z_]\w*)\s*(?:<[^<>;]*>\s*)?\(")
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_CONDITION = re.compile(r"^[ \t]*#[ \t]*(?:if|elif|ifdef)\b([^\n]*)", re.MULTILINE)
+_SWITCH = re.compile(r"(?<!\w)(?:(?:\w+_)?(?:HAVE|USE|WITH|ENABLE|HAS)_CUDA|\w*_CUDA_ENABLED?)(?!\w)")
+_MADE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)
+_ANONYMOUS = re.compile(r"\(anonymous namespace\)::")
+_A_TYPE = re.compile(r"(?:::)?[A-Za-z_]\w*(?:::\w+|<[^;{}()]*>|\s+\w+)*")
+_MOST_SCOPES, _MOST_UNKNOWN = 8, 8
 _MAIN = re.compile(r"\bmain\s*\(")
 _MOST_FILES, _HIGHEST = 400, 6
 _MOST = 4 << 20
@@ -60,7 +72,8 @@ class SourceText:
         """The headers that it or one of the project's includes, and that neither the source nor its project has."""
         folders = self.build.include_dirs
         found: dict[str, None] = {}
-        waiting, seen = [self.path], {self.path}
+        before = [Path(name) for name in self.first if is_regular(Path(name)) and Path(name).is_absolute()]
+        waiting, seen = [*before, self.path], {*before, self.path}
         while waiting and len(seen) < _MOST_FILES:
             file = waiting.pop()
             for match in _INCLUDE.finditer(read_regular(file).decode("latin-1")):
@@ -105,7 +118,58 @@ def read_unit(path: Path) -> SourceText:
         text += _without_strings(_beside(path, seen, length, build.include_dirs))
         found = tuple(kernel for kernel in kernels_of(path, text) if kernel.span.start < length)
     kernels = tuple(kernel for kernel in found if kernel.name in named or kernel.launches)
-    return SourceText(path, Host(text + _defined(build.defines), build.arguments), kernels, build, first)
+    switches = _switches(text, build.defines)
+    build = replace(build, defines=(*build.defines, *switches))
+    elsewhere = tuple(one for one in _definers(path, kernels, text) if one.resolve() not in seen)
+    if elsewhere:
+        build, first = _reaching(path, build, elsewhere), (*first, *map(str, elsewhere))
+        text += _without_strings(_after(tuple(map(str, elsewhere)), seen, build.include_dirs))
+    nearest = tuple(sorted(kernels, key=lambda kernel: kernel.name not in named))
+    host = Host(text + _defined(build.defines), build.arguments, ask=_asker(path, build, first, nearest))
+    return SourceText(path, host, kernels, build, first)
+
+
+def _switches(text: str, defined: tuple[str, ...]) -> tuple[str, ...]:
+    """What a build for CUDA switches on, and nothing in sight defines: `HAVE_CUDA`."""
+    asked = {name for line in _CONDITION.findall(text) for name in _SWITCH.findall(line)}
+    known = {*_MADE.findall(text), *(one.partition("=")[0] for one in defined)}
+    return tuple(f"{name}=1" for name in sorted(asked - known))
+
+
+def _definers(path: Path, kernels: tuple[Kernel, ...], text: str) -> tuple[Path, ...]:
+    """The project's headers that define types of parameters which nothing that the file includes does."""
+    known = Host(text)
+    found: dict[str, None] = {}
+    for kernel in kernels:
+        given = {word for parameter in kernel.template_parameters for word in re.findall(r"\w+", parameter)}
+        for parameter in kernel.parameters:
+            word = bare(re.sub(r"<.*>", "", parameter.type)).rpartition("::")[2]
+            if word not in given and _WORD.fullmatch(word) and elements_of(known, word) is None:
+                found[word] = None
+    return definers(path, [word for word in found if not known.has_class(word) and word not in known.macros])
+
+
+def _asker(
+    path: Path, build: Build, first: tuple[str, ...], kernels: tuple[Kernel, ...]
+) -> Callable[[str], ClassLayout | None]:
+    """What clang makes of types where the kernels stand."""
+    scopes = tuple(dict.fromkeys(filter(None, (_ANONYMOUS.sub("", k.qualified).rpartition("::")[0] for k in kernels))))
+    folders, root = tuple(map(str, build.include_dirs)), build.root or path.absolute().parent
+    before = tuple(name for name in first if Path(name).is_absolute())
+
+    known: dict[str, ClassLayout | None] = {}
+
+    def ask(kind: str) -> ClassLayout | None:
+        if kind not in known and _A_TYPE.fullmatch(kind) and list(known.values()).count(None) < _MOST_UNKNOWN:
+            request = ParseRequest(str(path), read_regular(path), folders, build.defines, str(root))
+            known[kind] = None
+            for ahead in dict.fromkeys((before, ())):
+                if found := layouts_of(request, kind, scopes[:_MOST_SCOPES], ahead):
+                    known.update(found)
+                    break
+        return known.get(kind)
+
+    return ask
 
 
 def _with_folders_above(path: Path, build: Build) -> Build:

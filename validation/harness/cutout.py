@@ -20,7 +20,7 @@ from porter.engine.support import FOLDER, include_folder
 from porter.system.reading import is_regular, read_regular, regular_file
 
 _FRAMEWORKS = frozenset({"torch", "ATen", "c10", "caffe2", "pybind11", "tensorflow", "jaxlib"})
-_TORCH_NAME = re.compile(r"(?:at|c10|torch)$|(?:C10|AT|TORCH|WARP)_|gpuAtomic")
+_TORCH_NAME = re.compile(r"(?:at|c10|torch)$|(?:C10|AT|TORCH|WARP)_|gpuAtomic|ATenCeilDiv$")
 _MOVED = {"THC/THCAtomics.cuh": "ATen/cuda/Atomic.cuh", "THC/THCDeviceUtils.cuh": "ATen/cuda/DeviceUtils.cuh"}
 _ALONE = frozenset(
     f"ATen/cuda/{name}" for name in ("Atomic.cuh", "DeviceUtils.cuh", "NumericLimits.cuh", "detail/TensorInfo.cuh")
@@ -32,6 +32,11 @@ _USUAL = (
     (re.compile(r"(?:U?INT|U?L?LONG|U?CHAR|U?SHRT)_(?:MAX|MIN)"), "climits", "climits"),
     (re.compile(r"(?:__)?half2?"), "cuda_fp16.h", "hip/hip_fp16.h"),
     (re.compile(r"(?:__)?nv_bfloat162?"), "cuda_bf16.h", "hip/hip_bf16.h"),
+    (
+        re.compile(r"CU(?:deviceptr|stream|event|context|module|function|array|texObject|surfObject|result)"),
+        "cuda.h",
+        "hip/hip_runtime.h",
+    ),
 )
 _CONDITIONS = {"if": 1, "ifdef": 1, "ifndef": 1, "endif": -1}
 _SYSTEM = ("/usr/include", "/usr/local/include", "/usr/include/x86_64-linux-gnu")
@@ -86,23 +91,42 @@ def with_torch(program: Program) -> Program:
     return replace(program, options=(*program.options, *found))
 
 
-def cut_out(program: Program) -> str | None:
-    """The source with all that the kernel does not need blanked; None when the kernel is not found in it.
+def ahead_of(program: Program) -> tuple[tuple[Path, ...], Program]:
+    """The project's headers that an option puts before the source, and the program without these options."""
+    found: list[Path] = []
+    left: list[str] = []
+    words = iter(program.options)
+    for word in words:
+        name = next(words, "") if word == "-include" else ""
+        place = next(filter(None, (regular_file(folder, name) for folder in program.include_dirs if name)), None)
+        if place is not None:
+            found.append(place)
+        else:
+            left += [word, name] if word == "-include" else [word]
+    return tuple(found), replace(program, options=tuple(left))
 
-    In the place of PyTorch's headers stand those that kernels need; `with_torch` says where they are.
+
+def cut_out(program: Program) -> str | None:
+    """The source, after what an option puts before it, with all that the kernel does not need blanked.
+
+    None when the kernel is not found in it. In the place of PyTorch's headers stand those that kernels need;
+    `with_torch` says where they are, and `ahead_of` which options are done with.
     """
-    source = _read(program.source.absolute(), program.include_dirs, set())
-    everything = [item for file in source.walk() for item in file.items]
+    seen: set[Path] = set()
+    before = tuple(_read(path, program.include_dirs, seen) for path in ahead_of(program)[0])
+    source = _read(program.source.absolute(), program.include_dirs, seen)
+    files = (*before, source)
+    everything = [item for whole in files for file in whole.walk() for item in file.items]
     name = base_name(program.kernel)
     roots = [item for item in everything if name in item.declares and item.is_function]
     if not roots:
         return None
     wanted = {name, *re.findall(r"[A-Za-z_]\w*", program.kernel)}
-    macros = _macros(source)
+    macros = _macros(files)
     needed = _closure(everything, wanted, macros)
     known = _folders(program)
     headers = (*_usual_headers(needed, program), *_torch_headers(source, needed, program))
-    return "\n".join([*headers, *_emit(source, needed, known)])
+    return "\n".join([*headers, *(line for whole in files for line in _emit(whole, needed, known))])
 
 
 def _usual_headers(needed: frozenset[Item], program: Program) -> Iterator[str]:
@@ -156,10 +180,10 @@ def _find(path: Path, include: Include, folders: tuple[Path, ...]) -> Path | Non
     return None
 
 
-def _macros(source: _File) -> dict[str, frozenset[str]]:
+def _macros(files: Iterable[_File]) -> dict[str, frozenset[str]]:
     """Macros of the project, and what their bodies mention."""
     found: dict[str, frozenset[str]] = {}
-    for file in source.walk():
+    for file in (one for whole in files for one in whole.walk()):
         for directive in file.tokens.directives:
             words = file.tokens.texts[directive.first : directive.last]
             if directive.name == "define" and words:

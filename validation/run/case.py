@@ -590,7 +590,8 @@ def _agreement(case: Case, known: Agreement, original: Done, port: Done) -> Agre
         nan = np.isnan(dtypes.to_float64(first, argument.dtype)) & np.isnan(dtypes.to_float64(second, argument.dtype))
         first, second = first[~nan], second[~nan]
         bitwise = bitwise and compare.same_bits(first, second)
-        far = compare.farthest(first, second, argument.dtype)
+        places = None if argument.any_order else np.flatnonzero(both)[~nan]
+        far = compare.farthest(first, second, argument.dtype, places, both.size)
         if far is not None and far.ulps > ulps:
             ulps, where = far.ulps, far.where(argument.name)
     return Agreement(known.original, known.port, known.trials + 1, bitwise, ulps, where, integers)

@@ -203,6 +203,8 @@ class Farthest:
     first: float
     second: float
     scale: float
+    lies: str = ""
+    """Where all elements that are so far apart lie, where that is one part of the array."""
 
     def where(self, name: str) -> str:
         """For a report; nothing where the distance is small."""
@@ -210,11 +212,15 @@ class Farthest:
             return ""
         near = max(abs(self.first), abs(self.second)) < _NEAR_ZERO * self.scale
         said = f"near zero ({self.scale:.2g} is usual)" if near else "not near zero"
-        return f" in {name}, {said}: {self.first:.4g} and {self.second:.4g}"
+        lies = f", {self.lies}" if self.lies else ""
+        return f" in {name}, {said}{lies}: {self.first:.4g} and {self.second:.4g}"
 
 
-def farthest(first: Array, second: Array, dtype: str) -> Farthest | None:
-    """Of two arrays without NaN; None where they are empty."""
+def farthest(
+    first: Array, second: Array, dtype: str, places: NDArray[np.intp] | None = None, size: int = 0
+) -> Farthest | None:
+    """Of two arrays without NaN; None where they are empty. They may be parts of larger ones of a size, at these
+    places."""
     if not first.size:
         return None
     apart = ulps_apart(first, second, dtype)
@@ -222,7 +228,25 @@ def farthest(first: Array, second: Array, dtype: str) -> Farthest | None:
     values, others = (dtypes.to_float64(one, dtype).reshape(-1) for one in (first, second))
     finite = values[np.isfinite(values)]
     scale = accuracy(np.abs(finite))[1] if finite.size else 0.0
-    return Farthest(int(apart.max()), float(values[place]), float(others[place]), scale)
+    lies = "" if places is None else _part_of(places[apart.reshape(-1) > _TELLING_ULPS], size)
+    return Farthest(int(apart.max()), float(values[place]), float(others[place]), scale, lies)
+
+
+_TAIL, _WARP, _FEWEST_PLACES, _FEWEST_ROWS = 8, 32, 2, 4
+
+
+def _part_of(places: NDArray[np.intp], size: int) -> str:
+    """What places have in common: at the tail of an array (its last eighth), or one lane of every 32."""
+    if not _FEWEST_PLACES <= places.size < size:
+        return ""
+    first = int(places[0])
+    if first >= size - max(1, size // _TAIL):
+        return f"all at the tail, from element {first} of {size}"
+    lanes = np.unique(places % _WARP)
+    rows = -(-size // _WARP)
+    if lanes.size == 1 and rows >= _FEWEST_ROWS and np.unique(places // _WARP).size >= _FEWEST_ROWS:
+        return f"all at places that leave {int(lanes[0])} when divided by {_WARP}"
+    return ""
 
 
 def histogram(got: Array, rounded: Array, dtype: str) -> tuple[int, ...]:
