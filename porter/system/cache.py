@@ -60,7 +60,8 @@ def _remove(made: Path, process: int) -> None:
 
 def kept_folder(name: str) -> Path:
     """A folder of ours in the cache that can be written, else one that ends with this process; OSError when neither."""
-    for root in (cache_folder(), temporary_root()):
+    for chosen in (cache_folder, temporary_root):  # asked for one by one: the second one is made when it is
+        root = chosen()
         folder = root / name
         with contextlib.suppress(OSError):
             root.mkdir(parents=True, exist_ok=True, mode=0o700)
