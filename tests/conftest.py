@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests import folders, units
+from tests import folders, order
 
 settings.register_profile("porter", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", settings.get_profile("porter"), derandomize=True)
@@ -32,7 +32,7 @@ _COMPILE = frozenset({"devices", "include", "ptx"})
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """`make unit` leaves some out; long ones come first."""
-    items.sort(key=lambda item: units.place(Path(item.path)))
+    items.sort(key=lambda item: order.place(Path(item.path)))
     for item in items:
         if Path(item.path).parent.name in _COMPILE:
             item.add_marker(pytest.mark.slow)
@@ -47,6 +47,8 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object | None:
     """Unless another way to share them out is asked for."""
+    from tests import units  # which needs xdist
+
     return units.scheduler(config, log) if config.getoption("dist") == "load" else None
 
 

@@ -1,4 +1,4 @@
-"""Which tests one process is given together, and which first: what a module makes for its tests is made once."""
+"""Which tests one process is given together: what a module makes for its tests is made once."""
 
 from __future__ import annotations
 
@@ -13,18 +13,6 @@ ROOT = Path(__file__).resolve().parents[1]
 _SHARES = re.compile(r'scope="(?:module|class)"')
 _MOST = 24
 """Tests in a unit of a file whose tests share nothing."""
-FIRST = ("validate/test_wrong", "validate", "programs", "torch", "harness", "cli", "cluster", "include", "devices")
-"""Where single tests take long: a process that begins one at the very end is waited for."""
-LAST = ("names", "core", "rules")
-"""Thousands of short ones."""
-
-
-def place(path: Path) -> int:
-    """Tests of lower places come first."""
-    below = path.relative_to(ROOT / "tests").as_posix() if ROOT in path.parents else ""
-    first = (rank for rank, start in enumerate(FIRST) if below.startswith(start))
-    folder = below.partition("/")[0]
-    return 1 + LAST.index(folder) if folder in LAST else next(first, len(FIRST)) - len(FIRST)
 
 
 @functools.cache

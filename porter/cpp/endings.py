@@ -50,6 +50,8 @@ def open_ends(tokens: Tokens) -> Iterator[OpenEnd]:
         kind = _kind(tokens, head)
         if head.body is None or head.directive is not None or not kind or _has_none(kind):
             continue
+        if tokens.partner.get(head.body) != head.end - 1:
+            continue  # a body that is cut off
         body = parse_block(tokens, head.body, head.end)
         bare = tuple(node.first for node in _bare_returns(body))
         runs_out = not _leaves(tokens, body, switches=False)

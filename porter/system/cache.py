@@ -60,7 +60,8 @@ def _remove(made: Path, process: int) -> None:
 
 def kept_folder(name: str) -> Path:
     """A folder of ours in the cache that can be written, else one that ends with this process; OSError when neither."""
-    for root in (cache_folder(), temporary_root()):
+    for chosen in (cache_folder, temporary_root):  # asked for one by one: the second one is made when it is
+        root = chosen()
         folder = root / name
         with contextlib.suppress(OSError):
             root.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -118,8 +119,8 @@ def _sum_of(path: Path) -> Path:
 def kept_text(folder: str, content: bytes, name: str) -> Path:
     """A file with this content, in a folder named by it: the same content is the same file. OSError without room."""
     below = hashlib.sha256(content).hexdigest()[:32]
-    for root in (kept_folder(folder), temporary_root()):
-        path = root / below / name
+    for chosen in (functools.partial(kept_folder, folder), temporary_root):
+        path = chosen() / below / name
         try:
             if is_ours(path) and read_regular(path) == content:
                 mark_used(path.parent)
@@ -127,7 +128,7 @@ def kept_text(folder: str, content: bytes, name: str) -> Path:
             path.parent.mkdir(parents=True, exist_ok=True)
             publish(path, content)
         except OSError:
-            if root == temporary_root():
+            if chosen is temporary_root:
                 raise
             continue
         return path

@@ -95,6 +95,7 @@ class EndWithoutReturn(Rule):
         clean("bool f(int *p) { *p = 1; }"),
         clean("#define F(n) __device__ int n(int *p) { *p = 1; }"),
         clean("__device__ int f(int *p);"),
+        clean("__device__ int f(int *p) { *p = 1;"),
         clean(
             """
             #ifdef CHECKED

@@ -13,6 +13,7 @@ from porter.validation.programs.compare import port_tree
 from porter.validation.programs.compilers import folder
 from porter.validation.programs.sides import CUDA, HIP, SIDES, Side
 from porter.validation.toolchain.cuda_headers import fetched_for_cuda
+from porter.validation.toolchain.headers import find_headers
 from porter.validation.toolchain.nvcc import find_nvcc
 from porter.validation.toolchain.result import Missing
 
@@ -24,9 +25,13 @@ _LINKED = {
         "cuda": ("-lcublas", "-lcufft", "-lcurand", "-lcusparse"),
         "hip": ("-lhipblas", "-lhipfft", "-lhiprand", "-lhipsparse"),
     },
+    "collectives": {"cuda": ("-lnccl",), "hip": ("-lrccl",)},
+    "ways": {"cuda": ("-ldl",), "hip": ("-ldl",)},
     "driver": {"cuda": ("-lcuda", "-lnvrtc"), "hip": ("-lhiprtc",)},
 }
 """What a program is linked to beside the runtime."""
+
+_PIC = {"cuda": ("-Xcompiler", "-fPIC"), "hip": ("-fPIC",)}
 
 
 @functools.cache
@@ -44,17 +49,26 @@ def _made(side: Side, name: str) -> Path | str:
     else:
         step, part = ("nvcc", "-O2", f"{name}.cu", "-o", name, *linked), "original"
 
+    steps = [step]
+    if name == "ways":
+        steps.append((*step[:3], "-shared", *_PIC[side.name], "-o", f"lib{name}.so"))
+
     def fill(work: Path) -> None:
         original = work / place / "original"
         original.mkdir(parents=True)
         shutil.copy(HERE / f"{name}.cu", original)
         if side is HIP:
             port_tree(original, work / place / "port")
-        done = build(side, work / place / part, [step], 300)
+        done = build(side, work / place / part, steps, 300)
         assert not isinstance(done, Missing), done.reason
         assert done.failed is None, done.said
 
-    return folder_made_by(fill, place, *step, (HERE / f"{name}.cu").read_text()) / place / part / name
+    return (
+        folder_made_by(fill, place, *(word for one in steps for word in one), (HERE / f"{name}.cu").read_text())
+        / place
+        / part
+        / name
+    )
 
 
 def _program(side: Side, name: str) -> Path:
@@ -93,6 +107,15 @@ def _lacks_headers(*wanted: str) -> str | None:
     return f"no {', '.join(absent)}: porter headers --cuda" if absent else None
 
 
+@functools.cache
+def _lacks_rccl() -> str | None:
+    """Why ports that include RCCL's header cannot be built; None when they can."""
+    headers = find_headers()
+    if isinstance(headers, Missing):
+        return headers.reason
+    return None if (headers / "rccl" / "rccl.h").exists() else "no rccl/rccl.h: porter headers"
+
+
 @pytest.fixture(params=["cuda", "hip"])
 def libraries(request: pytest.FixtureRequest) -> Path:
     """libraries.cu on either side."""
@@ -101,6 +124,15 @@ def libraries(request: pytest.FixtureRequest) -> Path:
     if missing is not None:
         pytest.skip(missing)
     return _program(SIDES[request.param], "libraries")
+
+
+@pytest.fixture(params=["cuda", "hip"])
+def collectives(request: pytest.FixtureRequest) -> Path:
+    """collectives.cu on either side."""
+    missing = _lacks_headers("nccl.h") if request.param == "cuda" else _lacks_rccl()
+    if missing is not None:
+        pytest.skip(missing)
+    return _program(SIDES[request.param], "collectives")
 
 
 @pytest.fixture(params=["cuda", "hip"])
@@ -116,6 +148,12 @@ def driver(request: pytest.FixtureRequest) -> Path:
 def textures(request: pytest.FixtureRequest) -> Path:
     """textures.cu on either side."""
     return _program(SIDES[request.param], "textures")
+
+
+@pytest.fixture(params=["cuda", "hip"])
+def ways(request: pytest.FixtureRequest) -> Path:
+    """ways.cu on either side; the library made of it lies beside."""
+    return _program(SIDES[request.param], "ways")
 
 
 @pytest.fixture(params=["cuda", "hip"])

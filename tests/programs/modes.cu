@@ -48,6 +48,21 @@ __global__ void grow(int *values) {
     values[i] = mixed + 50;
 }
 
+/* Much code, which takes a compiler long to optimise. */
+#define STEP(k) mixed = mixed * 1664525u + k, mixed ^= mixed >> 13;
+#define STEPS4(k) STEP(k) STEP(k + 1) STEP(k + 2) STEP(k + 3)
+#define STEPS16(k) STEPS4(k) STEPS4(k + 4) STEPS4(k + 8) STEPS4(k + 12)
+#define STEPS64(k) STEPS16(k) STEPS16(k + 16) STEPS16(k + 32) STEPS16(k + 48)
+#define STEPS256(k) STEPS64(k) STEPS64(k + 64) STEPS64(k + 128) STEPS64(k + 192)
+__host__ __device__ inline unsigned stirred(unsigned mixed, int n) {
+    for (int i = 0; i < n; i++) { STEPS256(i) }
+    return mixed;
+}
+__global__ void stir(unsigned *values, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    values[i] = stirred(i, n);
+}
+
 /* Halves of a block that meet at two barriers, one each, as many times: hardware counts who arrives. */
 __global__ void meet(int *into) {
     __shared__ int seen[128];
@@ -167,6 +182,14 @@ int main(int argc, char **argv) {
         cudaMalloc(&flag, sizeof *flag);
         cudaMemset(flag, 0, sizeof *flag);
         endless<<<1, 32>>>(flag);
+    }
+    if (!strcmp(mode, "stir")) {
+        unsigned *values, back[64 * 64], bad = 0;
+        cudaMalloc(&values, sizeof back);
+        stir<<<64, 64>>>(values, n);
+        cudaMemcpy(back, values, sizeof back, cudaMemcpyDeviceToHost);
+        for (unsigned i = 0; i < 64 * 64; i++) bad += back[i] != stirred(i, n);
+        return puts(bad ? "FAIL" : "PASS"), bad != 0;
     }
     if (!strcmp(mode, "meet")) {
         int *into, back[128], bad = 0;

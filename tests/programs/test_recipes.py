@@ -114,12 +114,17 @@ def test_no_makefile_runs_anything_unless_asked(tmp_path: Path) -> None:
         ("./main 1 2>&1", ("./main", "1")),
         ("A=1 nice ./main '(1)' 2", ("./main", "(1)", "2")),
         ("(./main 7; echo done)", ("./main", "7")),
+        ("build/bin/main in.txt", ("build/bin/main", "in.txt")),
+        ("cd src && ../main in.txt && cd ..", ("../main", "in.txt")),
+        ("/usr/bin/main 7", None),
+        ("main 7", None),
         ("./main 7 > log.txt", None),
         ("./main 7 | tail", None),
         ('./main "7', None),
     ],
 )
 def test_commands_of_a_recipe(tmp_path: Path, recipe: str, words: tuple[str, ...] | None) -> None:
+    (tmp_path / "src").mkdir()
     (tmp_path / "Makefile").write_text(f"main:\n\ttrue\nrun: main\n\t{recipe}\n")
     drafted = from_makefile(tmp_path / "Makefile", tmp_path)
     assert (drafted.run if drafted else None) == words

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import time
@@ -133,6 +134,15 @@ def test_every_launch_runs(program: Path, options: Options) -> None:
     assert (done.verdict, done.account.launches, done.account.known) == (Verdict.PASSED, 18, 0)
 
 
+def test_a_large_kernel_gets_better_code_while_it_runs(program: Path, own_cache: Path) -> None:
+    """What takes long to optimise runs as it is at first (test_loaded.py)."""
+    done = run_program([str(program), "stir", "1200"], Options(threads=1), keep=True)
+    assert done.verdict is Verdict.PASSED and done.output == b"PASS\n", done.reason
+    kernels = [path for path in own_cache.glob("programs/*-*/*/*") if path.is_file() and len(path.name) == 16]
+    (text,) = (text for path in kernels if re.search(r"^shown\tstir\(", text := path.read_text(), re.M))
+    assert int(re.findall(r"^level\t(\d)", text, re.M)[0]) > 0
+
+
 def test_graph(program: Path) -> None:
     done = run(program, "graph")
     assert done.verdict is Verdict.PASSED and done.account.launches == 3
@@ -165,9 +175,9 @@ def test_a_kernel_that_never_ends(program: Path) -> None:
 
 
 @pytest.fixture
-def fresh(cuda: Path, tmp_path: Path) -> Path:
-    """A program whose kernel no cache has, and that takes seconds to translate."""
-    lines = "\n".join(f"x = sinf(x * {i}.5f) + y[{i}] * cosf(x); y[{i} + t] = x;" for i in range(150))
+def fresh(request: pytest.FixtureRequest, cuda: Path, tmp_path: Path) -> Path:
+    """A program whose kernel no cache has; of so many lines, each of which is a hundred instructions and more."""
+    lines = "\n".join(f"x = sinf(x * {i}.5f) + y[{i}] * cosf(x); y[{i} + t] = x;" for i in range(request.param))
     source = tmp_path / "fresh.cu"
     source.write_text(
         f"""#include <cstdio>
@@ -184,11 +194,14 @@ def fresh(cuda: Path, tmp_path: Path) -> Path:
     return tmp_path / "fresh"
 
 
+@pytest.mark.parametrize("fresh", [60], indirect=True)
 def test_time_of_the_translator_is_not_the_programs(fresh: Path) -> None:
+    """The kernel takes seconds to translate."""
     done = run(fresh, options=Options(cpu_seconds=1))
     assert (done.verdict, done.reason, done.account.launches) == (Verdict.PASSED, "", 1)
 
 
+@pytest.mark.parametrize("fresh", [1], indirect=True)
 def test_how_a_translator_ended_is_told(fresh: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     python = tmp_path / "python"
     monkeypatch.setattr(sys, "executable", str(python))

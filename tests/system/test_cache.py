@@ -199,6 +199,13 @@ def test_a_folder_is_whole_or_made_again(tmp_path: Path) -> None:
     assert not is_whole(target)
 
 
+def test_no_folder_is_made_for_what_can_be_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each process that is ended, and each that is forked, would leave it."""
+    monkeypatch.setenv("PORTER_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(cache, "temporary_root", lambda: pytest.fail("a folder for what cannot be kept"))
+    assert cache.kept_folder("things") == tmp_path / "cache" / "things"
+
+
 def test_links_of_a_kept_folder_count(tmp_path: Path) -> None:
     target = tmp_path / "shelf" / "tools"
     with whole(target) as folder:

@@ -10,11 +10,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from porter.validation.run.crew import NOT_UNDERSTOOD, understood
+from porter.validation.run.crew import NOT_UNDERSTOOD, spare_children, understood
+from porter.validation.run.plan import Request, validate
 from porter.validation.run.worker import Decoder, Garbled
 from porter.validation.toolchain.invoke import invoke, module_command
 
 from porter.system.scratch import lasting_folder, own_temporary_folder
+from tests.validate.running import devices, write_case
 
 
 def test_a_package_of_the_user_does_not_hide_ours(tmp_path: Path) -> None:
@@ -71,3 +73,24 @@ def test_a_command_leaves_no_temporary_file(tmp_path: Path, body: str) -> None:
     )
     assert done.ok, done.said
     assert not list((tmp_path / "tmp").iterdir())
+
+
+@pytest.mark.slow
+def test_a_child_serves_one_crew_after_the_other(tmp_path: Path) -> None:
+    """The first one's, for other files, too; and it ends with the last."""
+    case = 'grid = 1\nblock = 32\narguments = ["out out: int32[32]"]\nreference = "r.py:filled"\n'
+    requests = []
+    for value in (3, 4):
+        folder = tmp_path / str(value)
+        folder.mkdir()
+        (folder / "r.py").write_text(f"import numpy\ndef filled(): return numpy.full(32, {value}, numpy.int32)\n")
+        source = f"__global__ void k(int* out) {{ out[threadIdx.x] = {value}; }}\n"
+        requests.append(Request((write_case(folder, "k", case, source),), devices()))
+    with spare_children() as spare:
+        used = []
+        for request in requests:
+            outcome = validate(request, spare=spare)
+            assert [case.status.value for case in outcome.report.cases] == ["passed"], outcome
+            used.append(list(spare))
+        assert used[0] == used[1] and len(used[0]) == 1 and used[0][0].poll() is None
+    assert used[0][0].poll() is not None

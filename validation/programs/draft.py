@@ -102,8 +102,13 @@ def _started(output: str, folder: Path) -> Iterator[tuple[Path, tuple[str, ...]]
                 words = words[1:]
             if words[:1] == ["cd"] and len(words) == 2:
                 where = Path(os.path.normpath(where / words[1]))
-            elif words and words[0].startswith("./") and not any(word in _ELSEWHERE for word in words):
+            elif words and _is_of_the_project(words[0]) and not any(word in _ELSEWHERE for word in words):
                 yield where, tuple(words)
+
+
+def _is_of_the_project(program: str) -> bool:
+    """`./main` and `build/main`, neither `nvcc` nor `/usr/bin/nvcc`."""
+    return "/" in program and not program.startswith(("/", "~", "$"))
 
 
 def _commands(line: str) -> Iterator[list[str]]:

@@ -56,10 +56,12 @@ STAND_INS = (
     StandIn("curand", CUDA, "random.c", _same(CUDA, "10"), 999),
     StandIn("cufft", CUDA, "fft.c", {"11.0": "10", "12": "11", "13": "12"}, 16, ("FFTW", "FFTW for float")),
     StandIn("cusparse", CUDA, "sparse.c", {"11.0": "11", "12": "12", "13": "12"}, 10),
+    StandIn("nccl", CUDA, "collective.c", _same(CUDA, "2"), 3),
     StandIn("hipblas", HIP, "blas.c", {"5": "0", "6": "2", "7": "3"}, 7, ("OpenBLAS",)),
     StandIn("hiprand", HIP, "random.c", _same(HIP, "1"), 999),
     StandIn("hipfft", HIP, "fft.c", _same(HIP, "0"), 16, ("FFTW", "FFTW for float")),
     StandIn("hipsparse", HIP, "sparse.c", {"5": "0", "6": "1", "7": "4"}, 10),
+    StandIn("rccl", HIP, "collective.c", _same(HIP, "1"), 3),
 )
 
 

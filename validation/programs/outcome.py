@@ -37,6 +37,8 @@ EXIT_CODES = {
     Verdict.NOT_RUN: 125,
 }
 """Of `porter run`; a program that passed or failed keeps its own, one that a signal ended has 128 and the signal."""
+_DROPPED = "operations, which were dropped"
+"""In the note on what streams held when the program ended (queue.c)."""
 _NATURAL = {"cudaErrorNotReady", "hipErrorNotReady"}
 
 
@@ -204,7 +206,8 @@ def judge(code: int | None, stopped: str | None, account: Account) -> tuple[Verd
     if not account.launches:
         answered = sum(row.count for row in account.stand_ins)
         only = f"; {answered} calls were answered by stand-ins" if answered else ""
-        return Verdict.NO_LAUNCH, f"no kernel was launched: the run shows nothing{only}"
+        dropped = next((f"; {row.text}" for row in account.notes if _DROPPED in row.text), "")
+        return Verdict.NO_LAUNCH, f"no kernel was launched: the run shows nothing{only}{dropped}"
     errors = [call for call in account.failed_calls if call.details.get("name") not in _NATURAL]
     if errors:
         said = f"{errors[0].text} ({errors[0].details.get('name')})"

@@ -4,8 +4,8 @@ Started by the library (module.c) with a folder and a side; reads requests from 
 between, and answers those that are waited for with `ok` or the reason why not:
 
     module KEY              the file `blob` in the folder KEY holds the module: write `module` and `data`
-    kernel KEY NAME POISON  translate it, with quick code where the program may wait for it
-    better KEY NAME POISON  the same, optimised; nobody waits, so there is no answer
+    kernel KEY NAME POISON  translate it, with the code that is made the fastest, as the program waits for it
+    better KEY NAME LEVEL   the same, optimised; nobody waits, so there is no answer
     rtc KEY                 the file `request` holds a source: compile it, as NVRTC or hiprtc
 """
 
@@ -57,7 +57,7 @@ class Helper:
                 self._kernel(key, rest[0], rest[1] == "1").result()
             else:
                 module, name = self._module(key), rest[0]
-                self._behind.submit(module.write_kernel, name, False, 2)
+                self._behind.submit(module.write_kernel, name, False, int(rest[1]))
                 return None
         except NotCompiled as error:
             return str(error).replace("\n", "\v") or "the compiler said nothing"
@@ -84,7 +84,7 @@ class Helper:
         wanted = (key, name, poison)
         if wanted not in self._kernels:
             module = self._module(key)
-            self._kernels[wanted] = self._pool.submit(module.write_kernel, name, poison, 1)
+            self._kernels[wanted] = self._pool.submit(module.write_kernel, name, poison, 0)
         return self._kernels[wanted]
 
     def _ahead(self, key: str) -> None:

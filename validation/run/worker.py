@@ -18,7 +18,7 @@ from porter.validation.run.case import SideKey, Task, check
 from porter.validation.run.codec import plain
 from porter.validation.toolchain.elsewhere import stand
 
-from porter.system.cache import cache_folder, temporary_root
+from porter.system.cache import cache_folder
 from porter.system.limits import die_with, limit_worker
 from porter.system.reading import parsed_json
 from porter.system.sandbox import confine, device_files
@@ -113,7 +113,7 @@ def main() -> None:
     """Keeps stdout for the frames: whatever a reference prints goes to stderr."""
     die_with(os.getppid())
     limit_worker()
-    confine((cache_folder(), temporary_root(), Path(tempfile.gettempdir()), *device_files()))
+    confine((cache_folder(), Path(tempfile.gettempdir()), *device_files()))
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     serve(sys.stdin.buffer, answers)

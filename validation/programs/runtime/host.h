@@ -99,7 +99,9 @@ typedef struct Kernel {
     uint64_t *divergence;
     uint64_t launches, lane_instructions, blocks, known, recorded; /* known: launches that did not have to run */
     double seconds;
-    int asked_for_better, registers;
+    int registers;
+    uint32_t asked_for; /* the level of code */
+    double better_since;  /* seconds that it had run when it got the code that it has */
     struct Module *module;
     char path[512];
 } Kernel;
@@ -144,7 +146,8 @@ Module *module_add(const void *const *blobs, const size_t *sizes, uint32_t count
 int module_load(Module *);
 Variable *module_variable(Module *, const char *name);
 Kernel *module_kernel(Module *, const char *name); /* null: see module->reason */
-void kernel_better(Kernel *);
+enum { BEST = 2 }; /* level of code: how the compiler optimises it */
+int kernel_better(Kernel *);
 Function *function_add(Module *, const void *host, const char *name);
 Function *function_find(const void *host);
 void symbol_add(Module *, const void *host, const char *name, void **managed, size_t size);
@@ -167,6 +170,7 @@ typedef struct Request {
     uint32_t dynamic_limit;
 } Request;
 int launch(const Request *); /* status */
+int watching_thread(void);   /* the runtime's own, that looks at a launch from time to time; 0: none */
 
 /* ---- known.c ---- */
 

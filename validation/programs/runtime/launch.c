@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "host.h"
 
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -9,7 +10,7 @@ int core_run(Launch *);
 void core_forget_messages(Launch *);
 
 enum { QUANTUM = 1000000, SMALL = 16384, ARGUMENT_ROOM = 64 << 10 };
-#define BETTER_AFTER 0.4 /* seconds in quick code before a kernel is worth optimising */
+static const double better_after[BEST] = {0.1, 0.4}; /* seconds in code of a level before a kernel is worth the next */
 #define ENDLESS 2000000000000ull
 
 /* ---- arguments ------------------------------------------------------------------------------------------- */
@@ -234,14 +235,19 @@ static struct {
     pid_t process;
 } running = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+static pid_t watcher;
+int watching_thread(void) { return __atomic_load_n(&watcher, __ATOMIC_ACQUIRE); }
+
 static void *watching(void *unused) {
     (void)unused;
+    __atomic_store_n(&watcher, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
     for (;;) {
         nanosleep(&(struct timespec){0, 100000000}, NULL);
         pthread_mutex_lock(&running.lock);
         Kernel *k = running.launch ? running.kernel : NULL;
-        if (k && k->level < 2 && k->seconds + seconds_now() - running.since > BETTER_AFTER) {
-            kernel_better(k);
+        double ran = k ? k->seconds + seconds_now() - running.since : 0;
+        if (k && k->level < BEST && ran - k->better_since > better_after[k->level] && kernel_better(k)) {
+            k->better_since = ran;
             __atomic_store_n(&running.launch->step, k->step, __ATOMIC_RELEASE);
         }
         pthread_mutex_unlock(&running.lock);
@@ -252,7 +258,7 @@ static void *watching(void *unused) {
 static void watch_for(Kernel *k, Launch *l) {
     pthread_t thread;
     pthread_mutex_lock(&running.lock);
-    if (l && k->level < 2 && running.process != getpid() && !pthread_create(&thread, NULL, watching, NULL)) {
+    if (l && k->level < BEST && running.process != getpid() && !pthread_create(&thread, NULL, watching, NULL)) {
         pthread_detach(thread);
         running.process = getpid();
     }

@@ -442,27 +442,31 @@ static uint64_t symbol_address(Kernel *k, const char *name) {
     return found ? found->address : 0;
 }
 
-/* A kernel that runs for long is built again, optimised, behind the program's back; the state of a wave is the same. */
-void kernel_better(Kernel *k) {
+/* A kernel that runs for long is built again, a level better each time, behind the program's back; the state of a wave
+ * is the same. 1: it has better code now. */
+int kernel_better(Kernel *k) {
     char path[512], what[4096];
-    if (k->level >= 2 || settings.poison) return;
+    if (k->level >= BEST || settings.poison) return 0;
     kernel_file(k, k->module, path, sizeof path);
-    if (!k->asked_for_better) {
-        k->asked_for_better = 1;
-        snprintf(what, sizeof what, "%s\t%u", k->name, settings.poison);
+    if (k->asked_for <= k->level) {
+        k->asked_for = k->level + 1;
+        snprintf(what, sizeof what, "%s\t%u", k->name, k->asked_for);
         write_blob(k->module);
         tell("better", k->module->key, what);
-        return;
+        return 0;
     }
     char *text = read_sealed(path);
-    if (!text) return;
+    if (!text) return 0;
     char *level = line_of(text, "level"), *library = line_of(text, "library");
-    if (level && library && atoi(level) >= 2 && library_is_whole(text)) {
+    uint32_t made = level ? (uint32_t)atoi(level) : 0;
+    int better = library && made > k->level && library_is_whole(text);
+    if (better) {
         library[strcspn(library, "\t\n")] = 0;
         snprintf(k->path, sizeof k->path, "%s", library);
-        if (take_library(k)) k->level = 2;
+        if ((better = take_library(k))) k->level = made;
     }
     free(text);
+    return better;
 }
 
 const Kernel *kernels_next(const Kernel *k) {

@@ -96,3 +96,11 @@ void queue_drain(void) {
         }
     }
 }
+
+/* When the program ends: what is still kept is dropped, as a GPU may drop it. */
+void queue_dropped(void) {
+    uint32_t count = 0;
+    for (const Pending *p = pending; p; p = p->next)
+        for (const Op *op = p->capturing ? NULL : p->list.first; op; op = op->next) count++;
+    if (count) note("the program ended while streams held %u operations, which were dropped: nothing waited for them", count);
+}

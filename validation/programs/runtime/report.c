@@ -230,4 +230,7 @@ void report_start(void) {
     pthread_atfork(NULL, NULL, forked);
 }
 
-__attribute__((destructor)) static void at_end(void) { write_report(); }
+__attribute__((destructor)) static void at_end(void) {
+    queue_dropped();
+    write_report();
+}

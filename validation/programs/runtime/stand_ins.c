@@ -36,3 +36,26 @@ EXPORT void porter_notes(const char *text) {
     BEGIN;
     note("%s", text);
 }
+
+/* A call that the library refuses, with its arguments or its ranks: kept, so that a program that goes on is no pass. */
+EXPORT void porter_fails(const char *call, const char *why) {
+    BEGIN;
+    failed_call(call, INVALID_VALUE, why);
+}
+
+/* 1: another thread is within a call of the runtime, such as a launch that translates its kernel. */
+EXPORT int porter_works(void) {
+    ready();
+    if (pthread_mutex_trylock(&the_lock)) return 1;
+    pthread_mutex_unlock(&the_lock);
+    return 0;
+}
+
+EXPORT int porter_own_thread(void) { return watching_thread(); }
+
+/* The program waits for what cannot come. */
+EXPORT void porter_ends(const char *call, const char *why) {
+    BEGIN;
+    fault_happened("deadlock", call, why, NULL, 0, (uint32_t[3]){0}, 0);
+    end_process(END_FAULT, "%s", why);
+}

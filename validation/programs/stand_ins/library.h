@@ -30,6 +30,10 @@ int porter_plays(const char *library, const char *call, void *stream, void (*pla
 int porter_reaches(const char *call, const void *at, uint64_t bytes);
 int porter_refuses(const char *call, const char *what);
 void porter_notes(const char *text);
+void porter_fails(const char *call, const char *why);
+int porter_works(void);
+int porter_own_thread(void);
+_Noreturn void porter_ends(const char *call, const char *why);
 
 #define CALL(name, result, arguments) EXPORT result name arguments;
 #include NAMES_FILE
