@@ -368,6 +368,8 @@ def test_same_bits() -> None:
         ((1000, 1001), "all at the tail, from element 1000 of 1024"),
         ((1023,), ""),  # one element is no part of an array
         ((5, 1000), ""),
+        ((896, 1000), "all at the tail, from element 896 of 1024"),
+        ((895, 1000), ""),
         ((3, 35, 67, 131), "all at places that leave 3 when divided by 32"),
         ((3, 35, 67), ""),  # too few rows to say so
         ((3, 35, 67, 132), ""),
@@ -385,6 +387,17 @@ def test_where_the_largest_differences_lie(changed: tuple[int, ...], lies: str) 
     said = f" in y, not near zero{f', {lies}' if lies else ''}: 1 and 1.5"
     assert far.where("y") == said
     assert farthest(one, other, "float32") == replace(far, lies="")
+
+
+def test_differences_that_are_small_lie_nowhere() -> None:
+    """Sixteen units in the last place are no difference that tells."""
+    one = np.ones(1024, np.float32)
+    other = one.copy()
+    other[[1000, 1001]] = 1.5
+    for ulps, lies in ((16, "all at the tail, from element 1000 of 1024"), (17, "")):
+        other[5] = np.float32(1 + ulps * 2.0**-23)
+        far = farthest(one, other, "float32", np.arange(1024), 1024)
+        assert far is not None and far.lies == lies
 
 
 def test_where_two_results_are_farthest_apart() -> None:

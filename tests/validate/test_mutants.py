@@ -25,6 +25,12 @@ EQUIVALENT = {
     "compare: far = (a < 0) != (b < 0): Lt -> LtE": "with a zero both ways count the same",
     "compare: far = (a < 0) != (b < 0): 0 -> 1": "with a zero both ways count the same",
     "compare: flat, mask = got.reshape(-1).copy(), written.reshape(-1): 1 -> 2": "any negative size means the rest",
+    'compare: lies = "" if places is None else _part_of(places[apart.reshape(-1) > _TELLING_ULPS], size): 1 -> 2': (
+        "any negative size means the rest"
+    ),
+    "compare: first: Array, second: Array, dtype: str, places: NDArray[np.intp] | None = None, size: int = 0: 0 -> 1": (
+        "the size is asked for with places alone"
+    ),
     "compare: values, others = (dtypes.to_float64(one, dtype).reshape(-1) for one in (first, second)): 1 -> 2": (
         "any negative size means the rest"
     ),

@@ -173,7 +173,7 @@ KINDS = {
     "u64": "unsigned long long", "s64": "long long", "f64": "double",
 }  # fmt: skip
 CACHES = {
-    "weak": "weak kept", "ca": "weak kept", "wb": "weak kept", "nc": "weak weak", "cs": "cs cs", "lu": "cs cs", "cg": "cg cg",
+    "weak": "weak kept", "ca": "weak kept", "wb": "weak kept", "nc": "weak weak", "cs": "cs kept_cs", "lu": "cs kept_cs", "cg": "cg cg",
     "cv": "cv cv", "wt": "cv cv", "volatile": "cv cv",
 }  # fmt: skip
 

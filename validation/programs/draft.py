@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from porter.validation.toolchain.invoke import invoke
+from porter.validation.toolchain.invoke import Invocation, invoke
 
 from porter.system.reading import is_regular
 
@@ -65,7 +65,7 @@ def from_makefile(path: Path, root: Path) -> Drafted | None:
     """
     folder, root = path.parent.resolve(), root.resolve()
     for target in _TARGETS:
-        shown = invoke(("make", "-n", "-f", path.name, target), _SECONDS, folder)
+        shown = _asked(path, target)
         # what is built comes first, what is started last
         started = next(reversed(tuple(_started(shown.output, folder))), None) if shown.ok else None
         if started is not None and started[0].is_relative_to(root):
@@ -78,10 +78,15 @@ def from_makefile(path: Path, root: Path) -> Drafted | None:
     return None
 
 
+def _asked(path: Path, target: str) -> Invocation:
+    """What make would do; a make that porter itself was started by has told others to keep quiet of folders."""
+    return invoke(("make", "-n", "-f", path.name, target), _SECONDS, path.parent, {"MAKEFLAGS": "", "MAKELEVEL": ""})
+
+
 def refusal_of_make(path: Path) -> str:
     """What make says of a target `run` (or test, check) that it cannot make; empty where there is none, or it can."""
     for target in _TARGETS:
-        shown = invoke(("make", "-n", "-f", path.name, target), _SECONDS, path.parent)
+        shown = _asked(path, target)
         said = _STOPPED.search(shown.said)
         if not shown.ok and said is not None and not said[1].startswith(f"No rule to make target '{target}'"):
             return said[1].removesuffix(".  Stop.")

@@ -237,14 +237,13 @@ _TAIL, _WARP, _FEWEST_PLACES, _FEWEST_ROWS = 8, 32, 2, 4
 
 def _part_of(places: NDArray[np.intp], size: int) -> str:
     """What places have in common: at the tail of an array (its last eighth), or one lane of every 32."""
-    if not _FEWEST_PLACES <= places.size < size:
+    if places.size < _FEWEST_PLACES:
         return ""
     first = int(places[0])
-    if first >= size - max(1, size // _TAIL):
+    if first >= size - size // _TAIL:
         return f"all at the tail, from element {first} of {size}"
     lanes = np.unique(places % _WARP)
-    rows = -(-size // _WARP)
-    if lanes.size == 1 and rows >= _FEWEST_ROWS and np.unique(places // _WARP).size >= _FEWEST_ROWS:
+    if lanes.size == 1 and places.size >= _FEWEST_ROWS:
         return f"all at places that leave {int(lanes[0])} when divided by {_WARP}"
     return ""
 
