@@ -117,26 +117,29 @@ def run_folder(
         seen |= {part.kernel for part in parts}
         tried = try_sizes(replace(made, parts=parts), seconds)
         runnable = [one for one in tried if one.chosen]
-        rows += [_not_run(folder, source, one) for one in tried if not one.chosen]
+        rows += [row_of(folder, source, one) for one in tried if not one.chosen]
         if runnable:
             path = work / "cases" / folder.name / f"{source.relative_to(folder).as_posix().replace('/', '_')}.case.toml"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text("\n".join([made.head(path.parent), *(one.text for one in runnable)]))
             if warps:
-                rows += _validated(folder, source, path, warps, seconds)
+                rows += validated(folder, source, path, warps, seconds)
             else:
-                rows += [
-                    Row(folder.name, source.name, one.case.kernel, "none", "runs", case=str(path)) for one in runnable
-                ]
+                rows += [row_of(folder, source, one, path) for one in runnable]
     return rows
 
 
-def _not_run(folder: Path, source: Path, one: TriedCase) -> Row:
+def row_of(folder: Path, source: Path, one: TriedCase, case: Path | None = None) -> Row:
+    """What came of drafting alone."""
+    if one.chosen:
+        status = "order" if one.order else "runs"
+        return Row(folder.name, source.name, one.case.kernel, "none", status, one.order, case=str(case or ""))
     status = "human" if one.case.marks else "original"
     return Row(folder.name, source.name, one.case.kernel, "", status, one.reason)
 
 
-def _validated(folder: Path, source: Path, path: Path, warps: tuple[str, ...], seconds: float) -> Iterator[Row]:
+def validated(folder: Path, source: Path, path: Path, warps: tuple[str, ...], seconds: float) -> Iterator[Row]:
+    """The cases of a file, original and port."""
     for warp in warps:
         names = _widened(path, folder) if warp == "native" else ()
         if warp == "native" and not names:

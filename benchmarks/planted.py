@@ -2,7 +2,8 @@
 
 Every sample, or every folder of `--samples` with one source and one case file, is ported; one place at a time of a
 kernel or device function of the port is made wrong, and the sample's
-own cases check the result. A mutant that does not compile does not count. Prints a table by class and the survivors.
+own cases check the result. A mutant that does not compile, or cannot be judged, does not count as rejected. Prints a
+table by class, the survivors, and those that do not count.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +28,7 @@ _SKIPPED = {"cublas_curand", "nccl_allreduce", "nvrtc_string", "torch_extension"
 """No kernels with a case, or none in a file of their own."""
 _BODY = re.compile(r"\b__(?:global|device)__\b[^;{}]*\{")
 _TRUNCATED = r"__float2half_rz(\1)"
+_NOT_JUDGED = "not judged"
 Change = tuple[str, str]
 CLASSES: dict[str, tuple[Change, ...]] = {
     "barrier removed": ((r"__syncthreads\(\);", r";"), (r"(?:block|cta)\.sync\(\);", r";")),
@@ -143,7 +145,7 @@ def statuses(sample: Path, ports: Path, file: str, text: str) -> dict[str, str] 
         try:
             return {case["name"]: case["status"] for case in json.loads(done.stdout)["cases"]}
         except (ValueError, KeyError):
-            return f"not judged: {done.stderr.strip()[:100]}"
+            return f"{_NOT_JUDGED}: {done.stderr.strip()[:100]}"
 
 
 @functools.cache
@@ -187,21 +189,30 @@ def main(judge: Callable[[Mutant, Path], str] = verdict) -> None:
         for status in pool.map(lambda mutant: judge(mutant, Path(folder)), made):
             found.append(status)
             print(f"{len(found)} of {len(made)}: {made[len(found) - 1].name}: {status}", file=sys.stderr, flush=True)
-    rows = [
-        (mutant, status)
-        for mutant, status in zip(made, found, strict=True)
-        if status not in ("build-failed", "not-run")
-    ]
+    print(table(list(zip(made, found, strict=True))))
+
+
+def table(found: Sequence[tuple[Mutant, str]]) -> str:
+    """How many of each class are rejected, and those that pass, do not compile or were not judged, by name."""
+    rows = [(mutant, status) for mutant, status in found if is_judged(status)]
+    lines = []
     for name in CLASSES:
         mine = [status for mutant, status in rows if mutant.name == name]
-        print(f"{name}: {sum(status != 'passed' for status in mine)} of {len(mine)} rejected")
-    print(f"together: {sum(status != 'passed' for _, status in rows)} of {len(rows)} rejected")
-    left = collections.Counter(status for status in found if status in ("build-failed", "not-run"))
-    print(f"of {len(made)} mutants, {left['build-failed']} do not compile and {left['not-run']} were not judged")
-    for mutant, status in rows:
-        if status == "passed" or status.startswith("not judged"):
-            print(f"{mutant.sample.name}/{mutant.file}:{mutant.line}: {mutant.name}, {status}:")
-            print(f"  - {mutant.before}\n  + {mutant.after}")
+        lines.append(f"{name}: {sum(status != 'passed' for status in mine)} of {len(mine)} rejected")
+    lines.append(f"together: {sum(status != 'passed' for _, status in rows)} of {len(rows)} rejected")
+    failed = sum(status == "build-failed" for _, status in found)
+    left = len(found) - len(rows) - failed
+    lines.append(f"of {len(found)} mutants, {failed} do not compile and {left} were not judged")
+    for mutant, status in found:
+        if status == "passed" or not is_judged(status):
+            lines.append(f"{mutant.sample.name}/{mutant.file}:{mutant.line}: {mutant.name}, {status}:")
+            lines.append(f"  - {mutant.before}\n  + {mutant.after}")
+    return "\n".join(lines)
+
+
+def is_judged(status: str) -> bool:
+    """Whether a mutant compiled, ran and was compared."""
+    return status not in ("build-failed", "not-run") and not status.startswith(_NOT_JUDGED)
 
 
 if __name__ == "__main__":

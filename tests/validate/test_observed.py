@@ -124,3 +124,26 @@ def test_an_original_with_a_race_is_no_truth(races: bool, tmp_path: Path) -> Non
     assert original.status.value == "nondeterministic" and "data race" in original.reason, original
     assert [pair.status.value for pair in case.pairs] == ["wrong-values"]
     assert "as it has a data race: add a reference" in case.pairs[0].reason
+
+
+TAKEN = """
+__global__ void first(float* out, int* claimed) {
+  if (threadIdx.x == 0 && atomicExch(claimed, 1) == 0) out[0] = 1.0f + blockIdx.x;
+}
+__global__ void total(float* out, const float* in) { atomicAdd(out, in[blockIdx.x * blockDim.x + threadIdx.x]); }
+"""
+
+
+@pytest.mark.slow
+def test_an_original_that_depends_on_the_order_of_its_blocks_is_no_truth(tmp_path: Path) -> None:
+    """`deterministic = false` is for roundings: what differs by more is told; sums that round otherwise are right."""
+    text = 'grid = 2\nblock = 32\ndeterministic = false\narguments = ["inout out: float32[1] = zeros", '
+    whole = text + '"inout claimed: int32[1] = zeros"]\n\n[[case]]\nkernel = "total"\ntolerance = { reduction = 64 }\n'
+    (case, sums) = run(
+        write_case(tmp_path, "first", whole + text + '"in in: float32[64]"]\n', TAKEN), schedules=4
+    ).report.cases
+    original = next(side for side in case.sides if side.side == "original")
+    assert original.status.value == "nondeterministic" and "by more than roundings" in original.reason, original
+    assert [pair.status.value for pair in case.pairs] != ["passed"]
+    assert all("depend on the order of its threads" in pair.reason for pair in case.pairs)
+    assert sums.status.value == "passed", sums

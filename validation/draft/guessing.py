@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Generator, Mapping
+import time
+from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from porter.validation.cases.argument_rows import TODO
 from porter.validation.cases.case import ADDRESS
 from porter.validation.draft.assumed import ASSUMED_BLOCK
 from porter.validation.draft.init import DraftedCase
+from porter.validation.draft.order import agrees, calmer, depends, loose, ran, said_of, unordered
 from porter.validation.draft.sizes import Sizes
 from porter.validation.draft.types import bytes_of
 from porter.validation.verdict.outcome import CaseResult, Status
@@ -88,7 +90,8 @@ _OF_CUDA = re.compile(
 """CUDA's own headers, which HIP does not have."""
 _NO_HEADER = "is not installed here"
 _HOPELESS = (Status.BUILD_FAILED, Status.NOT_RUN)
-_RAN = (Status.PASSED, Status.NONDETERMINISTIC)
+_STRIDES = 4
+"""Times the threads of a block: sizes with which rows of different blocks lie apart."""
 _IDLE = "it ran and wrote nothing"
 Search = Generator[DraftedCase, "CaseResult | str", DraftedCase | str]
 """Yields what to run, and returns what ran, or why the first guess did not."""
@@ -116,7 +119,7 @@ def obstacle(part: DraftedCase) -> str | None:
 def does_nothing(found: CaseResult) -> bool:
     """Whether the original ran and wrote to none of its arguments: all its threads returned at once, say."""
     counted = [side.counters["written_elements"] for side in found.sides if "written_elements" in side.counters]
-    return found.status in _RAN and bool(counted) and not any(counted)
+    return ran(found) and bool(counted) and not any(counted)
 
 
 def with_shared(part: DraftedCase) -> DraftedCase:
@@ -343,65 +346,153 @@ def _with_option(part: DraftedCase, key: str, option: str, why: str) -> DraftedC
     return replace(part, before=before, after=after, notes=(*part.notes, f"{why}: {option}"))
 
 
-def search(part: DraftedCase) -> Search:
-    """One guess after the other, each with arrays that grow where the original leaves them."""
+@dataclass(frozen=True)
+class _Attempt:
+    """What came of one guess."""
+
+    part: DraftedCase
+    """With what a compiler asked for."""
+    first: str
+    """Why the first run was none."""
+    guess: Guess
+    """With the block that the kernel was compiled for."""
+    made: DraftedCase | None = None
+    """The case that runs."""
+    found: CaseResult | str = ""
+    is_racing: bool = False
+    is_hopeless: bool = False
+
+
+Going = Generator[DraftedCase, "CaseResult | str", _Attempt]
+
+
+def search(part: DraftedCase, seconds: float = 20.0) -> Search:
+    """One guess after the other, each with arrays that grow where the original leaves them.
+
+    What runs first is taken, unless its results depend on the order of threads and those of another launch, tried for
+    so many seconds, do not.
+    """
     first = ""
-    guesses = [(guess, None) for guess in (GUESSES if part.marks else GUESSES[:1])]
+    guesses = [(guess, None) for guess in (_guesses(part) if part.marks else GUESSES[:1])]
     for guess, rest in (*guesses, *((GUESSES[0], value) for value in _REST)):
-        lengths: dict[int, int] = {}
-        quiet = ordered = steady = counted = unchecked = shared = False
-        for _ in range(_GROWTHS + _REPAIRS + 2):
-            made = filled(part, guess, lengths)
-            if made is None:
-                return first
-            stilled = made if rest is None else made.still(rest)
-            if stilled is None:
-                return first
-            made = with_shared(stilled) if shared else stilled
-            plain = made
-            made = _with_integers(plain, quiet=quiet, ordered=ordered, steady=steady, counted=counted)
-            made = made.unchecked("its threads write to the same places") if unchecked else made
-            found = yield made
-            if isinstance(found, CaseResult) and found.status in _RAN and not does_nothing(found):
-                return made
-            status = found.status if isinstance(found, CaseResult) else Status.NOT_RUN
-            reason = (found.reason or _IDLE) if isinstance(found, CaseResult) else found
-            first = first or f"{status.value}: {reason}"
-            refused = status is Status.BUILD_FAILED or _NO_HEADER in reason
-            repaired = repair(part, _said(found, reason)) if refused else None
-            if (input_ := _WRITTEN_INPUT.search(reason)) is not None:
-                repaired = made_output(part, input_[1])
-            if _TOO_MUCH_SHARED.search(reason) or (repaired is None and refused and _NO_SUCH_SIZE.search(reason)):
-                repaired = part.smaller_tiles()
-            bounds = _BOUNDS.search(reason)
-            if repaired is not None:
-                part, first = repaired, ""
-                continue
-            if bounds is not None and guess.threads != int(bounds[1]):
-                guess = replace(guess, block=_block_of(int(bounds[1])))
-                continue
-            if status in _HOPELESS and not isinstance(found, str):
-                return first
-            if status is not Status.FAULT:
-                break
-            grown = _grown(part, made, reason, lengths)
-            if grown is not None:
-                lengths = grown
-            elif _OUTSIDE_SHARED in reason and not shared and not any(line.startswith("shared") for line in made.after):
-                shared = True
-            elif _RACE in reason and not unchecked:
-                unchecked = True
-            elif quiet and not ordered and not counted and _BEFORE in reason:
-                counted = True
-            elif not quiet and plain.quiet().after != plain.after:
-                quiet = True
-            elif not ordered and plain.ordered().after != plain.after:
-                ordered, counted = True, False
-            elif not steady and plain.steady().after != plain.after:
-                steady = True
-            else:
-                break
+        tried = yield from _attempt(part, guess, rest, first)
+        part, first = tried.part, tried.first
+        if tried.made is not None:
+            return (yield from _calmed(tried, rest, seconds))
+        if tried.is_hopeless:
+            return first
     return first
+
+
+def _guesses(part: DraftedCase) -> tuple[Guess, ...]:
+    """The block that the kernel's text fixes before all others."""
+    if not part.block:
+        return GUESSES
+    x, y, z = (*part.block, 1, 1)[:3]
+    block = (x * y * z,), (x, y * z), (x, y, z)
+    return *(replace(guess, block=block) for guess in GUESSES[:2]), *GUESSES
+
+
+def _calmed(tried: _Attempt, rest: int | None, seconds: float) -> Generator[DraftedCase, CaseResult | str, DraftedCase]:
+    """The launch that was found, or one whose results no order changes: one block, larger strides, fewer threads."""
+    assert tried.made is not None
+    if agrees(tried.found) and not tried.is_racing:
+        return tried.made
+    reason, until = said_of(tried.found), time.monotonic() + seconds
+    guess, few = tried.guess, replace(GUESSES[2], size=tried.guess.size)
+    others = {
+        "several blocks": replace(guess, grid=(1, 1, 1)),
+        "smaller sizes": replace(guess, size=_STRIDES * guess.threads),
+        "more threads": few,
+    }
+    if (made := (yield from _held(tried, (loose(tried.made),)))) is not None:
+        return made
+    for how, other in others.items() if tried.part.marks else ():
+        if other == few and agrees(tried.found):
+            return tried.made  # threads that write the same values to the same place
+        if other == few and (made := (yield from _held(tried, (unordered(tried.made, reason),)))) is not None:
+            return made
+        if other == guess or time.monotonic() > until:
+            continue
+        again = yield from _attempt(tried.part, other, rest, tried.first)
+        made = again.made if agrees(again.found) and not again.is_racing else None
+        if made is None and again.made is not None:
+            made = yield from _held(again, (loose(again.made),))
+        if made is not None:
+            note = f"with {how} what the original computes depends on the order of its threads: {reason}"
+            return replace(made, notes=(*made.notes, note))
+    if agrees(tried.found):
+        return tried.made
+    left = () if tried.part.marks else tuple(calmer(tried.made, reason))
+    return (yield from _held(tried, left)) or depends(tried.made, reason)
+
+
+def _held(
+    tried: _Attempt, others: Iterable[DraftedCase | None]
+) -> Generator[DraftedCase, CaseResult | str, DraftedCase | None]:
+    """The first of them that agrees with itself, where the launch that was found does not and has no race."""
+    for made in others if not agrees(tried.found) and not tried.is_racing else ():
+        if made is not None and agrees((yield made)):
+            return made
+    return None
+
+
+def _attempt(part: DraftedCase, guess: Guess, rest: int | None, first: str) -> Going:
+    """One guess, until it runs, or nothing is left that mends it."""
+    lengths: dict[int, int] = {}
+    quiet = ordered = steady = counted = unchecked = shared = False
+    for _ in range(_GROWTHS + _REPAIRS + 2):
+        made = filled(part, guess, lengths)
+        if made is None:
+            return _Attempt(part, first, guess, is_hopeless=True)
+        stilled = made if rest is None else made.still(rest)
+        if stilled is None:
+            return _Attempt(part, first, guess, is_hopeless=True)
+        made = with_shared(stilled) if shared else stilled
+        plain = made
+        made = _with_integers(plain, quiet=quiet, ordered=ordered, steady=steady, counted=counted)
+        made = made.unchecked("its threads write to the same places") if unchecked else made
+        found = yield made
+        if isinstance(found, CaseResult) and ran(found) and not does_nothing(found):
+            return _Attempt(part, first, guess, made, found, unchecked)
+        status = found.status if isinstance(found, CaseResult) else Status.NOT_RUN
+        reason = (found.reason or _IDLE) if isinstance(found, CaseResult) else found
+        first = first or f"{status.value}: {reason}"
+        refused = status is Status.BUILD_FAILED or _NO_HEADER in reason
+        repaired = repair(part, _said(found, reason)) if refused else None
+        if (input_ := _WRITTEN_INPUT.search(reason)) is not None:
+            repaired = made_output(part, input_[1])
+        if _TOO_MUCH_SHARED.search(reason) or (repaired is None and refused and _NO_SUCH_SIZE.search(reason)):
+            repaired = part.smaller_tiles()
+        bounds = _BOUNDS.search(reason)
+        if repaired is not None:
+            part, first = repaired, ""
+            continue
+        if bounds is not None and guess.threads != int(bounds[1]):
+            guess = replace(guess, block=_block_of(int(bounds[1])))
+            continue
+        if status in _HOPELESS and not isinstance(found, str):
+            return _Attempt(part, first, guess, is_hopeless=True)
+        if status is not Status.FAULT:
+            break
+        grown = _grown(part, made, reason, lengths)
+        if grown is not None:
+            lengths = grown
+        elif _OUTSIDE_SHARED in reason and not shared and not any(line.startswith("shared") for line in made.after):
+            shared = True
+        elif _RACE in reason and not unchecked:
+            unchecked = True
+        elif quiet and not ordered and not counted and _BEFORE in reason:
+            counted = True
+        elif not quiet and plain.quiet().after != plain.after:
+            quiet = True
+        elif not ordered and plain.ordered().after != plain.after:
+            ordered, counted = True, False
+        elif not steady and plain.steady().after != plain.after:
+            steady = True
+        else:
+            break
+    return _Attempt(part, first, guess)
 
 
 def _with_integers(part: DraftedCase, *, quiet: bool, ordered: bool, steady: bool, counted: bool) -> DraftedCase:

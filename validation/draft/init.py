@@ -15,6 +15,7 @@ from porter.validation.cases.expression import FUNCTIONS, BadExpression, Express
 from porter.validation.cases.file import SCHEMA
 from porter.validation.draft.arguments import lines_of
 from porter.validation.draft.assumed import FUNCTORS, define_types
+from porter.validation.draft.blocks import block_of
 from porter.validation.draft.build import Build
 from porter.validation.draft.conditions import guards_of
 from porter.validation.draft.configured import Configured, configured_headers
@@ -81,6 +82,8 @@ class DraftedCase:
     """The one that the case's definitions are from."""
     definer: Callable[[str], str | None] | None = field(default=None, compare=False, repr=False)
     """The header of the project that defines a name, as include folders reach it."""
+    block: tuple[int, ...] = ()
+    """The sides of a block that the kernel's own text fixes."""
     integral: Callable[[], DraftedCase] | None = field(default=None, compare=False, repr=False)
     """Where a type was assumed to be `float`: the same with `int`."""
 
@@ -364,8 +367,18 @@ class _Case:
         made = DraftedCase(plain, self.instance.name, before, tuple(lines), sizes, tuple(self.notes), assumes, ahead)
         headers = configured_headers(self.unit.path, self.unit.missing) if self.assuming else ()
         guards = guards_of(host, kernel.span.start)
-        made = replace(made, guards=guards, defines=self.unit.build.defines, configured=headers)
+        told = block_of(body, self._number) if launch is None else ()
+        made = replace(made, block=told, guards=guards, defines=self.unit.build.defines, configured=headers)
         return replace(made, definer=self._definer) if self.assuming else made
+
+    def _number(self, written: str) -> int | None:
+        """A number as the kernel's text writes it: a macro, a constant, a template argument."""
+        told = self.instance.template.get(written.strip(), written)
+        try:
+            value = self.unit.host.value(told, len(self.unit.host.text)).number
+        except Unknown:
+            return None
+        return int(value) if value is not None and value == int(value) else None
 
     def _definer(self, word: str) -> str | None:
         found = definer(self.unit.path, word)

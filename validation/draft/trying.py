@@ -14,6 +14,7 @@ from porter.validation.cases.file import load_cases
 from porter.validation.cases.inputs import shape_of
 from porter.validation.draft import guessing
 from porter.validation.draft.init import Draft, DraftedCase
+from porter.validation.draft.order import ORDER, agrees, calmed, one_block, ran, said_of
 from porter.validation.draft.types import bytes_of
 from porter.validation.run.crew import Spare, spare_children
 from porter.validation.run.plan import Request, validate
@@ -29,6 +30,8 @@ _AGAIN = 6
 """Tables of sizes that are tried with other values."""
 _FAVOURED = 13
 """Bits of the number of threads to begin with."""
+_ORDERS = 4
+"""Of threads, in which the original's results have to be the same."""
 _FINAL = (Status.BUILD_FAILED, Status.NOT_RUN, Status.TIMED_OUT)
 """What other sizes do not change."""
 
@@ -44,6 +47,13 @@ class TriedCase:
     status: Status = Status.PASSED
     """Of the original, where there is none."""
     notes: tuple[str, ...] = ()
+    unsteady: int | None = None
+    """The sizes with which the original runs, and its results depend on the order of threads; where no others run."""
+
+    @property
+    def order(self) -> str:
+        """What hangs on the order of the original's threads, where no launch was found with which nothing does."""
+        return next((note for note in self.case.notes if note.startswith(ORDER)), "")
 
     @property
     def text(self) -> str:
@@ -87,40 +97,74 @@ def _tried(draft: Draft, runs: _Runs) -> tuple[TriedCase, ...]:
     again = {n: places[:_AGAIN] for n, places in faulty.items() if quiet.parts[n].after != draft.parts[n].after}
     second = dict(tried)
     _try(quiet, again, second, runs)
-    tried |= {n: one for n, one in second.items() if one.chosen}
+    tried |= {n: one for n, one in second.items() if one.chosen or one.unsteady is not None}
     racing = {n: open_cases[n][:_AGAIN] for n in faulty if not tried[n].chosen and _RACE in tried[n].reason}
+    alone = {n: part for n in racing if (part := one_block(draft.parts[n])) is not None}
+    parts = (alone.get(n, p) for n, p in enumerate(draft.parts))
+    _try(replace(draft, parts=tuple(parts)), {n: racing[n] for n in alone}, tried, runs, keep=True)
+    racing = {n: places for n, places in racing.items() if not tried[n].chosen}
     parts = (p.unchecked(tried[n].reason) if n in racing else p for n, p in enumerate(draft.parts))
     _try(replace(draft, parts=tuple(parts)), racing, tried, runs)
+    _calm(draft, tried, runs)
     _guess(draft, {n: places[0] for n, places in open_cases.items()}, tried, runs)
     return tuple(tried[number] for number in range(len(draft.parts)))
 
 
 def _guess(draft: Draft, favoured: Mapping[int, int], tried: dict[int, TriedCase], runs: _Runs) -> None:
-    """The cases with something to fill in, and those that leave an array: guesses, all cases' next ones together,
-    until one runs."""
+    """The cases with something to fill in, and those that leave an array: guesses until one runs."""
     searches = {
-        n: guessing.search(replace(part, sizes=part.sizes.only(favoured.get(n, 0))))
+        n: guessing.search(replace(part, sizes=part.sizes.only(favoured.get(n, 0))), runs.launch_seconds)
         for n, part in enumerate(draft.parts)
         if not tried[n].chosen and guessing.can_be_guessed(part, tried[n].reason)
     }
-    parts = {n: next(one) for n, one in searches.items()}
-    while parts:
-        whole = tuple(parts.get(n, part) for n, part in enumerate(draft.parts))
-        results = _run(replace(draft, parts=whole), dict.fromkeys(parts, (0,)), runs)
-        for n in tuple(parts):
+    for n, made in _searched(draft, searches, runs).items():
+        if isinstance(made, DraftedCase):
+            tried[n] = TriedCase(made, (0,))
+        else:
+            reason = " ".join(f"{tried[n].reason}; guessed: {made}".split())[: 2 * _LONGEST]
+            tried[n] = replace(tried[n], reason=reason)
+
+
+def _calm(draft: Draft, tried: dict[int, TriedCase], runs: _Runs) -> None:
+    """The cases that run and whose results depend on the order of threads: held to less, else said so."""
+    searches = {
+        n: calmed(replace(one.case, sizes=one.case.sizes.only(one.unsteady)), one.reason)
+        for n, one in tried.items()
+        if one.unsteady is not None and not one.chosen
+    }
+    for n, made in _searched(draft, searches, runs).items():
+        if isinstance(made, DraftedCase):
+            tried[n] = TriedCase(made, (0,))
+
+
+def _searched(draft: Draft, searches: Mapping[int, guessing.Search], runs: _Runs) -> dict[int, DraftedCase | str]:
+    """What searches come to, all their next cases together."""
+    ended: dict[int, DraftedCase | str] = {}
+    parts: dict[int, DraftedCase] = {}
+    results: dict[str, CaseResult | str] = {}
+    left = dict(searches)
+    while left:
+        for n in tuple(left):
             try:
-                parts[n] = searches[n].send(results.get(_name(n, 0), "not run"))
-            except StopIteration as ended:
-                del parts[n]
-                if isinstance(ended.value, DraftedCase):
-                    tried[n] = TriedCase(ended.value, (0,))
-                else:
-                    reason = " ".join(f"{tried[n].reason}; guessed: {ended.value}".split())[: 2 * _LONGEST]
-                    tried[n] = replace(tried[n], reason=reason)
+                going = left[n]
+                parts[n] = going.send(results.get(_name(n, 0), "not run")) if n in parts else next(going)
+            except StopIteration as stopped:
+                ended[n] = stopped.value
+                del left[n]
+        whole = tuple(parts.get(n, part) for n, part in enumerate(draft.parts))
+        results = _run(replace(draft, parts=whole), dict.fromkeys(left, (0,)), runs) if left else {}
+    return ended
 
 
-def _try(draft: Draft, places: Mapping[int, tuple[int, ...]], tried: dict[int, TriedCase], runs: _Runs) -> None:
-    """The small sizes together, then the others one by one, until one runs."""
+def _try(
+    draft: Draft,
+    places: Mapping[int, tuple[int, ...]],
+    tried: dict[int, TriedCase],
+    runs: _Runs,
+    *,
+    keep: bool = False,
+) -> None:
+    """The small sizes together, then the others one by one, until one runs; what is known is kept where none does."""
     left = dict(places)
     first = {n: tuple(p for p in ps if p < draft.parts[n].sizes.preferred) for n, ps in left.items()}
     others = {n: tuple(p for p in ps if p not in first[n]) for n, ps in left.items()}
@@ -132,8 +176,10 @@ def _try(draft: Draft, places: Mapping[int, tuple[int, ...]], tried: dict[int, T
             continue
         results = _run(draft, asked, runs)
         for n, ps in asked.items():
-            tried[n] = _judged(draft.parts[n], ps, results, n, tried[n])
-            if tried[n].chosen or tried[n].status in _FINAL:
+            found = _judged(draft.parts[n], ps, results, n, tried[n])
+            if found.chosen or not keep:
+                tried[n] = found
+            if found.chosen or found.status in _FINAL:
                 del left[n]
 
 
@@ -152,11 +198,14 @@ def _judged(
     fine: list[int] = []
     status, reason = Status.NOT_RUN, "not run"
     refused: list[str] = []
+    unsteady, changed = (before.unsteady, before.reason) if before.case == part else (None, "")
     for place in sorted(places):
         result = results.get(_name(number, place), "not run")
-        if isinstance(result, CaseResult) and result.status in (Status.PASSED, Status.NONDETERMINISTIC):
+        if agrees(result):
             fine.append(place)
             continue
+        if unsteady is None and ran(result):
+            unsteady, changed = place, said_of(result)
         status = result.status if isinstance(result, CaseResult) else Status.NOT_RUN
         reason = " ".join((result.reason if isinstance(result, CaseResult) else result).split())[:_LONGEST]
         refused.append(f"{_sizes(part, place)}: {status.value}: {reason}")
@@ -166,6 +215,8 @@ def _judged(
     if before.status is not Status.NOT_RUN and status is Status.NOT_RUN:
         return before
     notes = (*before.notes, *(f"left out, {one}" for one in refused))
+    if unsteady is not None:
+        return TriedCase(part, (), changed, Status.NONDETERMINISTIC, notes, unsteady)
     return TriedCase(part, (), f"{status.value}: {reason}", status, notes)
 
 
@@ -197,7 +248,7 @@ def _run(draft: Draft, asked: Mapping[int, Sequence[int]], runs: _Runs) -> dict[
         if not parts:
             return found
         path.write_text("\n".join([draft.head(path.parent), *parts]), "utf-8")
-        request = Request((path,), (_DEVICE,), schedules=1, jobs=runs.jobs, launch_seconds=runs.launch_seconds)
+        request = Request((path,), (_DEVICE,), schedules=_ORDERS, jobs=runs.jobs, launch_seconds=runs.launch_seconds)
         outcome = validate(request, spare=runs.spare)
         found |= {case.name: case for case in outcome.report.cases}
         for wrong in outcome.report.errors:

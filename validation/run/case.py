@@ -46,6 +46,8 @@ _DECIDES = "integers differ only where the original's own do when its roundings 
 _NOTHING_SEEN = "the original printed nothing and left its variables alone: there is nothing to compare"
 _NOT_SEEN = "what a kernel prints, or leaves in variables, is seen on virtual devices alone"
 _RACE = "data race"
+_ORDER = "its results depend on the order of its threads by more than roundings"
+_UNSTEADY = "the original's own values depend on the order of its threads: add a reference"
 _DRAWS = 6
 _MOST = 0.95
 """Of the elements: with 16 bits, the ways that roundings go tell of some elements only how far they can move."""
@@ -304,6 +306,8 @@ def _one_trial(
         if expected is not None and flushes(runs[side.plan.key][0]):
             expected = {name: floored(truth) for name, truth in expected.items()}
         judged = judge_trial(runs[side.plan.key], expected, must_repeat=case.deterministic)
+        if expected is None and judged.status is Status.PASSED and not judged.repeats:
+            judged = _held_to_itself(task, side, runs[side.plan.key], filled, trial, say) or judged
         if known is None and expected is not None and judged.status is Status.WRONG_VALUES:
             movement = movement or _movement(task, sides, original, filled, trial, say)
             wider = {name: widened(truth, movement.get(name)) for name, truth in expected.items()}
@@ -319,6 +323,9 @@ def _one_trial(
         if known is None and judged.status is Status.WRONG_VALUES and side.plan.side == "port" and not case.races:
             race = race or _race(task, sides, filled, trial, say)
             judged = replace(judged, message=f"{judged.message}{race}")
+        differs = judged.status in (Status.WRONG_VALUES, Status.NON_FINITE, Status.NONDETERMINISTIC)
+        if known is None and differs and side.plan.side == "port" and _is_unsteady(sides):
+            judged = replace(judged, message=f"{judged.message}; {_UNSTEADY}")
         is_first = side.evidence is None
         _account(case, side, judged, trial, task)
         if is_first and side.plan.side == "port":
@@ -408,6 +415,28 @@ def _movement(
         if rows:
             found[argument.name] = largest(rows, _MOST if narrow else 0.5)
     return found
+
+
+def _held_to_itself(
+    task: Task, side: _Side, runs: tuple[Done, ...], filled: Filled, trial: Trial, say: Say
+) -> Judged | None:
+    """The verdict on an original whose results differ from order to order, where it is by more than roundings."""
+    own = truths_from(task.case, runs[0], trial)
+    judged = judge_trial(runs, own, must_repeat=False)
+    if judged.status is Status.PASSED:
+        return None
+    movement = _movement(task, (side,), runs[0], filled, trial, say)
+    wider = {name: widened(truth, movement.get(name)) for name, truth in own.items()}
+    judged = judge_trial(runs, wider, must_repeat=False)
+    if judged.status is Status.PASSED:
+        return None
+    return replace(judged, status=Status.NONDETERMINISTIC, message=f"{_ORDER}: {judged.message}")
+
+
+def _is_unsteady(sides: Sequence[_Side]) -> bool:
+    """Whether the last trial of an original gave results that depend on the order of its threads, and no race."""
+    originals = [side for side in sides if side.plan.side == "original" and side.statuses]
+    return any(side.statuses[-1] is Status.NONDETERMINISTIC and _RACE not in side.reason for side in originals)
 
 
 def _race(task: Task, sides: Sequence[_Side], filled: Filled, trial: Trial, say: Say) -> str:
