@@ -100,6 +100,9 @@ def _cuts(tokens: Tokens, first: int, last: int, kept: frozenset[str], *, in_cla
                 yield from _cuts(tokens, index + 1, partner, kept, in_class=_is_class(head))
                 begin = partner + 1 if _is_scope(head) else begin
             elif _is_function(head):
+                if tokens.texts[partner + 1] in (",", "{") and ":" in head.words:  # it initialises a member
+                    index = partner + 1
+                    continue
                 if kept.isdisjoint(tokens.texts[number] for number in head.places):
                     yield from _without(tokens, begin, index, partner, head, in_class=in_class)
                 begin = partner + 1
@@ -175,10 +178,12 @@ def _is_instantiation(tokens: Tokens, begin: int, kept: frozenset[str]) -> bool:
 
 
 def _without(tokens: Tokens, begin: int, opening: int, closed: int, head: _Head, *, in_class: bool) -> Iterator[Cut]:
-    """The whole function; of a member the body."""
+    """The whole function; of a member the body, where it has anything in it."""
     if not in_class:
         start = head.places[0] if head.places else begin
         yield Cut(tokens.starts[start], tokens.end(closed))
+        return
+    if closed == opening + 1:
         return
     colon = next((p for p in head.places if tokens.texts[p] == ":" and p > begin), opening)
     yield Cut(tokens.starts[colon], tokens.end(closed), ";")

@@ -98,7 +98,10 @@ def test_a_guess_that_writes_nothing_is_none(tmp_path: Path) -> None:
     next(going)
     idle = SideResult("original", "ptx", 32, Status.PASSED, counters={"written_elements": 0})
     ran = replace(_fault(""), status=Status.PASSED, sides=(idle,))
-    assert "block = 256" in going.send(ran).text()
+    assert "where: int32[8192] = integers(1, 2)" in going.send(ran).text()  # flags that are set
+    assert "where: int32[8192] = integers(-1, 0)" in going.send(ran).text()  # ends of lists
+    texts = [going.send(ran).text() for _ in range(6)]
+    assert any("block = 256" in text for text in texts)
     wrote = replace(ran, sides=(replace(idle, counters={"written_elements": 7}),))
     with pytest.raises(StopIteration) as ended:
         going.send(wrote)
@@ -205,3 +208,42 @@ def test_newer_standards_and_traits(tmp_path: Path) -> None:
         "pack<int, float>", "tile<float, 16>", "bytes",
     ]  # fmt: skip
     assert '"inout out: uint8[TODO]"' in draft(tmp_path / "t.cu", assuming=True).parts[2].text()
+
+
+def test_one_size_is_0_where_all_the_same_do_nothing(tmp_path: Path) -> None:
+    """A step of an elimination is a size like the others, and with the number of rows nothing is left to do."""
+    (tmp_path / "k.cu").write_text(
+        "__global__ void step(float* a, int size, int t) {\n"
+        "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < size - 1 - t) a[size * i + t] = 1; }\n"
+    )
+    (part,) = draft(tmp_path / "k.cu", assuming=True).parts
+    going = search(part)
+    assert "sweep = { size = [100], t = [100] }" in next(going).text()
+    idle = SideResult("original", "ptx", 32, Status.PASSED, counters={"written_elements": 0})
+    ran = replace(_fault(""), status=Status.PASSED, sides=(idle,))
+    assert "sweep = { size = [0], t = [100] }" in going.send(ran).text()
+    made = going.send(ran)
+    assert "sweep = { size = [100], t = [0] }" in made.text() and "# t is 0: " in made.text()
+    wrote = replace(ran, sides=(replace(idle, counters={"written_elements": 7}),))
+    with pytest.raises(StopIteration) as ended:
+        going.send(wrote)
+    assert ended.value.value == made
+    assert made.zeroed("t") is None  # it is 0
+
+
+def test_bounds_lie_around_the_values_of_arrays(tmp_path: Path) -> None:
+    (tmp_path / "k.cu").write_text(
+        "__global__ void k(float* a, float x_min, float maxRange, float maxMin, float scale, int min_n) {\n"
+        "  if (a[threadIdx.x] > x_min && a[threadIdx.x] < maxRange) a[threadIdx.x] = scale * maxMin * min_n; }\n"
+    )
+    (part,) = draft(tmp_path / "k.cu", assuming=True).parts
+    table = dict(zip(part.sizes.names, part.sizes.tables[0], strict=True))
+    assert (table["x_min"], table["maxRange"], table["maxMin"], table["scale"]) == (-4.5, 4.5, 0.5, 0.5)
+    assert table["min_n"] > 0  # an integer is a size
+
+
+def test_unsigned_integers_end_no_list(tmp_path: Path) -> None:
+    (tmp_path / "k.cu").write_text("__global__ void k(const unsigned* at, float* a) { a[at[threadIdx.x]] = 1; }\n")
+    (part,) = draft(tmp_path / "k.cu", assuming=True).parts
+    made = filled(part, GUESSES[0], {})
+    assert made is not None and made.same(-1).after == made.after and made.same(1).after != made.after

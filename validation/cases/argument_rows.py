@@ -28,6 +28,8 @@ _ACCESS = {"read": "in", "write": "out", "both": "inout"}
 _SIMPLE_VALUES = ("normal", "bits", "arange")
 _RANGES = ("uniform", "integers")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
+_VARIABLE = re.compile(r"[A-Za-z_]\w*(?:<[\w ,:*]+>)?")
+"""`mask<float>`: a variable of a template."""
 _LARGEST_STRUCT = 1 << 16
 """More than a kernel can be passed."""
 
@@ -35,11 +37,13 @@ _LARGEST_STRUCT = 1 << 16
 _PLAIN = ("name", "kind", "dtype", "shape", "values", "plain")
 
 
-def read_arguments(row: Mapping[str, Any], line: int, names: set[str]) -> tuple[Argument, ...]:
-    """One argument, or the members of an array of structures."""
+def read_arguments(
+    row: Mapping[str, Any], line: int, names: set[str], *, is_variable: bool = False
+) -> tuple[Argument, ...]:
+    """One argument, or the members of an array of structures; a variable may be one of a template."""
     dtype = row.get("dtype", "")
     if not isinstance(dtype, str) or not is_record(dtype) or TODO in str(row):
-        return (read_argument(row, line, names),)
+        return (read_argument(row, line, names, is_variable=is_variable),)
     if row.get("kind") not in ("in", "inout"):
         raise ValueError("an array of structures is in or inout")
     for key in row.keys() - set(_PLAIN):
@@ -61,7 +65,7 @@ def read_arguments(row: Mapping[str, Any], line: int, names: set[str]) -> tuple[
     return tuple(made)
 
 
-def read_argument(row: Mapping[str, Any], line: int, names: set[str]) -> Argument:
+def read_argument(row: Mapping[str, Any], line: int, names: set[str], *, is_variable: bool = False) -> Argument:
     """One argument from its table; `names` are the symbols that it may use."""
     known = _ARGUMENT | _IMAGE if row.get("kind") in ("texture", "surface") else _ARGUMENT
     unknown = sorted(row.keys() - known)
@@ -71,7 +75,7 @@ def read_argument(row: Mapping[str, Any], line: int, names: set[str]) -> Argumen
     if marked:
         raise ValueError(f"{marked[0]} is still marked {TODO}: {row[marked[0]]!r}")
     name, kind = row.get("name"), row.get("kind")
-    if not isinstance(name, str) or not _IDENTIFIER.fullmatch(name):
+    if not isinstance(name, str) or not (_VARIABLE if is_variable else _IDENTIFIER).fullmatch(name):
         raise ValueError("name is missing or no identifier")
     if kind not in KINDS:
         raise ValueError(f"kind must be one of {', '.join(KINDS)}, not {kind!r}")

@@ -529,7 +529,8 @@ class _Reader:
             try:
                 if TODO in str(row):
                     raise ValueError(f"still marked {TODO}: {row!r}")
-                read = read_arguments(expand(row) if isinstance(row, str) else row, line, names)
+                table = expand(row) if isinstance(row, str) else row
+                read = read_arguments(table, line, names, is_variable=key == "constants")
             except (BadExpression, ValueError) as error:
                 name = row.get("name") if isinstance(row, dict) else None
                 label = f"{key}: {name}: " if isinstance(name, str) else f"{key}: "

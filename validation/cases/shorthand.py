@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 _LINE = re.compile(
-    r"(?P<kind>in|out|inout|scratch|scalar|null|texture|surface)\s+(?P<name>\w+)"
+    r"(?P<kind>in|out|inout|scratch|scalar|null|texture|surface)\s+(?P<name>\w+(?:<[\w ,:*]+>)?)"
     r"(?:\s*:\s*(?P<dtype>\w+|\([^()]*\))\s*(?:\[(?P<shape>[^\]]*)\])?(?:\s*\{(?P<keys>[^}]*)\})?)?(?:\s*=\s*(?P<value>.+))?"
 )
 _CALL = re.compile(r"(uniform|integers|constant)\((.*)\)")

@@ -10,11 +10,15 @@ _MOST = 1024
 _SHARED = re.compile(r"\b__shared__\s+[^;=()\[\]]*?(\w+)\s*((?:\[[^\]]*\]\s*)+);")
 _ALIAS = re.compile(r"\b(\w+)\s*=\s*(?:\(\s*\w+\s*\)\s*)?threadIdx\s*\.\s*([xyz])\s*[;,]")
 _STANDS_FOR = (
-    r"\bblockIdx\s*\.\s*{axis}\s*\*\s*\(?\s*(\w+)\s*\)?\s*\+\s*{thread}(?!\w)",
+    r"\bblockIdx\s*\.\s*{axis}\s*\*\s*\(?\s*(\w+)\s*\)?\s*(?:\*\s*\w+\s*)?\+\s*{thread}(?!\w)",
     r"(?<![\w.])(\w+)\s*\*\s*blockIdx\s*\.\s*{axis}\s*\+\s*{thread}(?!\w)",
     r"(?<!\w){thread}\s*\+\s*blockIdx\s*\.\s*{axis}\s*\*\s*(\w+)(?![\w.])",
     r"(?<!\w){thread}\s*\+\s*(?<![\w.])(\w+)\s*\*\s*blockIdx\s*\.\s*{axis}\b",
     r"\b__u?mul24\s*\(\s*blockIdx\s*\.\s*{axis}\s*,\s*(\w+)\s*\)\s*\+\s*{thread}(?!\w)",
+)
+_OF_CUB = re.compile(
+    r"\bBlock(?:Reduce|Scan|Load|Store|RadixSort|MergeSort|Exchange|Shuffle|Discontinuity|Histogram|AdjacentDifference)"
+    r"\s*<[^;{}()<>]*?,\s*(\w+)\s*[,>]"
 )
 _PADDED = re.compile(r"^\s*(.+?)\s*\+\s*\d\s*$")
 Number = Callable[[str], int | None]
@@ -23,6 +27,9 @@ Number = Callable[[str], int | None]
 
 def block_of(body: str, number: Number) -> tuple[int, ...]:
     """The sides of a block, x first, as far as the text tells of each up to the last that it tells of; else nothing."""
+    by_cub = next(filter(None, (number(match[1]) for match in _OF_CUB.finditer(body))), None)
+    if by_cub is not None:
+        return (by_cub,) if 0 < by_cub <= _MOST else ()
     sides = [_stands_for(axis, body, number) or _by_shared(axis, body, number) for axis in _AXES]
     while sides and sides[-1] is None:
         sides.pop()

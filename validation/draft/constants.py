@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from porter.validation.cases.argument_rows import TODO
 from porter.validation.cases.case import NUMPY_TYPES, PRINTED
@@ -29,19 +29,43 @@ _SET = (
     r"\b{name}\b\s*(?:\[[^;=]*\]\s*)*(?:\.\w+\s*)?(?:[-+*/|&^]?=(?!=)|\+\+|--)"
     r"|\batomic\w+\s*\(\s*&?\s*{name}\b|(?:\+\+|--){name}\b"
 )
+_TEMPLATE = re.compile(r"\btemplate\s*<([^<>]+)>\s*(?:static\s+)?$")
+_FAR = 400
 _QUALIFIERS = re.compile(r"\b(?:__device__|__constant__|static|extern|volatile)\b")
 
 
-def constants_of(host: Host, body: str, notes: list[str]) -> tuple[tuple[Line, ...], tuple[Line, ...]]:
-    """A line for each, and the arrays that they point to."""
+def constants_of(
+    host: Host, body: str, notes: list[str], template: Mapping[str, str]
+) -> tuple[tuple[Line, ...], tuple[Line, ...]]:
+    """A line for each, and the arrays that they point to; `template` has the kernel's template arguments."""
     made: list[Line] = []
     behind: list[Line] = []
     for kind, stars, name, sides, position in _declared(host, body):
+        instance = _instance(host, kind, name, position, body, template)
+        if instance is None:
+            continue
+        kind, name = instance
         if name not in [line.name for line in made]:
             own, *rest = _lines(host, kind, stars, name, _sides(host, sides, position), notes)
             made.append(own)
             behind += rest
     return tuple(made), tuple(behind)
+
+
+def _instance(
+    host: Host, kind: str, name: str, position: int, body: str, template: Mapping[str, str]
+) -> tuple[str, str] | None:
+    """Type and name of a variable; those of a template as the kernel uses it, None where that is not told."""
+    made = _TEMPLATE.search(host.text[max(0, position - _FAR) : position])
+    if made is None:
+        return kind, name
+    use = re.search(rf"\b{name}\s*<([^<>;{{}}]*)>", body)
+    if use is None:
+        return None
+    given = [template.get(one.strip(), one.strip()) for one in split_arguments(use[1])]
+    words = [re.findall(r"\w+", parameter.partition("=")[0])[-1] for parameter in split_arguments(made[1])]
+    known = dict(zip(words, given, strict=False))
+    return re.sub(r"\w+", lambda match: known.get(match[0], match[0]), kind), f"{name}<{', '.join(given)}>"
 
 
 def _declared(host: Host, body: str) -> Iterator[tuple[str, int, str, str, int]]:

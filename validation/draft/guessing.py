@@ -6,10 +6,11 @@ one says how long it has to be, one that is far outside that integers lead there
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 import time
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from porter.validation.cases.argument_rows import TODO
@@ -46,6 +47,7 @@ GUESSES = (
     Guess((1, 1, 1), ((64,), (8, 8), (4, 4, 4)), 4),
     Guess((1, 1, 1), ((1024,), (32, 32), (16, 8, 8)), 64),
     Guess((1, 1, 1), ((128,), (32, 4), (8, 4, 4)), 1),
+    Guess((1, 1, 1), ((128,), (16, 8), (8, 4, 4)), 1024),
 )
 _LENGTH, _SIDE = 8192, 64
 _FEW = 16
@@ -61,6 +63,8 @@ _LINE = re.compile(r'^(\s*")(\w+)( )(\w+)(: )(\w+|\([^)]*\))(\[)([^\]]*)(\].*)$'
 _PAST = re.compile(r"(\d+) bytes after the end of (?:argument )?(\w+) \((\d+) bytes\)")
 _RACE, _OUTSIDE_SHARED, _LEFT = "data race", "outside shared memory", "access outside every allocation"
 _BEFORE = "bytes before argument"
+_MOST_SINGLE = 8
+"""Sizes that are tried as 0 one by one."""
 _REST = (0, 1, 2)
 """For sizes that are in no length, where no guess ran."""
 _RELAXED = "calling a constexpr __host__ function"
@@ -75,7 +79,10 @@ _ALONE = re.compile(
     r"is undefined|has no storage class|not a template|incomplete type|does not name a type|has no member"
     r"|must be a class or namespace name|was not declared|is not a class or struct name"
 )
-_INTEGERS = re.compile(r"must have integral|__make_(?:un)?signed|invalid operands to binary|not an integral type")
+_INTEGERS = re.compile(
+    r"must have integral|__make_(?:un)?signed|invalid operands to binary|not an integral type"
+    r"|(?:more than one|no) instance of (?:overloaded function|function template)"
+)
 """What a compiler says of `float` where a kernel is for integers."""
 _REPAIRS = 6
 _MOST_OPTIONS = 24
@@ -361,8 +368,12 @@ class _Attempt:
     found: CaseResult | str = ""
     is_racing: bool = False
     is_hopeless: bool = False
+    is_idle: bool = False
+    """Whether the original ran and wrote nothing."""
 
 
+Change = Callable[[DraftedCase], "DraftedCase | None"]
+"""Other sizes; None where nothing would be other."""
 Going = Generator[DraftedCase, "CaseResult | str", _Attempt]
 
 
@@ -373,15 +384,32 @@ def search(part: DraftedCase, seconds: float = 20.0) -> Search:
     so many seconds, do not.
     """
     first = ""
-    guesses = [(guess, None) for guess in (_guesses(part) if part.marks else GUESSES[:1])]
-    for guess, rest in (*guesses, *((GUESSES[0], value) for value in _REST)):
-        tried = yield from _attempt(part, guess, rest, first)
+    guesses = _guesses(part) if part.marks else GUESSES[:1]
+    waiting: list[tuple[Guess, Change]] = [(guess, _as_it_is) for guess in guesses]
+    waiting += [(guesses[0], functools.partial(DraftedCase.still, value=value)) for value in _REST]
+    is_idle = False
+    while waiting:
+        guess, change = waiting.pop(0)
+        tried = yield from _attempt(part, guess, change, first, values=guess == guesses[0])
         part, first = tried.part, tried.first
         if tried.made is not None:
-            return (yield from _calmed(tried, rest, seconds))
-        if tried.is_hopeless:
+            return (yield from _calmed(tried, change, seconds))
+        if tried.is_hopeless and change is _as_it_is:
             return first
+        if tried.is_idle and not is_idle and guess == guesses[0]:
+            is_idle = True
+            waiting = [*((guess, one) for one in _single(part)), *waiting]
     return first
+
+
+def _as_it_is(part: DraftedCase) -> DraftedCase:
+    return part
+
+
+def _single(part: DraftedCase) -> list[Change]:
+    """One size 0 and the others not: a step of an algorithm that begins at its end has nothing to do."""
+    names = part.sizes.names if 1 < len(part.sizes.names) <= _MOST_SINGLE else ()
+    return [functools.partial(DraftedCase.zeroed, size=name) for name in names]
 
 
 def _guesses(part: DraftedCase) -> tuple[Guess, ...]:
@@ -390,10 +418,10 @@ def _guesses(part: DraftedCase) -> tuple[Guess, ...]:
         return GUESSES
     x, y, z = (*part.block, 1, 1)[:3]
     block = (x * y * z,), (x, y * z), (x, y, z)
-    return *(replace(guess, block=block) for guess in GUESSES[:2]), *GUESSES
+    return *(replace(guess, block=block) for guess in (*GUESSES[:2], GUESSES[-1])), *GUESSES[:-1]
 
 
-def _calmed(tried: _Attempt, rest: int | None, seconds: float) -> Generator[DraftedCase, CaseResult | str, DraftedCase]:
+def _calmed(tried: _Attempt, change: Change, seconds: float) -> Generator[DraftedCase, CaseResult | str, DraftedCase]:
     """The launch that was found, or one whose results no order changes: one block, larger strides, fewer threads."""
     assert tried.made is not None
     if agrees(tried.found) and not tried.is_racing:
@@ -414,7 +442,7 @@ def _calmed(tried: _Attempt, rest: int | None, seconds: float) -> Generator[Draf
             return made
         if other == guess or time.monotonic() > until:
             continue
-        again = yield from _attempt(tried.part, other, rest, tried.first)
+        again = yield from _attempt(tried.part, other, change, tried.first)
         made = again.made if agrees(again.found) and not again.is_racing else None
         if made is None and again.made is not None:
             made = yield from _held(again, (loose(again.made),))
@@ -437,20 +465,23 @@ def _held(
     return None
 
 
-def _attempt(part: DraftedCase, guess: Guess, rest: int | None, first: str) -> Going:
-    """One guess, until it runs, or nothing is left that mends it."""
+def _attempt(part: DraftedCase, guess: Guess, change: Change, first: str, *, values: bool = False) -> Going:
+    """One guess, until it runs, or nothing is left that mends it; `values`: with other values where it does nothing."""
     lengths: dict[int, int] = {}
     quiet = ordered = steady = counted = unchecked = shared = False
+    fixed = [1, -1] if values else []
+    same: int | None = None
     for _ in range(_GROWTHS + _REPAIRS + 2):
         made = filled(part, guess, lengths)
         if made is None:
             return _Attempt(part, first, guess, is_hopeless=True)
-        stilled = made if rest is None else made.still(rest)
+        stilled = change(made)
         if stilled is None:
             return _Attempt(part, first, guess, is_hopeless=True)
         made = with_shared(stilled) if shared else stilled
         plain = made
         made = _with_integers(plain, quiet=quiet, ordered=ordered, steady=steady, counted=counted)
+        made = made if same is None else plain.same(same)
         made = made.unchecked("its threads write to the same places") if unchecked else made
         found = yield made
         if isinstance(found, CaseResult) and ran(found) and not does_nothing(found):
@@ -473,8 +504,11 @@ def _attempt(part: DraftedCase, guess: Guess, rest: int | None, first: str) -> G
             continue
         if status in _HOPELESS and not isinstance(found, str):
             return _Attempt(part, first, guess, is_hopeless=True)
+        if status in (Status.TIMED_OUT, Status.PASSED) and fixed and plain.same(fixed[0]).after != plain.after:
+            same = fixed.pop(0)
+            continue
         if status is not Status.FAULT:
-            break
+            return _Attempt(part, first, guess, is_idle=status is Status.PASSED)
         grown = _grown(part, made, reason, lengths)
         if grown is not None:
             lengths = grown

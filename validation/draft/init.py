@@ -118,6 +118,25 @@ class DraftedCase:
         lines = tuple(_STEADY.sub(rf"\1 = integers({_EXTENT}, {_EXTENT + 1})\2", line) for line in self.after)
         return replace(self, after=lines, notes=(*self.notes, f"integers beside pointers in memory are all {_EXTENT}"))
 
+    def same(self, value: int) -> DraftedCase:
+        """With one number for all integers of arrays: flags that are set, or ends of lists."""
+        lines = tuple(_QUIET.sub(rf"\1 = integers({value}, {value + 1})\2", line) for line in self.after)
+        if value < 0:
+            lines = tuple(new if " uint" not in old else old for old, new in zip(self.after, lines, strict=True))
+        return replace(
+            self, after=lines, notes=(*self.notes, f"integers of arrays are {value}: others lead to nothing")
+        )
+
+    def zeroed(self, size: str) -> DraftedCase | None:
+        """With one size 0; None where it is no whole number, or 0."""
+        place = self.sizes.names.index(size)
+        table = [*self.sizes.tables[0]]
+        if not table[place] or table[place] != int(table[place]):
+            return None
+        table[place] = 0
+        note = f"{size} is 0: with the same number as the others the kernel writes nothing"
+        return replace(self, sizes=Sizes(self.sizes.names, (tuple(table),), 1), notes=(*self.notes, note))
+
     def clipped(self) -> DraftedCase:
         """The first blocks of a large grid only."""
         grid, *rest = self.after
@@ -332,7 +351,7 @@ class _Case:
         host.sizes.clear()
         self.unit.arrays.passed.clear()
         body = self.unit.body(kernel)
-        constants, behind = constants_of(host, self.unit.reached(kernel), self.notes)
+        constants, behind = constants_of(host, self.unit.reached(kernel), self.notes, told)
         arguments = (*lines_of(self.unit, self.instance, self.notes), *behind)
         renamed = _renamed(arguments)
         grid = self._dimensions(launch.grid if launch else "", renamed, "blockIdx", "gridDim")

@@ -18,6 +18,9 @@ _MOST = {1: 4096, 2: 128, 3: 32}
 _FEW = 16
 _FEWEST = 24
 _ROOMY = 4096
+_UPPER, _LOWER = frozenset({"max", "upper", "high", "maximum"}), frozenset({"min", "lower", "low", "minimum"})
+_WIDE = 4.5
+"""Where the values of arrays hardly ever are: they are normally distributed."""
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -104,7 +107,14 @@ def _usual(value: float | None, renamed: Mapping[str, str], name: str, floats: s
     """The program's own value, within reason."""
     if value is not None:
         return value
-    return 0.5 if any(renamed.get(text, text) == name for text in floats) else _FEW
+    return _bound(name) if any(renamed.get(text, text) == name for text in floats) else _FEW
+
+
+def _bound(name: str) -> float:
+    """A float that nothing tells: bounds lie around the values that arrays have."""
+    words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name)
+    upper, lower = ({word.lower() for word in words} & few for few in (_UPPER, _LOWER))
+    return _WIDE if upper and not lower else -_WIDE if lower and not upper else 0.5
 
 
 def _scaled(value: float | None, most: int) -> float:
