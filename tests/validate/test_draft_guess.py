@@ -100,7 +100,7 @@ def test_a_guess_that_writes_nothing_is_none(tmp_path: Path) -> None:
     ran = replace(_fault(""), status=Status.PASSED, sides=(idle,))
     assert "where: int32[8192] = integers(1, 2)" in going.send(ran).text()  # flags that are set
     assert "where: int32[8192] = integers(-1, 0)" in going.send(ran).text()  # ends of lists
-    texts = [going.send(ran).text() for _ in range(6)]
+    texts = [going.send(ran).text() for _ in range(6)]  # two sizes of 0, and the told block first
     assert any("block = 256" in text for text in texts)
     wrote = replace(ran, sides=(replace(idle, counters={"written_elements": 7}),))
     with pytest.raises(StopIteration) as ended:

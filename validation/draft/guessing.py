@@ -390,7 +390,7 @@ def search(part: DraftedCase, seconds: float = 20.0) -> Search:
     is_idle = False
     while waiting:
         guess, change = waiting.pop(0)
-        tried = yield from _attempt(part, guess, change, first, values=guess == guesses[0])
+        tried = yield from _attempt(part, guess, change, first, values=guess == guesses[0] and change is _as_it_is)
         part, first = tried.part, tried.first
         if tried.made is not None:
             return (yield from _calmed(tried, change, seconds))
