@@ -242,8 +242,18 @@ def test_bounds_lie_around_the_values_of_arrays(tmp_path: Path) -> None:
     assert table["min_n"] > 0  # an integer is a size
 
 
-def test_unsigned_integers_end_no_list(tmp_path: Path) -> None:
-    (tmp_path / "k.cu").write_text("__global__ void k(const unsigned* at, float* a) { a[at[threadIdx.x]] = 1; }\n")
+def test_one_number_for_all_integers(tmp_path: Path) -> None:
+    """-1 ends a list, and of unsigned integers the largest is an empty place of a table."""
+    (tmp_path / "k.cu").write_text(
+        "__global__ void k(const unsigned* at, const unsigned char* c, const long long* b, float* a) {\n"
+        "  a[at[threadIdx.x] + c[threadIdx.x] + b[threadIdx.x]] = 1; }\n"
+    )
     (part,) = draft(tmp_path / "k.cu", assuming=True).parts
     made = filled(part, GUESSES[0], {})
-    assert made is not None and made.same(-1).after == made.after and made.same(1).after != made.after
+    assert made is not None
+    text = made.same(-1).text()
+    assert (
+        "at: uint32[8192] = integers(4294967295, 4294967296)" in text and "c: uint8[8192] = integers(255, 256)" in text
+    )
+    assert "b: int64[8192] = integers(-1, 0)" in text and "a: float32[8192]" in text
+    assert made.same(1).text().count("integers(1, 2)") == 3

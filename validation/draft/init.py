@@ -119,13 +119,16 @@ class DraftedCase:
         return replace(self, after=lines, notes=(*self.notes, f"integers beside pointers in memory are all {_EXTENT}"))
 
     def same(self, value: int) -> DraftedCase:
-        """With one number for all integers of arrays: flags that are set, or ends of lists."""
-        lines = tuple(_QUIET.sub(rf"\1 = integers({value}, {value + 1})\2", line) for line in self.after)
-        if value < 0:
-            lines = tuple(new if " uint" not in old else old for old, new in zip(self.after, lines, strict=True))
-        return replace(
-            self, after=lines, notes=(*self.notes, f"integers of arrays are {value}: others lead to nothing")
-        )
+        """With one number for all integers of arrays: flags that are set, or ends of lists and empty places (-1)."""
+
+        def fixed(match: re.Match[str]) -> str:
+            bits = re.search(r": uint(\d+)\[", match[1])
+            own = value + (1 << int(bits[1])) if bits and value < 0 and bits[1] != "64" else value
+            return f"{match[1]} = integers({own}, {own + 1}){match[2]}"
+
+        lines = tuple(_QUIET.sub(fixed, line) for line in self.after)
+        note = f"integers of arrays are {value}: others lead to nothing"
+        return replace(self, after=lines, notes=(*self.notes, note))
 
     def zeroed(self, size: str) -> DraftedCase | None:
         """With one size 0; None where it is no whole number, or 0."""
