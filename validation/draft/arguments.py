@@ -11,6 +11,7 @@ from porter.validation.cases.case import ADDRESS as POINTER
 from porter.validation.draft.assumed import is_empty, member_type
 from porter.validation.draft.behind import MANY, ROW, Behind, as_pointer
 from porter.validation.draft.expression import Unknown, Value, divided, number, symbol
+from porter.validation.draft.generators import PHILOX, members_of
 from porter.validation.draft.image import image_line
 from porter.validation.draft.kernel import (
     Use,
@@ -274,6 +275,9 @@ class _Maker:
         record = record or (known if isinstance(known, str) else None)
         if record is not None:
             values = " = zeros" if cleared else " = integers(0, 100)"
+            if members_of(kind) is not None:
+                self.notes.append(f"{name}: states of random numbers that curand_init did not make")
+                values = PHILOX if "Philox" in kind else " = integers(0, 2147483647)"
             return Line(name, "in" if use.kind == "in" else "inout", record, sides=(side,), values=values)
         if not use.is_clear:
             self.notes.append(f"{name}: taken to be read and written")

@@ -22,6 +22,7 @@ from porter.validation.draft.configured import Configured, configured_headers
 from porter.validation.draft.constants import constants_of, observed
 from porter.validation.draft.definers import definer
 from porter.validation.draft.expression import Unknown, Value
+from porter.validation.draft.generators import draws, not_compared
 from porter.validation.draft.kernel import cancels, loop_bounds
 from porter.validation.draft.lines import Line
 from porter.validation.draft.python import python_string_units
@@ -374,12 +375,16 @@ class _Case:
             seen = observed(host, self.unit.reached(kernel))
             nothing = 'not_run = "it writes to no argument: there is nothing to compare"'
             lines.append(f"observed = [{', '.join(map(_text, seen))}]" if seen else nothing)
+        known = _reference(kernel, self.unit.path.parent)
+        is_told = known.startswith("reference") or any(line.startswith("not_run") for line in lines)
+        if draws(self.unit.reached(kernel)) and not is_told:
+            lines.append(not_compared())
         if any(functor in self.instance.name for functor in FUNCTORS.values()):
             lines += [f'{side}_options = ["-include", "thrust/functional.h"]' for side in ("cuda", "hip")]
         if any(argument.adds for argument in arguments):
             lines.append("deterministic = false")
         lines += _tolerance(arguments, self.unit.reached(kernel), renamed)
-        lines.append(_reference(kernel, self.unit.path.parent))
+        lines.append(known)
         name = self._name(taken)
         given = () if name is None else (f'name = "{name}"',)
         plain = name or _plain(self.instance.name)

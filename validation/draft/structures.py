@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from porter.validation.cases.case import ADDRESS
 from porter.validation.draft.declarations import matching
 from porter.validation.draft.expression import Unknown, split_arguments
+from porter.validation.draft.generators import members_of
 from porter.validation.draft.host import Host
 from porter.validation.draft.torch import split_types
 from porter.validation.draft.types import Element, bare, bytes_of, dtype_of, elements_of
@@ -73,7 +74,20 @@ class Structure:
 
 def structure(host: Host, kind: str, template: Mapping[str, str]) -> Structure | None:
     """The members of a class by its name as written, else as clang lays it out; None for one that is not plain."""
-    return _by_text(host, kind, template) or _by_clang(host, _replaced(kind, template))
+    return (
+        _generator(_replaced(kind, template))
+        or _by_text(host, kind, template)
+        or _by_clang(host, _replaced(kind, template))
+    )
+
+
+def _generator(kind: str) -> Structure | None:
+    """The state of one of cuRAND's generators, whose header need not be here."""
+    made = members_of(bare(kind))
+    if made is None:
+        return None
+    parts = tuple(Part(*one) for one in made[1])
+    return Structure(parts, made[0], 16 if any(part.count == 4 for part in parts) else 8)  # uint4
 
 
 def _by_clang(host: Host, kind: str) -> Structure | None:
@@ -267,7 +281,7 @@ def _one(
         names = [name] if count == 1 else [f"{name}_{i}" for i in range(count)]
         return Structure(tuple(Part(n, 8 * i, None, 1, pointed) for i, n in enumerate(names)), 8 * count, 8)
     element = Element("uint32", 3) if bare(resolved) in ("dim3", "uint3") else None
-    inner = None if element else _by_text(host, resolved, own, depth + 1)
+    inner = None if element else _generator(resolved) or _by_text(host, resolved, own, depth + 1)
     if inner is not None:
         parts = [
             _moved(p, f"{name}_" if count == 1 else f"{name}_{i}_", i * inner.size)
