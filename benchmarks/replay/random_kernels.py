@@ -23,9 +23,9 @@ from tests.random_warps.machine import ACCUMULATORS
 _driver: list[Driver] = []
 
 
-def judged(part: tuple[tuple[int, ...], bool]) -> list[str]:
+def judged(part: tuple[tuple[int, ...], bool, int]) -> list[str]:
     """What is not as the model says, a line each."""
-    seeds, idioms = part
+    seeds, idioms, level = part
     kernels = [kernel(seed, idiom=idioms) for seed in seeds]
     with tempfile.TemporaryDirectory() as folder:
         source, ptx = Path(folder, "kernels.cu"), Path(folder, f"{seeds[0]}.ptx")
@@ -35,7 +35,7 @@ def judged(part: tuple[tuple[int, ...], bool]) -> list[str]:
         if made.returncode:
             return [f"k{seed}: nvcc: {made.stderr[-300:]}" for seed in seeds]
         if not _driver:
-            _driver.append(Driver())
+            _driver.append(Driver(level))
         return [line for one in kernels if (line := problem(_driver[0], ptx, one))]
 
 
@@ -51,7 +51,6 @@ def problem(driver: Driver, ptx: Path, one: Kernel) -> str:
         for place in places:
             driver.release(place)
     except Refused as error:
-        driver.reset()
         return f"{one.name}: {error}"
     for name, got, want in zip(("out", "sums", "longs"), left, one.expected(), strict=True):
         bad = np.flatnonzero(got != want)
@@ -72,10 +71,11 @@ def main() -> int:
     parser.add_argument("--together", type=int, default=50, help="kernels of one source")
     parser.add_argument("--seconds", type=float, default=1e9, help="how long parts are begun")
     parser.add_argument("--idioms", action="store_true", help="reductions that `--warp native` widens")
+    parser.add_argument("--level", type=int, default=4, help="of the driver's compiler")
     options = parser.parse_args()
     last, end = options.first + options.kernels, time.monotonic() + options.seconds
     parts = [
-        (tuple(range(seed, min(last, seed + options.together))), options.idioms)
+        (tuple(range(seed, min(last, seed + options.together))), options.idioms, options.level)
         for seed in range(options.first, last, options.together)
     ]
     done = wrong = 0

@@ -11,7 +11,9 @@ import argparse
 import ctypes
 import json
 import multiprocessing
+import queue
 import sys
+import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
@@ -58,24 +60,21 @@ class Refused(Exception):
 class Driver:
     """The few calls of libcuda that a launch takes."""
 
-    def __init__(self) -> None:
+    def __init__(self, level: int = 4) -> None:
+        self._level = level
         self._library = ctypes.CDLL("libcuda.so.1")
         self._programs: dict[str, Any] = {}
         self._device = ctypes.c_int()
         self.call("cuInit", 0)
         self.call("cuDeviceGet", ctypes.byref(self._device), 0)
-        self._begin()
-
-    def _begin(self) -> None:
         context = ctypes.c_void_p()
         self.call("cuDevicePrimaryCtxRetain", ctypes.byref(context), self._device)
         self.call("cuCtxSetCurrent", context)
 
-    def reset(self) -> None:
-        """After a fault, which no call of the context survives."""
-        self._programs.clear()
-        self._library.cuDevicePrimaryCtxReset_v2(self._device)
-        self._begin()
+    @property
+    def is_lost(self) -> bool:
+        """After a fault no call of the process succeeds."""
+        return bool(self._library.cuCtxSynchronize())
 
     def call(self, name: str, *arguments: Any) -> None:
         """Raises Refused with the driver's name for the error."""
@@ -96,11 +95,11 @@ class Driver:
         """A program, compiled by the driver the first time."""
         if path.name not in self._programs:
             log, module = ctypes.create_string_buffer(LOG), ctypes.c_void_p()
-            names = (ctypes.c_int * 2)(5, 6)  # CU_JIT_ERROR_LOG_BUFFER and its size
-            values = (ctypes.c_void_p * 2)(ctypes.addressof(log), LOG)
+            names = (ctypes.c_int * 3)(5, 6, 7)  # CU_JIT_ERROR_LOG_BUFFER, its size, CU_JIT_OPTIMIZATION_LEVEL
+            values = (ctypes.c_void_p * 3)(ctypes.addressof(log), LOG, self._level)
             try:
                 text = path.read_bytes() + b"\0"
-                self.call("cuModuleLoadDataEx", ctypes.byref(module), text, 2, names, values)
+                self.call("cuModuleLoadDataEx", ctypes.byref(module), text, 3, names, values)
             except Refused as error:
                 raise Refused(f"{error}: {log.value.decode(errors='replace').strip()[:300]}") from error
             self._programs[path.name] = module
@@ -147,8 +146,8 @@ class Driver:
         self.call("cuCtxSynchronize")
 
 
-def replay(driver: Driver, path: Path) -> Replayed:
-    """One file; raises Refused."""
+def replay(driver: Driver, path: Path, kept: Path | None = None) -> Replayed:
+    """One file; raises Refused. What differs is kept in a folder, as the GPU left it."""
     with np.load(path) as stored:
         parts = {name: stored[name] for name in stored.files}
     head = json.loads(parts["head"].tobytes())
@@ -163,17 +162,19 @@ def replay(driver: Driver, path: Path) -> Replayed:
     ]
     try:
         driver.launch(module, head, values)
-        found = []
-        for name, theirs in parts.items():
-            if name.startswith("out"):
-                found.append(compared(f"argument {name[3:]}", driver.read(values[int(name[3:])], theirs), theirs))
-            elif name.startswith("left:"):
-                found.append(compared(name[5:], driver.read(variables[name[5:]][0], theirs), theirs))
+        left = {
+            name: driver.read(values[int(name[3:])] if name.startswith("out") else variables[name[5:]][0], theirs)
+            for name, theirs in parts.items()
+            if name.startswith(("out", "left:"))
+        }
     finally:
         for value in values:
             if isinstance(value, ctypes.c_uint64):
                 driver.release(value)
-    return Replayed(*known, parts=[part for part in found if part is not None])
+    found = [part for name, mine in left.items() if (part := compared(name, mine, parts[name])) is not None]
+    if found and kept is not None:
+        np.savez_compressed(kept / path.name, **left)
+    return Replayed(*known, parts=found)
 
 
 def compared(name: str, gpu: Any, virtual: Any) -> Part | None:
@@ -197,16 +198,17 @@ def compared(name: str, gpu: Any, virtual: Any) -> Part | None:
     return Part(name, str(a.dtype), int(same.size), len(bad), worst, example)
 
 
-def _work(paths: list[Path], results: Any) -> None:
-    driver = Driver()
+def _work(paths: list[Path], results: Any, level: int, kept: Path | None) -> None:
+    driver = Driver(level)
     results.put(driver.name)
     for path in paths:
         results.put(path)
         try:
-            results.put(replay(driver, path))
+            results.put(replay(driver, path, kept))
         except Refused as error:
-            driver.reset()
             results.put(Replayed(path.name, _kernel(path), "", [], [], str(error)))
+            if driver.is_lost:
+                return
 
 
 def _kernel(path: Path) -> str:
@@ -214,31 +216,32 @@ def _kernel(path: Path) -> str:
         return str(json.loads(stored["head"].tobytes())["kernel"])
 
 
-def all_of(paths: list[Path]) -> Iterator[Replayed | str]:
-    """The device's name, then each launch; one that does not end costs the process that ran it."""
+def all_of(paths: list[Path], level: int = 4, kept: Path | None = None) -> Iterator[Replayed | str]:
+    """The device's name, then each launch; one that faults or does not end costs the process that ran it."""
     spawned = multiprocessing.get_context("spawn")
     while paths:
         results = spawned.Queue()
-        process = spawned.Process(target=_work, args=(paths, results), daemon=True)
+        process = spawned.Process(target=_work, args=(paths, results, level, kept), daemon=True)
         process.start()
-        current = None
+        last, before = time.monotonic(), len(paths)
         while paths:
             try:
-                got = results.get(timeout=LIMIT)
-            except Exception:  # queue.Empty, of whatever context
-                process.kill()
+                got = results.get(timeout=0.5)
+            except queue.Empty:
+                if process.is_alive() and time.monotonic() - last < LIMIT:
+                    continue
                 break
-            if isinstance(got, Path):
-                current = got
-                continue
+            last = time.monotonic()
             if isinstance(got, Replayed):
                 paths = paths[1:]
-            yield got
-        else:
-            process.join()
-            return
-        yield Replayed(paths[0].name, _kernel(paths[0]) if current else "", "", [], [], "no end")
-        paths = paths[1:]
+            if not isinstance(got, Path):
+                yield got
+        if paths and (process.is_alive() or len(paths) == before):
+            problem = "no end" if process.is_alive() else "the process that ran it is gone"
+            yield Replayed(paths[0].name, _kernel(paths[0]), "", [], [], problem)
+            paths = paths[1:]
+        process.kill()
+        process.join()
 
 
 def main() -> int:
@@ -246,10 +249,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--report", type=Path, help="all that is not the same, as JSON")
+    parser.add_argument("--keep", type=Path, help="a folder for what the GPU leaves where it differs")
+    parser.add_argument("--level", type=int, default=4, help="of the driver's compiler")
     options = parser.parse_args()
+    if options.keep:
+        options.keep.mkdir(parents=True, exist_ok=True)
     device, told = "", []
     count: Counter[str] = Counter()
-    for one in all_of(sorted(options.folder.glob("*.npz"))):
+    for one in all_of(sorted(options.folder.glob("*.npz")), options.level, options.keep):
         if isinstance(one, str):
             device = one
             continue
