@@ -394,8 +394,8 @@ class _Case:
         made = DraftedCase(plain, self.instance.name, before, tuple(lines), sizes, tuple(self.notes), assumes, ahead)
         headers = configured_headers(self.unit.path, self.unit.missing) if self.assuming else ()
         guards = guards_of(host, kernel.span.start)
-        told = block_of(body, self._number) if launch is None else ()
-        made = replace(made, block=told, guards=guards, defines=self.unit.build.defines, configured=headers)
+        fixed = block_of(body, self._number) if launch is None else ()
+        made = replace(made, block=fixed, guards=guards, defines=self.unit.build.defines, configured=headers)
         return replace(made, definer=self._definer) if self.assuming else made
 
     def _number(self, written: str) -> int | None:
