@@ -86,6 +86,16 @@ def test_integers_where_the_compiler_asks_for_them(tmp_path: Path) -> None:
     assert repair(made, "k.cuh(1): error: expression must have integral or unscoped enum type") is None
 
 
+def test_halves_where_it_finds_no_overload_for_a_float(tmp_path: Path) -> None:
+    (part,) = drafted(tmp_path, MASK).parts
+    said = 'error: more than one instance of overloaded function "{}" matches the argument list:'
+    made = repair(part, said.format("__habs"))
+    assert made is not None and made.kernel == "mask<__half>" and any("float16" in line for line in made.after)
+    other = repair(part, said.format("__dp4a"))
+    assert other is not None and other.kernel == "mask<int>"
+    assert repair(made, said.format("__habs")) is None
+
+
 @pytest.mark.slow
 def test_they_run(tmp_path: Path) -> None:
     reason = registry.why_not("ptx")

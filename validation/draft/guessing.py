@@ -47,6 +47,7 @@ GUESSES = (
     Guess((1, 1, 1), ((64,), (8, 8), (4, 4, 4)), 4),
     Guess((1, 1, 1), ((1024,), (32, 32), (16, 8, 8)), 64),
     Guess((1, 1, 1), ((128,), (32, 4), (8, 4, 4)), 1),
+    Guess((1, 1, 1), ((8,), (4, 2), (2, 2, 2)), 8),
     Guess((1, 1, 1), ((128,), (16, 8), (8, 4, 4)), 1024),
 )
 _LENGTH, _SIDE = 8192, 64
@@ -84,6 +85,8 @@ _INTEGERS = re.compile(
     r"|(?:more than one|no) instance of (?:overloaded function|function template)"
 )
 """What a compiler says of `float` where a kernel is for integers."""
+_HALVES = re.compile(r'instance of overloaded function "__h[a-z]\w+"|no suitable conversion function from "__half')
+"""What it says where they are for numbers of 16 bits."""
 _REPAIRS = 6
 _MOST_OPTIONS = 24
 _BOUNDS = re.compile(r"the kernel was compiled for (?:\d+ to )?(\d+)")
@@ -227,8 +230,10 @@ def repair(part: DraftedCase, reason: str) -> DraftedCase | None:
         return _with_option(cuda, "hip_options", _CXX20, "the compiler asks for it")
     if (made := _configured(part, reason)) is not None:
         return made
-    if part.integral is not None and _INTEGERS.search(reason):
-        return part.integral()
+    if part.retyped is not None and _HALVES.search(reason):
+        return part.retyped("__half")
+    if part.retyped is not None and _INTEGERS.search(reason):
+        return part.retyped("int")
     if part.guards and re.search(rf"\b{base_name(part.kernel)}[\"'] (?:is undefined|was not declared)", reason):
         return _with_guards(part)
     if part.first and _ALONE.search(reason):

@@ -85,8 +85,8 @@ class DraftedCase:
     """The header of the project that defines a name, as include folders reach it."""
     block: tuple[int, ...] = ()
     """The sides of a block that the kernel's own text fixes."""
-    integral: Callable[[], DraftedCase] | None = field(default=None, compare=False, repr=False)
-    """Where a type was assumed to be `float`: the same with `int`."""
+    retyped: Callable[[str], DraftedCase] | None = field(default=None, compare=False, repr=False)
+    """Where a type was assumed to be `float`: the same with another."""
 
     def text(self, chosen: Sequence[int] | None = None, *, name: str | None = None, notes: Sequence[str] = ()) -> str:
         """Its lines, with some of the tables of sizes."""
@@ -284,7 +284,7 @@ def draft(source: Path, kernels: tuple[str, ...] = (), *, assuming: bool = False
         raise Unusable("; ".join([said, *remarks]))
     taken: dict[str, int] = {}
     parts = [
-        _with_integral(unit, one, _case(unit, one, assuming=assuming).made(taken))
+        _with_types(unit, one, _case(unit, one, assuming=assuming).made(taken))
         for unit in units
         for kernel in kernels_of[id(unit)]
         if not kernels or kernel.name in kernels
@@ -302,13 +302,15 @@ def _case(unit: StringUnit, instance: Instance, *, assuming: bool) -> _Case:
     return _Case(unit.unit, instance, (*_of_string(unit), *lines), [*unit.notes, *notes], assuming=assuming)
 
 
-def _with_integral(unit: StringUnit, instance: Instance, made: DraftedCase) -> DraftedCase:
-    """A case that knows what it is with integers for the types that nothing tells."""
-    changed = {name: "int" for name in instance.assumed if instance.template[name] == "float"}
-    if not changed:
-        return made
-    other = replace(instance, template={**instance.template, **changed})
-    return replace(made, integral=lambda: _case(unit, other, assuming=True).made({}))
+def _with_types(unit: StringUnit, instance: Instance, made: DraftedCase) -> DraftedCase:
+    """A case that knows what it is with another type than `float` where nothing tells one."""
+    assumed = [name for name in instance.assumed if instance.template[name] == "float"]
+
+    def other(kind: str) -> DraftedCase:
+        changed = replace(instance, template={**instance.template, **dict.fromkeys(assumed, kind)})
+        return _case(unit, changed, assuming=True).made({})
+
+    return replace(made, retyped=other) if assumed else made
 
 
 def _of_string(unit: StringUnit) -> tuple[str, ...]:
