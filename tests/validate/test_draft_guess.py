@@ -257,3 +257,17 @@ def test_one_number_for_all_integers(tmp_path: Path) -> None:
     )
     assert "b: int64[8192] = integers(-1, 0)" in text and "a: float32[8192]" in text
     assert made.same(1).text().count("integers(1, 2)") == 3
+
+
+def test_a_search_ends(tmp_path: Path) -> None:
+    """However much there is to try, a kernel that never runs gets no more than some sixty runs."""
+    going = search(drafted(tmp_path).parts[0])
+    next(going)
+    for number in range(200):
+        said = "data race" if number % 2 else "access outside every allocation: 9 bytes before argument 2 (4 bytes)"
+        try:
+            going.send(_fault(f"{said}; number {number}"))
+        except StopIteration as ended:
+            assert ended.value.startswith("fault: access outside every allocation")
+            break
+    assert 20 < number < 80

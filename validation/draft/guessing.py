@@ -57,7 +57,7 @@ _ROOM = 1 << 20
 """Elements of an array whose rows are known."""
 _SHARED = 48 << 10
 _LONGEST = 1 << 22
-_GROWTHS = 10
+_GROWTHS, _MOST_RUNS = 10, 60
 _AGAIN = 4
 """Times the length of an array that is too short once more."""
 _LINE = re.compile(r'^(\s*")(\w+)( )(\w+)(: )(\w+|\([^)]*\))(\[)([^\]]*)(\].*)$')
@@ -375,6 +375,7 @@ class _Attempt:
     is_hopeless: bool = False
     is_idle: bool = False
     """Whether the original ran and wrote nothing."""
+    runs: int = 0
 
 
 Change = Callable[[DraftedCase], "DraftedCase | None"]
@@ -392,11 +393,11 @@ def search(part: DraftedCase, seconds: float = 20.0) -> Search:
     guesses = _guesses(part) if part.marks else GUESSES[:1]
     waiting: list[tuple[Guess, Change]] = [(guess, _as_it_is) for guess in guesses]
     waiting += [(guesses[0], functools.partial(DraftedCase.still, value=value)) for value in _REST]
-    is_idle = False
-    while waiting:
+    is_idle, runs = False, 0
+    while waiting and runs < _MOST_RUNS:
         guess, change = waiting.pop(0)
         tried = yield from _attempt(part, guess, change, first, values=guess == guesses[0] and change is _as_it_is)
-        part, first = tried.part, tried.first
+        part, first, runs = tried.part, tried.first, runs + tried.runs
         if tried.made is not None:
             return (yield from _calmed(tried, change, seconds))
         if tried.is_hopeless and change is _as_it_is:
@@ -476,7 +477,7 @@ def _attempt(part: DraftedCase, guess: Guess, change: Change, first: str, *, val
     quiet = ordered = steady = counted = unchecked = shared = False
     fixed = [1, -1] if values else []
     same: int | None = None
-    for _ in range(_GROWTHS + _REPAIRS + 2):
+    for runs in range(_GROWTHS + _REPAIRS + 2):
         made = filled(part, guess, lengths)
         if made is None:
             return _Attempt(part, first, guess, is_hopeless=True)
@@ -513,7 +514,7 @@ def _attempt(part: DraftedCase, guess: Guess, change: Change, first: str, *, val
             same = fixed.pop(0)
             continue
         if status is not Status.FAULT:
-            return _Attempt(part, first, guess, is_idle=status is Status.PASSED)
+            return _Attempt(part, first, guess, is_idle=status is Status.PASSED, runs=runs + 1)
         grown = _grown(part, made, reason, lengths)
         if grown is not None:
             lengths = grown
@@ -531,7 +532,7 @@ def _attempt(part: DraftedCase, guess: Guess, change: Change, first: str, *, val
             steady = True
         else:
             break
-    return _Attempt(part, first, guess)
+    return _Attempt(part, first, guess, runs=runs + 1)
 
 
 def _with_integers(part: DraftedCase, *, quiet: bool, ordered: bool, steady: bool, counted: bool) -> DraftedCase:
