@@ -17,8 +17,8 @@ ORDER = "order: "
 """How the comment begins of a case whose results depend on the order of the original's threads."""
 _RAN = (Status.PASSED, Status.NONDETERMINISTIC)
 _OUTPUT = re.compile(r'^(\s*"(?:out|inout) )(\w+)(: )(\w+)(\[[^\]]*\])([^"]*)(".*)$')
-_CHANGED = re.compile(r"(\w+)\[[^\]]*\] is \S+ with one schedule")
-_LONGEST = 200
+_CHANGED = re.compile(r"(\w+)\[[^\]]*\] is \S+ with one schedule|elements of (\w+) are (?:wrong|not written|written)")
+_LONGEST = 240
 
 
 def ran(found: CaseResult | str) -> bool:
@@ -65,11 +65,12 @@ def loose(part: DraftedCase) -> DraftedCase | None:
 
 def unordered(part: DraftedCase, reason: str) -> DraftedCase | None:
     """With the array whose elements change places compared in any order; None where it is so already."""
-    changed = _CHANGED.search(reason)
+    said = _CHANGED.search(reason)
+    changed = said and (said[1] or said[2])
     lines = [*part.after]
     for number, line in enumerate(lines):
         match = _OUTPUT.match(line)
-        if changed is not None and match is not None and match[2] == changed[1] and "{" not in match[6]:
+        if match is not None and match[2] == changed and "{" not in match[6]:
             lines[number] = "".join(match.group(1, 2, 3, 4, 5)) + " {any_order}" + match[6] + match[7]
             note = f"{match[2]}: its elements come in another order with other threads first"
             return replace(part, after=tuple(lines), notes=(*part.notes, note))
