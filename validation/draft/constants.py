@@ -35,12 +35,15 @@ _QUALIFIERS = re.compile(r"\b(?:__device__|__constant__|static|extern|volatile)\
 
 
 def constants_of(
-    host: Host, body: str, notes: list[str], template: Mapping[str, str]
+    host: Host, body: str, notes: list[str], template: Mapping[str, str], *, alone: bool = False
 ) -> tuple[tuple[Line, ...], tuple[Line, ...]]:
-    """A line for each, and the arrays that they point to; `template` has the kernel's template arguments."""
+    """A line for each, and the arrays that they point to; `template` has the kernel's template arguments.
+
+    Where a kernel stands `alone`, without a launch, so have `__device__` variables that it reads and nothing writes.
+    """
     made: list[Line] = []
     behind: list[Line] = []
-    for kind, stars, name, sides, position in _declared(host, body):
+    for kind, stars, name, sides, position in _declared(host, body, alone=alone):
         instance = _instance(host, kind, name, position, body, template)
         if instance is None:
             continue
@@ -68,7 +71,14 @@ def _instance(
     return re.sub(r"\w+", lambda match: known.get(match[0], match[0]), kind), f"{name}<{', '.join(given)}>"
 
 
-def _declared(host: Host, body: str) -> Iterator[tuple[str, int, str, str, int]]:
+def _is_left(host: Host, match: re.Match[str], name: str) -> bool:
+    """Whether nothing in sight writes to a `__device__` variable, or takes its address: the host's code does."""
+    if match["initial"] or re.search(r"\b(?:volatile|shared|managed)\b", match[0]):
+        return False
+    return not re.search(_SET.format(name=name) + rf"|&\s*{name}\b", host.text)
+
+
+def _declared(host: Host, body: str, *, alone: bool) -> Iterator[tuple[str, int, str, str, int]]:
     """Type, stars, name, sides and place of those that the kernel and something else name."""
     for match in _DECLARED.finditer(host.text):
         written, rest = _parted(match["rest"].strip())
@@ -76,7 +86,9 @@ def _declared(host: Host, body: str) -> Iterator[tuple[str, int, str, str, int]]
             continue
         for part in split_arguments(rest):
             one = _DECLARATOR.fullmatch(part.strip())
-            if one is None or (not one["stars"] and (match["space"] == "device" or match["initial"])):
+            if one is None or (not one["stars"] and match["space"] == "constant" and match["initial"]):
+                continue
+            if not one["stars"] and match["space"] == "device" and not (alone and _is_left(host, match, one["name"])):
                 continue
             elsewhere = host.text[: match.start()] + host.text[match.end() :]
             if all(re.search(rf"\b{one['name']}\b", text) for text in (elsewhere, body)):

@@ -357,7 +357,7 @@ class _Case:
         host.sizes.clear()
         self.unit.arrays.passed.clear()
         body = self.unit.body(kernel)
-        constants, behind = constants_of(host, self.unit.reached(kernel), self.notes, told)
+        constants, behind = constants_of(host, self.unit.reached(kernel), self.notes, told, alone=launch is None)
         arguments = (*lines_of(self.unit, self.instance, self.notes), *behind)
         renamed = _renamed(arguments)
         grid = self._dimensions(launch.grid if launch else "", renamed, "blockIdx", "gridDim")
