@@ -62,6 +62,8 @@ _AGAIN = 4
 """Times the length of an array that is too short once more."""
 _LINE = re.compile(r'^(\s*")(\w+)( )(\w+)(: )(\w+|\([^)]*\))(\[)([^\]]*)(\].*)$')
 _PAST = re.compile(r"(\d+) bytes after the end of (?:argument )?(\w+) \((\d+) bytes\)")
+_AHEAD = re.compile(r"(\d+) bytes before argument (\d+) \(")
+_FAR_AHEAD, _MUCH = 256, 64
 _RACE, _OUTSIDE_SHARED, _LEFT = "data race", "outside shared memory", "access outside every allocation"
 _BEFORE = "bytes before argument"
 _MOST_SINGLE = 8
@@ -554,7 +556,7 @@ def _grown(part: DraftedCase, made: DraftedCase, reason: str, lengths: Mapping[i
     """The lengths with the one that an access came after the end of; None where that is far outside."""
     past = _PAST.search(reason)
     if past is None:
-        return None
+        return _grown_ahead(part, made, reason, lengths)
     lines = _arrays(made)
     names = [m[4] if (m := _LINE.match(line)) else "" for line in lines]
     place = int(past[2]) if past[2].isdigit() else names.index(past[2]) if past[2] in names else -1
@@ -567,6 +569,24 @@ def _grown(part: DraftedCase, made: DraftedCase, reason: str, lengths: Mapping[i
     if longer > _LONGEST or (TODO not in _arrays(part)[place] and _lengthened(lines[place], longer) is None):
         return None
     return {**lengths, **dict.fromkeys((place, *_as_long(part, place)), longer)}
+
+
+def _grown_ahead(
+    part: DraftedCase, made: DraftedCase, reason: str, lengths: Mapping[int, int]
+) -> dict[int, int] | None:
+    """The same for an access so far after the end of an array that the next one is nearer: once, by much."""
+    ahead = _AHEAD.search(reason)
+    if ahead is None or int(ahead[1]) < _FAR_AHEAD:
+        return None
+    arrays = [(n, match) for n, line in enumerate(_arrays(made)) if (match := _LINE.match(line))]
+    earlier = [(n, match) for n, match in arrays if n < int(ahead[2])]
+    sides = earlier[-1][1][8].split(", ") if earlier else []
+    if not sides or not all(side.isdigit() for side in sides) or earlier[-1][0] in lengths:
+        return None
+    place, longer = earlier[-1][0], min(_MUCH * math.prod(map(int, sides)), _LONGEST)
+    if TODO not in _arrays(part)[place]:
+        return None
+    return {**lengths, place: longer}
 
 
 def _as_long(part: DraftedCase, place: int) -> list[int]:
