@@ -51,6 +51,6 @@ def test_it_is_tried_first_and_the_usual_ones_after_it(tmp_path: Path) -> None:
     assert part.kernel == "k<4>" and part.block == (4, 8)
     going = search(part)
     assert "block = [4, 8]" in next(going).after
-    assert "block = [4, 8]" in going.send("not run").after
-    assert "block = [4, 8]" in going.send("not run").after
+    for _ in range(3):  # smaller sizes, as many as threads, large ones
+        assert "block = [4, 8]" in going.send("not run").after
     assert f"block = [{GUESSES[0].block[1][0]}, {GUESSES[0].block[1][1]}]" in going.send("not run").after

@@ -66,6 +66,7 @@ _AHEAD = re.compile(r"(\d+) bytes before argument (\d+) \(")
 _FAR_AHEAD, _MUCH = 256, 64
 _RACE, _OUTSIDE_SHARED, _LEFT = "data race", "outside shared memory", "access outside every allocation"
 _BEFORE = "bytes before argument"
+_OF_AN_AXIS = re.compile(r"[xyzijk](?=\d|_|[A-Z]|$)|(?<=_)[xyzijk]|(?<![a-z])[xyzijk](?![a-z])", re.IGNORECASE)
 _MOST_SINGLE = 8
 """Sizes that are tried as 0 one by one."""
 _REST = (0, 1, 2)
@@ -415,9 +416,15 @@ def _as_it_is(part: DraftedCase) -> DraftedCase:
 
 
 def _single(part: DraftedCase) -> list[Change]:
-    """One size 0 and the others not: a step of an algorithm that begins at its end has nothing to do."""
-    names = part.sizes.names if 1 < len(part.sizes.names) <= _MOST_SINGLE else ()
-    return [functools.partial(DraftedCase.zeroed, size=name) for name in names]
+    """One size 0 and the others not, then those of one kind: where a step begins at its end nothing is done."""
+    names = part.sizes.names if len(part.sizes.names) > 1 else ()
+    kinds: dict[str, tuple[str, ...]] = {}
+    for name in names:
+        kind = _OF_AN_AXIS.sub("", name)
+        kinds[kind] = (*kinds.get(kind, ()), name)
+    alone = [(name,) for name in names] if len(names) <= _MOST_SINGLE else []
+    alike = [group for group in kinds.values() if 1 < len(group) < len(names)]
+    return [functools.partial(DraftedCase.zeroed, sizes=group) for group in (*alone, *alike[:_MOST_SINGLE])]
 
 
 def _guesses(part: DraftedCase) -> tuple[Guess, ...]:
@@ -426,7 +433,8 @@ def _guesses(part: DraftedCase) -> tuple[Guess, ...]:
         return GUESSES
     x, y, z = (*part.block, 1, 1)[:3]
     block = (x * y * z,), (x, y * z), (x, y, z)
-    return *(replace(guess, block=block) for guess in (*GUESSES[:2], GUESSES[-1])), *GUESSES[:-1]
+    as_many = replace(GUESSES[1], size=x * y * z)
+    return *(replace(guess, block=block) for guess in (*GUESSES[:2], as_many, GUESSES[-1])), *GUESSES[:-1]
 
 
 def _calmed(tried: _Attempt, change: Change, seconds: float) -> Generator[DraftedCase, CaseResult | str, DraftedCase]:

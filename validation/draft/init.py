@@ -131,15 +131,14 @@ class DraftedCase:
         note = f"integers of arrays are {value}: others lead to nothing"
         return replace(self, after=lines, notes=(*self.notes, note))
 
-    def zeroed(self, size: str) -> DraftedCase | None:
-        """With one size 0; None where it is no whole number, or 0."""
-        place = self.sizes.names.index(size)
-        table = [*self.sizes.tables[0]]
-        if not table[place] or table[place] != int(table[place]):
+    def zeroed(self, sizes: Sequence[str]) -> DraftedCase | None:
+        """With some sizes 0; None where one is no whole number, or 0."""
+        table = dict(zip(self.sizes.names, self.sizes.tables[0], strict=True))
+        if not all(table[size] and table[size] == int(table[size]) for size in sizes):
             return None
-        table[place] = 0
-        note = f"{size} is 0: with the same number as the others the kernel writes nothing"
-        return replace(self, sizes=Sizes(self.sizes.names, (tuple(table),), 1), notes=(*self.notes, note))
+        changed = tuple((table | dict.fromkeys(sizes, 0)).values())
+        note = f"{', '.join(sizes)}: 0, as with the same number as the others the kernel writes nothing"
+        return replace(self, sizes=Sizes(self.sizes.names, (changed,), 1), notes=(*self.notes, note))
 
     def clipped(self) -> DraftedCase:
         """The first blocks of a large grid only."""
