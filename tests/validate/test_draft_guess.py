@@ -299,3 +299,16 @@ def test_sizes_of_one_kind_are_0_together(tmp_path: Path) -> None:
     ran = replace(_fault(""), status=Status.PASSED, sides=(idle,))
     tables = [going.send(ran).sizes.tables[0] for _ in range(6)]
     assert (0, 100, 100, 100) in tables and (0, 0, 100, 100) in tables and (100, 100, 0, 0) in tables
+
+
+def test_what_counts_bits_is_small(tmp_path: Path) -> None:
+    """`x >> 100` is 0 on one machine and `x >> 4` on the other."""
+    (tmp_path / "k.cu").write_text(
+        "__global__ void k(unsigned* a, unsigned startbit, int nBits, int row_shift, int habits, int bitmap_n) {\n"
+        "  a[threadIdx.x] = (a[habits] >> startbit) + (1 << nBits) + (bitmap_n << row_shift); }\n"
+    )
+    (part,) = draft(tmp_path / "k.cu", assuming=True).parts
+    made = filled(part, GUESSES[0], {})
+    assert made is not None
+    table = dict(zip(made.sizes.names, made.sizes.tables[0], strict=True))
+    assert table["startbit"] == table["nBits"] == table["row_shift"] == 4 and table["bitmap_n"] == 100

@@ -67,6 +67,8 @@ _FAR_AHEAD, _MUCH = 256, 64
 _RACE, _OUTSIDE_SHARED, _LEFT = "data race", "outside shared memory", "access outside every allocation"
 _BEFORE = "bytes before argument"
 _OF_AN_AXIS = re.compile(r"[xyzijk](?=\d|_|[A-Z]|$)|(?<=_)[xyzijk]|(?<![a-z])[xyzijk](?![a-z])", re.IGNORECASE)
+_BITS = re.compile(r"[Ss]hift|[Bb]its?(?=$|_|[A-Z])|^log|log2")
+_FEW_BITS = 4
 _MOST_SINGLE = 8
 """Sizes that are tried as 0 one by one."""
 _REST = (0, 1, 2)
@@ -209,14 +211,21 @@ def _lengthened(line: str, length: int) -> str | None:
 
 def _sizes(sizes: Sizes, guess: Guess) -> Sizes:
     """Integers are the guess; a float stays what it was."""
-    table = tuple(v if isinstance(v, float) and v != int(v) else guess.size for v in sizes.tables[0])
+    pairs = zip(sizes.names, sizes.tables[0], strict=True)
+    table = tuple(v if isinstance(v, float) and v != int(v) else _size(name, guess) for name, v in pairs)
     return Sizes(sizes.names, (table,), 1)
 
 
 def _without_zeros(sizes: Sizes, guess: Guess) -> Sizes:
     """A draft's sizes of 0 are the guess: its first table may be that of an empty launch."""
-    table = tuple(guess.size if value == 0 else value for value in sizes.tables[0])
+    pairs = zip(sizes.names, sizes.tables[0], strict=True)
+    table = tuple(_size(name, guess) if value == 0 else value for name, value in pairs)
     return Sizes(sizes.names, (table,), 1)
+
+
+def _size(name: str, guess: Guess) -> int:
+    """The guess, and a few for what counts bits: a shift by more than a word has is not the same on both sides."""
+    return min(guess.size, _FEW_BITS) if _BITS.search(name) else guess.size
 
 
 def _block_of(threads: int) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
