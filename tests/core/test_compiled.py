@@ -15,6 +15,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from porter.cpp import compiled
 from porter.cpp import lex as lexer
 from porter.cpp.brackets import words
 from porter.cpp.compiled import BLOCK, EXPRESSION, PYTHON, STATEMENTS, readers
@@ -214,6 +215,13 @@ def test_they_are_compiled_where_they_can_be() -> None:
     digest = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
     assert readers is not None
     assert getattr(readers, "sources", None) == digest
+
+
+@is_compiled
+def test_what_was_compiled_of_other_sources_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert compiled._compiled() is not None
+    monkeypatch.setattr(compiled, "digest", lambda: "of a source that changed")
+    assert compiled._compiled() is None
 
 
 def test_python_alone_does_the_same() -> None:
