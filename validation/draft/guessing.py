@@ -451,7 +451,8 @@ def _calmed(tried: _Attempt, change: Change, seconds: float) -> Generator[Drafte
     assert tried.made is not None
     if agrees(tried.found) and not tried.is_racing:
         return tried.made
-    reason, until = said_of(tried.found), time.monotonic() + seconds
+    reason = "two of them race" if agrees(tried.found) else said_of(tried.found)
+    until = time.monotonic() + seconds
     guess, few = tried.guess, replace(GUESSES[2], size=tried.guess.size)
     others = {
         "several blocks": replace(guess, grid=(1, 1, 1)),
