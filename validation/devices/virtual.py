@@ -235,6 +235,12 @@ class VirtualKernel:
     narrow: frozenset[str] = frozenset()
     """Atomic operations on global memory that are for a block alone."""
 
+    @property
+    def mnemonics(self) -> frozenset[str]:
+        """Of all instructions that it may reach."""
+        image = self.module.translate(self.symbol)
+        return frozenset(kind.site.text.split()[0] for kind in image.sites)
+
     def launch(self, launch: Launch, seconds: float) -> LaunchOutcome:
         """Run it. The limit becomes an instruction budget per wave; the process around it has the clock."""
         return self._run(launch, seconds, None)

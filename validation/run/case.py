@@ -340,7 +340,8 @@ def _ask_compiler(task: Task, side: _Side, sides: Sequence[_Side], open_device: 
     if side.plan.side != "port" or side.evidence is None:
         return
     trial = next(trial for trial in _trials(task) if str(trial) == side.failed[0])
-    said = compiler_verdict(side.plan.program, worst(side.statuses), passes)
+    mnemonics = getattr(side.loaded, "mnemonics", None)  # a real device does not tell
+    said = compiler_verdict(side.plan.program, worst(side.statuses), passes, mnemonics)
     if said:
         side.reason = f"{side.reason}; {said}"
 

@@ -23,6 +23,8 @@ PRODUCT = "runtime.pch"
 _FOLDERS = ("-I", "-isystem", "-iquote", "-idirafter")
 _NOT_IN_IT = ("-W", "-ferror-limit", "-emit-llvm")
 """Options of the file alone: they change nothing that a header is compiled to."""
+_TO_LLVM = "-mllvm"
+"""The next word is for what makes machine code of what was read."""
 _EMITTING = ("-fsyntax-only", "-Xclang", "-emit-pch", "-Xclang", "-fno-pch-timestamp", "-Xclang", "-o", "-Xclang")
 """Without the headers' time stamps: what was made of the same text fits, however often that text was installed."""
 _STANDARD = re.compile(r"-std=(?:c|gnu)\+\+(\w+)", re.ASCII)
@@ -76,6 +78,9 @@ def _parted(options: Iterable[str]) -> tuple[tuple[Path, ...], tuple[str, ...]]:
     rest: list[str] = []
     words = iter(options)
     for word in words:
+        if word == _TO_LLVM:
+            next(words, "")
+            continue
         flag = next((flag for flag in _FOLDERS if word.startswith(flag)), None)
         if flag is not None:
             folders.append(Path(word.removeprefix(flag) or next(words, "")))

@@ -86,12 +86,24 @@ def headers_of(folders: tuple[Path, ...]) -> str:
     return "".join(path.read_text() for folder in folders for path in sorted(folder.glob("*.h")))
 
 
+def _target(compiler: HostCompiler, source: str, extra: tuple[str, ...], include: tuple[Path, ...]) -> Path:
+    key = fingerprint(compiler.version, _processor(), source, headers_of(include), *compiler.flags, *extra)
+    return kept_folder("host") / f"{key}.so"
+
+
+def built_before(
+    compiler: HostCompiler, source: str, extra: tuple[str, ...] = (), include: tuple[Path, ...] = ()
+) -> Path | None:
+    """The library that `build` would give, if it is in the cache."""
+    target = _target(compiler, source, extra, include)
+    return target if kept(target) is not None else None
+
+
 def build(
     compiler: HostCompiler, source: str, extra: tuple[str, ...] = (), include: tuple[Path, ...] = ()
 ) -> Path | HostBuildFailed:
     """A shared library of the C text, from the cache when it was built before."""
-    key = fingerprint(compiler.version, _processor(), source, headers_of(include), *compiler.flags, *extra)
-    target = kept_folder("host") / f"{key}.so"
+    target = _target(compiler, source, extra, include)
     if kept(target) is not None:
         return target
     with tempfile.TemporaryDirectory(dir=target.parent) as folder:
