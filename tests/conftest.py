@@ -4,10 +4,12 @@ interrupt is one even where the tests run in the background, whose shells have i
 from __future__ import annotations
 
 import functools
+import gc
 import os
 import signal
 import sys
 import threading
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -30,11 +32,22 @@ _COMPILE = frozenset({"devices", "include", "ptx"})
 """Folders whose tests compile what they run."""
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is collected stays to the end: whoever looks for garbage need not look at it, now or later."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """`make unit` leaves some out; long ones come first."""
-    items.sort(key=lambda item: order.place(Path(item.path)))
+    items.sort(key=lambda item: order.place(item.path))
     for item in items:
-        if Path(item.path).parent.name in _COMPILE:
+        if item.path.parent.name in _COMPILE:
             item.add_marker(pytest.mark.slow)
 
 
@@ -42,6 +55,11 @@ def pytest_configure(config: pytest.Config) -> None:
     """The processes that xdist starts find the folder taken."""
     if not hasattr(config, "workerinput"):
         config.add_cleanup(functools.partial(os.close, folders.take()))
+
+
+def pytest_unconfigure() -> None:
+    """Libraries that are unloaded want to see their garbage gone."""
+    gc.unfreeze()
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -11,6 +12,7 @@ LAST = ("names", "core", "rules")
 """Thousands of short ones."""
 
 
+@functools.cache
 def place(path: Path) -> int:
     """Tests of lower places come first."""
     below = path.relative_to(ROOT / "tests").as_posix() if ROOT in path.parents else ""
