@@ -3,6 +3,7 @@ interrupt is one even where the tests run in the background, whose shells have i
 
 from __future__ import annotations
 
+import atexit
 import functools
 import gc
 import os
@@ -55,11 +56,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """The processes that xdist starts find the folder taken."""
     if not hasattr(config, "workerinput"):
         config.add_cleanup(functools.partial(os.close, folders.take()))
-
-
-def pytest_unconfigure() -> None:
-    """Libraries that are unloaded want to see their garbage gone."""
-    gc.unfreeze()
+    atexit.register(gc.unfreeze)  # libraries that are unloaded want to see their garbage gone
 
 
 @pytest.hookimpl(optionalhook=True)
