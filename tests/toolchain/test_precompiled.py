@@ -116,7 +116,10 @@ def test_options_of_the_back_end_share_one(tmp_path: Path) -> None:
     """And still decide what the file is compiled to."""
     for number in range(2):
         _made(tmp_path, number)
-    plain, other = _made(tmp_path, 3), _made(tmp_path, 3, "-mllvm", "-disable-machine-cse", "-mllvm", "-disable-post-ra")
+    plain, other = (
+        _made(tmp_path, 3),
+        _made(tmp_path, 3, "-mllvm", "-disable-machine-cse", "-mllvm", "-disable-post-ra"),
+    )
     assert len(_headers()) == 1
     assert isinstance(other, Assembled) and "-disable-post-ra" in other.command
     assert _code(plain) != _code(other)
