@@ -76,6 +76,7 @@ def test_where_there_is_none_thrust_has_one(tmp_path: Path) -> None:
     assert tiled.kernel == "tiled<TODO>"  # its name says type, what it is asked for does not
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", [TRAITS, OWN, NONE.partition("template <typename Policy>")[0]])
 def test_what_was_assumed_runs(text: str, tmp_path: Path) -> None:
     if registry.why_not("ptx") is not None:
@@ -103,6 +104,7 @@ def test_types_are_found_behind_their_namespace(tmp_path: Path) -> None:
     assert "scalar part: int32" in lines and "name = 'level', kind = 'struct'" in lines and "scalar n: int32" in lines
 
 
+@pytest.mark.slow
 def test_what_a_run_time_compiler_is_given_is_defined(tmp_path: Path) -> None:
     """Types where they are written, other macros when nvcc says that they are missing, and its option."""
     if registry.why_not("ptx") is not None:
@@ -127,6 +129,7 @@ def test_declarations_are_no_kernels(tmp_path: Path) -> None:
     assert "# declared here, and defined in another file: declared" in made.text
 
 
+@pytest.mark.slow
 def test_concepts_ask_for_a_newer_language(tmp_path: Path) -> None:
     """A parameter with a concept is a type, and both sides get the option."""
     if registry.why_not("ptx") is not None:
