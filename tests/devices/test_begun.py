@@ -99,3 +99,5 @@ def test_levels() -> None:
     for level, wanted in ((0, False), (1, False), (2, True), (3, True)):
         made = begin(Source(compiler, text, (), (), level))
         assert isinstance(made, Begun) and isinstance(made.better, Better) is wanted
+    patient = begin(Source(compiler, f"{text}\n", (), (), 2), patient=True)
+    assert isinstance(patient, Begun) and patient.better is None

@@ -106,13 +106,14 @@ class Begun:
     better: Better | None = None
 
 
-def begin(source: Source) -> Begun | HostBuildFailed:
-    """The best library of earlier runs; else one that is made quickly."""
+def begin(source: Source, patient: bool = False) -> Begun | HostBuildFailed:
+    """The best library of earlier runs; else one that is made quickly, or for the `patient` the best."""
     best = built_before(source.compiler, source.text, source.best, source.include)
     if best is not None:
         return Begun(best)
-    level = 0 if source.level > 1 else source.level
-    made = build(source.compiler, source.text, (f"-O{level}", *source.flags), source.include)
+    is_best = patient or source.level < 2
+    flags = source.best if is_best else ("-O0", *source.flags)
+    made = build(source.compiler, source.text, flags, source.include)
     if isinstance(made, HostBuildFailed):
         return made
-    return Begun(made, Better(source) if level != source.level else None)
+    return Begun(made, None if is_best else Better(source))

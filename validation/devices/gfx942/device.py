@@ -138,7 +138,8 @@ class Module(ModuleBase[tuple[str, ...]]):
             return translation
         compiler, text, sites = self.device.compiler, translation.source, len(translation.sites)
         without = haste(compiler, translation)
-        begun = begin(Source(compiler, text, (CORE, FOLDER), ("-DLANES=64",), self.device.level, without, sites))
+        source = Source(compiler, text, (CORE, FOLDER), ("-DLANES=64",), self.device.level, without, sites)
+        begun = begin(source, self.device.patient)
         if isinstance(begun, HostBuildFailed):
             return NotRun(f"the host compiler rejected the translation: {begun.output}")
         return _image(self.program.kernels[kernel], begun, translation), translation.symbols
@@ -154,11 +155,13 @@ class Module(ModuleBase[tuple[str, ...]]):
 
 @dataclass
 class Device:
-    """A virtual gfx942. `level` is the host compiler's optimisation level for what runs for long."""
+    """A virtual gfx942. `level` is the host compiler's optimisation level for what runs for long, and if it is
+    `patient` for all."""
 
     compiler: HostCompiler
     memory: Memory = field(default_factory=Memory)
     level: int = 2
+    patient: bool = False
 
     name = "gfx942"
     lanes = LANES

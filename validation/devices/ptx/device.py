@@ -111,9 +111,8 @@ class Module(ModuleBase[Translation]):
         if missing:
             return NotRun(f"undefined symbol {missing[0]}")
         flags, sites = (f"-DLANES={LANES}",), len(translation.sites)
-        begun = begin(
-            Source(self.device.compiler, translation.source, (CORE, FOLDER), flags, self.device.level, sites=sites)
-        )
+        compiler, text, level = self.device.compiler, translation.source, self.device.level
+        begun = begin(Source(compiler, text, (CORE, FOLDER), flags, level, sites=sites), self.device.patient)
         if isinstance(begun, HostBuildFailed):
             return NotRun(f"the host compiler rejected the translation: {begun.output}")
         private = (translation.private_bytes + 3) // 4 * 4
@@ -134,11 +133,13 @@ class Module(ModuleBase[Translation]):
 
 @dataclass
 class Device:
-    """A virtual NVIDIA GPU. `level` is the host compiler's optimisation level for what runs for long."""
+    """A virtual NVIDIA GPU. `level` is the host compiler's optimisation level for what runs for long, and if it is
+    `patient` for all."""
 
     compiler: HostCompiler
     memory: Memory = field(default_factory=Memory)
     level: int = 2
+    patient: bool = False
 
     name = "ptx"
     lanes = LANES
