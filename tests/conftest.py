@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests import folders, order
+from tests import ended, folders, order
 
 settings.register_profile("porter", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", settings.get_profile("porter"), derandomize=True)
@@ -57,6 +57,11 @@ def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         config.add_cleanup(functools.partial(os.close, folders.take()))
     atexit.register(gc.unfreeze)  # libraries that are unloaded want to see their garbage gone
+
+
+def pytest_unconfigure() -> None:
+    """Ends what tests left for others to use."""
+    ended.AFTERWARDS.close()
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import functools
 import json
 import os
@@ -13,6 +12,8 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
+
+from tests.ended import AFTERWARDS
 
 
 class Result(NamedTuple):
@@ -64,6 +65,6 @@ def _server() -> socket.socket:
     with theirs:
         command = [sys.executable, "-m", "tests.cli.served", str(theirs.fileno())]
         process = subprocess.Popen(command, cwd=_ROOT, stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()])
-    atexit.register(process.wait)
-    atexit.register(ours.close)
+    AFTERWARDS.callback(process.wait)
+    AFTERWARDS.callback(ours.close)
     return ours

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import os
 from collections.abc import Mapping
@@ -14,6 +13,8 @@ from porter.validation.run.crew import Spare, spare_children
 from porter.validation.run.plan import Outcome, Request, validate
 from porter.validation.verdict.outcome import CaseResult
 
+from tests.ended import AFTERWARDS
+
 
 def devices() -> tuple[str, ...]:
     """The virtual devices that can be used here; skips when the port's is not among them."""
@@ -23,10 +24,9 @@ def devices() -> tuple[str, ...]:
     return ("gfx942",) if why_not("ptx") is not None else ("ptx", "gfx942")
 
 
-_children = contextlib.ExitStack()
+_children = AFTERWARDS.enter_context(contextlib.ExitStack())
 _spare: dict[tuple[str, frozenset[tuple[str, str]]], Spare] = {}
 """Children by what they were started in: folder and environment."""
-atexit.register(_children.close)
 
 
 def spare() -> Spare:
