@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -70,7 +71,10 @@ def test_a_level_that_was_asked_for(compile_hip: Compile, built: list[str]) -> N
     assert image.better is None and built == ["-O0"]
 
 
-def test_a_compiler_that_cannot_optimise(compile_hip: Compile, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("error", [None, OSError(28, "No space left on device"), subprocess.TimeoutExpired("cc", 600)])
+def test_a_compiler_that_cannot_optimise(
+    error: Exception | None, compile_hip: Compile, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The kernel runs on, and it is asked once."""
     compiler = find_host_compiler()
     assert not isinstance(compiler, Missing)
@@ -79,6 +83,8 @@ def test_a_compiler_that_cannot_optimise(compile_hip: Compile, monkeypatch: pyte
     def refusing(*words: object) -> HostBuildFailed:
         nonlocal asked
         asked += 1
+        if error is not None:
+            raise error
         return HostBuildFailed((), "out of registers")
 
     module = compile_hip(CODE)
@@ -88,7 +94,8 @@ def test_a_compiler_that_cannot_optimise(compile_hip: Compile, monkeypatch: pyte
     better.ran(60.0)
     assert better.step is None and asked == 1
     run(module, 2)
-    assert isinstance(begin(Source(compiler, "int x", (), (), 2)), HostBuildFailed)
+    if error is None:
+        assert isinstance(begin(Source(compiler, "int x", (), (), 2)), HostBuildFailed)
 
 
 def test_levels() -> None:

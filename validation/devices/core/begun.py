@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import functools
+import subprocess
 import threading
 import time
 from collections.abc import Iterator
@@ -98,7 +99,10 @@ class Better:
     def _make(self) -> None:
         if self._failed:
             return
-        library = build(self.source.compiler, self.source.text, self.source.best, self.source.include)
+        try:
+            library = build(self.source.compiler, self.source.text, self.source.best, self.source.include)
+        except (OSError, subprocess.SubprocessError):  # no room, no end: the kernel has code that does
+            library = HostBuildFailed((), "")
         if isinstance(library, HostBuildFailed):
             self._failed = True
             return
