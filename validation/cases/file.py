@@ -49,6 +49,7 @@ _TOP = {
     "defines",
     "cuda_options",
     "hip_options",
+    "assumed",
     "case",
 }
 _CASE = {
@@ -67,6 +68,7 @@ _CASE = {
         "defines",
         "cuda_options",
         "hip_options",
+        "assumed",
     ),
 }
 _TOLERANCE = {"policy", "reduction", "rtol", "atol", "slack"}
@@ -237,6 +239,7 @@ class _Reader:
             defines=self._texts("defines"),
             cuda_options=self._texts("cuda_options"),
             hip_options=self._texts("hip_options"),
+            assumed=self._texts("assumed"),
             bytes=self._optional("bytes", names),
             operations=self._optional("operations", names),
             not_run=self._not_run(),

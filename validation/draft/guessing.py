@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from porter.validation.cases.argument_rows import TODO
 from porter.validation.cases.case import ADDRESS
 from porter.validation.draft.assumed import ASSUMED_BLOCK
+from porter.validation.draft.completing import completed, unknown_names
 from porter.validation.draft.init import DraftedCase
 from porter.validation.draft.sizes import Sizes
 from porter.validation.draft.types import bytes_of
@@ -67,7 +68,6 @@ _NEWER = re.compile(
     r'|namespace "std" has no member "(?:ranges|views|span|bit_cast|numbers|same_as|integral|floating_point|endian)"'
 )
 _CXX20 = "-std=c++20"
-_UNDEFINED = re.compile(r'identifier "(\w+)" is undefined')
 _MACRO = re.compile(r"[A-Z][A-Z0-9_]+")
 _ALONE = re.compile(
     r"is undefined|has no storage class|not a template|incomplete type|does not name a type|has no member"
@@ -223,8 +223,9 @@ def repair(part: DraftedCase, reason: str) -> DraftedCase | None:
         return _with_guards(part)
     if part.first and _ALONE.search(reason):
         return _after_what_comes_first(part)
-    undefined = tuple(dict.fromkeys(_UNDEFINED.findall(reason)))
-    return _with_definers(part, undefined) or _with_macros(part, tuple(filter(_MACRO.fullmatch, undefined)))
+    undefined = unknown_names(reason)
+    macros = tuple(filter(_MACRO.fullmatch, undefined))
+    return _with_definers(part, undefined) or completed(part, reason) or _with_macros(part, macros)
 
 
 def _with_definers(part: DraftedCase, names: tuple[str, ...]) -> DraftedCase | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from porter.system.reading import is_regular, read_regular
@@ -16,6 +16,7 @@ _CODE = _HEADERS | {".cu", ".cpp", ".cc", ".cxx"}
 _HIGHEST, _MOST_FILES, _DEEPEST = 4, 1500, 2
 _OUTERMOST, _MOST_OF_A_PROJECT = 9, 100_000
 _LARGE, _MOST_BYTES = 1 << 20, 64 << 20
+_LONGEST, _MOST_LAUNCHING = 1 << 18, 2
 _TEMPLATE = re.compile(r"\.(?:h|hpp|hh|hxx|cuh|inc)\.(?:in|cmake|cmake\.in|cmakein)$")
 _MARKS = ("CMakeLists.txt", "Makefile", "meson.build", "setup.py", "pyproject.toml", "configure.ac", "LICENSE")
 """Files of which a project's outermost folder has one."""
@@ -26,7 +27,7 @@ def included_first(path: Path, depth: int = 0) -> tuple[str, ...]:
 
     Paths, and names where they are not the project's.
     """
-    if path.suffix not in _HEADERS or depth > _DEEPEST:
+    if depth > _DEEPEST or (path.suffix not in _HEADERS and not _is_included(path)):
         return ()
     wanted = path.resolve()
     for folder in wanted.parents[:_HIGHEST]:
@@ -38,6 +39,15 @@ def included_first(path: Path, depth: int = 0) -> tuple[str, ...]:
         if (folder / ".git").exists() or folder.parent == folder.parent.parent:
             break
     return ()
+
+
+def _is_included(path: Path) -> bool:
+    """Whether a file of the project includes a source, which is a part of it then and need not compile alone."""
+    root = _project(path.absolute().parent)
+    line = re.compile(
+        rb'^[ \t]*#[ \t]*include[ \t]*["<](?:[^">\n]*/)?' + re.escape(path.name.encode()) + rb'[">]', re.MULTILINE
+    )
+    return root is not None and any(path.name.encode() in text and line.search(text) for _, text in _contents(root))
 
 
 def folder_in_project(path: Path, name: str) -> Path | None:
@@ -94,6 +104,22 @@ def sources_naming(path: Path, word: str) -> Iterator[tuple[Path, str]]:
 @functools.lru_cache(maxsize=4)
 def _texts(root: Path) -> tuple[tuple[Path, str], ...]:
     return tuple((path, content.decode("latin-1")) for path, content in _contents(root))
+
+
+def launching(path: Path, names: Iterable[str]) -> tuple[Path, ...]:
+    """The files of a source's project that launch most of these kernels, the nearest first; a few of them."""
+    root = _project(path.absolute().parent)
+    own = path.resolve()
+    launches = {name: re.compile(rb"\b" + name.encode() + rb"\s*(?:<[^;{}()]*>\s*)?<<<") for name in names}
+    found: list[tuple[int, int, Path]] = []
+    for other, content in _contents(root) if root is not None else ():
+        if b"<<<" not in content or len(content) > _LONGEST or other.resolve() == own:
+            continue
+        count = sum(name.encode() in content and made.search(content) is not None for name, made in launches.items())
+        if count:
+            shared = _shared(other.parent.parts, path.absolute().parent.parts)
+            found.append((-count, -shared, other))
+    return tuple(other for *_, other in sorted(found)[:_MOST_LAUNCHING])
 
 
 def headers_of_project(path: Path, *, code: bool = False) -> tuple[tuple[Path, str], ...]:

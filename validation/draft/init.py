@@ -16,6 +16,7 @@ from porter.validation.cases.file import SCHEMA
 from porter.validation.draft.arguments import lines_of
 from porter.validation.draft.assumed import FUNCTORS, define_types
 from porter.validation.draft.build import Build
+from porter.validation.draft.completing import alone, knowing, parameter_types, with_lines
 from porter.validation.draft.conditions import guards_of
 from porter.validation.draft.configured import Configured, configured_headers
 from porter.validation.draft.constants import constants_of, observed
@@ -81,6 +82,8 @@ class DraftedCase:
     """The one that the case's definitions are from."""
     definer: Callable[[str], str | None] | None = field(default=None, compare=False, repr=False)
     """The header of the project that defines a name, as include folders reach it."""
+    text_alone: Callable[[], str] | None = field(default=None, compare=False, repr=False)
+    """The kernel's text cut out of its file, where stand-ins for what nothing defines are wanted."""
     integral: Callable[[], DraftedCase] | None = field(default=None, compare=False, repr=False)
     """Where a type was assumed to be `float`: the same with `int`."""
 
@@ -269,11 +272,15 @@ def draft(source: Path, kernels: tuple[str, ...] = (), *, assuming: bool = False
 
 def _case(unit: StringUnit, instance: Instance, *, assuming: bool) -> _Case:
     """A case in the making; types that nothing defines are assumed, where that is wanted."""
-    defines = define_types(unit.unit.host, instance.kernel) if assuming and unit.name is None else ()
+    is_plain = assuming and unit.name is None
+    defines = define_types(unit.unit.host, instance.kernel) if is_plain else ()
+    made = parameter_types(unit.unit, instance) if is_plain else ()
     every = (*unit.unit.build.defines, *defines)
     lines = (f"defines = [{', '.join(map(_text, every))}]",) if defines else ()
-    notes = [f"nothing defines this: {define}" for define in defines]
-    return _Case(unit.unit, instance, (*_of_string(unit), *lines), [*unit.notes, *notes], assuming=assuming)
+    notes = [*(f"nothing defines this: {define}" for define in defines), *(one.note for one in made)]
+    assumed = with_lines((), made) if made else ()
+    known = knowing(unit.unit, made)
+    return _Case(known, instance, (*_of_string(unit), *lines), [*unit.notes, *notes], assuming, is_plain, assumed)
 
 
 def _with_integral(unit: StringUnit, instance: Instance, made: DraftedCase) -> DraftedCase:
@@ -312,6 +319,9 @@ class _Case:
     string: tuple[str, ...] = ()
     notes: list[str] = field(default_factory=list)
     assuming: bool = False
+    can_complete: bool = False
+    assumed: tuple[str, ...] = ()
+    """Lines for types of parameters that nothing defines."""
 
     def made(self, taken: dict[str, int]) -> DraftedCase:
         """Its lines; equal names get numbers."""
@@ -355,6 +365,7 @@ class _Case:
             lines.append("deterministic = false")
         lines += _tolerance(arguments, self.unit.reached(kernel), renamed)
         lines.append(_reference(kernel, self.unit.path.parent))
+        lines += self.assumed
         name = self._name(taken)
         given = () if name is None else (f'name = "{name}"',)
         plain = name or _plain(self.instance.name)
@@ -365,7 +376,12 @@ class _Case:
         headers = configured_headers(self.unit.path, self.unit.missing) if self.assuming else ()
         guards = guards_of(host, kernel.span.start)
         made = replace(made, guards=guards, defines=self.unit.build.defines, configured=headers)
+        if self.can_complete:
+            made = replace(made, text_alone=self._text_alone)
         return replace(made, definer=self._definer) if self.assuming else made
+
+    def _text_alone(self) -> str:
+        return alone(self.unit, self.instance.name, self.unit.reached(self.instance.kernel))
 
     def _definer(self, word: str) -> str | None:
         found = definer(self.unit.path, word)

@@ -112,16 +112,53 @@ def _written_elsewhere(unit: SourceText, kernel: Kernel) -> tuple[dict[str, str]
             if end is None or not re.match(r"\s*(?:<<<|[),;(])", plain[end:]):
                 continue
             written = split_types(plain[match.end() : end - 1])
+            there = _There(host, plain, match.start())
             found = {
                 last_word(parameter): value
                 for parameter, argument in zip(kernel.template_parameters, written, strict=False)
-                if (value := _told(host, argument)) is not None and _is_for(parameter, value)
+                if (value := there.told(argument)) is not None and _is_for(parameter, value)
             }
             if len(found) > len(best[0]):
                 best = found, path.name
         if len(best[0]) == len(kernel.template_parameters):
             break
     return best
+
+
+@dataclass(frozen=True)
+class _There:
+    """A place in another file that names a kernel's template arguments."""
+
+    host: Host
+    """Of the source."""
+    text: str
+    place: int
+
+    def told(self, argument: str) -> str | None:
+        """An argument as the source names it: a macro's parameter as its first use has it, a constant as its number."""
+        if re.fullmatch(r"[A-Za-z_]\w*", argument) is None:
+            return _told(self.host, argument)
+        passed = self._passed(argument)
+        if passed is not None:
+            return _told(self.host, passed)
+        return _told(self.host, argument) or self._number(argument)
+
+    def _passed(self, name: str) -> str | None:
+        """What the first use of the macro around the place gives for a parameter of this name."""
+        start = self.place
+        while (line := self.text.rfind("\n", 0, start)) > 0 and self.text[line - 1] == "\\":
+            start = line - 1
+        head = re.match(r"\s*#\s*define\s+(\w+)\(([^)]*)\)", self.text[max(0, line) : self.place])
+        names = [one.strip() for one in head[2].split(",")] if head else []
+        if head is None or name not in names:
+            return None
+        used = re.search(rf"^(?!\s*#)[^\n]*?\b{head[1]}\s*\(([^()]*)\)", self.text, re.MULTILINE)
+        given = split_types(used[1]) if used else []
+        return given[names.index(name)] if len(given) == len(names) else None
+
+    def _number(self, name: str) -> str | None:
+        value = _value(Host(self.text), name, self.place)
+        return value if value is not None and re.fullmatch(_NUMBER, value) else None
 
 
 def _told(host: Host, argument: str) -> str | None:

@@ -14,7 +14,7 @@ from porter.validation.draft.build import Build, build_of
 from porter.validation.draft.declarations import without_comments
 from porter.validation.draft.definers import definers
 from porter.validation.draft.host import Host
-from porter.validation.draft.includers import folder_in_project, included_first
+from porter.validation.draft.includers import folder_in_project, included_first, launching
 from porter.validation.draft.types import bare, elements_of
 
 from porter.cpp.clang.layouts import ClassLayout, layouts_of
@@ -117,13 +117,18 @@ def read_unit(path: Path) -> SourceText:
         text += _without_strings(_after(first, seen, build.include_dirs))
         text += _without_strings(_beside(path, seen, length, build.include_dirs))
         found = tuple(kernel for kernel in kernels_of(path, text) if kernel.span.start < length)
+        bare_ones = [kernel.name for kernel in found if kernel.name in named and not kernel.launches]
+        elsewhere = launching(path, bare_ones) if bare_ones and not any(kernel.launches for kernel in found) else ()
+        if elsewhere:
+            text += _without_strings(_after(tuple(map(str, elsewhere)), seen, build.include_dirs))
+            found = tuple(kernel for kernel in kernels_of(path, text) if kernel.span.start < length)
     kernels = tuple(kernel for kernel in found if kernel.name in named or kernel.launches)
     switches = _switches(text, build.defines)
     build = replace(build, defines=(*build.defines, *switches))
-    elsewhere = tuple(one for one in _definers(path, kernels, text) if one.resolve() not in seen)
-    if elsewhere:
-        build, first = _reaching(path, build, elsewhere), (*first, *map(str, elsewhere))
-        text += _without_strings(_after(tuple(map(str, elsewhere)), seen, build.include_dirs))
+    defining = tuple(one for one in _definers(path, kernels, text) if one.resolve() not in seen)
+    if defining:
+        build, first = _reaching(path, build, defining), (*first, *map(str, defining))
+        text += _without_strings(_after(tuple(map(str, defining)), seen, build.include_dirs))
     nearest = tuple(sorted(kernels, key=lambda kernel: kernel.name not in named))
     host = Host(text + _defined(build.defines), build.arguments, ask=_asker(path, build, first, nearest))
     return SourceText(path, host, kernels, build, first)

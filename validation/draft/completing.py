@@ -1,0 +1,124 @@
+"""A draft whose source names what nothing defines: stand-ins before the source, each with a comment in the case."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from porter.validation.devices.device import CUT_OUT, Program
+from porter.validation.draft.host import Host
+from porter.validation.draft.image import image_line
+from porter.validation.draft.stand_ins import StandIn, stand_ins
+from porter.validation.draft.structures import structure
+from porter.validation.draft.template import Instance
+from porter.validation.draft.torch import view_in
+from porter.validation.draft.types import bare, elements_of
+from porter.validation.draft.unit import SourceText
+from porter.validation.harness.cutout import cut_out
+
+from porter.errors import Unusable
+
+if TYPE_CHECKING:
+    from porter.validation.draft.init import DraftedCase
+
+KEY = "assumed = ["
+_UNDEFINED = re.compile(r'identifier "(\w+(?:::\w+)*)" is undefined')
+_NO_MEMBER = re.compile(r'namespace "([\w:]+)" has no member "(\w+)"')
+_AT_CARET = re.compile(
+    r'error: (?:name followed by "::" must be a class or namespace name|name must be a namespace name'
+    r"|this declaration has no storage class or type specifier|explicit type is missing[^\n]*)\n"
+    r"(?P<line>[^\n]*)\n(?P<before>\s*)\^"
+)
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_DECLARED = (
+    r"\b(?:struct|class|union|enum|enum\s+class)\s+(?:\w+\s+)?{word}\b|\btypedef\b[^;]*\b{word}\s*;"
+    r"|\busing\s+{word}\b|\}}\s*{word}\s*;"
+)
+_MOST = 24
+
+
+def unknown_names(said: str) -> tuple[str, ...]:
+    """What a compiler says that nothing defines, in the kernel alone where it was cut out of its file."""
+    alone = said.rpartition(CUT_OUT)[2]
+    found = [*_UNDEFINED.findall(alone), *("::".join(pair) for pair in _NO_MEMBER.findall(alone))]
+    for match in _AT_CARET.finditer(alone):
+        word = _WORD.match(match["line"], len(match["before"]))
+        found += [word[0]] if word else []
+    return tuple(dict.fromkeys(found))[:_MOST]
+
+
+def completed(part: DraftedCase, said: str) -> DraftedCase | None:
+    """The case with stand-ins for what a compiler misses; None where there are none that are new."""
+    if part.text_alone is None:
+        return None
+    names = [name for name in unknown_names(said) if not _has(part.after, name)]
+    made = stand_ins(names, part.text_alone()) if names else ()
+    return (
+        replace(part, after=with_lines(part.after, made), notes=(*part.notes, *(one.note for one in made)))
+        if made
+        else None
+    )
+
+
+def _has(lines: Sequence[str], name: str) -> bool:
+    line = next((line for line in lines if line.startswith(KEY)), "")
+    return (
+        re.search(
+            rf"(?:\b(?:typedef\s[^;']*|struct|class|namespace|define|int|float)\s+){name.rpartition('::')[2]}\b", line
+        )
+        is not None
+    )
+
+
+def with_lines(lines: Sequence[str], made: Iterable[StandIn]) -> tuple[str, ...]:
+    """A case's lines with these before its source."""
+    shown = ", ".join(f"'{one.line}'" for one in made)
+    place = next((n for n, line in enumerate(lines) if line.startswith(KEY)), None)
+    if place is None:
+        return (*lines, f"{KEY}{shown}]")
+    return (*lines[:place], f"{lines[place].removesuffix(']')}, {shown}]", *lines[place + 1 :])
+
+
+def alone(unit: SourceText, name: str, reached: str) -> str:
+    """The kernel cut out of its file, as it is compiled where the file cannot be; else its own text."""
+    program = Program(unit.path, name, "cuda", unit.build.include_dirs, unit.build.defines)
+    try:
+        return cut_out(program) or reached
+    except (OSError, Unusable):
+        return reached
+
+
+def parameter_types(unit: SourceText, instance: Instance) -> tuple[StandIn, ...]:
+    """Stand-ins for the types of a kernel's parameters that nothing in sight defines."""
+    text = unit.reached(instance.kernel)
+    return stand_ins(_unknown_types(unit.host, instance), text)
+
+
+def _unknown_types(host: Host, instance: Instance) -> Iterable[str]:
+    own = {word for parameter in instance.kernel.template_parameters for word in _WORD.findall(parameter)}
+    for parameter in instance.kernel.parameters:
+        word = bare(parameter.type)
+        last = word.rpartition("::")[2]
+        if not re.fullmatch(r"\w+(?:::\w+)*", word) or last in own or word.partition("::")[0] in own:
+            continue
+        if view_in(parameter.type) or image_line(parameter.name, parameter.type, "", host.text, host.functions):
+            continue
+        if word not in ("void", "auto") and not _is_known(host, word, instance):
+            yield word
+
+
+def _is_known(host: Host, word: str, instance: Instance) -> bool:
+    last = word.rpartition("::")[2]
+    if last in host.macros or elements_of(host, word) is not None or host.is_enumeration(word):
+        return True
+    declared = re.search(_DECLARED.format(word=last), host.text) is not None
+    return declared or structure(host, word, instance.template) is not None
+
+
+def knowing(unit: SourceText, made: Iterable[StandIn]) -> SourceText:
+    """The source as if it had these lines."""
+    text = "".join(f"\n{one.line}" for one in made)
+    host = unit.host
+    return replace(unit, host=Host(f"{host.text}{text}\n", host.arguments, ask=host.ask)) if text else unit
