@@ -111,9 +111,9 @@ def test_what_a_run_time_compiler_is_given_is_defined(tmp_path: Path) -> None:
     path.write_text("#include <algorithm>\ntypedef int KNOWN_T;\n" + LAUNCHED_ELSEWHERE)
     (one,) = try_sizes(draft(path, assuming=True), 10.0)
     assert one.chosen, one.reason
-    assert 'defines = ["IMAGE_T=float", "WIDTH=4"]' in one.text
+    assert 'defines = ["IMAGE_T=float"]' in one.text and "assumed = ['static constexpr int WIDTH = 4;']" in one.text
     assert 'cuda_options = ["--expt-relaxed-constexpr"]' in one.text
-    assert "# nothing defines it: WIDTH=4" in one.text and "KNOWN_T" not in one.text
+    assert "# nothing defines WIDTH: taken to be 4" in one.text and "KNOWN_T" not in one.text
 
 
 def test_declarations_are_no_kernels(tmp_path: Path) -> None:

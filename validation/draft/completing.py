@@ -8,6 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from porter.validation.devices.device import CUT_OUT, Program
+from porter.validation.draft.conditions import guards_of
+from porter.validation.draft.definers import DEFINES
 from porter.validation.draft.host import Host
 from porter.validation.draft.image import image_line
 from porter.validation.draft.stand_ins import StandIn, stand_ins
@@ -53,7 +55,7 @@ def completed(part: DraftedCase, said: str) -> DraftedCase | None:
     """The case with stand-ins for what a compiler misses; None where there are none that are new."""
     if part.text_alone is None:
         return None
-    names = [name for name in unknown_names(said) if not _has(part.after, name)]
+    names = [name for name in unknown_names(said) if not has_stand_in(part.after, name)]
     made = stand_ins(names, part.text_alone()) if names else ()
     return (
         replace(part, after=with_lines(part.after, made), notes=(*part.notes, *(one.note for one in made)))
@@ -62,7 +64,22 @@ def completed(part: DraftedCase, said: str) -> DraftedCase | None:
     )
 
 
-def _has(lines: Sequence[str], name: str) -> bool:
+def switched_on(part: DraftedCase, names: Iterable[str]) -> tuple[str, ...]:
+    """Macros that nothing defines, and without which what defines these names is left out."""
+    found = (guard for name in names if part.guards_of is not None for guard in part.guards_of(name))
+    return tuple(dict.fromkeys(found))
+
+
+def guards_of_name(host: Host, name: str) -> tuple[str, ...]:
+    """The features that the only definitions of a name in a text are parts of."""
+    made = re.compile(DEFINES.format(word=re.escape(name.rpartition("::")[2])), re.MULTILINE)
+    places = [match.start() for match in made.finditer(host.text)]
+    around = [guards_of(host, place) for place in places]
+    return around[0] if around and all(around) else ()
+
+
+def has_stand_in(lines: Sequence[str], name: str) -> bool:
+    """Whether a case's lines have one for a name."""
     line = next((line for line in lines if line.startswith(KEY)), "")
     return (
         re.search(

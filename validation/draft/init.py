@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import keyword
 import os
 import re
@@ -16,7 +17,7 @@ from porter.validation.cases.file import SCHEMA
 from porter.validation.draft.arguments import lines_of
 from porter.validation.draft.assumed import FUNCTORS, define_types
 from porter.validation.draft.build import Build
-from porter.validation.draft.completing import alone, knowing, parameter_types, with_lines
+from porter.validation.draft.completing import alone, guards_of_name, knowing, parameter_types, with_lines
 from porter.validation.draft.conditions import guards_of
 from porter.validation.draft.configured import Configured, configured_headers
 from porter.validation.draft.constants import constants_of, observed
@@ -84,6 +85,8 @@ class DraftedCase:
     """The header of the project that defines a name, as include folders reach it."""
     text_alone: Callable[[], str] | None = field(default=None, compare=False, repr=False)
     """The kernel's text cut out of its file, where stand-ins for what nothing defines are wanted."""
+    guards_of: Callable[[str], tuple[str, ...]] | None = field(default=None, compare=False, repr=False)
+    """The macros that switch on what defines a name in what the source includes."""
     integral: Callable[[], DraftedCase] | None = field(default=None, compare=False, repr=False)
     """Where a type was assumed to be `float`: the same with `int`."""
 
@@ -244,7 +247,7 @@ def draft(source: Path, kernels: tuple[str, ...] = (), *, assuming: bool = False
     if source.suffix == ".py":
         units, remarks = python_string_units(source)
     else:
-        units = (StringUnit(None, read_unit(source), ()), *string_units(source))
+        units = (StringUnit(None, read_unit(source, everywhere=assuming), ()), *string_units(source))
     kernels_of = {id(unit): tuple(k for k in unit.unit.kernels if unit.unit.defines(k)) for unit in units}
     names = {kernel.name for found in kernels_of.values() for kernel in found}
     declared = {kernel.name for unit in units for kernel in unit.unit.kernels} - names
@@ -330,6 +333,8 @@ class _Case:
         self.notes += [f"{name}: taken to be {told[name] or 'an empty pack'}" for name in self.instance.assumed]
         if self.instance.told_by:
             self.notes.append(f"template arguments as in {self.instance.told_by}")
+        if launch is not None and self.unit.launched_in:
+            self.notes.append(f"launched as in {' and '.join(self.unit.launched_in)}")
         host.varying = None
         self.unit.arrays.passed.clear()
         first = lines_of(self.unit, self.instance, [])
@@ -377,7 +382,7 @@ class _Case:
         guards = guards_of(host, kernel.span.start)
         made = replace(made, guards=guards, defines=self.unit.build.defines, configured=headers)
         if self.can_complete:
-            made = replace(made, text_alone=self._text_alone)
+            made = replace(made, text_alone=self._text_alone, guards_of=functools.partial(guards_of_name, host))
         return replace(made, definer=self._definer) if self.assuming else made
 
     def _text_alone(self) -> str:

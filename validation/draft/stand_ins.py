@@ -30,6 +30,7 @@ _NAMED = (
     (r"idx|index|int|size|count|id(?:_?t)?$|label|key|flag|len|dim|stride|node|vertex|vid|eid|lid|gid|num", "int"),
 )
 _KEYWORDS = r"(?:for|if|while|do|switch|return|else|operator)\b"
+_CONVERSION = re.compile(r"convert|cast|transform_?type", re.IGNORECASE)
 _EPSILON, _PI, _LARGE = r"eps|tol", r"^(?:M_|k)?(?:two)?pi(?!x)", r"inf(?:inity)?$|huge|max_?(?:float|val)|big"
 _FACTOR = re.compile(r"alpha|beta|gamma|scale|factor|coef|const_?f|dt$|rate|delta", re.IGNORECASE)
 _VALUE_NAMES = (
@@ -76,10 +77,14 @@ def stand_in(name: str, text: str) -> StandIn | None:
 
 
 def _plain(name: str, text: str) -> StandIn | None:
+    if re.search(rf"\b{name}\b", text) is None:
+        return None
     if (of_scope := _scope(name, text)) is not None:
         return of_scope
     if re.search(rf"(?<![\w:]){name}\s*::", text):
         return None
+    if _CONVERSION.search(name) and (made := _conversion(name, text)) is not None:
+        return made
     calls = _calls(name, text)
     if re.search(rf"(?<![\w.>:]){name}\s*<[^;{{}}()]*>\s*::\s*type\b", text):
         return _trait(name, text)
@@ -170,6 +175,19 @@ def _trait(name: str, text: str) -> StandIn | None:
     heads = ", ".join("auto" if re.fullmatch(r"\d+|true|false", one) else "typename" for one in parts[1:])
     line = f"template <typename T{', ' * bool(heads)}{heads}> struct {name} {{ typedef T type; }};"
     return StandIn(name, line, f"a trait whose type is its argument: {line}")
+
+
+def _conversion(name: str, text: str) -> StandIn | None:
+    """`Convert<From, To>::to(x)`, what a cast gives."""
+    used = re.findall(rf"(?<![\w.>:]){name}\s*<([^;{{}}()]*?)>\s*::\s*(\w+)\s*\(", text)
+    functions = list(dict.fromkeys(function for _, function in used))
+    if not used or len(functions) > 1 or any(len(split_arguments(given)) != 2 for given, _ in used):
+        return None
+    line = (
+        f"template <typename From, typename To> struct {name} "
+        f"{{ static {_HD} To {functions[0]}(From from) {{ return static_cast<To>(from); }} }};"
+    )
+    return StandIn(name, line, f"a conversion: {line}")
 
 
 # -- scopes -------------------------------------------------------------------------------------------

@@ -84,7 +84,7 @@ def instances(unit: SourceText, kernel: Kernel, *, assuming: bool = False) -> It
         known = {
             name: value
             for name, argument, parameter in zip(names, written, kernel.template_parameters, strict=False)
-            if (value := _value(unit.host, argument, position)) is not None and _is_for(parameter, value)
+            if (value := _written(unit.host, argument, position)) is not None and _is_for(parameter, value)
         }
         for name in names:
             told = None if name in known else _deduced(unit.host, kernel, name, given, position)
@@ -109,7 +109,7 @@ def _written_elsewhere(unit: SourceText, kernel: Kernel) -> tuple[dict[str, str]
         plain = without_comments(text)
         for match in re.finditer(rf"\b{re.escape(kernel.name)}\s*<(?!<)", plain):
             end = _closing(plain, match.end())
-            if end is None or not re.match(r"\s*(?:<<<|[),;(])", plain[end:]):
+            if end is None or not re.match(r"\s*(?:<<\s*<|[),;(])", plain[end:]):
                 continue
             written = split_types(plain[match.end() : end - 1])
             there = _There(host, plain, match.start())
@@ -163,12 +163,17 @@ class _There:
 
 def _told(host: Host, argument: str) -> str | None:
     """What another file writes, where it means the same in the source: types, numbers, and classes of the text."""
+    return _written(host, argument, len(host.text))
+
+
+def _written(host: Host, argument: str, position: int) -> str | None:
+    """A template argument as written at a place: a class of the text, or what else has a value there."""
     word = re.sub(r"<.*", "", argument).rpartition("::")[2].strip()
     made = re.search(rf"\b(?:struct|class)\s+{word}\b[^;()]*\{{", host.text) if word.isidentifier() else None
     if made is not None:
         is_template = host.text[: made.start()].rstrip().endswith(">")
         return argument if is_template == ("<" in argument) else None
-    return _value(host, argument, len(host.text))
+    return _value(host, argument, position)
 
 
 def _closing(text: str, start: int) -> int | None:
@@ -282,7 +287,7 @@ def _from_callers(host: Host, function: Function, name: str, depth: int) -> str 
 def _deduced(host: Host, kernel: Kernel, name: str, given: tuple[str, ...], position: int) -> str | None:
     """A template parameter from the type of what is passed."""
     for parameter, argument in zip(kernel.parameters, given, strict=False):
-        if bare(parameter.type) == name:
+        if bare(parameter.type) == name and not ("*" in parameter.type and argument.isdigit()):
             told = _type_of_argument(host, argument, position)
             if told is not None:
                 return told

@@ -52,6 +52,8 @@ class SourceText:
     build: Build = field(default_factory=Build)
     first: tuple[str, ...] = ()
     """Of a header: what its includer includes before it."""
+    launched_in: tuple[str, ...] = ()
+    """Files elsewhere in the project that have its launches."""
 
     def body(self, kernel: Kernel) -> str:
         """The text of a kernel."""
@@ -99,13 +101,13 @@ class SourceText:
         return "\n".join(found.values())
 
 
-def read_unit(path: Path) -> SourceText:
-    """The kernels of a file and of its own headers that it launches."""
+def read_unit(path: Path, *, everywhere: bool = False) -> SourceText:
+    """The kernels of a file and of its own headers that it launches; `everywhere`: or that its project does."""
     try:
         own = read_regular(path).decode("latin-1")
     except OSError as error:
         raise Unusable(f"{path}: {error.strerror}") from None
-    seen = {path.resolve()}
+    seen, elsewhere = {path.resolve()}, tuple[Path, ...]()
     build = _with_folders_above(path, build_of(path.parent))
     first = included_first(path)
     build = _reaching(path, build, tuple(Path(name) for name in first if Path(name).is_absolute()))
@@ -118,10 +120,12 @@ def read_unit(path: Path) -> SourceText:
         text += _without_strings(_beside(path, seen, length, build.include_dirs))
         found = tuple(kernel for kernel in kernels_of(path, text) if kernel.span.start < length)
         bare_ones = [kernel.name for kernel in found if kernel.name in named and not kernel.launches]
-        elsewhere = launching(path, bare_ones) if bare_ones and not any(kernel.launches for kernel in found) else ()
+        wanted = everywhere and bare_ones and not any(kernel.launches for kernel in found)
+        elsewhere = launching(path, bare_ones) if wanted else ()
         if elsewhere:
             text += _without_strings(_after(tuple(map(str, elsewhere)), seen, build.include_dirs))
             found = tuple(kernel for kernel in kernels_of(path, text) if kernel.span.start < length)
+    launched = tuple(other.name for other in elsewhere)
     kernels = tuple(kernel for kernel in found if kernel.name in named or kernel.launches)
     switches = _switches(text, build.defines)
     build = replace(build, defines=(*build.defines, *switches))
@@ -131,7 +135,7 @@ def read_unit(path: Path) -> SourceText:
         text += _without_strings(_after(tuple(map(str, defining)), seen, build.include_dirs))
     nearest = tuple(sorted(kernels, key=lambda kernel: kernel.name not in named))
     host = Host(text + _defined(build.defines), build.arguments, ask=_asker(path, build, first, nearest))
-    return SourceText(path, host, kernels, build, first)
+    return SourceText(path, host, kernels, build, first, launched)
 
 
 def _switches(text: str, defined: tuple[str, ...]) -> tuple[str, ...]:

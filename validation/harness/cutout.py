@@ -37,7 +37,27 @@ _USUAL = (
         "cuda.h",
         "hip/hip_runtime.h",
     ),
+    (re.compile(r"(?:cu|hip)rand(?:State\w*|_\w+)?"), "curand_kernel.h", "hiprand/hiprand_kernel.h"),
+    (
+        re.compile(r"cu(?:Float|Double)?Complex|(?:make_)?(?:cu|hip)(?:Float|Double)?Complex"),
+        "cuComplex.h",
+        "hip/hip_complex.h",
+    ),
+    (re.compile(r"cooperative_groups"), "cooperative_groups.h", "hip/hip_cooperative_groups.h"),
+    (re.compile(r"nvcuda|wmma"), "mma.h", "hip/hip_runtime.h"),
+    (re.compile(r"(?:hip)?cub"), "cub/cub.cuh", "hipcub/hipcub.hpp"),
+    (re.compile(r"assert"), "cassert", "cassert"),
+    (re.compile(r"printf"), "cstdio", "cstdio"),
+    (re.compile(r"numeric_limits"), "limits", "limits"),
+    (re.compile(r"M_(?:PI|E|SQRT2|LN2)\w*"), "cmath", "cmath"),
 )
+_OF_THRUST = (
+    (frozenset({"complex"}), "thrust/complex.h"),
+    (frozenset({"plus", "minus", "multiplies", "maximum", "minimum", "less", "greater"}), "thrust/functional.h"),
+    (frozenset({"pair", "make_pair"}), "thrust/pair.h"),
+    (frozenset({"tuple", "make_tuple", "get"}), "thrust/tuple.h"),
+)
+"""Its headers for names that device code uses."""
 _CONDITIONS = {"if": 1, "ifdef": 1, "ifndef": 1, "endif": -1}
 _SYSTEM = ("/usr/include", "/usr/local/include", "/usr/include/x86_64-linux-gnu")
 
@@ -134,7 +154,11 @@ def _usual_headers(needed: frozenset[Item], program: Program) -> Iterator[str]:
     mentioned = {name for item in needed for name in item.mentions}
     for pattern, cuda, hip in _USUAL:
         if any(map(pattern.fullmatch, mentioned)):
-            yield f"#include <{hip if program.language == 'hip' else cuda}>"
+            header = hip if program.language == "hip" else cuda
+            yield f"#if __has_include(<{header}>)\n#include <{header}>\n#endif"
+    for members, header in _OF_THRUST:
+        if "thrust" in mentioned and not mentioned.isdisjoint(members):
+            yield f"#if __has_include(<{header}>)\n#include <{header}>\n#endif"
 
 
 def _torch_headers(source: _File, needed: frozenset[Item], program: Program) -> Iterator[str]:
