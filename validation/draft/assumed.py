@@ -191,14 +191,17 @@ def _qualified(host: Host, place: int) -> str:
     return qualify(find_scopes(tokens), index, name).replace("(anonymous namespace)::", "")
 
 
-def define_types(host: Host, kernel: Kernel) -> tuple[str, ...]:
-    """Macros for types of a kernel that a run-time compiler is given, `IMAGE_T=float`; the host knows them."""
+def define_types(host: Host, kernel: Kernel, told: Known) -> tuple[str, ...]:
+    """Macros for types of a kernel that a run-time compiler is given, `IMAGE_T=float`; the host knows them.
+
+    `told` is what the project's scripts give them.
+    """
     own = {last_word(parameter) for parameter in kernel.template_parameters}
-    found = dict.fromkeys(bare(one.type) for one in kernel.parameters)
+    found = dict.fromkeys(word for one in kernel.parameters for word in re.findall(r"\w+", one.type))
     unknown = [word for word in found if _MACRO.fullmatch(word) and word not in own and not _is_declared(host, word)]
-    for word in unknown:
-        host.macros[word] = None, "float"
-    return tuple(f"{word}=float" for word in unknown)
+    values = {word: told(word) or "float" for word in unknown}
+    host.macros.update((word, (None, value)) for word, value in values.items())
+    return tuple(f"{word}={value}" for word, value in values.items())
 
 
 def _is_declared(host: Host, word: str) -> bool:

@@ -56,7 +56,11 @@ def completed(part: DraftedCase, said: str) -> DraftedCase | None:
     if part.text_alone is None:
         return None
     names = [name for name in unknown_names(said) if not has_stand_in(part.after, name)]
-    made = stand_ins(names, part.text_alone()) if names else ()
+    given = {name: value for name in names if part.told is not None and (value := part.told(name)) is not None}
+    made = [
+        StandIn(name, f"#define {name} {one.value}", f"{one.value}, as in {one.file}") for name, one in given.items()
+    ]
+    made += stand_ins([name for name in names if name not in given], part.text_alone()) if names else ()
     return (
         replace(part, after=with_lines(part.after, made), notes=(*part.notes, *(one.note for one in made)))
         if made

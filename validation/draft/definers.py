@@ -15,7 +15,7 @@ DEFINES = (
     r"|\btypedef\b[^;{{}}]*\b{word}\s*;|\}}\s*(?:__align__\s*\([^)]*\)\s*)?{word}\s*;|\busing\s+{word}\s*="
     r"|\b(?:struct|class|union|enum(?:\s+class)?)\s+(?:__align__\s*\([^)]*\)\s*|alignas\s*\([^)]*\)\s*)?{word}\b[^;(){{}}]*\{{"
     r"|\b(?:constexpr|const|static)\b[^;(){{}}=]*\b{word}\s*(?:\[[^\]]*\]\s*)?="
-    r"|\b__constant__\b[^;(){{}}=]*\b{word}\b"
+    r"|\b__constant__\b[^;(){{}}=]*\b{word}\b|\b__device__\b[^;(){{}}=]*\b{word}\s*\["
     r"|\b__device__\b[^;(){{}}=]*\b{word}\s*\("
 )
 """What a text that defines a name has."""

@@ -72,6 +72,11 @@ def _shared(one: tuple[str, ...], other: tuple[str, ...]) -> int:
     return next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
+def project_of(path: Path) -> Path | None:
+    """The folder of a source's project."""
+    return _project(path.absolute().parent)
+
+
 def _project(folder: Path) -> Path | None:
     """The outermost folder around a source that looks like a project's, with one that does not between at most."""
     around = [folder, *folder.parents[:_OUTERMOST]]

@@ -17,6 +17,7 @@ from porter.validation.cases.file import SCHEMA
 from porter.validation.draft.arguments import lines_of
 from porter.validation.draft.assumed import FUNCTORS, define_types
 from porter.validation.draft.build import Build
+from porter.validation.draft.build_values import Given, value_in_builds
 from porter.validation.draft.completing import alone, guards_of_name, knowing, parameter_types, with_lines
 from porter.validation.draft.conditions import guards_of
 from porter.validation.draft.configured import Configured, configured_headers
@@ -85,6 +86,8 @@ class DraftedCase:
     """The header of the project that defines a name, as include folders reach it."""
     text_alone: Callable[[], str] | None = field(default=None, compare=False, repr=False)
     """The kernel's text cut out of its file, where stand-ins for what nothing defines are wanted."""
+    told: Callable[[str], Given | None] | None = field(default=None, compare=False, repr=False)
+    """What the project's build files and scripts give a macro."""
     guards_of: Callable[[str], tuple[str, ...]] | None = field(default=None, compare=False, repr=False)
     """The macros that switch on what defines a name in what the source includes."""
     integral: Callable[[], DraftedCase] | None = field(default=None, compare=False, repr=False)
@@ -276,7 +279,7 @@ def draft(source: Path, kernels: tuple[str, ...] = (), *, assuming: bool = False
 def _case(unit: StringUnit, instance: Instance, *, assuming: bool) -> _Case:
     """A case in the making; types that nothing defines are assumed, where that is wanted."""
     is_plain = assuming and unit.name is None
-    defines = define_types(unit.unit.host, instance.kernel) if is_plain else ()
+    defines = define_types(unit.unit.host, instance.kernel, unit.unit.told) if is_plain else ()
     made = parameter_types(unit.unit, instance) if is_plain else ()
     every = (*unit.unit.build.defines, *defines)
     lines = (f"defines = [{', '.join(map(_text, every))}]",) if defines else ()
@@ -382,7 +385,9 @@ class _Case:
         guards = guards_of(host, kernel.span.start)
         made = replace(made, guards=guards, defines=self.unit.build.defines, configured=headers)
         if self.can_complete:
-            made = replace(made, text_alone=self._text_alone, guards_of=functools.partial(guards_of_name, host))
+            told = functools.partial(value_in_builds, self.unit.path)
+            guarding = functools.partial(guards_of_name, host)
+            made = replace(made, text_alone=self._text_alone, guards_of=guarding, told=told)
         return replace(made, definer=self._definer) if self.assuming else made
 
     def _text_alone(self) -> str:

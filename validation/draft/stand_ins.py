@@ -219,7 +219,7 @@ def _value(name: str, text: str) -> StandIn | None:
     for pattern, value in ((_EPSILON, "1e-6f"), (_PI, "3.14159265358979f"), (_LARGE, "1e30f")):
         if re.search(pattern, name, re.IGNORECASE):
             return _constant(name, "float", value)
-    if re.search(rf"\b{name}\s*\[", text):
+    if re.search(rf"\b{name}\s*\[|\*\s*(?:const\s+|__restrict__\s+)?\w+\s*=\s*&?\s*{name}\b", text):
         return None
     if _FACTOR.search(name) and not re.search(rf"\[[^\];]*\b{name}\b[^\];]*\]", text):
         return _constant(name, "float", "0.5f")

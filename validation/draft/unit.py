@@ -11,6 +11,7 @@ from pathlib import Path
 
 from porter.validation.draft.arrays import Arrays
 from porter.validation.draft.build import Build, build_of
+from porter.validation.draft.build_values import value_in_builds
 from porter.validation.draft.declarations import without_comments
 from porter.validation.draft.definers import definers
 from porter.validation.draft.host import Host
@@ -87,6 +88,11 @@ class SourceText:
                     seen.add(other)
                     waiting.append(other)
         return tuple(found)
+
+    def told(self, macro: str) -> str | None:
+        """What the project's build files and scripts give a macro."""
+        found = value_in_builds(self.path, macro)
+        return found.value if found else None
 
     def reached(self, kernel: Kernel) -> str:
         """The text of a kernel and of the functions that it calls, directly or not."""

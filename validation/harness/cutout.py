@@ -59,6 +59,8 @@ _OF_THRUST = (
 )
 """Its headers for names that device code uses."""
 _CONDITIONS = {"if": 1, "ifdef": 1, "ifndef": 1, "endif": -1}
+_ERROR = re.compile(r"^[ \t]*#[ \t]*error\b[^\n]*", re.MULTILINE)
+"""What a header says to whoever builds it without its build: the kernel alone may not need what is missing."""
 _SYSTEM = ("/usr/include", "/usr/local/include", "/usr/include/x86_64-linux-gnu")
 
 
@@ -145,15 +147,19 @@ def cut_out(program: Program) -> str | None:
     macros = _macros(files)
     needed = _closure(everything, wanted, macros)
     known = _folders(program)
-    headers = (*_usual_headers(needed, program), *_torch_headers(source, needed, program))
+    included = frozenset(one.name for whole in files for file in whole.walk() for one in file.tokens.includes)
+    headers = (*_usual_headers(needed, included, program), *_torch_headers(source, needed, program))
     return "\n".join([*headers, *(line for whole in files for line in _emit(whole, needed, known))])
 
 
-def _usual_headers(needed: frozenset[Item], program: Program) -> Iterator[str]:
-    """Headers of the language for types that what is left names: a project's header may leave them to its users."""
+def _usual_headers(needed: frozenset[Item], included: frozenset[str], program: Program) -> Iterator[str]:
+    """Headers of the language for types that what is left names: a project's header may leave them to its users.
+
+    CUDA's own that the files include come first, too: what is left of `extern "C" {` may stand open around them.
+    """
     mentioned = {name for item in needed for name in item.mentions}
     for pattern, cuda, hip in _USUAL:
-        if any(map(pattern.fullmatch, mentioned)):
+        if any(map(pattern.fullmatch, mentioned)) or (cuda.startswith("cu") and not included.isdisjoint((cuda, hip))):
             header = hip if program.language == "hip" else cuda
             yield f"#if __has_include(<{header}>)\n#include <{header}>\n#endif"
     for members, header in _OF_THRUST:
@@ -258,6 +264,7 @@ def _emit(file: _File, needed: frozenset[Item], known: tuple[Path, ...]) -> Iter
     text = file.text
     for start, end in dropped:
         text = text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]
+    text = _ERROR.sub(lambda line: " " * len(line[0]), text)
     marker = str(file.path).replace("\\", "\\\\").replace('"', '\\"')
     yield f'#line 1 "{marker}"'
     position = 0
