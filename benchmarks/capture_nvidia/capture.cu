@@ -92,18 +92,39 @@ static __device__ uint32_t two(uint32_t row, uint32_t place, int exponent, int m
 }
 static __device__ uint32_t one(uint32_t row, uint32_t place) { return element_drawn(row, (threadIdx.x & 31) * 16 + place, 8, 23) & 0xffffe000u; }
 
+static __device__ uint32_t four(uint32_t row, uint32_t place, int exponent, int mantissa) {
+  uint32_t word = 0;
+  for (uint32_t i = 0; i < 4; i++)
+    word |= element_drawn(row, (threadIdx.x & 31) * 32 + place * 4 + i, exponent, mantissa) << 8 * i;
+  return word;
+}
+
+#define LANE (threadIdx.x & 31)
+#define WARP_ROW                                                     \
+  const uint32_t row = (blockIdx.x * blockDim.x + threadIdx.x) / 32; \
+  if (row >= rows) return;
 // C is zero in every other four rows: what it adds is then not in the way.
-#define PRODUCT(name, text, of)                                                             \
-  __global__ void name(uint32_t* out, uint32_t rows) {                                      \
-    const uint32_t row = (blockIdx.x * blockDim.x + threadIdx.x) / 32;                       \
-    if (row >= rows) return;                                                                \
-    float d[4];                                                                             \
-    for (int i = 0; i < 4; i++)                                                             \
-      d[i] = row & 4 ? __uint_as_float(element_drawn(row, 4096 + (threadIdx.x & 31) * 4 + i, 8, 23)) : 0.0f; \
-    asm volatile("mma.sync.aligned." text " {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};" \
-                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])                            \
-                 : "r"(of(0)), "r"(of(1)), "r"(of(2)), "r"(of(3)), "r"(of(4)), "r"(of(5)));  \
-    for (int i = 0; i < 4; i++) out[(static_cast<size_t>(row) * 32 + (threadIdx.x & 31)) * 4 + i] = __float_as_uint(d[i]); \
+#define SUMMANDS(d)                                                                                       \
+  float d[4];                                                                                             \
+  for (int i = 0; i < 4; i++)                                                                             \
+    d[i] = row & 4 ? __uint_as_float(element_drawn(row, 4096 + LANE * 4 + i, 8, 23)) : 0.0f;
+#define LEFT(d) \
+  for (int i = 0; i < 4; i++) out[(static_cast<size_t>(row) * 32 + LANE) * 4 + i] = __float_as_uint(d[i]);
+#define PRODUCT(name, text, of)                                                                           \
+  __global__ void name(uint32_t* out, uint32_t rows) {                                                    \
+    WARP_ROW SUMMANDS(d)                                                                                  \
+    asm volatile("mma.sync.aligned." text " {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"        \
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])                                         \
+                 : "r"(of(0)), "r"(of(1)), "r"(of(2)), "r"(of(3)), "r"(of(4)), "r"(of(5)));               \
+    LEFT(d)                                                                                               \
+  }
+#define HALF_PRODUCT(name, text, of)                                                                      \
+  __global__ void name(uint32_t* out, uint32_t rows) {                                                    \
+    WARP_ROW SUMMANDS(d)                                                                                  \
+    asm volatile("mma.sync.aligned." text " {%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"                 \
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])                                         \
+                 : "r"(of(0)), "r"(of(1)), "r"(of(4)));                                                   \
+    LEFT(d)                                                                                               \
   }
 #define OF_F16(place) two(row, place, 5, 10)
 #define OF_BF16(place) two(row, place, 8, 7)
@@ -111,6 +132,34 @@ static __device__ uint32_t one(uint32_t row, uint32_t place) { return element_dr
 PRODUCT(mma_f16, "m16n8k16.row.col.f32.f16.f16.f32", OF_F16)
 PRODUCT(mma_bf16, "m16n8k16.row.col.f32.bf16.bf16.f32", OF_BF16)
 PRODUCT(mma_tf32, "m16n8k8.row.col.f32.tf32.tf32.f32", OF_TF32)
+HALF_PRODUCT(mma_f16_k8, "m16n8k8.row.col.f32.f16.f16.f32", OF_F16)
+HALF_PRODUCT(mma_bf16_k8, "m16n8k8.row.col.f32.bf16.bf16.f32", OF_BF16)
+HALF_PRODUCT(mma_tf32_k4, "m16n8k4.row.col.f32.tf32.tf32.f32", OF_TF32)
+__global__ void mma_f16_sums(uint32_t* out, uint32_t rows) {
+  WARP_ROW
+  uint32_t d[2];
+  for (int i = 0; i < 2; i++)
+    d[i] = row & 4 ? element_drawn(row, 4096 + LANE * 4 + 2 * i, 5, 10) | element_drawn(row, 4097 + LANE * 4 + 2 * i, 5, 10) << 16 : 0;
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%0,%1}, {%2,%3,%4,%5}, {%6,%7}, {%0,%1};"
+               : "+r"(d[0]), "+r"(d[1])
+               : "r"(OF_F16(0)), "r"(OF_F16(1)), "r"(OF_F16(2)), "r"(OF_F16(3)), "r"(OF_F16(4)), "r"(OF_F16(5)));
+  for (int i = 0; i < 2; i++) out[(static_cast<size_t>(row) * 32 + LANE) * 2 + i] = d[i];
+}
+__global__ void mma_f64(uint32_t* out, uint32_t rows) {
+  WARP_ROW
+  double d[2];
+  for (int i = 0; i < 2; i++) d[i] = row & 4 ? __uint_as_float(element_drawn(row, 4096 + LANE * 4 + i, 8, 23)) : 0.0;
+  const double a = __uint_as_float(element_drawn(row, LANE * 16, 8, 23)) / 3, b = __uint_as_float(element_drawn(row, LANE * 16 + 8, 8, 23)) / 7;
+  asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1};" : "+d"(d[0]), "+d"(d[1]) : "d"(a), "d"(b));
+  for (int i = 0; i < 2; i++) put(out + (static_cast<size_t>(row) * 32 + LANE) * 4 + 2 * i, d[i]);
+}
+// Elements of 8 bits want sm_89: with CAPTURE_ARCH=89 or more.
+#if defined(WITH_FP8)
+#define OF_E4M3(place) four(row, place, 4, 3)
+#define OF_E5M2(place) four(row, place, 5, 2)
+PRODUCT(mma_e4m3, "m16n8k32.row.col.f32.e4m3.e4m3.f32", OF_E4M3)
+PRODUCT(mma_e5m2, "m16n8k32.row.col.f32.e5m2.e5m2.f32", OF_E5M2)
+#endif
 #define WARPS(name, type, words) drawn_rows(file, want, #name, type, name, words, 32);
 
 int main(int count, char** words) {
@@ -149,6 +198,15 @@ int main(int count, char** words) {
   WARPS(mma_f16, "f32", 4)
   WARPS(mma_bf16, "f32", 4)
   WARPS(mma_tf32, "f32", 4)
+  WARPS(mma_f16_k8, "f32", 4)
+  WARPS(mma_bf16_k8, "f32", 4)
+  WARPS(mma_tf32_k4, "f32", 4)
+  WARPS(mma_f16_sums, "u32", 2)
+  WARPS(mma_f64, "u32", 4)
+#if defined(WITH_FP8)
+  WARPS(mma_e4m3, "f32", 4)
+  WARPS(mma_e5m2, "f32", 4)
+#endif
   file.end();
   return 0;
 }

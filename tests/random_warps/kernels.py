@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -901,3 +901,25 @@ def kernel(seed: int, *, idiom: bool = False) -> Kernel:
     """The kernel of a number: always the same."""
     made = Generator(random.Random(seed))
     return made.idioms(seed) if idiom else made.kernel(seed)
+
+
+def text_of(kernels: Sequence[Kernel]) -> str:
+    """One CUDA source."""
+    rotate = "FN u64 rotate(u64 x, int k) { return x << k | x >> (64 - k); }\n"
+    return "#include <cstdint>\n" + PRELUDE + rotate + "\n".join(map(_typed, kernels))
+
+
+_STANDARD = {
+    "u32": "uint32_t",
+    "i32": "int32_t",
+    "u64": "uint64_t",
+    "i64": "int64_t",
+    "u8": "uint8_t",
+    "i16": "int16_t",
+}
+
+
+def _typed(kernel: Kernel) -> str:
+    """`--warp native` takes a cast to a name of the file's own for a call."""
+    text = kernel.text()
+    return re.sub(r"\b[ui](?:8|16|32|64)\b", lambda match: _STANDARD[match[0]], text) if kernel.idiom else text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +20,7 @@ from porter.engine.context import parser_for
 from porter.engine.file import port
 from porter.engine.support import include_folder
 from porter.source import SourceFile
-from tests.random_warps.kernels import PRELUDE, Kernel
+from tests.random_warps.kernels import Kernel, text_of
 from tests.random_warps.machine import ACCUMULATORS
 from tests.warp.execution import context
 
@@ -41,28 +40,6 @@ class Disagreement:
 
 class Broken(Exception):
     """A side does not compile or does not load."""
-
-
-def text_of(kernels: Sequence[Kernel]) -> str:
-    """One CUDA source."""
-    rotate = "FN u64 rotate(u64 x, int k) { return x << k | x >> (64 - k); }\n"
-    return "#include <cstdint>\n" + PRELUDE + rotate + "\n".join(map(_typed, kernels))
-
-
-_STANDARD = {
-    "u32": "uint32_t",
-    "i32": "int32_t",
-    "u64": "uint64_t",
-    "i64": "int64_t",
-    "u8": "uint8_t",
-    "i16": "int16_t",
-}
-
-
-def _typed(kernel: Kernel) -> str:
-    """`--warp native` takes a cast to a name of the file's own for a call."""
-    text = kernel.text()
-    return re.sub(r"\b[ui](?:8|16|32|64)\b", lambda match: _STANDARD[match[0]], text) if kernel.idiom else text
 
 
 def ported(text: str, warp: str) -> str:

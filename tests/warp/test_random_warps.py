@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from porter.validation.devices.registry import why_not
 
-from tests.random_warps.kernels import Kernel, Statement, kernel
+from tests.random_warps.kernels import Kernel, Statement, kernel, text_of
 from tests.random_warps.machine import Lanes, Machine, folded, mask_of, nth, rank, source
-from tests.random_warps.run import Bench, Disagreement, ported, text_of
+from tests.random_warps.run import Bench, Disagreement, ported
 
 TOGETHER = 40
 

@@ -323,10 +323,11 @@ int ptx_atomic(Warp *w, uint32_t site, uint32_t active, int space, int action, i
                   : core_global(&w->core, site, part, copy, bytes, bytes, 1))
             return 1;
         if (UNLIKELY(poisoned)) return ptx_poison(w, site, (uint32_t)poisoned);
+        int held = !round && type == T_F32 && action == AT_ADD ? T_F32_FTZ : type; /* global memory keeps no subnormals */
         EACH(left, l, part) {
             uint64_t x = bytes == 8 ? ((const uint64_t *)b)[l] : ((const uint32_t *)b)[l];
             uint64_t y = !c ? 0 : bytes == 8 ? ((const uint64_t *)c)[l] : ((const uint32_t *)c)[l];
-            uint64_t old = act((uint8_t *)copy[l], action, type, x, y);
+            uint64_t old = act((uint8_t *)copy[l], action, held, x, y);
             if (into) put(into, l, old, bytes == 8);
         }
     }

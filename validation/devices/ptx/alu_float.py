@@ -133,7 +133,7 @@ def min_max(op: Lane) -> None:
 
 
 def divide(op: Lane) -> None:
-    """div, sqrt, rcp: exact in every rounding mode; .approx and .full like .rn."""
+    """div, sqrt, rcp: exact in every rounding mode; .approx and .full like .rn, but for quotients of huge divisors."""
     base = op.instruction.base
     kind = op.kind()
     mode = op.one_of(*ROUNDINGS, "approx", "full")
@@ -153,6 +153,8 @@ def divide(op: Lane) -> None:
         raise op.fail(f"type .{kind}")
     a32 = [_flush(op, op.s(k, kind), flush) for k in ((1, 2) if base == "div" else (1,))]
     value = {"div": f"{a32[0]} / {a32[-1]}", "sqrt": f"sqrtf({a32[0]})", "rcp": f"1.0f / {a32[0]}"}[base]
+    if base == "div" and mode == "approx":
+        value = f"div_approx({a32[0]}, {a32[1]})"
     if mode in ("rz", "rm", "rp"):
         value = f"ptx_rounded32({_R[base]}, ROUND_{mode.upper()}, {a32[0]}, {a32[-1]})"
     op.d(_flush(op, value, flush), kind)

@@ -275,14 +275,20 @@ static inline double sin_turn(double x) { /* sin(2 pi x) for |x| <= 1/4 */
     return y * (1 - t * (1.0 / 6 - t * (1.0 / 120 - t * (1.0 / 5040 - t * (1.0 / 362880 - t * (1.0 / 39916800 -
            t * (1.0 / 6227020800.0 - t * (1.0 / 1307674368000.0 - t * (1.0 / 355687428096000.0)))))))));
 }
+/* As on an H100: the product with 1/(2 pi) is cut to a float, so that large angles come out as they do there. */
+static inline double turns_approx(float a) {
+    double t = (double)a * (double)0x1.45f306p-3f;
+    float cut = (float)t;
+    return f32(u32(cut) - (fabs((double)cut) > fabs(t)));
+}
 static inline float sin_approx(float a) {
-    double turns = (double)a * 0x1.45f306dc9c883p-3, x = turns - __builtin_roundeven(turns);
+    double turns = turns_approx(a), x = turns - __builtin_roundeven(turns);
     double folded = x > 0.25 ? 0.5 - x : x < -0.25 ? -0.5 - x : x;
     float r = (float)sin_turn(folded);
     return a == 0 ? a : fabsf(a) < INFINITY ? r : NAN32;
 }
 static inline float cos_approx(float a) {
-    double turns = (double)a * 0x1.45f306dc9c883p-3, x = fabs(turns - __builtin_roundeven(turns));
+    double turns = turns_approx(a), x = fabs(turns - __builtin_roundeven(turns));
     float r = (float)sin_turn(0.25 - x);
     return fabsf(a) < INFINITY ? r : NAN32;
 }
@@ -290,7 +296,11 @@ static inline float tanh_approx(float a) {
     double x = fabs((double)a) > 20 ? 20 : fabs((double)a), n = __builtin_roundeven(x * 2.8853900817779268), r = x * 2 - n * 0x1.62e42fefa39efp-1;
     double p = 1.0 + r * (1.0 + r * (1.0 / 2 + r * (1.0 / 6 + r * (1.0 / 24 + r * (1.0 / 120 + r * (1.0 / 720 +
                r * (1.0 / 5040 + r * (1.0 / 40320 + r * (1.0 / 362880))))))))), e = p * pow2((int)n);
-    return a != a ? NAN32 : copysignf((float)((e - 1) / (e + 1)), a);
+    return a != a ? NAN32 : x < 0x1p-12 ? a : copysignf((float)((e - 1) / (e + 1)), a);
+}
+/* Beyond 2^126 the divisor's reciprocal is subnormal, and taken for zero. */
+static inline float div_approx(float a, float b) {
+    return fabsf(b) > 0x1p126f && fabsf(b) < INFINITY ? a * copysignf(0.0f, b) : a / b;
 }
 static inline float rsqrt_approx(float a) { return canon((float)(1.0 / sqrt((double)a))); }
 static inline double high_half(double x) { return f64(u64(x) & 0xffffffff00000000ull); }

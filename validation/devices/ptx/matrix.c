@@ -85,6 +85,49 @@ static uint64_t to_element(int type, double x, int finite) {
     }
 }
 
+/* ---- sums as the tensor cores of an H100 make them ------------------------------------------------------ */
+
+enum { EXTRA = 25 }; /* bits of a term below the largest one's leading bit; the rest is cut off */
+
+static int lowest_exponent(int type) { return type == MX_F16 ? -14 : -126; }
+
+static int exponent_of(int type, double x) {
+    int exponent = (int)(u64(x) >> 52 & 2047) - 1023, least = lowest_exponent(type);
+    return exponent < least ? least : exponent;
+}
+
+static float cut_to_float(double x) {
+    if (fabs(x) >= 0x1p128) return x > 0 ? INFINITY : -INFINITY;
+    float nearest = (float)x;
+    return f32(u32(nearest) - (fabs((double)nearest) > fabs(x)));
+}
+
+static int is_number(double x) { return fabs(x) < INFINITY; }
+
+/* All products and the summand at once: aligned to the one with the largest exponent, cut there, added, cut to a float. */
+static double fused_sum(const MatrixShape *s, const double *a, const Matrix *b, int column, double c) {
+    int top = -10000;
+    for (int k = 0; k < s->k; k++) {
+        double x = a[k], y = b->value[k][column];
+        if (!is_number(x) || !is_number(y)) return NAN;
+        if (x == 0 || y == 0) continue;
+        int exponent = exponent_of(s->a, x) + exponent_of(s->b, y);
+        if (exponent > top) top = exponent;
+    }
+    if (!is_number(c)) return NAN;
+    if (c != 0 && exponent_of(MX_F32, c) > top) top = exponent_of(MX_F32, c);
+    if (top == -10000) return 0;
+    double scale = pow2(EXTRA - top);
+    int64_t sum = (int64_t)(c * scale);
+    for (int k = 0; k < s->k; k++) sum += (int64_t)(a[k] * b->value[k][column] * scale);
+    float cut = cut_to_float((double)sum * pow2(top - EXTRA));
+    return cut == 0 ? 0 : cut;
+}
+
+static int is_fused(const MatrixShape *s) {
+    return (s->a == MX_F16 || s->a == MX_BF16 || s->a == MX_TF32) && s->c == MX_F32 && s->d == MX_F32 && s->k <= 16;
+}
+
 void ptx_matrix(const MatrixShape *s, const void *const *a, const void *const *b, const void *const *c, void *const *d,
                 const uint32_t *bad_a, const uint32_t *bad_b, const uint32_t *bad_c, uint32_t *bad_d) {
     static _Thread_local Matrix ma, mb, mc, md;
@@ -94,13 +137,13 @@ void ptx_matrix(const MatrixShape *s, const void *const *a, const void *const *b
     for (int i = 0; i < s->m; i++) {
         md.bad[i] = mc.bad[i];
         for (int j = 0; j < s->n; j++) {
-            double sum = mc.value[i][j];
+            double sum = mc.value[i][j], fused = is_fused(s) ? fused_sum(s, ma.value[i], &mb, j, sum) : NAN;
             uint32_t bad = ma.bad[i];
             for (int k = 0; k < s->k; k++) {
                 sum = s->a == MX_F64 ? __builtin_fma(ma.value[i][k], mb.value[k][j], sum) : sum + ma.value[i][k] * mb.value[k][j];
                 bad |= mb.bad[k] >> j & 1;
             }
-            md.value[i][j] = sum;
+            md.value[i][j] = fused == fused ? fused : sum;
             md.bad[i] |= (uint32_t)(bad != 0) << j;
         }
     }

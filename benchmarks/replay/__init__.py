@@ -1,0 +1,1 @@
+"""Launches of the virtual NVIDIA GPU, recorded here and replayed on a real one."""
