@@ -159,7 +159,8 @@ def _usual_headers(needed: frozenset[Item], included: frozenset[str], program: P
     """
     mentioned = {name for item in needed for name in item.mentions}
     for pattern, cuda, hip in _USUAL:
-        if any(map(pattern.fullmatch, mentioned)) or (cuda.startswith("cu") and not included.isdisjoint((cuda, hip))):
+        is_asked = re.fullmatch(r"cu\w+\.h", cuda) is not None and not included.isdisjoint((cuda, hip))
+        if is_asked or any(map(pattern.fullmatch, mentioned)):
             header = hip if program.language == "hip" else cuda
             yield f"#if __has_include(<{header}>)\n#include <{header}>\n#endif"
     for members, header in _OF_THRUST:
