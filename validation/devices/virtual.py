@@ -27,7 +27,7 @@ _LANE_STEPS_PER_SECOND = 2_000_000
 """A cautious figure for how fast a wave runs, to make an instruction budget of a time limit."""
 
 _MODULES = 4
-_PRUNINGS = 6
+_PRUNINGS = 10
 """Times that declarations of the host are left out of what is cut out."""
 """Modules that stay loaded."""
 

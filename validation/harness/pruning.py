@@ -18,7 +18,7 @@ _MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)((?:\\\n|[^\n])*)", re.MULT
 _OF_DEVICE = frozenset({"__device__", "__global__", "__constant__", "__shared__", "constexpr", "operator"})
 _CLASSES = frozenset({"struct", "class", "union"})
 _LABELS = frozenset({"public", "private", "protected"})
-_MOST_LINES = 60
+_MOST_LINES = 200
 
 
 def pruned(text: str, said: str, wanted: Iterable[str]) -> str | None:
@@ -89,8 +89,33 @@ class _Cutter:
 
     def _around(self, index: int) -> list[int]:
         """The `{` around a token, the outermost first."""
-        partner, texts = self.tokens.partner, self.tokens.texts
-        return sorted(i for i, closed in partner.items() if texts[i] == "{" and i < index < closed)
+        found: list[int] = []
+        place = bisect.bisect_left(self._opened, index) - 1
+        while place >= 0:
+            brace = self._opened[place]
+            if self.tokens.partner[brace] > index:
+                found.append(brace)
+                place = self._outer[place]
+            else:
+                place -= 1
+        return found[::-1]
+
+    @cached_property
+    def _opened(self) -> list[int]:
+        """Every `{` that is closed."""
+        return [i for i in sorted(self.tokens.partner) if self.tokens.texts[i] == "{"]
+
+    @cached_property
+    def _outer(self) -> list[int]:
+        """The place in that list of the one around each; -1: none is."""
+        stack: list[int] = []
+        found: list[int] = []
+        for place, brace in enumerate(self._opened):
+            while stack and self.tokens.partner[self._opened[stack[-1]]] < brace:
+                stack.pop()
+            found.append(stack[-1] if stack else -1)
+            stack.append(place)
+        return found
 
     def _is_scope(self, brace: int) -> bool:
         """Whether a `{` opens a namespace or a class."""
