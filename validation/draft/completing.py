@@ -33,6 +33,7 @@ _AT_CARET = re.compile(
     r"|this declaration has no storage class or type specifier|explicit type is missing[^\n]*)\n"
     r"(?P<line>[^\n]*)\n(?P<before>\s*)\^"
 )
+_MACRO = re.compile(r"[A-Z][A-Z0-9_]+")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _DECLARED = (
     r"\b(?:struct|class|union|enum|enum\s+class)\s+(?:\w+\s+)?{word}\b|\btypedef\b[^;]*\b{word}\s*;"
@@ -66,6 +67,13 @@ def completed(part: DraftedCase, said: str) -> DraftedCase | None:
         if made
         else None
     )
+
+
+def constants_among(part: DraftedCase, names: Iterable[str]) -> tuple[str, ...]:
+    """Macros that headers of the project may ask for as numbers or types: none that is called."""
+    text = part.text_alone() if part.text_alone is not None else ""
+    plain = (name for name in names if _MACRO.fullmatch(name) and not has_stand_in(part.after, name))
+    return tuple(name for name in plain if re.search(rf"\b{name}\s*\(", text) is None)
 
 
 def switched_on(part: DraftedCase, names: Iterable[str]) -> tuple[str, ...]:

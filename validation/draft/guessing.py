@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from porter.validation.cases.argument_rows import TODO
 from porter.validation.cases.case import ADDRESS
 from porter.validation.draft.assumed import ASSUMED_BLOCK
-from porter.validation.draft.completing import completed, has_stand_in, switched_on, unknown_names
+from porter.validation.draft.completing import completed, constants_among, switched_on, unknown_names
 from porter.validation.draft.init import DraftedCase
 from porter.validation.draft.sizes import Sizes
 from porter.validation.draft.types import bytes_of
@@ -224,7 +224,7 @@ def repair(part: DraftedCase, reason: str) -> DraftedCase | None:
     if part.first and _ALONE.search(reason):
         return _after_what_comes_first(part)
     undefined = unknown_names(reason)
-    macros = tuple(name for name in filter(_MACRO.fullmatch, undefined) if not has_stand_in(part.after, name))
+    macros = tuple(filter(_MACRO.fullmatch, undefined)) if part.text_alone is None else constants_among(part, undefined)
     if (guards := switched_on(part, undefined)) and (made := _switched_on(part, guards)) is not None:
         return made
     return _with_definers(part, undefined) or completed(part, reason) or _with_macros(part, macros)

@@ -15,7 +15,7 @@ _REFUSED = re.compile(r"^([^\n]+?)[:(](\d+)(?::\d+)?\)?: (?:fatal |catastrophic 
 """Of clang and of nvcc: file and line."""
 _MARKER = re.compile(r'^#line (\d+) "((?:[^"\\]|\\.)*)"$', re.MULTILINE)
 _MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)((?:\\\n|[^\n])*)", re.MULTILINE)
-_OF_DEVICE = frozenset({"__device__", "__global__", "__constant__", "__shared__", "constexpr", "operator"})
+_OF_DEVICE = frozenset({"__device__", "__global__", "__constant__", "__shared__", "constexpr"})
 _CLASSES = frozenset({"struct", "class", "union"})
 _LABELS = frozenset({"public", "private", "protected"})
 _MOST_LINES = 200
