@@ -385,9 +385,9 @@ class _Case:
         guards = guards_of(host, kernel.span.start)
         made = replace(made, guards=guards, defines=self.unit.build.defines, configured=headers)
         if self.can_complete:
-            told = functools.partial(value_in_builds, self.unit.path)
+            in_builds = functools.partial(value_in_builds, self.unit.path)
             guarding = functools.partial(guards_of_name, host)
-            made = replace(made, text_alone=self._text_alone, guards_of=guarding, told=told)
+            made = replace(made, text_alone=self._text_alone, guards_of=guarding, told=in_builds)
         return replace(made, definer=self._definer) if self.assuming else made
 
     def _text_alone(self) -> str:

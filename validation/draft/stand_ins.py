@@ -88,8 +88,8 @@ def _plain(name: str, text: str) -> StandIn | None:
     calls = _calls(name, text)
     if re.search(rf"(?<![\w.>:]){name}\s*<[^;{{}}()]*>\s*::\s*type\b", text):
         return _trait(name, text)
-    if calls and (made := usual_macro(name, calls, text)) is not None:
-        return StandIn(name, *made)
+    if calls and (usual := usual_macro(name, calls, text)) is not None:
+        return StandIn(name, *usual)
     if is_type(name, text):
         return type_for(name, text)
     if calls or re.search(rf"(?<![\w.>:]){name}\s*<", text):
