@@ -45,7 +45,6 @@ _USUAL = (
     ),
     (re.compile(r"cooperative_groups"), "cooperative_groups.h", "hip/hip_cooperative_groups.h"),
     (re.compile(r"nvcuda|wmma"), "mma.h", "hip/hip_runtime.h"),
-    (re.compile(r"(?:hip)?cub"), "cub/cub.cuh", "hipcub/hipcub.hpp"),
     (re.compile(r"assert"), "cassert", "cassert"),
     (re.compile(r"printf"), "cstdio", "cstdio"),
     (re.compile(r"numeric_limits"), "limits", "limits"),

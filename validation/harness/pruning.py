@@ -18,6 +18,7 @@ _MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)((?:\\\n|[^\n])*)", re.MULT
 _OF_DEVICE = frozenset({"__device__", "__global__", "__constant__", "__shared__", "constexpr"})
 _CLASSES = frozenset({"struct", "class", "union"})
 _LABELS = frozenset({"public", "private", "protected"})
+_BRANCHES = {"if": 1, "ifdef": 1, "ifndef": 1, "endif": -1}
 _MOST_LINES = 200
 
 
@@ -83,9 +84,9 @@ class _Cutter:
             opened = brace
         first, last = self._first(index, opened), self._last(index)
         words = {tokens.texts[i] for i in range(first, last)}
-        if last <= first or not words.isdisjoint(self.device | self.wanted) or self._holds_directives(first, last):
+        if last <= first or not words.isdisjoint(self.device | self.wanted):
             return None
-        return tokens.starts[first], tokens.end(last - 1)
+        return self._balanced(tokens.starts[first], tokens.end(last - 1))
 
     def _around(self, index: int) -> list[int]:
         """The `{` around a token, the outermost first."""
@@ -149,7 +150,7 @@ class _Cutter:
     def _last(self, index: int) -> int:
         """After the last token of the declaration that a token is part of."""
         tokens, at = self.tokens, index
-        while at < len(tokens):
+        while (at := self._code(at)) < len(tokens):
             word = tokens.texts[at]
             if word == "}":
                 return at
@@ -159,14 +160,24 @@ class _Cutter:
                 closed = tokens.partner.get(at)
                 if closed is None:
                     return at
-                if word == "{" and tokens.texts[closed + 1] not in (";", ",", "{", "=", ")"):
+                if word == "{" and tokens.texts[self._code(closed + 1)] not in (";", ",", "{", "=", ")"):
                     return closed + 1
                 at = closed
             at += 1
         return at
 
-    def _holds_directives(self, first: int, last: int) -> bool:
-        """Whether a branch of the preprocessor begins or ends inside."""
-        start, end = self.tokens.starts[first], self.tokens.end(last - 1)
-        inside = [one for one in self.tokens.directives if start <= one.start < end]
-        return sum({"if": 1, "ifdef": 1, "ifndef": 1, "endif": -1}.get(one.name, 0) for one in inside) != 0
+    def _code(self, index: int) -> int:
+        """The first token from a place on that is no directive's."""
+        while (directive := self.tokens.directive_of(index)) is not None:
+            index = max(directive.last, index + 1)
+        return index
+
+    def _balanced(self, start: int, end: int) -> tuple[int, int] | None:
+        """The stretch, from an `#ifndef` on whose `#endif` it has; None where a branch cuts through it otherwise."""
+        directives = self.tokens.directives
+        inside = [one.name for one in directives if start <= one.start < end]
+        depth = sum(_BRANCHES.get(name, 0) for name in inside)
+        before = next((one for one in reversed(directives) if one.start < start), None)
+        if depth == -1 and inside[0] == "endif" and before is not None and _BRANCHES.get(before.name) == 1:
+            return before.start, end
+        return (start, end) if depth == 0 else None
