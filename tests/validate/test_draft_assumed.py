@@ -139,3 +139,18 @@ def test_concepts_ask_for_a_newer_language(tmp_path: Path) -> None:
     (one,) = try_sizes(draft(path, assuming=True), 10.0)
     assert one.chosen and one.case.kernel == "k<float>", one.reason
     assert 'hip_options = ["-std=c++20"]' in one.text
+
+
+def test_iterators_are_pointers_and_types_in_types_are_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "k.cuh"
+    path.write_text(
+        "template <typename InputIt, typename OutIterator, typename T, typename It> __global__ void copy(InputIt from,\n"
+        "  OutIterator to, cuda::atomic<T, cuda::thread_scope_device>* counter, thrust::complex<T>* z, It* its, int n) {\n"
+        "  int i = threadIdx.x; if (i < n) { to[i] = *(from + i); counter->fetch_add(1); z[i] = its[i]; }\n}\n"
+    )
+    (part,) = draft(path, assuming=True).parts
+    assert part.kernel == "copy<float*, float*, float, float>" and not any("TODO(" in line for line in part.after)
+    lines = [line.strip() for line in part.after]
+    assert '"inout counter: float32[TODO]",' in lines and '"out z: float32[n, 2]",' in lines
+    assert '"inout from: float32[TODO]",' in lines and '"out to: float32[n]",' in lines
+    assert part.integral is not None and part.integral().kernel == "copy<int*, int*, int, int>"

@@ -28,6 +28,8 @@ _WARP_SIZE = re.compile(r"warp", re.IGNORECASE)
 _INTEGER = re.compile(r"(?:(?:const|unsigned|signed|long|int|short|size_t|std|u?int\d+_t|uint)\s?)+")
 _NOT_A_TYPE = re.compile(r"op|func|func?tor|pred", re.IGNORECASE)
 _PLAIN_TYPE = re.compile(r"T\d?|[A-Z]|\w*(?:scalar|real|float|data|value|elem|type|_t)\w*|T[A-Z]\w*", re.IGNORECASE)
+_ITERATOR = re.compile(r"(?:[a-z_]It|Iter|Iterator|[Pp]tr|Pointer)(?:T|_t|Type)?\d?$")
+"""Template parameters for what is passed in place of a pointer."""
 _CLASS = re.compile(
     r"\b(?:struct|class)\s+(?:(?:__align__|alignas)\s*\([^()]*\)\s*)?(\w+)\s*(?:final\s*)?(?::([^{};()]*))?(?=\{)"
 )
@@ -77,6 +79,8 @@ def _is_concept(host: Host, kind: str) -> bool:
 
 
 def _type(name: str, kernel: Kernel, *, is_plain: bool) -> str | None:
+    if _ITERATOR.search(name) and any(bare(one.type) == name and "*" not in one.type for one in kernel.parameters):
+        return "float*"
     if re.search(r"index|idx|int|offset|size|key|count", name, re.IGNORECASE):
         return "int"
     if is_plain or any(bare(one.type) == name and "*" in one.type for one in kernel.parameters):

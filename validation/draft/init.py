@@ -291,7 +291,8 @@ def _case(unit: StringUnit, instance: Instance, *, assuming: bool) -> _Case:
 
 def _with_integral(unit: StringUnit, instance: Instance, made: DraftedCase) -> DraftedCase:
     """A case that knows what it is with integers for the types that nothing tells."""
-    changed = {name: "int" for name in instance.assumed if instance.template[name] == "float"}
+    types = {"float": "int", "float*": "int*"}
+    changed = {name: types[told] for name in instance.assumed if (told := instance.template[name]) in types}
     if not changed:
         return made
     other = replace(instance, template={**instance.template, **changed})

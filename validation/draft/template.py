@@ -60,6 +60,8 @@ class Instance:
     def type_of(self, kind: str) -> str:
         """A parameter's type without pointers, template parameters replaced."""
         words = bare(kind)
+        if "<" in words:
+            return re.sub(r"(?<![\w:])\w+", lambda word: self.template.get(word[0], word[0]), words)
         return self.template.get(words, words)
 
 
