@@ -144,8 +144,9 @@ def test_concepts_ask_for_a_newer_language(tmp_path: Path) -> None:
 def test_iterators_are_pointers_and_types_in_types_are_replaced(tmp_path: Path) -> None:
     path = tmp_path / "k.cuh"
     path.write_text(
-        "template <typename InputIt, typename OutIterator, typename T, typename It> __global__ void copy(InputIt from,\n"
-        "  OutIterator to, cuda::atomic<T, cuda::thread_scope_device>* counter, thrust::complex<T>* z, It* its, int n) {\n"
+        "template <typename InputIt, typename OutIterator, typename T, typename It>\n"
+        "__global__ void copy(InputIt from, OutIterator to, cuda::atomic<T, cuda::thread_scope_device>* counter,\n"
+        "  thrust::complex<T>* z, It* its, int n) {\n"
         "  int i = threadIdx.x; if (i < n) { to[i] = *(from + i); counter->fetch_add(1); z[i] = its[i]; }\n}\n"
     )
     (part,) = draft(path, assuming=True).parts
