@@ -188,6 +188,7 @@ def make(kind: str, path: Path, words: Sequence[str] = PART) -> str:
         **os.environ,
         "PATH": f"{tools}{os.pathsep}{os.environ.get('PATH', '')}",
         "CAPTURE_RUN": f"{sys.executable} -m porter run --",
+        "CAPTURE_ARCH": "90",
     }
     done = subprocess.run(
         [str(script), str(path), *words], env=environment, capture_output=True, text=True, check=False

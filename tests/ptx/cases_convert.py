@@ -128,7 +128,7 @@ def to_integer(x: int, form: model.Format, integer: str, mode: str) -> int:
     number, bits = model.decode(x, form), int(integer[1:])
     low, high = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if integer[0] == "s" else (0, (1 << bits) - 1)
     if number == "nan":
-        return 1 << (bits - 1) if bits == 64 or (form.bits == 64 and bits == 32) else 0
+        return 1 << (bits - 1) if bits == 64 or form.bits == 64 else 0
     if number in ("inf", "-inf"):
         return (high if number == "inf" else low) & ((1 << bits) - 1)
     return max(low, min(high, model.integral(model.value(number), mode))) & ((1 << bits) - 1)

@@ -37,7 +37,7 @@ def integer_cases() -> list[Case]:
                     (b, b),
                     b,
                     lambda x, y, n=n, m=full: (
-                        x if y == 0 else n(x) - n(y) * model.integral(model.Fraction(n(x), n(y)), "z") & m
+                        m if y == 0 else n(x) - n(y) * model.integral(model.Fraction(n(x), n(y)), "z") & m
                     ),
                 ),
                 Case(f"shr.{t} %d, %a, %b;", (b, "b32"), b, lambda x, y, n=n, m=full: n(x) >> y & m, small=(1,)),

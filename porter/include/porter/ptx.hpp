@@ -508,13 +508,13 @@ template <class To, class From> PORTER_PTX To saturated(From a) {
   }
   return static_cast<u64>(a) > static_cast<u64>(highest) ? highest : static_cast<To>(a);
 }
-/// A whole number in floating point: saturated, NaN 0, or the highest bit alone of 64 bits and of 32 from a double.
+/// A whole number in floating point: saturated, NaN 0, or the highest bit alone of 64 bits and from a double.
 template <class To, class From> PORTER_PTX To to_integer(From x) {
   constexpr bool is_signed = To(-1) < To(0);
   constexpr int bits = 8 * static_cast<int>(sizeof(To));
   constexpr To top = static_cast<To>(u64(1) << (bits - 1)), lowest = is_signed ? top : To(0);
   From const end = static_cast<From>(is_signed ? 0x1p63 : 0x1p64) / static_cast<From>(bits == 64 ? 1.0 : 0x1p64 / (1ull << bits));
-  if (x != x) return sizeof(To) == 8 || (sizeof(From) == 8 && sizeof(To) == 4) ? top : To(0);
+  if (x != x) return sizeof(To) == 8 || sizeof(From) == 8 ? top : To(0);
   if (x >= end) return static_cast<To>(~lowest);
   return x < (is_signed ? -end : From(0)) ? lowest : static_cast<To>(x);
 }

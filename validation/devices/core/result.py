@@ -229,8 +229,8 @@ class Counters:
     resources: dict[str, int] = field(default_factory=dict)
     """Of the compiled kernel: registers, spills, LDS and scratch per thread, as the compiler states them."""
     uncertain: dict[str, int] = field(default_factory=dict)
-    """Runs of instructions whose results may differ from the hardware's: `approximate`, `order unknown` or `undecided`,
-    and the mnemonic. All others are exact."""
+    """Runs of instructions whose results may differ from the hardware's: `approximate`, `order unknown`, `order of an
+    H100` (other GPUs may have another) or `undecided`, and the mnemonic. All others are exact."""
     executed: tuple[Executed, ...] = ()
     """With `caches` only: every instruction of the program."""
     written_back: int = 0

@@ -56,8 +56,8 @@ class Emitter:
         file, line = source_of(self.program, instruction)
         place = Site(instruction.text, instruction.line, file, line)
         doubt = "approximate" if "approx" in instruction.modifiers else ""
-        if instruction.base in ("mma", "wmma") and operations:
-            doubt = "order unknown"
+        if instruction.base in ("mma", "wmma") and operations and "s32" not in instruction.modifiers:
+            doubt = "order of an H100"
         self.sites.append(SiteKind(place, kind, max(self.segment, 0), space, operations, doubt=doubt))
         return len(self.sites) - 1
 

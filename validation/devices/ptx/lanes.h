@@ -165,13 +165,13 @@ static inline uint64_t umulhi64(uint64_t a, uint64_t b) { return (uint64_t)((uns
 static inline int64_t smulhi64(int64_t a, int64_t b) { return (int64_t)((__int128)a * b >> 64); }
 #define DIVISION(name, T)                                                                \
     static inline T div_##name(T a, T b) { return b ? a / b : (T)-1; }                          \
-    static inline T rem_##name(T a, T b) { return b ? a % b : a; }
+    static inline T rem_##name(T a, T b) { return b ? a % b : (T)-1; }
 DIVISION(u32, uint32_t)
 DIVISION(u64, uint64_t)
 static inline int32_t div_s32(int32_t a, int32_t b) { return b == 0 ? -1 : b == -1 ? (int32_t)(0u - (uint32_t)a) : a / b; }
-static inline int32_t rem_s32(int32_t a, int32_t b) { return b == 0 ? a : b == -1 ? 0 : a % b; }
+static inline int32_t rem_s32(int32_t a, int32_t b) { return b == 0 ? -1 : b == -1 ? 0 : a % b; }
 static inline int64_t div_s64(int64_t a, int64_t b) { return b == 0 ? -1 : b == -1 ? (int64_t)(0ull - (uint64_t)a) : a / b; }
-static inline int64_t rem_s64(int64_t a, int64_t b) { return b == 0 ? a : b == -1 ? 0 : a % b; }
+static inline int64_t rem_s64(int64_t a, int64_t b) { return b == 0 ? -1 : b == -1 ? 0 : a % b; }
 
 static inline uint64_t bfe_u(uint64_t a, uint32_t position, uint32_t length) {
     position &= 255, length &= 255;

@@ -78,7 +78,10 @@ static uint64_t to_element(int type, double x, int finite) {
     switch (type) {
     case MX_F64: return u64(x);
     case MX_F32: return u32((float)x);
-    case MX_F16: return to_f16(to_odd(x));
+    case MX_F16: {
+        uint32_t half = to_f16(to_odd(x));
+        return half & 0x7fff ? half : 0;
+    }
     default:
         if (finite) return (uint32_t)(x > INT32_MAX ? INT32_MAX : x < INT32_MIN ? INT32_MIN : (int32_t)x);
         return (uint32_t)(int64_t)x; /* at most 32 products of 16 bits and 32 bits: exact */
@@ -87,9 +90,11 @@ static uint64_t to_element(int type, double x, int finite) {
 
 /* ---- sums as the tensor cores of an H100 make them ------------------------------------------------------ */
 
-enum { EXTRA = 25 }; /* bits of a term below the largest one's leading bit; the rest is cut off */
+enum { AT_ONCE = 16, EXTRA = 25 }; /* products of one sum; bits that a term keeps below the largest one's leading bit */
 
-static int lowest_exponent(int type) { return type == MX_F16 ? -14 : -126; }
+static int lowest_exponent(int type) {
+    return type == MX_F16 || type == MX_E5M2 ? -14 : type == MX_E4M3 ? -6 : -126;
+}
 
 static int exponent_of(int type, double x) {
     int exponent = (int)(u64(x) >> 52 & 2047) - 1023, least = lowest_exponent(type);
@@ -104,28 +109,41 @@ static float cut_to_float(double x) {
 
 static int is_number(double x) { return fabs(x) < INFINITY; }
 
-/* All products and the summand at once: aligned to the one with the largest exponent, cut there, added, cut to a float. */
-static double fused_sum(const MatrixShape *s, const double *a, const Matrix *b, int column, double c) {
-    int top = -10000;
+/* Elements of 8 bits are widened two by two, the first of each word first, and make two sums of 16. */
+static int is_byte(int type) { return type == MX_E4M3 || type == MX_E5M2; }
+static int part_of(const MatrixShape *s, int k) { return is_byte(s->a) ? k >> 1 & 1 : k / AT_ONCE; }
+
+/* Up to 16 products and the summand at once: aligned to the largest exponent, cut there, added, cut to a float. */
+static double fused_step(const MatrixShape *s, const double *a, const Matrix *b, int column, int part, int type, double c) {
+    int top = c != 0 ? exponent_of(type, c) : -10000;
     for (int k = 0; k < s->k; k++) {
         double x = a[k], y = b->value[k][column];
-        if (!is_number(x) || !is_number(y)) return NAN;
-        if (x == 0 || y == 0) continue;
+        if (x == 0 || y == 0 || part_of(s, k) != part) continue;
         int exponent = exponent_of(s->a, x) + exponent_of(s->b, y);
         if (exponent > top) top = exponent;
     }
-    if (!is_number(c)) return NAN;
-    if (c != 0 && exponent_of(MX_F32, c) > top) top = exponent_of(MX_F32, c);
     if (top == -10000) return 0;
     double scale = pow2(EXTRA - top);
     int64_t sum = (int64_t)(c * scale);
-    for (int k = 0; k < s->k; k++) sum += (int64_t)(a[k] * b->value[k][column] * scale);
+    for (int k = 0; k < s->k; k++)
+        if (part_of(s, k) == part) sum += (int64_t)(a[k] * b->value[k][column] * scale);
     float cut = cut_to_float((double)sum * pow2(top - EXTRA));
     return cut == 0 ? 0 : cut;
 }
 
+static double fused_sum(const MatrixShape *s, const double *a, const Matrix *b, int column, double c) {
+    int parts = part_of(s, s->k - 1) + 1;
+    double sum = is_byte(s->a) ? 0 : c;
+    if (!is_number(c)) return NAN;
+    for (int k = 0; k < s->k; k++)
+        if (!is_number(a[k]) || !is_number(b->value[k][column])) return NAN;
+    for (int part = 0; part < parts && is_number(sum); part++)
+        sum = fused_step(s, a, b, column, part, part ? MX_F32 : s->c, sum);
+    return is_byte(s->a) ? (float)((float)c + (float)sum) : sum;
+}
+
 static int is_fused(const MatrixShape *s) {
-    return (s->a == MX_F16 || s->a == MX_BF16 || s->a == MX_TF32) && s->c == MX_F32 && s->d == MX_F32 && s->k <= 16;
+    return s->a == MX_F16 || s->a == MX_BF16 || s->a == MX_TF32 || s->a == MX_E4M3 || s->a == MX_E5M2;
 }
 
 void ptx_matrix(const MatrixShape *s, const void *const *a, const void *const *b, const void *const *c, void *const *d,
