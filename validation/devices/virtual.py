@@ -27,6 +27,7 @@ _LANE_STEPS_PER_SECOND = 2_000_000
 """A cautious figure for how fast a wave runs, to make an instruction budget of a time limit."""
 
 _MODULES = 4
+_LEFT_OUT = "declarations of the host that do not compile are left out"
 _PRUNINGS = 10
 """Times that declarations of the host are left out of what is cut out."""
 """Modules that stay loaded."""
@@ -63,6 +64,8 @@ class VirtualDevice:
     _device: Any = field(default=None, repr=False)
     _modules: dict[str, tuple[Any, tuple[tuple[int, bytes], ...]]] = field(default_factory=dict, repr=False)
     """By assembly text: the kernels of one file share a module."""
+    _pruned: dict[tuple[str, ...], str] = field(default_factory=dict, repr=False)
+    """What was left of texts that were cut out, after what compilers refused."""
 
     @property
     def name(self) -> str:
@@ -193,6 +196,8 @@ class VirtualDevice:
             return refused
         folders = (*program.include_dirs, program.source.parent)
         cut = replace(with_torch(ahead_of(program)[1]), include_dirs=folders)
+        about = text, *_flags(cut), cut.assumed
+        text = self._pruned.get(about, text)
         try:
             alone = self._compile_only(_with_text(cut, text), seconds)
             for _ in range(_PRUNINGS):
@@ -201,7 +206,7 @@ class VirtualDevice:
                 less = pruned(text, alone.output, (base_name(program.kernel),))
                 if less is None:
                     break
-                text = less
+                text = self._pruned[about] = less
                 alone = self._compile_only(_with_text(cut, text), seconds)
         except OSError:
             return refused
@@ -212,7 +217,7 @@ class VirtualDevice:
             return refused
         first = next((line for line in failed.output.splitlines() if "error" in line), failed.output[:200])
         note = f"cut out of {program.source.name}, which does not compile here: {first.strip()}"
-        return replace(alone, notes=(note,))
+        return replace(alone, notes=(note, *([_LEFT_OUT] if about in self._pruned else [])))
 
     def _open(self) -> Any:
         if self._device is None or isinstance(self._device, NotRun):

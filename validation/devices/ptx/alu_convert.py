@@ -88,7 +88,10 @@ def _to_integer(op: Lane, source: str, target: str, rounding: str, flush: bool) 
         return
     low, high = (-(1 << (width - 1)), (1 << (width - 1)) - 1) if signed else (0, (1 << width) - 1)
     nan = low if signed and source == "f64" else 1 << (width - 1) if source == "f64" else 0
-    op.d(f"{whole} != {whole} ? {nan} : {whole} > {high}.0 ? {high} : {whole} < {low}.0 ? {low} : (int32_t){whole}", target)
+    op.d(
+        f"{whole} != {whole} ? {nan} : {whole} > {high}.0 ? {high} : {whole} < {low}.0 ? {low} : (int32_t){whole}",
+        target,
+    )
 
 
 def _to_float(
