@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from porter.validation.devices.device import CUT_OUT, Program
+from porter.validation.devices.device import Program
 from porter.validation.draft.conditions import guards_of
 from porter.validation.draft.definers import DEFINES
 from porter.validation.draft.host import Host
@@ -22,64 +21,12 @@ from porter.validation.harness.cutout import cut_out
 
 from porter.errors import Unusable
 
-if TYPE_CHECKING:
-    from porter.validation.draft.init import DraftedCase
-
 KEY = "assumed = ["
-_UNDEFINED = re.compile(r'identifier "(\w+(?:::\w+)*)" is undefined')
-_NO_MEMBER = re.compile(r'namespace "([\w:]+)" has no member "(\w+)"')
-_AT_CARET = re.compile(
-    r'error: (?:name followed by "::" must be a class or namespace name|name must be a namespace name'
-    r"|this declaration has no storage class or type specifier|explicit type is missing[^\n]*)\n"
-    r"(?P<line>[^\n]*)\n(?P<before>\s*)\^"
-)
-_MACRO = re.compile(r"[A-Z][A-Z0-9_]+")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _DECLARED = (
     r"\b(?:struct|class|union|enum|enum\s+class)\s+(?:\w+\s+)?{word}\b|\btypedef\b[^;]*\b{word}\s*;"
     r"|\busing\s+{word}\b|\}}\s*{word}\s*;"
 )
-_MOST = 24
-
-
-def unknown_names(said: str) -> tuple[str, ...]:
-    """What a compiler says that nothing defines, in the kernel alone where it was cut out of its file."""
-    alone = said.rpartition(CUT_OUT)[2]
-    found = [*_UNDEFINED.findall(alone), *("::".join(pair) for pair in _NO_MEMBER.findall(alone))]
-    for match in _AT_CARET.finditer(alone):
-        word = _WORD.match(match["line"], len(match["before"]))
-        found += [word[0]] if word else []
-    return tuple(dict.fromkeys(found))[:_MOST]
-
-
-def completed(part: DraftedCase, said: str) -> DraftedCase | None:
-    """The case with stand-ins for what a compiler misses; None where there are none that are new."""
-    if part.text_alone is None:
-        return None
-    names = [name for name in unknown_names(said) if not has_stand_in(part.after, name)]
-    given = {name: value for name in names if part.told is not None and (value := part.told(name)) is not None}
-    made = [
-        StandIn(name, f"#define {name} {one.value}", f"{one.value}, as in {one.file}") for name, one in given.items()
-    ]
-    made += stand_ins([name for name in names if name not in given], part.text_alone()) if names else ()
-    return (
-        replace(part, after=with_lines(part.after, made), notes=(*part.notes, *(one.note for one in made)))
-        if made
-        else None
-    )
-
-
-def constants_among(part: DraftedCase, names: Iterable[str]) -> tuple[str, ...]:
-    """Macros that headers of the project may ask for as numbers or types: none that is called."""
-    text = part.text_alone() if part.text_alone is not None else ""
-    plain = (name for name in names if _MACRO.fullmatch(name) and not has_stand_in(part.after, name))
-    return tuple(name for name in plain if re.search(rf"\b{name}\s*\(", text) is None)
-
-
-def switched_on(part: DraftedCase, names: Iterable[str]) -> tuple[str, ...]:
-    """Macros that nothing defines, and without which what defines these names is left out."""
-    found = (guard for name in names if part.guards_of is not None for guard in part.guards_of(name))
-    return tuple(dict.fromkeys(found))
 
 
 def guards_of_name(host: Host, name: str) -> tuple[str, ...]:
@@ -88,17 +35,6 @@ def guards_of_name(host: Host, name: str) -> tuple[str, ...]:
     places = [match.start() for match in made.finditer(host.text)]
     around = [guards_of(host, place) for place in places]
     return around[0] if around and all(around) else ()
-
-
-def has_stand_in(lines: Sequence[str], name: str) -> bool:
-    """Whether a case's lines have one for a name."""
-    line = next((line for line in lines if line.startswith(KEY)), "")
-    return (
-        re.search(
-            rf"(?:\b(?:typedef\s[^;']*|struct|class|namespace|define|int|float)\s+){name.rpartition('::')[2]}\b", line
-        )
-        is not None
-    )
 
 
 def with_lines(lines: Sequence[str], made: Iterable[StandIn]) -> tuple[str, ...]:

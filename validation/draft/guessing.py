@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from porter.validation.cases.argument_rows import TODO
 from porter.validation.cases.case import ADDRESS
 from porter.validation.draft.assumed import ASSUMED_BLOCK
-from porter.validation.draft.completing import completed, constants_among, switched_on, unknown_names
 from porter.validation.draft.init import DraftedCase
+from porter.validation.draft.missing import completed, constants_among, switched_on, unknown_names
 from porter.validation.draft.sizes import Sizes
 from porter.validation.draft.types import bytes_of
 from porter.validation.verdict.outcome import CaseResult, Status
