@@ -5,13 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from porter.validation.devices import registry
 from porter.validation.draft.build_values import value_in_builds
 from porter.validation.draft.completing import guards_of_name
 from porter.validation.draft.definers import definer
 from porter.validation.draft.guessing import repair
 from porter.validation.draft.host import Host
-from porter.validation.draft.includers import included_first, launching
+from porter.validation.draft.includers import included_first, launching, translation_unit
 from porter.validation.draft.init import draft
+from porter.validation.draft.trying import try_sizes
 from porter.validation.draft.types import Element, elements_of
 
 KERNEL = """template <int TILE> __global__ void blur(const float* in, float* out, int w, int h) {
@@ -90,8 +92,29 @@ def test_a_source_that_another_includes(tmp_path: Path) -> None:
     project(tmp_path, files)
     assert included_first(tmp_path / "src/part.cu") == (str(tmp_path / "src/types.h"),)
     assert included_first(tmp_path / "src/alone.cu") == ()
-    (part,) = draft(tmp_path / "src/part.cu", assuming=True).parts
-    assert "name = 's', kind = 'struct'" in part.text() and "TODO(" not in part.text()
+    made = draft(tmp_path / "src/part.cu", assuming=True)
+    assert "name = 's', kind = 'struct'" in made.text and "TODO(" not in made.text
+    assert '# part.cu is a part of it\nsource = "main.cu"\n' in made.head() and made.parts[0].first == ()
+    assert 'source = "part.cu"' in draft(tmp_path / "src/part.cu").head()
+    assert [translation_unit(tmp_path / "src" / name) for name in ("part.cu", "alone.cu", "types.h", "main.cu")] == [
+        tmp_path / "src/main.cu", None, None, None,
+    ]  # fmt: skip
+    (tmp_path / "src/part.cu").write_text('#include "types.h"\n' + files["src/part.cu"])
+    assert translation_unit(tmp_path / "src/part.cu") is None  # it brings its own
+
+
+@pytest.mark.slow
+def test_a_part_is_compiled_with_what_stands_before_it(tmp_path: Path) -> None:
+    if (reason := registry.why_not("ptx")) is not None:
+        pytest.skip(reason)
+    files = {
+        "src/main.cu": '#include <missing/lib.h>\n__constant__ int table[64];\n#define SCALE 3\n#include "part.cu"\n',
+        "src/part.cu": "__global__ void k(int* x) { x[threadIdx.x] = table[threadIdx.x % 64] * SCALE; }\n",
+    }
+    project(tmp_path, files)
+    (tried,) = try_sizes(draft(tmp_path / "src/part.cu", assuming=True))
+    assert tried.chosen, tried.reason
+    assert '"in table: int32[64]"' in tried.text
 
 
 # -- values of macros ---------------------------------------------------------------------------------

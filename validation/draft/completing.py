@@ -48,7 +48,7 @@ def with_lines(lines: Sequence[str], made: Iterable[StandIn]) -> tuple[str, ...]
 
 def alone(unit: SourceText, name: str, reached: str) -> str:
     """The kernel cut out of its file, as it is compiled where the file cannot be; else its own text."""
-    program = Program(unit.path, name, "cuda", unit.build.include_dirs, unit.build.defines)
+    program = Program(unit.main or unit.path, name, "cuda", unit.build.include_dirs, unit.build.defines)
     try:
         return cut_out(program) or reached
     except (OSError, Unusable):

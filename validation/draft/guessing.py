@@ -67,6 +67,7 @@ _NEWER = re.compile(
     r'identifier "(?:concept|requires)" is undefined|name followed by "::" must be a class or namespace name'
     r'|namespace "std" has no member "(?:ranges|views|span|bit_cast|numbers|same_as|integral|floating_point|endian)"'
 )
+_NOT_HERE = re.compile(r"<command-line>: fatal error: ([\w./+-]+): No such file")
 _CXX20 = "-std=c++20"
 _MACRO = re.compile(r"[A-Z][A-Z0-9_]+")
 _ALONE = re.compile(
@@ -211,6 +212,8 @@ def _block_of(threads: int) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int
 
 def repair(part: DraftedCase, reason: str) -> DraftedCase | None:
     """The case with what a compiler asks for: an option of its own, or a macro that nothing defines."""
+    if (absent := _NOT_HERE.search(reason)) is not None and (made := _without(part, absent[1])) != part:
+        return made
     if _RELAXED in reason:
         return _with_option(part, "cuda_options", "--expt-relaxed-constexpr", "the compiler asks for it")
     if _NEWER.search(reason) and (cuda := _with_option(part, "cuda_options", _CXX20, "the compiler asks for it")):
@@ -299,6 +302,13 @@ def _switched_on(part: DraftedCase, guards: tuple[str, ...]) -> DraftedCase | No
     for guard in guards:
         made = _with_option(made or part, "defines", guard, "what the kernel needs is left out without it") or made
     return made
+
+
+def _without(part: DraftedCase, header: str) -> DraftedCase:
+    """Without a header that the includer has before a header, and that is not here."""
+    pair = rf'(?:, )?"-include", "{re.escape(header)}"'
+    after = tuple(re.sub(pair, "", line).replace("[, ", "[") if "_options = [" in line else line for line in part.after)
+    return part if after == part.after else replace(part, after=after, notes=(*part.notes, f"{header} is not here"))
 
 
 def _after_what_comes_first(part: DraftedCase) -> DraftedCase:

@@ -11,6 +11,7 @@ from pathlib import Path
 from porter.system.reading import is_regular, read_regular
 
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)
+_OWN_HEADER = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"', re.MULTILINE)
 _HEADERS = frozenset({".h", ".hpp", ".cuh", ".hxx", ".inl", ".inc"})
 _CODE = _HEADERS | {".cu", ".cpp", ".cc", ".cxx"}
 _HIGHEST, _MOST_FILES, _DEEPEST = 4, 1500, 2
@@ -43,11 +44,27 @@ def included_first(path: Path, depth: int = 0) -> tuple[str, ...]:
 
 def _is_included(path: Path) -> bool:
     """Whether a file of the project includes a source, which is a part of it then and need not compile alone."""
+    return next(_including(path), None) is not None
+
+
+def _including(path: Path) -> Iterator[Path]:
+    """The files of a source's project that include one of its name."""
     root = _project(path.absolute().parent)
-    line = re.compile(
-        rb'^[ \t]*#[ \t]*include[ \t]*["<](?:[^">\n]*/)?' + re.escape(path.name.encode()) + rb'[">]', re.MULTILINE
-    )
-    return root is not None and any(path.name.encode() in text and line.search(text) for _, text in _contents(root))
+    name = re.escape(path.name.encode())
+    line = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*["<](?:[^">\n]*/)?' + name + rb'[">]', re.MULTILINE)
+    for other, text in _contents(root) if root is not None else ():
+        if path.name.encode() in text and line.search(text):
+            yield other
+
+
+def translation_unit(path: Path) -> Path | None:
+    """The source that another one without headers of its own is a part of: what it needs stands before it there."""
+    if path.suffix in _HEADERS or not is_regular(path) or _OWN_HEADER.search(read_regular(path)):
+        return None
+    own = path.absolute()
+    sources = (other for other in _including(path) if other.suffix not in _HEADERS)
+    found = [other for other in sources if _before(other, path.resolve()) is not None]
+    return min(found, key=lambda other: (-_shared(other.parent.parts, own.parent.parts), str(other)), default=None)
 
 
 def folder_in_project(path: Path, name: str) -> Path | None:

@@ -204,6 +204,8 @@ class Draft:
     build: Build = field(default_factory=Build)
     remarks: tuple[str, ...] = ()
     """What has no case, and why."""
+    main: Path | None = None
+    """The source that is compiled, where that is another one that includes it."""
 
     @property
     def text(self) -> str:
@@ -222,7 +224,8 @@ class Draft:
         lines = [
             *(f"# {remark}" for remark in self.remarks),
             f'schema = "{SCHEMA}"',
-            f"source = {seen(home / self.source.name)}",
+            *([f"# {self.source.name} is a part of it"] if self.main else []),
+            f"source = {seen(self.main or home / self.source.name)}",
         ]
         root = self.build.root or home
         if folder != root.resolve():
@@ -273,7 +276,7 @@ def draft(source: Path, kernels: tuple[str, ...] = (), *, assuming: bool = False
         if not kernels or kernel.name in kernels
         for one in instances(unit.unit, kernel, assuming=assuming)
     ]
-    return Draft(source, tuple(parts), units[0].unit.build, remarks)
+    return Draft(source, tuple(parts), units[0].unit.build, remarks, units[0].unit.main)
 
 
 def _case(unit: StringUnit, instance: Instance, *, assuming: bool) -> _Case:

@@ -15,7 +15,7 @@ from porter.validation.draft.build_values import value_in_builds
 from porter.validation.draft.declarations import without_comments
 from porter.validation.draft.definers import definers
 from porter.validation.draft.host import Host
-from porter.validation.draft.includers import folder_in_project, included_first, launching
+from porter.validation.draft.includers import folder_in_project, included_first, launching, translation_unit
 from porter.validation.draft.types import bare, elements_of
 
 from porter.cpp.clang.layouts import ClassLayout, layouts_of
@@ -55,6 +55,8 @@ class SourceText:
     """Of a header: what its includer includes before it."""
     launched_in: tuple[str, ...] = ()
     """Files elsewhere in the project that have its launches."""
+    main: Path | None = None
+    """The source that is compiled, where that is another one that includes it."""
 
     def body(self, kernel: Kernel) -> str:
         """The text of a kernel."""
@@ -110,15 +112,17 @@ class SourceText:
 def read_unit(path: Path, *, everywhere: bool = False) -> SourceText:
     """The kernels of a file and of its own headers that it launches; `everywhere`: or that its project does."""
     try:
-        own = read_regular(path).decode("latin-1")
+        content = read_regular(path).decode("latin-1")
     except OSError as error:
         raise Unusable(f"{path}: {error.strerror}") from None
     seen, elsewhere = {path.resolve()}, tuple[Path, ...]()
     build = _with_folders_above(path, build_of(path.parent))
+    main = translation_unit(path) if everywhere else None
     first = included_first(path)
-    build = _reaching(path, build, tuple(Path(name) for name in first if Path(name).is_absolute()))
-    text = _flat(path, own, seen, build.include_dirs)
-    named = {kernel.name for kernel in kernels_of(path, without_comments(own))}
+    own = (*(Path(name) for name in first if Path(name).is_absolute()), *filter(None, (main,)))
+    build = _reaching(path, build, own)
+    text = _flat(path, content, seen, build.include_dirs)
+    named = {kernel.name for kernel in kernels_of(path, without_comments(content))}
     text, length = _without_strings(text), len(text)
     found = kernels_of(path, text)
     if not _MAIN.search(text) or any(not kernel.launches for kernel in found if kernel.name in named):
@@ -141,7 +145,7 @@ def read_unit(path: Path, *, everywhere: bool = False) -> SourceText:
         text += _without_strings(_after(tuple(map(str, defining)), seen, build.include_dirs))
     nearest = tuple(sorted(kernels, key=lambda kernel: kernel.name not in named))
     host = Host(text + _defined(build.defines), build.arguments, ask=_asker(path, build, first, nearest))
-    return SourceText(path, host, kernels, build, first, launched)
+    return SourceText(path, host, kernels, build, () if main else first, launched, main)
 
 
 def _switches(text: str, defined: tuple[str, ...]) -> tuple[str, ...]:
