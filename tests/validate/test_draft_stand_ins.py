@@ -161,6 +161,10 @@ def test_a_draft_with_stand_ins(tmp_path: Path) -> None:
     assert made is not None and made == repair(part, said)
     (line,) = (line for line in made.after if line.startswith("assumed"))
     assert "'typedef float real_t;', '#define LIB_KERNEL_LOOP(i, n) for (int i" in line
+    other = (
+        "k.cu(3): error: this declaration has no storage class or type specifier\n    y[i] = kWeight;\n           ^\n"
+    )
+    assert unknown_names(other) == ("kWeight",) and completed(part, other) is None  # no attribute
     assert completed(made, said) is None and completed(replace(part, text_alone=None), said) is None
 
 

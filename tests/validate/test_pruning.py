@@ -77,6 +77,18 @@ def test_a_word_in_a_branch_before() -> None:
     assert (pruned(text, said(4), ()) or "").split() == ["#line", "1", '"/a/lib.h"', "int", "kept;"]
 
 
+def test_a_template_whose_rest_is_in_branches() -> None:
+    head = '#line 1 "/a/lib.h"\nnamespace lib {\nint kept;\n'
+    text = f"{head}template <class T>\n#if A\nusing b = T;\n#else\nusing b = missing::C;\n#endif\n}}\n"
+    assert (pruned(text, said(3), ()) or "").split() == [*head.split(), "}"]
+    assert pruned(text.replace("missing::C", "__device__"), said(3), ()) is None
+
+
+def test_an_end_that_is_not_expected() -> None:
+    text = '#line 1 "/a/lib.h"\nnamespace lib {\nint kept;\ntemplate <class T>\n\n}\n'
+    assert (pruned(text, said(5), ()) or "").split() == text.replace("template <class T>", "").split()
+
+
 def test_kernels_and_wanted_names_stay() -> None:
     assert pruned(TEXT, said(2, file="/a/k.cu"), ("k",)) is None
     assert pruned(TEXT, said(14), ("run",)) is None

@@ -70,7 +70,7 @@ def _scripts(root: Path) -> tuple[tuple[str, str], ...]:
     for place, folders, names in os.walk(root):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for path in (Path(place) / name for name in sorted(names)):
-            wanted = path.suffix in _SUFFIXES or path.name in _NAMES
+            wanted = path.suffix in _SUFFIXES or path.name in _NAMES or path.name.lower().startswith("make.")
             if wanted and is_regular(path) and path.stat().st_size < _LARGE:
                 found.append((path.name, read_regular(path).decode("latin-1")))
                 size += len(found[-1][1])

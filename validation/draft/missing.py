@@ -42,7 +42,9 @@ def completed(part: DraftedCase, said: str) -> DraftedCase | None:
     made = [
         StandIn(name, f"#define {name} {one.value}", f"{one.value}, as in {one.file}") for name, one in given.items()
     ]
-    made += stand_ins([name for name in names if name not in given], part.text_alone()) if names else ()
+    others = stand_ins([name for name in names if name not in given], part.text_alone()) if names else ()
+    told = frozenset((*_UNDEFINED.findall(said), *("::".join(pair) for pair in _NO_MEMBER.findall(said))))
+    made += [one for one in others if one.name in told or one.line.startswith(("#define", "namespace", "enum"))]
     return (
         replace(part, after=with_lines(part.after, made), notes=(*part.notes, *(one.note for one in made)))
         if made

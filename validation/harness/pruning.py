@@ -76,6 +76,8 @@ class _Cutter:
         index = bisect.bisect_left(tokens.starts, place, 0, len(tokens))
         if index >= len(tokens) or tokens.directive_of(index) is not None:
             return None
+        while index > 0 and tokens.texts[index] == "}":  # something is missing before it
+            index -= 1
         opened = -1
         for brace in self._around(index):
             if not self._is_scope(brace):
@@ -178,6 +180,19 @@ class _Cutter:
         inside = [one.name for one in directives if start <= one.start < end]
         depth = sum(_BRANCHES.get(name, 0) for name in inside)
         before = next((one for one in reversed(directives) if one.start < start), None)
+        if depth == 1:
+            return self._to_the_end(start, end)
         if depth == -1 and inside[0] == "endif" and before is not None and _BRANCHES.get(before.name) == 1:
             return before.start, end
         return (start, end) if depth == 0 else None
+
+    def _to_the_end(self, start: int, end: int) -> tuple[int, int] | None:
+        """A declaration whose rest stands in branches, with all of them: `template <typename T>`, then `#if`."""
+        depth = 1
+        for one in self.tokens.directives:
+            if one.start >= end:
+                depth += _BRANCHES.get(one.name, 0)
+                if depth == 0:
+                    words = set(re.findall(r"\w+", self.text[start : one.end]))
+                    return (start, one.end) if words.isdisjoint(self.device | self.wanted) else None
+        return None
