@@ -103,6 +103,18 @@ def test_a_source_that_another_includes(tmp_path: Path) -> None:
     assert translation_unit(tmp_path / "src/part.cu") is None  # it brings its own
 
 
+def test_types_of_headers_above_the_source(tmp_path: Path) -> None:
+    files = {
+        "maths/vector.h": "template <typename T> struct Pair { union { struct { T x, y; }; T v[2]; }; };\n"
+        "template <typename T> class Vec : public Pair<T> { public: T sum() const { return this->x; } };\n",
+        "maths/types.h": '#include "vector.h"\ntypedef class Vec<float> Vector2f;\n',
+        "engine/cuda/k.cu": '#include "../../maths/types.h"\n__global__ void k(Vector2f* v) { v->x = v->y; }\n',
+    }
+    project(tmp_path, files)
+    (part,) = draft(tmp_path / "engine/cuda/k.cu", assuming=True).parts
+    assert any("v: float32[" in line and ', 2]"' in line for line in part.after), part.after
+
+
 @pytest.mark.slow
 def test_a_part_is_compiled_with_what_stands_before_it(tmp_path: Path) -> None:
     if (reason := registry.why_not("ptx")) is not None:

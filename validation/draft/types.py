@@ -31,7 +31,7 @@ _ATOMIC = re.compile(r"cuda::(?:std::)?atomic(?:_ref)?\s*<\s*([\w: ]+?)\s*(?:,[^
 _COMPLEX = re.compile(r"(?:(?:thrust|c10|at|cuda)::)?complex\s*<\s*([\w: ]+?)\s*>")
 _SCALARS = {"longlong": "long long", "ulonglong": "unsigned long long"}
 _QUALIFIERS = re.compile(
-    r"\b(?:const|volatile|__restrict__|__restrict|restrict|typename|struct|__grid_constant__|(?:[A-Z]+_)*RESTRICT)\b|\bstd::"
+    r"\b(?:const|volatile|__restrict__|__restrict|restrict|typename|struct|class|__grid_constant__|(?:[A-Z]+_)*RESTRICT)\b|\bstd::"
 )
 BYTES = {"bool": 1, "bfloat16": 2}
 

@@ -144,7 +144,7 @@ def read_unit(path: Path, *, everywhere: bool = False) -> SourceText:
         build, first = _reaching(path, build, defining), (*first, *map(str, defining))
         text += _without_strings(_after(tuple(map(str, defining)), seen, build.include_dirs))
     nearest = tuple(sorted(kernels, key=lambda kernel: kernel.name not in named))
-    host = Host(text + _defined(build.defines), build.arguments, ask=_asker(path, build, first, nearest))
+    host = Host(text + _defined(build.defines), build.arguments, ask=_asker(path, build, first, nearest, seen))
     return SourceText(path, host, kernels, build, () if main else first, launched, main)
 
 
@@ -169,18 +169,22 @@ def _definers(path: Path, kernels: tuple[Kernel, ...], text: str) -> tuple[Path,
 
 
 def _asker(
-    path: Path, build: Build, first: tuple[str, ...], kernels: tuple[Kernel, ...]
+    path: Path, build: Build, first: tuple[str, ...], kernels: tuple[Kernel, ...], seen: set[Path]
 ) -> Callable[[str], ClassLayout | None]:
     """What clang makes of types where the kernels stand."""
     scopes = tuple(dict.fromkeys(filter(None, (_ANONYMOUS.sub("", k.qualified).rpartition("::")[0] for k in kernels))))
-    folders, root = tuple(map(str, build.include_dirs)), build.root or path.absolute().parent
+    own = build.root or path.absolute().parent
+    folders, root = (
+        tuple(map(str, build.include_dirs)),
+        os.path.commonpath([own.resolve(), *(one.parent for one in seen)]),
+    )
     before = tuple(name for name in first if Path(name).is_absolute())
 
     known: dict[str, ClassLayout | None] = {}
 
     def ask(kind: str) -> ClassLayout | None:
         if kind not in known and _A_TYPE.fullmatch(kind) and list(known.values()).count(None) < _MOST_UNKNOWN:
-            request = ParseRequest(str(path), read_regular(path), folders, build.defines, str(root))
+            request = ParseRequest(str(path), read_regular(path), folders, build.defines, root)
             known[kind] = None
             for ahead in dict.fromkeys((before, ())):
                 if found := layouts_of(request, kind, scopes[:_MOST_SCOPES], ahead):
