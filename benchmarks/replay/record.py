@@ -11,10 +11,14 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections import Counter
 from pathlib import Path
+
+from porter.system.cache import cache_folder
 
 HOOK = Path(__file__).parent / "hook"
 
@@ -27,10 +31,15 @@ def main() -> int:
     options = parser.parse_args()
     folder = options.folder.absolute()
     folder.mkdir(parents=True, exist_ok=True)
+    cache_folder().mkdir(parents=True, exist_ok=True)
+    staged = Path(tempfile.mkdtemp(prefix="replay-", dir=cache_folder()))  # where what runs cases may write
     paths = [str(HOOK), *filter(None, [os.environ.get("PYTHONPATH")])]
-    environment = {**os.environ, "PORTER_REPLAY": str(folder), "PYTHONPATH": os.pathsep.join(paths)}
+    environment = {**os.environ, "PORTER_REPLAY": str(staged), "PYTHONPATH": os.pathsep.join(paths)}
     environment["PYTEST_PLUGINS"] = "benchmarks.replay.recorder"
     done = subprocess.run(options.command, env=environment, check=False)
+    for file in staged.iterdir():
+        shutil.move(file, folder / file.name)
+    staged.rmdir()
     left_out = folder / "left-out.txt"
     reasons = Counter(left_out.read_text().splitlines()) if left_out.exists() else Counter[str]()
     launches, programs = (sum(1 for _ in folder.glob(pattern)) for pattern in ("*.npz", "*.ptx"))
