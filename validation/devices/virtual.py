@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import functools
 import importlib
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -28,8 +29,9 @@ _LANE_STEPS_PER_SECOND = 2_000_000
 
 _MODULES = 4
 _LEFT_OUT = "declarations of the host that do not compile are left out"
+_LONGEST_PRUNING = 20.0
 _PRUNINGS = 10
-"""Times that declarations of the host are left out of what is cut out."""
+"""Seconds, and times, that declarations of the host are left out of what is cut out."""
 """Modules that stay loaded."""
 
 Assembler = Callable[[Path, Program, float], Assembled | CompileFailed | Missing]
@@ -64,7 +66,7 @@ class VirtualDevice:
     _device: Any = field(default=None, repr=False)
     _modules: dict[str, tuple[Any, tuple[tuple[int, bytes], ...]]] = field(default_factory=dict, repr=False)
     """By assembly text: the kernels of one file share a module."""
-    _pruned: dict[tuple[str, ...], str] = field(default_factory=dict, repr=False)
+    _pruned: dict[str, str] = field(default_factory=dict, repr=False)
     """What was left of texts that were cut out, after what compilers refused."""
 
     @property
@@ -196,12 +198,12 @@ class VirtualDevice:
             return refused
         folders = (*program.include_dirs, program.source.parent)
         cut = replace(with_torch(ahead_of(program)[1]), include_dirs=folders)
-        about = text, *_flags(cut), cut.assumed
+        about, begun = text, time.monotonic()
         text = self._pruned.get(about, text)
         try:
             alone = self._compile_only(_with_text(cut, text), seconds)
             for _ in range(_PRUNINGS):
-                if not isinstance(alone, CompileFailed):
+                if not isinstance(alone, CompileFailed) or time.monotonic() - begun > _LONGEST_PRUNING:
                     break
                 less = pruned(text, alone.output, (base_name(program.kernel),))
                 if less is None:
