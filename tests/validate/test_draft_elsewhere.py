@@ -179,6 +179,8 @@ def test_features_that_define_a_name(tmp_path: Path) -> None:
     assert guards_of_name(Host(text), "plain") == () and guards_of_name(Host(text), "other") == ()
     both = text + "__device__ int total(int x);\n"
     assert guards_of_name(Host(both), "total") == ()  # defined without it, too
+    two = "#if WIDE == 0\ntypedef float Real;\n#endif\n#if WIDE == 1\ntypedef double Real;\n#endif\n"
+    assert guards_of_name(Host(two), "Real") == ("WIDE=1",) and Host(two).plain_type("Real") == "double"
     source = tmp_path / "k.cu"
     source.write_text(text + "__global__ void k(int* x) { x[threadIdx.x] = total(x[0]); }\n")
     (part,) = draft(source, assuming=True).parts

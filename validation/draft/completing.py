@@ -30,11 +30,11 @@ _DECLARED = (
 
 
 def guards_of_name(host: Host, name: str) -> tuple[str, ...]:
-    """The features that the only definitions of a name in a text are parts of."""
+    """The features that the only definitions of a name in a text are parts of: those of the last, which drafts read."""
     made = re.compile(DEFINES.format(word=re.escape(name.rpartition("::")[2])), re.MULTILINE)
     places = [match.start() for match in made.finditer(host.text)]
     around = [guards_of(host, place) for place in places]
-    return around[0] if around and all(around) else ()
+    return around[-1] if around and all(around) else ()
 
 
 def with_lines(lines: Sequence[str], made: Iterable[StandIn]) -> tuple[str, ...]:
