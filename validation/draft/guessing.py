@@ -212,7 +212,9 @@ def _block_of(threads: int) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int
 
 def repair(part: DraftedCase, reason: str) -> DraftedCase | None:
     """The case with what a compiler asks for: an option of its own, or a macro that nothing defines."""
-    if (absent := _NOT_HERE.search(reason)) is not None and (made := _without(part, absent[1])) != part:
+    absent = _NOT_HERE.search(reason)
+    made = _without(part, absent[1]) if absent else None
+    if made is not None:
         return made
     if _RELAXED in reason:
         return _with_option(part, "cuda_options", "--expt-relaxed-constexpr", "the compiler asks for it")
@@ -304,11 +306,11 @@ def _switched_on(part: DraftedCase, guards: tuple[str, ...]) -> DraftedCase | No
     return made
 
 
-def _without(part: DraftedCase, header: str) -> DraftedCase:
-    """Without a header that the includer has before a header, and that is not here."""
+def _without(part: DraftedCase, header: str) -> DraftedCase | None:
+    """Without a header that the includer has before a header, and that is not here; None where it is not in the case."""
     pair = rf'(?:, )?"-include", "{re.escape(header)}"'
     after = tuple(re.sub(pair, "", line).replace("[, ", "[") if "_options = [" in line else line for line in part.after)
-    return part if after == part.after else replace(part, after=after, notes=(*part.notes, f"{header} is not here"))
+    return None if after == part.after else replace(part, after=after, notes=(*part.notes, f"{header} is not here"))
 
 
 def _after_what_comes_first(part: DraftedCase) -> DraftedCase:
