@@ -44,7 +44,7 @@ fresh:
 system:
 	@./tools/install-system-packages.sh
 
-$(STAMP): pyproject.toml setup.py porter/system/needs.py tools/install-system-packages.sh tools/make-venv.sh
+$(STAMP): pyproject.toml setup.py $(wildcard porter/cpp/compiled/*.[ch]) porter/system/needs.py tools/install-system-packages.sh tools/make-venv.sh
 	@./tools/install-system-packages.sh
 	@./tools/make-venv.sh $(VENV) $(PINS)
 	@touch $@

@@ -46,12 +46,14 @@ __global__ void spin(unsigned long long nanoseconds, unsigned long long* took) {
 """
 
 
-def _cases(sample: str | None) -> Iterator[Case]:
+def cases(sample: str | None) -> Iterator[Case]:
+    """Of a sample, or of all."""
     for path in find_case_files([SAMPLES / sample if sample else SAMPLES]):
         yield from load_cases(path)
 
 
-def _compile(case: Case, device: str) -> Loaded | str:
+def compiled(case: Case, device: str) -> Loaded | str:
+    """A case's original on a device, or why not."""
     reason = case.reason_not_run(device) or registry.why_not(device)
     found = registry.device(device)
     if reason is not None or isinstance(found, str):
@@ -63,21 +65,26 @@ def _compile(case: Case, device: str) -> Loaded | str:
     return made.reason if isinstance(made, NotRun) else made
 
 
-def _runs(case: Case, loaded: Loaded) -> Iterator[tuple[Trial, Done, Status, str]]:
-    """Each trial run twice and judged by the reference."""
+def trials(case: Case) -> Iterator[Trial]:
+    """One of each shape."""
     for symbols in case.shapes():
-        trial = Trial(symbols, case.seeds[0], "random")
-        filled = fill(case, trial)
-        expected = truths(case, filled, trial, None) if case.reference is not None else None
-        plan = (Schedule(None), Schedule(None))
-        runs = launch_all(case, loaded, filled, trial, plan, 32, 60, lambda step, seconds: None)
-        judged = judge_trial(runs, expected, must_repeat=case.deterministic)
-        yield trial, runs[0], judged.status, judged.message
+        yield Trial(symbols, case.seeds[0], "random")
 
 
-def _name(case: Case, trial: Trial) -> str:
+def ran(case: Case, loaded: Loaded, trial: Trial) -> tuple[Done, Status, str]:
+    """A trial run twice and judged by the reference."""
+    filled = fill(case, trial)
+    expected = truths(case, filled, trial, None) if case.reference is not None else None
+    plan = (Schedule(None), Schedule(None))
+    runs = launch_all(case, loaded, filled, trial, plan, 32, 60, lambda step, seconds: None)
+    judged = judge_trial(runs, expected, must_repeat=case.deterministic)
+    return runs[0], judged.status, judged.message
+
+
+def file_name(case: Case, trial: Trial) -> str:
+    """Where a trial's outputs are kept."""
     digest = hashlib.sha256(str(trial).encode()).hexdigest()[:12]
-    return f"{case.path.parent.name}-{case.name}-{digest}"
+    return f"{case.path.parent.name}-{case.name}-{digest}.npz"
 
 
 def record(out: Path, device: str, sample: str | None) -> int:
@@ -87,18 +94,19 @@ def record(out: Path, device: str, sample: str | None) -> int:
     rows: list[dict[str, Any]] = []
     gpu: Properties | None = None
     failed = 0
-    for case in _cases(sample):
-        loaded = _compile(case, device)
+    for case in cases(sample):
+        loaded = compiled(case, device)
         if isinstance(loaded, str):
             print(f"{case.name}: not run: {loaded}")
             failed += registry.why_not(device) is not None
             continue
-        for trial, done, status, message in _runs(case, loaded):
+        for trial in trials(case):
+            done, status, message = ran(case, loaded, trial)
             size = sum(output.array.nbytes for output in done.outputs.values())
             failed += status is not Status.PASSED
             row = {"case": case.name, "sample": case.path.parent.name, "trial": str(trial), "status": status.value}
             if status is Status.PASSED and size <= MOST:
-                row["file"] = f"{_name(case, trial)}.npz"
+                row["file"] = file_name(case, trial)
                 arrays = {name: output.array for name, output in done.outputs.items()}
                 written = {f"{name}.written": output.written for name, output in done.outputs.items()}
                 np.savez_compressed(out / row["file"], **arrays, **written)
@@ -130,13 +138,14 @@ def compare(out: Path, device: str, sample: str | None) -> int:
     print(f"recorded on {where}, {index['compiler']}, {index['date']}")
     known = {row["file"] for row in index["trials"] if "file" in row}
     worst = 0
-    for case in _cases(sample):
-        loaded = _compile(case, device)
+    for case in cases(sample):
+        loaded = compiled(case, device)
         if isinstance(loaded, str):
             print(f"{case.name}: not run: {loaded}")
             continue
-        for trial, done, status, message in _runs(case, loaded):
-            file = f"{_name(case, trial)}.npz"
+        for trial in trials(case):
+            done, status, message = ran(case, loaded, trial)
+            file = file_name(case, trial)
             if file in known:
                 worst = max(worst, _distance(case, trial, done, status, message, out / file))
     return worst

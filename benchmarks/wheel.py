@@ -52,19 +52,19 @@ def main() -> None:
             shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
         for name in ("pyproject.toml", "setup.py", "README.md"):
             shutil.copy(ROOT / name, source)
-        done([sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(folder), str(source)], folder, {})
-        (wheel,) = folder.glob("porter-*.whl")
         wrong = sum(
-            tried(python, wheel, folder / str(at), user=given.user, only=given.only)
+            tried(python, source, folder / str(at), user=given.user, only=given.only)
             for at, python in enumerate(given.pythons)
         )
     sys.exit(1 if wrong else 0)
 
 
-def tried(python: str, wheel: Path, folder: Path, *, user: bool, only: str) -> int:
-    """Installs it, and counts the commands that are not as they should be."""
+def tried(python: str, source: Path, folder: Path, *, user: bool, only: str) -> int:
+    """Makes the wheel and installs it, and counts the commands that are not as they should be."""
     home = folder / "home"
     home.mkdir(parents=True)
+    done([python, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(folder), str(source)], folder, {})
+    (wheel,) = folder.glob("porter-*.whl")  # what is compiled is for this Python alone
     environment = {"HOME": str(home), "XDG_CACHE_HOME": str(home / ".cache"), "PYTHONUSERBASE": str(home / ".local")}
     place = home / ".local"
     if not user:

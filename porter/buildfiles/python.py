@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple, TypeAlias
 
 from porter.buildfiles.unit import BuildUnit
 from porter.model import Edit
@@ -170,8 +170,9 @@ class FlagList(NamedTuple):
 
 def flag_lists(root: ast.Module) -> Iterator[FlagList]:
     """Lists of words, and runs of `x.append(word)`, with the knowledge whether they go to nvcc."""
-    certain = _nvcc_names(root)
-    nvcc_nodes = {id(node) for node in _nvcc_expressions(root)}
+    sinks, assigned = tuple(_sinks(root)), _assigned(root)
+    certain = _nvcc_names(root, sinks, assigned)
+    nvcc_nodes = {id(node) for node in _nvcc_expressions(root, sinks, assigned, certain)}
     for node in nodes_of(root):
         if isinstance(node, (ast.List, ast.Tuple)):
             yield FlagList(tuple(node.elts), (), id(node) in nvcc_nodes)
@@ -236,11 +237,13 @@ def _is_nvcc_target(node: ast.expr) -> bool:
     return isinstance(node, ast.Name) and "nvcc" in node.id.lower() and "flag" in node.id.lower()
 
 
-def _nvcc_names(root: ast.Module) -> frozenset[str]:
+_Assigned: TypeAlias = Mapping[str, list[ast.expr]]
+
+
+def _nvcc_names(root: ast.Module, sinks: Iterable[ast.expr], assigned: _Assigned) -> frozenset[str]:
     """Names of variables whose values reach nvcc."""
     names: set[str] = set()
-    assigned = _assigned(root)
-    waiting = list(_sinks(root))
+    waiting = list(sinks)
     while waiting:
         expression = waiting.pop()
         for node in ast.walk(expression):
@@ -253,7 +256,7 @@ def _nvcc_names(root: ast.Module) -> frozenset[str]:
     return frozenset(names)
 
 
-def _assigned(root: ast.Module) -> Mapping[str, list[ast.expr]]:
+def _assigned(root: ast.Module) -> _Assigned:
     """What is assigned or added to each name, or given back by the function of that name."""
     found: dict[str, list[ast.expr]] = {}
     for node in nodes_of(root):
@@ -267,10 +270,11 @@ def _assigned(root: ast.Module) -> Mapping[str, list[ast.expr]]:
     return found
 
 
-def _nvcc_expressions(root: ast.Module) -> Iterator[ast.AST]:
+def _nvcc_expressions(
+    root: ast.Module, sinks: Iterable[ast.expr], assigned: _Assigned, names: frozenset[str]
+) -> Iterator[ast.AST]:
     """Every list that reaches nvcc."""
-    names, assigned = _nvcc_names(root), _assigned(root)
-    for sink in (*_sinks(root), *(value for name in names for value in assigned.get(name, ()))):
+    for sink in (*sinks, *(value for name in names for value in assigned.get(name, ()))):
         yield from (node for node in ast.walk(sink) if isinstance(node, (ast.List, ast.Tuple)))
     for node in nodes_of(root):
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.func.attr != "extend":

@@ -11,8 +11,8 @@ _OPENING = frozenset("([{")
 _CLOSING = frozenset(")]}")
 _ANGLES = {"<": 1, ">": -1, ">>": -2, ">>>": -3}
 _NEVER_IN_TEMPLATES = frozenset({";", "{", "}"})
-_NEVER_IN_TEMPLATE_ARGUMENTS = _NEVER_IN_TEMPLATES | {"||", "<<<", "=", "+=", "++", "--"}
-_LONGEST_TEMPLATE_ARGUMENTS = 300
+NEVER_IN_TEMPLATE_ARGUMENTS = _NEVER_IN_TEMPLATES | {"||", "<<<", "=", "+=", "++", "--"}
+LONGEST_TEMPLATE_ARGUMENTS = 300
 
 
 def words(text: str) -> frozenset[str]:
@@ -49,7 +49,7 @@ def closing(tokens: Tokens, index: int, last: int) -> int | None:
 def template_end(tokens: Tokens, index: int, last: int, *, parameters: bool = False) -> int | None:
     """Index after the `>` that closes the `<` at `index`; None when it is a comparison."""
     known = cast("dict[tuple[int, int, bool], int | None]", tokens.memo.setdefault("template ends", {}))
-    limit = min(last, index + _LONGEST_TEMPLATE_ARGUMENTS)
+    limit = min(last, index + LONGEST_TEMPLATE_ARGUMENTS)
     key = index, limit, parameters
     if key not in known:
         known[key] = _template_end(tokens, index, limit, parameters=parameters)
@@ -57,7 +57,7 @@ def template_end(tokens: Tokens, index: int, last: int, *, parameters: bool = Fa
 
 
 def _template_end(tokens: Tokens, index: int, limit: int, *, parameters: bool) -> int | None:
-    never = _NEVER_IN_TEMPLATES if parameters else _NEVER_IN_TEMPLATE_ARGUMENTS
+    never = _NEVER_IN_TEMPLATES if parameters else NEVER_IN_TEMPLATE_ARGUMENTS
     depth = 0
     while index < limit:
         text = tokens.texts[index]
@@ -78,9 +78,9 @@ def _template_end(tokens: Tokens, index: int, limit: int, *, parameters: bool) -
 
 def template_start(tokens: Tokens, index: int, first: int, *, parameters: bool = False) -> int | None:
     """Index of the `<` that the last `>` of the token at `index` closes, not before `first`."""
-    never = _NEVER_IN_TEMPLATES if parameters else _NEVER_IN_TEMPLATE_ARGUMENTS
+    never = _NEVER_IN_TEMPLATES if parameters else NEVER_IN_TEMPLATE_ARGUMENTS
     depth = 0
-    limit = max(first, index - _LONGEST_TEMPLATE_ARGUMENTS)
+    limit = max(first, index - LONGEST_TEMPLATE_ARGUMENTS)
     while index >= limit:
         text = tokens.texts[index]
         if text in _CLOSING:

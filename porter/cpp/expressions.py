@@ -10,20 +10,20 @@ from porter.cpp.lex import CHARACTER, IDENTIFIER, NUMBER, STRING
 from porter.cpp.nodes import EMPTY, Node
 from porter.cpp.types import QUALIFIERS, TYPES, TypeReader
 
-_NAMED_CASTS = words("static_cast reinterpret_cast const_cast dynamic_cast")
-_SIZES = words("sizeof alignof decltype typeid noexcept __alignof __alignof__")
-_OPERATING = _SIZES | words("not new delete throw")
-_CONTINUING = frozenset({"(", "[", ".", "->", "++", "--", "{", "<<<", "<", "::"})
+NAMED_CASTS = words("static_cast reinterpret_cast const_cast dynamic_cast")
+SIZES = words("sizeof alignof decltype typeid noexcept __alignof __alignof__")
+OPERATING = SIZES | words("not new delete throw")
+CONTINUING = frozenset({"(", "[", ".", "->", "++", "--", "{", "<<<", "<", "::"})
 """What may follow a name or a number within one operand."""
-_PREFIX = frozenset({"+", "-", "!", "~", "*", "&", "++", "--", "&&"})
-_BINARY = {
+PREFIX = frozenset({"+", "-", "!", "~", "*", "&", "++", "--", "&&"})
+BINARY = {
     "*": 11, "/": 11, "%": 11, "+": 10, "-": 10, "<<": 9, ">>": 9, "<": 8, ">": 8, "<=": 8, ">=": 8,
     "==": 7, "!=": 7, "&": 6, "^": 5, "|": 4, "&&": 3, "and": 3, "||": 2, "or": 2, ".*": 12, "->*": 12,
 }  # fmt: skip
-_ASSIGN = frozenset({"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="})
-_ENDING = frozenset({")", "]", ";", ","})
+ASSIGN = frozenset({"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="})
+ENDING = frozenset({")", "]", ";", ","})
 ENDS = frozenset({")", "]", "}", ";", ",", ":"})
-_IN_TYPES = frozenset({"*", "&", "::", "<", ">", ",", "&&"})
+IN_TYPES = frozenset({"*", "&", "::", "<", ">", ",", "&&"})
 
 
 class ExpressionReader(TypeReader, abc.ABC):
@@ -45,14 +45,14 @@ class ExpressionReader(TypeReader, abc.ABC):
 
     def expression(self) -> Node:
         after = self.position + 1
-        if after < self.count and self.texts[after] in _ENDING and (plain := self._plain_operand()) is not None:
+        if after < self.count and self.texts[after] in ENDING and (plain := self._plain_operand()) is not None:
             return plain
         if self.depth >= DEEPEST:
             return self._too_deep()
         self.depth += 1
         node = self._ternary()
         operator = self.text
-        if operator in _ASSIGN:
+        if operator in ASSIGN:
             self.position += 1
             right = self.initialiser()
             node = Node("assign", node.first, self.before, operator, (node, right))
@@ -80,12 +80,12 @@ class ExpressionReader(TypeReader, abc.ABC):
         """What an operand begins, with all operators that bind more strongly than `lowest`."""
         for _ in range(LONGEST_CHAIN):
             operator = self.texts[self.position] if self.position < self.count else ""
-            strength = _BINARY.get(operator, 0)
+            strength = BINARY.get(operator, 0)
             if strength <= lowest:
                 return left
             self.position += 1
             right = self._unary()
-            if self.position < self.count and _BINARY.get(self.texts[self.position], 0) > strength:
+            if self.position < self.count and BINARY.get(self.texts[self.position], 0) > strength:
                 right = self._operators(right, strength)
             left = Node("binary", left.first, self.before, operator, (left, right))
         return self._long_chain(left)
@@ -93,7 +93,7 @@ class ExpressionReader(TypeReader, abc.ABC):
     def _long_chain(self, left: Node) -> Node:
         """The rest of a chain of operators in one node, which says no more than what is in it."""
         kids = [left]
-        while not self.done and self.text not in ENDS and self.text not in ("?", *_ASSIGN):
+        while not self.done and self.text not in ENDS and self.text not in ("?", *ASSIGN):
             self.position += 1
             kids.append(self._unary())
         return Node("opaque", left.first, self.before, kids=tuple(kids))
@@ -110,11 +110,11 @@ class ExpressionReader(TypeReader, abc.ABC):
 
     def _operand(self) -> Node:
         first, text = self.here, self.text
-        if text in _PREFIX or text == "not":
+        if text in PREFIX or text == "not":
             self.position += 1
             operand = self._unary()
             return Node("unary", first, self.before, text, (operand,))
-        if text in _SIZES:
+        if text in SIZES:
             return self._size(first)
         if text in ("new", "delete", "throw"):
             self.position += 1
@@ -126,11 +126,11 @@ class ExpressionReader(TypeReader, abc.ABC):
     def _plain_operand(self) -> Node | None:
         """A name or a number that nothing belongs to: most operands are."""
         position = self.position
-        if position + 1 >= self.count or self.texts[position + 1] in _CONTINUING:
+        if position + 1 >= self.count or self.texts[position + 1] in CONTINUING:
             return None
         kind, text = self.kinds[position], self.texts[position]
         if kind == IDENTIFIER:
-            if text in _OPERATING:
+            if text in OPERATING:
                 return None
         elif kind != NUMBER or self.kinds[position + 1] == IDENTIFIER:
             return None
@@ -153,7 +153,7 @@ class ExpressionReader(TypeReader, abc.ABC):
             return False
         inside = self.texts[self.position + 1 : close]
         kinds = self.kinds[self.position + 1 : close]
-        if any(k not in (IDENTIFIER,) and t not in _IN_TYPES for k, t in zip(kinds, inside, strict=True)):
+        if any(k not in (IDENTIFIER,) and t not in IN_TYPES for k, t in zip(kinds, inside, strict=True)):
             return False
         after = self.texts[close + 1]
         after_kind = self.kinds[close + 1]
@@ -192,7 +192,7 @@ class ExpressionReader(TypeReader, abc.ABC):
             while self.kind() == STRING:
                 self.position += 1
             return Node("string", first, self.before, text)
-        if text in _NAMED_CASTS and self.peek() == "<":
+        if text in NAMED_CASTS and self.peek() == "<":
             return self._named_cast(first)
         if kind == IDENTIFIER or text == "::":
             return self._name(first)
@@ -282,7 +282,7 @@ class ExpressionReader(TypeReader, abc.ABC):
     def _postfix(self, node: Node) -> Node:
         for _ in range(LONGEST_CHAIN):
             text = self.text
-            if text not in _CONTINUING:
+            if text not in CONTINUING:
                 return node
             if text == "(":
                 self.position += 1

@@ -12,6 +12,7 @@ from itertools import accumulate, compress
 from operator import itemgetter
 from typing import NamedTuple
 
+from porter.cpp.compiled import readers
 from porter.cpp.nesting import Nesting
 
 IDENTIFIER, NUMBER, STRING, CHARACTER, PUNCTUATION = "insqp"
@@ -34,7 +35,7 @@ _PIECE = r"""
 _RAW_STRING = r"""(?:u8|[uUL])?R"(?P<raw>[^\s()\\"]{0,16})\((?s:.)*?(?:\)(?P=raw)"|\Z) |"""
 _PLAIN = re.compile(_PIECE.replace("RAW", ""), re.VERBOSE | re.ASCII)
 _WITH_RAW_STRINGS = re.compile(_PIECE.replace("RAW", _RAW_STRING), re.VERBOSE | re.ASCII)
-_RAW_START = re.compile(r"""R"[^\s()\\"]{0,16}\(""")
+_RAW_START = re.compile(r"""R"[^\s()\\"]{0,16}\(""", re.ASCII)
 _BRACKET = re.compile(r"[][(){}]")
 _LOGICAL_LINE = re.compile(
     r"""(?:[^\\\n/"]+ | \\(?:\r\n|(?s:.)) | "(?:[^"\\\n]|\\(?:\r\n|(?s:.)))*"?
@@ -100,6 +101,8 @@ class Tokens:
     @cached_property
     def names(self) -> dict[str, list[int]]:
         """Identifier -> indices of its tokens, in order; macro bodies and inactive regions included."""
+        if readers is not None:
+            return readers.names(self.texts, self.kinds)
         found: defaultdict[str, list[int]] = defaultdict(list)
         chosen = self.kinds.encode("ascii").translate(_IS_IDENTIFIER)
         for index, text in zip(compress(range(len(chosen)), chosen), compress(self.texts, chosen), strict=True):
@@ -114,6 +117,8 @@ class Tokens:
     @cached_property
     def partner(self) -> dict[int, int]:
         """Matching bracket for each ( ) [ ] { } token that has one; directives do not pair with code."""
+        if readers is not None:
+            return readers.pair(self.texts, len(self), self.directives)
         pairs: dict[int, int] = {}
         brackets = [match.start() for match in _BRACKET.finditer(self.first_characters)]
         code: list[int] = []
@@ -209,6 +214,12 @@ _BYTE_ORDER_MARK, _BLANK_MARK = "\xef\xbb\xbf", "   "
 
 def lex(text: str) -> Tokens:
     """Splits a file (latin-1 view of its bytes) into tokens; never fails, whatever the bytes are."""
+    found = readers.lex(text) if readers is not None else None
+    return Tokens(text, *found) if found is not None else lex_in_python(text)
+
+
+def lex_in_python(text: str) -> Tokens:
+    """The same where nothing is compiled."""
     pieces = _split(_BLANK_MARK + text[len(_BLANK_MARK) :] if text.startswith(_BYTE_ORDER_MARK) else text)
     offsets = list(accumulate(map(len, pieces), initial=0))
     offsets.pop()
@@ -396,3 +407,6 @@ def _pair(tokens: Tokens, indices: Iterable[int], pairs: dict[int, int]) -> None
 
 
 _OPENS = {")": "(", "]": "[", "}": "{"}
+
+if readers is not None:
+    readers.configure_lexer(Comment, Directive, Include, BEHIND)

@@ -7,6 +7,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from porter.cpp.compiled import readers
+
 sys.setrecursionlimit(max(sys.getrecursionlimit(), 8000))
 """Trees are at most as deep as `DEEPEST` and `LONGEST_CHAIN` of porter.cpp.cursor say; who walks them needs up to six
 frames for each level."""
@@ -55,6 +57,8 @@ class Node:
 
     def walk(self) -> Iterator[Node]:
         """This node and all below it, in the order of the text."""
+        if readers is not None:
+            return iter(readers.walk(self))
         found: list[Node] = []
         stack = [self]
         while stack:

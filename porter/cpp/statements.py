@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 import bisect
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from porter.cpp.brackets import words
-from porter.cpp.cursor import DEEPEST
-from porter.cpp.expressions import ENDS, ExpressionReader
+from porter.cpp.brackets import LONGEST_TEMPLATE_ARGUMENTS, NEVER_IN_TEMPLATE_ARGUMENTS, words
+from porter.cpp.compiled import BLOCK, EXPRESSION, STATEMENTS, readers
+from porter.cpp.cursor import DEEPEST, LONGEST_CHAIN, TOO_DEEP
+from porter.cpp.expressions import (
+    ASSIGN,
+    BINARY,
+    CONTINUING,
+    ENDING,
+    ENDS,
+    IN_TYPES,
+    NAMED_CASTS,
+    OPERATING,
+    PREFIX,
+    SIZES,
+    ExpressionReader,
+)
 from porter.cpp.lex import IDENTIFIER, STRING, Directive, Tokens
 from porter.cpp.nodes import EMPTY, Node
 from porter.cpp.types import CONTROL, QUALIFIERS, TYPES
@@ -17,34 +30,53 @@ _SKIPPED = words("using typedef static_assert namespace template public private 
 
 def parse_block(tokens: Tokens, opening: int, end: int) -> Node:
     """The block whose `{` is at `opening`; `end` is the index after its `}`."""
-    reader = Reader(tokens, _code(tokens, opening, end))
-    return reader.block()
+    return _parsed(BLOCK, tokens, opening, end)
 
 
 def parse_expression(tokens: Tokens, first: int, last: int) -> Node:
     """The expression in the tokens [first, last), commas included."""
-    reader = Reader(tokens, _code(tokens, first, last))
-    return reader.comma() if not reader.done else EMPTY
+    return _parsed(EXPRESSION, tokens, first, last)
 
 
 def parse_statements(tokens: Tokens, first: int, last: int) -> Node:
     """The statements in the tokens [first, last): a macro's replacement, a stretch of a body."""
-    reader = Reader(tokens, _code(tokens, first, last))
-    return reader.statements(first, max(first, last - 1))
+    return _parsed(STATEMENTS, tokens, first, last)
 
 
-def _code(tokens: Tokens, first: int, last: int) -> Sequence[int]:
+def _parsed(what: int, tokens: Tokens, first: int, last: int) -> Node:
+    if readers is None:
+        return parse_in_python(what, tokens, first, last)
+    stretches = _stretches(tokens, first, last)
+    end = max(first, last - 1)
+    found: Node = readers.parse(
+        what, tokens.texts, tokens.kinds, tokens.starts, tokens.partner, tokens.memo, stretches, first, end
+    )
+    return found
+
+
+def parse_in_python(what: int, tokens: Tokens, first: int, last: int) -> Node:
+    """The same where nothing is compiled."""
+    places = [index for begin, end in _stretches(tokens, first, last) for index in range(begin, end)]
+    reader = Reader(tokens, places)
+    if what == BLOCK:
+        return reader.block()
+    if what == STATEMENTS:
+        return reader.statements(first, max(first, last - 1))
+    return reader.comma() if not reader.done else EMPTY
+
+
+def _stretches(tokens: Tokens, first: int, last: int) -> list[tuple[int, int]]:
     """The tokens of a stretch that are not in a preprocessor line of their own inside it."""
     own = tokens.directive_of(first) if first < last else None
-    places: list[int] = []
+    found: list[tuple[int, int]] = []
     index = first
     for directive in _directives(tokens, first, last):
         if directive == own:
             continue
-        places.extend(range(index, min(directive.first, last)))
+        found.append((index, min(directive.first, last)))
         index = max(index, directive.last)
-    places.extend(range(index, last))
-    return places
+    found.append((index, last))
+    return found
 
 
 def _directives(tokens: Tokens, first: int, last: int) -> Iterator[Directive]:
@@ -358,3 +390,31 @@ class Reader(ExpressionReader):
 
     def _declaration_in_condition(self, first: int) -> Node:
         return self._declaration(first)
+
+
+if readers is not None:
+    readers.configure_parser(
+        Node,
+        EMPTY,
+        (
+            TYPES,
+            QUALIFIERS,
+            CONTROL,
+            _SKIPPED,
+            NAMED_CASTS,
+            SIZES,
+            OPERATING,
+            CONTINUING,
+            PREFIX,
+            ASSIGN,
+            ENDING,
+            ENDS,
+            IN_TYPES,
+            NEVER_IN_TEMPLATE_ARGUMENTS,
+        ),
+        BINARY,
+        DEEPEST,
+        LONGEST_CHAIN,
+        LONGEST_TEMPLATE_ARGUMENTS,
+        TOO_DEEP,
+    )

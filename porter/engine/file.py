@@ -15,6 +15,7 @@ from porter.cpp.headers import Headers, Included
 from porter.cpp.lex import Tokens
 from porter.cpp.plain_types import typed_kernels
 from porter.cpp.runtime_strings import runtime_sources
+from porter.engine import asking
 from porter.engine import edits as editing
 from porter.engine.dialect import Dialect
 from porter.engine.embedded import KERNEL_IN_STRING, Embedded, embed
@@ -127,11 +128,11 @@ def _ported(
     lost: list[editing.Conflict] = []
     passes = 0
     trail: list[Sequence[Edit]] = []
-    own = tuple(rule for rule in context.rules if rule.name == CUSTOM and rule.applies(unit))
+    own = tuple(rule for rule in asking.named(context.rules, CUSTOM) if rule.applies(unit))
     if own:
         unit, kept = _rewritten(unit, replace(context, rules=own), support_path, crashes, lines, trail)
     asked, data, before, alike = unit, unit.source.data, len(trail), True
-    context = replace(context, rules=tuple(rule for rule in context.rules if rule.name != CUSTOM))
+    context = replace(context, rules=asking.others(context.rules, CUSTOM))
     while True:
         passes += 1
         embedded = _embedded(unit, context)
@@ -238,11 +239,12 @@ def find(
     added to `crashes`.
     """
     findings: list[Finding] = []
-    for rule in rules:
+    at_home = None if lines is None or lines.keeps_all else lines
+    for rule in asking.asked(unit, tuple(rules)):
         try:
             if rule.applies(unit):
                 found = rule.find(unit)
-                findings += found if lines is None else lines.kept(rule, found, trail)
+                findings += found if at_home is None else at_home.kept(rule, found, trail)
         except RecursionError:
             message = f"rule {rule.code} was left out for this file"
             findings.append(_engine_finding(unit.source, DEEP, "too-deep", message, Effort.REVIEW))
@@ -269,7 +271,7 @@ def _suppress(finding: Finding, reason: str | None) -> Finding:
 
 def _embedded(unit: Unit, context: Context) -> tuple[Embedded, ...]:
     """The kernels in strings of a file that are compiled at run time."""
-    if not any(rule.name == KERNEL_IN_STRING for rule in context.rules):
+    if not asking.named(context.rules, KERNEL_IN_STRING):
         return ()
     sources = runtime_sources(unit.tokens)
     return tuple(embed(unit.source, source, context.unit) for source in sources if source.literal is not None)

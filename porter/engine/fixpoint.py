@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 
 from porter.cpp.lex import lex
+from porter.engine.asking import triggers_of
 from porter.engine.edits import Accepted
 from porter.engine.renames import looks_like_cuda
 from porter.engine.rule import Rule
@@ -15,7 +16,7 @@ from porter.model import Edit
 _NAME = re.compile(r"(?!\d)[\w:./]+")
 
 
-def is_settled(unit: Unit, accepted: Accepted, inserted: Edit | None, rules: Iterable[Rule]) -> bool:
+def is_settled(unit: Unit, accepted: Accepted, inserted: Edit | None, rules: tuple[Rule, ...]) -> bool:
     """Whether all that a pass did was put names for names, and none of the new names means anything to anybody.
 
     Rules look for names and at what surrounds them. Nothing can turn up in the next pass unless a conflict put off a
@@ -25,7 +26,7 @@ def is_settled(unit: Unit, accepted: Accepted, inserted: Edit | None, rules: Ite
         return False
     texts = {edit.text for edit in accepted.edits} | ({inserted.text} if inserted is not None else set())
     new = {name for text in texts for name in _names_in(text)}
-    triggers = frozenset().union(*(rule.triggers for rule in rules))
+    triggers = triggers_of(rules)
     return not any(_means_something(unit, name, triggers) for name in new)
 
 

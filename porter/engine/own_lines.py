@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from porter.engine import notices
+from porter.engine.asking import not_about
 from porter.engine.dialect import Dialect, Dialects
 from porter.engine.edits import mapped_back
 from porter.engine.rule import Rule
@@ -26,14 +27,19 @@ class Lines:
     def asked(self, rules: Iterable[Rule]) -> tuple[Rule, ...]:
         """The rules that can have something to say about this file."""
         if not self.dialects.has_hip:
-            return tuple(rule for rule in rules if rule.dialect is not Dialect.HIP)
+            return not_about(tuple(rules), Dialect.HIP)
         if self.dialects.file is Dialect.HIP:
-            return tuple(rule for rule in rules if rule.dialect is not Dialect.CUDA)
+            return not_about(tuple(rules), Dialect.CUDA)
         return tuple(rules)
+
+    @property
+    def keeps_all(self) -> bool:
+        """Whether no line of the file is another's."""
+        return not self.dialects.regions[1:] and not self.dialects.leaves_all
 
     def kept(self, rule: Rule, found: Iterable[Finding], trail: Sequence[Sequence[Edit]]) -> Iterable[Finding]:
         """What a rule may say, and do, about the lines that it is about."""
-        if not self.dialects.regions[1:] and not self.dialects.leaves_all:
+        if self.keeps_all:
             yield from found
             return
         if self.dialects.file is Dialect.NVIDIA:  # only counted

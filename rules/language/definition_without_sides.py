@@ -10,7 +10,9 @@ from porter.cpp.syntax import Tokens, template_end, template_start
 from porter.cpp.templates import beginning
 from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes
 
-_PLACE = re.compile(r"::\s*([A-Za-z_]\w*)|\btemplate\s*<\s*>")
+_PLACE = re.compile(r"""::\s*([A-Za-z_]\w*)\b(?!\s*[];,){}=.:+*&|?!["'-])|template(?<=\btemplate)\s*<\s*>""")
+"""A name behind which no parameters can come is none."""
+_DEVICE = re.compile("__device__")
 _ASKED = r'__device__|#\s*include\s*(?:"|<[^>\n]*[./])'
 """The declaration stands in the file, or in a header, which is none of C++'s own."""
 _MOST_TOKENS = 200
@@ -99,7 +101,7 @@ class DefinitionWithoutSides(Rule):
         """One finding per definition."""
         tokens = unit.tokens
         sources = (unit.source, *unit.program.headers)
-        if not any("__device__" in source.text for source in sources):
+        if not any(source.matches(_DEVICE) for source in sources):
             return
         sides = Sides(sources)
         seen: set[int] = set()

@@ -10,10 +10,10 @@ from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes
 
 _PLACE = re.compile(r">\s*::\s*([A-Za-z_]\w*)\s*<")
 _MEMBER = re.compile(r"(?:->|\.)\s*([A-Za-z_]\w*)\s*<")
-_TYPE = re.compile(r"\btypename\s+(?:::\s*)?[A-Za-z_]\w*\s*[:<]")
+_TYPE = re.compile(r"typename(?<=\btypename)\s+(?:::\s*)?[A-Za-z_]\w*\s*[:<]")
 _NAMED = re.compile(
-    r"\btypedef\s+(?:typename\s+)?[A-Za-z_][\w:]*\s*<[^;{}]{1,200}>\s*([A-Za-z_]\w*)\s*;"
-    r"|\busing\s+([A-Za-z_]\w*)\s*=\s*(?:typename\s+)?[A-Za-z_][\w:]*\s*<[^;{}]{1,200}>\s*;"
+    r"typedef(?<=\btypedef)\s+(?:typename\s+)?[A-Za-z_][\w:]*\s*<[^;{}]{1,200}>\s*([A-Za-z_]\w*)\s*;"
+    r"|using(?<=\busing)\s+([A-Za-z_]\w*)\s*=\s*(?:typename\s+)?[A-Za-z_][\w:]*\s*<[^;{}]{1,200}>\s*;"
 )
 """A name for a class template with arguments."""
 _NO_ARGUMENT = frozenset({";", "{", "}", "&&", "||", "="})
@@ -122,6 +122,8 @@ class DependentTemplate(Rule):
 def _of_names(unit: Unit) -> Iterator[int]:
     """Members with template arguments that are called of a name for a class template."""
     tokens = unit.tokens
+    if "typedef" not in unit.source.text and "using" not in unit.source.text:
+        return
     named: dict[str, int] = {}
     for match in _NAMED.finditer(unit.source.text):
         named.setdefault(match[1] or match[2], match.end())

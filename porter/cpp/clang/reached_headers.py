@@ -39,6 +39,8 @@ class Contents(NamedTuple):
     """Whether it asks which pass compiles it."""
     kernel_macros: bool
     """Whether it defines a macro that makes kernels."""
+    computes: bool
+    """Whether it includes what a macro names."""
 
 
 @dataclass
@@ -65,6 +67,7 @@ def contents_of(data: bytes) -> Contents:
         includes,
         _ARCHITECTURE.search(data) is not None,
         defines_kernel_macro(data),
+        _COMPUTED.search(data) is not None,
     )
 
 
@@ -81,7 +84,7 @@ def _header(path: str, modified: int, size: int) -> Contents:
     try:
         return contents_of(read_regular(path))
     except OSError:
-        return Contents((), False, False)
+        return Contents((), False, False, False)
 
 
 def macros_of(data: bytes) -> frozenset[str]:
@@ -198,12 +201,14 @@ class _Search:
         self.rewritten: dict[str, bytes] = {}
         self.device_branches = False
         self.kernel_macros = False
+        self.computes = False
         self.names: set[str] = set()
         self.size = 0
 
     def visit(self, path: str, contents: Contents, data: bytes | None, trail: tuple[str, ...]) -> None:
         self.device_branches |= contents.device_branches
         self.kernel_macros |= contents.kernel_macros
+        self.computes |= contents.computes
         self.names.update(include.name for include in contents.includes)
         forbidden: list[IncludeLine] = []
         for include in contents.includes:
@@ -223,6 +228,8 @@ class _Search:
 
     def blank_computed(self, path: str, data: bytes) -> None:
         """Takes away `#include MACRO` lines where a macro names a pipe or a device, which clang would read for ever."""
+        if not self.computes:
+            return
         files = [(path, data), *((header, self.rewritten.get(header)) for header in sorted(self.headers))]
         texts = [(name, _text(name) if text is None else text) for name, text in files]
         places = [(name, text, list(_COMPUTED.finditer(text))) for name, text in texts]

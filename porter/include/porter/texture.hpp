@@ -169,6 +169,13 @@ PORTER_TEXEL_CODE Texel<Part, count> texel_near(TexturePointer d, int dimensions
   return made;
 }
 
+/// The weight of a corner whose places along the axes are `i` and `j`: an H100 rounds that of the far one to 8 bits, and
+/// the others make up for it.
+PORTER_TEXEL_CODE float texel_weight(int i, int j, float a, float b) {
+  float const far = __builtin_floorf(a * b * 256.0f + 0.5f) / 256.0f;
+  return i ? (j ? far : a - far) : (j ? b - far : 1.0f - a - b + far);
+}
+
 /// The weighted sum of the 2, 4 or 8 texels around a place.
 template <class Part, int count, bool plain>
 PORTER_TEXEL_CODE Texel<Part, count> texel_filtered(
@@ -177,9 +184,8 @@ PORTER_TEXEL_CODE Texel<Part, count> texel_filtered(
 #pragma unroll plain ? 8 : 1
   for (int corner = 0; corner < 1 << dimensions; ++corner) {
     int const i = corner & 1, j = corner >> 1 & 1, k = corner >> 2;
-    float weight = i ? a : 1.0f - a;
-    if (dimensions > 1) weight *= j ? b : 1.0f - b;
-    if (dimensions > 2) weight *= k ? c : 1.0f - c;
+    float weight = dimensions == 2 ? texel_weight(i, j, a, b) : i ? a : 1.0f - a;
+    if (dimensions > 2) weight *= (j ? b : 1.0f - b) * (k ? c : 1.0f - c);
     Texel<float, count> const texel = texel_near<float, count, plain>(d, dimensions, x + i, y + j, z + k, layer);
     for (int n = 0; n < count; ++n) sum[n] = weight == 0.0f ? sum[n] : __builtin_fmaf(weight, texel.part[n], sum[n]);
   }

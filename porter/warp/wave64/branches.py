@@ -18,8 +18,11 @@ from porter.warp.collectives import Collective, argument, collective
 from porter.warp.wave64.names import SIZES, WHOLE
 
 _KNOWS_AMD = re.compile(r"HIP|ROC|AMD|gfx\d|GFX\d")
-_OPERATION = re.compile(r"\w*(?:shfl|shuffle|ballot|activemask)\w*", re.IGNORECASE)
-_SIZE = re.compile(r"\w*(?:warp|wave|lanes)\w*", re.IGNORECASE)
+_OF_OPERATIONS, _OF_SIZES = ("shfl", "shuffle", "ballot", "activemask"), ("warp", "wave", "lanes")
+_PARTS = _OF_OPERATIONS + _OF_SIZES
+_OPERATION, _SIZE = (
+    re.compile(rf"\w*(?:{'|'.join(parts)})\w*", re.IGNORECASE) for parts in (_OF_OPERATIONS, _OF_SIZES)
+)
 _SIZES = SIZES | {"HIPCUB_WARP_THREADS", "HIPCUB_DEVICE_WARP_THREADS", "C10_WARP_SIZE"}
 _KINDS = frozenset({"shuffle", "ballot", "active"})
 
@@ -44,6 +47,9 @@ def branches(unit: Unit) -> Branches:
 
 def _read(unit: Unit) -> Branches:
     used = unit.tokens.names
+    words = "\n".join(used).lower()
+    if not any(part in words for part in _PARTS):
+        return Branches(frozenset(), {})
     sizes = {name for name in used if _SIZE.fullmatch(name) and looks_like_warp_size(name) and name not in _SIZES}
     operations = {name for name in used if _OPERATION.fullmatch(name) and not name.startswith("__")}
     found: dict[str, set[bool]] = {}

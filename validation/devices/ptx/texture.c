@@ -65,6 +65,18 @@ static int fetch(Warp *w, uint32_t site, uint32_t lane, const Texture *t, const 
     return 0;
 }
 
+/* A corner's weight. In two dimensions an H100 rounds that of the far corner to 8 bits, and the others make up for it. */
+static float weight_of(int corner, int dimensions, const float *part) {
+    if (dimensions == 2) {
+        float far = floorf(part[0] * part[1] * 256.0f + 0.5f) / 256.0f;
+        const float weights[4] = {1 - part[0] - part[1] + far, part[0] - far, part[1] - far, far};
+        return weights[corner];
+    }
+    float weight = corner & 1 ? part[0] : 1 - part[0];
+    if (dimensions > 2) weight *= (corner & 2 ? part[1] : 1 - part[1]) * (corner & 4 ? part[2] : 1 - part[2]);
+    return weight;
+}
+
 static int sample(Warp *w, uint32_t site, uint32_t lane, const Texture *t, int dimensions, const float *at, uint32_t layer,
                   Texel *into) {
     const uint32_t sizes[3] = {t->width, t->height, t->depth};
@@ -79,12 +91,9 @@ static int sample(Warp *w, uint32_t site, uint32_t lane, const Texture *t, int d
     memset(into, 0, sizeof *into);
     for (int corner = 0; corner < 1 << dimensions; corner++) {
         int64_t here[3] = {low[0], low[1], low[2]};
-        float weight = 1;
+        float weight = weight_of(corner, dimensions, part);
         Texel texel;
-        for (int d = 0; d < dimensions; d++) {
-            here[d] += corner >> d & 1;
-            weight *= corner >> d & 1 ? part[d] : 1 - part[d];
-        }
+        for (int d = 0; d < dimensions; d++) here[d] += corner >> d & 1;
         if (weight == 0) continue;
         if (fetch(w, site, lane, t, here, layer, &texel)) return 1;
         for (int c = 0; c < 4; c++) into->value[c] = fmaf(weight, texel.value[c], into->value[c]);
