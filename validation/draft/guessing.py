@@ -307,7 +307,7 @@ def _switched_on(part: DraftedCase, guards: tuple[str, ...]) -> DraftedCase | No
 
 
 def _without(part: DraftedCase, header: str) -> DraftedCase | None:
-    """Without a header that the includer has before a header, and that is not here; None where it is not in the case."""
+    """Without a header that the includer has before it and that is not here; None where the case has none."""
     pair = rf'(?:, )?"-include", "{re.escape(header)}"'
     after = tuple(re.sub(pair, "", line).replace("[, ", "[") if "_options = [" in line else line for line in part.after)
     return None if after == part.after else replace(part, after=after, notes=(*part.notes, f"{header} is not here"))
