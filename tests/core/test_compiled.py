@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import subprocess
 import sys
@@ -15,6 +14,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from porter.cpp import compiled
 from porter.cpp import lex as lexer
 from porter.cpp.brackets import words
 from porter.cpp.compiled import BLOCK, EXPRESSION, PYTHON, STATEMENTS, readers
@@ -210,10 +210,15 @@ def test_they_are_compiled_where_they_can_be() -> None:
     """And of the sources that stand here: after a change `pip install -e .` makes them anew."""
     if os.environ.get(PYTHON) == "python":
         pytest.skip(f"{PYTHON} is set")
-    files = [*sorted(SOURCES.glob("*.h")), *sorted(SOURCES.glob("*.c"))]
-    digest = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
     assert readers is not None
-    assert getattr(readers, "sources", None) == digest
+    assert getattr(readers, "sources", None) == compiled.digest()
+
+
+@is_compiled
+def test_what_was_compiled_of_other_sources_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert compiled._compiled() is not None
+    monkeypatch.setattr(compiled, "digest", lambda: "of a source that changed")
+    assert compiled._compiled() is None
 
 
 def test_python_alone_does_the_same() -> None:
@@ -266,6 +271,7 @@ def test_no_byte_out_of_bounds(tmp_path: Path) -> None:
     watching = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer"]
     flags = ["-Wall", "-Wextra", "-Werror", "-O1", "-g", "-fPIC", "-shared", *watching]
     include = sysconfig.get_path("include")
+    flags = [*flags, f'-DSOURCES="{compiled.digest()}"']
     subprocess.run([compiler, *flags, f"-I{include}", *sorted(SOURCES.glob("*.c")), "-o", made], check=True)
     environment = {
         **os.environ,

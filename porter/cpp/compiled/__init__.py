@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import os
+from pathlib import Path
 from typing import Any, Protocol, TypeAlias, cast
 
 PYTHON = "PORTER_READERS"
@@ -62,13 +64,22 @@ class Readers(Protocol):
         """A node and all below it, in the order of the text."""
 
 
+def digest() -> str:
+    """Of the sources beside this module, as setup.py gives it to what it compiles."""
+    folder = Path(__file__).parent
+    files = (*sorted(folder.glob("*.h")), *sorted(folder.glob("*.c")))
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+
+
 def _compiled() -> Readers | None:
+    """None, too, where they were compiled from other sources: a checkout that changed since it was installed."""
     if os.environ.get(PYTHON) == "python":
         return None
     try:
-        return cast(Readers, importlib.import_module("porter.cpp.compiled._c"))
+        made = importlib.import_module("porter.cpp.compiled._c")
     except ImportError:
         return None
+    return cast(Readers, made) if made.sources == digest() else None
 
 
 readers = _compiled()

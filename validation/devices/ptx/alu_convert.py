@@ -87,11 +87,9 @@ def _to_integer(op: Lane, source: str, target: str, rounding: str, flush: bool) 
         op.d(name, target)
         return
     low, high = (-(1 << (width - 1)), (1 << (width - 1)) - 1) if signed else (0, (1 << width) - 1)
-    nan = low if signed and source == "f64" else 1 << (width - 1) if source == "f64" else 0
-    op.d(
-        f"{whole} != {whole} ? {nan} : {whole} > {high}.0 ? {high} : {whole} < {low}.0 ? {low} : (int32_t){whole}",
-        target,
-    )
+    of_nan = (low or high - high // 2) if source == "f64" else 0
+    inside = f"{whole} > {high}.0 ? {high} : {whole} < {low}.0 ? {low} : (int32_t){whole}"
+    op.d(f"{whole} != {whole} ? {of_nan} : {inside}", target)
 
 
 def _to_float(
