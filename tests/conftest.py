@@ -3,17 +3,20 @@ interrupt is one even where the tests run in the background, whose shells have i
 
 from __future__ import annotations
 
+import atexit
 import functools
+import gc
 import os
 import signal
 import sys
 import threading
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests import folders, order
+from tests import ended, folders, order
 
 settings.register_profile("porter", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", settings.get_profile("porter"), derandomize=True)
@@ -30,11 +33,22 @@ _COMPILE = frozenset({"devices", "include", "ptx"})
 """Folders whose tests compile what they run."""
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is collected stays to the end: whoever looks for garbage need not look at it, now or later."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """`make unit` leaves some out; long ones come first."""
-    items.sort(key=lambda item: order.place(Path(item.path)))
+    items.sort(key=lambda item: order.place(item.path))
     for item in items:
-        if Path(item.path).parent.name in _COMPILE:
+        if item.path.parent.name in _COMPILE:
             item.add_marker(pytest.mark.slow)
 
 
@@ -42,6 +56,12 @@ def pytest_configure(config: pytest.Config) -> None:
     """The processes that xdist starts find the folder taken."""
     if not hasattr(config, "workerinput"):
         config.add_cleanup(functools.partial(os.close, folders.take()))
+    atexit.register(gc.unfreeze)  # libraries that are unloaded want to see their garbage gone
+
+
+def pytest_unconfigure() -> None:
+    """Ends what tests left for others to use."""
+    ended.AFTERWARDS.close()
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -57,7 +57,7 @@ ROOT = Path(__file__).resolve().parents[1]
 _COMPILERS = ("nvcc", "clang++", "C compiler", "C++ compiler", "g++")
 
 
-def folder_made_by(fill: Callable[[Path], None], *what: str) -> Path:
+def folder_made_by(fill: Callable[[Path], None], *what: str | bytes) -> Path:
     """A folder that porter and compilers fill, once for all processes and runs that have the same of all of them.
 
     `what`: all else that decides what comes out.

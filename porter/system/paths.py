@@ -99,3 +99,12 @@ def named_by(file: Path, name: str) -> Path:
 
 _FEWEST_PARTS = 2
 """`/tmp` may be somebody's project, `/` never is."""
+
+
+def without_detours(path: Path) -> Path:
+    """`a/../b` as `b`, where that is the same place: what is compiled from it is found again from another folder."""
+    plain = Path(os.path.normpath(path))
+    try:
+        return plain if plain.samefile(path) else path
+    except OSError:
+        return path

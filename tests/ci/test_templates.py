@@ -236,6 +236,7 @@ def pre_commit(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, timeout=300)
 
 
+@pytest.mark.slow
 def test_the_hook_in_pre_commit(hooked: Path) -> None:
     """It looks at what is staged, and only when code is; then a commit with a hazard does not go through."""
     (hooked / "notes.txt").write_text("y\n")

@@ -225,6 +225,7 @@ def test_settings_and_options(tmp_path: Path) -> None:
     assert {file["path"]: file["status"] for file in report["files"]}["b.cu"] == "copied"
 
 
+@pytest.mark.slow
 def test_explain_rules_doctor_version() -> None:
     """What there is to read about porter itself."""
     assert "renamed-name" in porter("explain", "A001").stdout

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,7 +16,7 @@ from porter.validation.devices.gfx942 import Device, Module
 
 @dataclass(frozen=True)
 class Planted:
-    """One bug: the kernel `k(int* a, int* o, int n)`, what is reported; `HERE` marks the line."""
+    """One bug: a kernel of `(int* a, int* o, int n)`, what is reported; `HERE` marks the line."""
 
     name: str
     kind: FaultKind
@@ -313,32 +315,52 @@ PLANTED = [
 ]  # fmt: skip
 
 
-def source(case: Planted) -> str:
-    """The whole file; line numbers count."""
-    return f'#include <cassert>\nextern "C" __global__ void k(int* a, int* o, int n) {{{case.body}}}\n'
+def kernel(case: Planted) -> str:
+    """One of the kernels that are compiled together."""
+    return f'extern "C" __global__ void {name(case)}(int* a, int* o, int n) {{{case.body}}}\n'
 
 
-def run(compile_hip: Compile, case: Planted, *flags: str) -> object:
-    module = compile_hip(source(case), *flags)
+def name(case: Planted) -> str:
+    return f"k{PLANTED.index(case)}"
+
+
+SOURCE = "#include <cassert>\n" + "".join(map(kernel, PLANTED))
+"""The whole file; line numbers count."""
+
+
+def places(case: Planted) -> list[int]:
+    """Lines where the bug is."""
+    before, text = SOURCE.partition(kernel(case))[0], kernel(case)
+    return [n for n, line in enumerate(text.splitlines(), before.count("\n") + 1) if "HERE" in line]
+
+
+@pytest.fixture(scope="session")
+def planted(compile_hip: Compile) -> Callable[[str], Module]:
+    """All kernels, by the option that they are compiled with."""
+    return functools.cache(lambda option: compile_hip(SOURCE, option))
+
+
+def run(module: Module, case: Planted) -> object:
     a = np.arange(256, dtype=np.int32)
-    return module.launch("k", case.grid, case.block, [a, np.zeros(256, np.int32), 256], case.shared, case.options)
+    return module.launch(
+        name(case), case.grid, case.block, [a, np.zeros(256, np.int32), 256], case.shared, case.options
+    )
 
 
 @pytest.mark.parametrize("case", PLANTED, ids=lambda case: case.name.replace(" ", "-"))
-def test_bug_is_reported_where_it_is(compile_hip: Compile, case: Planted) -> None:
-    found = run(compile_hip, case, "-DBUG")
+def test_bug_is_reported_where_it_is(planted: Callable[[str], Module], case: Planted) -> None:
+    found = run(planted("-DBUG"), case)
     assert isinstance(found, Fault), found
     assert found.kind is case.kind, str(found)
-    wanted = [n for n, line in enumerate(source(case).splitlines(), 1) if "HERE" in line]
     assert found.place.site is not None
     assert found.place.site.file is not None and found.place.site.file.endswith("kernel.hip"), str(found)
-    assert found.place.site.line in wanted, str(found)
+    assert found.place.site.line in places(case), str(found)
 
 
 @pytest.mark.parametrize("level", ["-O3", "-O0"])
 @pytest.mark.parametrize("case", PLANTED, ids=lambda case: case.name.replace(" ", "-"))
-def test_without_the_bug_it_runs(compile_hip: Compile, case: Planted, level: str) -> None:
-    found = run(compile_hip, case, level)
+def test_without_the_bug_it_runs(planted: Callable[[str], Module], case: Planted, level: str) -> None:
+    found = run(planted(level), case)
     assert isinstance(found, Ran), str(found)
     assert not found.notes, found.notes
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -226,6 +226,12 @@ def same(name: str, kind: str, got: int, want: int) -> bool:
     if np.isinf(x) or np.isinf(y) or np.isnan(x) or np.isnan(y):
         return False
     return bool(abs(float(x) - float(y)) <= 4 * float(np.spacing(max(abs(x), abs(y)))))
+
+
+@pytest.fixture(scope="session")
+def device(device: Device) -> Device:
+    """Optimised, as for kernels that run for long: there code without a defined result would show."""
+    return replace(device, patient=True)
 
 
 def run_vector_batch(device: Device, batch: list[Subject], seed: int, packed: bool) -> list[str]:

@@ -147,6 +147,7 @@ def copy(module: Module, sample: Sample | None = None) -> Launched:
     return launched(module, "vector_copy", np.ones(N), np.ones(N), np.zeros(N), N, 1, sample=sample)
 
 
+@pytest.mark.slow
 def test_counters_of_a_vector_copy_are_those_of_a_real_profile(module: Module) -> None:
     """rocprof-compute's own sample profile of an MI300X, four times as long: what no compiler changes."""
     published = {
@@ -212,6 +213,7 @@ def test_barriers_cost_the_wavefronts_that_meet(module: Module) -> None:
     assert len(barriers.places) == 2 and all(share == 0.5 for _, share in barriers.places)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kernel", "kind", "known", "saves"),
     [("product_f16", np.float16, True, True), ("product_bf16", np.uint16, True, True),
@@ -469,6 +471,7 @@ def test_bytes_of_the_port_over_those_of_the_original(tmp_path: Path) -> None:
     assert "x 3.67" in text and "H100" in text
 
 
+@pytest.mark.slow
 def test_command_says_that_nothing_was_measured() -> None:
     wanted = ["bench", str(ROOT / "samples" / "elementwise"), "--devices", "gfx942", "--size", "n=100000"]
     done = CliRunner().invoke(app, [*wanted, "--format", "json"])

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from porter.validation.devices import registry
 from porter.validation.devices.core.result import Ran
 from porter.validation.devices.device import Launch, Program
+from porter.validation.devices.virtual import VirtualKernel
 from porter.validation.harness.cutout import cut_out, kind_of
 
 from tests.harness.conftest import Compile
@@ -175,3 +177,64 @@ def test_types_of_the_language_come_with_what_is_cut_out(tmp_path: Path) -> None
     assert "#include <cuda_fp16.h>" in cuda and "#include <cstdint>" in cuda and "bf16" not in cuda
     assert "#include <hip/hip_fp16.h>" in hip and "cuda_fp16.h" not in hip
     assert cuda.index("cstdint") < cuda.index("__global__")
+
+
+@pytest.mark.parametrize(
+    ("used", "cuda", "hip"),
+    [
+        ("curandState *s = nullptr; x[0] = curand_uniform(s);", "curand_kernel.h", "hiprand/hiprand_kernel.h"),
+        (
+            "auto block = cooperative_groups::this_thread_block();",
+            "cooperative_groups.h",
+            "hip/hip_cooperative_groups.h",
+        ),
+        ("thrust::complex<float> z;", "thrust/complex.h", "thrust/complex.h"),
+        ("thrust::plus<float> add;", "thrust/functional.h", "thrust/functional.h"),
+        ("x[0] = std::numeric_limits<float>::max();", "limits", "limits"),
+        ("assert(x);", "cassert", "cassert"),
+    ],
+)
+def test_headers_for_functions_of_the_device(used: str, cuda: str, hip: str, tmp_path: Path) -> None:
+    path = tmp_path / "k.cuh"
+    path.write_text(f"void host() {{ plus(complex); }}\n__global__ void k(float* x) {{ {used} }}\n")
+    for language, header in (("cuda", cuda), ("hip", hip)):
+        text = cut_out(Program(path, "k", language)) or ""
+        assert text.startswith(f"#if __has_include(<{header}>)\n#include <{header}>\n#endif\n")
+        assert text.count("__has_include") == 1
+
+
+def test_headers_of_cuda_come_before_what_may_stand_open(tmp_path: Path) -> None:
+    """`extern "C" {` of a branch whose `}` is another one's is no place for operators."""
+    path = tmp_path / "k.cuh"
+    path.write_text('extern "C" {\n#include <cuda_fp16.h>\n#include <cub/cub.cuh>\n__global__ void k(float* x) {}\n')
+    text = cut_out(Program(path, "k", "cuda")) or ""
+    assert text.index("cuda_fp16.h") < text.index('extern "C"') and "__has_include(<cub" not in text
+
+
+def test_what_a_header_says_to_its_build_is_not_said(tmp_path: Path) -> None:
+    path = tmp_path / "k.cuh"
+    path.write_text('#ifndef MADE_BY_CMAKE\n#  error "run cmake"\n#endif\n__global__ void k(float* x) {}\n')
+    text = cut_out(Program(path, "k", "cuda")) or ""
+    assert "error" not in text and text.count("\n") == 5 and "MADE_BY_CMAKE" in text
+
+
+@pytest.mark.slow
+def test_code_of_the_host_that_does_not_compile_is_left_out(tmp_path: Path) -> None:
+    """The class is needed, what its functions of the host call is not here."""
+    path = tmp_path / "source.cu"
+    path.write_text(
+        "#include <missing/library.h>\n"
+        "struct Scale {\n  float by;\n  library::Tensor apply(library::Tensor t) const { return t * by; }\n"
+        "  __host__ __device__ float operator()(float x) const { return x * by; }\n};\n"
+        "__global__ void kernel(const float* in, float* out, int n, Scale scale) {\n"
+        "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) out[i] = scale(in[i]);\n}\n"
+    )
+    if (reason := registry.why_not("ptx")) is not None:
+        pytest.skip(reason)
+    device = registry.device("ptx")
+    assert not isinstance(device, str)
+    loaded = device.compile(Program(path, "kernel", "cuda"), 60)
+    assert isinstance(loaded, VirtualKernel), loaded
+    assert "cut out of source.cu" in loaded.notes[0] and "of the host that do not compile" in loaded.notes[1]
+    again = device.compile(Program(path, "kernel", "cuda"), 60)
+    assert isinstance(again, VirtualKernel) and again.notes == loaded.notes

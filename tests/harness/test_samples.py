@@ -27,7 +27,7 @@ pytestmark = pytest.mark.slow
 
 SAMPLES = Path(__file__).parents[2] / "samples"
 CASES: dict[str, Case] = {
-    path.parent.name: load_cases(path)[-1] for path in sorted(SAMPLES.glob("*/*.case.toml")) if load_cases(path)
+    path.parent.name: cases[-1] for path in sorted(SAMPLES.glob("*/*.case.toml")) if (cases := load_cases(path))
 }
 NEEDS_HEADERS = {
     ("cuda", "torch_extension"): "C10_WARP_SIZE",

@@ -55,6 +55,7 @@ def test_a_rocm_that_is_set_for_others_is_not_clangs(monkeypatch: pytest.MonkeyP
     assert not {"ROCM_PATH", "HIP_PATH", "HIP_DEVICE_LIB_PATH"} & ran[0].keys()
 
 
+@pytest.mark.slow
 def test_math_of_the_device_with_a_rocm_that_is_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     host = find_host_compiler()
     assert not isinstance(host, Missing)
@@ -70,6 +71,7 @@ def test_math_of_the_device_with_a_rocm_that_is_set(tmp_path: Path, monkeypatch:
     assert done.ok, done.said
 
 
+@pytest.mark.slow
 def test_c_files_beside_hip(tmp_path: Path) -> None:
     """A flag of ours that is for C++ alone would stop clang at the C file."""
     compiler = find_host_compiler()
@@ -82,6 +84,7 @@ def test_c_files_beside_hip(tmp_path: Path) -> None:
     assert done.ok, done.said
 
 
+@pytest.mark.slow
 def test_openmp_of_the_host(tmp_path: Path) -> None:
     """gcc's omp.h, whose attributes clang does not all take; without clang's own library one thread runs."""
     compiler = find_host_compiler()

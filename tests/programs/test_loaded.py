@@ -34,6 +34,7 @@ def test_each_unit_counts_its_own_files() -> None:
     assert found == {"k": [("k.cu", 3)], "f": [("f.cu", 5), ("late.h", 7), ("f.cu", 6)]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("steps", "poison", "levels"), [(900, False, (0, 1, 1)), (900, True, (1,)), (9, False, (1,))])
 def test_what_takes_long_to_optimise_is_first_built_as_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, steps: int, poison: bool, levels: tuple[int, ...]

@@ -171,6 +171,7 @@ def test_the_side_of_a_folder(tmp_path: Path) -> None:
         side_by_device("gfx90a")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("side", "version"), [(CUDA, "cuda"), (HIP, "hip")])
 def test_tensors(side: Side, version: str, tmp_path: Path) -> None:
     pytest.importorskip("torch")
@@ -201,6 +202,7 @@ subprocess.run([sys.executable, "-c", code], check=True)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("side", [CUDA, HIP], ids=["cuda", "hip"])
 def test_what_extensions_are_built_with(side: Side, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("torch")
@@ -230,6 +232,7 @@ def test_locks_of_builds_that_were_killed(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("*/lock"))
 
 
+@pytest.mark.slow
 def test_a_name_that_is_not_there_is_told(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     require("g++")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -26,16 +27,25 @@ def device() -> Device:
     return found
 
 
-@pytest.fixture(scope="session")
-def load_ptx(device: Device) -> LoadPtx:
-    """Load PTX text."""
-
+def _loader(device: Device) -> LoadPtx:
     def load(text: str) -> Module:
         module = device.compile(text)
         assert isinstance(module, Module), module
         return module
 
     return load
+
+
+@pytest.fixture(scope="session")
+def load_ptx(device: Device) -> LoadPtx:
+    """Load PTX text."""
+    return _loader(device)
+
+
+@pytest.fixture(scope="session")
+def load_optimised(device: Device) -> LoadPtx:
+    """The same, optimised as for kernels that run for long: there code without a defined result would show."""
+    return _loader(replace(device, patient=True))
 
 
 @pytest.fixture(scope="session")

@@ -32,14 +32,14 @@ def groups() -> list[tuple[str, int]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "start"), groups())
-def test_instructions(load_ptx: LoadPtx, name: str, start: int) -> None:
+def test_instructions(load_optimised: LoadPtx, name: str, start: int) -> None:
     cases = CASES[name][start : start + CHUNK]
     inputs = [operands(case, 1) for case in cases]
     columns = [
         [np.array([row[k] for row in rows], TYPES[kind]) for k, kind in enumerate(case.kinds)]
         for case, rows in zip(cases, inputs, strict=True)
     ]
-    module = load_ptx(kernel([(case.text, case.kinds, case.result) for case in cases]))
+    module = load_optimised(kernel([(case.text, case.kinds, case.result) for case in cases]))
     results = run(module, columns, [case.result for case in cases])
     wrong: list[str] = []
     for case, rows, got in zip(cases, inputs, results, strict=True):

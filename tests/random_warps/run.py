@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,6 +19,7 @@ from porter.engine.context import parser_for
 from porter.engine.file import port
 from porter.engine.support import include_folder
 from porter.source import SourceFile
+from porter.system.cache import kept_text
 from tests.random_warps.kernels import Kernel, text_of
 from tests.random_warps.machine import ACCUMULATORS
 from tests.warp.execution import context
@@ -65,23 +65,19 @@ class Bench:
 
     def load(self, side: str, text: str, flags: tuple[str, ...] = ()) -> nvidia.Module | gfx942.Module:
         """The kernels of a source for a side."""
-        with tempfile.TemporaryDirectory() as folder:
-            if side == "original":
-                path = Path(folder) / "kernels.cu"
-                path.write_text(text)
-                made = nvcc.ptx(path, "sm_80", ("-fmad=false", "-w"))
-                device = self.nvidia
-            else:
-                path = Path(folder) / "kernels.hip"
-                path.write_text(ported(text, side))
-                made = assemble(path, options=("-I", str(include_folder()), "-ffp-contract=off", "-w", *flags))
-                device = self.amd
-            if not isinstance(made, Assembled):
-                raise Broken(f"{side}: {made}")
-            module = device.compile(made.text)
-            if isinstance(module, NotRun):
-                raise Broken(f"{side}: {module}")
-            return module
+        if side == "original":
+            made = nvcc.ptx(kept_text("assembly", text.encode(), "kernels.cu"), "sm_80", ("-fmad=false", "-w"))
+            device = self.nvidia
+        else:
+            path = kept_text("assembly", ported(text, side).encode(), "kernels.hip")
+            made = assemble(path, options=("-I", str(include_folder()), "-ffp-contract=off", "-w", *flags))
+            device = self.amd
+        if not isinstance(made, Assembled):
+            raise Broken(f"{side}: {made}")
+        module = device.compile(made.text)
+        if isinstance(module, NotRun):
+            raise Broken(f"{side}: {module}")
+        return module
 
     def judged(self, kernels: Sequence[Kernel], sides: Sequence[str] = SIDES[:2]) -> list[Disagreement]:
         """What is not as the model says."""

@@ -18,7 +18,7 @@ from porter.project.manifest import NAME, read_manifest
 from porter.project.port import Request, port_in_place, port_to
 from porter.report.gap.inputs import as_written_by_porter, read_inputs
 from porter.settings import Choices, load_choices
-from porter.system.paths import is_inside, make_folders_to, named_by, place_inside
+from porter.system.paths import is_inside, make_folders_to, named_by, place_inside, without_detours
 from porter.system.reading import parsed_json, read_regular, read_toml
 from tests.check.repositories import REDUCE, repository
 
@@ -199,3 +199,13 @@ def test_a_draft_for_stdout(tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert "[[case]]" in done.stdout, done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["a.cu"]
+
+
+def test_detours_are_left_out_where_they_lead_to_the_same_place(tmp_path: Path) -> None:
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    (tmp_path / "k.cu").write_text("")
+    (tmp_path / "link").symlink_to(tmp_path / "a" / "b")
+    assert without_detours(tmp_path / "a" / ".." / "k.cu") == tmp_path / "k.cu"
+    through = tmp_path / "link" / ".." / "b"  # of a, where the link leads; the text alone says tmp_path / "b"
+    assert without_detours(through) == through and through.is_dir()
+    assert without_detours(tmp_path / "none" / ".." / "gone") == tmp_path / "none" / ".." / "gone"

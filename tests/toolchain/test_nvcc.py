@@ -86,6 +86,7 @@ def test_ptx_of_a_kernel_is_made_once(tmp_path: Path, monkeypatch: pytest.Monkey
     assert isinstance(failed, CompileFailed) and "VALUE" in failed.output
 
 
+@pytest.mark.slow
 def test_a_missing_header_is_remembered_until_it_comes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     require("nvcc")

@@ -112,6 +112,21 @@ def test_folders_share_one(tmp_path: Path) -> None:
     assert len(_headers()) == 1
 
 
+def test_options_of_the_back_end_share_one(tmp_path: Path) -> None:
+    """And still decide what the file is compiled to."""
+    for number in range(2):
+        _made(tmp_path, number)
+    plain, other = (
+        _made(tmp_path, 3),
+        _made(tmp_path, 3, "-mllvm", "-disable-machine-cse", "-mllvm", "-disable-post-ra"),
+    )
+    assert len(_headers()) == 1
+    assert isinstance(other, Assembled) and "-disable-post-ra" in other.command
+    assert _code(plain) != _code(other)
+    unknown = _made(tmp_path, 3, "-mllvm", "-no-such-option")
+    assert isinstance(unknown, CompileFailed) and "no-such-option" in unknown.output
+
+
 def test_a_compiler_that_hangs_costs_no_more_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = find_clang()
     assert not isinstance(found, Missing)

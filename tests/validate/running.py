@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 from porter.validation.devices.registry import why_not
+from porter.validation.run.crew import Spare, spare_children
 from porter.validation.run.plan import Outcome, Request, validate
 from porter.validation.verdict.outcome import CaseResult
+
+from tests.ended import AFTERWARDS
 
 
 def devices() -> tuple[str, ...]:
@@ -19,10 +24,26 @@ def devices() -> tuple[str, ...]:
     return ("gfx942",) if why_not("ptx") is not None else ("ptx", "gfx942")
 
 
+_children = AFTERWARDS.enter_context(contextlib.ExitStack())
+_spare: dict[tuple[str, frozenset[tuple[str, str]]], Spare] = {}
+"""Children by what they were started in: folder and environment."""
+
+
+def spare() -> Spare:
+    """Children that earlier runs in the same surroundings left; those of other surroundings are ended."""
+    environment = frozenset(item for item in os.environ.items() if item[0] != "PYTEST_CURRENT_TEST")
+    here = str(Path.cwd()), environment
+    if here not in _spare:
+        _children.close()
+        _spare.clear()
+        _spare[here] = _children.enter_context(spare_children())
+    return _spare[here]
+
+
 def run(*paths: Path, **settings: object) -> Outcome:
-    """Checks cases in two processes."""
+    """Checks cases in two processes, which stay for the next run."""
     request = Request(paths, **{"devices": devices(), "jobs": 2, **settings})  # type: ignore[arg-type]
-    return validate(request)
+    return validate(request, spare=spare())
 
 
 def by_name(outcome: Outcome) -> Mapping[str, CaseResult]:

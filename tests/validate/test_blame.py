@@ -61,6 +61,29 @@ def test_the_first_suspect_that_mends_is_named() -> None:
     assert not compiler_verdict(OWN, Status.WRONG_VALUES, lambda _: False)
 
 
+@pytest.mark.parametrize(
+    ("mnemonics", "asked"),
+    [
+        (("v_add_u32_e32", "s_endpgm"), {"-O0"}),
+        (("v_sub_u16_sdwa",), {"-O0", "-amdgpu-sdwa-peephole=0"}),
+        (("v_rcp_iflag_f32_e32",), {"-O0", "-amdgpu-codegenprepare-disable-idiv-expansion"}),
+        (("v_mad_u64_u32", "v_mul_f32_e32", "v_mac"), {"-O0"}),
+        *((((name,), {"-O0", "-ffp-contract=on"})) for name in ("v_fmac_f32_e32", "v_pk_fma_f32", "v_mad_mix_f32")),
+        ((), {"-O0"}),
+        (None, {suspect.flags[-1] for suspect in SUSPECTS}),
+    ],
+)
+def test_who_left_no_trace_in_the_code_is_not_asked(mnemonics: tuple[str, ...] | None, asked: set[str]) -> None:
+    compiled: list[str] = []
+
+    def passes(program: Program) -> bool:
+        compiled.append(program.options[-1])
+        return False
+
+    assert not compiler_verdict(OWN, Status.WRONG_VALUES, passes, mnemonics)
+    assert set(compiled) == asked and len(compiled) == len(asked)
+
+
 @pytest.mark.parametrize("status", [Status.PASSED, Status.FAULT, Status.NOT_RUN, Status.TIMED_OUT, Status.BUILD_FAILED])
 def test_only_values_are_asked_about(status: Status) -> None:
     assert not compiler_verdict(OWN, status, lambda _: True)

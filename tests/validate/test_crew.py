@@ -60,6 +60,7 @@ def test_what_compilers_leave_behind_goes(tmp_path: Path, monkeypatch: pytest.Mo
     assert not list(tmp_path.iterdir()) and os.environ["TMPDIR"] == str(tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("body", ["__global__ void k(int* p) { p[threadIdx.x] = 1; }", "#include <vector>\n"])
 def test_a_command_leaves_no_temporary_file(tmp_path: Path, body: str) -> None:
     """Not even where worker processes end without a goodbye."""

@@ -87,6 +87,7 @@ def test_drafts_of_the_samples(sample: str, tmp_path: Path) -> None:
             load_cases(path)
 
 
+@pytest.mark.slow
 def test_the_command(tmp_path: Path) -> None:
     source = tmp_path / "axpy.cu"
     source.write_text(CLEAR)

@@ -76,6 +76,7 @@ def test_where_there_is_none_thrust_has_one(tmp_path: Path) -> None:
     assert tiled.kernel == "tiled<TODO>"  # its name says type, what it is asked for does not
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", [TRAITS, OWN, NONE.partition("template <typename Policy>")[0]])
 def test_what_was_assumed_runs(text: str, tmp_path: Path) -> None:
     if registry.why_not("ptx") is not None:
@@ -103,6 +104,7 @@ def test_types_are_found_behind_their_namespace(tmp_path: Path) -> None:
     assert "scalar part: int32" in lines and "name = 'level', kind = 'struct'" in lines and "scalar n: int32" in lines
 
 
+@pytest.mark.slow
 def test_what_a_run_time_compiler_is_given_is_defined(tmp_path: Path) -> None:
     """Types where they are written, other macros when nvcc says that they are missing, and its option."""
     if registry.why_not("ptx") is not None:
@@ -111,9 +113,9 @@ def test_what_a_run_time_compiler_is_given_is_defined(tmp_path: Path) -> None:
     path.write_text("#include <algorithm>\ntypedef int KNOWN_T;\n" + LAUNCHED_ELSEWHERE)
     (one,) = try_sizes(draft(path, assuming=True), 10.0)
     assert one.chosen, one.reason
-    assert 'defines = ["IMAGE_T=float", "WIDTH=4"]' in one.text
+    assert 'defines = ["IMAGE_T=float"]' in one.text and "assumed = ['static constexpr int WIDTH = 4;']" in one.text
     assert 'cuda_options = ["--expt-relaxed-constexpr"]' in one.text
-    assert "# nothing defines it: WIDTH=4" in one.text and "KNOWN_T" not in one.text
+    assert "# nothing defines WIDTH: taken to be 4" in one.text and "KNOWN_T" not in one.text
 
 
 def test_declarations_are_no_kernels(tmp_path: Path) -> None:
@@ -127,6 +129,7 @@ def test_declarations_are_no_kernels(tmp_path: Path) -> None:
     assert "# declared here, and defined in another file: declared" in made.text
 
 
+@pytest.mark.slow
 def test_concepts_ask_for_a_newer_language(tmp_path: Path) -> None:
     """A parameter with a concept is a type, and both sides get the option."""
     if registry.why_not("ptx") is not None:
@@ -139,3 +142,19 @@ def test_concepts_ask_for_a_newer_language(tmp_path: Path) -> None:
     (one,) = try_sizes(draft(path, assuming=True), 10.0)
     assert one.chosen and one.case.kernel == "k<float>", one.reason
     assert 'hip_options = ["-std=c++20"]' in one.text
+
+
+def test_iterators_are_pointers_and_types_in_types_are_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "k.cuh"
+    path.write_text(
+        "template <typename InputIt, typename OutIterator, typename T, typename It>\n"
+        "__global__ void copy(InputIt from, OutIterator to, cuda::atomic<T, cuda::thread_scope_device>* counter,\n"
+        "  thrust::complex<T>* z, It* its, int n) {\n"
+        "  int i = threadIdx.x; if (i < n) { to[i] = *(from + i); counter->fetch_add(1); z[i] = its[i]; }\n}\n"
+    )
+    (part,) = draft(path, assuming=True).parts
+    assert part.kernel == "copy<float*, float*, float, float>" and not any("TODO(" in line for line in part.after)
+    lines = [line.strip() for line in part.after]
+    assert '"inout counter: float32[TODO]",' in lines and '"out z: float32[n, 2]",' in lines
+    assert '"inout from: float32[TODO]",' in lines and '"out to: float32[n]",' in lines
+    assert part.retyped is not None and part.retyped("int").kernel == "copy<int*, int*, int, int>"

@@ -50,6 +50,9 @@ def test_only_a_header_that_does_not_compile_gets_it(tmp_path: Path) -> None:
     assert repair(part, "k.cuh(3): error: no operator matches") is None
     assert repair(replace(part, first=()), 'identifier "times" is undefined') is None
     assert repair(made, 'identifier "times" is undefined') is None
+    without = repair(made, "<command-line>: fatal error: base.h: No such file or directory")
+    assert without is not None and without.text().count('= ["-include", "helper.h"') == 2
+    assert repair(without, "<command-line>: fatal error: base.h: No such file or directory") is None
 
 
 @pytest.mark.slow

@@ -154,15 +154,17 @@ def test_what_an_option_puts_before_a_source_is_cut_out_with_it(project: Path) -
 
 
 def test_names_that_a_compiler_misses(project: Path) -> None:
-    """The project's own definition first; then numbers for all macros that nothing defines, in one go."""
+    """The project's own definition first; then what the source names, and at last macros that headers may name."""
     (part,) = draft(project / "src" / "kernels" / "k.cu", assuming=True).parts
     missing = [f'error: identifier "{name}" is undefined' for name in ("LOOP", "COUNT", "BLOCK_X", "VALUE_T", "lower")]
     plain = replace(part, first=())
     first = repair(plain, "\n".join(missing))
     assert first is not None and 'cuda_options = ["-include", "consts.h"]' in first.after
     second = repair(first, "\n".join(missing[1:]))
-    assert second is not None and 'defines = ["COUNT=4", "BLOCK_X=128", "VALUE_T=float"]' in second.after
-    assert repair(second, missing[-1]) is None
+    assert second is not None and "assumed = ['static constexpr int COUNT = 4;']" in second.after
+    third = repair(second, "\n".join(missing[1:]))
+    assert third is not None and 'defines = ["BLOCK_X=128", "VALUE_T=float"]' in third.after
+    assert repair(third, missing[-1]) is None
 
 
 def test_headers_of_cuda_do_not_come_before_a_port(project: Path) -> None:
@@ -241,4 +243,4 @@ def test_a_kernel_whose_build_puts_a_header_before_it_runs(project: Path) -> Non
         pytest.skip(reason)
     (tried,) = try_sizes(draft(project / "src" / "kernels" / "k.cu", assuming=True))
     assert tried.chosen, tried.reason
-    assert "COUNT=4" in tried.text and '"-include", "consts.h"' in tried.text
+    assert "static constexpr int COUNT = 4;" in tried.text and '"-include", "consts.h"' in tried.text

@@ -76,6 +76,8 @@ def test_a_draft_has_the_folder(project: Path) -> None:
         ("#ifdef __CUDACC__\n", ()),
         ("#define A\n#ifdef A\n", ()),
         ("#if VERSION > 3\n", ()),
+        ("#if PRECISION == 2\n", ("PRECISION=2",)),
+        ("#define PRECISION 1\n#if PRECISION == 2\n", ()),
     ],
 )
 def test_features_around_a_kernel(before: str, guards: tuple[str, ...]) -> None:

@@ -52,6 +52,7 @@ def _words(number: int, count: int = 3) -> list[int]:
     return [number >> 64 * i & (1 << 64) - 1 for i in range(count)]
 
 
+@pytest.mark.slow
 def test_long_numbers() -> None:
     ported = port(SourceFile("a.cu", MACROS.encode()), context("preserve"), "a.cu")
     assert [finding.code for finding in ported.findings if finding.effort is Effort.MANUAL] == []

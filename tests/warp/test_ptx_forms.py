@@ -16,6 +16,7 @@ from tests.warp.ptx_forms import ENDS, GIVEN, STATEMENTS, THREADS, kernel
 NAMES = list(STATEMENTS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, len(NAMES), 16))
 def test_forms(first: int) -> None:
     names = NAMES[first : first + 16]

@@ -186,6 +186,8 @@ class Case:
     defines: tuple[str, ...] = ()
     cuda_options: tuple[str, ...] = ()
     hip_options: tuple[str, ...] = ()
+    assumed: tuple[str, ...] = ()
+    """Lines of C++ before the source, for original and port alike: what nothing defines."""
     bytes: Expression | None = None
     operations: Expression | None = None
     not_run: tuple[tuple[str, str], ...] = ()

@@ -28,7 +28,7 @@ from porter.validation.cases.shorthand import expand
 from porter.validation.cases.triton_source import Constant, TritonSource, Written, kernels_of
 
 from porter.errors import Unusable
-from porter.system.paths import named_by
+from porter.system.paths import named_by, without_detours
 from porter.system.reading import LARGEST_DOCUMENT, is_regular, read_regular
 
 if sys.version_info >= (3, 11):
@@ -49,6 +49,7 @@ _TOP = {
     "defines",
     "cuda_options",
     "hip_options",
+    "assumed",
     "case",
 }
 _CASE = {
@@ -67,6 +68,7 @@ _CASE = {
         "defines",
         "cuda_options",
         "hip_options",
+        "assumed",
     ),
 }
 _TOLERANCE = {"policy", "reduction", "rtol", "atol", "slack"}
@@ -233,10 +235,11 @@ class _Reader:
             string=None if is_triton or is_object else self._string(source),
             port=self._path("port"),
             port_lanes=self._port_lanes(),
-            include_dirs=tuple(self.file.path.parent / text for text in self._texts("include_dirs")),
+            include_dirs=tuple(without_detours(self.file.path.parent / one) for one in self._texts("include_dirs")),
             defines=self._texts("defines"),
             cuda_options=self._texts("cuda_options"),
             hip_options=self._texts("hip_options"),
+            assumed=self._texts("assumed"),
             bytes=self._optional("bytes", names),
             operations=self._optional("operations", names),
             not_run=self._not_run(),
@@ -360,7 +363,7 @@ class _Reader:
         path = self._place(key, self._text(key))
         if not is_regular(path):
             raise self._error(key, f"{key}: no file {path}")
-        return path
+        return without_detours(path)
 
     def _place(self, key: str, name: str) -> Path:
         """What the case file names, in the tree that it lies in."""

@@ -30,6 +30,8 @@ class Program:
     """`source` is no source: it holds machine code."""
     triton: TritonSource | None = None
     """The kernel is Triton's, and Triton compiles it."""
+    assumed: str = ""
+    """Text in front of the source: what stands in for names that nothing defines."""
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import functools
 import importlib
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,12 +21,17 @@ from porter.validation.toolchain.elsewhere import assembled, names
 from porter.validation.toolchain.entry import demangle, entry_symbol, entry_unit, find_symbol, refused_kernels
 from porter.validation.toolchain.result import Assembled, CompileFailed, Missing
 
+from porter.cpp.launches import base_name
 from porter.system.cache import cache_folder, kept_text, mark_used
 
 _LANE_STEPS_PER_SECOND = 2_000_000
 """A cautious figure for how fast a wave runs, to make an instruction budget of a time limit."""
 
 _MODULES = 4
+_LEFT_OUT = "declarations of the host that do not compile are left out"
+_LONGEST_PRUNING = 20.0
+_PRUNINGS = 10
+"""Seconds, and times, that declarations of the host are left out of what is cut out."""
 """Modules that stay loaded."""
 
 Assembler = Callable[[Path, Program, float], Assembled | CompileFailed | Missing]
@@ -60,6 +66,8 @@ class VirtualDevice:
     _device: Any = field(default=None, repr=False)
     _modules: dict[str, tuple[Any, tuple[tuple[int, bytes], ...]]] = field(default_factory=dict, repr=False)
     """By assembly text: the kernels of one file share a module."""
+    _pruned: dict[str, str] = field(default_factory=dict, repr=False)
+    """What was left of texts that were cut out, after what compilers refused."""
 
     @property
     def name(self) -> str:
@@ -183,17 +191,27 @@ class VirtualDevice:
         """The kernel without the rest of a file that does not compile here."""
         refused = BuildFailed(failed.command, failed.output)
         from porter.validation.harness.cutout import ahead_of, cut_out, with_torch
+        from porter.validation.harness.pruning import pruned
 
         text = cut_out(program)
         if text is None:
             return refused
+        folders = (*program.include_dirs, program.source.parent)
+        cut = replace(with_torch(ahead_of(program)[1]), include_dirs=folders)
+        about, begun = text, time.monotonic()
+        text = self._pruned.get(about, text)
         try:
-            path = keep_unit(text.encode("latin-1", "replace"), program.source.name)
+            alone = self._compile_only(_with_text(cut, text), seconds)
+            for _ in range(_PRUNINGS):
+                if not isinstance(alone, CompileFailed) or time.monotonic() - begun > _LONGEST_PRUNING:
+                    break
+                less = pruned(text, alone.output, (base_name(program.kernel),))
+                if less is None:
+                    break
+                text = self._pruned[about] = less
+                alone = self._compile_only(_with_text(cut, text), seconds)
         except OSError:
             return refused
-        folders = (*program.include_dirs, program.source.parent)
-        cut = replace(with_torch(ahead_of(program)[1]), source=path, include_dirs=folders)
-        alone = self._compile_only(cut, seconds)
         if isinstance(alone, CompileFailed):
             first, second = (one.output.strip() or "no output" for one in (failed, alone))
             return BuildFailed(failed.command, f"{first}\n\n{CUT_OUT}\n{second}")
@@ -201,7 +219,7 @@ class VirtualDevice:
             return refused
         first = next((line for line in failed.output.splitlines() if "error" in line), failed.output[:200])
         note = f"cut out of {program.source.name}, which does not compile here: {first.strip()}"
-        return replace(alone, notes=(note,))
+        return replace(alone, notes=(note, *([_LEFT_OUT] if about in self._pruned else [])))
 
     def _open(self) -> Any:
         if self._device is None or isinstance(self._device, NotRun):
@@ -234,6 +252,12 @@ class VirtualKernel:
     """What is odd about how it was compiled."""
     narrow: frozenset[str] = frozenset()
     """Atomic operations on global memory that are for a block alone."""
+
+    @property
+    def mnemonics(self) -> frozenset[str]:
+        """Of all instructions that it may reach."""
+        image = self.module.translate(self.symbol)
+        return frozenset(kind.site.text.split()[0] for kind in image.sites)
 
     def launch(self, launch: Launch, seconds: float) -> LaunchOutcome:
         """Run it. The limit becomes an instruction budget per wave; the process around it has the clock."""
@@ -329,6 +353,11 @@ def _kind(module: Any, symbol: str, content: bytes) -> str | None:
     kind: str | None = getattr(module, "variable_types", {}).get(symbol)
     is_address = kind in ("uint64", "int64") and bool((np.frombuffer(content, np.uint64) >> np.uint64(32)).any())
     return None if is_address else kind
+
+
+def _with_text(program: Program, text: str) -> Program:
+    """The program with a text in place of its source."""
+    return replace(program, source=keep_unit(text.encode("latin-1", "replace"), program.source.name))
 
 
 def _unit(program: Program, suffix: str) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -43,9 +44,17 @@ def lines_of(unit: SourceText, instance: Instance, notes: list[str]) -> tuple[Li
     """One per parameter, then the arrays that structures point to; what was assumed goes to the notes."""
     body = unit.body(instance.kernel)
     maker = _Maker(unit, instance, body, notes)
-    parameters = [replace(one, type=as_pointer(unit.host, one.type)) for one in instance.kernel.parameters]
+    template = instance.template
+    written = [replace(one, type=_passed_as(one.type, template)) for one in instance.kernel.parameters]
+    parameters = [replace(one, type=as_pointer(unit.host, one.type)) for one in written]
     made = [maker.line(place, one) for place, one in enumerate(parameters) if not _is_of_pack(one, instance)]
     return tuple(_with_values([*made, *maker.behind], body))
+
+
+def _passed_as(kind: str, template: Mapping[str, str]) -> str:
+    """A parameter's type, with the pointer that its template parameter stands for: an iterator."""
+    told = template.get(bare(kind), "")
+    return told if told.endswith("*") and "*" not in kind else kind
 
 
 def _is_of_pack(parameter: Parameter, instance: Instance) -> bool:

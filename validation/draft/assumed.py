@@ -28,6 +28,8 @@ _WARP_SIZE = re.compile(r"warp", re.IGNORECASE)
 _INTEGER = re.compile(r"(?:(?:const|unsigned|signed|long|int|short|size_t|std|u?int\d+_t|uint)\s?)+")
 _NOT_A_TYPE = re.compile(r"op|func|func?tor|pred", re.IGNORECASE)
 _PLAIN_TYPE = re.compile(r"T\d?|[A-Z]|\w*(?:scalar|real|float|data|value|elem|type|_t)\w*|T[A-Z]\w*", re.IGNORECASE)
+_ITERATOR = re.compile(r"(?:[a-z_]It|Iter|Iterator|[Pp]tr|Pointer)(?:T|_t|Type)?\d?$")
+"""Template parameters for what is passed in place of a pointer."""
 _CLASS = re.compile(
     r"\b(?:struct|class)\s+(?:(?:__align__|alignas)\s*\([^()]*\)\s*)?(\w+)\s*(?:final\s*)?(?::([^{};()]*))?(?=\{)"
 )
@@ -77,6 +79,8 @@ def _is_concept(host: Host, kind: str) -> bool:
 
 
 def _type(name: str, kernel: Kernel, *, is_plain: bool) -> str | None:
+    if _ITERATOR.search(name) and any(bare(one.type) == name and "*" not in one.type for one in kernel.parameters):
+        return "float*"
     if re.search(r"index|idx|int|offset|size|key|count", name, re.IGNORECASE):
         return "int"
     if is_plain or any(bare(one.type) == name and "*" in one.type for one in kernel.parameters):
@@ -191,14 +195,17 @@ def _qualified(host: Host, place: int) -> str:
     return qualify(find_scopes(tokens), index, name).replace("(anonymous namespace)::", "")
 
 
-def define_types(host: Host, kernel: Kernel) -> tuple[str, ...]:
-    """Macros for types of a kernel that a run-time compiler is given, `IMAGE_T=float`; the host knows them."""
+def define_types(host: Host, kernel: Kernel, told: Known) -> tuple[str, ...]:
+    """Macros for types of a kernel that a run-time compiler is given, `IMAGE_T=float`; the host knows them.
+
+    `told` is what the project's scripts give them.
+    """
     own = {last_word(parameter) for parameter in kernel.template_parameters}
-    found = dict.fromkeys(bare(one.type) for one in kernel.parameters)
+    found = dict.fromkeys(word for one in kernel.parameters for word in re.findall(r"\w+", one.type))
     unknown = [word for word in found if _MACRO.fullmatch(word) and word not in own and not _is_declared(host, word)]
-    for word in unknown:
-        host.macros[word] = None, "float"
-    return tuple(f"{word}=float" for word in unknown)
+    values = {word: told(word) or "float" for word in unknown}
+    host.macros.update((word, (None, value)) for word, value in values.items())
+    return tuple(f"{word}={value}" for word, value in values.items())
 
 
 def _is_declared(host: Host, word: str) -> bool:

@@ -8,6 +8,7 @@ from porter.validation.draft.host import Host
 
 _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(if|ifdef|ifndef|elif|else|endif)\b([^\n]*)", re.MULTILINE)
 _DEFINED = re.compile(r"\bdefined\s*\(?\s*(\w+)\s*\)?")
+_EQUAL = re.compile(r"\s*\(?\s*([A-Za-z]\w*)\s*==\s*(\d+)\s*\)?\s*")
 _PLAIN = re.compile(r"\s*([A-Za-z]\w*)\s*")
 
 
@@ -23,7 +24,7 @@ def guards_of(host: Host, position: int) -> tuple[str, ...]:
         elif word in ("if", "ifdef", "ifndef"):
             around.append(tuple(re.findall(r"\w+", rest)[:1]) if word == "ifdef" else _asked(rest, word))
     names = dict.fromkeys(name for one in around for name in one)
-    return tuple(name for name in names if not name.startswith("__") and not _is_defined(host, name))
+    return tuple(name for name in names if not name.startswith("__") and not _is_defined(host, name.partition("=")[0]))
 
 
 def _is_defined(host: Host, name: str) -> bool:
@@ -32,8 +33,10 @@ def _is_defined(host: Host, name: str) -> bool:
 
 
 def _asked(condition: str, word: str = "if") -> tuple[str, ...]:
-    """`defined(A) && defined(B)`, `A`: what makes it true; nothing where it is more than that."""
+    """`defined(A) && defined(B)`, `A`, `A == 2`: what makes it true; nothing where it is more than that."""
     if word == "ifndef" or "!" in condition or "||" in condition:
         return ()
+    if (equal := _EQUAL.fullmatch(condition)) is not None:
+        return (f"{equal[1]}={equal[2]}",)
     plain = _PLAIN.fullmatch(condition)
     return (plain[1],) if plain else tuple(_DEFINED.findall(condition))

@@ -10,14 +10,15 @@ from pathlib import Path
 
 from porter.validation.draft.includers import headers_of_project
 
-_DEFINES = (
+DEFINES = (
     r"^[ \t]*#[ \t]*define[ \t]+{word}\b"
     r"|\btypedef\b[^;{{}}]*\b{word}\s*;|\}}\s*(?:__align__\s*\([^)]*\)\s*)?{word}\s*;|\busing\s+{word}\s*="
     r"|\b(?:struct|class|union|enum(?:\s+class)?)\s+(?:__align__\s*\([^)]*\)\s*|alignas\s*\([^)]*\)\s*)?{word}\b[^;(){{}}]*\{{"
     r"|\b(?:constexpr|const|static)\b[^;(){{}}=]*\b{word}\s*(?:\[[^\]]*\]\s*)?="
-    r"|\b__constant__\b[^;(){{}}=]*\b{word}\b"
+    r"|\b__constant__\b[^;(){{}}=]*\b{word}\b|\b__device__\b[^;(){{}}=]*\b{word}\s*\["
     r"|\b__device__\b[^;(){{}}=]*\b{word}\s*\("
 )
+"""What a text that defines a name has."""
 _LANGUAGES = re.compile(
     r"(?:^|[/_.-])(?:hip|rocm|amd|opencl|sycl|cpu|musa|npu|stubs?|tests?|examples?)(?=[/_.-]|$)", re.IGNORECASE
 )
@@ -29,7 +30,7 @@ def definer(path: Path, word: str) -> Path | None:
     nearest; headers of other languages last. Nothing for a name that many define."""
     if not re.fullmatch(r"[A-Za-z_]\w{2,}", word):
         return None
-    made = re.compile(_DEFINES.format(word=word), re.MULTILINE)
+    made = re.compile(DEFINES.format(word=word), re.MULTILINE)
     found = [other for other, text in headers_of_project(path) if word in text and made.search(text)]
     if not found or len(found) > _MOST:
         return None

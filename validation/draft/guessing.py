@@ -17,6 +17,7 @@ from porter.validation.cases.argument_rows import TODO
 from porter.validation.cases.case import ADDRESS
 from porter.validation.draft.assumed import ASSUMED_BLOCK
 from porter.validation.draft.init import DraftedCase
+from porter.validation.draft.missing import completed, constants_among, switched_on, unknown_names
 from porter.validation.draft.order import agrees, calmer, depends, loose, ran, said_of, unordered
 from porter.validation.draft.sizes import Sizes
 from porter.validation.draft.types import bytes_of
@@ -78,8 +79,8 @@ _NEWER = re.compile(
     r'identifier "(?:concept|requires)" is undefined|name followed by "::" must be a class or namespace name'
     r'|namespace "std" has no member "(?:ranges|views|span|bit_cast|numbers|same_as|integral|floating_point|endian)"'
 )
+_NOT_HERE = re.compile(r"<command-line>: fatal error: ([\w./+-]+): No such file")
 _CXX20 = "-std=c++20"
-_UNDEFINED = re.compile(r'identifier "(\w+)" is undefined')
 _MACRO = re.compile(r"[A-Z][A-Z0-9_]+")
 _ALONE = re.compile(
     r"is undefined|has no storage class|not a template|incomplete type|does not name a type|has no member"
@@ -236,6 +237,10 @@ def _block_of(threads: int) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int
 
 def repair(part: DraftedCase, reason: str) -> DraftedCase | None:
     """The case with what a compiler asks for: an option of its own, or a macro that nothing defines."""
+    absent = _NOT_HERE.search(reason)
+    made = _without(part, absent[1]) if absent else None
+    if made is not None:
+        return made
     if _RELAXED in reason:
         return _with_option(part, "cuda_options", "--expt-relaxed-constexpr", "the compiler asks for it")
     if _NEWER.search(reason) and (cuda := _with_option(part, "cuda_options", _CXX20, "the compiler asks for it")):
@@ -250,8 +255,11 @@ def repair(part: DraftedCase, reason: str) -> DraftedCase | None:
         return _with_guards(part)
     if part.first and _ALONE.search(reason):
         return _after_what_comes_first(part)
-    undefined = tuple(dict.fromkeys(_UNDEFINED.findall(reason)))
-    return _with_definers(part, undefined) or _with_macros(part, tuple(filter(_MACRO.fullmatch, undefined)))
+    undefined = unknown_names(reason)
+    macros = tuple(filter(_MACRO.fullmatch, undefined)) if part.text_alone is None else constants_among(part, undefined)
+    if (guards := switched_on(part, undefined)) and (made := _switched_on(part, guards)) is not None:
+        return made
+    return _with_definers(part, undefined) or completed(part, reason) or _with_macros(part, macros)
 
 
 def _with_definers(part: DraftedCase, names: tuple[str, ...]) -> DraftedCase | None:
@@ -315,6 +323,21 @@ def _with_guards(part: DraftedCase) -> DraftedCase | None:
     for guard in part.guards:
         made = _with_option(made, "defines", guard, "nothing defines it, and the kernel is left out") if made else None
     return made
+
+
+def _switched_on(part: DraftedCase, guards: tuple[str, ...]) -> DraftedCase | None:
+    """With the features that define what a compiler misses."""
+    made: DraftedCase | None = None
+    for guard in guards:
+        made = _with_option(made or part, "defines", guard, "what the kernel needs is left out without it") or made
+    return made
+
+
+def _without(part: DraftedCase, header: str) -> DraftedCase | None:
+    """Without a header that the includer has before it and that is not here; None where the case has none."""
+    pair = rf'(?:, )?"-include", "{re.escape(header)}"'
+    after = tuple(re.sub(pair, "", line).replace("[, ", "[") if "_options = [" in line else line for line in part.after)
+    return None if after == part.after else replace(part, after=after, notes=(*part.notes, f"{header} is not here"))
 
 
 def _after_what_comes_first(part: DraftedCase) -> DraftedCase:

@@ -5,17 +5,19 @@ from __future__ import annotations
 import functools
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from porter.system.reading import is_regular, read_regular
 
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)
+_OWN_HEADER = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"', re.MULTILINE)
 _HEADERS = frozenset({".h", ".hpp", ".cuh", ".hxx", ".inl", ".inc"})
 _CODE = _HEADERS | {".cu", ".cpp", ".cc", ".cxx"}
 _HIGHEST, _MOST_FILES, _DEEPEST = 4, 1500, 2
 _OUTERMOST, _MOST_OF_A_PROJECT = 9, 100_000
 _LARGE, _MOST_BYTES = 1 << 20, 64 << 20
+_LONGEST, _MOST_LAUNCHING = 1 << 18, 2
 _TEMPLATE = re.compile(r"\.(?:h|hpp|hh|hxx|cuh|inc)\.(?:in|cmake|cmake\.in|cmakein)$")
 _MARKS = ("CMakeLists.txt", "Makefile", "meson.build", "setup.py", "pyproject.toml", "configure.ac", "LICENSE")
 """Files of which a project's outermost folder has one."""
@@ -26,7 +28,7 @@ def included_first(path: Path, depth: int = 0) -> tuple[str, ...]:
 
     Paths, and names where they are not the project's.
     """
-    if path.suffix not in _HEADERS or depth > _DEEPEST:
+    if depth > _DEEPEST or (path.suffix not in _HEADERS and not _is_included(path)):
         return ()
     wanted = path.resolve()
     for folder in wanted.parents[:_HIGHEST]:
@@ -38,6 +40,31 @@ def included_first(path: Path, depth: int = 0) -> tuple[str, ...]:
         if (folder / ".git").exists() or folder.parent == folder.parent.parent:
             break
     return ()
+
+
+def _is_included(path: Path) -> bool:
+    """Whether a file of the project includes a source, which is a part of it then and need not compile alone."""
+    return next(_including(path), None) is not None
+
+
+def _including(path: Path) -> Iterator[Path]:
+    """The files of a source's project that include one of its name."""
+    root = _project(path.absolute().parent)
+    name = re.escape(path.name.encode())
+    line = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*["<](?:[^">\n]*/)?' + name + rb'[">]', re.MULTILINE)
+    for other, text in _contents(root) if root is not None else ():
+        if path.name.encode() in text and line.search(text):
+            yield other
+
+
+def translation_unit(path: Path) -> Path | None:
+    """The source that another one without headers of its own is a part of: what it needs stands before it there."""
+    if path.suffix in _HEADERS or not is_regular(path) or _OWN_HEADER.search(read_regular(path)):
+        return None
+    own = path.absolute()
+    sources = (other for other in _including(path) if other.suffix not in _HEADERS)
+    found = [other for other in sources if _before(other, path.resolve()) is not None]
+    return min(found, key=lambda other: (-_shared(other.parent.parts, own.parent.parts), str(other)), default=None)
 
 
 def folder_in_project(path: Path, name: str) -> Path | None:
@@ -60,6 +87,11 @@ def folder_in_project(path: Path, name: str) -> Path | None:
 def _shared(one: tuple[str, ...], other: tuple[str, ...]) -> int:
     """How many folders two paths begin with alike."""
     return next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+
+
+def project_of(path: Path) -> Path | None:
+    """The folder of a source's project."""
+    return _project(path.absolute().parent)
 
 
 def _project(folder: Path) -> Path | None:
@@ -94,6 +126,22 @@ def sources_naming(path: Path, word: str) -> Iterator[tuple[Path, str]]:
 @functools.lru_cache(maxsize=4)
 def _texts(root: Path) -> tuple[tuple[Path, str], ...]:
     return tuple((path, content.decode("latin-1")) for path, content in _contents(root))
+
+
+def launching(path: Path, names: Iterable[str]) -> tuple[Path, ...]:
+    """The files of a source's project that launch most of these kernels, the nearest first; a few of them."""
+    root = _project(path.absolute().parent)
+    own = path.resolve()
+    launches = {name: re.compile(rb"\b" + name.encode() + rb"\s*(?:<[^;{}()]*>\s*)?<<<") for name in names}
+    found: list[tuple[int, int, Path]] = []
+    for other, content in _contents(root) if root is not None else ():
+        if b"<<<" not in content or len(content) > _LONGEST or other.resolve() == own:
+            continue
+        count = sum(name.encode() in content and made.search(content) is not None for name, made in launches.items())
+        if count:
+            shared = _shared(other.parent.parts, path.absolute().parent.parts)
+            found.append((-count, -shared, other))
+    return tuple(other for *_, other in sorted(found)[:_MOST_LAUNCHING])
 
 
 def headers_of_project(path: Path, *, code: bool = False) -> tuple[tuple[Path, str], ...]:

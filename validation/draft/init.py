@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import keyword
 import os
 import re
@@ -17,6 +18,8 @@ from porter.validation.draft.arguments import lines_of
 from porter.validation.draft.assumed import FUNCTORS, define_types
 from porter.validation.draft.blocks import block_of
 from porter.validation.draft.build import Build
+from porter.validation.draft.build_values import Given, value_in_builds
+from porter.validation.draft.completing import alone, guards_of_name, knowing, parameter_types, with_lines
 from porter.validation.draft.conditions import guards_of
 from porter.validation.draft.configured import Configured, configured_headers
 from porter.validation.draft.constants import constants_of, observed
@@ -83,6 +86,12 @@ class DraftedCase:
     """The one that the case's definitions are from."""
     definer: Callable[[str], str | None] | None = field(default=None, compare=False, repr=False)
     """The header of the project that defines a name, as include folders reach it."""
+    text_alone: Callable[[], str] | None = field(default=None, compare=False, repr=False)
+    """The kernel's text cut out of its file, where stand-ins for what nothing defines are wanted."""
+    told: Callable[[str], Given | None] | None = field(default=None, compare=False, repr=False)
+    """What the project's build files and scripts give a macro."""
+    guards_of: Callable[[str], tuple[str, ...]] | None = field(default=None, compare=False, repr=False)
+    """The macros that switch on what defines a name in what the source includes."""
     block: tuple[int, ...] = ()
     """The sides of a block that the kernel's own text fixes."""
     retyped: Callable[[str], DraftedCase] | None = field(default=None, compare=False, repr=False)
@@ -220,6 +229,8 @@ class Draft:
     build: Build = field(default_factory=Build)
     remarks: tuple[str, ...] = ()
     """What has no case, and why."""
+    main: Path | None = None
+    """The source that is compiled, where that is another one that includes it."""
 
     @property
     def text(self) -> str:
@@ -238,7 +249,8 @@ class Draft:
         lines = [
             *(f"# {remark}" for remark in self.remarks),
             f'schema = "{SCHEMA}"',
-            f"source = {seen(home / self.source.name)}",
+            *([f"# {self.source.name} is a part of it"] if self.main else []),
+            f"source = {seen(self.main or home / self.source.name)}",
         ]
         root = self.build.root or home
         if folder != root.resolve():
@@ -266,7 +278,7 @@ def draft(source: Path, kernels: tuple[str, ...] = (), *, assuming: bool = False
     if source.suffix == ".py":
         units, remarks = python_string_units(source)
     else:
-        units = (StringUnit(None, read_unit(source), ()), *string_units(source))
+        units = (StringUnit(None, read_unit(source, everywhere=assuming), ()), *string_units(source))
     kernels_of = {id(unit): tuple(k for k in unit.unit.kernels if unit.unit.defines(k)) for unit in units}
     names = {kernel.name for found in kernels_of.values() for kernel in found}
     declared = {kernel.name for unit in units for kernel in unit.unit.kernels} - names
@@ -289,25 +301,29 @@ def draft(source: Path, kernels: tuple[str, ...] = (), *, assuming: bool = False
         if not kernels or kernel.name in kernels
         for one in instances(unit.unit, kernel, assuming=assuming)
     ]
-    return Draft(source, tuple(parts), units[0].unit.build, remarks)
+    return Draft(source, tuple(parts), units[0].unit.build, remarks, units[0].unit.main)
 
 
 def _case(unit: StringUnit, instance: Instance, *, assuming: bool) -> _Case:
     """A case in the making; types that nothing defines are assumed, where that is wanted."""
-    defines = define_types(unit.unit.host, instance.kernel) if assuming and unit.name is None else ()
+    is_plain = assuming and unit.name is None
+    defines = define_types(unit.unit.host, instance.kernel, unit.unit.told) if is_plain else ()
+    made = parameter_types(unit.unit, instance) if is_plain else ()
     every = (*unit.unit.build.defines, *defines)
     lines = (f"defines = [{', '.join(map(_text, every))}]",) if defines else ()
-    notes = [f"nothing defines this: {define}" for define in defines]
-    return _Case(unit.unit, instance, (*_of_string(unit), *lines), [*unit.notes, *notes], assuming=assuming)
+    notes = [*(f"nothing defines this: {define}" for define in defines), *(one.note for one in made)]
+    assumed = with_lines((), made) if made else ()
+    known = knowing(unit.unit, made)
+    return _Case(known, instance, (*_of_string(unit), *lines), [*unit.notes, *notes], assuming, is_plain, assumed)
 
 
 def _with_types(unit: StringUnit, instance: Instance, made: DraftedCase) -> DraftedCase:
     """A case that knows what it is with another type than `float` where nothing tells one."""
-    assumed = [name for name in instance.assumed if instance.template[name] == "float"]
+    assumed = {name: told for name in instance.assumed if (told := instance.template[name]) in ("float", "float*")}
 
     def other(kind: str) -> DraftedCase:
-        changed = replace(instance, template={**instance.template, **dict.fromkeys(assumed, kind)})
-        return _case(unit, changed, assuming=True).made({})
+        changed = {name: told.replace("float", kind) for name, told in assumed.items()}
+        return _case(unit, replace(instance, template={**instance.template, **changed}), assuming=True).made({})
 
     return replace(made, retyped=other) if assumed else made
 
@@ -339,6 +355,9 @@ class _Case:
     string: tuple[str, ...] = ()
     notes: list[str] = field(default_factory=list)
     assuming: bool = False
+    can_complete: bool = False
+    assumed: tuple[str, ...] = ()
+    """Lines for types of parameters that nothing defines."""
 
     def made(self, taken: dict[str, int]) -> DraftedCase:
         """Its lines; equal names get numbers."""
@@ -347,6 +366,8 @@ class _Case:
         self.notes += [f"{name}: taken to be {told[name] or 'an empty pack'}" for name in self.instance.assumed]
         if self.instance.told_by:
             self.notes.append(f"template arguments as in {self.instance.told_by}")
+        if launch is not None and self.unit.launched_in:
+            self.notes.append(f"launched as in {' and '.join(self.unit.launched_in)}")
         host.varying = None
         self.unit.arrays.passed.clear()
         first = lines_of(self.unit, self.instance, [])
@@ -386,6 +407,7 @@ class _Case:
             lines.append("deterministic = false")
         lines += _tolerance(arguments, self.unit.reached(kernel), renamed)
         lines.append(known)
+        lines += self.assumed
         name = self._name(taken)
         given = () if name is None else (f'name = "{name}"',)
         plain = name or _plain(self.instance.name)
@@ -397,7 +419,14 @@ class _Case:
         guards = guards_of(host, kernel.span.start)
         fixed = block_of(body, self._number) if launch is None else ()
         made = replace(made, block=fixed, guards=guards, defines=self.unit.build.defines, configured=headers)
+        if self.can_complete:
+            in_builds = functools.partial(value_in_builds, self.unit.path)
+            guarding = functools.partial(guards_of_name, host)
+            made = replace(made, text_alone=self._text_alone, guards_of=guarding, told=in_builds)
         return replace(made, definer=self._definer) if self.assuming else made
+
+    def _text_alone(self) -> str:
+        return alone(self.unit, self.instance.name, self.unit.reached(self.instance.kernel))
 
     def _number(self, written: str) -> int | None:
         """A number as the kernel's text writes it: a macro, a constant, a template argument."""

@@ -116,7 +116,7 @@ def _by_text(host: Host, kind: str, template: Mapping[str, str], depth: int = 0)
     parts: list[Part] = []
     end, widest = 0, align
     for base in bases:
-        inner = _by_text(host, base, own, depth + 1)
+        inner = _by_text(host, base, own, depth + 1) or _by_clang(host, _replaced(base, own))
         if inner is None:
             if re.search(rf"\b(?:struct|class)\s+{re.sub(r'<.*', '', base)}\b[^;{{]*\{{\s*\}}", host.text):
                 continue

@@ -60,6 +60,8 @@ class Instance:
     def type_of(self, kind: str) -> str:
         """A parameter's type without pointers, template parameters replaced."""
         words = bare(kind)
+        if "<" in words:
+            return re.sub(r"(?<![\w:])\w+", lambda word: self.template.get(word[0], word[0]), words)
         return self.template.get(words, words)
 
 
@@ -84,7 +86,7 @@ def instances(unit: SourceText, kernel: Kernel, *, assuming: bool = False) -> It
         known = {
             name: value
             for name, argument, parameter in zip(names, written, kernel.template_parameters, strict=False)
-            if (value := _value(unit.host, argument, position)) is not None and _is_for(parameter, value)
+            if (value := _written(unit.host, argument, position)) is not None and _is_for(parameter, value)
         }
         for name in names:
             told = None if name in known else _deduced(unit.host, kernel, name, given, position)
@@ -109,13 +111,14 @@ def _written_elsewhere(unit: SourceText, kernel: Kernel) -> tuple[dict[str, str]
         plain = without_comments(text)
         for match in re.finditer(rf"\b{re.escape(kernel.name)}\s*<(?!<)", plain):
             end = _closing(plain, match.end())
-            if end is None or not re.match(r"\s*(?:<<<|[),;(])", plain[end:]):
+            if end is None or not re.match(r"\s*(?:<<\s*<|[),;(])", plain[end:]):
                 continue
             written = split_types(plain[match.end() : end - 1])
+            there = _There(host, plain, match.start())
             found = {
                 last_word(parameter): value
                 for parameter, argument in zip(kernel.template_parameters, written, strict=False)
-                if (value := _told(host, argument)) is not None and _is_for(parameter, value)
+                if (value := there.told(argument)) is not None and _is_for(parameter, value)
             }
             if len(found) > len(best[0]):
                 best = found, path.name
@@ -124,14 +127,55 @@ def _written_elsewhere(unit: SourceText, kernel: Kernel) -> tuple[dict[str, str]
     return best
 
 
+@dataclass(frozen=True)
+class _There:
+    """A place in another file that names a kernel's template arguments."""
+
+    host: Host
+    """Of the source."""
+    text: str
+    place: int
+
+    def told(self, argument: str) -> str | None:
+        """An argument as the source names it: a macro's parameter as its first use has it, a constant as its number."""
+        if re.fullmatch(r"[A-Za-z_]\w*", argument) is None:
+            return _told(self.host, argument)
+        passed = self._passed(argument)
+        if passed is not None:
+            return _told(self.host, passed)
+        return _told(self.host, argument) or self._number(argument)
+
+    def _passed(self, name: str) -> str | None:
+        """What the first use of the macro around the place gives for a parameter of this name."""
+        start = self.place
+        while (line := self.text.rfind("\n", 0, start)) > 0 and self.text[line - 1] == "\\":
+            start = line - 1
+        head = re.match(r"\s*#\s*define\s+(\w+)\(([^)]*)\)", self.text[max(0, line) : self.place])
+        names = [one.strip() for one in head[2].split(",")] if head else []
+        if head is None or name not in names:
+            return None
+        used = re.search(rf"^(?!\s*#)[^\n]*?\b{head[1]}\s*\(([^()]*)\)", self.text, re.MULTILINE)
+        given = split_types(used[1]) if used else []
+        return given[names.index(name)] if len(given) == len(names) else None
+
+    def _number(self, name: str) -> str | None:
+        value = _value(Host(self.text), name, self.place)
+        return value if value is not None and re.fullmatch(_NUMBER, value) else None
+
+
 def _told(host: Host, argument: str) -> str | None:
     """What another file writes, where it means the same in the source: types, numbers, and classes of the text."""
+    return _written(host, argument, len(host.text))
+
+
+def _written(host: Host, argument: str, position: int) -> str | None:
+    """A template argument as written at a place: a class of the text, or what else has a value there."""
     word = re.sub(r"<.*", "", argument).rpartition("::")[2].strip()
     made = re.search(rf"\b(?:struct|class)\s+{word}\b[^;()]*\{{", host.text) if word.isidentifier() else None
     if made is not None:
         is_template = host.text[: made.start()].rstrip().endswith(">")
         return argument if is_template == ("<" in argument) else None
-    return _value(host, argument, len(host.text))
+    return _value(host, argument, position)
 
 
 def _closing(text: str, start: int) -> int | None:
@@ -245,7 +289,7 @@ def _from_callers(host: Host, function: Function, name: str, depth: int) -> str 
 def _deduced(host: Host, kernel: Kernel, name: str, given: tuple[str, ...], position: int) -> str | None:
     """A template parameter from the type of what is passed."""
     for parameter, argument in zip(kernel.parameters, given, strict=False):
-        if bare(parameter.type) == name:
+        if bare(parameter.type) == name and not ("*" in parameter.type and argument.isdigit()):
             told = _type_of_argument(host, argument, position)
             if told is not None:
                 return told

@@ -17,13 +17,21 @@ DTYPES = {
     "long": "int64", "long long": "int64", "unsigned long": "uint64", "unsigned long long": "uint64", "bool": "bool",
     "size_t": "uint64", "ptrdiff_t": "int64", "ssize_t": "int64", "uint": "uint32", "uchar": "uint8",
     "ushort": "uint16", "intptr_t": "int64", "uintptr_t": "uint64", "ulong": "uint64",
+    "cufftReal": "float32", "cufftDoubleReal": "float64",
     **{f"{sign}int{bits}_t": f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)},
 }  # fmt: skip
 _VECTOR = re.compile(r"(float|double|int|uint|char|uchar|short|ushort|longlong|ulonglong|long|ulong)([1234])")
-_PAIRS = {"half2": "float16", "__half2": "float16", "__nv_bfloat162": "bfloat16", "nv_bfloat162": "bfloat16"}
+_PAIRS = {
+    **dict.fromkeys(("half2", "__half2"), "float16"),
+    **dict.fromkeys(("__nv_bfloat162", "nv_bfloat162"), "bfloat16"),
+    **dict.fromkeys(("cuComplex", "cuFloatComplex", "cufftComplex"), "float32"),
+    **dict.fromkeys(("cuDoubleComplex", "cufftDoubleComplex"), "float64"),
+}
+_ATOMIC = re.compile(r"cuda::(?:std::)?atomic(?:_ref)?\s*<\s*([\w: ]+?)\s*(?:,[^<>]*)?>")
+_COMPLEX = re.compile(r"(?:(?:thrust|c10|at|cuda)::)?complex\s*<\s*([\w: ]+?)\s*>")
 _SCALARS = {"longlong": "long long", "ulonglong": "unsigned long long"}
 _QUALIFIERS = re.compile(
-    r"\b(?:const|volatile|__restrict__|__restrict|restrict|typename|struct|__grid_constant__|(?:[A-Z]+_)*RESTRICT)\b|\bstd::"
+    r"\b(?:const|volatile|__restrict__|__restrict|restrict|typename|struct|class|__grid_constant__|(?:[A-Z]+_)*RESTRICT)\b|\bstd::"
 )
 BYTES = {"bool": 1, "bfloat16": 2}
 
@@ -94,6 +102,11 @@ def elements_of(host: Host, kind: str) -> Element | None:
         return Element(plain)
     if words in _PAIRS:
         return Element(_PAIRS[words], 2)
+    if (inside := _ATOMIC.fullmatch(words)) is not None:
+        return elements_of(host, inside[1])
+    if (inside := _COMPLEX.fullmatch(words)) is not None and "complex" not in host.types:
+        part = dtype_of(host.plain_type(inside[1]))
+        return Element(part, 2) if part in ("float16", "float32", "float64") else None
     vector = _VECTOR.fullmatch(words)
     if vector is not None:
         return Element(DTYPES[_SCALARS.get(vector[1], vector[1])], int(vector[2]))

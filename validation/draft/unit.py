@@ -11,10 +11,11 @@ from pathlib import Path
 
 from porter.validation.draft.arrays import Arrays
 from porter.validation.draft.build import Build, build_of
+from porter.validation.draft.build_values import value_in_builds
 from porter.validation.draft.declarations import without_comments
 from porter.validation.draft.definers import definers
 from porter.validation.draft.host import Host
-from porter.validation.draft.includers import folder_in_project, included_first
+from porter.validation.draft.includers import folder_in_project, included_first, launching, translation_unit
 from porter.validation.draft.types import bare, elements_of
 
 from porter.cpp.clang.layouts import ClassLayout, layouts_of
@@ -52,6 +53,10 @@ class SourceText:
     build: Build = field(default_factory=Build)
     first: tuple[str, ...] = ()
     """Of a header: what its includer includes before it."""
+    launched_in: tuple[str, ...] = ()
+    """Files elsewhere in the project that have its launches."""
+    main: Path | None = None
+    """The source that is compiled, where that is another one that includes it."""
 
     def body(self, kernel: Kernel) -> str:
         """The text of a kernel."""
@@ -86,6 +91,11 @@ class SourceText:
                     waiting.append(other)
         return tuple(found)
 
+    def told(self, macro: str) -> str | None:
+        """What the project's build files and scripts give a macro."""
+        found = value_in_builds(self.path, macro)
+        return found.value if found else None
+
     def reached(self, kernel: Kernel) -> str:
         """The text of a kernel and of the functions that it calls, directly or not."""
         bodies = {function.name: self.host.text[function.start : function.end] for function in self.host.functions}
@@ -99,34 +109,43 @@ class SourceText:
         return "\n".join(found.values())
 
 
-def read_unit(path: Path) -> SourceText:
-    """The kernels of a file and of its own headers that it launches."""
+def read_unit(path: Path, *, everywhere: bool = False) -> SourceText:
+    """The kernels of a file and of its own headers that it launches; `everywhere`: or that its project does."""
     try:
-        own = read_regular(path).decode("latin-1")
+        content = read_regular(path).decode("latin-1")
     except OSError as error:
         raise Unusable(f"{path}: {error.strerror}") from None
-    seen = {path.resolve()}
+    seen, elsewhere = {path.resolve()}, tuple[Path, ...]()
     build = _with_folders_above(path, build_of(path.parent))
+    main = translation_unit(path) if everywhere else None
     first = included_first(path)
-    build = _reaching(path, build, tuple(Path(name) for name in first if Path(name).is_absolute()))
-    text = _flat(path, own, seen, build.include_dirs)
-    named = {kernel.name for kernel in kernels_of(path, without_comments(own))}
+    own = (*(Path(name) for name in first if Path(name).is_absolute()), *filter(None, (main,)))
+    build = _reaching(path, build, own)
+    text = _flat(path, content, seen, build.include_dirs)
+    named = {kernel.name for kernel in kernels_of(path, without_comments(content))}
     text, length = _without_strings(text), len(text)
     found = kernels_of(path, text)
     if not _MAIN.search(text) or any(not kernel.launches for kernel in found if kernel.name in named):
         text += _without_strings(_after(first, seen, build.include_dirs))
         text += _without_strings(_beside(path, seen, length, build.include_dirs))
         found = tuple(kernel for kernel in kernels_of(path, text) if kernel.span.start < length)
+        bare_ones = [kernel.name for kernel in found if kernel.name in named and not kernel.launches]
+        wanted = everywhere and bare_ones and not any(kernel.launches for kernel in found)
+        elsewhere = launching(path, bare_ones) if wanted else ()
+        if elsewhere:
+            text += _without_strings(_after(tuple(map(str, elsewhere)), seen, build.include_dirs))
+            found = tuple(kernel for kernel in kernels_of(path, text) if kernel.span.start < length)
+    launched = tuple(other.name for other in elsewhere)
     kernels = tuple(kernel for kernel in found if kernel.name in named or kernel.launches)
     switches = _switches(text, build.defines)
     build = replace(build, defines=(*build.defines, *switches))
-    elsewhere = tuple(one for one in _definers(path, kernels, text) if one.resolve() not in seen)
-    if elsewhere:
-        build, first = _reaching(path, build, elsewhere), (*first, *map(str, elsewhere))
-        text += _without_strings(_after(tuple(map(str, elsewhere)), seen, build.include_dirs))
+    defining = tuple(one for one in _definers(path, kernels, text) if one.resolve() not in seen)
+    if defining:
+        build, first = _reaching(path, build, defining), (*first, *map(str, defining))
+        text += _without_strings(_after(tuple(map(str, defining)), seen, build.include_dirs))
     nearest = tuple(sorted(kernels, key=lambda kernel: kernel.name not in named))
-    host = Host(text + _defined(build.defines), build.arguments, ask=_asker(path, build, first, nearest))
-    return SourceText(path, host, kernels, build, first)
+    host = Host(text + _defined(build.defines), build.arguments, ask=_asker(path, build, first, nearest, seen))
+    return SourceText(path, host, kernels, build, () if main else first, launched, main)
 
 
 def _switches(text: str, defined: tuple[str, ...]) -> tuple[str, ...]:
@@ -150,18 +169,22 @@ def _definers(path: Path, kernels: tuple[Kernel, ...], text: str) -> tuple[Path,
 
 
 def _asker(
-    path: Path, build: Build, first: tuple[str, ...], kernels: tuple[Kernel, ...]
+    path: Path, build: Build, first: tuple[str, ...], kernels: tuple[Kernel, ...], seen: set[Path]
 ) -> Callable[[str], ClassLayout | None]:
     """What clang makes of types where the kernels stand."""
     scopes = tuple(dict.fromkeys(filter(None, (_ANONYMOUS.sub("", k.qualified).rpartition("::")[0] for k in kernels))))
-    folders, root = tuple(map(str, build.include_dirs)), build.root or path.absolute().parent
+    own = build.root or path.absolute().parent
+    folders, root = (
+        tuple(map(str, build.include_dirs)),
+        os.path.commonpath([own.resolve(), *(one.parent for one in seen)]),
+    )
     before = tuple(name for name in first if Path(name).is_absolute())
 
     known: dict[str, ClassLayout | None] = {}
 
     def ask(kind: str) -> ClassLayout | None:
         if kind not in known and _A_TYPE.fullmatch(kind) and list(known.values()).count(None) < _MOST_UNKNOWN:
-            request = ParseRequest(str(path), read_regular(path), folders, build.defines, str(root))
+            request = ParseRequest(str(path), read_regular(path), folders, build.defines, root)
             known[kind] = None
             for ahead in dict.fromkeys((before, ())):
                 if found := layouts_of(request, kind, scopes[:_MOST_SCOPES], ahead):

@@ -37,8 +37,29 @@ _USUAL = (
         "cuda.h",
         "hip/hip_runtime.h",
     ),
+    (re.compile(r"(?:cu|hip)rand(?:State\w*|_\w+)?"), "curand_kernel.h", "hiprand/hiprand_kernel.h"),
+    (
+        re.compile(r"cu(?:Float|Double)?Complex|(?:make_)?(?:cu|hip)(?:Float|Double)?Complex"),
+        "cuComplex.h",
+        "hip/hip_complex.h",
+    ),
+    (re.compile(r"cooperative_groups"), "cooperative_groups.h", "hip/hip_cooperative_groups.h"),
+    (re.compile(r"nvcuda|wmma"), "mma.h", "hip/hip_runtime.h"),
+    (re.compile(r"assert"), "cassert", "cassert"),
+    (re.compile(r"printf"), "cstdio", "cstdio"),
+    (re.compile(r"numeric_limits"), "limits", "limits"),
+    (re.compile(r"M_(?:PI|E|SQRT2|LN2)\w*"), "cmath", "cmath"),
 )
+_OF_THRUST = (
+    (frozenset({"complex"}), "thrust/complex.h"),
+    (frozenset({"plus", "minus", "multiplies", "maximum", "minimum", "less", "greater"}), "thrust/functional.h"),
+    (frozenset({"pair", "make_pair"}), "thrust/pair.h"),
+    (frozenset({"tuple", "make_tuple", "get"}), "thrust/tuple.h"),
+)
+"""Its headers for names that device code uses."""
 _CONDITIONS = {"if": 1, "ifdef": 1, "ifndef": 1, "endif": -1}
+_ERROR = re.compile(r"^[ \t]*#[ \t]*error\b[^\n]*", re.MULTILINE)
+"""What a header says to whoever builds it without its build: the kernel alone may not need what is missing."""
 _SYSTEM = ("/usr/include", "/usr/local/include", "/usr/include/x86_64-linux-gnu")
 
 
@@ -125,16 +146,25 @@ def cut_out(program: Program) -> str | None:
     macros = _macros(files)
     needed = _closure(everything, wanted, macros)
     known = _folders(program)
-    headers = (*_usual_headers(needed, program), *_torch_headers(source, needed, program))
+    included = frozenset(one.name for whole in files for file in whole.walk() for one in file.tokens.includes)
+    headers = (*_usual_headers(needed, included, program), *_torch_headers(source, needed, program))
     return "\n".join([*headers, *(line for whole in files for line in _emit(whole, needed, known))])
 
 
-def _usual_headers(needed: frozenset[Item], program: Program) -> Iterator[str]:
-    """Headers of the language for types that what is left names: a project's header may leave them to its users."""
+def _usual_headers(needed: frozenset[Item], included: frozenset[str], program: Program) -> Iterator[str]:
+    """Headers of the language for types that what is left names: a project's header may leave them to its users.
+
+    CUDA's own that the files include come first, too: what is left of `extern "C" {` may stand open around them.
+    """
     mentioned = {name for item in needed for name in item.mentions}
     for pattern, cuda, hip in _USUAL:
-        if any(map(pattern.fullmatch, mentioned)):
-            yield f"#include <{hip if program.language == 'hip' else cuda}>"
+        is_asked = re.fullmatch(r"cu\w+\.h", cuda) is not None and not included.isdisjoint((cuda, hip))
+        if is_asked or any(map(pattern.fullmatch, mentioned)):
+            header = hip if program.language == "hip" else cuda
+            yield f"#if __has_include(<{header}>)\n#include <{header}>\n#endif"
+    for members, header in _OF_THRUST:
+        if "thrust" in mentioned and not mentioned.isdisjoint(members):
+            yield f"#if __has_include(<{header}>)\n#include <{header}>\n#endif"
 
 
 def _torch_headers(source: _File, needed: frozenset[Item], program: Program) -> Iterator[str]:
@@ -234,6 +264,7 @@ def _emit(file: _File, needed: frozenset[Item], known: tuple[Path, ...]) -> Iter
     text = file.text
     for start, end in dropped:
         text = text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]
+    text = _ERROR.sub(lambda line: " " * len(line[0]), text)
     marker = str(file.path).replace("\\", "\\\\").replace('"', '\\"')
     yield f'#line 1 "{marker}"'
     position = 0

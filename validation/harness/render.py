@@ -58,7 +58,7 @@ def render(unit: Unit) -> str:
     text: str = _template().render(  # type: ignore[attr-defined]
         kind=unit.kind,
         kernel=program.kernel,
-        code=unit.code if unit.code is not None else f'#include "{path}"',
+        code=program.assumed + (unit.code if unit.code is not None else f'#include "{path}"'),
         symbols=unit.symbols,
         api="cuda" if is_cuda else "hip",
         own="cuda" if is_cuda else "porter::hip",

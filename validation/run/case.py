@@ -46,6 +46,7 @@ _DECIDES = "integers differ only where the original's own do when its roundings 
 _NOTHING_SEEN = "the original printed nothing and left its variables alone: there is nothing to compare"
 _NOT_SEEN = "what a kernel prints, or leaves in variables, is seen on virtual devices alone"
 _RACE = "data race"
+_ASSUMED = "compiled with what the case assumes in place of names that nothing defines: "
 _ORDER = "its results depend on the order of its threads by more than roundings"
 _UNSTEADY = "the original's own values depend on the order of its threads: add a reference"
 _DRAWS = 6
@@ -203,7 +204,8 @@ def _begin(plan: SidePlan, task: Task, open_device: OpenDevice, say: Say) -> _Si
         return _stopped(plan, Status.NOT_RUN, loaded.reason, device, seconds)
     if isinstance(loaded, BuildFailed):
         return _refused(plan, loaded, device, seconds)
-    notes = dict.fromkeys(getattr(loaded, "notes", ()))
+    said = [f"{_ASSUMED}{'; '.join(task.case.assumed)}"] if task.case.assumed else []
+    notes = dict.fromkeys([*getattr(loaded, "notes", ()), *said])
     return _Side(plan, device, loaded, notes=notes, seconds=seconds)
 
 
@@ -236,7 +238,10 @@ def _is_disk_full() -> bool:
 
 
 def _shortened(said: str) -> str:
-    """The beginning and the end of a long text."""
+    """The beginning and the end of a long text, of both where it is about a file and the kernel alone."""
+    whole, mark, cut = said.partition(CUT_OUT)
+    if mark:
+        return f"{_shortened(whole)}{mark}{_shortened(cut)}"
     if len(said) <= _KEPT:
         return said
     head, tail = said[: _KEPT * 3 // 4], said[-_KEPT // 4 :]
@@ -347,7 +352,8 @@ def _ask_compiler(task: Task, side: _Side, sides: Sequence[_Side], open_device: 
     if side.plan.side != "port" or side.evidence is None:
         return
     trial = next(trial for trial in _trials(task) if str(trial) == side.failed[0])
-    said = compiler_verdict(side.plan.program, worst(side.statuses), passes)
+    mnemonics = getattr(side.loaded, "mnemonics", None)  # a real device does not tell
+    said = compiler_verdict(side.plan.program, worst(side.statuses), passes, mnemonics)
     if said:
         side.reason = f"{side.reason}; {said}"
 

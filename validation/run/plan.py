@@ -242,7 +242,7 @@ def siblings(case: Case, kernels: Collection[str]) -> tuple[str, ...]:
 
 def unit_of(case: Case) -> tuple[object, ...]:
     """What tells apart what has to be compiled apart."""
-    options = case.include_dirs, case.defines, case.cuda_options, case.hip_options
+    options = case.include_dirs, case.defines, case.cuda_options, case.hip_options, case.assumed
     string = case.string if case.string != ANY_STRING else (ANY_STRING, case.kernel)
     return case.source, string, case.port, case.root, options, case.reason_not_run("*")
 
@@ -297,7 +297,8 @@ def _program(case: Case, source: Path, language: str, also: tuple[str, ...]) -> 
     if language == "cuda" and case.string is not None:
         options = (*_AS_NVRTC, *options)
     source = kernel_file(case, source)
-    return Program(source, case.kernel, language, case.include_dirs, case.defines, options, also)
+    before = "".join(f"{line}\n" for line in case.assumed)
+    return Program(source, case.kernel, language, case.include_dirs, case.defines, options, also, assumed=before)
 
 
 def _port_side(case: Case, also: tuple[str, ...], device: str, warp: str, request: Request) -> SidePlan:

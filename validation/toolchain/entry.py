@@ -25,14 +25,14 @@ def _marker(index: int) -> str:
 
 def entry_unit(program: Program, kernels: Sequence[str] = ()) -> str:
     """A translation unit that includes the source and instantiates the program's kernel, or all those given."""
-    return unit_of(program.source, kernels or (program.kernel,))
+    return unit_of(program.source, kernels or (program.kernel,), program.assumed)
 
 
-def unit_of(path: Path, kernels: Sequence[str]) -> str:
-    """A translation unit that includes a file and instantiates kernels of it."""
+def unit_of(path: Path, kernels: Sequence[str], before: str = "") -> str:
+    """A translation unit that includes a file, after some text, and instantiates kernels of it."""
     source = str(path.absolute()).replace("\\", "\\\\").replace('"', '\\"')
     parts = [
-        f'#include "{source}"\n',
+        f'{before}#include "{source}"\n',
         "\n// Taking the address instantiates a kernel, whatever its parameters are.",
     ]
     for index, kernel in enumerate(kernels):

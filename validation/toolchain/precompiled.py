@@ -7,11 +7,13 @@ then the file is compiled the long way.
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import functools
 import hashlib
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +25,8 @@ PRODUCT = "runtime.pch"
 _FOLDERS = ("-I", "-isystem", "-iquote", "-idirafter")
 _NOT_IN_IT = ("-W", "-ferror-limit", "-emit-llvm")
 """Options of the file alone: they change nothing that a header is compiled to."""
+_TO_LLVM = "-mllvm"
+"""The next word is for what makes machine code of what was read."""
 _EMITTING = ("-fsyntax-only", "-Xclang", "-emit-pch", "-Xclang", "-fno-pch-timestamp", "-Xclang", "-o", "-Xclang")
 """Without the headers' time stamps: what was made of the same text fits, however often that text was installed."""
 _STANDARD = re.compile(r"-std=(?:c|gnu)\+\+(\w+)", re.ASCII)
@@ -76,6 +80,9 @@ def _parted(options: Iterable[str]) -> tuple[tuple[Path, ...], tuple[str, ...]]:
     rest: list[str] = []
     words = iter(options)
     for word in words:
+        if word == _TO_LLVM:
+            next(words, "")
+            continue
         flag = next((flag for flag in _FOLDERS if word.startswith(flag)), None)
         if flag is not None:
             folders.append(Path(word.removeprefix(flag) or next(words, "")))
@@ -114,8 +121,18 @@ def _made(tool: str, header: str, command: Command, options: tuple[str, ...], se
     """From this process, from the cache, or made now."""
     key = (tool, header, *command(Path(header), options))
     if key not in _known and _is_used_again(key):
-        _known[key] = _make(tool, header, command, options, seconds)
+        with _alone(key):
+            _known[key] = _make(tool, header, command, options, seconds)
     return _known.get(key)
+
+
+@contextlib.contextmanager
+def _alone(key: tuple[str, ...]) -> Iterator[None]:
+    """Processes that want the same header wait for the first to make it; its compiler has a time limit."""
+    with contextlib.ExitStack() as held:
+        with contextlib.suppress(OSError):
+            fcntl.flock(held.enter_context(_mark(key).open("a")), fcntl.LOCK_EX)
+        yield
 
 
 def _make(tool: str, header: str, command: Command, options: tuple[str, ...], seconds: float) -> Precompiled | None:
@@ -133,11 +150,15 @@ def _make(tool: str, header: str, command: Command, options: tuple[str, ...], se
     return Precompiled(product, inputs) if done.invocation.ok and product is not None and inputs else None
 
 
+def _mark(key: tuple[str, ...]) -> Path:
+    """Is there once somebody compiled with these words."""
+    return kept_folder("precompiled") / hashlib.sha256(os.fsencode("\0".join(key))).hexdigest()[:40]
+
+
 def _is_used_again(key: tuple[str, ...]) -> bool:
     """Whether somebody compiled with these words before; from now on, one did."""
-    name = hashlib.sha256(os.fsencode("\0".join(key))).hexdigest()[:40]
     try:
-        place = kept_folder("precompiled") / name
+        place = _mark(key)
         if place.exists():
             mark_used(place)
             return True

@@ -6,6 +6,7 @@ import functools
 import hashlib
 import os
 import re
+import shlex
 import subprocess
 import tempfile
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from pathlib import Path
 
 from porter.validation.toolchain.programs import find
 from porter.validation.toolchain.result import Missing
+from porter.validation.toolchain.store import identity
 
 from porter.system.cache import keep, kept, kept_folder
 from porter.system.reading import read_regular
@@ -86,22 +88,75 @@ def headers_of(folders: tuple[Path, ...]) -> str:
     return "".join(path.read_text() for folder in folders for path in sorted(folder.glob("*.h")))
 
 
+def _target(compiler: HostCompiler, source: str, extra: tuple[str, ...], include: tuple[Path, ...]) -> Path:
+    key = fingerprint(compiler.version, _processor(), source, headers_of(include), *compiler.flags, *extra)
+    return kept_folder("host") / f"{key}.so"
+
+
+def built_before(
+    compiler: HostCompiler, source: str, extra: tuple[str, ...] = (), include: tuple[Path, ...] = ()
+) -> Path | None:
+    """The library that `build` would give, if it is in the cache."""
+    target = _target(compiler, source, extra, include)
+    return target if kept(target) is not None else None
+
+
 def build(
     compiler: HostCompiler, source: str, extra: tuple[str, ...] = (), include: tuple[Path, ...] = ()
 ) -> Path | HostBuildFailed:
     """A shared library of the C text, from the cache when it was built before."""
-    key = fingerprint(compiler.version, _processor(), source, headers_of(include), *compiler.flags, *extra)
-    target = kept_folder("host") / f"{key}.so"
+    target = _target(compiler, source, extra, include)
     if kept(target) is not None:
         return target
     with tempfile.TemporaryDirectory(dir=target.parent) as folder:
-        code = Path(folder) / "code.c"
+        code, made = Path(folder) / "code.c", Path(folder) / "code.so"
         code.write_text(source)
-        made = Path(folder) / "code.so"
-        includes = [f"-I{path}" for path in include]
-        command = (compiler.path, *compiler.flags, *extra, *includes, str(code), "-o", str(made), "-lm", "-lpthread")
-        run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
-        if run.returncode:
-            return HostBuildFailed(command, run.stderr[-8000:])
+        words = (*compiler.flags, *extra, *(f"-I{path}" for path in include))
+        failed = _compiled(compiler, words, code, made)
+        if failed is not None:
+            return failed
         keep(target, read_regular(made))
     return target
+
+
+def _compiled(compiler: HostCompiler, words: tuple[str, ...], code: Path, made: Path) -> HostBuildFailed | None:
+    """From C to a shared library; clang that compiles and links starts itself twice, a fifth of a small build."""
+    linker = _linker(compiler) if compiler.is_clang else ()
+    if linker:
+        product = made.with_suffix(".o")
+        alone = (compiler.path, *(word for word in words if word != "-shared"), "-c", str(code), "-o", str(product))
+        places = {_NO_OBJECT: str(product), _NO_LIBRARY: str(made)}
+        failed = _failed(alone)
+        if failed is not None or _failed(tuple(places.get(word, word) for word in linker)) is None:
+            return failed
+    return _failed((compiler.path, *words, str(code), "-o", str(made), *_LIBRARIES))
+
+
+def _failed(command: tuple[str, ...]) -> HostBuildFailed | None:
+    run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
+    return HostBuildFailed(command, run.stderr[-8000:]) if run.returncode else None
+
+
+_LIBRARIES = ("-lm", "-lpthread")
+_NO_OBJECT, _NO_LIBRARY = "/dev/null", "/dev/null.so"
+
+
+@functools.cache
+def _linker(compiler: HostCompiler) -> tuple[str, ...]:
+    """The command by which clang would link, as it says itself; nothing where it does not say so. Kept, for it takes
+    a start of clang to ask."""
+    target = kept_folder("host") / f"link-{fingerprint(identity(compiler.path, compiler.version), *_ASKED_FOR)}"
+    known = kept(target)
+    if known is None:
+        command = (compiler.path, "-###", "-shared", _NO_OBJECT, "-o", _NO_LIBRARY, *_LIBRARIES)
+        run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+        known = run.stderr.rpartition("\n ")[2].encode() if run.returncode == 0 else b""
+        keep(target, known)
+    try:
+        words = tuple(shlex.split(known.decode("utf-8", "surrogateescape")))
+    except ValueError:
+        return ()
+    return words if {_NO_OBJECT, _NO_LIBRARY} <= set(words) and Path(words[0]).is_file() else ()
+
+
+_ASKED_FOR = (_NO_OBJECT, _NO_LIBRARY, *_LIBRARIES)

@@ -8,6 +8,7 @@ import os
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from porter.validation.cases.links import WIDTH, Link, unlinked
 from porter.validation.cases.structs import Behind, StructArgument
 from porter.validation.cases.views import ViewArgument
 from porter.validation.devices.core import abi
+from porter.validation.devices.core.begun import Better, load, step_of
 from porter.validation.devices.core.counting import count
 from porter.validation.devices.core.hostcc import HostBuildFailed, HostCompiler, build
 from porter.validation.devices.core.memory import Argument, DeviceBuffer, Memory, Pointer
@@ -131,16 +133,16 @@ class Image:
     """What the compiler says of the kernel: registers, spills, memory."""
     uses_heap: bool = False
     """The kernel calls malloc or free: ask `Memory.heap` for the heap before the launch's own allocations."""
+    better: Better | None = None
+    """What takes the library's place if the kernel runs for long."""
 
     @functools.cached_property
     def entry(self) -> tuple[ctypes.Array[ctypes.c_uint32], int, int, int]:
         """What is the same for every launch: source lines per site, `wave_init`, `wave_step`, `wave_bytes`."""
         library = load(self.library)
         lines = (ctypes.c_uint32 * max(len(self.sites), 1))(*_line_numbers(self.sites))
-        init, step = (
-            ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0 for name in ("wave_init", "wave_step")
-        )
-        return lines, init, step, ctypes.c_uint32.in_dll(library, "wave_bytes").value
+        init = ctypes.cast(library.wave_init, ctypes.c_void_p).value or 0
+        return lines, init, step_of(self.library), ctypes.c_uint32.in_dll(library, "wave_bytes").value
 
 
 @functools.cache
@@ -170,12 +172,6 @@ def _runtime(compiler: HostCompiler, lanes: int, device: Path) -> ctypes.CDLL | 
     if isinstance(built, HostBuildFailed):
         return built
     return ctypes.CDLL(str(built), mode=ctypes.RTLD_GLOBAL)
-
-
-@functools.cache
-def load(library: Path) -> ctypes.CDLL:
-    """A kernel's library; stays loaded."""
-    return ctypes.CDLL(str(library))
 
 
 def dim3(value: Dim) -> tuple[int, int, int]:
@@ -323,6 +319,9 @@ def execute(
     if isinstance(core, HostBuildFailed):
         return NotRun(f"the host compiler failed on the runtime: {core.output}")
     lines, init, step, wave_bytes = image.entry
+    better = image.better
+    if better is not None and better.step is not None:
+        step = better.step
     _link(memory, bound, options)
     launch = abi.Launch()
     launch.grid[:] = dim3(grid)
@@ -353,9 +352,12 @@ def execute(
     if image.uses_heap:
         memory.heap.refused = 0
         launch.heap = ctypes.pointer(memory.heap)
-    start, cpu_start = time.perf_counter(), time.process_time()
-    status = core.core_run(ctypes.byref(launch))
-    seconds, cpu_seconds = time.perf_counter() - start, time.process_time() - cpu_start
+    with nullcontext() if better is None else better.during(launch):
+        start, cpu_start = time.perf_counter(), time.process_time()
+        status = core.core_run(ctypes.byref(launch))
+        seconds, cpu_seconds = time.perf_counter() - start, time.process_time() - cpu_start
+    if better is not None:
+        better.ran(cpu_seconds)
     if status:
         return NotRun("not enough host memory for the launch")
     spoken = image.spoken(memory, messages_of(launch))

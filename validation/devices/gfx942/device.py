@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from porter.validation.devices.core import abi
-from porter.validation.devices.core.hostcc import HostBuildFailed, HostCompiler, build, find_host_compiler
+from porter.validation.devices.core.begun import Begun, Source, begin
+from porter.validation.devices.core.hostcc import HostBuildFailed, HostCompiler, find_host_compiler
 from porter.validation.devices.core.image import bind_with_images
 from porter.validation.devices.core.launch import (
     CORE,
@@ -135,11 +136,13 @@ class Module(ModuleBase[tuple[str, ...]]):
         translation = self.translated(kernel, poison)
         if isinstance(translation, NotRun):
             return translation
-        flags = (f"-O{self.device.level}", "-DLANES=64", *haste(self.device.compiler, translation))
-        built = build(self.device.compiler, translation.source, flags, (CORE, FOLDER))
-        if isinstance(built, HostBuildFailed):
-            return NotRun(f"the host compiler rejected the translation: {built.output}")
-        return _image(self.program.kernels[kernel], built, translation), translation.symbols
+        compiler, text, sites = self.device.compiler, translation.source, len(translation.sites)
+        without = haste(compiler, translation)
+        source = Source(compiler, text, (CORE, FOLDER), ("-DLANES=64",), self.device.level, without, sites)
+        begun = begin(source, self.device.patient)
+        if isinstance(begun, HostBuildFailed):
+            return NotRun(f"the host compiler rejected the translation: {begun.output}")
+        return _image(self.program.kernels[kernel], begun, translation), translation.symbols
 
     def _has(self, name: str) -> bool:
         kind, _, symbol = name.partition(" ")
@@ -152,11 +155,13 @@ class Module(ModuleBase[tuple[str, ...]]):
 
 @dataclass
 class Device:
-    """A virtual gfx942. `level` is the host compiler's optimisation level."""
+    """A virtual gfx942. `level` is the host compiler's optimisation level for what runs for long, and if it is
+    `patient` for all."""
 
     compiler: HostCompiler
     memory: Memory = field(default_factory=Memory)
     level: int = 2
+    patient: bool = False
 
     name = "gfx942"
     lanes = LANES
@@ -283,14 +288,15 @@ def haste(compiler: HostCompiler, translation: Translation) -> tuple[str, ...]:
     return ("-mllvm", "-enable-gvn-memdep=false", "-mllvm", "-disable-x86-domain-reassignment")
 
 
-def _image(info: KernelInfo, library: Path, translation: Translation) -> Image:
+def _image(info: KernelInfo, begun: Begun, translation: Translation) -> Image:
     private = info.private_bytes + (STACK_BYTES if info.dynamic_stack else 0)
     private = (private + 3) // 4 * 4
     return Image(
-        *(info.name, library, translation.sites, translation.segments, private, LANES, FOLDER),
+        *(info.name, begun.library, translation.sites, translation.segments, private, LANES, FOLDER),
         spoken=spoken,
         resources=tuple(resources(info)),
         uses_heap=translation.uses_heap,
+        better=begun.better,
     )
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from porter.validation.cases.sampling import Sampling
 from porter.validation.devices.core import abi
-from porter.validation.devices.core.hostcc import HostBuildFailed, HostCompiler, build, find_host_compiler
+from porter.validation.devices.core.begun import Source, begin
+from porter.validation.devices.core.hostcc import HostBuildFailed, HostCompiler, find_host_compiler
 from porter.validation.devices.core.image import ImageArgument, bind_with_images, place_image
 from porter.validation.devices.core.launch import (
     CORE,
@@ -109,15 +110,16 @@ class Module(ModuleBase[Translation]):
         missing = [name for name in translation.symbols if name not in self.symbols and name != WORKSPACE]
         if missing:
             return NotRun(f"undefined symbol {missing[0]}")
-        built = build(
-            self.device.compiler, translation.source, (f"-O{self.device.level}", f"-DLANES={LANES}"), (CORE, FOLDER)
-        )
-        if isinstance(built, HostBuildFailed):
-            return NotRun(f"the host compiler rejected the translation: {built.output}")
+        flags, sites = (f"-DLANES={LANES}",), len(translation.sites)
+        compiler, text, level = self.device.compiler, translation.source, self.device.level
+        begun = begin(Source(compiler, text, (CORE, FOLDER), flags, level, sites=sites), self.device.patient)
+        if isinstance(begun, HostBuildFailed):
+            return NotRun(f"the host compiler rejected the translation: {begun.output}")
         private = (translation.private_bytes + 3) // 4 * 4
         image = Image(
             kernel=kernel,
-            library=built,
+            library=begun.library,
+            better=begun.better,
             sites=translation.sites,
             segment_count=translation.segments,
             private_bytes=private,
@@ -131,11 +133,13 @@ class Module(ModuleBase[Translation]):
 
 @dataclass
 class Device:
-    """A virtual NVIDIA GPU. `level` is the host compiler's optimisation level."""
+    """A virtual NVIDIA GPU. `level` is the host compiler's optimisation level for what runs for long, and if it is
+    `patient` for all."""
 
     compiler: HostCompiler
     memory: Memory = field(default_factory=Memory)
     level: int = 2
+    patient: bool = False
 
     name = "ptx"
     lanes = LANES

@@ -8,7 +8,6 @@ import json
 import os
 import re
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from porter.validation.devices.core.hostcc import HostCompiler, find_host_compiler, fingerprint
@@ -149,18 +148,14 @@ def _build(side: Side, torch: Path, made: Path, runtime: Path, gcc: str, before:
         flags += ["-DUSE_ROCM=1", "-D__HIP_PLATFORM_AMD__=1", "-DHIPBLAS_V2"]
         found = find_headers()
         flags += [] if isinstance(found, Missing) or str(found) == "/usr/include" else [f"-I{found}"]
-    sources = sorted(_SOURCES.glob("*.cpp"))
-    jobs = [[gcc, *flags, "-c", str(path), "-o", str(made / f"{path.stem}.o")] for path in sources]
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        list(pool.map(compile_and_link, jobs))
+    unit = made / "all.cpp"  # reading PyTorch's headers takes most of it, and one unit reads them once
+    unit.write_text("".join(f'#include "{path}"\n' for path in sorted(_SOURCES.glob("*.cpp"))))
     own, other = _NAMES[side]
-    objects = [str(made / f"{path.stem}.o") for path in sources]
     libraries = [f"-L{torch / 'lib'}", "-lc10", "-ltorch_cpu", str(runtime / side.library)]
     paths = [f"-Wl,-rpath,{torch / 'lib'}:{runtime}", f"-Wl,-soname,{own}"]
-    compile_and_link([gcc, "-shared", *objects, *libraries, *paths, "-o", str(made / own)])
+    compile_and_link([gcc, *flags, "-shared", str(unit), *libraries, *paths, "-o", str(made / own)])
     (made / other).symlink_to(own)
-    for path in objects:
-        Path(path).unlink()
+    unit.unlink()
 
 
 def main() -> None:
