@@ -20,7 +20,7 @@ _OF_CUB = re.compile(
     r"\bBlock(?:Reduce|Scan|Load|Store|RadixSort|MergeSort|Exchange|Shuffle|Discontinuity|Histogram|AdjacentDifference)"
     r"\s*<[^;{}()<>]*?,\s*(\w+)\s*[,>]"
 )
-_PADDED = re.compile(r"^\s*(.+?)\s*\+\s*\d\s*$")
+_PADDED = re.compile(r"(.+)\+\s*\d\s*")
 Number = Callable[[str], int | None]
 """The value of an expression as written, where it is a number."""
 
@@ -75,8 +75,8 @@ def _by_shared(axis: str, body: str, number: Number) -> int | None:
 
 
 def _unpadded(side: str, number: Number, dimensions: int) -> int | None:
-    padded = _PADDED.match(side)
-    found = number(padded[1] if padded and dimensions > 1 else side)
+    padded = _PADDED.fullmatch(side)
+    found = number(padded[1].strip() if padded and dimensions > 1 else side)
     if found is not None and dimensions > 1 and found in (9, 17, 33, 65):
         return found - 1
     return found

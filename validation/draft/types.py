@@ -27,8 +27,8 @@ _PAIRS = {
     **dict.fromkeys(("cuComplex", "cuFloatComplex", "cufftComplex"), "float32"),
     **dict.fromkeys(("cuDoubleComplex", "cufftDoubleComplex"), "float64"),
 }
-_ATOMIC = re.compile(r"cuda::(?:std::)?atomic(?:_ref)?\s*<\s*([\w: ]+?)\s*(?:,[^<>]*)?>")
-_COMPLEX = re.compile(r"(?:(?:thrust|c10|at|cuda)::)?complex\s*<\s*([\w: ]+?)\s*>")
+_ATOMIC = re.compile(r"cuda::(?:std::)?atomic(?:_ref)?\s*<([\w:\s]+)(?:,[^<>]*)?>")
+_COMPLEX = re.compile(r"(?:(?:thrust|c10|at|cuda)::)?complex\s*<([\w:\s]+)>")
 _SCALARS = {"longlong": "long long", "ulonglong": "unsigned long long"}
 _QUALIFIERS = re.compile(
     r"\b(?:const|volatile|__restrict__|__restrict|restrict|typename|struct|class|__grid_constant__|(?:[A-Z]+_)*RESTRICT)\b|\bstd::"
@@ -103,9 +103,9 @@ def elements_of(host: Host, kind: str) -> Element | None:
     if words in _PAIRS:
         return Element(_PAIRS[words], 2)
     if (inside := _ATOMIC.fullmatch(words)) is not None:
-        return elements_of(host, inside[1])
+        return elements_of(host, inside[1].strip())
     if (inside := _COMPLEX.fullmatch(words)) is not None and "complex" not in host.types:
-        part = dtype_of(host.plain_type(inside[1]))
+        part = dtype_of(host.plain_type(inside[1].strip()))
         return Element(part, 2) if part in ("float16", "float32", "float64") else None
     vector = _VECTOR.fullmatch(words)
     if vector is not None:
