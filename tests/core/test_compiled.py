@@ -26,6 +26,10 @@ from tests.outside import place
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "porter" / "cpp" / "compiled"
+FILES = [
+    *sorted(path for path in (ROOT / "samples").rglob("*") if path.suffix in (".cu", ".cuh", ".cpp")),
+    *sorted(SOURCES.glob("*.c")),
+]
 HAVE_HEADERS = Path(sysconfig.get_path("include"), "Python.h").is_file()
 is_compiled = pytest.mark.skipif(readers is None, reason="the readers in C are not compiled here")
 PARSERS = {BLOCK: parse_block, EXPRESSION: parse_expression, STATEMENTS: parse_statements}
@@ -162,7 +166,7 @@ def test_the_limits_are_the_same(text: str) -> None:
 
 
 @is_compiled
-@pytest.mark.parametrize("path", sorted((ROOT / "samples").rglob("*.c[up]*")) + sorted(SOURCES.glob("*.c")), ids=str)
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_real_files_are_read_alike(path: Path) -> None:
     """Those of the samples and the readers themselves."""
     assert_same_trees(path.read_bytes().decode("latin-1"))
