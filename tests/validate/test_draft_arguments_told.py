@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from porter.validation.devices import registry
-from porter.validation.draft.guessing import repair
 from porter.validation.draft.init import Draft, draft
+from porter.validation.draft.repairing import repair
 from porter.validation.draft.trying import try_sizes
 
 

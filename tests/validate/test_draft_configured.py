@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from porter.validation.devices import registry
 from porter.validation.draft.configured import configured_headers, defines_of
-from porter.validation.draft.guessing import repair
 from porter.validation.draft.includers import templates_of
 from porter.validation.draft.init import draft
+from porter.validation.draft.repairing import repair
 from porter.validation.draft.trying import try_sizes
 
 TEMPLATE = """#pragma once

@@ -9,10 +9,10 @@ from porter.validation.devices import registry
 from porter.validation.draft.build_values import value_in_builds
 from porter.validation.draft.completing import guards_of_name
 from porter.validation.draft.definers import definer
-from porter.validation.draft.guessing import repair
 from porter.validation.draft.host import Host
 from porter.validation.draft.includers import included_first, launching, translation_unit
 from porter.validation.draft.init import draft
+from porter.validation.draft.repairing import repair
 from porter.validation.draft.trying import try_sizes
 from porter.validation.draft.types import Element, elements_of
 

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 from porter.validation.devices import registry
-from porter.validation.draft.guessing import GUESSES, can_be_guessed, filled, obstacle, repair, search
+from porter.validation.draft.guessing import GUESSES, can_be_guessed, filled, obstacle, search
 from porter.validation.draft.init import Draft, DraftedCase, draft
+from porter.validation.draft.repairing import repair
 from porter.validation.draft.trying import try_sizes
 from porter.validation.verdict.outcome import CaseResult, SideResult, Status
 

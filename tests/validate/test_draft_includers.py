@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from porter.validation.cases.file import load_cases
-from porter.validation.draft.guessing import repair
 from porter.validation.draft.includers import included_first
 from porter.validation.draft.init import draft
+from porter.validation.draft.repairing import repair
 from porter.validation.draft.trying import text_of, try_sizes
 
 from tests.validate.running import by_name, devices, run

@@ -10,8 +10,9 @@ import pytest
 from porter.validation.devices import registry
 from porter.validation.devices.device import Program
 from porter.validation.draft.definers import definer
-from porter.validation.draft.guessing import repair, search
+from porter.validation.draft.guessing import search
 from porter.validation.draft.init import DraftedCase, draft
+from porter.validation.draft.repairing import repair
 from porter.validation.draft.trying import try_sizes
 from porter.validation.draft.unit import read_unit
 from porter.validation.harness.cutout import ahead_of, cut_out

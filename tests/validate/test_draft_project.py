@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 from porter.validation.draft.conditions import guards_of
-from porter.validation.draft.guessing import repair
 from porter.validation.draft.host import Host
 from porter.validation.draft.includers import folder_in_project
 from porter.validation.draft.init import draft
+from porter.validation.draft.repairing import repair
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from porter.validation.devices.device import CUT_OUT
-from porter.validation.draft.guessing import repair
 from porter.validation.draft.init import draft
 from porter.validation.draft.missing import completed, unknown_names
+from porter.validation.draft.repairing import repair
 from porter.validation.draft.stand_ins import stand_in, stand_ins
 from porter.validation.draft.trying import try_sizes
 
