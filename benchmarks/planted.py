@@ -28,6 +28,7 @@ _SKIPPED = {"cublas_curand", "nccl_allreduce", "nvrtc_string", "torch_extension"
 """No kernels with a case, or none in a file of their own."""
 _BODY = re.compile(r"\b__(?:global|device)__\b[^;{}]*\{")
 _TRUNCATED = r"__float2half_rz(\1)"
+_PORTED = "ported"
 _NOT_JUDGED = "not judged"
 Change = tuple[str, str]
 CLASSES: dict[str, tuple[Change, ...]] = {
@@ -131,16 +132,13 @@ def statuses(sample: Path, ports: Path, file: str, text: str) -> dict[str, str] 
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder) / "sample"
         shutil.copytree(sample, root)
-        for made in (ports / sample.name).rglob("*"):
-            place = root / made.relative_to(ports / sample.name)
-            if made.is_file() and not place.exists():
-                place.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(made, place)
-        (root / file).write_text(text, "utf-8")
+        # in a folder of its own: a header of the original's name is another one there
+        shutil.copytree(ports / sample.name, root / _PORTED, ignore=shutil.ignore_patterns("*.case.toml"))
+        (root / _PORTED / file).write_text(text, "utf-8")
         for case in root.glob("*.case.toml"):
             said = case.read_text("utf-8")
             at = said.index("\n#" if "\n#" in said[: said.index("[[case]]")] else "\n[[case]]")
-            case.write_text(f'{said[:at]}\nport = "{file}"\n{said[at:]}', "utf-8")
+            case.write_text(f'{said[:at]}\nport = "{_PORTED}/{file}"\n{said[at:]}', "utf-8")
         done = porter("validate", str(root), "--jobs", "1", "--format", "json")
         try:
             return {case["name"]: case["status"] for case in json.loads(done.stdout)["cases"]}
