@@ -144,10 +144,9 @@ def compare(out: Path, device: str, sample: str | None) -> int:
             print(f"{case.name}: not run: {loaded}")
             continue
         for trial in trials(case):
-            done, status, message = ran(case, loaded, trial)
             file = file_name(case, trial)
             if file in known:
-                worst = max(worst, _distance(case, trial, done, status, message, out / file))
+                worst = max(worst, _distance(case, trial, *ran(case, loaded, trial), out / file))
     return worst
 
 

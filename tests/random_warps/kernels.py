@@ -218,6 +218,19 @@ class Kernel:
         """Of a block."""
         return int(np.prod(self.block))
 
+    def arrays(self) -> list[Values]:
+        """What a launch is given: `out`, `sums` and `longs`."""
+        return [self.given, np.zeros(ACCUMULATORS, np.uint32), np.zeros(ACCUMULATORS, np.uint64)]
+
+    def difference(self, left: Sequence[Values]) -> str:
+        """How what a launch left is not what the model leaves; empty when it is."""
+        for name, got, want in zip(("out", "sums", "longs"), left, self.expected(), strict=True):
+            bad = np.flatnonzero(got != want)
+            if bad.size:
+                first = f"first {bad[0]}: {got[bad[0]]:#x}, not {want[bad[0]]:#x}"
+                return f"{bad.size} of {want.size} words of {name} differ, {first}"
+        return ""
+
     def text(self) -> str:
         """As CUDA."""
         if self.idiom:

@@ -395,31 +395,23 @@ static void skip_brackets(Reader *r)
     r->position = close < 0 ? r->position + 1 : close + 1;
 }
 
-static void to_bracket(Reader *r, int close)
+/* Behind the next token that is wanted; before a `}` or what else it may not be behind. */
+static void run_to(Reader *r, int wanted, int never)
 {
-    while (!is_done(r) && code(r) != close) {
+    while (!is_done(r) && code(r) != wanted) {
         if (opens(code(r)))
             skip_brackets(r);
-        else if (code(r) == SEMICOLON || code(r) == CLOSE_BRACE)
+        else if (code(r) == CLOSE_BRACE || code(r) == never)
             return;
         else
             r->position++;
     }
-    take(r, close);
+    take(r, wanted);
 }
 
-static void to_semicolon(Reader *r)
-{
-    while (!is_done(r) && code(r) != SEMICOLON) {
-        if (opens(code(r)))
-            skip_brackets(r);
-        else if (code(r) == CLOSE_BRACE || code(r) == CLOSE)
-            return;
-        else
-            r->position++;
-    }
-    take(r, SEMICOLON);
-}
+static void to_bracket(Reader *r, int close) { run_to(r, close, SEMICOLON); }
+
+static void to_semicolon(Reader *r) { run_to(r, SEMICOLON, CLOSE); }
 
 static void skip_too_deep(Reader *r)
 {

@@ -276,11 +276,7 @@ static inline double sin_turn(double x) { /* sin(2 pi x) for |x| <= 1/4 */
            t * (1.0 / 6227020800.0 - t * (1.0 / 1307674368000.0 - t * (1.0 / 355687428096000.0)))))))));
 }
 /* As on an H100: the product with 1/(2 pi) is cut to a float, so that large angles come out as they do there. */
-static inline double turns_approx(float a) {
-    double t = (double)a * (double)0x1.45f306p-3f;
-    float cut = (float)t;
-    return f32(u32(cut) - (fabs((double)cut) > fabs(t)));
-}
+static inline double turns_approx(float a) { return round_rz((double)a * (double)0x1.45f306p-3f); }
 static inline float sin_approx(float a) {
     double turns = turns_approx(a), x = turns - __builtin_roundeven(turns);
     double folded = x > 0.25 ? 0.5 - x : x < -0.25 ? -0.5 - x : x;

@@ -103,8 +103,7 @@ static int exponent_of(int type, double x) {
 
 static float cut_to_float(double x) {
     if (fabs(x) >= 0x1p128) return x > 0 ? INFINITY : -INFINITY;
-    float nearest = (float)x;
-    return f32(u32(nearest) - (fabs((double)nearest) > fabs(x)));
+    return round_rz(x);
 }
 
 static int is_number(double x) { return fabs(x) < INFINITY; }
@@ -142,6 +141,13 @@ static double fused_sum(const MatrixShape *s, const double *a, const Matrix *b, 
     return is_byte(s->a) ? (float)((float)c + (float)sum) : sum;
 }
 
+/* One product after the other, in double: what has no numbers among its elements, and integers. */
+static double plain_sum(const MatrixShape *s, const double *a, const Matrix *b, int column, double c) {
+    for (int k = 0; k < s->k; k++)
+        c = s->a == MX_F64 ? __builtin_fma(a[k], b->value[k][column], c) : c + a[k] * b->value[k][column];
+    return c;
+}
+
 static int is_fused(const MatrixShape *s) {
     return s->a == MX_F16 || s->a == MX_BF16 || s->a == MX_TF32 || s->a == MX_E4M3 || s->a == MX_E5M2;
 }
@@ -155,13 +161,10 @@ void ptx_matrix(const MatrixShape *s, const void *const *a, const void *const *b
     for (int i = 0; i < s->m; i++) {
         md.bad[i] = mc.bad[i];
         for (int j = 0; j < s->n; j++) {
-            double sum = mc.value[i][j], fused = is_fused(s) ? fused_sum(s, ma.value[i], &mb, j, sum) : NAN;
+            double c0 = mc.value[i][j], fused = is_fused(s) ? fused_sum(s, ma.value[i], &mb, j, c0) : NAN;
             uint32_t bad = ma.bad[i];
-            for (int k = 0; k < s->k; k++) {
-                sum = s->a == MX_F64 ? __builtin_fma(ma.value[i][k], mb.value[k][j], sum) : sum + ma.value[i][k] * mb.value[k][j];
-                bad |= mb.bad[k] >> j & 1;
-            }
-            md.value[i][j] = fused == fused ? fused : sum;
+            for (int k = 0; k < s->k; k++) bad |= mb.bad[k] >> j & 1;
+            md.value[i][j] = fused == fused ? fused : plain_sum(s, ma.value[i], &mb, j, c0);
             md.bad[i] |= (uint32_t)(bad != 0) << j;
         }
     }
