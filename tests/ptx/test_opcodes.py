@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -64,13 +63,13 @@ def test_instructions(load_optimised: LoadPtx, name: str, start: int) -> None:
 def test_the_assembler_takes_them(name: str, start: int, tmp_path: Path) -> None:
     """Each that it refuses alone, for one is enough that it refuses a file."""
     nvcc = find_nvcc()
-    assembler = shutil.which("ptxas") or (nvcc.path.replace("nvcc", "ptxas") if isinstance(nvcc, Nvcc) else "")
-    if not Path(assembler).is_file():
-        pytest.skip("there is no ptxas")
+    assembler = Path(nvcc.path).with_name("ptxas") if isinstance(nvcc, Nvcc) else None
+    if assembler is None or not assembler.is_file():
+        pytest.skip("there is no ptxas beside nvcc")
     cases = CASES[name][start : start + CHUNK]
     for part in [[case] for case in cases] if name == "refused" else [cases]:
         (tmp_path / "a.ptx").write_text(kernel([(case.text, case.kinds, case.result) for case in part]))
-        command = [assembler, "-arch=sm_90", "-o", "/dev/null", str(tmp_path / "a.ptx")]
+        command = [str(assembler), "-arch=sm_90", "-o", "/dev/null", str(tmp_path / "a.ptx")]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert (done.returncode != 0) == (name == "refused"), part[0].text + done.stderr[:500]
 
