@@ -19,7 +19,7 @@ from porter.engine import asking
 from porter.engine import edits as editing
 from porter.engine.dialect import Dialect
 from porter.engine.embedded import KERNEL_IN_STRING, Embedded, embed
-from porter.engine.fixpoint import is_settled
+from porter.engine.fixpoint import is_name_for_name, is_settled
 from porter.engine.insertion import include_edit
 from porter.engine.own_lines import Lines
 from porter.engine.rule import Rule
@@ -159,7 +159,7 @@ def _ported(
         if first.tokens.is_balanced and is_settled(unit, accepted, inserted, context.rules):
             break
         edited = SourceFile(source.path, data)
-        alike = alike and not _touches_directive(unit, changes)
+        alike = alike and not _changes_directive(unit, changes)
         unit = _looked_at_again(context, edited, asked, trail[before:]) if alike else context.unit(edited)
     kernels = (*_kernels(first), *inside)
     kept += _unsettled(lost, kept)
@@ -182,7 +182,7 @@ def _ported(
 
 
 def _looked_at_again(context: Context, source: SourceFile, asked: Unit, trail: Sequence[Sequence[Edit]]) -> Unit:
-    """The file after edits, none of a condition or macro; what clang said before them holds for the rest."""
+    """The file after edits; what clang said before them holds for all that they did not write."""
     unit = context.unit(source)
     original = asked.__dict__.get("semantics")
     if original is not None and unit.parse is not None:
@@ -191,11 +191,12 @@ def _looked_at_again(context: Context, source: SourceFile, asked: Unit, trail: S
     return unit
 
 
-def _touches_directive(unit: Unit, edits: Iterable[Edit]) -> bool:
-    """Whether an edit is in a preprocessor line other than an #include."""
+def _changes_directive(unit: Unit, edits: Iterable[Edit]) -> bool:
+    """Whether an edit in a preprocessor line other than an #include does more than put a name for a name."""
     lines = [directive for directive in unit.tokens.directives if directive.name not in ("include", "pragma")]
     starts = [directive.start for directive in lines]
-    places = ((edit.start, bisect.bisect_right(starts, edit.start) - 1) for edit in edits)
+    more = (edit.start for edit in edits if not is_name_for_name(unit, edit))
+    places = ((start, bisect.bisect_right(starts, start) - 1) for start in more)
     return any(place >= 0 and start < lines[place].end for start, place in places)
 
 

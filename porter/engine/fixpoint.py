@@ -22,7 +22,7 @@ def is_settled(unit: Unit, accepted: Accepted, inserted: Edit | None, rules: tup
     Rules look for names and at what surrounds them. Nothing can turn up in the next pass unless a conflict put off a
     finding, an edit changed more than names, or a new name is one that a rule or a table has something to say about.
     """
-    if accepted.conflicts or not all(_is_name_for_name(unit, edit) for edit in accepted.edits):
+    if accepted.conflicts or not all(is_name_for_name(unit, edit) for edit in accepted.edits):
         return False
     texts = {edit.text for edit in accepted.edits} | ({inserted.text} if inserted is not None else set())
     new = {name for text in texts for name in _names_in(text)}
@@ -30,7 +30,8 @@ def is_settled(unit: Unit, accepted: Accepted, inserted: Edit | None, rules: tup
     return not any(_means_something(unit, name, triggers) for name in new)
 
 
-def _is_name_for_name(unit: Unit, edit: Edit) -> bool:
+def is_name_for_name(unit: Unit, edit: Edit) -> bool:
+    """Whether an edit puts one name where another was."""
     return bool(_NAME.fullmatch(edit.text) and _NAME.fullmatch(unit.source.text, edit.start, edit.end))
 
 

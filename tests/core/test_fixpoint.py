@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from porter.engine.context import build_context
+from porter.cpp.lex import Tokens
+from porter.engine.context import build_context, parser_for
 from porter.engine.edits import Accepted
 from porter.engine.file import port
 from porter.engine.fixpoint import is_settled
 from porter.engine.rule import Rule
-from porter.engine.unit import Unit
+from porter.engine.unit import Semantics, Unit
 from porter.model import Edit, Effort, Finding, PortedFile
 from porter.settings import Choices
 from porter.source import SourceFile
@@ -108,3 +111,33 @@ def test_a_plain_port_takes_one_pass() -> None:
     once = port(SourceFile("a.cu", text), shared, "a.hip")
     assert once.passes == 1 and b"hipMalloc" in once.data
     assert not port(SourceFile("a.hip", once.data), shared, "a.hip").changed
+
+
+TWICE = """
+#include "own.h"
+#if __CUDA_ARCH__ >= 700
+#define HALF __half
+#endif
+%s
+__device__ float f(float x, double *y, int i) {
+    if (threadIdx.x == __ffs(__ballot(x))) i++;
+    return max(x, y[i]) + min(y[0], y[i]);
+}
+"""
+
+
+@pytest.mark.parametrize(("line", "parses"), [("", 1), ('#define LANE(l) asm("mov.u32 %0, %laneid;" : "=r"(l))', 2)])
+def test_names_for_names_in_directives_keep_what_clang_said(line: str, parses: int, tmp_path: Path) -> None:
+    """A condition under porter's name for a macro is no other condition."""
+    asked: list[str] = []
+    parser = parser_for(tmp_path, (), ())
+
+    def parse(source: SourceFile, tokens: Tokens, bodies: bool) -> Semantics | None:
+        asked.append(source.text)
+        return parser(source, tokens, bodies)
+
+    run = replace(build_context(Choices(), (), {}), parse=parse)
+    done = port(SourceFile("k.cu", (TWICE % line).encode()), run, "k.hip")
+    assert "PORTER_CUDA_ARCH" in done.data.decode() and "porter::max(x, y[i])" in done.data.decode()
+    assert done.passes > 1
+    assert len(asked) == parses

@@ -110,7 +110,7 @@ class Parsed:
         """Whether no pass compiles an offset: the device's is looked at only for what the host's leaves out."""
         if len(self._passes) == 1 or self._passes[0].is_active(offset):
             return self._pass_at(offset) is None
-        known = self._device.compiles(offset)
+        known = False if self._device.follows_host(offset) else self._device.compiles(offset)
         return self._pass_at(offset) is None if known is None else not known
 
     @functools.cached_property
@@ -167,16 +167,18 @@ class Parsed:
         host, *device = self._passes
         if host.is_active(offset):
             return host
-        if not device or self._device.compiles(offset) is False:
+        if not device or self._device.follows_host(offset) or self._device.compiles(offset) is False:
             return None
         return next((one for one in device if one.is_active(offset)), None)
 
     @functools.cached_property
     def _device(self) -> DeviceSide:
         given = self._passes[0].given
-        names = {name.partition("=")[0] for name in self._defines} | stubs.macros(given.language)
-        names = names.union(*map(macros_of, given.files.values()), *map(macros_in, self._closure.headers))
-        return DeviceSide(self._tokens, names, stubs.ARCHITECTURE if given.language == "cuda" else None)
+        own = frozenset().union(*map(macros_of, given.files.values()), *map(macros_in, self._closure.headers))
+        options = {name: value for name, _, value in (option.partition("=") for option in self._defines)}
+        constant = {name for name, value in options.items() if "__" not in value} | stubs.macros(given.language)
+        architecture = stubs.ARCHITECTURE if given.language == "cuda" else None
+        return DeviceSide(self._tokens, {*own, *options, *constant}, architecture, constant - own)
 
     def _has_error_near(self, one: Pass, index: int) -> bool:
         """Whether clang met an error in the statement around a token: it may have dropped the call."""
