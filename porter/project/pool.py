@@ -246,7 +246,7 @@ def _initialize(job: Job | None) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
-    gc.set_threshold(200_000, 20, 20)
+    gc.set_threshold(1_000_000, 10, 10)  # a file leaves no circles behind, so there is little to find
     limit_memory()
     if job is not None:
         _prepare(job, None)

@@ -239,6 +239,13 @@ class Bodies:
         """Results of walks over these bodies."""
         return {}
 
+    def forget(self) -> None:
+        """Drops the results: walks know their bodies, and would keep them and the file until garbage is collected."""
+        seen = self.memo.pop(_IN_SIGHT, self)
+        self.memo.clear()
+        if seen is not self:
+            cast(Bodies, seen).forget()
+
     def calls(self, function: Function, name: str) -> bool:
         """Whether a function's text mentions a name, read from the tokens."""
         return bool(self.tokens.named(name, (function.head.body or 0) + 1, function.head.end))
@@ -305,11 +312,14 @@ def _closure(direct: dict[str, set[str]], called: dict[str, set[str]]) -> dict[s
 
 
 _last: list[tuple[Unit, Bodies]] = []
+_IN_SIGHT = "in sight"
 
 
 def bodies_of(unit: Unit) -> Bodies:
     """The device code of a unit; kept for the rules that ask one after the other."""
     if not _last or _last[0][0] is not unit:
+        for _, bodies in _last:
+            bodies.forget()
         _last[:] = [(unit, Bodies(unit.tokens, Constants(unit.tokens)))]
     return _last[0][1]
 
@@ -320,9 +330,9 @@ def bodies_in_sight(unit: Unit) -> Bodies:
     The file's own tokens come first, so that places in it are the same as in the unit; `functions` are its own.
     """
     memo = bodies_of(unit).memo
-    if "in sight" not in memo:
-        memo["in sight"] = _in_sight(unit)
-    return cast(Bodies, memo["in sight"])
+    if _IN_SIGHT not in memo:
+        memo[_IN_SIGHT] = _in_sight(unit)
+    return cast(Bodies, memo[_IN_SIGHT])
 
 
 def mentions_in_sight(unit: Unit, names: frozenset[str]) -> bool:

@@ -129,7 +129,7 @@ class TranslationUnit:
 
     def diagnostics(self) -> Iterator[Diagnostic]:
         """Errors in any file, in clang's order."""
-        for diagnostic in self.handle.diagnostics:
+        for diagnostic in self._diagnostics():
             if diagnostic.severity >= _ERROR:
                 location = diagnostic.location
                 path = location.file.name if location.file else ""
@@ -138,12 +138,18 @@ class TranslationUnit:
     def errors_here(self) -> Iterator[Diagnostic]:
         """Errors in the file that the questions are about: of the others not even the place is looked up."""
         file, path = self._file, self.path
-        for diagnostic in self.handle.diagnostics:
+        for diagnostic in self._diagnostics():
             if diagnostic.severity >= _ERROR:
                 location = diagnostic.location
                 here = location.file
                 if here is not None and _library().clang_File_isEqual(here, file):
                     yield Diagnostic(path, location.line, location.column, location.offset, diagnostic.spelling)
+
+    def _diagnostics(self) -> Iterator[Any]:
+        """As `handle.diagnostics`, which makes a class each time."""
+        library = _library()
+        for number in range(library.clang_getNumDiagnostics(self.handle)):
+            yield cindex.Diagnostic(library.clang_getDiagnostic(self.handle, number))
 
     def skipped(self) -> tuple[Span, ...]:
         """Byte ranges of the main file that the preprocessor skipped: from the `#if` to the `#endif`."""
