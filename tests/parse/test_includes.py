@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from porter.cpp.clang import libclang as clang
 from porter.cpp.clang.reached_headers import close_over, find_translation_unit
 from porter.cpp.clang.view import Parsed, ParseRequest, parse
 
@@ -76,3 +78,40 @@ def test_the_outermost_includer_is_the_translation_unit(tmp_path: Path) -> None:
     )
     assert find_translation_unit(str(tmp_path / "sub" / "b.h"), str(tmp_path)) == str(tmp_path / "main.cu")
     assert find_translation_unit(str(tmp_path / "other.cu"), str(tmp_path)) is None
+
+
+def _mains(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The files that clang compiles from now on."""
+    mains: list[str] = []
+    real = clang.parse
+
+    def watched(main: str, *rest: Any) -> clang.TranslationUnit | None:
+        mains.append(Path(main).name)
+        return real(main, *rest)
+
+    monkeypatch.setattr(clang, "parse", watched)
+    return mains
+
+
+@pytest.mark.parametrize(
+    ("before", "header", "mains", "kind"),
+    [
+        ("using real = float;", "__global__ void k(real x) {}", ["main.cu"], "float"),
+        ("", "__global__ void k(real x) {}", ["main.cu", "k.h"], "real"),
+        ("", "struct real; __global__ void k(real *x) {}", ["main.cu"], "real *"),
+        ("using real = float;", '#include "none.h"\n__global__ void k(real x) {}', ["k.h", "main.cu"], "float"),
+        ("using real = float;", '#include "none.h"\n__global__ void k(int x) {}', ["k.h"], "int"),
+        ("namespace {", "using real = int; __global__ void k(real x) {}\n} }", ["main.cu", "k.h"], "int"),
+    ],
+)
+def test_a_header_is_parsed_where_it_explains_most(
+    before: str, header: str, mains: list[str], kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One without includes first within what includes it: where all is explained, it is not parsed alone."""
+    (tmp_path / "main.cu").write_text(f'{before}\n#include "k.h"\n')
+    (tmp_path / "k.h").write_text(header)
+    seen = _mains(monkeypatch)
+    parsed = parse(ParseRequest(str(tmp_path / "k.h"), header.encode(), root=str(tmp_path)))
+    assert isinstance(parsed, Parsed)
+    assert [parameter.type for parameter in parsed.kernels[0].parameters] == [kind]
+    assert seen == mains

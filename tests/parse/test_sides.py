@@ -33,21 +33,21 @@ OPEN = {
 }
 
 
-AS_ON_THE_HOST = {
+AS_ON_THE_HOST = [
     "#if INT_MAX < 5\nHERE\n#endif",
     "#ifdef HAVE_NOTHING\n#elif CUDART_VERSION < 5\nHERE\n#endif",
     "#if __CUDACC_VER_MAJOR__ >= 9\nint a;\n#else\nHERE\n#endif",
     "#if defined(_SELF_TEST_) || !GIVEN\nHERE\n#endif",
     "#ifndef K_H\n#define K_H\n#ifdef HAVE_NOTHING\nHERE\n#endif\n#endif",
-}
-PERHAPS_NOT = {
+]
+PERHAPS_NOT = [
     "#if CUDART_VERSION < 5 || __CUDA_ARCH__\nHERE\n#endif",
     "#ifdef __CUDA_ARCH__\n#define INSIDE 1\n#endif\n#ifdef INSIDE\nHERE\n#endif",
     "#ifdef __CUDA_ARCH__\n#undef INT_MAX\n#define INT_MAX 1\n#endif\n#if INT_MAX < 5\nHERE\n#endif",
     "#ifdef __NO_MATH_ERRNO__\nHERE\n#endif",
     "#if __has_include(<nothing>)\nHERE\n#endif",
     "#ifdef __CUDA_ARCH__\nint a;\n#else\n#if INT_MAX < 5\nHERE\n#endif\n#endif",
-}
+]
 
 
 def _said(text: str) -> bool | None:

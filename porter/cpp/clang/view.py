@@ -202,11 +202,14 @@ def parse(request: ParseRequest, tokens: Tokens | None = None) -> Parsed | Parse
     tokens = lex(request.text_bytes.decode("latin-1")) if tokens is None else tokens
     if has_deep_expression(tokens):
         return ParseFailed(f"an expression of more than {_DEEPEST} tokens, which clang may overflow its stack on")
-    alone = _parsed(request, tokens, path, path)
-    if alone is not None and tokens.includes and not alone.own_errors:
+    alone = _parsed(request, tokens, path, path) if tokens.includes else None
+    if alone is not None and not alone.own_errors:
         return alone
     includer = find_translation_unit(path, request.root)
     within = _parsed(request, tokens, path, includer) if includer is not None else None
+    if within is not None and not within.own_errors:
+        return within  # a file without includes is not even parsed alone: nothing explains more of it than all
+    alone = alone if tokens.includes else _parsed(request, tokens, path, path)
     if alone is None:
         return within or ParseFailed("libclang could not parse the file")
     return within if within is not None and within.own_errors <= alone.own_errors else alone
