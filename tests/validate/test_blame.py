@@ -154,7 +154,7 @@ def test_checks_are_asked_one_by_one_only_where_all_together_find_something() ->
         return "k.hip:7" if "array-bounds" in asked[-1] else None
 
     said = undefined_verdict(OWN, Status.WRONG_VALUES, trap)
-    assert said == "it uses an index beyond the end of an array, at k.hip:7"
+    assert said == "at k.hip:7 it uses an index beyond the end of an array"
     assert len(asked) == 1 + len(UNDEFINED) and asked[0].split(",") == asked[1:]
     assert not undefined_verdict(OWN, Status.WRONG_VALUES, lambda _: asked.clear())
     assert not asked

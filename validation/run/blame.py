@@ -94,7 +94,7 @@ def undefined_verdict(program: Program | None, status: Status, trap: Callable[[P
     if asked is None or trap(_with(asked, _ALL.flags)) is None:
         return ""
     found = ((trap(_with(asked, one.flags)), one.verdict) for one in UNDEFINED)
-    return "; ".join(f"it {verdict}, at {where}" for where, verdict in found if where is not None)
+    return "; ".join(f"at {where} it {verdict}" for where, verdict in found if where is not None)
 
 
 def _asked_about(program: Program | None, status: Status) -> Program | None:
