@@ -49,7 +49,7 @@ def main() -> None:
     _get_ready()
     server = socket.socket(fileno=int(sys.argv[1]))
     while True:
-        request, handles, _, _ = socket.recv_fds(server, MOST, 2)
+        request, handles, _, _ = socket.recv_fds(server, MOST, 3)
         if not request:
             return
         child = os.fork()
@@ -63,10 +63,10 @@ def main() -> None:
         server.send(str(os.waitstatus_to_exitcode(status)).encode())
 
 
-def _become(request: dict[str, object], stdout: int, stderr: int) -> None:
+def _become(request: dict[str, object], *handles: int) -> None:
     """`python -m porter` in the surroundings of the request, to its end."""
-    os.dup2(stdout, 1)
-    os.dup2(stderr, 2)
+    for number, handle in enumerate(handles):
+        os.dup2(handle, number)
     os.chdir(str(request["folder"]))
     environment, arguments = request["environment"], request["arguments"]
     assert isinstance(environment, dict) and isinstance(arguments, list)
