@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections import ChainMap, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -90,10 +90,10 @@ class NameTable:
         for rows in (self._names, self._headers, self._fields):
             yield from rows.values()
 
-    @property
-    def plain(self) -> Iterator[str]:
-        """Every unqualified name."""
-        return (name for name in self._names if "::" not in name)
+    @cached_property
+    def words(self) -> frozenset[bytes]:
+        """Every unqualified name, as it stands in a file."""
+        return identifiers(self._names)
 
     @cached_property
     def active(self) -> frozenset[str]:
@@ -177,6 +177,11 @@ class _LoadedTable(NameTable):
         return self._records.active | own | {name for name in too_new if "::" not in name}
 
     @cached_property
+    def words(self) -> frozenset[bytes]:
+        """Every unqualified name, as it stands in a file."""
+        return _words() | identifiers(self._own) if self._own else _words()
+
+    @cached_property
     def namespaces(self) -> frozenset[str]:
         """First components of the qualified names, and namespaces that have a row themselves."""
         return self._records.namespaces | {name.partition("::")[0] for name in self._own if "::" in name}
@@ -217,6 +222,16 @@ def load_names(rocm: str | None, custom: Mapping[str, str]) -> NameTable:
 def _records() -> Records:
     """Read once per process: a check looks at several trees."""
     return load_records()
+
+
+@functools.cache
+def _words() -> frozenset[bytes]:
+    return identifiers(_records().names)
+
+
+def identifiers(names: Iterable[str]) -> frozenset[bytes]:
+    """Those of some names that are one word of a source file."""
+    return frozenset(name.encode("latin-1") for name in names if name.isidentifier())
 
 
 def is_cuda_header(name: str) -> bool:
