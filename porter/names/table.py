@@ -109,6 +109,11 @@ class NameTable:
         plain = {name for name, row in self._names.items() if row.kind == "namespace" and "::" not in name}
         return frozenset(roots | plain)
 
+    @cached_property
+    def telling(self) -> frozenset[bytes]:
+        """Names about which there is something to do or say, and namespaces, as they stand in a file."""
+        return _encoded(self.active | self.namespaces)
+
     def members(self, scope: str) -> frozenset[str]:
         """What the tables have directly below a namespace (`cub` -> `BlockReduce`, ...)."""
         return self._members.get(scope, frozenset())
@@ -169,12 +174,12 @@ class _LoadedTable(NameTable):
     @cached_property
     def active(self) -> frozenset[str]:
         """Unqualified names about which there is something to do or say."""
-        own = {name for name in self._own if "::" not in name}
-        if self._rocm is None:
-            return self._records.active | own
-        version = version_key(self._rocm)
-        too_new = {name for name, record in self._records.names.items() if _too_new(record, version)}
-        return self._records.active | own | {name for name in too_new if "::" not in name}
+        return _active(self._rocm) | {name for name in self._own if "::" not in name}
+
+    @cached_property
+    def telling(self) -> frozenset[bytes]:
+        """Names about which there is something to do or say, and namespaces, as they stand in a file."""
+        return _telling(self._rocm) | _encoded(name.partition("::")[0] for name in self._own)
 
     @cached_property
     def words(self) -> frozenset[bytes]:
@@ -222,6 +227,26 @@ def load_names(rocm: str | None, custom: Mapping[str, str]) -> NameTable:
 def _records() -> Records:
     """Read once per process: a check looks at several trees."""
     return load_records()
+
+
+@functools.lru_cache(maxsize=16)
+def _active(rocm: str | None) -> frozenset[str]:
+    """The tables' own names about which there is something to say in ports for a ROCm version."""
+    records = _records()
+    if rocm is None:
+        return records.active
+    version = version_key(rocm)
+    too_new = (name for name, record in records.names.items() if _too_new(record, version))
+    return records.active.union(name for name in too_new if "::" not in name)
+
+
+@functools.lru_cache(maxsize=16)
+def _telling(rocm: str | None) -> frozenset[bytes]:
+    return _encoded(_active(rocm) | _records().namespaces)
+
+
+def _encoded(names: Iterable[str]) -> frozenset[bytes]:
+    return frozenset(name.encode("latin-1", "replace") for name in names)
 
 
 @functools.cache
