@@ -9,10 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from porter.validation.build.compile import Compiled, Tool, compile_unit
+from porter.validation.build.compile import Compiled, Tool, common_options, compile_unit
 from porter.validation.build.includes import Headers
 from porter.validation.build.model import How
-from porter.validation.build.compile import common_options
 from porter.validation.build.setup_script import setup_macros
 from porter.validation.build.syntax import check_syntax, syntax_tool
 from porter.validation.build.torch_use import uses_torch
