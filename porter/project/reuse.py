@@ -1,4 +1,4 @@
-"""What an earlier run has done already: by content, never by time stamps."""
+"""What an earlier run has done already: by content, which is known without reading where nobody can have changed it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import operator
 import os
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import compress
 from pathlib import Path
 from typing import NamedTuple
@@ -19,27 +19,42 @@ from porter.project.discovery import Entry, Kind
 from porter.project.naming import Names
 from porter.project.plan import Plan
 from porter.project.records import FileRecord, Status
+from porter.project.seen import Seen, digest_by
 from porter.project.writing import content_at, sha256
 from porter.system.reading import read_regular
 
 _LARGE = 64 << 20
+_MANY_BYTES = 16 << 20
+_MOST_THREADS = 8
 _BITS = bytes.maketrans(b"01", b"\0\1")
 _KEPT = frozenset({Status.PORTED, Status.UNCHANGED, Status.COPIED})
 
 
-def intact_files(plan: Plan, names: Names, files: Mapping[str, Entry]) -> frozenset[str]:
+def intact_files(plan: Plan, names: Names, files: Mapping[str, Entry], seen: Seen) -> frozenset[str]:
     """Files whose source is what the last run read, and whose output is there."""
     out = plan.sink.root
     if out is None or not plan.previous.files:
         return frozenset()
     root, target = os.fspath(plan.project.root), os.fspath(out)
-    return frozenset(
-        path
+    done = {
+        path: record.sha256
         for path, entry in files.items()
-        if (record := plan.previous.files.get(path)) is not None
-        and _done(record, entry, names.output(path), target)
-        and _digest(f"{root}/{path}", entry.size) == record.sha256
-    )
+        if (record := plan.previous.files.get(path)) is not None and _done(record, entry, names.output(path), target)
+    }
+    known = {path: digest_by(seen, files[path]) for path in done}
+    unseen = [path for path, digest in known.items() if digest is None]
+    known |= zip(unseen, _all_digests([(f"{root}/{path}", files[path].size) for path in unseen]), strict=True)
+    return frozenset(path for path, digest in done.items() if digest == known[path])
+
+
+def _all_digests(files: Sequence[tuple[str, int]]) -> Iterable[str | None]:
+    """Of many bytes they are made by all cores: who makes one waits for nobody."""
+    if sum(size for _, size in files) < _MANY_BYTES:
+        return [_digest(path, size) for path, size in files]
+    from concurrent.futures import ThreadPoolExecutor  # it takes longer to read than some files
+
+    with ThreadPoolExecutor(min(_MOST_THREADS, os.cpu_count() or 1)) as threads:
+        return list(threads.map(_digest, *zip(*files, strict=True)))
 
 
 def _done(record: FileRecord, entry: Entry, output: str, out: str) -> bool:
