@@ -145,6 +145,7 @@ def _ported(
         kept += _reported(found, accepted, trail, source, passes == 1)
         if passes == 1:
             lost += accepted.conflicts
+            context = replace(context, rules=asking.changing(context.rules))
         if not accepted.edits and inserted is None:
             break
         if passes > MAX_PASSES:

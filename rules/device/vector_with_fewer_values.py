@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from porter.cpp.lex import IDENTIFIER, NUMBER
 from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes, reports
 
-_VECTOR = re.compile(r"(?:u?(?:char|short|int|long|longlong)|float|double)([234])")
+_SCALARS = ("char", "short", "int", "long", "longlong")
+_VECTORS = frozenset(f"{one}{n}" for one in (*_SCALARS, *map("u{}".format, _SCALARS), "float", "double") for n in "234")
 _ZERO = re.compile(r"0+\.?0*(?:[eE][+-]?\d+)?[fFuUlL]*")
 _NO_VALUES = frozenset({";", "...", "return", "{"})
 _SCALARS = frozenset({"float", "double", "int", "unsigned", "short", "char", "long", "bool", "size_t"})
@@ -52,8 +53,7 @@ class VectorWithFewerValues(Rule):
         if unit.source.path.endswith(".c"):
             return
         for name in unit.tokens.names:
-            match = _VECTOR.fullmatch(name)
-            for index in unit.occurrences(name) if match is not None else ():
+            for index in unit.occurrences(name) if name in _VECTORS else ():
                 for opened, is_array in _lists(unit, index):
                     yield from self._judged(unit, name, opened, is_array)
 

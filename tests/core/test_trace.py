@@ -7,7 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from porter.buildfiles.mentions import _CUDA, _CUDA_IN_PYTHON
+from porter.buildfiles.mentions import _CUDA, _in_python
 from porter.cpp.prescan import words_of
 from porter.engine.dialect import _MENTIONS_HIP
 from porter.engine.registry import all_rules
@@ -16,8 +16,11 @@ from porter.engine.trace import _is_of_words
 PLAIN = {
     _MENTIONS_HIP: rb"\bhip|HIP|(?:\b|_)ROC|roc[a-z]+/|\bck(?:_tile)?/|amdgcn",
     _CUDA: rb"nvcc|CUDA|cuda|\bcu(?:blas|fft|rand|sparse|solver|dnn)\b|\.cu\b|\bsm_\d\d",
-    _CUDA_IN_PYTHON: rb"\bnvcc\b|" + _CUDA_IN_PYTHON.pattern.replace(rb"nvcc\b(?<=\bnvcc)", rb"\bnvcc\b"),
 }
+IN_PYTHON = (
+    rb"CUDAExtension|\bnvcc\b|load_inline|cpp_extension|RawKernel|RawModule|SourceModule|ElementwiseKernel|ReductionKernel"
+    rb"|cuda\.jit|nvrtcCreateProgram|cuda\.core|\.cu\b|[\"']cu[\"']"
+)
 PIECES = (
     *("hip", "HIP", "ROC", "PROCUREMENT", "rocblas", "/", "ck", "ck_tile", "amdgcn", "s", "_", " ", "\n", ".", '"'),
     *("nvcc", "cuda", "cublas", "cu", "fft", "sm_", "80", "x", "4", "global", "Device", "warp", "WARP", "SIZE", "lane"),
@@ -35,6 +38,13 @@ def test_patterns_that_begin_with_letters_find_what_the_plain_ones_find(text: st
         assert (one is None) == (other is None), plain
         if one is not None and other is not None and fast is not _MENTIONS_HIP:
             assert one.start() == other.start(), plain
+
+
+@given(st.lists(st.sampled_from((*PIECES, "'", "cpp_extension", "RawKernel", "cuda.core", "x")), max_size=8))
+def test_words_looked_for_one_by_one_are_those_looked_for_at_once(pieces: list[str]) -> None:
+    data = "".join(pieces).encode("latin-1")
+    found = re.search(IN_PYTHON, data)
+    assert _in_python(data) == (found.start() if found is not None else None)
 
 
 @given(TEXTS)
