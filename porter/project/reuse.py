@@ -7,25 +7,21 @@ import json
 import operator
 import os
 import stat
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import compress
-from pathlib import Path
 from typing import NamedTuple
 
 from porter.cpp.clang.reached_headers import DEEPEST_CHAIN
 from porter.cpp.include_graph import Circles, IncludeGraph, circles, may_be_parsed_through
 from porter.cpp.prescan import Scan
+from porter.project.digests import digests_at
 from porter.project.discovery import Entry, Kind
 from porter.project.naming import Names
 from porter.project.plan import Plan
 from porter.project.records import FileRecord, Status
 from porter.project.seen import Seen, digest_by
-from porter.project.writing import content_at, sha256
-from porter.system.reading import read_regular
+from porter.project.writing import sha256
 
-_LARGE = 64 << 20
-_MANY_BYTES = 16 << 20
-_MOST_THREADS = 8
 _BITS = bytes.maketrans(b"01", b"\0\1")
 _KEPT = frozenset({Status.PORTED, Status.UNCHANGED, Status.COPIED})
 
@@ -43,18 +39,8 @@ def intact_files(plan: Plan, names: Names, files: Mapping[str, Entry], seen: See
     }
     known = {path: digest_by(seen, files[path]) for path in done}
     unseen = [path for path, digest in known.items() if digest is None]
-    known |= zip(unseen, _all_digests([(f"{root}/{path}", files[path].size) for path in unseen]), strict=True)
+    known |= zip(unseen, digests_at([(f"{root}/{path}", files[path].size) for path in unseen]), strict=True)
     return frozenset(path for path, digest in done.items() if digest == known[path])
-
-
-def _all_digests(files: Sequence[tuple[str, int]]) -> Iterable[str | None]:
-    """Of many bytes they are made by all cores: who makes one waits for nobody."""
-    if sum(size for _, size in files) < _MANY_BYTES:
-        return [_digest(path, size) for path, size in files]
-    from concurrent.futures import ThreadPoolExecutor  # it takes longer to read than some files
-
-    with ThreadPoolExecutor(min(_MOST_THREADS, os.cpu_count() or 1)) as threads:
-        return list(threads.map(_digest, *zip(*files, strict=True)))
 
 
 def _done(record: FileRecord, entry: Entry, output: str, out: str) -> bool:
@@ -74,15 +60,6 @@ def _is_file(path: str) -> bool:
         return stat.S_ISREG(os.stat(path).st_mode)  # noqa: PTH116
     except OSError:
         return False
-
-
-def _digest(path: str, size: int) -> str | None:
-    try:
-        if size > _LARGE:
-            return content_at(Path(path)).sha256
-        return sha256(read_regular(path))
-    except OSError:
-        return None
 
 
 def _digits(mask: int) -> bytes:

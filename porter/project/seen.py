@@ -6,14 +6,16 @@ import contextlib
 import hashlib
 import marshal
 import os
-from collections.abc import Mapping
+import time
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TypeAlias
 
+from porter.project.digests import digests_at
 from porter.project.discovery import Entry, Project
 from porter.project.records import FileRecord
 from porter.system.cache import keep, kept, kept_folder
-from porter.system.stamps import is_settled
+from porter.system.stamps import Stamp, is_settled, stamp_of
 
 Seen: TypeAlias = "Mapping[str, tuple[int | str, ...]]"
 """For each file its stamp (porter.system.stamps) and the digest of what it held."""
@@ -43,20 +45,37 @@ def keep_seen(project: Project, records: Mapping[str, FileRecord], before: Seen)
 
     The stamps are older than what was read: a file that changed in between has another one, and is read again.
     """
-    seen = {
-        entry.path: (*entry.stamp, record.sha256)
-        for entry in project.entries
-        if entry.stamp is not None
-        and (record := records.get(entry.path)) is not None
-        and record.sha256
-        and is_settled(entry.stamp, project.listed)
-    }
-    if project.single or seen == before:
+    if project.single:
         return
-    with contextlib.suppress(OSError):
-        place = _place(project)
-        _make_room(place.parent)
-        keep(place, marshal.dumps(seen))
+    known = [(entry, record) for entry in project.entries if (record := records.get(entry.path)) and record.sha256]
+    seen: dict[str, tuple[int | str, ...]] = {}
+    fresh: list[str] = []
+    for entry, record in known:
+        if entry.stamp is not None and is_settled(entry.stamp, project.listed):
+            seen[entry.path] = (*entry.stamp, record.sha256)
+        else:
+            fresh.append(entry.path)
+    for path, stamp, digest in _settled_by_now(project.root, fresh):
+        if digest == records[path].sha256:
+            seen[path] = (*stamp, digest)
+    if seen != before:
+        with contextlib.suppress(OSError):
+            place = _place(project)
+            _make_room(place.parent)
+            keep(place, marshal.dumps(seen))
+
+
+def _settled_by_now(root: Path, paths: Iterable[str]) -> Iterator[tuple[str, Stamp, str | None]]:
+    """Files that had been changed just before the run, with what they hold now if that is some time ago."""
+    now = time.time_ns()
+    found: list[tuple[str, Stamp]] = []
+    for path in paths:
+        with contextlib.suppress(OSError):
+            stamp = stamp_of(os.stat(f"{root}/{path}"))  # noqa: PTH116 - there are thousands
+            if is_settled(stamp, now):
+                found.append((path, stamp))
+    digests = digests_at([(f"{root}/{path}", stamp.size) for path, stamp in found])
+    return ((path, stamp, digest) for (path, stamp), digest in zip(found, digests, strict=True))
 
 
 def _place(project: Project) -> Path:

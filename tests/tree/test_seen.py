@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
-from porter.project import reuse, seen
+from porter.project import digests, discovery, port_tree, reuse, seen
+from porter.project.discovery import Project
+from porter.project.records import FileRecord
 from porter.system import stamps
 from tests.tree.trees import KERNEL, PORTED_KERNEL, listing, make_tree, port
 
@@ -25,13 +28,13 @@ def read(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """Names of the sources that were read to be compared, in a world where no change is recent."""
     monkeypatch.setattr(stamps, "_SETTLED", -(10**12))
     found: list[str] = []
-    digest: Callable[[str, int], str | None] = reuse._digest
+    digest: Callable[[str, int], str | None] = digests._digest
 
     def noted(path: str, size: int) -> str | None:
         found.append(path.rpartition("/")[2])
         return digest(path, size)
 
-    monkeypatch.setattr(reuse, "_digest", noted)
+    monkeypatch.setattr(digests, "_digest", noted)
     yield found
 
 
@@ -105,8 +108,7 @@ def test_without_what_was_kept_all_is_read(tmp_path: Path, read: list[str], dama
 
 
 def test_many_bytes_are_compared_by_all_cores(tmp_path: Path, read: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reuse, "_MANY_BYTES", 0)
-    monkeypatch.setattr(seen, "digest_by", lambda seen, entry: None)
+    monkeypatch.setattr(digests, "_MANY_BYTES", 0)
     monkeypatch.setattr(reuse, "digest_by", lambda seen, entry: None)
     source = make_tree(tmp_path / "src", {"a.cu": KERNEL, "b.h": KERNEL})
     out = tmp_path / "out"
@@ -121,3 +123,28 @@ def test_old_projects_make_room(tmp_path: Path, read: list[str], monkeypatch: py
     for name in "abcd":
         port(make_tree(tmp_path / name, {"a.cu": KERNEL}), tmp_path / f"out-{name}")
     assert len(list((tmp_path / "cache" / "seen").glob("*.sha256"))) == 3
+
+
+def test_fresh_files_are_known_when_the_run_took_long_enough(
+    tmp_path: Path, read: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are read once more at its end: one that changed since is not taken for what was ported."""
+    source = make_tree(tmp_path / "src", {"a.cu": KERNEL, "b.h": KERNEL})
+    out = tmp_path / "out"
+    clock = time.time_ns()
+    monkeypatch.setattr(stamps, "_SETTLED", 10**9)
+    monkeypatch.setattr(discovery.time, "time_ns", lambda: clock)
+
+    def later(project: Project, records: Mapping[str, FileRecord], before: seen.Seen) -> None:
+        nonlocal clock
+        (source / "a.cu").write_bytes(OTHER)
+        clock += 10**11
+        seen.keep_seen(project, records, before)
+
+    monkeypatch.setattr(port_tree, "keep_seen", later)
+    port(source, out)
+    assert sorted(read) == ["a.cu", "b.h"]
+    read.clear()
+    monkeypatch.setattr(port_tree, "keep_seen", lambda *ignored: None)
+    assert port(source, out).run.reused == 1
+    assert read == ["a.cu"]
