@@ -100,7 +100,7 @@ def port(source: SourceFile, context: Context, output: str, support_path: str = 
     """
     if source.problem is not None:
         return _unportable(source, output)
-    if context.trace is not None and not context.trace.concerns(source):
+    if context.trace is not None and not context.trace.concerns(source, context.included_file):
         return PortedFile(source.path, output, source.data, False, (), lines=source.line_count)
     endless: frozenset[str] = frozenset()
     while True:

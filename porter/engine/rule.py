@@ -112,6 +112,9 @@ class Rule(Explained):
     text: ClassVar[str] = ""
     """A regular expression without a match of which in the text the rule cannot find anything, where there are no
     triggers, or they stand in too many files."""
+    in_sight: ClassVar[str] = ""
+    """A regular expression without a match of which in the file or in a header of the project that it includes the rule
+    cannot find anything; besides `text`."""
     by_names: ClassVar[bool] = False
     """Whether the rule finds something only at names or headers that the tables have, or that are built like CUDA's."""
     answers: ClassVar[frozenset[str]] = frozenset()
