@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,7 +12,10 @@ from porter.buildfiles.mentions import _CUDA, _in_python
 from porter.cpp.prescan import words_of
 from porter.engine.dialect import _MENTIONS_HIP
 from porter.engine.registry import all_rules
-from porter.engine.trace import _is_of_words
+from porter.engine.support import load_support
+from porter.engine.trace import Trace, _is_of_words
+from porter.names.table import load_names
+from porter.source import SourceFile
 
 PLAIN = {
     _MENTIONS_HIP: rb"\bhip|HIP|(?:\b|_)ROC|roc[a-z]+/|\bck(?:_tile)?/|amdgcn",
@@ -60,3 +64,38 @@ def test_patterns_with_blanks_signs_or_edges_are_not_of_words() -> None:
         assert not _is_of_words(text)
     for text in (r"(?i:warp|wave)", r"WARP_?SIZE", r"[wW]arp", r"__gfx\w+", r"(?:float|double)([1234])"):
         assert _is_of_words(text)
+
+
+DEFINED = '#include "b.h"\nint A::f() { return 1; }'
+
+
+@pytest.mark.parametrize(
+    ("texts", "wanted"),
+    [
+        ({"a.cpp": DEFINED, "b.h": "struct A { __device__ int f(); };"}, True),
+        (
+            {
+                "a.cpp": DEFINED,
+                "b.h": '#include "c.h"',
+                "c.h": "__device__ int f();",
+            },
+            True,
+        ),
+        (
+            {"a.cpp": DEFINED, "b.h": '#include "a.cpp"\nstruct A { int f(); };'},
+            False,
+        ),
+        ({"a.cpp": '#include "gone.h"\nint A::f() { return 1; }'}, False),
+        ({"a.cpp": "int A::f() { for (;;) while (1) return 1; }"}, False),
+        ({"a.cpp": "MY_DEVICE int f() { for (;;) while (1) return 1; }"}, True),
+        ({"a.cpp": 'namespace a {\n#include "x.h"\n}'}, True),
+        ({"a.cpp": '#include "x.h"\nnamespace a {\n}'}, False),
+    ],
+)
+def test_a_file_is_looked_at_for_what_is_in_sight(texts: dict[str, str], wanted: bool) -> None:
+    """What it includes counts where a rule is about that; loops and includes alone are those of any file."""
+    files = {path: SourceFile(path, text.encode()) for path, text in texts.items()}
+    trace = Trace(all_rules(), load_names(None, {}), load_support(None))
+    assert trace.concerns(files["a.cpp"], lambda path, name: files.get(name)) is wanted
+    if "b.h" in files:
+        assert not trace.concerns(files["a.cpp"])
