@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +22,7 @@ from porter.validation.devices.core.result import NotRun, Place
 from porter.validation.devices.device import CUT_OUT, BuildFailed, Device, Launch, Loaded, Program
 from porter.validation.devices.scopes import narrower
 from porter.validation.devices.virtual import VirtualDevice
-from porter.validation.run.blame import compiler_verdict
+from porter.validation.run.blame import compiler_verdict, undefined_verdict
 from porter.validation.run.trial import Done, Schedule, launch_all, schedules
 from porter.validation.toolchain.elsewhere import Elsewhere
 from porter.validation.toolchain.entry import demangle, signature_name
@@ -203,13 +205,13 @@ def _begin(plan: SidePlan, task: Task, open_device: OpenDevice, say: Say) -> _Si
     if isinstance(loaded, NotRun):
         return _stopped(plan, Status.NOT_RUN, loaded.reason, device, seconds)
     if isinstance(loaded, BuildFailed):
-        return _refused(plan, loaded, device, seconds)
+        return _refused(plan, task.case, loaded, device, seconds)
     said = [f"{_ASSUMED}{'; '.join(task.case.assumed)}"] if task.case.assumed else []
     notes = dict.fromkeys([*getattr(loaded, "notes", ()), *said])
     return _Side(plan, device, loaded, notes=notes, seconds=seconds)
 
 
-def _refused(plan: SidePlan, failed: BuildFailed, device: Device, seconds: float) -> SideResult:
+def _refused(plan: SidePlan, case: Case, failed: BuildFailed, device: Device, seconds: float) -> SideResult:
     """A compiler's no: not the port's fault where porter itself said that work is left, or a header is not here."""
     said = failed.output.strip()
     first = next((line for line in said.splitlines() if "error" in line), said.splitlines()[0] if said else "no output")
@@ -223,10 +225,23 @@ def _refused(plan: SidePlan, failed: BuildFailed, device: Device, seconds: float
     elif NO_ROOM.search(said) or _is_disk_full():
         status, reason = Status.NOT_RUN, f"the compiler had no room to work: {first.strip()}"
     elif missing is not None:
-        status, reason = Status.NOT_RUN, f"header {missing} is not installed here: {first.strip()}"
+        around = _folder_around(case, missing) if plan.side == "port" else None
+        why = (
+            "is not installed here" if around is None else f"is not ported with it: say root = {around} in {case.path}"
+        )
+        status, reason = Status.NOT_RUN, f"header {missing} {why}: {first.strip()}"
     reason = f"{reason}; cut out of it: {cut.strip()}" if cut else reason
     result = _stopped(plan, status, reason, device, seconds, failed.command)
     return replace(result, notes=(_shortened(said),)) if said else result
+
+
+def _folder_around(case: Case, header: str) -> str | None:
+    """What to give as `root`, where a header that the source includes lies outside of the folder that is ported."""
+    found = case.source.parent / header
+    if not found.is_file() or found.resolve().is_relative_to(case.root.resolve()):
+        return None
+    around = os.path.commonpath([found.resolve(), case.root.resolve()])
+    return json.dumps(Path(os.path.relpath(around, case.path.parent.resolve())).as_posix())
 
 
 def _is_disk_full() -> bool:
@@ -341,6 +356,13 @@ def _one_trial(
 def _ask_compiler(task: Task, side: _Side, sides: Sequence[_Side], open_device: OpenDevice, say: Say) -> None:
     """A port that is wrong, compiled otherwise, in the first trial that failed."""
 
+    def trap(program: Program) -> str | None:
+        begun = _begin(replace(side.plan, program=program), task, open_device, say)
+        if isinstance(begun, SideResult) or not any("trap" in name for name in _mnemonics(begun) or ()):
+            return None
+        done = _run(task, begun, fill(task.case, trial), trial, say)[0]
+        return done.trapped or None
+
     def passes(program: Program) -> bool:
         begun = _begin(replace(side.plan, program=program), task, open_device, say)
         if isinstance(begun, SideResult):
@@ -352,10 +374,14 @@ def _ask_compiler(task: Task, side: _Side, sides: Sequence[_Side], open_device: 
     if side.plan.side != "port" or side.evidence is None:
         return
     trial = next(trial for trial in _trials(task) if str(trial) == side.failed[0])
-    mnemonics = getattr(side.loaded, "mnemonics", None)  # a real device does not tell
-    said = compiler_verdict(side.plan.program, worst(side.statuses), passes, mnemonics)
-    if said:
-        side.reason = f"{side.reason}; {said}"
+    program, status = side.plan.program, worst(side.statuses)
+    found = (undefined_verdict(program, status, trap), compiler_verdict(program, status, passes, _mnemonics(side)))
+    side.reason = "; ".join([side.reason, *filter(None, found)])
+
+
+def _mnemonics(side: _Side) -> frozenset[str] | None:
+    """Of the code that runs; a real device does not tell."""
+    return getattr(side.loaded, "mnemonics", None)
 
 
 def _narrower(judged: Judged, side: _Side, sides: Sequence[_Side]) -> Judged:
