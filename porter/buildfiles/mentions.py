@@ -83,6 +83,6 @@ def _place(pattern: re.Pattern[bytes], data: bytes) -> int | None:
 
 
 def _in_python(data: bytes) -> int | None:
-    words = (place for word in _WORDS_IN_PYTHON if (place := data.find(word)) >= 0)
-    others = (place for pattern in _IN_PYTHON if (place := _place(pattern, data)) is not None)
-    return min((*words, *others), default=None)
+    words = (data.find(word) for word in _WORDS_IN_PYTHON)
+    others = (found.start() for pattern in _IN_PYTHON if (found := pattern.search(data)) is not None)
+    return min((*(place for place in words if place >= 0), *others), default=None)
