@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from porter.model import Effort
-from porter.names.records import Record, Records, load_records
+from porter.names.records import Record, Records, header_names, load_records
 
 KINDS = ("function", "type", "template", "enumerator", "macro", "variable", "namespace", "field", "header", "custom")
 
@@ -266,4 +266,4 @@ def is_cuda_header(name: str) -> bool:
 
 @functools.cache
 def _cuda_headers() -> frozenset[str]:
-    return frozenset(_records().headers)
+    return header_names()

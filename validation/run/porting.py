@@ -212,7 +212,7 @@ def _content(root: Path, tree: Path) -> str:
 
 
 def _key(root: Path, choices: Choices) -> str:
-    from porter.engine.context import knowledge_digest
+    from porter.engine.own_code import knowledge_digest
 
     digest = hashlib.sha256(knowledge_digest().encode())
     digest.update(json.dumps(settings_json(choices), sort_keys=True).encode())
