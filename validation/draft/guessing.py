@@ -61,8 +61,6 @@ _AGAIN = 4
 """Times the length of an array that is too short once more."""
 _LINE = re.compile(r'^(\s*")(\w+)( )(\w+)(: )(\w+|\([^)]*\))(\[)([^\]]*)(\].*)$')
 _PAST = re.compile(r"(\d+) bytes after the end of (?:argument )?(\w+) \((\d+) bytes\)")
-_AHEAD = re.compile(r"(\d+) bytes before argument (\d+) \(")
-_FAR_AHEAD, _MUCH = 256, 64
 _RACE, _OUTSIDE_SHARED, _LEFT = "data race", "outside shared memory", "access outside every allocation"
 _BEFORE = "bytes before argument"
 _OF_AN_AXIS = re.compile(r"[xyzijk](?=\d|_|[A-Z]|$)|(?<=_)[xyzijk]|(?<![a-z])[xyzijk](?![a-z])", re.IGNORECASE)
@@ -72,6 +70,7 @@ _MOST_SINGLE = 8
 """Sizes that are tried as 0 one by one."""
 _REST = (0, 1, 2)
 """For sizes that are in no length, where no guess ran."""
+_MOST_STRIDES = 2
 _REPAIRS = 6
 _BOUNDS = re.compile(r"the kernel was compiled for (?:\d+ to )?(\d+)")
 _TOO_MUCH_SHARED = re.compile(r"bytes of shared memory; there are")
@@ -80,6 +79,10 @@ _WRITTEN_INPUT = re.compile(r"(\w+) is an input and was written to")
 _HOPELESS = (Status.BUILD_FAILED, Status.NOT_RUN)
 _STRIDES = 4
 """Times the threads of a block: sizes with which rows of different blocks lie apart."""
+_TOLD = 4
+"""Guesses with the block that a kernel's text fixes."""
+_GIVEN = ("assumed = [", "defines = [")
+_VALUE = re.compile(r"\bint (\w+) = (\d+);|#define (\w+) (\d+)'|\"(\w+)=(\d+)\"")
 _IDLE = "it ran and wrote nothing"
 Search = Generator[DraftedCase, "CaseResult | str", DraftedCase | str]
 """Yields what to run, and returns what ran, or why the first guess did not."""
@@ -260,15 +263,28 @@ def search(part: DraftedCase, seconds: float = 20.0) -> Search:
     while waiting and runs < _MOST_RUNS:
         guess, change = waiting.pop(0)
         tried = yield from _attempt(part, guess, change, first, values=guess == guesses[0] and change is _as_it_is)
-        part, first, runs = tried.part, tried.first, runs + tried.runs
+        first, runs = tried.first, runs + tried.runs
+        part = _knowing_more(tried.part)
         if tried.made is not None:
             return (yield from _calmed(tried, change, seconds))
         if tried.is_hopeless and change is _as_it_is:
             return first
+        if part.block != tried.part.block and part.marks:
+            waiting = [*((one, _as_it_is) for one in _guesses(part)[:_TOLD]), *waiting]
         if tried.is_idle and not is_idle and guess == guesses[0]:
             is_idle = True
             waiting = [*((guess, one) for one in _single(part)), *waiting]
     return first
+
+
+def _knowing_more(part: DraftedCase) -> DraftedCase:
+    """With the block that its text fixes with the values that were assumed for what nothing defines."""
+    if part.block_with is None:
+        return part
+    found = [pair for line in part.after if line.startswith(_GIVEN) for pair in _VALUE.findall(line)]
+    told = {next(filter(None, pair[::2])): next(filter(None, pair[1::2])) for pair in found}
+    block, strides = part.block_with(told) if told else (part.block, part.strides)
+    return replace(part, block=block, strides=strides)
 
 
 def _as_it_is(part: DraftedCase) -> DraftedCase:
@@ -289,12 +305,16 @@ def _single(part: DraftedCase) -> list[Change]:
 
 def _guesses(part: DraftedCase) -> tuple[Guess, ...]:
     """The block that the kernel's text fixes before all others."""
+    x, y, z = (*part.block, 1, 1, 1)[:3]
+    whole = [n for n in part.strides if n % x == 0 and n // x != y * z][:_MOST_STRIDES]
     if not part.block:
-        return GUESSES
-    x, y, z = (*part.block, 1, 1)[:3]
+        stepping = [replace(GUESSES[1], block=_block_of(n)) for n in whole if n != ASSUMED_BLOCK]
+        return *GUESSES[:2], *stepping, *GUESSES[2:]
     block = (x * y * z,), (x, y * z), (x, y, z)
     as_many = replace(GUESSES[1], size=x * y * z)
-    return *(replace(guess, block=block) for guess in (*GUESSES[:2], as_many, GUESSES[-1])), *GUESSES[:-1]
+    told = [replace(guess, block=block) for guess in (*GUESSES[:2], as_many, GUESSES[-1])]
+    stepping = [replace(GUESSES[1], block=((n,), (x, n // x), (x, n // x, 1))) for n in whole]
+    return *told, *stepping, *GUESSES[:-1]
 
 
 def _calmed(tried: _Attempt, change: Change, seconds: float) -> Generator[DraftedCase, CaseResult | str, DraftedCase]:
@@ -425,7 +445,7 @@ def _grown(part: DraftedCase, made: DraftedCase, reason: str, lengths: Mapping[i
     """The lengths with the one that an access came after the end of; None where that is far outside."""
     past = _PAST.search(reason)
     if past is None:
-        return _grown_ahead(part, made, reason, lengths)
+        return None
     lines = _arrays(made)
     names = [m[4] if (m := _LINE.match(line)) else "" for line in lines]
     place = int(past[2]) if past[2].isdigit() else names.index(past[2]) if past[2] in names else -1
@@ -438,24 +458,6 @@ def _grown(part: DraftedCase, made: DraftedCase, reason: str, lengths: Mapping[i
     if longer > _LONGEST or (TODO not in _arrays(part)[place] and _lengthened(lines[place], longer) is None):
         return None
     return {**lengths, **dict.fromkeys((place, *_as_long(part, place)), longer)}
-
-
-def _grown_ahead(
-    part: DraftedCase, made: DraftedCase, reason: str, lengths: Mapping[int, int]
-) -> dict[int, int] | None:
-    """The same for an access so far after the end of an array that the next one is nearer: once, by much."""
-    ahead = _AHEAD.search(reason)
-    if ahead is None or int(ahead[1]) < _FAR_AHEAD:
-        return None
-    arrays = [(n, match) for n, line in enumerate(_arrays(made)) if (match := _LINE.match(line))]
-    earlier = [(n, match) for n, match in arrays if n < int(ahead[2])]
-    sides = earlier[-1][1][8].split(", ") if earlier else []
-    if not sides or not all(side.isdigit() for side in sides) or earlier[-1][0] in lengths:
-        return None
-    place, longer = earlier[-1][0], min(_MUCH * math.prod(map(int, sides)), _LONGEST)
-    if TODO not in _arrays(part)[place]:
-        return None
-    return {**lengths, place: longer}
 
 
 def _as_long(part: DraftedCase, place: int) -> list[int]:

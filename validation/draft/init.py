@@ -16,7 +16,7 @@ from porter.validation.cases.expression import FUNCTIONS, BadExpression, Express
 from porter.validation.cases.file import SCHEMA
 from porter.validation.draft.arguments import lines_of
 from porter.validation.draft.assumed import FUNCTORS, define_types
-from porter.validation.draft.blocks import block_of
+from porter.validation.draft.blocks import block_of, strides_of
 from porter.validation.draft.build import Build
 from porter.validation.draft.build_values import Given, value_in_builds
 from porter.validation.draft.completing import alone, guards_of_name, knowing, parameter_types, with_lines
@@ -94,6 +94,12 @@ class DraftedCase:
     """The macros that switch on what defines a name in what the source includes."""
     block: tuple[int, ...] = ()
     """The sides of a block that the kernel's own text fixes."""
+    strides: tuple[int, ...] = ()
+    """Numbers of threads that its loops step by."""
+    block_with: Callable[[Mapping[str, str]], tuple[tuple[int, ...], tuple[int, ...]]] | None = field(
+        default=None, compare=False, repr=False
+    )
+    """Both, where some names that nothing defines have values."""
     retyped: Callable[[str], DraftedCase] | None = field(default=None, compare=False, repr=False)
     """Where a type was assumed to be `float`: the same with another."""
 
@@ -417,8 +423,11 @@ class _Case:
         made = DraftedCase(plain, self.instance.name, before, tuple(lines), sizes, tuple(self.notes), assumes, ahead)
         headers = configured_headers(self.unit.path, self.unit.missing) if self.assuming else ()
         guards = guards_of(host, kernel.span.start)
-        fixed = block_of(body, self._number) if launch is None else ()
-        made = replace(made, block=fixed, guards=guards, defines=self.unit.build.defines, configured=headers)
+        fixed, strides = self._threads({}) if launch is None else ((), ())
+        made = replace(made, block_with=self._threads if launch is None else None)
+        made = replace(
+            made, block=fixed, strides=strides, guards=guards, defines=self.unit.build.defines, configured=headers
+        )
         if self.can_complete:
             in_builds = functools.partial(value_in_builds, self.unit.path)
             guarding = functools.partial(guards_of_name, host)
@@ -428,9 +437,15 @@ class _Case:
     def _text_alone(self) -> str:
         return alone(self.unit, self.instance.name, self.unit.reached(self.instance.kernel))
 
-    def _number(self, written: str) -> int | None:
+    def _threads(self, values: Mapping[str, str]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The sides of a block that the kernel's text fixes, and the numbers of threads that its loops step by."""
+        body, number = self.unit.body(self.instance.kernel), functools.partial(self._number, values)
+        return block_of(body, number), strides_of(body, number)
+
+    def _number(self, values: Mapping[str, str], written: str) -> int | None:
         """A number as the kernel's text writes it: a macro, a constant, a template argument."""
-        told = self.instance.template.get(written.strip(), written)
+        told = _WORD.sub(lambda match: values.get(match[0], match[0]), written)
+        told = self.instance.template.get(told.strip(), told)
         try:
             value = self.unit.host.value(told, len(self.unit.host.text)).number
         except Unknown:

@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from porter.validation.draft.arrays import Arrays
+from porter.validation.draft.branches import without_dead
 from porter.validation.draft.build import Build, build_of
 from porter.validation.draft.build_values import value_in_builds
 from porter.validation.draft.declarations import without_comments
@@ -41,6 +42,8 @@ _MAIN = re.compile(r"\bmain\s*\(")
 _MOST_FILES, _HIGHEST = 400, 6
 _MOST = 4 << 20
 """Characters: beyond that, files beside the source are left out."""
+_LARGEST = 1 << 20
+"""Of a header: larger ones are libraries in one file, which no kernel of the project is read from."""
 
 
 @dataclass(frozen=True)
@@ -144,6 +147,7 @@ def read_unit(path: Path, *, everywhere: bool = False) -> SourceText:
         build, first = _reaching(path, build, defining), (*first, *map(str, defining))
         text += _without_strings(_after(tuple(map(str, defining)), seen, build.include_dirs))
     nearest = tuple(sorted(kernels, key=lambda kernel: kernel.name not in named))
+    text = without_dead(text, build.defines)
     host = Host(text + _defined(build.defines), build.arguments, ask=_asker(path, build, first, nearest, seen))
     return SourceText(path, host, kernels, build, () if main else first, launched, main)
 
@@ -280,7 +284,7 @@ def _flat(path: Path, text: str, seen: set[Path], folders: tuple[Path, ...]) -> 
     def inner(match: re.Match[str]) -> str:
         places = (regular_file(folder, match[1]) for folder in (path.parent, *folders))
         other = next(filter(None, places), None)
-        if other is None or other in seen or other.stat().st_size > _MOST:
+        if other is None or other in seen or other.stat().st_size > _LARGEST:
             return match[0]
         seen.add(other)
         return _flat(other, read_regular(other).decode("latin-1"), seen, folders)
@@ -298,7 +302,8 @@ def _beside(path: Path, seen: set[Path], length: int, folders: tuple[Path, ...])
     made = ""
     for other in sorted(path.parent.iterdir()):
         if other.suffix in _SOURCES and is_regular(other) and other.resolve() not in seen:
-            if length + len(made) + other.stat().st_size > _MOST:
+            size = other.stat().st_size
+            if size > _LARGEST or length + len(made) + size > _MOST:
                 continue
             seen.add(other.resolve())
             made += "\n" + _flat(other, read_regular(other).decode("latin-1"), seen, folders)

@@ -16,6 +16,10 @@ from porter.validation.devices.core.result import Array
 
 ALIGN = 256
 RED_ZONE = 64 * 1024
+WIDE = 64 << 20
+"""Addresses between two allocations while there are many left: an access far after one is told as such."""
+SHARE = 1 << 10
+"""No more of what is left than one part in so many."""
 RESERVED = 64 << 30
 HEAP_SPAN = 1 << 30  # addresses the heap may use up: none is handed out twice
 HEAP_LIMIT = 256 << 20  # bytes alive at a time
@@ -69,7 +73,7 @@ class Memory:
         base = (self._next + ALIGN - 1) // ALIGN * ALIGN + skew
         if base + size + RED_ZONE > self._end:
             raise OutOfDeviceMemory(f"{size} bytes for {name}")
-        self._next = base + size + RED_ZONE
+        self._next = base + size + max(RED_ZONE, min(WIDE, (self._end - base - size) // SHARE))
         block = Block(base, size, name, state)
         self.blocks.append(block)
         return block
