@@ -300,3 +300,11 @@ def test_what_counts_bits_is_small(tmp_path: Path) -> None:
     assert made is not None
     table = dict(zip(made.sizes.names, made.sizes.tables[0], strict=True))
     assert table["startbit"] == table["nBits"] == table["row_shift"] == 4 and table["bitmap_n"] == 100
+
+
+def test_a_search_that_takes_long_ends(tmp_path: Path) -> None:
+    going = search(drafted(tmp_path).parts[0], seconds=0)
+    next(going)
+    with pytest.raises(StopIteration) as ended:
+        going.send("not run")
+    assert ended.value.value == "not-run: not run"

@@ -113,3 +113,57 @@ def test_blocks_of_too_many_threads_and_sizes_in_no_length(tmp_path: Path) -> No
     tried = {one.case.kernel: one for one in try_sizes(draft(source))}
     assert tried["cube"].chosen and "blocks of more than 1024 threads were made smaller" in tried["cube"].text
     assert tried["shifted"].chosen and "sizes that are in no length: they are 0" in tried["shifted"].text
+
+
+@pytest.mark.slow
+def test_arrays_that_are_too_large_are_cut_to_what_the_first_blocks_reach(tmp_path: Path) -> None:
+    reason = registry.why_not("ptx")
+    if reason is not None:
+        pytest.skip(reason)
+    source = tmp_path / "k.cu"
+    source.write_text(
+        """
+        __global__ void plane(double x[][400][200]) { x[blockIdx.x][threadIdx.y][threadIdx.x] += 1; }
+        void first() { double* d; cudaMalloc(&d, 1600 * 400 * 200 * sizeof(double));
+          plane<<<1600, dim3(16, 16)>>>((double (*)[400][200]) d); }
+        """
+    )
+    (found,) = try_sizes(draft(source))
+    assert found.chosen, found.reason
+    assert "too large as a whole: of x only what these blocks reach is there" in found.text
+    assert "min(1600, 64)" in found.text and "float64[1600, 80000]" not in found.text
+
+
+@pytest.mark.slow
+def test_one_block_where_more_leave_arrays_that_cannot_grow(tmp_path: Path) -> None:
+    reason = registry.why_not("ptx")
+    if reason is not None:
+        pytest.skip(reason)
+    source = tmp_path / "k.cu"
+    source.write_text(
+        """
+        __global__ void far(float* x) { x[blockIdx.x * 30000000 + threadIdx.x] = 1; }
+        void first() { float* d; cudaMalloc(&d, 64 * sizeof(float)); far<<<4, 64>>>(d); }
+        """
+    )
+    (found,) = try_sizes(draft(source))
+    assert found.chosen and "one block only: with more, arrays are left" in found.text
+
+
+def test_sizes_that_another_function_sets(tmp_path: Path) -> None:
+    """0 is what a variable has before it is read; a step that stays 0 is none of them."""
+    source = tmp_path / "k.cu"
+    source.write_text(
+        """
+        long long words = 0;
+        __global__ void k(float* x, int n, int step) { if (threadIdx.x < n) x[threadIdx.x + step] = 1; }
+        void first(int threads) { int n = 0, step = 0; load(path, &n); float *d; cudaMalloc(&d, n * sizeof(float));
+          k<<<(n + 31) / 32, threads>>>(d, n, step); }
+        __global__ void all(float* x, int n) { x[n - 1 - threadIdx.x] = 1; }
+        void second() { float *d; cudaMalloc(&d, words * sizeof(float)); all<<<1, 32>>>(d, words); }
+        """
+    )
+    k, every = draft(source).parts
+    table = dict(zip(k.sizes.names, k.sizes.tables[0], strict=True))
+    assert table["n"] > 0 and table["step"] == 0 and table["threads"] == 128
+    assert all(dict(zip(every.sizes.names, one, strict=True))["n"] > 0 for one in every.sizes.tables)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from porter.validation.draft.blocks import ASSUMED_BLOCK
 from porter.validation.draft.declarations import matching
 from porter.validation.draft.expression import split_arguments
 from porter.validation.draft.host import Host
@@ -17,8 +18,6 @@ from porter.cpp.lex import lex
 from porter.cpp.scopes import find_scopes, qualify
 from porter.model import Kernel
 
-ASSUMED_BLOCK = 128
-"""Threads of a block that nothing tells of."""
 ASSUMED_SIDE = 16
 """Where it has two dimensions: a side."""
 FUNCTORS = {1: "thrust::negate<float>", 2: "thrust::plus<float>"}

@@ -6,6 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Callable
 
+ASSUMED_BLOCK = 128
+"""Threads of a block that nothing tells of."""
 _AXES = "xyz"
 _MOST = 1024
 _SHARED = re.compile(r"\b__shared__\s+[^;=()\[\]]*?(\w+)\s*((?:\[[^\]]*\]\s*)+);")

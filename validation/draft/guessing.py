@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 
 from porter.validation.cases.argument_rows import TODO
 from porter.validation.cases.case import ADDRESS
-from porter.validation.draft.assumed import ASSUMED_BLOCK
+from porter.validation.draft.blocks import ASSUMED_BLOCK
 from porter.validation.draft.init import DraftedCase
-from porter.validation.draft.order import agrees, calmer, depends, loose, ran, said_of, unordered
+from porter.validation.draft.order import agrees, calmer, depends, loose, one_block, ran, said_of, unordered
 from porter.validation.draft.repairing import NO_HEADER, repair
 from porter.validation.draft.sizes import Sizes
 from porter.validation.draft.types import bytes_of
@@ -55,8 +55,10 @@ _FEW = 16
 _ROOM = 1 << 20
 """Elements of an array whose rows are known."""
 _SHARED = 48 << 10
-_LONGEST = 1 << 22
+_LONGEST = 1 << 23
 _GROWTHS, _MOST_RUNS = 10, 60
+_PATIENCE = 18
+"""Times what a launch may take: no new guess after that."""
 _AGAIN = 4
 """Times the length of an array that is too short once more."""
 _LINE = re.compile(r'^(\s*")(\w+)( )(\w+)(: )(\w+|\([^)]*\))(\[)([^\]]*)(\].*)$')
@@ -131,7 +133,7 @@ def filled(part: DraftedCase, guess: Guess, lengths: Mapping[int, int]) -> Draft
         word = line.partition(" ")[0]
         place += re.match(r'  (?:"|\{)', line) is not None
         if TODO not in line:
-            if place in lengths and (made := _lengthened(line, lengths[place])) is not None:
+            if place in lengths and (made := with_length(line, lengths[place])) is not None:
                 lines[number] = made
                 notes.append(f"longer than what was found for it, which the original leaves: {made.strip().strip(',')}")
             continue
@@ -175,7 +177,13 @@ def _array(line: str, length: int | None) -> str | None:
     return "".join(match.group(1, 2, 3, 4, 5, 6, 7)) + ", ".join(shown) + match[9]
 
 
-def _lengthened(line: str, length: int) -> str | None:
+def name_of(line: str) -> str:
+    """The name of the array that a line of a case describes; empty for other lines."""
+    match = _LINE.match(line)
+    return match[4] if match else ""
+
+
+def with_length(line: str, length: int) -> str | None:
     """An array with a first side that makes it so long, where its other sides are numbers."""
     match = _LINE.match(line)
     sides = match[8].split(", ") if match else []
@@ -259,8 +267,11 @@ def search(part: DraftedCase, seconds: float = 20.0) -> Search:
     guesses = _guesses(part) if part.marks else GUESSES[:1]
     waiting: list[tuple[Guess, Change]] = [(guess, _as_it_is) for guess in guesses]
     waiting += [(guesses[0], functools.partial(DraftedCase.still, value=value)) for value in _REST]
+    if not part.marks:
+        waiting.append((guesses[0], functools.partial(one_block, why="with more, arrays are left")))
     is_idle, runs = False, 0
-    while waiting and runs < _MOST_RUNS:
+    until = time.monotonic() + _PATIENCE * seconds
+    while waiting and runs < _MOST_RUNS and (not first or time.monotonic() < until):
         guess, change = waiting.pop(0)
         tried = yield from _attempt(part, guess, change, first, values=guess == guesses[0] and change is _as_it_is)
         first, runs = tried.first, runs + tried.runs
@@ -455,7 +466,7 @@ def _grown(part: DraftedCase, made: DraftedCase, reason: str, lengths: Mapping[i
     times = _AGAIN if place in lengths else 2
     longer = max(times * int(past[3]) // max(1, bytes_of(match[6])), 1 << wanted.bit_length())
     longer = min(longer, max(_LONGEST, wanted)) if wanted <= _LONGEST else longer
-    if longer > _LONGEST or (TODO not in _arrays(part)[place] and _lengthened(lines[place], longer) is None):
+    if longer > _LONGEST or (TODO not in _arrays(part)[place] and with_length(lines[place], longer) is None):
         return None
     return {**lengths, **dict.fromkeys((place, *_as_long(part, place)), longer)}
 

@@ -37,6 +37,7 @@ from porter.validation.draft.unit import SourceText, read_unit
 from porter.cpp.constants import number as integer
 from porter.errors import Unusable
 from porter.model import Kernel
+from porter.project.naming import usual_name
 from porter.system.reading import read_regular
 
 _COOPERATIVE = "LaunchCooperativeKernel"
@@ -399,7 +400,7 @@ class _Case:
         listed = (f"  {line if line.startswith('{') else _text(line)}," for line in shown)
         lines += ["arguments = [", *listed, "]"]
         lines += ["constants = [", *(f'  "{line.text(Value.shown)}",' for line in constants), "]"] if constants else []
-        if arguments and all(argument.kind in ("in", "scalar", "struct", "null") for argument in arguments):
+        if all(argument.kind in ("in", "scalar", "struct", "null") for argument in arguments):
             seen = observed(host, self.unit.reached(kernel))
             nothing = 'not_run = "it writes to no argument: there is nothing to compare"'
             lines.append(f"observed = [{', '.join(map(_text, seen))}]" if seen else nothing)
@@ -407,8 +408,7 @@ class _Case:
         is_told = known.startswith("reference") or any(line.startswith("not_run") for line in lines)
         if draws(self.unit.reached(kernel)) and not is_told:
             lines.append(not_compared())
-        if any(functor in self.instance.name for functor in FUNCTORS.values()):
-            lines += [f'{side}_options = ["-include", "thrust/functional.h"]' for side in ("cuda", "hip")]
+        lines += self._options(self.unit.reached(kernel))
         if any(argument.adds for argument in arguments):
             lines.append("deterministic = false")
         lines += _tolerance(arguments, self.unit.reached(kernel), renamed)
@@ -452,8 +452,27 @@ class _Case:
             return None
         return int(value) if value is not None and value == int(value) else None
 
+    def _options(self, reached: str) -> list[str]:
+        """The lines of what both compilers are given: headers of functors, sources that the kernel is linked to."""
+        found: dict[str, None] = {}
+        if any(functor in self.instance.name for functor in FUNCTORS.values()):
+            found["thrust/functional.h"] = None
+        linked: dict[str, list[str]] = {}
+        for name, file in self.unit.linked.items():
+            seen = self._seen_from_folders(file) if re.search(rf"\b{name}\s*\(", reached) else None
+            if seen is not None:
+                linked.setdefault(seen, []).append(name)
+        self.notes += [f"linked with {seen}, which defines {', '.join(names)}" for seen, names in linked.items()]
+        found |= dict.fromkeys(linked)
+        names = {"cuda": [*found], "hip": [usual_name(name) for name in found]}
+        shown = {side: ", ".join(f'"-include", "{name}"' for name in reversed(names[side])) for side in names}
+        return [f"{side}_options = [{shown[side]}]" for side in names] if found else []
+
     def _definer(self, word: str) -> str | None:
-        found = definer(self.unit.path, word)
+        return self._seen_from_folders(definer(self.unit.path, word))
+
+    def _seen_from_folders(self, found: Path | None) -> str | None:
+        """A file as include folders reach it."""
         folders = [folder.absolute() for folder in self.unit.build.include_dirs]
         inside = [folder for folder in folders if found is not None and found.is_relative_to(folder)]
         if found is None or not inside:

@@ -43,14 +43,14 @@ def depends(part: DraftedCase, reason: str) -> DraftedCase:
     return replace(part, notes=(*part.notes, note))
 
 
-def one_block(part: DraftedCase) -> DraftedCase | None:
+def one_block(part: DraftedCase, why: str = "") -> DraftedCase | None:
     """With one block of the grid; None where there is one."""
     grid, *rest = part.after
     sides = re.findall(r'"[^"]*"|\d+', grid.partition("=")[2])
     if not grid.startswith("grid =") or all(side == "1" for side in sides):
         return None
     line = f"grid = {'1' if len(sides) == 1 else '[' + ', '.join('1' for _ in sides) + ']'}"
-    note = "one block only: with several, what the original computes depends on the order of its threads"
+    note = f"one block only: {why or 'with several, what the original computes depends on the order of its threads'}"
     return replace(part, after=(line, *rest), notes=(*part.notes, note))
 
 

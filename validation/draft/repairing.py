@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from porter.validation.draft.assumed import ASSUMED_BLOCK
+from porter.validation.draft.blocks import ASSUMED_BLOCK
 from porter.validation.draft.init import DraftedCase
 from porter.validation.draft.missing import completed, constants_among, switched_on, unknown_names
+from porter.validation.toolchain.entry import without_types
 
 from porter.cpp.launches import base_name
 
@@ -58,7 +59,9 @@ def repair(part: DraftedCase, reason: str) -> DraftedCase | None:
         return part.retyped("__half")
     if part.retyped is not None and _INTEGERS.search(reason):
         return part.retyped("int")
-    if part.guards and re.search(rf"\b{base_name(part.kernel)}[\"'] (?:is undefined|was not declared)", reason):
+    if part.guards and re.search(
+        rf"\b{base_name(without_types(part.kernel))}[\"'] (?:is undefined|was not declared)", reason
+    ):
         return _with_guards(part)
     if part.first and _ALONE.search(reason):
         return _after_what_comes_first(part)

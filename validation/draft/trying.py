@@ -24,7 +24,9 @@ _DEVICE = "ptx"
 _LONGEST = 160
 _LARGEST_BLOCK = 1024
 _MANY_THREADS, _MOST_BYTES = 1 << 18, 1 << 28
-_RACE = "data race"
+_RACE, _TOO_LARGE = "data race", "too large for a virtual device"
+_CROPPED = 1 << 18
+"""Elements of an array of which only what the first blocks reach is there."""
 _MOST_NOTES = 4
 _AGAIN = 6
 """Tables of sizes that are tried with other values."""
@@ -277,11 +279,37 @@ def _planned(part: DraftedCase, draft: Draft) -> _Planned:
         found = _threads(other, draft) if other != part and not threads else ({}, "")
         if found[0]:
             part, (threads, refused) = other, found
+    if not threads and _TOO_LARGE in refused and (cropped := _cropped(part, draft)) is not None:
+        part = cropped
+        threads, refused = _threads(part, draft)
     if threads and min(threads.values()) > _MANY_THREADS:
         part = part.clipped()
         threads, refused = _threads(part, draft)
     order = sorted(threads, key=lambda place: abs(threads[place].bit_length() - _FAVOURED))
     return _Planned(part, tuple(order), refused)
+
+
+def _cropped(part: DraftedCase, draft: Draft) -> DraftedCase | None:
+    """The first blocks of the grid, with arrays cut short that are too large as a whole: they grow as accesses ask."""
+    with tempfile.TemporaryDirectory(prefix="porter-try-") as folder:
+        path = Path(folder) / "try.case.toml"
+        path.write_text(draft.head(path.parent) + part.text((0,)), "utf-8")
+        try:
+            (case,) = load_cases(path)
+            shapes = next(iter(case.shapes()))
+            counts = {one.name: math.prod(shape_of(case, one, shapes)) for one in case.arguments if one.is_array}
+        except (CaseError, BadExpression):
+            return None
+    lines = [*part.after]
+    cut: list[str] = []
+    for number, line in enumerate(lines):
+        name = guessing.name_of(line)
+        made = guessing.with_length(line, _CROPPED) if counts.get(name, 0) > _CROPPED else None
+        if made is not None:
+            lines[number] = made
+            cut.append(name)
+    note = f"too large as a whole: of {', '.join(cut)} only what these blocks reach is there"
+    return replace(part, after=tuple(lines), notes=(*part.notes, note)).clipped() if cut else None
 
 
 def _threads(part: DraftedCase, draft: Draft) -> tuple[dict[int, int], str]:
@@ -317,6 +345,6 @@ def _threads_of(case: Case) -> int:
         arrays = [argument for argument in case.arguments if argument.is_array]
         size = sum(math.prod(shape_of(case, argument, symbols)) * bytes_of(argument.dtype) for argument in arrays)
         if size > _MOST_BYTES:
-            raise case.error(f"too large for a virtual device: {size} bytes")
+            raise case.error(f"{_TOO_LARGE}: {size} bytes")
         most = max(most, threads)
     return most

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -17,6 +17,7 @@ from porter.validation.draft.declarations import without_comments
 from porter.validation.draft.definers import definers
 from porter.validation.draft.host import Host
 from porter.validation.draft.includers import folder_in_project, included_first, launching, translation_unit
+from porter.validation.draft.linked import linked_sources
 from porter.validation.draft.types import bare, elements_of
 
 from porter.cpp.clang.layouts import ClassLayout, layouts_of
@@ -60,6 +61,8 @@ class SourceText:
     """Files elsewhere in the project that have its launches."""
     main: Path | None = None
     """The source that is compiled, where that is another one that includes it."""
+    linked: Mapping[str, Path] = field(default_factory=dict)
+    """Functions that the source calls and others of its project define."""
 
     def body(self, kernel: Kernel) -> str:
         """The text of a kernel."""
@@ -126,6 +129,8 @@ def read_unit(path: Path, *, everywhere: bool = False) -> SourceText:
     build = _reaching(path, build, own)
     text = _flat(path, content, seen, build.include_dirs)
     named = {kernel.name for kernel in kernels_of(path, without_comments(content))}
+    linked = linked_sources(path, text) if everywhere else {}
+    build = _reaching(path, build, tuple(linked.values()))
     text, length = _without_strings(text), len(text)
     found = kernels_of(path, text)
     if not _MAIN.search(text) or any(not kernel.launches for kernel in found if kernel.name in named):
@@ -149,7 +154,7 @@ def read_unit(path: Path, *, everywhere: bool = False) -> SourceText:
     nearest = tuple(sorted(kernels, key=lambda kernel: kernel.name not in named))
     text = without_dead(text, build.defines)
     host = Host(text + _defined(build.defines), build.arguments, ask=_asker(path, build, first, nearest, seen))
-    return SourceText(path, host, kernels, build, () if main else first, launched, main)
+    return SourceText(path, host, kernels, build, () if main else first, launched, main, linked)
 
 
 def _switches(text: str, defined: tuple[str, ...]) -> tuple[str, ...]:
