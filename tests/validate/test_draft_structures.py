@@ -169,7 +169,8 @@ def test_pairs_and_arrays_of_the_library() -> None:
     assert three is not None and three.size == 12 and three.parts[0].count == 3
     assert structure(host, "std::pair<int, Own*>", {}) is None
     assert structure(host, "std::array<float, N>", {}) is None
-    assert structure(Host("struct pair { float x; };\n"), "pair<int, int>", {}) is None  # the project's own
+    own = structure(Host("struct pair { float x; };\n"), "pair<int, int>", {})  # the project's
+    assert own is not None and own.parts[0].name == "x"
 
 
 def test_a_typedef_of_a_pointer_to_the_structure_it_stands_behind() -> None:

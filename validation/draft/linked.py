@@ -39,8 +39,8 @@ def linked_sources(path: Path, text: str) -> dict[str, Path]:
 
 def _is_called(name: str, text: str) -> bool:
     """Whether a text has a name more often than it declares it."""
-    uses = len(re.findall(rf"\b{name}\s*\(", text))
-    return uses > sum(one == name for one in _DECLARED.findall(text))
+    declared: list[str] = _DECLARED.findall(text)
+    return len(re.findall(rf"\b{name}\s*\(", text)) > declared.count(name)
 
 
 def _has_body(name: str, text: str) -> bool:
