@@ -56,8 +56,23 @@ class Sources:
             if old is not None:
                 return posixpath.join(posixpath.dirname(text), posixpath.basename(self.renamed[old]))
         if _is_pattern(text) or self._is_end_of_names(text):
-            return text[:-3] + ".hip" if self._by_suffix_alone(text) else None
+            return self._new_pattern(text)
         return None
+
+    def _new_pattern(self, text: str) -> str | None:
+        """`*.cu` as `*.hip` finds `a.cu.hip` too, where that name was the free one; not so `%.cu` and `_cuda.cu`."""
+        if self._by_suffix_alone(text):
+            return text[:-3] + ".hip"
+        matched = self._matched(text)
+        if matched and all(self.renamed[old] == old + ".hip" for old in matched):
+            return text + ".hip"
+        if text[:-3].endswith("*") and matched and not self._finds_others(text[:-3] + ".hip"):
+            return text[:-3] + ".hip"
+        return None
+
+    def _finds_others(self, pattern: str) -> bool:
+        shape = re.compile(fnmatch.translate(_tail(pattern)))
+        return any(map(shape.match, self._paths_by_name))
 
     def breaks(self, folder: str, text: str) -> bool:
         """Whether a word stands for renamed files, and no one word stands for their new names."""
@@ -89,7 +104,7 @@ class Sources:
 
     def _matched(self, text: str) -> tuple[str, ...]:
         """Renamed files whose names end as the last part of a word does, anything standing for its variables."""
-        tail = _STARS.sub("*", posixpath.basename(_VARIABLES.sub("*", text)).replace("\\", ""))
+        tail = _tail(text)
         if len(tail) - tail.count("*") > _LONGEST_NAME:
             return ()
         shape = re.compile(fnmatch.translate("*" + tail))
@@ -122,6 +137,11 @@ class Sources:
         tail = "/" + posixpath.normpath(text).lstrip("./")
         same_name = self._paths_by_name.get(posixpath.basename(tail), ())
         return any(("/" + path).endswith(tail) for path in same_name)
+
+
+def _tail(text: str) -> str:
+    """The last part of a word, anything standing for its variables."""
+    return _STARS.sub("*", posixpath.basename(_VARIABLES.sub("*", text)).replace("\\", ""))
 
 
 def _is_pattern(text: str) -> bool:

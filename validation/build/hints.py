@@ -8,26 +8,25 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from porter.validation.build.model import Status, UnitBuild
-from porter.validation.toolchain.headers import NEWER
+from porter.validation.toolchain.headers import NEWER, version_of
 from porter.validation.toolchain.rocm_headers import LIBRARIES, fetched
 
 _UNKNOWN = re.compile(
     r"(?:undeclared identifier|unknown type name|no (?:type|member|template) named|no matching function for call to) "
     r"'(?P<name>(?:hip|HIP|nccl|rocrand|miopen)\w+)'"
 )
-_VERSION = re.compile(r"^#define HIP_VERSION_(MAJOR|MINOR)\s+(\d+)", re.MULTILINE)
 
 
 def hint_on(message: str, headers: Path | None) -> str | None:
     """One sentence about the name in an error, or None."""
     found = _UNKNOWN.search(message)
-    here = installed_rocm(headers) if headers is not None and found is not None else None
+    here = _installed(headers) if headers is not None and found is not None else None
     if found is None or here is None:
         return None
     since = _since().get(found["name"])
-    if since is None or _number(since) <= here:
+    if since is None or _number(since) <= _number(here):
         return None
-    return f"{found['name']} is in ROCm since {since}, the headers here are of {here[0]}.{here[1]}"
+    return f"{found['name']} is in ROCm since {since}, the headers here are of {here}"
 
 
 _TOLD = re.compile(r"(?P<name>\w+) is in ROCm since (?P<since>[\d.]+), the headers here are of (?P<here>[\d.]+)")
@@ -69,14 +68,7 @@ _PACKAGES = {
 """What ports include most that no ROCm has: headers, or their folders, and the packages."""
 
 
-@functools.lru_cache(maxsize=8)
-def installed_rocm(headers: Path) -> tuple[int, int] | None:
-    """The version of HIP's headers in a folder."""
-    try:
-        found = dict(_VERSION.findall((headers / "hip" / "hip_version.h").read_text("utf-8", "replace")))
-        return int(found["MAJOR"]), int(found["MINOR"])
-    except (OSError, KeyError):
-        return None
+_installed = functools.lru_cache(maxsize=8)(version_of)
 
 
 @functools.cache

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from porter.validation.build.compile import Compiled, Tool, compile_unit, is_too_old_for_torch
 from porter.validation.build.diagnostics import missing_header, read_diagnostics
-from porter.validation.build.hints import hint_on, installed_rocm, too_old, why_absent
+from porter.validation.build.hints import hint_on, too_old, why_absent
 from porter.validation.build.launches import Sources, read_sources
 from porter.validation.build.link import Program, link, programs
 from porter.validation.build.model import (
@@ -34,7 +34,7 @@ from porter.validation.build.torch_use import uses_torch
 from porter.validation.build.units import Tree, Unit, find_tree
 from porter.validation.toolchain.clang import find_clang
 from porter.validation.toolchain.entry import demangle, signature_name
-from porter.validation.toolchain.headers import find_headers
+from porter.validation.toolchain.headers import find_headers, version_of
 from porter.validation.toolchain.hipcc import find_hipcc, supports
 from porter.validation.toolchain.result import Missing
 from porter.validation.toolchain.store import prune
@@ -61,8 +61,8 @@ class BuildRequest:
 
 def _shown(tool: Tool) -> str:
     """The compiler, and whose headers it is given."""
-    rocm = installed_rocm(tool.clang.headers) if tool.clang is not None and tool.hipcc is None else None
-    return tool.shown if rocm is None else f"{tool.shown}, headers of ROCm {rocm[0]}.{rocm[1]}"
+    rocm = version_of(tool.clang.headers) if tool.clang is not None and tool.hipcc is None else None
+    return tool.shown if rocm is None else f"{tool.shown}, headers of ROCm {rocm}"
 
 
 def build(request: BuildRequest, progress: Progress | None = None) -> BuildReport:

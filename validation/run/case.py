@@ -20,7 +20,7 @@ from porter.validation.devices.core.result import NotRun, Place
 from porter.validation.devices.device import CUT_OUT, BuildFailed, Device, Launch, Loaded, Program
 from porter.validation.devices.scopes import narrower
 from porter.validation.devices.virtual import VirtualDevice
-from porter.validation.run.blame import compiler_verdict
+from porter.validation.run.blame import compiler_verdict, undefined_verdict
 from porter.validation.run.trial import Done, Schedule, launch_all, schedules
 from porter.validation.toolchain.elsewhere import Elsewhere
 from porter.validation.toolchain.entry import demangle, signature_name
@@ -341,6 +341,13 @@ def _one_trial(
 def _ask_compiler(task: Task, side: _Side, sides: Sequence[_Side], open_device: OpenDevice, say: Say) -> None:
     """A port that is wrong, compiled otherwise, in the first trial that failed."""
 
+    def trap(program: Program) -> str | None:
+        begun = _begin(replace(side.plan, program=program), task, open_device, say)
+        if isinstance(begun, SideResult) or not any("trap" in name for name in _mnemonics(begun) or ()):
+            return None
+        done = _run(task, begun, fill(task.case, trial), trial, say)[0]
+        return done.trapped or None
+
     def passes(program: Program) -> bool:
         begun = _begin(replace(side.plan, program=program), task, open_device, say)
         if isinstance(begun, SideResult):
@@ -352,10 +359,14 @@ def _ask_compiler(task: Task, side: _Side, sides: Sequence[_Side], open_device: 
     if side.plan.side != "port" or side.evidence is None:
         return
     trial = next(trial for trial in _trials(task) if str(trial) == side.failed[0])
-    mnemonics = getattr(side.loaded, "mnemonics", None)  # a real device does not tell
-    said = compiler_verdict(side.plan.program, worst(side.statuses), passes, mnemonics)
-    if said:
-        side.reason = f"{side.reason}; {said}"
+    program, status = side.plan.program, worst(side.statuses)
+    found = (undefined_verdict(program, status, trap), compiler_verdict(program, status, passes, _mnemonics(side)))
+    side.reason = "; ".join([side.reason, *filter(None, found)])
+
+
+def _mnemonics(side: _Side) -> frozenset[str] | None:
+    """Of the code that runs; a real device does not tell."""
+    return getattr(side.loaded, "mnemonics", None)
 
 
 def _narrower(judged: Judged, side: _Side, sides: Sequence[_Side]) -> Judged:

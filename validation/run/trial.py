@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,6 +70,8 @@ class Done:
     """Where the case asks for it."""
     again: Done | None = None
     """A second launch after it, which finds the variables as they were left."""
+    trapped: str = ""
+    """File and line of a trap that ended it."""
 
     @property
     def changed(self) -> int:
@@ -156,7 +159,13 @@ def _launch(
         left = {v.name: v for v in outcome.left}
         done = replace(done, counters=outcome.counters, unordered=outcome.unordered, left=left)
         return _with_observed(case, done, outcome.printed)
-    return Done(*_failure(outcome), packed=packed, launch=launch)
+    return Done(*_failure(outcome), packed=packed, launch=launch, trapped=_trapped(outcome))
+
+
+def _trapped(outcome: Fault | TimedOut | NotRun) -> str:
+    if not isinstance(outcome, Fault) or outcome.kind is not FaultKind.TRAP or outcome.place.site is None:
+        return ""
+    return Path(outcome.place.site.where).name
 
 
 def _with_observed(case: Case, done: Done, printed: str) -> Done:

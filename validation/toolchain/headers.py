@@ -57,7 +57,7 @@ def version_of(headers: Path) -> str | None:
         text = (headers / "hip" / "hip_version.h").read_text("utf-8", "replace")
     except OSError:
         return None
-    found = dict(re.findall(r"^#define HIP_VERSION_(MAJOR|MINOR) (\d+)", text, re.MULTILINE))
+    found = dict(re.findall(r"^#define HIP_VERSION_(MAJOR|MINOR)\s+(\d+)", text, re.MULTILINE))
     return f"{found['MAJOR']}.{found['MINOR']}" if len(found) == 2 else None
 
 

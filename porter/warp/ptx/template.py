@@ -8,6 +8,8 @@ from dataclasses import dataclass
 CARRY = "porter_carry"
 """The local variable that stands for the condition code register."""
 _CARRIES = re.compile(r"(add|sub|mad|madc|addc|subc)(?:\.(?:lo|hi))?(\.cc)?\.[us](?:32|64)")
+_OPCODE = re.compile(r"(?:[^\s\x01\[%]|%(?![\d\[]))*")
+"""Up to a blank, or to what begins an operand: `"mma.sync.f32" "{%0, %1}, ..."` has none between."""
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
@@ -85,11 +87,9 @@ def _instruction(line: str) -> Instruction:
     if line.startswith("@"):
         guard, _, line = line[1:].partition(" ")
         line = line.strip()
-    opcode, _, rest = line.partition(" ")
-    if "\t" in opcode:
-        opcode, _, more = opcode.partition("\t")
-        rest = f"{more} {rest}"
-    return Instruction(guard, opcode.strip(), _operand_list(rest))
+    opcode = _OPCODE.match(line)
+    end = opcode.end() if opcode else 0
+    return Instruction(guard, line[:end], _operand_list(line[end:]))
 
 
 def _operand_list(text: str) -> tuple[str, ...]:

@@ -1,0 +1,46 @@
+"""Words that stand for several sources, which the port calls by the usual names and by others."""
+
+from __future__ import annotations
+
+import pytest
+
+from porter.buildfiles.sources import Sources
+
+MIXED = {"csrc/x_cuda.cu": "csrc/x_cuda.cu.hip", "csrc/y.cu": "csrc/y.hip", "csrc/sub/z.cu": "csrc/sub/z.hip"}
+
+
+@pytest.mark.parametrize(
+    ("word", "new"),
+    [
+        ("csrc/**/*.cu", "csrc/**/*.hip"),
+        ("csrc/*.cu", "csrc/*.hip"),
+        ("${DIR}/*.cu", "${DIR}/*.hip"),
+        ("*_cuda.cu", "*_cuda.cu.hip"),
+        ("_cuda.cu", "_cuda.cu.hip"),
+        ("csrc/x_cuda.cu", "csrc/x_cuda.cu.hip"),
+        ("csrc/${NAME}.cu", None),
+        ("%.cu", None),
+        (".cu", None),
+        ("csrc/?.cu", None),
+        ("csrc/*?.cu", None),
+        ("nothing/*_other.cu", None),
+    ],
+)
+def test_a_word_for_sources_with_other_names(word: str, new: str | None) -> None:
+    sources = Sources(MIXED, frozenset({*MIXED, "csrc/x.cpp"}))
+    assert sources.new_name("", word) == new
+    assert sources.breaks("", word) == (new is None and "other" not in word)
+
+
+def test_a_pattern_stays_where_the_new_one_would_find_more() -> None:
+    sources = Sources(MIXED, frozenset({*MIXED, "amd/by_hand.hip"}))
+    assert sources.new_name("", "csrc/*.cu") is None
+    assert sources.breaks("", "csrc/*.cu")
+
+
+def test_sources_that_all_get_the_longer_name() -> None:
+    apart = {path: f"{path}.hip" for path in ("a.cu", "b.cu")}
+    sources = Sources(apart, frozenset(apart))
+    assert sources.new_name("", "*.cu") == "*.cu.hip"
+    assert sources.new_name("", "%.cu") == "%.cu.hip"
+    assert sources.new_name("", "b.cu") == "b.cu.hip"
