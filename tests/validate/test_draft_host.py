@@ -217,6 +217,7 @@ def test_what_is_not_there_is_marked(tmp_path: Path, launch: str, mark: str) -> 
         ("p[i] += 1;", "inout"),
         ("p[i]++;", "inout"),
         ("float x = p[i];", "in"),
+        ("float& x = p[i]; x = 1;", "inout"),
         ("p[i] = p[i + 1];", "inout"),
         ("helper(p);", "inout"),
         ("atomicAdd(p + i, 1.f);", "inout"),

@@ -167,3 +167,21 @@ def test_sizes_that_another_function_sets(tmp_path: Path) -> None:
     table = dict(zip(k.sizes.names, k.sizes.tables[0], strict=True))
     assert table["n"] > 0 and table["step"] == 0 and table["threads"] == 128
     assert all(dict(zip(every.sizes.names, one, strict=True))["n"] > 0 for one in every.sizes.tables)
+
+
+@pytest.mark.slow
+def test_one_block_where_the_whole_grid_takes_too_long(tmp_path: Path) -> None:
+    reason = registry.why_not("ptx")
+    if reason is not None:
+        pytest.skip(reason)
+    source = tmp_path / "k.cu"
+    source.write_text(
+        """
+        __global__ void slow(float* x, int n) {
+          if (threadIdx.x >= n) return;
+          for (int i = 0; i < 50000; i++) x[blockIdx.x * blockDim.x + threadIdx.x] += sinf(i); }
+        void first() { float* d; cudaMalloc(&d, 4096 * 256 * sizeof(float)); slow<<<4096, 256>>>(d, 256); }
+        """
+    )
+    (found,) = try_sizes(draft(source), 1.0)
+    assert found.chosen and "# one block only: the program's grid takes longer than a launch may" in found.text

@@ -209,6 +209,7 @@ def define_types(host: Host, kernel: Kernel, told: Known) -> tuple[str, ...]:
 
 def _is_declared(host: Host, word: str) -> bool:
     made = rf"\b(?:struct|class|union|enum|enum\s+class)\s+{word}\b|\btypedef\b[^;]*\b{word}\s*;|\busing\s+{word}\b"
+    made += rf"|\}}\s*{word}\s*[;,]"
     return word in host.macros or re.search(made, host.text) is not None
 
 

@@ -56,6 +56,8 @@ _ROOM = 1 << 20
 """Elements of an array whose rows are known."""
 _SHARED = 48 << 10
 _LONGEST = 1 << 23
+_MOST_BYTES = 1 << 27
+"""Of all arrays of a case."""
 _GROWTHS, _MOST_RUNS = 10, 60
 _PATIENCE = 18
 """Times what a launch may take: no new guess after that."""
@@ -468,7 +470,19 @@ def _grown(part: DraftedCase, made: DraftedCase, reason: str, lengths: Mapping[i
     longer = min(longer, max(_LONGEST, wanted)) if wanted <= _LONGEST else longer
     if longer > _LONGEST or (TODO not in _arrays(part)[place] and with_length(lines[place], longer) is None):
         return None
-    return {**lengths, **dict.fromkeys((place, *_as_long(part, place)), longer)}
+    longest = {**lengths, **dict.fromkeys((place, *_as_long(part, place)), longer)}
+    return longest if _bytes(lines, longest) <= _MOST_BYTES else None
+
+
+def _bytes(lines: list[str], lengths: Mapping[int, int]) -> int:
+    """Of all arrays whose sides are numbers, some with other lengths."""
+    total = 0
+    for place, line in enumerate(lines):
+        match = _LINE.match(line)
+        sides = match[8].split(", ") if match else []
+        count = lengths.get(place) or (math.prod(map(int, sides)) if all(side.isdigit() for side in sides) else 0)
+        total += count * bytes_of(match[6]) if match else 0
+    return total
 
 
 def _as_long(part: DraftedCase, place: int) -> list[int]:

@@ -25,6 +25,7 @@ _LONGEST = 160
 _LARGEST_BLOCK = 1024
 _MANY_THREADS, _MOST_BYTES = 1 << 18, 1 << 28
 _RACE, _TOO_LARGE = "data race", "too large for a virtual device"
+_TOO_LONG = "the program's grid takes longer than a launch may"
 _CROPPED = 1 << 18
 """Elements of an array of which only what the first blocks reach is there."""
 _MOST_NOTES = 4
@@ -94,6 +95,10 @@ def _tried(draft: Draft, runs: _Runs) -> tuple[TriedCase, ...]:
         if one.places:
             open_cases[number] = one.places
     _try(draft, open_cases, tried, runs)
+    late = {n: places[:1] for n, places in open_cases.items() if tried[n].status is Status.TIMED_OUT}
+    fewer = {n: part for n in late if (part := one_block(draft.parts[n], _TOO_LONG)) is not None}
+    parts = (fewer.get(n, p) for n, p in enumerate(draft.parts))
+    _try(replace(draft, parts=tuple(parts)), {n: late[n] for n in fewer}, tried, runs, keep=True)
     faulty = {n: places for n, places in open_cases.items() if tried[n].status is Status.FAULT}
     quiet = replace(draft, parts=tuple(part.quiet() if n in faulty else part for n, part in enumerate(draft.parts)))
     again = {n: places[:_AGAIN] for n, places in faulty.items() if quiet.parts[n].after != draft.parts[n].after}
