@@ -183,3 +183,24 @@ def test_a_vector_where_a_compiler_wants_members(tmp_path: Path) -> None:
     assert made is not None and made.kernel == "k<float4>" and '  "inout p: float32[TODO, 4]",' in made.after
     assert repair(part, said.format("int")) is None
     assert repair(replace(part, retyped=None), said.format("float")) is None
+
+
+@pytest.mark.parametrize(
+    ("body", "kernel"),
+    [
+        ("a[0] = payoff.strike;", "k<TODO>"),  # a member that is no function tells nothing
+        ("a[0] = payoff.missing(a[1]);", "k<TODO>"),
+        ("a[0] = payoff.value(a[1]);", "k<Put>"),  # the smallest that has it
+        ("a[0] = payoff.value(a[1]) + payoff.rate();", "k<Rated>"),
+        ("Payoff other(payoff); a[0] = other.rate();", "k<Rated>"),
+    ],
+)
+def test_a_class_with_the_functions_that_a_kernel_calls(body: str, kernel: str, tmp_path: Path) -> None:
+    (tmp_path / "k.cu").write_text(
+        "struct Rated { float strike; __device__ float value(float x) const { return x - strike; }\n"
+        "  __device__ float rate() const { return strike; } };\n"
+        "struct Put { float strike; __device__ float value(float x) const { return strike - x; } };\n"
+        f"template <typename Payoff> __global__ void k(Payoff payoff, float* a) {{ {body} }}\n"
+    )
+    (part,) = draft(tmp_path / "k.cu", assuming=True).parts
+    assert part.kernel == kernel

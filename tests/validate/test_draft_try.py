@@ -185,3 +185,14 @@ def test_one_block_where_the_whole_grid_takes_too_long(tmp_path: Path) -> None:
     )
     (found,) = try_sizes(draft(source), 1.0)
     assert found.chosen and "# one block only: the program's grid takes longer than a launch may" in found.text
+
+
+def test_what_counts_bits_is_small(tmp_path: Path) -> None:
+    (tmp_path / "k.cu").write_text(
+        "__global__ void k(float* x, int lg_n, int algo) { x[threadIdx.x] = lg_n + algo; }\n"
+        "void first(int lg_n, int algo) { float* d; cudaMalloc(&d, sizeof(float) << lg_n);"
+        " k<<<algo, 32>>>(d, lg_n, algo); }\n"
+    )
+    (part,) = draft(tmp_path / "k.cu").parts
+    table = dict(zip(part.sizes.names, part.sizes.tables[0], strict=True))
+    assert table["lg_n"] == 10 and table["algo"] > 10

@@ -19,7 +19,7 @@ from porter.validation.draft.blocks import ASSUMED_BLOCK
 from porter.validation.draft.init import DraftedCase
 from porter.validation.draft.order import agrees, calmer, depends, loose, one_block, ran, said_of, unordered
 from porter.validation.draft.repairing import NO_HEADER, repair
-from porter.validation.draft.sizes import Sizes
+from porter.validation.draft.sizes import COUNTS_BITS, Sizes
 from porter.validation.draft.types import bytes_of
 from porter.validation.verdict.outcome import CaseResult, Status
 
@@ -68,7 +68,6 @@ _PAST = re.compile(r"(\d+) bytes after the end of (?:argument )?(\w+) \((\d+) by
 _RACE, _OUTSIDE_SHARED, _LEFT = "data race", "outside shared memory", "access outside every allocation"
 _BEFORE = "bytes before argument"
 _OF_AN_AXIS = re.compile(r"[xyzijk](?=\d|_|[A-Z]|$)|(?<=_)[xyzijk]|(?<![a-z])[xyzijk](?![a-z])", re.IGNORECASE)
-_BITS = re.compile(r"[Ss]hift|[Bb]its?(?=$|_|[A-Z])|^log|log2")
 _FEW_BITS = 4
 _MOST_SINGLE = 8
 """Sizes that are tried as 0 one by one."""
@@ -211,7 +210,7 @@ def _without_zeros(sizes: Sizes, guess: Guess) -> Sizes:
 
 def _size(name: str, guess: Guess) -> int:
     """The guess, and a few for what counts bits: a shift by more than a word has is not the same on both sides."""
-    return min(guess.size, _FEW_BITS) if _BITS.search(name) else guess.size
+    return min(guess.size, _FEW_BITS) if COUNTS_BITS.search(name) else guess.size
 
 
 def _block_of(threads: int) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:

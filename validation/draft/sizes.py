@@ -19,6 +19,9 @@ _MOST = {1: 4096, 2: 128, 3: 32}
 _FEW = 16
 _FEWEST = 24
 _ROOMY = 4096
+COUNTS_BITS = re.compile(r"[Ss]hift|[Bb]its?(?=$|_|[A-Z])|^log|log2|(?:^|_)lg(?=_|$)")
+"""Names of what a number is shifted by: one beyond a word's bits does not mean the same on both sides."""
+_BITS = 10
 _UPPER, _LOWER = frozenset({"max", "upper", "high", "maximum"}), frozenset({"min", "lower", "low", "minimum"})
 _WIDE = 4.5
 """Where the values of arrays hardly ever are: they are normally distributed."""
@@ -72,6 +75,7 @@ def sizes_of(
     by_length = set(_WORD.findall(lengths))
     asked = {name for name in names if name in in_lengths or is_compared(name, body)}
     own = {name: None if value == 0 and name in asked else value for name, value in own.items()}
+    own |= {name: _BITS for name, value in own.items() if value is None and COUNTS_BITS.search(name)}
     sizes = [name for name in names if name in in_lengths and (name not in in_block or name in by_length)]
     floats = {line.value.text for line in arguments if line.value is not None and "float" in line.dtype}
     usual = {name: _usual(own[name], renamed, name, floats) for name in names}
