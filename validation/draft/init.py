@@ -462,6 +462,7 @@ class _Case:
             seen = self._seen_from_folders(file) if re.search(rf"\b{name}\s*\(", reached) else None
             if seen is not None:
                 linked.setdefault(seen, []).append(name)
+                reached += read_regular(file).decode("latin-1")
         self.notes += [f"linked with {seen}, which defines {', '.join(names)}" for seen, names in linked.items()]
         found |= dict.fromkeys(linked)
         names = {"cuda": [*found], "hip": [usual_name(name) for name in found]}
