@@ -8,6 +8,7 @@ import pytest
 from porter.validation.devices import registry
 from porter.validation.draft.init import draft
 from porter.validation.draft.trying import text_of, try_sizes
+from porter.validation.run.plan import Request, validate
 from porter.validation.run.porting import in_hip
 from porter.validation.verdict.outcome import Status
 
@@ -177,10 +178,11 @@ def test_one_block_where_the_whole_grid_takes_too_long(tmp_path: Path) -> None:
     source = tmp_path / "k.cu"
     source.write_text(
         """
-        __global__ void slow(float* x, int n) {
-          if (threadIdx.x >= n) return;
-          for (int i = 0; i < 50000; i++) x[blockIdx.x * blockDim.x + threadIdx.x] += sinf(i); }
-        void first() { float* d; cudaMalloc(&d, 4096 * 256 * sizeof(float)); slow<<<4096, 256>>>(d, 256); }
+        __global__ void slow(float* x) {
+          volatile float* v = x + blockIdx.x * 32;
+          while (blockIdx.x > 0 && v[threadIdx.x] < 1e30f) {}
+          v[threadIdx.x] = 1; }
+        void first() { float* d; cudaMalloc(&d, 4 * 32 * sizeof(float)); slow<<<4, 32>>>(d); }
         """
     )
     (found,) = try_sizes(draft(source), 1.0)
@@ -196,3 +198,24 @@ def test_what_counts_bits_is_small(tmp_path: Path) -> None:
     (part,) = draft(tmp_path / "k.cu").parts
     table = dict(zip(part.sizes.names, part.sizes.tables[0], strict=True))
     assert table["lg_n"] == 10 and table["algo"] > 10
+
+
+@pytest.mark.slow
+def test_what_is_tried_is_what_is_written(tmp_path: Path) -> None:
+    """Values hang on a case's name: some of these integers lead out of the table, and the case must not."""
+    reason = registry.why_not("ptx")
+    if reason is not None:
+        pytest.skip(reason)
+    kernels = [
+        f"__global__ void k{n}(const int* at, float* x) {{ x[at[threadIdx.x]] += 1; }}\n"
+        f"void f{n}() {{ int* d; float* x; cudaMalloc(&d, 2 * sizeof(int)); cudaMalloc(&x, 70 * sizeof(float));"
+        f" k{n}<<<1, 2>>>(d, x); }}\n"
+        for n in range(6)
+    ]
+    source = tmp_path / "k.cu"
+    source.write_text("".join(kernels))
+    made = draft(source)
+    path = tmp_path / "k.case.toml"
+    path.write_text(text_of(made, try_sizes(made)))
+    found = validate(Request((path,), ("ptx",), schedules=1)).report.cases
+    assert [case.status for case in found] == [Status.PASSED] * 6

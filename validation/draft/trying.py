@@ -237,31 +237,39 @@ def _name(number: int, place: int) -> str:
 
 
 def _run(draft: Draft, asked: Mapping[int, Sequence[int]], runs: _Runs) -> dict[str, CaseResult | str]:
-    """What the original came to with each table of sizes: a case for each."""
+    """What the original came to with each table of sizes: a file for each, so that every case has the name, and with
+    it the values, that it will have."""
     with tempfile.TemporaryDirectory(prefix="porter-try-") as folder:
-        path = Path(folder) / "try.case.toml"
         found: dict[str, CaseResult | str] = {}
-        parts: list[str] = []
+        files: dict[Path, list[str]] = {}
+        keys: dict[tuple[str, str], str] = {}
         for number, places in asked.items():
-            for place in places:
-                part = draft.parts[number]
-                text = part.text((place,), name=_name(number, place))
+            for turn, place in enumerate(places):
+                path = Path(folder) / f"try{turn}.case.toml"
+                text = draft.parts[number].text((place,))
                 try:
                     path.write_text(draft.head(path.parent) + text, "utf-8")
-                    load_cases(path)
-                    parts.append(text)
+                    (case,) = load_cases(path)
+                    keys[path.name, case.name] = _name(number, place)
+                    files.setdefault(path, [draft.head(path.parent)]).append(text)
                 except CaseError as error:
                     found[_name(number, place)] = error.message
-        if not parts:
+                    path.unlink()
+        if not files:
             return found
-        path.write_text("\n".join([draft.head(path.parent), *parts]), "utf-8")
-        request = Request((path,), (_DEVICE,), schedules=_ORDERS, jobs=runs.jobs, launch_seconds=runs.launch_seconds)
+        for path, parts in files.items():
+            path.write_text("\n".join(parts), "utf-8")
+        request = Request(
+            tuple(files), (_DEVICE,), schedules=_ORDERS, jobs=runs.jobs, launch_seconds=runs.launch_seconds
+        )
         outcome = validate(request, spare=runs.spare)
-        found |= {case.name: case for case in outcome.report.cases}
+        found |= {
+            key: one for one in outcome.report.cases if (key := keys.get((Path(one.path).name, one.name))) is not None
+        }
         for wrong in outcome.report.errors:
-            for number, places in asked.items():
-                for place in places:
-                    found.setdefault(_name(number, place), wrong.message)
+            for (name, _), key in keys.items():
+                if name == Path(wrong.path).name:
+                    found.setdefault(key, wrong.message)
         return found
 
 
