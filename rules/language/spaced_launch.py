@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from porter.cpp.syntax import IDENTIFIER, Tokens
@@ -9,6 +10,7 @@ from porter.engine.rule import Edit, Effort, Finding, Rule, Span, Unit, clean, f
 
 _LONGEST = 200
 _OPENS, _CLOSES = frozenset("([{"), frozenset(")]}")
+_SPACED = re.compile(r"<<\s+<|<\s+<<|>>\s+>\s*\(|>\s+>>\s*\(")
 
 
 class SpacedLaunch(Rule):
@@ -26,42 +28,66 @@ class SpacedLaunch(Rule):
             "__global__ void k(int a) {}\nvoid f() { k << <1, 32 >> > (3); }",
             "__global__ void k(int a) {}\nvoid f() { k <<<1, 32 >>> (3); }",
         ),
+        fixes(
+            "template <int N> __global__ void k(int a) {}\nvoid f(int n) { k<4> << <(n + 31) / 32, 32>>> (3); }",
+            "template <int N> __global__ void k(int a) {}\nvoid f(int n) { k<4> <<<(n + 31) / 32, 32>>> (3); }",
+        ),
+        fixes(
+            "__global__ void k(int a) {}\nvoid f() { k<<<1, 32>> >(3); k< <<1, 32> >>(3); }",
+            "__global__ void k(int a) {}\nvoid f() { k<<<1, 32>>>(3); k<<<1, 32>>>(3); }",
+        ),
         clean("__global__ void k(int a) {}\nvoid f() { k<<<1, 32>>>(3); }"),
+        clean("template <class T> T g(T);\nvoid f() { k<<<1, 32>>>(g<A<B<int>> >(3)); }"),
         clean("int g(int a, int b) { return a << (b < 3 ? 1 : 2); }"),
         clean("template <int N> struct A {};\nint f(int a) { return a >> 2 > (a << 1); }"),
     )
 
     def applies(self, unit: Unit) -> bool:
         """Whether a launch is written so anywhere."""
-        return "<< <" in unit.source.text or "<<  <" in unit.source.text
+        text = unit.source.text
+        return ("<<<" in text or "<< <" in text or "<<  <" in text) and _SPACED.search(text) is not None
 
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per launch."""
         tokens = unit.tokens
-        for index, text in enumerate(tokens.texts):
-            if text != "<<" or index == 0 or index + 1 >= len(tokens) or tokens.texts[index + 1] != "<":
+        for index in range(1, len(tokens)):
+            opened = _written(tokens, index, "<<<")
+            if not opened or (tokens.kinds[index - 1] != IDENTIFIER and tokens.texts[index - 1] != ">"):
                 continue
-            if tokens.kinds[index - 1] != IDENTIFIER and tokens.texts[index - 1] != ">":
+            end, closed = _end(tokens, index + opened)
+            if opened == closed == 1 or not closed:
                 continue
-            end = _end(tokens, index + 2)
-            if end is None:
-                continue
-            edits = (
-                Edit(tokens.starts[index], tokens.end(index + 1), "<<<"),
-                Edit(tokens.starts[end], tokens.end(end + 1), ">>>"),
+            edits = tuple(
+                Edit(tokens.starts[first], tokens.end(first + count - 1), together)
+                for first, count, together in ((index, opened, "<<<"), (end, closed, ">>>"))
+                if count > 1
             )
             message = "a launch with blanks between its angle brackets"
             yield self.finding(unit, Span(edits[0].start, edits[0].end), message, Effort.NONE, edits)
 
 
-def _end(tokens: Tokens, index: int) -> int | None:
-    """Index of the `>>` before `> (` that closes a launch; None when it is something else."""
+def _written(tokens: Tokens, index: int, together: str) -> int:
+    """How many tokens from an index on are the three brackets; 0 when they are something else."""
+    text = ""
+    for count in range(1, len(together) + 1):
+        text += tokens.texts[index + count - 1] if index + count <= len(tokens) else ""
+        if text == together:
+            return count
+        if not together.startswith(text):
+            return 0
+    return 0
+
+
+def _end(tokens: Tokens, index: int) -> tuple[int, int]:
+    """Where the brackets before `(` begin that close a launch, and how many tokens they are: 0 when it is none."""
     depth = 0
     for place in range(index, min(len(tokens) - 2, index + _LONGEST)):
         text = tokens.texts[place]
         depth += (text in _OPENS) - (text in _CLOSES)
         if depth < 0 or text in (";", "<<<"):
-            return None
-        if depth == 0 and text == ">>" and tokens.texts[place + 1] == ">" and tokens.texts[place + 2] == "(":
-            return place
-    return None
+            break
+        if depth == 0 and text[0] == ">":
+            count = _written(tokens, place, ">>>")
+            if count and tokens.texts[place + count] == "(":
+                return place, count
+    return index, 0

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -203,13 +205,13 @@ def _begin(plan: SidePlan, task: Task, open_device: OpenDevice, say: Say) -> _Si
     if isinstance(loaded, NotRun):
         return _stopped(plan, Status.NOT_RUN, loaded.reason, device, seconds)
     if isinstance(loaded, BuildFailed):
-        return _refused(plan, loaded, device, seconds)
+        return _refused(plan, task.case, loaded, device, seconds)
     said = [f"{_ASSUMED}{'; '.join(task.case.assumed)}"] if task.case.assumed else []
     notes = dict.fromkeys([*getattr(loaded, "notes", ()), *said])
     return _Side(plan, device, loaded, notes=notes, seconds=seconds)
 
 
-def _refused(plan: SidePlan, failed: BuildFailed, device: Device, seconds: float) -> SideResult:
+def _refused(plan: SidePlan, case: Case, failed: BuildFailed, device: Device, seconds: float) -> SideResult:
     """A compiler's no: not the port's fault where porter itself said that work is left, or a header is not here."""
     said = failed.output.strip()
     first = next((line for line in said.splitlines() if "error" in line), said.splitlines()[0] if said else "no output")
@@ -223,10 +225,23 @@ def _refused(plan: SidePlan, failed: BuildFailed, device: Device, seconds: float
     elif NO_ROOM.search(said) or _is_disk_full():
         status, reason = Status.NOT_RUN, f"the compiler had no room to work: {first.strip()}"
     elif missing is not None:
-        status, reason = Status.NOT_RUN, f"header {missing} is not installed here: {first.strip()}"
+        around = _folder_around(case, missing) if plan.side == "port" else None
+        why = (
+            "is not installed here" if around is None else f"is not ported with it: say root = {around} in {case.path}"
+        )
+        status, reason = Status.NOT_RUN, f"header {missing} {why}: {first.strip()}"
     reason = f"{reason}; cut out of it: {cut.strip()}" if cut else reason
     result = _stopped(plan, status, reason, device, seconds, failed.command)
     return replace(result, notes=(_shortened(said),)) if said else result
+
+
+def _folder_around(case: Case, header: str) -> str | None:
+    """What to give as `root`, where a header that the source includes lies outside of the folder that is ported."""
+    found = case.source.parent / header
+    if not found.is_file() or found.resolve().is_relative_to(case.root.resolve()):
+        return None
+    around = os.path.commonpath([found.resolve(), case.root.resolve()])
+    return json.dumps(Path(os.path.relpath(around, case.path.parent.resolve())).as_posix())
 
 
 def _is_disk_full() -> bool:

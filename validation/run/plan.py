@@ -303,7 +303,7 @@ def _program(case: Case, source: Path, language: str, also: tuple[str, ...]) -> 
 
 def _port_side(case: Case, also: tuple[str, ...], device: str, warp: str, request: Request) -> SidePlan:
     try:
-        port = _port(case.root, warp, request.tree)
+        port = _port(case.root, warp, request.tree).around(case)
         program = _program(case, port.file(case), "hip", also)
         folders = tuple(port.folder(folder) for folder in case.include_dirs)
         program = replace(program, kernel=in_hip(program.kernel), also=tuple(in_hip(name) for name in program.also))

@@ -47,6 +47,13 @@ class Port:
         """The port of the case's source; raises NotPorted."""
         return self.tree / self.manifest.files[self._path(case)].output
 
+    def around(self, case: Case) -> Port:
+        """The same tree as the port of the folder around that of the case, where that is what was ported."""
+        source, own = case.source.resolve(), self.source.resolve()
+        above = (own, *own.parents) if source.is_relative_to(own) else ()
+        ported = (root for root in above if source.relative_to(root).as_posix() in self.manifest.files)
+        return replace(self, source=next(ported, self.source))
+
     def folder(self, original: Path) -> Path:
         """An include folder of the original, in the port."""
         try:

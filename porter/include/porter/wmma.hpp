@@ -109,11 +109,19 @@ template <> struct Size<matrix_a, 8, 8, 4, double> { static constexpr int value 
 template <> struct Size<matrix_b, 8, 8, 4, double> { static constexpr int value = 8; };
 template <> struct Size<accumulator, 8, 8, 4, double> { static constexpr int value = 2; };
 
+// HIP's own conversions of __half are not there with PyTorch's flags (__HIP_NO_HALF_CONVERSIONS__).
+PORTER_MATRIX float number(float x) { return x; }
+PORTER_MATRIX float number(__half x) { return static_cast<float>(matrix::bits<_Float16>(x)); }
+template <class T> struct Narrow { static PORTER_MATRIX T from(float x) { return static_cast<T>(x); } };
+template <> struct Narrow<__half> {
+  static PORTER_MATRIX __half from(float x) { return matrix::bits<__half>(static_cast<_Float16>(x)); }
+};
+
 template <class T> struct Rounded {
   static PORTER_MATRIX T from(float x, bool saturate) {
-    if (!saturate) return static_cast<T>(x);
+    if (!saturate) return Narrow<T>::from(x);
     float const top = sizeof(T) == 2 ? 65504.0f : 3.402823466e38f;
-    return static_cast<T>(x != x ? 0.0f : x > top ? top : x < -top ? -top : x);
+    return Narrow<T>::from(x != x ? 0.0f : x > top ? top : x < -top ? -top : x);
   }
 };
 
@@ -151,7 +159,7 @@ template <int M, int N, int K, class T, class D, class C> struct Multiply {
     using Kind = typename Kind<T>::type;
     typename Kind::Sum sums[2];
 #pragma unroll
-    for (int i = 0; i < 8; ++i) sums[i / 4][i % 4] = static_cast<float>(c[i]);
+    for (int i = 0; i < 8; ++i) sums[i / 4][i % 4] = number(c[i]);
     add_products<Places<M, N, K, T>, Kind, K>(a, b, sums);
 #pragma unroll
     for (int i = 0; i < 8; ++i) d[i] = Rounded<D>::from(sums[i / 4][i % 4], saturate);
