@@ -17,7 +17,18 @@ from porter.validation.cases.argument_rows import TODO
 from porter.validation.cases.case import ADDRESS
 from porter.validation.draft.blocks import ASSUMED_BLOCK
 from porter.validation.draft.init import DraftedCase
-from porter.validation.draft.order import agrees, calmer, depends, loose, one_block, ran, said_of, unordered
+from porter.validation.draft.order import (
+    ORDER,
+    agrees,
+    calmer,
+    depends,
+    loose,
+    one_block,
+    races_unseen,
+    ran,
+    said_of,
+    unordered,
+)
 from porter.validation.draft.repairing import NO_HEADER, repair
 from porter.validation.draft.sizes import COUNTS_BITS, Sizes
 from porter.validation.draft.types import bytes_of
@@ -252,6 +263,11 @@ class _Attempt:
     """Whether the original ran and wrote nothing."""
     runs: int = 0
 
+    @property
+    def is_calm(self) -> bool:
+        """Whether its results are the same in every order, and nothing races."""
+        return agrees(self.found) and not self.is_racing and not races_unseen(self.found)
+
 
 Change = Callable[[DraftedCase], "DraftedCase | None"]
 """Other sizes; None where nothing would be other."""
@@ -332,7 +348,7 @@ def _guesses(part: DraftedCase) -> tuple[Guess, ...]:
 def _calmed(tried: _Attempt, change: Change, seconds: float) -> Generator[DraftedCase, CaseResult | str, DraftedCase]:
     """The launch that was found, or one whose results no order changes: one block, larger strides, fewer threads."""
     assert tried.made is not None
-    if agrees(tried.found) and not tried.is_racing:
+    if tried.is_calm:
         return tried.made
     reason = "two of them race" if agrees(tried.found) else said_of(tried.found)
     until = time.monotonic() + seconds
@@ -346,22 +362,31 @@ def _calmed(tried: _Attempt, change: Change, seconds: float) -> Generator[Drafte
         return made
     for how, other in others.items() if tried.part.marks else ():
         if other == few and agrees(tried.found):
-            return tried.made  # threads that write the same values to the same place
+            return _told(tried)  # threads that write the same values to the same place
         if other == few and (made := (yield from _held(tried, (unordered(tried.made, reason),)))) is not None:
             return made
         if other == guess or time.monotonic() > until:
             continue
         again = yield from _attempt(tried.part, other, change, tried.first)
-        made = again.made if agrees(again.found) and not again.is_racing else None
+        made = again.made if again.is_calm else None
         if made is None and again.made is not None:
             made = yield from _held(again, (loose(again.made),))
         if made is not None:
             note = f"with {how} what the original computes depends on the order of its threads: {reason}"
             return replace(made, notes=(*made.notes, note))
     if agrees(tried.found):
-        return tried.made
+        return _told(tried)
     left = () if tried.part.marks else tuple(calmer(tried.made, reason))
     return (yield from _held(tried, left)) or depends(tried.made, reason)
+
+
+def _told(tried: _Attempt) -> DraftedCase:
+    """The launch that was found; with what a device with other warps may show of it."""
+    assert tried.made is not None
+    if tried.is_racing or not races_unseen(tried.found):
+        return tried.made
+    note = f"{ORDER}plain accesses of the original to global memory race, which another width of warps may show"
+    return replace(tried.made, notes=(*tried.made.notes, note))
 
 
 def _held(

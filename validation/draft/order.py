@@ -18,6 +18,8 @@ ORDER = "order: "
 _RAN = (Status.PASSED, Status.NONDETERMINISTIC)
 _OUTPUT = re.compile(r'^(\s*"(?:out|inout) )(\w+)(: )(\w+)(\[[^\]]*\])([^"]*)(".*)$')
 _CHANGED = re.compile(r"(\w+)\[[^\]]*\] is \S+ with one schedule|elements of (\w+) are (?:wrong|not written|written)")
+_HAZARD = "hazard in global memory: two waves"
+"""How the note of a run begins."""
 _LONGEST = 240
 
 
@@ -29,6 +31,12 @@ def ran(found: CaseResult | str) -> bool:
 def agrees(found: CaseResult | str) -> bool:
     """Whether its results were the same under every schedule."""
     return isinstance(found, CaseResult) and found.status is Status.PASSED
+
+
+def races_unseen(found: CaseResult | str) -> bool:
+    """Whether plain accesses of it to global memory race, though no order that was tried shows it."""
+    notes = [note for side in found.sides for note in side.notes] if isinstance(found, CaseResult) else []
+    return any(note.startswith(_HAZARD) for note in notes)
 
 
 def said_of(found: CaseResult | str) -> str:
