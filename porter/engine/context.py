@@ -130,13 +130,15 @@ _KEYWORDS = frozenset({"asm", "__asm", "__asm__", "operator", "register", "templ
 def interesting_words(context: Context) -> Callable[[frozenset[bytes]], bool]:
     """Whether a name of which `interesting_names` says yes may be among some words."""
     from porter.engine.renames import any_looks_like_cuda
+    from porter.names.table import identifiers
 
     triggers = frozenset().union(*(rule.triggers for rule in context.rules)) - _KEYWORDS
-    plain = {*context.names.plain, *context.support.names, *triggers}
-    known = frozenset(name.encode("latin-1") for name in plain if name.isidentifier())
+    others = identifiers((*context.support.names, *triggers))
+    known = context.names.words
 
     def any_of(words: frozenset[bytes]) -> bool:
-        return not words.isdisjoint(known) or any_looks_like_cuda(b"\n".join(words).decode("latin-1"))
+        is_known = not (words.isdisjoint(others) and words.isdisjoint(known))
+        return is_known or any_looks_like_cuda(b"\n".join(words).decode("latin-1"))
 
     return any_of
 

@@ -37,9 +37,8 @@ class Trace:
 
     @cached_property
     def _known(self) -> frozenset[bytes]:
-        """Words of which each alone is a reason to look."""
-        found = {"__global__", "__device__"} | self._own
-        found |= {name.partition("::")[0] for name in self._support.names} | self._names.active | self._names.namespaces
+        """Words of which each alone is a reason to look, beside those of the tables of names."""
+        found = {"__global__", "__device__"} | self._own | {name.partition("::")[0] for name in self._support.names}
         for rule in self._rules:
             if not rule.text:
                 found |= {re.split(r"\W", trigger)[-1] for trigger in rule.triggers if "." not in trigger}
@@ -65,7 +64,7 @@ class Trace:
             return True
         words = words_of(source.data)
         each = b"\n".join(words).decode("latin-1")
-        if not words.isdisjoint(self._known) or any_looks_like_cuda(each):
+        if not (words.isdisjoint(self._known) and words.isdisjoint(self._names.telling)) or any_looks_like_cuda(each):
             return True
         if any(map(self._is_header_of_interest, include_names(source.data))):
             return True
