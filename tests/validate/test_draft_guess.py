@@ -274,19 +274,6 @@ def test_a_search_ends(tmp_path: Path) -> None:
     assert 20 < number < 80
 
 
-def test_an_array_grows_by_much_where_an_access_is_nearer_to_the_next_one(tmp_path: Path) -> None:
-    said = "access outside every allocation: scale; 4 bytes at 0x10; {} bytes before argument {} (32768 bytes)"
-    going = search(drafted(tmp_path).parts[0])
-    next(going)
-    assert '"in in: float32[524288]"' in going.send(_fault(said.format(18304, 1))).text()
-    again = going.send(_fault(said.format(18304, 1))).text()
-    assert '"in in: float32[524288]"' in again and "# integers count up" in again  # once; then other values
-    for bytes_before, argument in ((4, 1), (18304, 0)):  # an index of -1; nothing is in front of the first
-        going = search(drafted(tmp_path).parts[0])
-        next(going)
-        assert "float32[524288]" not in going.send(_fault(said.format(bytes_before, argument))).text()
-
-
 def test_sizes_of_one_kind_are_0_together(tmp_path: Path) -> None:
     """Where a box begins in each direction: at its end nothing is left to do in any."""
     (tmp_path / "k.cu").write_text(
@@ -313,3 +300,11 @@ def test_what_counts_bits_is_small(tmp_path: Path) -> None:
     assert made is not None
     table = dict(zip(made.sizes.names, made.sizes.tables[0], strict=True))
     assert table["startbit"] == table["nBits"] == table["row_shift"] == 4 and table["bitmap_n"] == 100
+
+
+def test_a_search_that_takes_long_ends(tmp_path: Path) -> None:
+    going = search(drafted(tmp_path).parts[0], seconds=0)
+    next(going)
+    with pytest.raises(StopIteration) as ended:
+        going.send("not run")
+    assert ended.value.value == "not-run: not run"
