@@ -10,7 +10,7 @@ from porter.validation.devices import registry
 from porter.validation.draft.guessing import GUESSES, can_be_guessed, filled, obstacle, search
 from porter.validation.draft.init import Draft, DraftedCase, draft
 from porter.validation.draft.repairing import repair
-from porter.validation.draft.trying import try_sizes
+from porter.validation.draft.trying import _planned, try_sizes
 from porter.validation.verdict.outcome import CaseResult, SideResult, Status
 
 SOURCE = """
@@ -308,3 +308,29 @@ def test_a_search_that_takes_long_ends(tmp_path: Path) -> None:
     with pytest.raises(StopIteration) as ended:
         going.send("not run")
     assert ended.value.value == "not-run: not run"
+
+
+COLUMNS = """
+__global__ void columns(const float* in, float* out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  out[i] = in[i] * n;
+}
+void run(const float* in, float* out, int rows, int n) {
+  columns<<<(rows + 15) / 16 * (n / 1000), 32>>>(in, out, n);
+}
+"""
+
+
+def test_sizes_of_a_case_with_lengths_to_fill_in_leave_blocks(tmp_path: Path) -> None:
+    """A launch of no blocks runs clean, and would be taken for a guess that the original takes."""
+    path = tmp_path / "k.cu"
+    path.write_text(COLUMNS)
+    made = draft(path, assuming=True)
+    (part,) = made.parts
+    assert part.marks and part.sizes.tables[0][part.sizes.names.index("n")] < 1000
+    with_blocks = _planned(part, made).case
+    assert with_blocks.sizes.tables[0][part.sizes.names.index("n")] >= 1000
+    enough = path.with_name("enough.cu")
+    enough.write_text(COLUMNS.replace("n / 1000", "n / 4"))
+    other = draft(enough, assuming=True)
+    assert _planned(other.parts[0], other).case == other.parts[0]

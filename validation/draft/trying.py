@@ -285,7 +285,7 @@ class _Planned:
 def _planned(part: DraftedCase, draft: Draft) -> _Planned:
     """Some thousand threads first; fewer blocks than the program has, where no table of sizes leaves few."""
     if part.marks:
-        return _Planned(part, ())
+        return _Planned(_with_blocks(part, draft), ())
     threads, refused = _threads(part, draft)
     for changed in (part.narrower, part.roomier, part.shrunk) if not threads else ():
         other = changed()
@@ -300,6 +300,15 @@ def _planned(part: DraftedCase, draft: Draft) -> _Planned:
         threads, refused = _threads(part, draft)
     order = sorted(threads, key=lambda place: abs(threads[place].bit_length() - _FAVOURED))
     return _Planned(part, tuple(order), refused)
+
+
+def _with_blocks(part: DraftedCase, draft: Draft) -> DraftedCase:
+    """A case with lengths to fill in, with sizes that leave blocks: a launch of none runs clean and shows nothing."""
+    for one in (part, part.roomier()):
+        filled = tuple(guessing.with_length(line, 1) or line for line in one.after)
+        if found := _threads(replace(one, after=filled), draft)[0]:
+            return one if 0 in found else replace(one, sizes=one.sizes.only(min(found)))
+    return part
 
 
 def _cropped(part: DraftedCase, draft: Draft) -> DraftedCase | None:
