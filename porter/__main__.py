@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from porter import __version__
 from porter.commands.border import at_the_border
 
 
@@ -15,6 +16,14 @@ def main() -> None:
             from porter.commands.run_plain import run_plain
 
             sys.exit(run_plain(sys.argv[3:]))
+        if sys.argv[1:] == ["--version"]:
+            print(f"porter {__version__}")
+            return
+        from porter.commands.plain import plain_run
+
+        code = plain_run(sys.argv[1:])
+        if code is not None:
+            sys.exit(code)
         from porter.cli import app
 
         app()

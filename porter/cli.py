@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from porter import __version__
 from porter.commands.all import all_command
 from porter.commands.bench import bench_command
-from porter.commands.border import DONE, OUR_BUG, WORK_LEFT, guarded, report_bug
+from porter.commands.border import DONE, WORK_LEFT, guarded
 from porter.commands.build import build_command
 from porter.commands.cases import cases_app
 from porter.commands.check import check_command
@@ -21,29 +19,16 @@ from porter.commands.headers import headers_command
 from porter.commands.lsp import lsp_command
 from porter.commands.mcp import mcp_command
 from porter.commands.objects import objects_command
+from porter.commands.porting import Asked, ported, scanned
 from porter.commands.programs import programs_app
 from porter.commands.record import record_command
 from porter.commands.report import report_command
 from porter.commands.run import run_command
 from porter.commands.said import next_step
 from porter.commands.validate import validate_command
-from porter.errors import Unusable
 from porter.report.render import DataFormat, Format
-from porter.settings import (
-    Choices,
-    Handling,
-    load_choices,
-    rocm_version,
-    style_name,
-    torch_mode,
-    warp_mode,
-    with_overrides,
-)
+from porter.settings import Handling
 from porter.system.quiet import be_quiet
-
-if TYPE_CHECKING:
-    from porter.project.port import Answer, Request
-    from porter.project.port_tree import Progress
 
 app = typer.Typer(
     help="Ports CUDA code to HIP for AMD GPUs with 64 lanes, and says what is left to do.",
@@ -103,21 +88,9 @@ def scan_command(
     vendored: Vendored = None,
 ) -> None:
     """Report what a port would rewrite and what it would leave; writes nothing."""
-
-    @guarded
-    def run() -> int:
-        from porter.project.port import Request, scan
-        from porter.project.progress import shown_progress
-
-        choices = _choices(source, config, rocm, warp, include, exclude, omit, gitignored, vendored, style, torch)
-        with shown_progress() as progress:
-            answer = scan(Request(source, choices, _jobs(jobs)), progress)
-        code = _finish(answer, form, strict=strict, verbose=verbose)
-        if form is Format.TEXT:
-            next_step("porter", "port", source, "-o", "OUT", why="nothing was written; `porter all` does every step")
-        return code
-
-    raise typer.Exit(run())
+    asked = Asked(source, form=form, strict=strict, verbose=verbose, jobs=jobs, config=config)
+    asked = asked._replace(rocm=rocm, warp=warp, style=style, torch=torch, gitignored=gitignored, vendored=vendored)
+    raise typer.Exit(scanned(_with_globs(asked, include, exclude, omit)))
 
 
 @app.command("port")
@@ -161,41 +134,15 @@ def port_command(
     vendored: Vendored = None,
 ) -> None:
     """Port a file or a folder and report what is left."""
+    asked = Asked(source, form=form, strict=strict, verbose=verbose, jobs=jobs, config=config)
+    asked = asked._replace(output=output, in_place=in_place, diff=diff, verify=verify, comments=comments, force=force)
+    asked = asked._replace(rocm=rocm, warp=warp, style=style, torch=torch, gitignored=gitignored, vendored=vendored)
+    raise typer.Exit(ported(_with_globs(asked, include, exclude, omit)))
 
-    @guarded
-    def run() -> int:
-        from porter.project.port import Request
-        from porter.project.progress import shown_progress
 
-        if (output is not None) + in_place + diff != 1:
-            raise Unusable("say where the port goes: one of -o OUT, --in-place, --diff")
-        if diff and form is not Format.TEXT:
-            raise Unusable("--diff prints the diff on stdout, so the report has no --format there")
-        choices = _choices(source, config, rocm, warp, include, exclude, omit, gitignored, vendored, style, torch)
-        choices = with_overrides(choices, comments=comments or None)
-        dual = choices.engine.style == "dual"
-        if dual and choices.engine.comments:
-            raise Unusable("comments go with --style renamed: a source for both vendors is CUDA's as well")
-        if verify and output is None:
-            raise Unusable("--verify goes with -o OUT")
-        request = Request(source, choices, _jobs(jobs), force)
-        with shown_progress() as progress:
-            answer = _port(request, output, progress, in_place=in_place)
-        if diff:
-            from porter.project.diff import write_diff
-
-            write_diff(answer.run, sys.stdout.buffer)
-        proven = _verified(answer, output) if verify and dual and output is not None else True
-        if verify and not dual and output is not None:
-            from porter.commands.verify import verified
-
-            answer = verified(answer, output, _jobs(jobs))
-        code = _finish(answer, form, strict=strict, verbose=verbose, diff=diff)
-        if output is not None and form is Format.TEXT:
-            next_step("porter", "build", output, why="compile it; `porter all` does every step")
-        return code if proven else max(code, WORK_LEFT)
-
-    raise typer.Exit(run())
+def _with_globs(asked: Asked, *globs: list[str] | None) -> Asked:
+    include, exclude, omit = (tuple(given or ()) for given in globs)
+    return asked._replace(include=include, exclude=exclude, omit=omit)
 
 
 app.command("all")(all_command)
@@ -292,79 +239,6 @@ def doctor_command(form: Plain = DataFormat.TEXT) -> None:
         return DONE if is_able(checks) else WORK_LEFT
 
     raise typer.Exit(run())
-
-
-def _port(request: Request, output: Path | None, progress: Progress | None, *, in_place: bool) -> Answer:
-    from porter.project.port import port_in_place, port_to, preview
-
-    if output is not None:
-        return port_to(request, output, progress)
-    return (port_in_place if in_place else preview)(request, progress)
-
-
-def _verified(answer: Answer, output: Path) -> bool:
-    """Whether every translation unit was shown to be the original's for CUDA; the result is on stderr."""
-    from porter.dual.verify import proven, verdict_text, verify
-
-    verdicts = verify(answer.run.plan.project.root, output, answer.run.records)
-    sys.stderr.write(verdict_text(verdicts))
-    return proven(verdicts)
-
-
-def _choices(
-    source: Path,
-    config: Path | None,
-    rocm: str | None,
-    warp: str | None,
-    include: list[str] | None,
-    exclude: list[str] | None,
-    omit: list[str] | None,
-    gitignored: Handling | None,
-    vendored: Handling | None,
-    style: str | None = None,
-    torch: str | None = None,
-) -> Choices:
-    try:
-        version = rocm_version("--rocm", rocm) if rocm is not None else None
-        mode = warp_mode("--warp", warp) if warp is not None else None
-        form = style_name("--style", style) if style is not None else None
-        names = torch_mode("--torch", torch) if torch is not None else None
-    except ValueError as error:
-        raise Unusable(str(error)) from None
-    return with_overrides(
-        load_choices(source, config),
-        rocm=version,
-        warp=mode,
-        style=form,
-        torch=names,
-        include=tuple(include or ()),
-        exclude=tuple(exclude or ()),
-        omit=tuple(omit or ()),
-        gitignored=gitignored,
-        vendored=vendored,
-    )
-
-
-def _jobs(wanted: int | None) -> int:
-    return wanted or (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
-
-
-def _finish(answer: Answer, form: Format, *, strict: bool, verbose: bool, diff: bool = False) -> int:
-    """Prints the report and says by the exit code what is left."""
-    from porter.report.render import render
-
-    text = render(answer.report, form, verbose=verbose)
-    if form is Format.TEXT and sys.stdout.isatty() and not diff:
-        from porter.report.terminal import show
-
-        show(text)
-    else:
-        (sys.stderr if diff else sys.stdout).write(text)
-    if answer.run.crashes:
-        report_bug(answer.run.crashes, f"{len(answer.run.crashes)} files could not be ported")
-        return OUR_BUG
-    left = answer.report.left
-    return WORK_LEFT if left == "manual" or (strict and left == "review") else DONE
 
 
 def _version(wanted: bool) -> None:

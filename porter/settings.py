@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import enum
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -296,6 +295,8 @@ def _known_keys(given: Iterable[str], known: Iterable[str], what: str = "") -> N
     known = sorted(known)
     unknown = sorted(set(given).difference(known))
     if unknown:
+        import difflib  # few settings are misspelt
+
         close = difflib.get_close_matches(unknown[0], known, 1)
         meant = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(known)}"
         raise ValueError(f"{what}unknown setting {unknown[0]!r}; {meant}")

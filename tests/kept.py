@@ -53,6 +53,16 @@ def compiled(
     return subprocess.CompletedProcess(made.invocation.command, 1 if code is None else code, "", made.invocation.said)
 
 
+def program(
+    command: Sequence[str], source: Path | str, product: Path, seconds: float = 600.0
+) -> subprocess.CompletedProcess[str]:
+    """The same of a compiler's run that links."""
+    done = compiled(command, source, product, seconds=seconds)
+    if done.returncode == 0:
+        product.chmod(0o700)
+    return done
+
+
 ROOT = Path(__file__).resolve().parents[1]
 _COMPILERS = ("nvcc", "clang++", "C compiler", "C++ compiler", "g++")
 

@@ -54,6 +54,7 @@ def _meant(folder: str, mention: Mention, known: Collection[str]) -> Iterator[st
         yield from (one for one in wanted if one in known)
     elif "." in text.rpartition("/")[2]:
         sure = mention.where.is_amds
+        fits = re.compile("|".join(f"(?:{fnmatch.translate(one)})" for one in wanted)).match
         for path in known:
-            if not (sure and path.endswith(_CUDA_SUFFIXES)) and any(fnmatch.fnmatch(path, one) for one in wanted):
+            if fits(path) and not (sure and path.endswith(_CUDA_SUFFIXES)):
                 yield path

@@ -41,8 +41,23 @@ _last: list[tuple[ast.AST, tuple[ast.AST, ...]]] = []
 def nodes_of(root: ast.AST) -> tuple[ast.AST, ...]:
     """All nodes of a file's tree; kept for the rules that ask one after the other."""
     if not _last or _last[0][0] is not root:
-        _last[:] = [(root, tuple(ast.walk(root)))]
+        nodes = [root]
+        for node in nodes:  # as ast.walk does it, level by level
+            nodes += _children(node)
+        _last[:] = [(root, tuple(nodes))]
     return _last[0][1]
+
+
+def _children(node: ast.AST) -> list[ast.AST]:
+    """As ast.iter_child_nodes gives them, in half the time."""
+    found: list[ast.AST] = []
+    for name in node._fields:
+        value = getattr(node, name, None)
+        if isinstance(value, list):
+            found += [one for one in value if isinstance(one, ast.AST)]
+        elif isinstance(value, ast.AST):
+            found.append(value)
+    return found
 
 
 def place(unit: BuildUnit, node: ast.expr | ast.stmt) -> tuple[int, int]:
@@ -72,25 +87,26 @@ def literal(unit: BuildUnit, node: ast.AST) -> Literal | None:
     return None
 
 
-def strings(unit: BuildUnit) -> Iterator[Literal]:
+def strings(unit: BuildUnit) -> tuple[Literal, ...]:
     """All plain string literals that are not documentation and not part of an f-string."""
-    root = tree(unit)
-    if root is None:
-        return
-    yield from _strings(unit, root)
+    known: tuple[Literal, ...] | None = unit.__dict__.get("_python_strings")
+    if known is None:
+        root = tree(unit)
+        known = unit.__dict__["_python_strings"] = () if root is None else tuple(_strings(unit, root))
+    return known
 
 
-def _strings(unit: BuildUnit, node: ast.AST) -> Iterator[Literal]:
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.JoinedStr):
+def _strings(unit: BuildUnit, root: ast.AST) -> Iterator[Literal]:
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
             continue
-        if isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant):
-            continue
-        found = literal(unit, child)
+        found = literal(unit, node)
         if found is not None:
             yield found
         else:
-            yield from _strings(unit, child)
+            waiting += reversed(_children(node))
 
 
 def formatted(unit: BuildUnit) -> Iterator[tuple[int, str]]:

@@ -24,14 +24,18 @@ def written(tokens: Tokens, first: int, last: int) -> str:
     """The tokens [first, last) with comments and line splices gone and each stretch of blanks one blank."""
     if first >= last:
         return ""
-    parts = [tokens.texts[first]]
-    end = tokens.end(first)
+    texts, starts = tokens.texts, tokens.starts
+    text = texts[first]
+    if first + 1 == last:
+        return text
+    parts = [text]
+    end = starts[first] + len(text)
     for index in range(first + 1, last):
-        start = tokens.starts[index]
+        start, text = starts[index], texts[index]
         if start > end and not _glued(tokens, end, start):
             parts.append(" ")
-        parts.append(tokens.texts[index])
-        end = tokens.end(index)
+        parts.append(text)
+        end = start + len(text)
     return "".join(parts)
 
 

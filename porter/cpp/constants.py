@@ -30,6 +30,7 @@ def _quotient(a: int, b: int) -> int:
 
 _SUFFIX = re.compile(r"[uUlLzZ]+$")
 _MOST_DIGITS = 200
+_OCTAL = re.compile(r"0[0-7]+")
 _BEYOND = 1 << 128
 _BINARY: dict[str, Callable[[int, int], int | None]] = {
     "+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b,
@@ -70,7 +71,7 @@ def number(text: str) -> int | None:
     if len(digits) > _MOST_DIGITS:
         return None
     try:
-        return within_range(int(digits, 8) if re.fullmatch(r"0[0-7]+", digits) else int(digits, 0))
+        return within_range(int(digits, 8) if _OCTAL.fullmatch(digits) else int(digits, 0))
     except ValueError:
         return None
 

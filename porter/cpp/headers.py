@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import posixpath
 import stat
 from collections.abc import Callable, Hashable, Iterable, Iterator
@@ -42,7 +43,7 @@ class Headers:
         found: dict[tuple[str, str], str | None] = {}
 
         def included(path: str, name: str) -> SourceFile | None:
-            key = (posixpath.dirname(path), name)
+            key = (path.rpartition("/")[0], name)
             if key not in found:
                 found[key] = self._target(key[0], bases, name)
             target = found[key]
@@ -127,12 +128,12 @@ def include_names(source: SourceFile) -> tuple[str, ...]:
 
 def _stamp(root: Path, path: str) -> tuple[int, int] | None:
     """When a header was changed, and its size; None for what is none or lies outside of the root."""
-    place = root / path
+    place = f"{root}/{path}"
     try:
-        status = place.stat()
+        status = os.stat(place)  # noqa: PTH116 - there are thousands
         if not stat.S_ISREG(status.st_mode) or status.st_size > _LARGEST:
             return None
-        if not place.resolve().is_relative_to(_real(root)):
+        if not os.path.realpath(place).startswith(_real(root)):
             return None
     except (OSError, ValueError):
         return None
@@ -140,8 +141,9 @@ def _stamp(root: Path, path: str) -> tuple[int, int] | None:
 
 
 @functools.lru_cache(maxsize=64)
-def _real(root: Path) -> Path:
-    return root.resolve()
+def _real(root: Path) -> str:
+    """The real path of a folder, as what lies in it begins."""
+    return os.path.join(os.path.realpath(root), "")  # noqa: PTH118
 
 
 @functools.lru_cache(maxsize=512)

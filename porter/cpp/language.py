@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 _RUNTIME = rb"(?:Malloc|Memcpy|Free|LaunchKernel|Error_t|Stream_t|Event_t|Success|DeviceSynchronize|GetLastError)"
-_HIP = re.compile(rb"[<\"](?:hip|hipcub|rocprim|rocrand|hiprand|hipblas|rocblas|rocwmma)[/.]|\bhip" + _RUNTIME)
-_CUDA = re.compile(rb"[<\"](?:cuda|cub|cublas|curand|cufft|cusparse|mma)[\w/]*[.>]|\bcuda" + _RUNTIME)
+# Each choice begins with a character of its own and looks back for the edge of a word, which is faster.
+_HIP = re.compile(rb"[<\"](?:hip|hipcub|rocprim|rocrand|hiprand|hipblas|rocblas|rocwmma)[/.]|hip(?<=\bhip)" + _RUNTIME)
+_CUDA = re.compile(rb"[<\"](?:cuda|cub|cublas|curand|cufft|cusparse|mma)[\w/]*[.>]|cuda(?<=\bcuda)" + _RUNTIME)
 
 
 def language_of(path: str, *texts: bytes) -> str:

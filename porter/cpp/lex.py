@@ -110,6 +110,11 @@ class Tokens:
         return dict(found)
 
     @cached_property
+    def names_in_lower_case(self) -> str:
+        """All identifiers as one text, a line each: whether a part of a name occurs is asked of all at once."""
+        return "\n".join(self.names).lower()
+
+    @cached_property
     def first_characters(self) -> str:
         """The first character of each token: a fast way to look for brackets and separators."""
         return "".join(map(itemgetter(0), self.texts[:-BEHIND]))
@@ -153,7 +158,7 @@ class Tokens:
     @cached_property
     def is_balanced(self) -> bool:
         """Whether every bracket has its partner; in a source that was cut off or damaged some have none."""
-        return len(self.partner) == len(_BRACKET.findall(self.first_characters))
+        return len(self.partner) == sum(map(self.first_characters.count, "()[]{}"))
 
     def at(self, offset: int) -> int:
         """Index of the first token that starts at or after an offset."""
@@ -165,6 +170,11 @@ class Tokens:
         if place >= 0 and index < self.directives[place].last:
             return self.directives[place]
         return None
+
+    def has_directive(self, first: int, last: int) -> bool:
+        """Whether one of some tokens belongs to a preprocessor line."""
+        place = bisect.bisect_left(self._directive_firsts, last) - 1
+        return place >= 0 and first < self.directives[place].last
 
     def defines(self, index: int) -> bool:
         """Whether a `#define` gives the name at this token."""

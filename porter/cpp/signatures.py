@@ -18,7 +18,7 @@ def parameters_of(tokens: Tokens, head: Head) -> tuple[Parameter, ...]:
 def _parameter(tokens: Tokens, first: int, last: int) -> Parameter:
     texts = tokens.texts
     last = _before_default(tokens, first, last)
-    kept = [i for i in range(first, last) if tokens.directive_of(i) is None or _same_directive(tokens, first, i)]
+    kept = range(first, last) if not tokens.has_directive(first, last) else _without_directives(tokens, first, last)
     depth_names = [i for i in kept if _can_be_name(tokens, i, first, last)]
     if not depth_names:
         return Parameter("", written(tokens, first, last))
@@ -37,8 +37,10 @@ def _parameter(tokens: Tokens, first: int, last: int) -> Parameter:
 _QUALIFIERS = frozenset(["const", "volatile", "__restrict__", "__restrict", "restrict", "__grid_constant__"])
 
 
-def _same_directive(tokens: Tokens, first: int, index: int) -> bool:
-    return tokens.directive_of(first) == tokens.directive_of(index)
+def _without_directives(tokens: Tokens, first: int, last: int) -> list[int]:
+    """The tokens but for those of preprocessor lines; of a macro's parameters all."""
+    own = tokens.directive_of(first)
+    return [index for index in range(first, last) if (line := tokens.directive_of(index)) is None or line == own]
 
 
 def _before_default(tokens: Tokens, first: int, last: int) -> int:

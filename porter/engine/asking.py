@@ -47,6 +47,12 @@ def triggers_of(rules: Rules) -> frozenset[str]:
 
 
 @functools.lru_cache(maxsize=_MOST_KEPT)
+def changing(rules: Rules) -> Rules:
+    """Those that may change a file."""
+    return tuple(rule for rule in rules if not rule.only_reports)
+
+
+@functools.lru_cache(maxsize=_MOST_KEPT)
 def named(rules: Rules, name: str) -> Rules:
     """The rule of that name, if it is among them."""
     return tuple(rule for rule in rules if rule.name == name)

@@ -7,21 +7,20 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from porter import __version__
+from porter.engine.own_code import knowledge_digest
 from porter.settings import Choices
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from porter.cpp.lex import Tokens
     from porter.engine.file import Context
     from porter.engine.support import SupportTable
     from porter.engine.unit import Semantics
     from porter.names.table import NameTable
     from porter.source import SourceFile
-
-_KNOWLEDGE = frozenset({".py", ".toml", ".hpp", ".h"})
 
 
 def build_context(choices: Choices, paths: Iterable[str], renamed: Mapping[str, str]) -> Context:
@@ -130,37 +129,17 @@ _KEYWORDS = frozenset({"asm", "__asm", "__asm__", "operator", "register", "templ
 def interesting_words(context: Context) -> Callable[[frozenset[bytes]], bool]:
     """Whether a name of which `interesting_names` says yes may be among some words."""
     from porter.engine.renames import any_looks_like_cuda
+    from porter.names.table import identifiers
 
     triggers = frozenset().union(*(rule.triggers for rule in context.rules)) - _KEYWORDS
-    plain = {*context.names.plain, *context.support.names, *triggers}
-    known = frozenset(name.encode("latin-1") for name in plain if name.isidentifier())
+    others = identifiers((*context.support.names, *triggers))
+    known = context.names.words
 
     def any_of(words: frozenset[bytes]) -> bool:
-        return not words.isdisjoint(known) or any_looks_like_cuda(b"\n".join(words).decode("latin-1"))
+        is_known = not (words.isdisjoint(others) and words.isdisjoint(known))
+        return is_known or any_looks_like_cuda(b"\n".join(words).decode("latin-1"))
 
     return any_of
-
-
-@functools.cache
-def knowledge_digest() -> str:
-    """Digest of porter's own code, rules, tables and headers: another one may port differently."""
-    import porter
-    from porter import rules
-
-    digest = hashlib.sha256(__version__.encode())
-    for base in (*porter.__path__, *rules.__path__):
-        for path in sorted(_files(Path(base))):
-            digest.update(str(path.relative_to(base)).encode() + b"\0")
-            digest.update(hashlib.sha256(path.read_bytes()).digest())
-    return digest.hexdigest()
-
-
-def _files(folder: Path) -> Iterator[Path]:
-    for path in folder.iterdir():
-        if path.is_dir():
-            yield from _files(path)
-        elif path.suffix in _KNOWLEDGE:
-            yield path
 
 
 def run_key(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 import enum
+import functools
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -466,6 +467,7 @@ def _known_by_compilers(name: str) -> bool:
     return any(_of_compilers(name, world) is not None for world in _WORLDS[:1])
 
 
+@functools.lru_cache(maxsize=1 << 14)
 def _of_compilers(name: str, world: World) -> Macro | None:
     """What a compiler defines by itself, or a build for AMD by common agreement."""
     amd = world.vendor in ("amd", "port")
@@ -508,6 +510,7 @@ def _family(number: str, world: World) -> Macro:
     return UNKNOWN if number != "9" else ABSENT
 
 
+@functools.lru_cache(maxsize=1 << 14)
 def _by_name(name: str, world: World) -> Macro:
     """What a macro of the project's own, defined nowhere in sight, promises by its name."""
     if _WAVE64.fullmatch(name) and world.vendor == "amd" and world.device:

@@ -100,7 +100,7 @@ def port(source: SourceFile, context: Context, output: str, support_path: str = 
     """
     if source.problem is not None:
         return _unportable(source, output)
-    if context.trace is not None and not context.trace.concerns(source):
+    if context.trace is not None and not context.trace.concerns(source, context.included_file):
         return PortedFile(source.path, output, source.data, False, (), lines=source.line_count)
     endless: frozenset[str] = frozenset()
     while True:
@@ -145,6 +145,7 @@ def _ported(
         kept += _reported(found, accepted, trail, source, passes == 1)
         if passes == 1:
             lost += accepted.conflicts
+            context = replace(context, rules=asking.changing(context.rules))
         if not accepted.edits and inserted is None:
             break
         if passes > MAX_PASSES:

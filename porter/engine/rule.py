@@ -112,11 +112,17 @@ class Rule(Explained):
     text: ClassVar[str] = ""
     """A regular expression without a match of which in the text the rule cannot find anything, where there are no
     triggers, or they stand in too many files."""
+    in_sight: ClassVar[str] = ""
+    """A regular expression without a match of which in the file or in a header of the project that it includes the rule
+    cannot find anything; besides `text`."""
     by_names: ClassVar[bool] = False
     """Whether the rule finds something only at names or headers that the tables have, or that are built like CUDA's."""
     answers: ClassVar[frozenset[str]] = frozenset()
     """CUDA names that HIP lacks or has with other arguments, and whose every use this rule rewrites, reports or knows
     to be right: the rules over the name tables say nothing more about them."""
+    only_reports: ClassVar[bool] = False
+    """Whether no finding of the rule changes the file: it is asked about the original alone, and not about what edits
+    made of that, of which only edits count."""
     dialect: ClassVar[Dialect] = Dialect.CUDA
     """Whose lines it is asked about: CUDA's, AMD's own (and then no others), or both."""
 
@@ -139,6 +145,8 @@ class Rule(Explained):
         includes: tuple[str, ...] = (),
     ) -> Finding:
         """A finding of this rule at a byte range."""
+        if self.only_reports and (edits or includes):
+            raise TypeError(f"{self.code} says that it only reports")
         line, column = unit.source.position(span.start)
         return Finding(
             code=self.code,

@@ -5,18 +5,13 @@ from __future__ import annotations
 import functools
 import importlib.resources
 import re
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from porter.names.table import version_key
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:  # pragma: no cover
-    import tomli as tomllib
+from porter.system.reading import read_toml
 
 FOLDER = "porter"
 """Folder of the support headers in a ported tree."""
@@ -80,7 +75,7 @@ def include_folder() -> Path:
 def _rows() -> Iterator[tuple[str, dict[str, Any]]]:
     for path in sorted(include_folder().iterdir(), key=lambda entry: entry.name):
         if path.name.endswith(".toml"):
-            yield from tomllib.loads(path.read_text("utf-8")).items()
+            yield from read_toml(path).items()
 
 
 def _header(row: Mapping[str, Any]) -> str:
@@ -93,6 +88,7 @@ def _applies(row: Mapping[str, Any], rocm: str | None) -> bool:
     return bool(row.get("always", True) or rocm is None or version_key(rocm) < version_key(until or "9999"))
 
 
+@functools.cache
 def header_bytes(include: str) -> bytes:
     """Content of a support header, named as it is included (`porter/warp32.hpp`)."""
     return (include_folder() / include).read_bytes()

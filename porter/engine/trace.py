@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from functools import cached_property
 
+from porter.cpp.headers import Included
 from porter.cpp.prescan import include_names, words_of
 from porter.engine.renames import any_looks_like_cuda
 from porter.engine.rule import Rule
@@ -26,6 +27,25 @@ def _is_of_words(pattern: str) -> bool:
     return _LETTERS.fullmatch(pattern) is not None
 
 
+_MOST_HEADERS = 2000
+
+
+def _is_in_sight(pattern: re.Pattern[str], source: SourceFile, included: Included | None) -> bool:
+    """Whether a file or a header that it includes has what a rule looks for; yes where there are too many."""
+    seen = {source.path}
+    waiting = [source]
+    while waiting:
+        one = waiting.pop()
+        if one.matches(pattern) or len(seen) > _MOST_HEADERS:
+            return True
+        found = [included(one.path, name) for name in include_names(one.data)] if included is not None else ()
+        for header in found:
+            if header is not None and header.path not in seen:
+                seen.add(header.path)
+                waiting.append(header)
+    return False
+
+
 class Trace:
     """What the rules of one run look for, as words and patterns of a file's bytes."""
 
@@ -37,21 +57,27 @@ class Trace:
 
     @cached_property
     def _known(self) -> frozenset[bytes]:
-        """Words of which each alone is a reason to look."""
-        found = {"__global__", "__device__"} | self._own
-        found |= {name.partition("::")[0] for name in self._support.names} | self._names.active | self._names.namespaces
+        """Words of which each alone is a reason to look, beside those of the tables of names."""
+        found = {"__global__", "__device__"} | self._own | {name.partition("::")[0] for name in self._support.names}
         for rule in self._rules:
             if not rule.text:
                 found |= {re.split(r"\W", trigger)[-1] for trigger in rule.triggers if "." not in trigger}
         return frozenset(name.encode("latin-1", "replace") for name in found)
 
     @cached_property
-    def _patterns(self) -> tuple[tuple[frozenset[bytes], re.Pattern[str], bool], ...]:
-        """Of each rule that has one, with its triggers, and whether the pattern is of parts of words."""
-        asked = dict.fromkeys((rule.text, rule.triggers) for rule in self._rules if rule.text not in ("", _DEVICE_CODE))
+    def _patterns(self) -> tuple[tuple[frozenset[bytes], re.Pattern[str], bool, re.Pattern[str] | None], ...]:
+        """Of each rule that has one, with its triggers, whether the pattern is of parts of words, and what has to be in
+        sight; what has to come last."""
+        rules = [rule for rule in self._rules if rule.text not in ("", _DEVICE_CODE)]
+        asked = dict.fromkeys((rule.in_sight, rule.text, rule.triggers) for rule in rules)
         return tuple(
-            (frozenset(name.encode("latin-1") for name in triggers), re.compile(text), _is_of_words(text))
-            for text, triggers in asked
+            (
+                frozenset(name.encode("latin-1") for name in triggers),
+                re.compile(text),
+                _is_of_words(text),
+                re.compile(in_sight) if in_sight else None,
+            )
+            for in_sight, text, triggers in sorted(asked, key=lambda one: bool(one[0]))
         )
 
     @cached_property
@@ -59,19 +85,21 @@ class Trace:
         """Whether a rule says nothing of what it looks for."""
         return any(not (rule.triggers or rule.text or rule.by_names) for rule in self._rules)
 
-    def concerns(self, source: SourceFile) -> bool:
-        """Whether some rule could find something in a file; errs on the side of yes."""
+    def concerns(self, source: SourceFile, included: Included | None = None) -> bool:
+        """Whether some rule could find something in a file, whose headers are found so; errs on the side of yes."""
         if self._always or source.path.lower().endswith((".cu", ".cuh", ".hip")) or _ALLOWANCE in source.text:
             return True
         words = words_of(source.data)
         each = b"\n".join(words).decode("latin-1")
-        if not words.isdisjoint(self._known) or any_looks_like_cuda(each):
+        if not (words.isdisjoint(self._known) and words.isdisjoint(self._names.telling)) or any_looks_like_cuda(each):
             return True
         if any(map(self._is_header_of_interest, include_names(source.data))):
             return True
         return any(
-            (not triggers or not words.isdisjoint(triggers)) and pattern.search(each if in_words else source.text)
-            for triggers, pattern, in_words in self._patterns
+            (not triggers or not words.isdisjoint(triggers))
+            and pattern.search(each if in_words else source.text)
+            and (in_sight is None or _is_in_sight(in_sight, source, included))
+            for triggers, pattern, in_words, in_sight in self._patterns
         )
 
     def _is_header_of_interest(self, name: str) -> bool:

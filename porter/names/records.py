@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import importlib.resources
 import marshal
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import porter
-from porter.names.rows import read_rows
 from porter.system.cache import keep, kept, kept_folder
+from porter.system.remembered import remembered_while
+from porter.system.stamps import stamp_of
 
 if TYPE_CHECKING:
     from importlib.abc import Traversable
@@ -24,6 +26,7 @@ Record = tuple[str, str, str, str, str, str, str, str, tuple[tuple[str, str], ..
 _DIGEST = 16
 _LAYOUT = "2"
 """Changes with `Record` and `Records`, so that an older cache is not read as a newer one."""
+_SALT = f"{porter.__version__} {sys.implementation.cache_tag} {_LAYOUT}"
 
 
 class Records(NamedTuple):
@@ -40,28 +43,45 @@ class Records(NamedTuple):
 
 def load_records() -> Records:
     """All rows, from the cache where it has these very files."""
-    texts = [(entry.name, entry.read_bytes()) for entry in table_files()]
     try:
-        cache = kept_folder("names") / f"{_fingerprint(texts)}.bin"
+        cache = kept_folder("names") / f"{_while_the_same('tables', lambda: _fingerprint(_texts()))}.bin"
     except OSError:
-        return parse(texts)
+        return parse(_texts())
     known = kept(cache)
     if known is not None:
         return Records(*marshal.loads(known))
-    records = parse(texts)
+    records = parse(_texts())
     with contextlib.suppress(OSError):  # without room for it, the tables are parsed each time
         keep(cache, marshal.dumps(tuple(records)))
     return records
 
 
+def header_names() -> frozenset[str]:
+    """Names of all headers, remembered by themselves: a run that finds nothing to do asks for nothing else."""
+    return frozenset(_while_the_same("header names", lambda: "\n".join(load_records().headers)).split("\n"))
+
+
+def _while_the_same(what: str, answer: Callable[[], str]) -> str:
+    """What depends on the tables alone."""
+    tables = [table for table in table_files() if isinstance(table, Path)]
+    stamps = [(str(table), stamp_of(table.stat())) for table in tables]
+    return remembered_while(what, stamps, answer, _SALT) if stamps else answer()
+
+
+def _texts() -> list[tuple[str, bytes]]:
+    return [(entry.name, entry.read_bytes()) for entry in table_files()]
+
+
 def table_files() -> list[Traversable]:
     """The table files, sorted by name."""
-    folder = importlib.resources.files("porter.rules") / "api"
+    folder = files("porter.rules") / "api"
     return sorted((entry for entry in folder.iterdir() if entry.name.endswith(".toml")), key=lambda entry: entry.name)
 
 
 def parse(texts: Iterable[tuple[str, bytes]]) -> Records:
     """Rows of TOML files (name, content)."""
+    from porter.names.rows import read_rows  # only where no cache has them
+
     found: dict[str, dict[str, Record]] = {"names": {}, "headers": {}, "fields": {}}
     shared: dict[Any, Any] = {}
     for name, content in texts:
@@ -101,8 +121,7 @@ def _record(library: str, kind: str, row: Mapping[str, Any]) -> Record:
 
 def _fingerprint(texts: Iterable[tuple[str, bytes]]) -> str:
     """Names the cache entry: the content of the tables, and what else the cached form depends on."""
-    salt = f"{porter.__version__} {sys.implementation.cache_tag} {_LAYOUT}"
-    digest = hashlib.blake2b(salt.encode(), digest_size=_DIGEST)
+    digest = hashlib.blake2b(_SALT.encode(), digest_size=_DIGEST)
     for name, content in texts:
         digest.update(f"\0{name}\0{len(content)}\0".encode())
         digest.update(content)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 from collections import ChainMap, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 from porter.model import Effort
-from porter.names.records import Record, Records, load_records
+from porter.names.records import Record, Records, header_names, load_records
 
 KINDS = ("function", "type", "template", "enumerator", "macro", "variable", "namespace", "field", "header", "custom")
 
@@ -90,10 +90,10 @@ class NameTable:
         for rows in (self._names, self._headers, self._fields):
             yield from rows.values()
 
-    @property
-    def plain(self) -> Iterator[str]:
-        """Every unqualified name."""
-        return (name for name in self._names if "::" not in name)
+    @cached_property
+    def words(self) -> frozenset[bytes]:
+        """Every unqualified name, as it stands in a file."""
+        return identifiers(self._names)
 
     @cached_property
     def active(self) -> frozenset[str]:
@@ -108,6 +108,11 @@ class NameTable:
         roots = {name.partition("::")[0] for name in self._names if "::" in name}
         plain = {name for name, row in self._names.items() if row.kind == "namespace" and "::" not in name}
         return frozenset(roots | plain)
+
+    @cached_property
+    def telling(self) -> frozenset[bytes]:
+        """Names about which there is something to do or say, and namespaces, as they stand in a file."""
+        return _encoded(self.active | self.namespaces)
 
     def members(self, scope: str) -> frozenset[str]:
         """What the tables have directly below a namespace (`cub` -> `BlockReduce`, ...)."""
@@ -169,12 +174,17 @@ class _LoadedTable(NameTable):
     @cached_property
     def active(self) -> frozenset[str]:
         """Unqualified names about which there is something to do or say."""
-        own = {name for name in self._own if "::" not in name}
-        if self._rocm is None:
-            return self._records.active | own
-        version = version_key(self._rocm)
-        too_new = {name for name, record in self._records.names.items() if _too_new(record, version)}
-        return self._records.active | own | {name for name in too_new if "::" not in name}
+        return _active(self._rocm) | {name for name in self._own if "::" not in name}
+
+    @cached_property
+    def telling(self) -> frozenset[bytes]:
+        """Names about which there is something to do or say, and namespaces, as they stand in a file."""
+        return _telling(self._rocm) | _encoded(name.partition("::")[0] for name in self._own)
+
+    @cached_property
+    def words(self) -> frozenset[bytes]:
+        """Every unqualified name, as it stands in a file."""
+        return _words() | identifiers(self._own) if self._own else _words()
 
     @cached_property
     def namespaces(self) -> frozenset[str]:
@@ -219,6 +229,36 @@ def _records() -> Records:
     return load_records()
 
 
+@functools.lru_cache(maxsize=16)
+def _active(rocm: str | None) -> frozenset[str]:
+    """The tables' own names about which there is something to say in ports for a ROCm version."""
+    records = _records()
+    if rocm is None:
+        return records.active
+    version = version_key(rocm)
+    too_new = (name for name, record in records.names.items() if _too_new(record, version))
+    return records.active.union(name for name in too_new if "::" not in name)
+
+
+@functools.lru_cache(maxsize=16)
+def _telling(rocm: str | None) -> frozenset[bytes]:
+    return _encoded(_active(rocm) | _records().namespaces)
+
+
+def _encoded(names: Iterable[str]) -> frozenset[bytes]:
+    return frozenset(name.encode("latin-1", "replace") for name in names)
+
+
+@functools.cache
+def _words() -> frozenset[bytes]:
+    return identifiers(_records().names)
+
+
+def identifiers(names: Iterable[str]) -> frozenset[bytes]:
+    """Those of some names that are one word of a source file."""
+    return frozenset(name.encode("latin-1") for name in names if name.isidentifier())
+
+
 def is_cuda_header(name: str) -> bool:
     """Whether an `#include` name is that of a header of CUDA or one of its libraries."""
     return name in _cuda_headers()
@@ -226,4 +266,4 @@ def is_cuda_header(name: str) -> bool:
 
 @functools.cache
 def _cuda_headers() -> frozenset[str]:
-    return frozenset(_records().headers)
+    return header_names()

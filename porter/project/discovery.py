@@ -7,6 +7,7 @@ import os
 import posixpath
 import re
 import stat
+import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ from porter.project.writing import is_temporary
 from porter.settings import Choices, Handling
 from porter.system import git
 from porter.system.reading import opened
+from porter.system.stamps import Stamp, stamp_of
 
 SOURCES = (".cu", ".hip", ".c", ".cc", ".cpp", ".cxx")
 _HEADERS = (".cuh", ".h", ".hh", ".hpp", ".hxx", ".icc", ".impl", ".inl", ".inc", ".ipp", ".tcc", ".tpp", ".txx")
@@ -53,6 +55,8 @@ class Entry(NamedTuple):
     size: int = 0
     target: str | None = None
     """Of a link: what it says."""
+    stamp: Stamp | None = None
+    """Of a file: what tells whether it was changed since it was read (porter.system.stamps)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +69,8 @@ class Project:
     left_out: tuple[str, ...] = ()
     """Ignored by git, omitted or vendored, and by their handling not in the ported tree."""
     notes: tuple[str, ...] = ()
+    listed: int = 0
+    """When the listing began, in nanoseconds since 1970."""
 
 
 def discover(source: Path, choices: Choices) -> Project:
@@ -92,6 +98,7 @@ def is_code(path: str) -> bool:
 
 
 def _folder(root: Path, choices: Choices) -> Project:
+    listed = time.time_ns()
     hidden, notes = _ignored(root, choices)
     role = _roles(choices, root, hidden)
     entries: list[Entry] = []
@@ -120,7 +127,8 @@ def _folder(root: Path, choices: Choices) -> Project:
             entries.append(found)
         pending += reversed(below)
     entries.sort(key=lambda entry: os.fsencode(entry.path))
-    return Project(root, tuple(entries), left_out=tuple(sorted(left_out)), notes=(*notes, *sorted(copies)))
+    notes = (*notes, *sorted(copies))
+    return Project(root, tuple(entries), left_out=tuple(sorted(left_out)), notes=notes, listed=listed)
 
 
 def _is_nvidias_header(root: Path, path: str) -> bool:
@@ -248,4 +256,4 @@ def _entry(child: os.DirEntry[str], path: str) -> Entry:
     except OSError:
         return Entry(path, Kind.UNREADABLE)
     kind = Kind.CODE if is_code(path) else Kind.BUILD if kind_of_build(path) is not None else Kind.OTHER
-    return Entry(path, kind, mode, status.st_size)
+    return Entry(path, kind, mode, status.st_size, None, stamp_of(status))

@@ -11,7 +11,8 @@ from typing import Any
 
 from porter import __version__
 from porter.errors import Unusable
-from porter.project.records import FileRecord, from_json, typed, typed_table
+from porter.project.records import FileRecord, from_json, typed_table
+from porter.project.shapes import typed
 from porter.project.writing import content_of, write_atomically
 from porter.settings import Choices
 from porter.system.paths import is_inside

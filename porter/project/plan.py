@@ -10,6 +10,7 @@ from porter.project.discovery import Entry, Kind, Project
 from porter.project.manifest import Manifest
 from porter.project.naming import Names
 from porter.project.records import FileRecord, to_line
+from porter.project.seen import Seen
 from porter.project.task import Sink
 from porter.settings import Choices
 
@@ -66,6 +67,8 @@ class Work:
     rules: Mapping[str, str] = field(default_factory=dict)
     """Code -> name."""
     reused: int = 0
+    seen: Seen = field(default_factory=dict)
+    """What an earlier run read of the files (porter.project.seen)."""
     changed: bool = False
     """Whether the manifest has to be written again."""
 

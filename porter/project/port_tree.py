@@ -26,6 +26,7 @@ from porter.project.naming import Names, choose_names
 from porter.project.plan import Plan, Run, Work
 from porter.project.records import FileRecord, Status, from_line, notice_entry
 from porter.project.reuse import Shown, file_keys, intact_files, shown_names
+from porter.project.seen import keep_seen, read_seen
 from porter.project.support_files import included, place_headers, without_own_files
 from porter.project.task import Task
 
@@ -104,6 +105,8 @@ def _begin(plan: Plan) -> Work:
     flags = database_flags(project.root, (entry.path for entry in project.entries))
     key = run_key(settings_json(plan.choices), code, names.renamed, flags)
     work = Work(plan, names, key, present, flags, rules=plan.previous.rules)
+    if plan.keeps_manifest:
+        work.seen = read_seen(project)
     work.changed = key != plan.previous.run_key or not plan.previous.complete
     for entry in project.entries:
         if entry.kind is Kind.SPECIAL:
@@ -131,7 +134,7 @@ def _do_files(work: Work, progress: Progress | None) -> None:
     """Ports and copies what is not as it should be already."""
     files = work.files
     same_run = work.key == work.plan.previous.run_key
-    intact = intact_files(work.plan, work.names, files) if same_run else frozenset()
+    intact = intact_files(work.plan, work.names, files, work.seen) if same_run else frozenset()
     if len(intact) == len(files):
         _reuse(work, intact)
         return
@@ -248,6 +251,8 @@ def _finish(work: Work, out: Path) -> None:
     gone = plan.previous.files.keys() - work.records.keys()
     if plan.keeps_manifest and (work.changed or gone or work.support != support):
         _save(work, complete=True)
+    if plan.keeps_manifest:
+        keep_seen(plan.project, work.records, work.seen)
 
 
 def _save(work: Work, *, complete: bool) -> None:

@@ -6,13 +6,13 @@ import enum
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from types import UnionType
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 from porter.cpp.prescan import NOTHING, Scan
 from porter.engine.notices import Notice
 from porter.model import Effort, Finding, Kernel, Launch
 from porter.project.linemap import Shifts
+from porter.project.shapes import shaped, typed
 
 
 class Status(str, enum.Enum):
@@ -132,63 +132,57 @@ def to_json(record: FileRecord) -> dict[str, Any]:
 
 def from_json(document: Mapping[str, Any]) -> FileRecord:
     """The record that `to_json` wrote; KeyError, TypeError or ValueError when it did not."""
-    build = document.get("build")
+    get = document.get
+    path, output = _two_texts([document["path"], document["output"]])
+    key, sha256, output_sha256 = _three_texts([get("key", ""), get("sha256", ""), get("output_sha256", "")])
     return FileRecord(
-        typed(document["path"], str),
-        typed(document["output"], str),
-        Status(document["status"]),
-        typed(document.get("key", ""), str),
-        typed(document.get("sha256", ""), str),
-        typed(document.get("output_sha256", ""), str),
-        typed(document.get("mode", 0), int) & 0o7777,
-        typed(document.get("lines", 0), int),
-        _two(document.get("touched", (0, 0))),
-        typed(document.get("target"), str, type(None)),
-        typed(document.get("edited", False), bool),
-        Scan(*(_strings(document.get(key, ())) for key in _SCANNED)),
-        BuildUse(*_shaped(build, _BUILD_USE)) if build else None,
-        _strings(document.get("support", ())),
-        tuple(_entry(row) for row in document.get("findings", ())),
-        tuple(_shaped(kernel, _KERNEL) for kernel in document.get("kernels", ())),
-        tuple((typed(line, int), typed(shift, int)) for line, shift in document.get("shifts", ())),
-        _strings(document.get("dual", ())),
-        typed(document.get("dialect", ""), str),
+        path,
+        output,
+        _STATUSES.get(document["status"]) or Status(document["status"]),
+        key,
+        sha256,
+        output_sha256,
+        typed(get("mode", 0), int) & 0o7777,
+        typed(get("lines", 0), int),
+        _two(get("touched")),
+        typed(get("target"), str, type(None)),
+        typed(get("edited", False), bool),
+        _scan(document),
+        BuildUse(*_build_use(build)) if (build := get("build")) else None,
+        _strings(get("support")),
+        tuple(map(_entry, get("findings", ()))),
+        tuple(map(_kernel, get("kernels", ()))),
+        tuple(map(_two, get("shifts", ()))),
+        _strings(get("dual")),
+        typed(get("dialect", ""), str),
     )
 
 
-_BUILD_USE = (str, int, int)
-_ENTRY = (int, int, str, str, str, str | None, str, bool, str | None)
+def _scan(document: Mapping[str, Any]) -> Scan:
+    found = [_strings(document.get(key)) for key in _SCANNED]
+    return Scan(*found) if any(found) else NOTHING
+
+
+_STATUSES: Mapping[Any, Status] = {status.value: status for status in Status}
+_EFFORTS = frozenset(effort.value for effort in Effort)
+_two_texts, _three_texts = shaped((str, str)), shaped((str, str, str))
+_build_use = shaped((str, int, int))
+_row = shaped((int, int, str, str, str, str | None, str, bool, str | None))
 _LAUNCH = {"line": int, "grid": str, "block": str, "shared": str, "stream": str}
-_KERNEL = {
+_kernel = shaped({
     "name": str, "qualified": str, "line": int, "span": (int, int), "parameters": [(str, str)],
     "template_parameters": [str], "attributes": [str], "launch_bounds": [str], "shared": [(str, str, bool, int)],
     "callees": [str], "launches": [_LAUNCH], "typed": bool, "rewritten": int, "review": int, "manual": int,
-}  # fmt: skip
-"""What `kernel_json` makes. Shapes are types, `[each]` of a list, `(one, by, one)` of a list of so many."""
-
-
-def _shaped(value: Any, shape: Any) -> Any:
-    if isinstance(shape, type | UnionType):
-        return typed(value, *(get_args(shape) or (shape,)))
-    if isinstance(shape, dict):
-        if typed(value, dict).keys() != shape.keys():
-            raise ValueError(f"{sorted(value)!r:.60} where {', '.join(shape)} are expected")
-        return {name: _shaped(value[name], one) for name, one in shape.items()}
-    each = shape if isinstance(shape, tuple) else shape * len(typed(value, list))
-    return [_shaped(one, kind) for one, kind in zip(typed(value, list), each, strict=True)]
+})  # fmt: skip
+"""What `kernel_json` makes."""
+_pair, _texts = shaped((int, int)), shaped([str])
 
 
 def _entry(row: Any) -> Entry:
-    found = Entry(*_shaped(row, _ENTRY))
-    Effort(found.effort)
+    found = Entry._make(_row(row))
+    if found.effort not in _EFFORTS:
+        raise ValueError(f"{found.effort!r} is no effort")
     return found
-
-
-def typed(value: Any, *types: type) -> Any:
-    """The value if it is of one of these types: what is read may have been written by anybody."""
-    if type(value) not in types:
-        raise TypeError(f"{value!r:.60} where {types[0].__name__} is expected")
-    return value
 
 
 def typed_table(value: Any) -> dict[str, str]:
@@ -197,12 +191,14 @@ def typed_table(value: Any) -> dict[str, str]:
 
 
 def _two(values: Any) -> tuple[int, int]:
-    first, second = typed(values, list, tuple)
-    return typed(first, int), typed(second, int)
+    if values is None:
+        return 0, 0
+    first, second = _pair(values)
+    return first, second
 
 
 def _strings(values: Any) -> tuple[str, ...]:
-    return tuple(typed(value, str) for value in typed(values, list, tuple))
+    return () if values is None else tuple(_texts(values))
 
 
 def to_line(record: FileRecord) -> str:

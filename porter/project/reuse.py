@@ -1,4 +1,4 @@
-"""What an earlier run has done already: by content, never by time stamps."""
+"""What an earlier run has done already: by content, which is known without reading where nobody can have changed it."""
 
 from __future__ import annotations
 
@@ -9,37 +9,38 @@ import os
 import stat
 from collections.abc import Iterable, Mapping
 from itertools import compress
-from pathlib import Path
 from typing import NamedTuple
 
 from porter.cpp.clang.reached_headers import DEEPEST_CHAIN
 from porter.cpp.include_graph import Circles, IncludeGraph, circles, may_be_parsed_through
 from porter.cpp.prescan import Scan
+from porter.project.digests import digests_at
 from porter.project.discovery import Entry, Kind
 from porter.project.naming import Names
 from porter.project.plan import Plan
 from porter.project.records import FileRecord, Status
-from porter.project.writing import content_at, sha256
-from porter.system.reading import read_regular
+from porter.project.seen import Seen, digest_by
+from porter.project.writing import sha256
 
-_LARGE = 64 << 20
 _BITS = bytes.maketrans(b"01", b"\0\1")
 _KEPT = frozenset({Status.PORTED, Status.UNCHANGED, Status.COPIED})
 
 
-def intact_files(plan: Plan, names: Names, files: Mapping[str, Entry]) -> frozenset[str]:
+def intact_files(plan: Plan, names: Names, files: Mapping[str, Entry], seen: Seen) -> frozenset[str]:
     """Files whose source is what the last run read, and whose output is there."""
     out = plan.sink.root
     if out is None or not plan.previous.files:
         return frozenset()
     root, target = os.fspath(plan.project.root), os.fspath(out)
-    return frozenset(
-        path
+    done = {
+        path: record.sha256
         for path, entry in files.items()
-        if (record := plan.previous.files.get(path)) is not None
-        and _done(record, entry, names.output(path), target)
-        and _digest(f"{root}/{path}", entry.size) == record.sha256
-    )
+        if (record := plan.previous.files.get(path)) is not None and _done(record, entry, names.output(path), target)
+    }
+    known = {path: digest_by(seen, files[path]) for path in done}
+    unseen = [path for path, digest in known.items() if digest is None]
+    known |= zip(unseen, digests_at([(f"{root}/{path}", files[path].size) for path in unseen]), strict=True)
+    return frozenset(path for path, digest in done.items() if digest == known[path])
 
 
 def _done(record: FileRecord, entry: Entry, output: str, out: str) -> bool:
@@ -59,15 +60,6 @@ def _is_file(path: str) -> bool:
         return stat.S_ISREG(os.stat(path).st_mode)  # noqa: PTH116
     except OSError:
         return False
-
-
-def _digest(path: str, size: int) -> str | None:
-    try:
-        if size > _LARGE:
-            return content_at(Path(path)).sha256
-        return sha256(read_regular(path))
-    except OSError:
-        return None
 
 
 def _digits(mask: int) -> bytes:

@@ -251,9 +251,12 @@ def _write_config(clean: Path, common: Path) -> None:
     if (common / "config").is_file():
         theirs = run(["git", "config", "-z", "--no-includes", "-f", str(common / "config"), "--list"], clean,
                      environment=own).stdout  # fmt: skip
-    ignores = run(["git", *listing, "--global", "--type=path", "--get", "core.excludesFile"], clean, environment=users)
+    ignores = b""
+    if b"core.excludesfile\n" in told:
+        wanted = ["git", *listing, "--global", "--type=path", "--get", "core.excludesFile"]
+        ignores = run(wanted, clean, environment=users).stdout.rstrip(bytes(1))
     lines = ["[core]\n\trepositoryformatversion = 1\n\tbare = false\n"]
-    lines += [f"\texcludesFile = {_quoted(ignores.stdout.rstrip(bytes(1)) or _usual_ignores())}\n"]
+    lines += [f"\texcludesFile = {_quoted(ignores or _usual_ignores())}\n"]
     lines += [_setting(key, value) for key, value in _settings(told) + _settings(theirs)]
     (clean / "config").write_text("".join(lines), "utf-8", "surrogateescape")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -73,6 +74,7 @@ class LibraryCounterpart(Rule):
     """
 
     code = "Q101"
+    only_reports = True
     triggers = frozenset({"__global__"})
     examples = (
         reports(
@@ -129,11 +131,16 @@ def _article(what: str) -> str:
     return f"an {what}" if what[0] in "aeiouR" else f"a {what}"
 
 
+@functools.cache
+def _named(kind: _Kind) -> re.Pattern[str]:
+    return re.compile("|".join(rf"\b{word}\b" for word in kind.words))
+
+
 def _kind_of(name: str, body: str) -> _Kind | None:
     words = " ".join(_WORD.findall(name)).lower()
     if not _AROUND.isdisjoint(words.split()):
         return None
     for kind in _KINDS:
-        if any(re.search(rf"\b{word}\b", words) for word in kind.words) and re.search(kind.body, body):
+        if _named(kind).search(words) and re.search(kind.body, body):
             return kind
     return None

@@ -26,6 +26,7 @@ class CooperativeLaunch(Rule):
     """
 
     code = "C105"
+    only_reports = True
     triggers = _LAUNCHES
     hazards = ("cg-grid-sync-launch", "persistent-grid-sizing")
     examples = (

@@ -31,6 +31,7 @@ class GroupOperation(Rule):
     """
 
     code = "C104"
+    only_reports = True
     triggers = frozenset({"cooperative_groups"})
     hazards = ("cg-missing-reduce-scan", "cg-vote-needs-macro", "cg-num-threads", "cg-memcpy-async")
     examples = (

@@ -23,6 +23,7 @@ class GroupWiderThanWarp(Rule):
     """
 
     code = "C103"
+    only_reports = True
     triggers = _CLUSTERS | _GRIDS | _TILES
     hazards = ("cg-cluster-group", "cg-multi-grid", "cg-tile-size-limit")
     examples = (

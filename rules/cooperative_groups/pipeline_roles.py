@@ -17,6 +17,7 @@ class PipelineRoles(Rule):
     """
 
     code = "C106"
+    only_reports = True
     triggers = frozenset({"barrier", "make_pipeline"})
     text = "cuda/"
     examples = (

@@ -28,6 +28,7 @@ class DynamicParallelism(Rule):
     """
 
     code = "D013"
+    only_reports = True
     text = "<<<"
     hazards = ("dynamic-parallelism",)
     examples = (

@@ -47,7 +47,7 @@ class OwnVectorOperator(Rule):
     """
 
     code = "D002"
-    text = rf"{_VECTOR.pattern}|\bcu(?:Float|Double)?Complex\b"
+    text = "(?:char|short|int|long|float|double)[1234]|cu(?:Float|Double)?Complex"
     triggers = frozenset({"operator"})
     hazards = ("vector-operators-ambiguous",)
     examples = (

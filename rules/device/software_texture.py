@@ -25,6 +25,7 @@ class SoftwareTexture(Rule):
     """
 
     code = "D014"
+    only_reports = True
     triggers = frozenset((*_TEXTURES, *_SURFACES))
     hazards = ("texture-device-functions", "surface-functions", "texture-host-api")
     examples = (

@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from porter.cpp.lex import IDENTIFIER, NUMBER
 from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes, reports
 
-_VECTOR = re.compile(r"(?:u?(?:char|short|int|long|longlong)|float|double)([234])")
+_INTEGERS = ("char", "short", "int", "long", "longlong")
+_BASES = (*_INTEGERS, *map("u{}".format, _INTEGERS), "float", "double")
+_VECTORS = frozenset(f"{one}{n}" for one in _BASES for n in "234")
 _ZERO = re.compile(r"0+\.?0*(?:[eE][+-]?\d+)?[fFuUlL]*")
 _NO_VALUES = frozenset({";", "...", "return", "{"})
 _SCALARS = frozenset({"float", "double", "int", "unsigned", "short", "char", "long", "bool", "size_t"})
@@ -25,6 +27,7 @@ class VectorWithFewerValues(Rule):
     """
 
     code = "C041"
+    triggers = _VECTORS
     text = r"\b(?:u?(?:char|short|int|long|longlong)|float|double)[234]\b[^;(){}]*\{"
     hazards = ("vector-type-ctors",)
     examples = (
@@ -52,8 +55,7 @@ class VectorWithFewerValues(Rule):
         if unit.source.path.endswith(".c"):
             return
         for name in unit.tokens.names:
-            match = _VECTOR.fullmatch(name)
-            for index in unit.occurrences(name) if match is not None else ():
+            for index in unit.occurrences(name) if name in self.triggers else ():
                 for opened, is_array in _lists(unit, index):
                     yield from self._judged(unit, name, opened, is_array)
 

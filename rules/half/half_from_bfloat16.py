@@ -22,6 +22,7 @@ class HalfFromBfloat16(Rule):
     """
 
     code = "H003"
+    only_reports = True
     triggers = _BFLOAT16
     examples = (
         reports(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from porter.engine.rule import Edit, Effort, Finding, Rule, Span, Unit, clean, fixes, reports
-from porter.warp.ptx.chains import chains, strangers
+from porter.warp.ptx.chains import HINT, chains, strangers
 from porter.warp.ptx.template import CARRY
 
 _ADD = 'asm volatile("add.cc.u32 %0, %1, %2;" : "=r"(a) : "r"(b), "r"(c));'
@@ -25,6 +25,7 @@ class CarryAcrossStatements(Rule):
 
     code = "P103"
     text = "(?i:global|device)"
+    in_sight = HINT.pattern
     examples = (
         fixes(
             f"__device__ void f(unsigned &a, unsigned &d) {{ {_ADD} {_ADDC} }}",

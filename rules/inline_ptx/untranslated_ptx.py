@@ -20,6 +20,7 @@ class UntranslatedPtx(Rule):
     """
 
     code = "P102"
+    only_reports = True
     triggers = frozenset(KEYWORDS)
     hazards = (
         "ptx-mma-ldmatrix",

@@ -33,6 +33,7 @@ class DefinitionWithoutSides(Rule):
 
     code = "L018"
     text = _ASKED
+    in_sight = _DEVICE.pattern
     examples = (
         fixes(
             "struct alignas(16) A { __host__ __device__ int f(int x) const; };\nint A::f(int x) const { return x; }",

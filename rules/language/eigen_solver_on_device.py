@@ -24,6 +24,7 @@ class EigenSolverOnDevice(Rule):
     """
 
     code = "L025"
+    only_reports = True
     triggers = frozenset({_SOLVER})
     examples = (
         reports(

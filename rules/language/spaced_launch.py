@@ -21,7 +21,7 @@ class SpacedLaunch(Rule):
     """
 
     code = "L010"
-    text = r"<<(?:\s|\\|//[^\n]*|/\*(?s:.)*?\*/)+<"
+    text = r"<<(?:\s|\\|//[^\n]*\n|/\*(?:[^*]|\*(?!/))*\*/)+<"
     hazards = ("hipify-launch-text",)
     examples = (
         fixes(

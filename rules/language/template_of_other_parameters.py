@@ -24,6 +24,7 @@ class TemplateOfOtherParameters(Rule):
     """
 
     code = "L019"
+    only_reports = True
     text = _PARAMETER.pattern
     examples = (
         reports(

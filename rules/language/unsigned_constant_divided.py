@@ -28,7 +28,10 @@ class UnsignedConstantDivided(Rule):
     """
 
     code = "L017"
-    text = r"(?:\b(?:UINT_MAX|UINT32_MAX|0[xX][fF]{2}[89a-fA-F][\da-fA-F]{5}[uU]?|429\d{7}[uU])|~\s*0[uU])\s*[/%]"
+    text = (
+        r"(?:UINT(?<=\bUINT)(?:32)?_MAX|0(?<=\b0)[xX][fF]{2}[89a-fA-F][\da-fA-F]{5}[uU]?|429(?<=\b429)\d{7}[uU]|~\s*0[uU])"
+        r"\s*[/%]"
+    )
     examples = (
         fixes(
             "__global__ void k(unsigned *p) { p[0] = 0xffffffffu / ((p[1] & 255u) | 1u); }",

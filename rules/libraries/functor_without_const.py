@@ -24,7 +24,7 @@ class FunctorWithoutConst(Rule):
     """
 
     code = "B007"
-    text = r"\boperator\s*\(\s*\)\s*\("
+    text = r"operator(?<=\boperator)\s*\(\s*\)\s*\("
     examples = (
         fixes(
             "template <class T> struct Sum { __device__ T operator()(T a, T b) { return a + b; } };",

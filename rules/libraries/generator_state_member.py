@@ -27,6 +27,7 @@ class GeneratorStateMember(Rule):
     """
 
     code = "B006"
+    only_reports = True
     triggers = _STATES
     examples = (
         reports("__device__ unsigned f(curandStateXORWOW_t *state) { return state->v[0] ^ state->d; }"),

@@ -17,6 +17,7 @@ class ChangedSignature(Rule):
     """
 
     code = "A003"
+    only_reports = True
     by_names = True
     examples = (
         reports("void f() { cudaStreamUpdateCaptureDependencies(0, 0, 0, 0); }", effort=Effort.REVIEW),

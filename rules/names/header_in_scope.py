@@ -28,7 +28,7 @@ class HeaderInScope(Rule):
 
     code = "A018"
     triggers = frozenset({"namespace", "extern"})
-    text = "#[ \\t]*include"
+    text = r"\A[^{]*\{(?s:.)*#[ \t]*include"
     examples = (
         fixes('namespace mine {\n#include "a.cuh"\n}', 'namespace mine {\n#include "a.cuh"\n}'),
         clean('namespace mine { int f; }\n#include "a.cuh"'),

@@ -30,7 +30,7 @@ class MacroInLibraryHeader(Rule):
     """
 
     code = "A170"
-    text = r"(?i:cuda|cub/|thrust/|cublas|cusparse|cufft|cusolver|__global__|<<<)"
+    by_names = True
     examples = (
         fixes(
             "#define real float\n#include <cusparse.h>\nreal *p;",

@@ -16,6 +16,7 @@ class MissingHeader(Rule):
     """
 
     code = "A011"
+    only_reports = True
     dialect = Dialect.BOTH
     by_names = True
     examples = (

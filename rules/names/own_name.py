@@ -17,6 +17,7 @@ class OwnName(Rule):
     """
 
     code = "A006"
+    only_reports = True
     by_names = True
     examples = (
         reports(

@@ -32,6 +32,7 @@ class UnknownName(Rule):
     """
 
     code = "A005"
+    only_reports = True
     by_names = True
     examples = (
         reports("void f() { cudaFrobnicateAsync(0); }", effort=Effort.REVIEW),

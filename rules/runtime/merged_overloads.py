@@ -27,6 +27,7 @@ class MergedOverloads(Rule):
     """
 
     code = "R016"
+    only_reports = True
     triggers = frozenset({"CUresult", "CUdevice_attribute"})
     examples = (
         reports(

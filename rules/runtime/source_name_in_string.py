@@ -52,10 +52,11 @@ class SourceNameInString(Rule):
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per literal."""
         tokens = unit.tokens
-        if not unit.renamed or STRING not in tokens.kinds:
+        if not unit.renamed or ".cu" not in unit.source.text.lower():
             return
-        for index, (kind, text) in enumerate(zip(tokens.kinds, tokens.texts, strict=True)):
-            if kind != STRING or ".cu" not in text.lower():
+        for place in re.finditer(STRING, tokens.kinds):
+            index = place.start()
+            if ".cu" not in tokens.texts[index].lower():
                 continue
             literal = read_literal(tokens, index, index)
             named = _NAME.fullmatch(literal.text) if literal is not None else None

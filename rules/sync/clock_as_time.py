@@ -18,6 +18,7 @@ class ClockAsTime(Rule):
     """
 
     code = "S105"
+    only_reports = True
     triggers = frozenset({"clock64", "clock"})
     hazards = ("clock-units",)
     examples = (

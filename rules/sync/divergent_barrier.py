@@ -21,6 +21,7 @@ class DivergentBarrier(Rule):
     """
 
     code = "S103"
+    only_reports = True
     triggers = BARRIERS
     hazards = ("syncthreads-divergent", "warp-id-roles-32")
     examples = (

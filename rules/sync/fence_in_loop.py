@@ -20,6 +20,7 @@ class FenceInLoop(Rule):
     """
 
     code = "S106"
+    only_reports = True
     triggers = _FENCES
     hazards = ("threadfence-semantics", "threadfence-system-works")
     examples = (

@@ -24,7 +24,7 @@ class FlagOfInnerLoop(Rule):
     """
 
     code = "S107"
-    text = r"\b(?:while|for|do)\b"
+    text = "__(?:global|device)__|DEVICE"
     examples = (
         fixes(
             """

@@ -35,6 +35,7 @@ class AssumedFragmentLayout(Rule):
     """
 
     code = "X102"
+    only_reports = True
     triggers = frozenset({"fragment"})
     hazards = ("wmma-fragment-layout",)
     examples = (

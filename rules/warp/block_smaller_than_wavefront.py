@@ -20,6 +20,7 @@ class BlockSmallerThanWavefront(Rule):
     """
 
     code = "W109"
+    only_reports = True
     triggers = frozenset({"__global__", "cudaLaunchKernel", "hipLaunchKernelGGL"})
     hazards = ("block-32-half-wave", "blocks-per-cu-limit")
     examples = (

@@ -23,6 +23,7 @@ class DivergentCollective(Rule):
     """
 
     code = "W102"
+    only_reports = True
     triggers = frozenset(name for name, found in COLLECTIVES.items() if found.kind in EXCHANGES) | {
         *TILES,
         "__syncwarp",

@@ -22,6 +22,7 @@ class EarlyExitBeforeCollective(Rule):
     """
 
     code = "W101"
+    only_reports = True
     triggers = frozenset(name for name, found in COLLECTIVES.items() if found.kind in EXCHANGES) | TILES
     hazards = ("shfl-inactive-source", "full-mask-partial-wave-trap", "partial-wave-tail")
     examples = (

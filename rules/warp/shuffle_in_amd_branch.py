@@ -22,6 +22,7 @@ class ShuffleInAmdBranch(Rule):
     """
 
     code = "W113"
+    only_reports = True
     dialect = Dialect.BOTH
     text = "__shfl"
     examples = (

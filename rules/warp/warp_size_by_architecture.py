@@ -31,6 +31,7 @@ class WarpSizeByArchitecture(Rule):
     """
 
     code = "W107"
+    only_reports = True
     dialect = Dialect.BOTH
     text = f"{_DEVICE_ONLY.pattern}|{_PLATFORM.pattern[3:-3]}"
     hazards = ("warp-size-macro-fallback-32", "gfx-macro-host-pass", "use-rocm-vs-hipcc")

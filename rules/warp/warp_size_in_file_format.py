@@ -26,6 +26,7 @@ class WarpSizeInFileFormat(Rule):
     """
 
     code = "W108"
+    only_reports = True
     text = "(?i:warp|wave|lane)"
     triggers = frozenset({"fwrite", "fread", "ofstream", "ifstream", "fstream"})
     hazards = ("log2-warp-constants",)

@@ -22,6 +22,7 @@ class MaskWithoutSync(Rule):
     """
 
     code = "V110"
+    only_reports = True
     dialect = Dialect.BOTH
     text = r"__shfl(?:_up|_down|_xor)?\b"
     hazards = ("mask32-literal-static-assert",)

@@ -36,6 +36,7 @@ class WarpSizeAsConstant(Rule):
     """
 
     code = "V108"
+    only_reports = True
     dialect = Dialect.BOTH
     text = r"warpSize|WAVEFRONT_SIZE|WARP_?SIZE|[wW]arp_?[sS]ize|WARP_?THREADS|NUM_?WARPS"
     hazards = ("warpsize-not-constexpr",)

@@ -19,6 +19,7 @@ class WholeWavefrontOnBoth(Rule):
     """
 
     code = "V109"
+    only_reports = True
     dialect = Dialect.HIP
     text = TRACE
     hazards = ("gfx-macro-host-pass",)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from porter.validation.build.compile import Compiled, Tool, compile_unit
+from porter.validation.build.compile import Compiled, Tool, common_options, compile_unit
 from porter.validation.build.includes import Headers
 from porter.validation.build.model import How
 from porter.validation.build.setup_script import setup_macros
@@ -152,6 +152,16 @@ def test_macros_of_setup(tmp_path: Path) -> None:
     assert sorted(found) == ["-DLEVEL=3", "-DWITH_PYTHON", "-U__HIP_NO_HALF_OPERATORS__"]
     (tmp_path / "setup.py").write_text("setup(")
     assert setup_macros(source, ()) == ()
+
+
+def test_macros_of_a_setup_that_names_what_includes_no_torch(tmp_path: Path) -> None:
+    """A kernel of an extension, in a file without a word of PyTorch."""
+    (tmp_path / "setup.py").write_text(SETUP.replace('"a.cu"', '"csrc/kernels.hip"'))
+    (tmp_path / "csrc").mkdir()
+    for name in ("kernels", "tool"):
+        (tmp_path / "csrc" / f"{name}.hip").write_text("__global__ void k() {}\n")
+    assert "-DWITH_PYTHON" in common_options(tmp_path / "csrc" / "kernels.hip", ())
+    assert "-DWITH_PYTHON" not in common_options(tmp_path / "csrc" / "tool.hip", ())
 
 
 def test_a_vendored_header_comes_before_the_machines(tmp_path: Path) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +13,7 @@ from porter.check.perf import NAME, Kept, Subject, compared, read_estimates
 from porter.errors import Unusable
 from porter.report.schemas import load
 from tests.check.repositories import git, write
+from tests.cli.command import porter
 
 SUBJECT = Subject("a.case.toml", "copy", "preserve", "n=1000")
 BEFORE = Kept(1000.0, 1.3, "memory", {"TCC_REQ_sum": 100, "SQ_WAVES": 16, "waves per SIMD": 8})
@@ -59,12 +58,11 @@ def test_a_damaged_file_is_no_empty_one(tmp_path: Path, text: str) -> None:
 
 def check(root: Path, *options: str) -> tuple[int, dict[str, Any]]:
     """In a process of its own: within one, a tree is ported once."""
-    command = [sys.executable, "-m", "porter", "check", str(root), "--perf", "--format", "json", *options]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = porter("check", root, "--perf", "--format", "json", *options)
     document = json.loads(done.stdout)
     jsonschema.validate(document, load("check"))
     (proof,) = document["proofs"]
-    return done.returncode, proof
+    return done.code, proof
 
 
 @pytest.mark.slow

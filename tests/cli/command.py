@@ -30,27 +30,32 @@ _READ_AT_THE_START = ("PYTHON", "LANG", "LC_")
 """Beginnings of variables that Python itself reads."""
 
 
-def porter(*arguments: object, folder: Path | None = None, environment: Mapping[str, str] | None = None) -> Result:
-    """`porter ARGUMENTS` in a process of its own."""
+def porter(
+    *arguments: object, folder: Path | None = None, environment: Mapping[str, str] | None = None, given: bytes = b""
+) -> Result:
+    """`porter ARGUMENTS` in a process of its own, which is given something to read."""
     words = [*map(str, arguments)]
     if any(name.startswith(_READ_AT_THE_START) for name in environment or ()):
-        return _started(words, folder, environment or {})
-    with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
+        return _started(words, folder, environment or {}, given)
+    with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
+        stdin.write(given)
+        stdin.seek(0)
         where, variables = str(folder or Path.cwd()), {**os.environ, **(environment or {})}
         request = {"folder": where, "environment": variables, "arguments": words}
         server = _server()
-        socket.send_fds(server, [json.dumps(request).encode()], [stdout.fileno(), stderr.fileno()])
+        socket.send_fds(server, [json.dumps(request).encode()], [one.fileno() for one in (stdin, stdout, stderr)])
         code = int(server.recv(20))
         stdout.seek(0)
         stderr.seek(0)
         return Result(code, stdout.read().decode(), stderr.read().decode())
 
 
-def _started(words: list[str], folder: Path | None, environment: Mapping[str, str]) -> Result:
+def _started(words: list[str], folder: Path | None, environment: Mapping[str, str], given: bytes) -> Result:
     done = subprocess.run(
         [sys.executable, "-m", "porter", *words],
         cwd=folder,
         env={**os.environ, **environment},
+        input=given,
         capture_output=True,
         timeout=_SECONDS,
     )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.cli.command import porter
 
 pytest.importorskip("pygls", reason="the extra lsp is not installed")
 pytestmark = pytest.mark.slow
@@ -86,6 +87,6 @@ def test_an_editor_shows_what_is_left(tmp_path: Path) -> None:
     "said", [b"", b"garbage\r\n\r\n", b"Content-Length: 2\r\n\r\n{}"], ids=["none", "words", "empty"]
 )
 def test_an_editor_that_goes_away_is_no_bug(said: bytes) -> None:
-    done = subprocess.run([sys.executable, "-m", "porter", "lsp"], input=said, capture_output=True, timeout=SECONDS)
-    assert done.returncode == 0, done.stderr.decode(errors="replace")
-    assert b"bug in porter" not in done.stderr
+    done = porter("lsp", given=said)
+    assert done.code == 0, done.stderr
+    assert "bug in porter" not in done.stderr

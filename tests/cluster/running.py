@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import multiprocessing
 import os
 import shutil
 import signal
@@ -11,8 +12,9 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from porter.validation.cluster.engine import digest_of
 from porter.validation.cluster.trees import Tree
@@ -81,24 +83,82 @@ def scheduler(failures: int = 0) -> Iterator[str]:
         yield str(cluster.scheduler_address)
 
 
+class Process(Protocol):
+    """What tests ask of a process that they started."""
+
+    @property
+    def pid(self) -> int:
+        """Its number, and its group's."""
+
+    def poll(self) -> int | None:
+        """How it ended; None while it runs."""
+
+    def wait(self) -> int:
+        """How it ended, when it has."""
+
+
+@dataclass(frozen=True)
+class _Forked:
+    """A process of a server's."""
+
+    process: ForkServerProcess
+
+    @property
+    def pid(self) -> int:
+        assert self.process.pid is not None
+        return self.process.pid
+
+    def poll(self) -> int | None:
+        return self.process.exitcode
+
+    def wait(self) -> int:
+        self.process.kill()  # it may not have a group yet
+        self.process.join()
+        return self.process.exitcode or 0
+
+
+_forks = multiprocessing.get_context("forkserver")
+_forks.set_forkserver_preload(["tests.cluster.worker"])
+"""Forks of a process that has read what a worker imports, which is most of what a start takes."""
+
+
 def start_worker(
     address: str, *options: str, environment: Mapping[str, str] | None = None, before: Sequence[str] = ()
-) -> subprocess.Popen[bytes]:
+) -> Process:
     """A worker process."""
+    variables = {**os.environ, **(environment or {})}
+    if not before and not any(name.startswith("PYTHON") for name in environment or ()):
+        forked = _forks.Process(target=_work, args=(variables, address, *options))
+        forked.start()
+        return _Forked(forked)
     return subprocess.Popen(
         [*before, sys.executable, "-m", "tests.cluster.worker", address, *options],
         cwd=ROOT,
-        env={**os.environ, **(environment or {})},
+        env=variables,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
 
 
+def _work(environment: Mapping[str, str], *arguments: str) -> None:
+    """A worker's process, from its start."""
+    from tests.cluster.worker import main
+
+    os.setsid()
+    os.chdir(ROOT)
+    os.environ.clear()
+    os.environ.update(environment)
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for handle in range(3):
+        os.dup2(nothing, handle)
+    main(arguments)
+
+
 @contextlib.contextmanager
-def workers(address: str, *each: Sequence[str], cache: Path | None = None) -> Iterator[list[subprocess.Popen[bytes]]]:
+def workers(address: str, *each: Sequence[str], cache: Path | None = None) -> Iterator[list[Process]]:
     """Worker processes, each with its options and, where a folder is given, its own cache; ended at the end."""
-    started: list[subprocess.Popen[bytes]] = []
+    started: list[Process] = []
     try:
         for number, options in enumerate(each):
             environment = {} if cache is None else {"PORTER_CACHE_DIR": str(cache / f"worker{number}")}
@@ -120,7 +180,7 @@ def until_there(address: str, count: int) -> None:
             time.sleep(0.1)
 
 
-def end(process: subprocess.Popen[bytes]) -> None:
+def end(process: Process) -> None:
     """As a machine that is switched off."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +12,7 @@ from porter.validation.cluster.spec import ClusterSpec
 
 from porter.errors import Unusable
 from porter.system.results import Store
-from tests.cluster.running import Nothing, end, other_porter, scheduler, start_worker, until_there, workers
+from tests.cluster.running import Nothing, Process, end, other_porter, scheduler, start_worker, until_there, workers
 
 pytest.importorskip("distributed")
 from porter.validation.cluster.dask_backend import DaskBackend
@@ -95,7 +94,7 @@ def test_a_task_that_kills_three_workers_is_set_aside(run: Callable[[Nothing], _
 
 def test_a_worker_that_comes_late_works(run: Callable[[Nothing], _Run]) -> None:
     it = run(Nothing(60, wait=0.2))
-    late: list[subprocess.Popen[bytes]] = []
+    late: list[Process] = []
     with scheduler() as address, workers(address, ()) as started:
         threading.Timer(1.0, lambda: late.append(start_worker(address))).start()
         it.on(address)

@@ -7,6 +7,7 @@ import asyncio
 import os
 import signal
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 
 from distributed import Worker
@@ -17,8 +18,8 @@ from porter.validation.cluster.messages import Order, Reply
 _hands_do = work._hands.do
 
 
-def main() -> None:
-    """Works until it is ended."""
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Works until it is ended; `arguments`, where they are not the command line's."""
     parser = argparse.ArgumentParser()
     parser.add_argument("address")
     parser.add_argument("--kills", type=int, default=None, help="The task that ends this process.")
@@ -26,7 +27,7 @@ def main() -> None:
     parser.add_argument("--machine", default=None, help="What it says that its processor is.")
     parser.add_argument("--refuses", default=None, help="The kind of tasks that it does not do.")
     parser.add_argument("--certificates", default=None)
-    given = parser.parse_args()
+    given = parser.parse_args(arguments)
 
     def do(order: Order, prefix: str) -> Reply:
         if order.kind == "nothing" and order.payload["number"] == given.kills:

@@ -5,18 +5,23 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+import conftest
 import pytest
 from conftest import Compile
 from porter.validation.devices.core import begun
 from porter.validation.devices.core.begun import Begun, Better, Source, begin
 from porter.validation.devices.core.hostcc import HostBuildFailed, find_host_compiler
+from porter.validation.toolchain.clang import assemble_text
 from porter.validation.toolchain.result import Missing
 
 from tests.begun import CODE, better_of, check_a_long_launch, check_turns, run
 
 
 @pytest.fixture(autouse=True)
-def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _cache(compile_hip: Compile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each test has its own, but for the kernel's machine code, which is not what is tested."""
+    made = assemble_text(CODE)
+    monkeypatch.setattr(conftest, "assemble_text", lambda code, options: made if code == CODE else pytest.fail(code))
     monkeypatch.setenv("PORTER_CACHE_DIR", str(tmp_path))
 
 

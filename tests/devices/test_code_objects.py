@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from porter.validation.toolchain.clang import Missing, find_clang
 from porter.validation.toolchain.headers import include_options
 from test_kernels import CALLS, SUM
 
+from tests.kept import folder_made_by
 from tests.outside import require
 
 CODE = (
@@ -41,14 +43,18 @@ def build(folder: Path, *options: str) -> Path:
         pytest.skip(clang.reason)
     require("ld.lld")
     require("clang-offload-bundler")
-    source, target = folder / "code.hip", folder / "code.o"
-    source.write_text(CODE)
     command = [clang.path, "-x", "hip", "-std=c++17", "-O3", "-g", f"--rocm-device-lib-path={clang.bitcode}",
                "-mcode-object-version=5", "-D__HIP_PLATFORM_AMD__", *include_options(clang.headers), "-include",
-               "hip/hip_runtime.h", "-c", str(source), "-o", str(target), *options]  # fmt: skip
-    made = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert made.returncode == 0, made.stderr
-    return target
+               "hip/hip_runtime.h", "-c", *options]  # fmt: skip
+
+    def fill(made: Path) -> None:
+        source = made / "code.hip"
+        source.write_text(CODE)
+        words = [*command, str(source), "-o", str(made / "code.o")]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+
+    return Path(shutil.copy(folder_made_by(fill, *command, CODE) / "code.o", folder))
 
 
 def check(device: Device, path: Path, where: str) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import outside
+from tests import kept, outside
 from tests.include import hip
 
 HALF = """
@@ -103,8 +103,7 @@ def _run(source: str, folder: Path) -> str:
     path.write_text(source, "utf-8")
     command = [hip.require_clang(), "-x", "hip", "--cuda-host-only", "-nogpulib", "-nogpuinc", "-std=c++17", "-O1"]
     command += ["-D__HIP_PLATFORM_AMD__", *tree.flags, "-include", "__clang_hip_runtime_wrapper.h"]
-    command += ["-I", str(hip.HEADERS), str(path), "-o", str(program)]
-    built = subprocess.run(command, capture_output=True, text=True, check=False)
+    built = kept.program([*command, "-I", str(hip.HEADERS)], path, program)
     assert built.returncode == 0, built.stderr
     return subprocess.run([str(program)], capture_output=True, text=True, check=True).stdout
 
@@ -118,8 +117,8 @@ def test_half_arithmetic_of_another_compiler(compiler: str, tree: hip.HipTree | 
     source, program = tmp_path / "host.cpp", tmp_path / "host"
     text = (HALF + HALF_MAIN).replace("hip/hip_runtime.h", "hip/hip_runtime_api.h")
     source.write_text(re.sub(r"__(low|high)2half\(x\)", lambda half: f"x.{'xy'[half[1] == 'high']}", text), "utf-8")
-    command = [known, "-std=c++17", "-D__HIP_PLATFORM_AMD__", *tree.flags, "-I", str(hip.HEADERS), str(source)]
-    built = subprocess.run([*command, "-o", str(program)], capture_output=True, text=True, check=False)
+    command = [known, "-std=c++17", "-D__HIP_PLATFORM_AMD__", *tree.flags, "-I", str(hip.HEADERS)]
+    built = kept.program(command, source, program)
     assert built.returncode == 0, built.stderr
     said = subprocess.run([str(program)], capture_output=True, text=True, check=True).stdout
     assert said == "1.23438 8.25 1.5 5.8125"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import kept
 from tests.include import hip
 from tests.outside import nvcc_that_links
 
@@ -62,8 +63,8 @@ def _program(include: str, scope: str) -> str:
     return text.replace("using @SCOPE@::max;\nusing @SCOPE@::min;\n", "").replace("@SCOPE@", scope)
 
 
-def _output(command: list[str], program: Path) -> list[str]:
-    built = subprocess.run(command, capture_output=True, text=True, check=False)
+def _output(command: list[str], source: Path, program: Path) -> list[str]:
+    built = kept.program(command, source, program)
     assert built.returncode == 0, built.stderr[-3000:]
     return subprocess.run([str(program)], capture_output=True, text=True, check=True).stdout.splitlines()
 
@@ -77,10 +78,10 @@ def test_as_nvcc_resolves_them(tmp_path: Path) -> None:
     tree = hip.require_tree()
     clang = [hip.require_clang(), "-x", "hip", "--cuda-host-only", "-nogpulib", "-nogpuinc", "-std=c++17", "-O1"]
     clang += ["-D__HIP_PLATFORM_AMD__", *tree.flags, "-include", "__clang_hip_runtime_wrapper.h"]
-    clang += ["-I", str(hip.HEADERS), str(ours), "-o", str(our_program)]
-    wanted = _output([nvcc, "-std=c++17", "-w", str(cuda), "-o", str(cuda_program)], cuda_program)
+    clang += ["-I", str(hip.HEADERS)]
+    wanted = _output([nvcc, "-std=c++17", "-w"], cuda, cuda_program)
     assert sum(line.endswith("ambiguous") for line in wanted) > 100
-    assert _output(clang, our_program) == wanted
+    assert _output(clang, ours, our_program) == wanted
 
 
 SOURCE = """

@@ -11,6 +11,7 @@ import pytest
 
 from porter.engine.support import closure, contents, header_names
 from porter.system.needs import need
+from tests import kept
 from tests.include import hip
 from tests.outside import require
 
@@ -60,13 +61,13 @@ def _built(source: str, folder: Path, *flags: str) -> Path:
     compiler = require("C++ compiler")
     tree = hip.require_tree("hip/hiprtc.h")
     for name, data in contents({"porter/rtc.hpp", "porter/driver.hpp", *header_names()}).items():
-        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(data)
     (folder / "a.cpp").write_text(source, "utf-8")
     warnings = ("-Wall", "-Wextra", "-Werror", "-Wno-deprecated-declarations")
     platform = ("-D__HIP_PLATFORM_AMD__", "-I", folder, *(("-I", tree.include) if tree.include else ()))
-    command = [compiler, "-std=c++11", *warnings, *platform, folder / "a.cpp", "-o", folder / "a", *flags]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    command = [compiler, "-std=c++11", *warnings, *map(str, platform), "-Wl,--no-as-needed", *flags]
+    done = kept.program(command, folder / "a.cpp", folder / "a")
     if "cannot find -lamdhip64" in done.stderr:
         pytest.skip(f"no HIP runtime to link with ({need('HIP runtime').remedy})")
     assert done.returncode == 0, done.stderr
@@ -74,15 +75,15 @@ def _built(source: str, folder: Path, *flags: str) -> Path:
 
 
 @pytest.fixture(scope="module")
-def translator(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def translator(module_path: Path) -> Path:
     """Prints what options become."""
-    return _built(OPTIONS, tmp_path_factory.mktemp("options"), "-lamdhip64")
+    return _built(OPTIONS, module_path / "options", "-lamdhip64")
 
 
 @pytest.fixture(scope="module")
-def compiler(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def compiler(module_path: Path) -> Path:
     """Compiles a file with hiprtc and options of NVRTC."""
-    return _built(COMPILER, tmp_path_factory.mktemp("compiler"), "-lamdhip64")
+    return _built(COMPILER, module_path / "compiler", "-lamdhip64")
 
 
 def _run(program: Path, *words: object) -> subprocess.CompletedProcess[str]:

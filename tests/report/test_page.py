@@ -55,23 +55,44 @@ class Seen:
         self.dialogs: list[str] = []
 
 
-@pytest.fixture
-def opened(browser: Any, page_file: Path, request: pytest.FixtureRequest) -> Iterator[Any]:
-    """The report in a new window; parameters are those of the window."""
-    context = browser.new_context(**getattr(request, "param", {"viewport": {"width": 1280, "height": 900}}))
-    page, seen = context.new_page(), Seen()
+def _window(browser: Any, **wanted: Any) -> Any:
+    page = browser.new_context(**wanted).new_page()
     page.set_default_timeout(TIMEOUT)
-    page.on("pageerror", lambda error: seen.errors.append(str(error)))
-    page.on("console", lambda message: seen.errors.append(message.text) if message.type == "error" else None)
-    page.on("request", lambda one: seen.requests.append(one.url))
-    page.on("dialog", lambda dialog: (seen.dialogs.append(dialog.message), dialog.dismiss()))
+    return page
+
+
+@pytest.fixture(scope="module")
+def window(browser: Any) -> Any:
+    """Where tests that want nothing special of a window open the report: a new one takes as long as the page."""
+    return _window(browser, viewport={"width": 1280, "height": 900})
+
+
+@pytest.fixture
+def opened(browser: Any, window: Any, page_file: Path, request: pytest.FixtureRequest) -> Iterator[Any]:
+    """The report; parameters are those of a window of its own."""
+    wanted = getattr(request, "param", None)
+    page, seen = window if wanted is None else _window(browser, **wanted), Seen()
+    listening = {
+        "pageerror": lambda error: seen.errors.append(str(error)),
+        "console": lambda message: seen.errors.append(message.text) if message.type == "error" else None,
+        "request": lambda one: seen.requests.append(one.url),
+        "dialog": lambda dialog: (seen.dialogs.append(dialog.message), dialog.dismiss()),
+    }
+    for event, heard in listening.items():
+        page.on(event, heard)
     page.goto(page_file.as_uri())
     page.wait_for_selector("#overview h1")
     yield page
+    for event, heard in listening.items():
+        page.remove_listener(event, heard)
+    if wanted is None:  # the next test finds it as if it were new
+        page.evaluate("localStorage.clear()")
+        page.goto("about:blank")
+    else:
+        page.context.close()
     assert not seen.errors
     assert not seen.dialogs
     assert [url for url in seen.requests if not url.startswith(("file:", "data:"))] == []
-    context.close()
 
 
 def shown(page: Any) -> list[str]:
@@ -270,6 +291,7 @@ def test_a_narrow_screen(opened: Any) -> None:
     assert new["y"] >= old["y"] + old["height"] - 1
 
 
+@pytest.mark.parametrize("opened", [{"viewport": {"width": 1280, "height": 900}}], indirect=True)
 def test_print(opened: Any) -> None:
     """On paper: light, without controls, all rows, charts included, and the code wraps."""
     opened.emulate_media(media="print", color_scheme="dark")

@@ -10,12 +10,13 @@ import pytest
 
 from porter.cpp.patterns import pattern
 from porter.engine.context import parser_for
+from porter.engine.embedded import KERNEL_IN_STRING
 from porter.engine.file import Context, port
 from porter.engine.registry import all_rules
 from porter.engine.rule import Example, Rule
 from porter.engine.support import load_support
 from porter.engine.trace import Trace
-from porter.model import Effort, Finding, PortedFile
+from porter.model import Edit, Effort, Finding, PortedFile, Span
 from porter.names.table import NameTable, load_names
 from porter.source import SourceFile
 
@@ -96,6 +97,23 @@ def test_example(rule: Rule, example: Example) -> None:
     assert max((f.effort for f in found), key=lambda effort: effort.rank) is example.effort
     assert example.after is not None
     assert body(result) == example.after
+
+
+@pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.code)
+def test_a_rule_says_whether_it_only_reports(rule: Rule) -> None:
+    """Those are not asked again; but for the one about kernels in strings, in which others find what they find."""
+    results = [ported(example, (rule,)) for example in rule.examples]
+    changes = any(finding.fixed for one in results for finding in one.findings if finding.code == rule.code)
+    assert rule.only_reports is (not changes and rule.name != KERNEL_IN_STRING)
+
+
+def test_a_rule_that_only_reports_cannot_change_anything() -> None:
+    rule = next(rule for rule in all_rules() if rule.only_reports)
+    unit = context(rule.examples[0], (rule,)).unit(SourceFile("a.cu", b"int a;"))
+    assert not rule.finding(unit, Span(0, 3), "said", Effort.REVIEW).fixed
+    for edits, includes in (((Edit(0, 3, "long"),), ()), ((), ("porter/x.hpp",))):
+        with pytest.raises(TypeError, match=rule.code):
+            rule.finding(unit, Span(0, 3), "done", Effort.NONE, edits, includes)
 
 
 @pytest.mark.parametrize(("rule", "example"), [case for case in CASES if "\n" in case.values[1].before])

@@ -141,6 +141,8 @@ def test_a_pipe_where_git_reads_a_file_is_named(tmp_path: Path, monkeypatch: pyt
     (tree / name).parent.mkdir(exist_ok=True)
     os.mkfifo(tree / name)
     (tree / ".git/refs/loop").symlink_to(".")
+    for path in tree.rglob("*.cu"):
+        os.utime(path, (1, 1))  # git looks at what is in it, and at its attributes, only where its time has changed
     began = time.monotonic()
     for _ in range(3):
         assert f"{tree / name}: no regular file" in str(ours.why_not_clean(tree))

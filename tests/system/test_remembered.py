@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from porter.system.remembered import remembered
+from porter.system.remembered import remembered, remembered_while
+from porter.system.stamps import stamp_of
 
 
 @pytest.fixture(autouse=True)
@@ -86,3 +87,28 @@ def test_a_damaged_entry_is_asked_anew(tmp_path: Path) -> None:
 def test_without_a_file_there_is_nothing_to_remember(tmp_path: Path) -> None:
     with pytest.raises(OSError):
         remembered("version", tmp_path / "none", Asked(tmp_path / "none"))
+
+
+def test_what_changed_just_now_is_not_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor what comes from the future: the next change might leave the same times."""
+    monkeypatch.setenv("PORTER_CACHE_DIR", str(tmp_path / "cache"))
+    file = tmp_path / "file"
+    file.write_text("x")
+    now = stamp_of(file.stat())
+    said: list[str] = []
+
+    def answer() -> str:
+        said.append("asked")
+        return "answer"
+
+    for stamp, asked in (
+        (now, 2),
+        (now._replace(changed=now.changed + 10**15), 2),
+        (now._replace(modified=now.modified + 10**15), 2),
+        (now._replace(modified=1, changed=2), 1),
+        (now._replace(modified=1, changed=3), 1),
+    ):
+        said.clear()
+        for _ in range(2):
+            assert remembered_while("what", [("file", stamp)], answer) == "answer"
+        assert len(said) == asked

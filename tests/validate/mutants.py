@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ast
-import copy
+import functools
 import importlib
 import importlib.util
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 import pytest
@@ -37,7 +37,7 @@ class Mutant:
     line: int
     text: str
     change: str
-    code: Any
+    code: CodeType
 
     @property
     def name(self) -> str:
@@ -68,7 +68,8 @@ def mutants(module: str, functions: frozenset[str] | None = None) -> Iterator[Mu
             if id(node) in annotations:
                 continue
             for change, undo in _changes(node):
-                code = compile(ast.fix_missing_locations(copy.deepcopy(tree)), str(path), "exec")
+                ast.fix_missing_locations(node)  # what is new lies within it
+                code = compile(tree, str(path), "exec")
                 yield Mutant(module, node.lineno, lines[node.lineno - 1].strip(), change, code)  # type: ignore[attr-defined]
                 undo()
 
@@ -131,15 +132,8 @@ def is_killed(mutant: Mutant | None) -> str | None:
     kept = {name: sys.modules.get(name) for name in [*names, CHECKS]}
     parents = {name: getattr(sys.modules[PACKAGE], name.rpartition(".")[2], None) for name in names}
     try:
-        for module, name in zip(MODULES, names, strict=True):
-            path, text = source_of(module)
-            made = ModuleType(name)
-            made.__file__ = str(path)
-            sys.modules[name] = made
-            setattr(sys.modules[PACKAGE], module, made)
-            made.__dict__["bool_array"] = lambda array: array * 1 == 1
-            is_it = mutant is not None and mutant.module == module
-            exec(mutant.code if is_it and mutant else compile(text, str(path), "exec"), made.__dict__)
+        for module in MODULES[MODULES.index(mutant.module) if mutant else 0 :]:  # those before it never see it
+            _put(module, mutant.code if mutant and mutant.module == module else _unchanged(module))
         sys.modules.pop(CHECKS, None)
         return _failing(importlib.import_module(CHECKS))
     except Exception as error:  # a mutant may not even import
@@ -152,6 +146,21 @@ def is_killed(mutant: Mutant | None) -> str | None:
                 sys.modules[name] = module_before
         for name, attribute in parents.items():
             setattr(sys.modules[PACKAGE], name.rpartition(".")[2], attribute)
+
+
+def _put(module: str, code: CodeType) -> None:
+    made = ModuleType(f"{PACKAGE}.{module}")
+    made.__file__ = code.co_filename
+    sys.modules[made.__name__] = made
+    setattr(sys.modules[PACKAGE], module, made)
+    made.__dict__["bool_array"] = lambda array: array * 1 == 1
+    exec(code, made.__dict__)
+
+
+@functools.cache
+def _unchanged(module: str) -> CodeType:
+    path, text = source_of(module)
+    return compile(text, str(path), "exec")
 
 
 def _failing(checks: ModuleType) -> str | None:

@@ -109,3 +109,28 @@ def test_they_run(tmp_path: Path) -> None:
 def test_a_type_that_nothing_uses(tmp_path: Path) -> None:
     (part,) = drafted(tmp_path, FILL.replace("int N>", "int N, typename COMPUTE>")).parts
     assert part.kernel == "fill<float, 4, int>" and "COMPUTE: taken to be int" in part.notes
+
+
+SWITCH = """
+#define DIM_SWITCH(VALUE, NAME, ...) [&] { \\
+    if (VALUE == 64) { constexpr static int NAME = 64; return __VA_ARGS__(); } \\
+    constexpr int NAME = 128; return __VA_ARGS__(); }()
+#define OTHER(VALUE, NAME, ...) [&] { return __VA_ARGS__(); }()
+#define TYPE_SWITCH(WIDE, NAME, ...) [&] { using NAME = double; return __VA_ARGS__(); }()
+template <typename T, int DIM> __global__ void k(T* a) { a[threadIdx.x] = DIM; }
+"""
+
+
+@pytest.mark.parametrize(
+    ("launch", "kernel"),
+    [
+        ("OTHER(dim, D, [&] { k<float, D><<<1, 32>>>(a); })", "k<float, TODO>"),
+        ("DIM_SWITCH(dim, D, [&] { f(); }); k<float, D><<<1, 32>>>(a);", "k<float, TODO>"),  # closed before
+        ("DIM_SWITCH(dim, D, [&] { k<float, D><<<1, 32>>>(a); })", "k<float, 64>"),
+        ("TYPE_SWITCH(w, S, [&] { DIM_SWITCH(dim, D, [&] { k<S, D><<<1, 32>>>((S*)a); }); })", "k<double, 64>"),
+    ],
+)
+def test_a_switch_around_the_launch(launch: str, kernel: str, tmp_path: Path) -> None:
+    (tmp_path / "k.cu").write_text(f"{SWITCH}void run(float* a, int dim, bool w) {{ {launch}; }}\n")
+    (part,) = draft(tmp_path / "k.cu").parts
+    assert part.kernel == kernel

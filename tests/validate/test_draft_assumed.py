@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from porter.validation.devices import registry
 from porter.validation.draft.init import DraftedCase, draft
+from porter.validation.draft.repairing import repair
 from porter.validation.draft.trying import try_sizes
 
 from porter.errors import Unusable
@@ -158,3 +160,47 @@ def test_iterators_are_pointers_and_types_in_types_are_replaced(tmp_path: Path) 
     assert '"inout counter: float32[TODO]",' in lines and '"out z: float32[n, 2]",' in lines
     assert '"inout from: float32[TODO]",' in lines and '"out to: float32[n]",' in lines
     assert part.retyped is not None and part.retyped("int").kernel == "copy<int*, int*, int, int>"
+
+
+def test_a_structure_that_a_typedef_names_is_no_macro(tmp_path: Path) -> None:
+    (tmp_path / "k.cu").write_text(
+        "typedef struct { unsigned a; unsigned b; } PAIR_T;\n"
+        "__global__ void k(PAIR_T* p) { p[threadIdx.x].a = 1; }\n"
+        "__global__ void l(IMAGE_T* p) { p[threadIdx.x] = 1; }\n"
+    )
+    k, other = draft(tmp_path / "k.cu", assuming=True).parts
+    assert not any("PAIR_T=" in line for line in k.after)
+    assert 'defines = ["IMAGE_T=float"]' in other.after
+
+
+def test_a_vector_where_a_compiler_wants_members(tmp_path: Path) -> None:
+    said = 'k.cu(3): error: expression must have class type but it has type "{}"'
+    (tmp_path / "k.cu").write_text(
+        "template <typename T> __global__ void k(T* p) { T own = p[threadIdx.x]; p[threadIdx.x].x = own.w; }\n"
+    )
+    (part,) = draft(tmp_path / "k.cu", assuming=True).parts
+    made = repair(part, said.format("float"))
+    assert made is not None and made.kernel == "k<float4>" and '  "inout p: float32[TODO, 4]",' in made.after
+    assert repair(part, said.format("int")) is None
+    assert repair(replace(part, retyped=None), said.format("float")) is None
+
+
+@pytest.mark.parametrize(
+    ("body", "kernel"),
+    [
+        ("a[0] = payoff.strike;", "k<TODO>"),  # a member that is no function tells nothing
+        ("a[0] = payoff.missing(a[1]);", "k<TODO>"),
+        ("a[0] = payoff.value(a[1]);", "k<Put>"),  # the smallest that has it
+        ("a[0] = payoff.value(a[1]) + payoff.rate();", "k<Rated>"),
+        ("Payoff other(payoff); a[0] = other.rate();", "k<Rated>"),
+    ],
+)
+def test_a_class_with_the_functions_that_a_kernel_calls(body: str, kernel: str, tmp_path: Path) -> None:
+    (tmp_path / "k.cu").write_text(
+        "struct Rated { float strike; __device__ float value(float x) const { return x - strike; }\n"
+        "  __device__ float rate() const { return strike; } };\n"
+        "struct Put { float strike; __device__ float value(float x) const { return strike - x; } };\n"
+        f"template <typename Payoff> __global__ void k(Payoff payoff, float* a) {{ {body} }}\n"
+    )
+    (part,) = draft(tmp_path / "k.cu", assuming=True).parts
+    assert part.kernel == kernel

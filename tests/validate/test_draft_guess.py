@@ -10,7 +10,7 @@ from porter.validation.devices import registry
 from porter.validation.draft.guessing import GUESSES, can_be_guessed, filled, obstacle, search
 from porter.validation.draft.init import Draft, DraftedCase, draft
 from porter.validation.draft.repairing import repair
-from porter.validation.draft.trying import try_sizes
+from porter.validation.draft.trying import _planned, try_sizes
 from porter.validation.verdict.outcome import CaseResult, SideResult, Status
 
 SOURCE = """
@@ -274,19 +274,6 @@ def test_a_search_ends(tmp_path: Path) -> None:
     assert 20 < number < 80
 
 
-def test_an_array_grows_by_much_where_an_access_is_nearer_to_the_next_one(tmp_path: Path) -> None:
-    said = "access outside every allocation: scale; 4 bytes at 0x10; {} bytes before argument {} (32768 bytes)"
-    going = search(drafted(tmp_path).parts[0])
-    next(going)
-    assert '"in in: float32[524288]"' in going.send(_fault(said.format(18304, 1))).text()
-    again = going.send(_fault(said.format(18304, 1))).text()
-    assert '"in in: float32[524288]"' in again and "# integers count up" in again  # once; then other values
-    for bytes_before, argument in ((4, 1), (18304, 0)):  # an index of -1; nothing is in front of the first
-        going = search(drafted(tmp_path).parts[0])
-        next(going)
-        assert "float32[524288]" not in going.send(_fault(said.format(bytes_before, argument))).text()
-
-
 def test_sizes_of_one_kind_are_0_together(tmp_path: Path) -> None:
     """Where a box begins in each direction: at its end nothing is left to do in any."""
     (tmp_path / "k.cu").write_text(
@@ -313,3 +300,37 @@ def test_what_counts_bits_is_small(tmp_path: Path) -> None:
     assert made is not None
     table = dict(zip(made.sizes.names, made.sizes.tables[0], strict=True))
     assert table["startbit"] == table["nBits"] == table["row_shift"] == 4 and table["bitmap_n"] == 100
+
+
+def test_a_search_that_takes_long_ends(tmp_path: Path) -> None:
+    going = search(drafted(tmp_path).parts[0], seconds=0)
+    next(going)
+    with pytest.raises(StopIteration) as ended:
+        going.send("not run")
+    assert ended.value.value == "not-run: not run"
+
+
+COLUMNS = """
+__global__ void columns(const float* in, float* out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  out[i] = in[i] * n;
+}
+void run(const float* in, float* out, int rows, int n) {
+  columns<<<(rows + 15) / 16 * (n / 1000), 32>>>(in, out, n);
+}
+"""
+
+
+def test_sizes_of_a_case_with_lengths_to_fill_in_leave_blocks(tmp_path: Path) -> None:
+    """A launch of no blocks runs clean, and would be taken for a guess that the original takes."""
+    path = tmp_path / "k.cu"
+    path.write_text(COLUMNS)
+    made = draft(path, assuming=True)
+    (part,) = made.parts
+    assert part.marks and part.sizes.tables[0][part.sizes.names.index("n")] < 1000
+    with_blocks = _planned(part, made).case
+    assert with_blocks.sizes.tables[0][part.sizes.names.index("n")] >= 1000
+    enough = path.with_name("enough.cu")
+    enough.write_text(COLUMNS.replace("n / 1000", "n / 4"))
+    other = draft(enough, assuming=True)
+    assert _planned(other.parts[0], other).case == other.parts[0]

@@ -64,7 +64,7 @@ def test_expressions_of_the_host(written: str, at_100: int) -> None:
     assert expression.value({"n": 100}) == at_100
 
 
-@pytest.mark.parametrize("written", ["n ^ 3", "unknown(n)", "missing + 1", "n +", "a ? b", "'c'", "~n"])
+@pytest.mark.parametrize("written", ["n ^ 3", "n / 0", "unknown(n)", "missing + 1", "n +", "a ? b", "'c'", "~n"])
 def test_what_cannot_be_told(written: str) -> None:
     it = host()
     with pytest.raises(Unknown):
@@ -217,6 +217,7 @@ def test_what_is_not_there_is_marked(tmp_path: Path, launch: str, mark: str) -> 
         ("p[i] += 1;", "inout"),
         ("p[i]++;", "inout"),
         ("float x = p[i];", "in"),
+        ("float& x = p[i]; x = 1;", "inout"),
         ("p[i] = p[i + 1];", "inout"),
         ("helper(p);", "inout"),
         ("atomicAdd(p + i, 1.f);", "inout"),

@@ -152,3 +152,29 @@ def test_what_the_device_says(tmp_path: Path) -> None:
     assert "grid = 2" in tried["plain"].text and "order" not in tried["plain"].text
     assert "deterministic = false" in tried["sums"].text
     assert "{any_order}" in tried["tickets"].text
+
+
+def _with_note(note: str) -> CaseResult:
+    return replace(AGREES, sides=tuple(replace(side, notes=(note,)) for side in AGREES.sides))
+
+
+def test_a_launch_whose_plain_accesses_race_gives_way_to_one_whose_do_not(tmp_path: Path) -> None:
+    """No order of the original shows it, and a wavefront of 64 lanes would."""
+    unseen = _with_note("hazard in global memory: two waves, one of them writing, nothing orders them: last")
+    for second, wanted in ((AGREES, "grid = 1"), (unseen, "grid = 2")):
+        going, taken = search(drafted(tmp_path)["last"]), None
+        next(going)
+        assert "grid = 1" in going.send(unseen).after
+        for one in (second, unseen):
+            try:
+                going.send(one)
+            except StopIteration as ended:
+                taken = ended.value
+                break
+        assert taken is not None and wanted in taken.after and "block = 128" in taken.after
+        assert taken.notes[-1].startswith("order: plain accesses") == (second is unseen)
+    going = search(drafted(tmp_path)["last"])
+    next(going)
+    with pytest.raises(StopIteration) as ended:
+        going.send(_with_note("hazard in shared memory: two lanes of a warp, one of them writing"))
+    assert "grid = 2" in ended.value.value.after and not ended.value.value.notes[-1].startswith("order: ")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from porter.validation.cases.file import load_cases
+from porter.validation.draft.behind import as_pointer
 from porter.validation.draft.host import Host
 from porter.validation.draft.init import draft
 from porter.validation.draft.structures import elements_behind, record_of, structure
@@ -150,3 +151,31 @@ def test_a_draft_with_pointers_runs_and_agrees(tmp_path: Path) -> None:
     path.write_text(text_of(made, tried))
     assert load_cases(path)[0].launched == ("span", "rows", "last", "span_data", "rows_starts", "rows_values")
     assert {case.status.value for case in by_name(run(path)).values()} == {"passed"}
+
+
+def test_pairs_and_arrays_of_the_library() -> None:
+    host = Host("struct Own { int a; };\n")
+    made = structure(host, "std::pair<uint8_t, double>", {})
+    assert (
+        made is not None
+        and made.size == 16
+        and [(one.name, one.at) for one in made.parts]
+        == [
+            ("first", 0),
+            ("second", 8),
+        ]
+    )
+    three = structure(host, "cuda::std::array<float, 3>", {})
+    assert three is not None and three.size == 12 and three.parts[0].count == 3
+    assert structure(host, "std::pair<int, Own*>", {}) is None
+    assert structure(host, "std::array<float, N>", {}) is None
+    own = structure(Host("struct pair { float x; };\n"), "pair<int, int>", {})  # the project's
+    assert own is not None and own.parts[0].name == "x"
+
+
+def test_a_typedef_of_a_pointer_to_the_structure_it_stands_behind() -> None:
+    host = Host(
+        "typedef struct par { float a; int b[3]; } *par_t;\ntypedef struct q { int a; } q_t;\nvoid f(par_t, q_t);"
+    )
+    assert as_pointer(host, "const par_t") == "par*"
+    assert as_pointer(host, "q_t") == "q_t"

@@ -8,6 +8,7 @@ import pytest
 from porter.validation.devices import registry
 from porter.validation.draft.init import draft
 from porter.validation.draft.trying import text_of, try_sizes
+from porter.validation.run.plan import Request, validate
 from porter.validation.run.porting import in_hip
 from porter.validation.verdict.outcome import Status
 
@@ -113,3 +114,108 @@ def test_blocks_of_too_many_threads_and_sizes_in_no_length(tmp_path: Path) -> No
     tried = {one.case.kernel: one for one in try_sizes(draft(source))}
     assert tried["cube"].chosen and "blocks of more than 1024 threads were made smaller" in tried["cube"].text
     assert tried["shifted"].chosen and "sizes that are in no length: they are 0" in tried["shifted"].text
+
+
+@pytest.mark.slow
+def test_arrays_that_are_too_large_are_cut_to_what_the_first_blocks_reach(tmp_path: Path) -> None:
+    reason = registry.why_not("ptx")
+    if reason is not None:
+        pytest.skip(reason)
+    source = tmp_path / "k.cu"
+    source.write_text(
+        """
+        __global__ void plane(double x[][400][200]) { x[blockIdx.x][threadIdx.y][threadIdx.x] += 1; }
+        void first() { double* d; cudaMalloc(&d, 1600 * 400 * 200 * sizeof(double));
+          plane<<<1600, dim3(16, 16)>>>((double (*)[400][200]) d); }
+        """
+    )
+    (found,) = try_sizes(draft(source))
+    assert found.chosen, found.reason
+    assert "too large as a whole: of x only what these blocks reach is there" in found.text
+    assert "min(1600, 64)" in found.text and "float64[1600, 80000]" not in found.text
+
+
+@pytest.mark.slow
+def test_one_block_where_more_leave_arrays_that_cannot_grow(tmp_path: Path) -> None:
+    reason = registry.why_not("ptx")
+    if reason is not None:
+        pytest.skip(reason)
+    source = tmp_path / "k.cu"
+    source.write_text(
+        """
+        __global__ void far(float* x) { x[blockIdx.x * 30000000 + threadIdx.x] = 1; }
+        void first() { float* d; cudaMalloc(&d, 64 * sizeof(float)); far<<<4, 64>>>(d); }
+        """
+    )
+    (found,) = try_sizes(draft(source))
+    assert found.chosen and "one block only: with more, arrays are left" in found.text
+
+
+def test_sizes_that_another_function_sets(tmp_path: Path) -> None:
+    """0 is what a variable has before it is read; a step that stays 0 is none of them."""
+    source = tmp_path / "k.cu"
+    source.write_text(
+        """
+        long long words = 0;
+        __global__ void k(float* x, int n, int step) { if (threadIdx.x < n) x[threadIdx.x + step] = 1; }
+        void first(int threads) { int n = 0, step = 0; load(path, &n); float *d; cudaMalloc(&d, n * sizeof(float));
+          k<<<(n + 31) / 32, threads>>>(d, n, step); }
+        __global__ void all(float* x, int n) { x[n - 1 - threadIdx.x] = 1; }
+        void second() { float *d; cudaMalloc(&d, words * sizeof(float)); all<<<1, 32>>>(d, words); }
+        """
+    )
+    k, every = draft(source).parts
+    table = dict(zip(k.sizes.names, k.sizes.tables[0], strict=True))
+    assert table["n"] > 0 and table["step"] == 0 and table["threads"] == 128
+    assert all(dict(zip(every.sizes.names, one, strict=True))["n"] > 0 for one in every.sizes.tables)
+
+
+@pytest.mark.slow
+def test_one_block_where_the_whole_grid_takes_too_long(tmp_path: Path) -> None:
+    reason = registry.why_not("ptx")
+    if reason is not None:
+        pytest.skip(reason)
+    source = tmp_path / "k.cu"
+    source.write_text(
+        """
+        __global__ void slow(float* x) {
+          volatile float* v = x + blockIdx.x * 32;
+          while (blockIdx.x > 0 && v[threadIdx.x] < 1e30f) {}
+          v[threadIdx.x] = 1; }
+        void first() { float* d; cudaMalloc(&d, 4 * 32 * sizeof(float)); slow<<<4, 32>>>(d); }
+        """
+    )
+    (found,) = try_sizes(draft(source), 1.0)
+    assert found.chosen and "# one block only: the program's grid takes longer than a launch may" in found.text
+
+
+def test_what_counts_bits_is_small(tmp_path: Path) -> None:
+    (tmp_path / "k.cu").write_text(
+        "__global__ void k(float* x, int lg_n, int algo) { x[threadIdx.x] = lg_n + algo; }\n"
+        "void first(int lg_n, int algo) { float* d; cudaMalloc(&d, sizeof(float) << lg_n);"
+        " k<<<algo, 32>>>(d, lg_n, algo); }\n"
+    )
+    (part,) = draft(tmp_path / "k.cu").parts
+    table = dict(zip(part.sizes.names, part.sizes.tables[0], strict=True))
+    assert table["lg_n"] == 10 and table["algo"] > 10
+
+
+@pytest.mark.slow
+def test_what_is_tried_is_what_is_written(tmp_path: Path) -> None:
+    """Values hang on a case's name: some of these integers lead out of the table, and the case must not."""
+    reason = registry.why_not("ptx")
+    if reason is not None:
+        pytest.skip(reason)
+    kernels = [
+        f"__global__ void k{n}(const int* at, float* x) {{ x[at[threadIdx.x]] += 1; }}\n"
+        f"void f{n}() {{ int* d; float* x; cudaMalloc(&d, 2 * sizeof(int)); cudaMalloc(&x, 70 * sizeof(float));"
+        f" k{n}<<<1, 2>>>(d, x); }}\n"
+        for n in range(6)
+    ]
+    source = tmp_path / "k.cu"
+    source.write_text("".join(kernels))
+    made = draft(source)
+    path = tmp_path / "k.case.toml"
+    path.write_text(text_of(made, try_sizes(made)))
+    found = validate(Request((path,), ("ptx",), schedules=1)).report.cases
+    assert [case.status for case in found] == [Status.PASSED] * 6

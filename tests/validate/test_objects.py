@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
@@ -20,6 +19,9 @@ from porter.validation.toolchain.result import Missing
 
 import porter
 from porter.errors import Unusable
+from tests.cli.command import Result
+from tests.cli.command import porter as command
+from tests.kept import folder_made_by
 from tests.outside import require
 
 SOURCE = """
@@ -68,7 +70,7 @@ arguments = ["inout x: float32[63]"]
 
 
 @pytest.fixture(scope="module")
-def library(module_path: Path) -> Path:
+def library() -> Path:
     """A fat object file with two targets, and cases for it."""
     clang = find_clang()
     if isinstance(clang, Missing):
@@ -76,17 +78,20 @@ def library(module_path: Path) -> Path:
     require("ld.lld")
     require("clang-offload-bundler")
     require("llvm-objdump")
-    folder = module_path
-    (folder / "k.hip").write_text(SOURCE)
-    command = [clang.path, "-x", "hip", "-std=c++17", "-O2", f"--rocm-device-lib-path={clang.bitcode}",
-               "-mcode-object-version=5", "-D__HIP_PLATFORM_AMD__", *include_options(clang.headers), "-include",
-               "hip/hip_runtime.h", "--offload-arch=gfx90a", "--offload-arch=gfx942", "--offload-compress", "-c",
-               str(folder / "k.hip"), "-o", str(folder / "k.o")]  # fmt: skip
-    made = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert made.returncode == 0, made.stderr
-    (folder / "k.case.toml").write_text(CASES.format(name="k.o"))
-    (folder / "reference.py").write_text("def scaled(x, by):\n    return 3.0 * x\n")
-    return folder / "k.o"
+    words = [clang.path, "-x", "hip", "-std=c++17", "-O2", f"--rocm-device-lib-path={clang.bitcode}",
+             "-mcode-object-version=5", "-D__HIP_PLATFORM_AMD__", *include_options(clang.headers), "-include",
+             "hip/hip_runtime.h", "--offload-arch=gfx90a", "--offload-arch=gfx942",
+             "--offload-compress", "-c"]  # fmt: skip
+
+    def fill(folder: Path) -> None:
+        (folder / "k.hip").write_text(SOURCE)
+        (folder / "k.case.toml").write_text(CASES.format(name="k.o"))
+        (folder / "reference.py").write_text("def scaled(x, by):\n    return 3.0 * x\n")
+        whole = [*words, str(folder / "k.hip"), "-o", str(folder / "k.o")]
+        made = subprocess.run(whole, capture_output=True, text=True, check=False)
+        assert made.returncode == 0, made.stderr
+
+    return folder_made_by(fill, *words, SOURCE, CASES) / "k.o"
 
 
 @pytest.mark.slow
@@ -124,12 +129,11 @@ class TestListing:
         assert len(list_objects(tmp_path / "k.a").kernels) == 6
 
     def test_the_command(self, library: Path, tmp_path: Path) -> None:
-        command = [sys.executable, "-m", "porter", "objects", "--format", "json"]
-        done = subprocess.run([*command, str(library)], capture_output=True, text=True, check=False)
-        assert done.returncode == 0 and len(json.loads(done.stdout)["kernels"]) == 6
+        done = command("objects", "--format", "json", library)
+        assert done.code == 0 and len(json.loads(done.stdout)["kernels"]) == 6
         (tmp_path / "plain").write_text("nothing")
-        done = subprocess.run([*command, str(tmp_path / "plain")], capture_output=True, text=True, check=False)
-        assert done.returncode == 2 and "neither an ELF file nor an offload bundle" in done.stderr
+        done = command("objects", "--format", "json", tmp_path / "plain")
+        assert done.code == 2 and "neither an ELF file nor an offload bundle" in done.stderr
 
 
 def test_files_without_code(tmp_path: Path) -> None:
@@ -188,9 +192,8 @@ def test_a_source_or_an_object(tmp_path: Path) -> None:
 class TestCommandLine:
     """`porter validate --object`: one kernel, without a case file."""
 
-    def run(self, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "porter", "validate", *words]
-        return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    def run(self, folder: Path, *words: str) -> Result:
+        return command("validate", *words, folder=folder)
 
     def test_arrays_and_what_they_have_to_become(self, library: Path, tmp_path: Path) -> None:
         x = np.random.default_rng(1).standard_normal(1000).astype(np.float32)
@@ -201,14 +204,14 @@ class TestCommandLine:
         for row in ("in x: float32[n] = x.npy", "out y: float32[n]", "scalar by: float32 = 3", "scalar n: int32 = n"):
             words += ["--argument", row]
         right = self.run(tmp_path, *words, "--expect", "y=right.npy")
-        assert right.returncode == 0 and "passed" in right.stdout, right.stdout + right.stderr
+        assert right.code == 0 and "passed" in right.stdout, right.stdout + right.stderr
         wrong = self.run(tmp_path, *words, "--expect", "y=wrong.npy")
-        assert wrong.returncode == 1 and "wrong-values" in wrong.stdout and "y[7]" in wrong.stdout, wrong.stdout
+        assert wrong.code == 1 and "wrong-values" in wrong.stdout and "y[7]" in wrong.stdout, wrong.stdout
         (tmp_path / "reference.py").write_text("def scaled(x, by):\n    return float(by) * x\n")
-        assert self.run(tmp_path, *words, "--reference", "reference.py:scaled").returncode == 0
+        assert self.run(tmp_path, *words, "--reference", "reference.py:scaled").code == 0
         np.save(tmp_path / "x.npy", x[1:])
         short = self.run(tmp_path, *words, "--expect", "y=right.npy")
-        assert short.returncode == 2 and "float32[999]; the case says float32[1000]" in short.stdout + short.stderr
+        assert short.code == 2 and "float32[999]; the case says float32[1000]" in short.stdout + short.stderr
 
     @pytest.mark.parametrize(
         ("words", "said"),
@@ -223,4 +226,4 @@ class TestCommandLine:
     )
     def test_what_is_missing_is_said(self, library: Path, tmp_path: Path, words: tuple[str, ...], said: str) -> None:
         done = self.run(tmp_path, *(word.format(library=library) for word in words))
-        assert done.returncode == 2 and said in done.stderr.replace("\n", " "), done.stdout + done.stderr
+        assert done.code == 2 and said in done.stderr.replace("\n", " "), done.stdout + done.stderr

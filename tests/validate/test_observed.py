@@ -147,3 +147,11 @@ def test_an_original_that_depends_on_the_order_of_its_blocks_is_no_truth(tmp_pat
     assert [pair.status.value for pair in case.pairs] != ["passed"]
     assert all("depend on the order of its threads" in pair.reason for pair in case.pairs)
     assert sums.status.value == "passed", sums
+
+
+def test_a_kernel_without_arguments_is_judged_by_what_it_sets(tmp_path: Path) -> None:
+    text = "__device__ int done[64];\n__global__ void k() { done[threadIdx.x] = 1; }\n__global__ void nothing() {}\n"
+    (tmp_path / "k.cu").write_text(text)
+    k, nothing = draft(tmp_path / "k.cu").parts
+    assert 'observed = ["done: int32"]' in k.after
+    assert any(line.startswith("not_run") for line in nothing.after)

@@ -67,12 +67,13 @@ class Compiled:
 
 
 def common_options(source: Path, options: tuple[str, ...]) -> tuple[str, ...]:
-    """The project's options, and what it leaves open: the standard, -O3, what PyTorch's builder gives."""
+    """The project's options, and what it leaves open: the standard, -O3, what PyTorch's builder and a setup.py give."""
     found = _torch(source, options)
     standard = () if any(map(_STANDARD.match, options)) else (found.standard if found else "-std=c++17",)
     level = () if any(map(_LEVEL.match, options)) else ("-O3",)
-    builder = (*found.options, *setup_macros(source, options)) if found else ()
-    return (*standard, *level, *options, *builder, *_WARNINGS)
+    builder = found.options if found else ()
+    macros = setup_macros(source, options, found is not None)
+    return (*standard, *level, *options, *builder, *macros, *_WARNINGS)
 
 
 def _torch(source: Path, options: tuple[str, ...]) -> TorchHeaders | None:

@@ -16,15 +16,25 @@ _MACRO = re.compile(r"-[DU][A-Za-z_]\w*(?:=[\w.+-]*)?$")
 _NAME = re.compile(r"[A-Z_][A-Z0-9_]+$")
 
 
-def setup_macros(source: Path, options: tuple[str, ...]) -> tuple[str, ...]:
-    """`-D` and `-U` as the nearest setup.py has them as constants; none that the options name already."""
+def setup_macros(source: Path, options: tuple[str, ...], is_torch: bool = True) -> tuple[str, ...]:
+    """`-D` and `-U` as the nearest setup.py has them as constants; none that the options name already.
+
+    `is_torch`: the source includes PyTorch's headers; else the script has to name it, for it may be for other things.
+    """
     script = next((path for folder in source.parents if (path := folder / "setup.py").is_file()), None)
-    if script is None:
+    if script is None or not (is_torch or _names(script, source.name)):
         return ()
     named = {re.split("=", word[2:])[0] for word in options if word.startswith(("-D", "-U"))}
     status = script.stat()
     found = _read_setup(str(script), (status.st_mtime_ns, status.st_size))
     return tuple(word for word in found if word[2:].partition("=")[0] not in named)
+
+
+def _names(script: Path, name: str) -> bool:
+    try:
+        return name.encode() in read_regular(script)
+    except (OSError, ValueError):
+        return False
 
 
 @functools.lru_cache(maxsize=64)

@@ -18,7 +18,14 @@ from porter.validation.devices.core.result import Array, Left, NotRun, Place, Ra
 from porter.validation.devices.device import CUT_OUT, BuildFailed, Launch, LaunchOutcome, Loaded, Program
 from porter.validation.devices.scopes import names_block_scope, narrow_in_ir, narrow_in_ptx
 from porter.validation.toolchain.elsewhere import assembled, names
-from porter.validation.toolchain.entry import demangle, entry_symbol, entry_unit, find_symbol, refused_kernels
+from porter.validation.toolchain.entry import (
+    demangle,
+    entry_symbol,
+    entry_unit,
+    find_symbol,
+    refused_kernels,
+    without_types,
+)
 from porter.validation.toolchain.result import Assembled, CompileFailed, Missing
 
 from porter.cpp.launches import base_name
@@ -205,7 +212,7 @@ class VirtualDevice:
             for _ in range(_PRUNINGS):
                 if not isinstance(alone, CompileFailed) or time.monotonic() - begun > _LONGEST_PRUNING:
                     break
-                less = pruned(text, alone.output, (base_name(program.kernel),))
+                less = pruned(text, alone.output, (base_name(without_types(program.kernel)),))
                 if less is None:
                     break
                 text = self._pruned[about] = less

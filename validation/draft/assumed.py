@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from porter.validation.draft.blocks import ASSUMED_BLOCK
 from porter.validation.draft.declarations import matching
 from porter.validation.draft.expression import split_arguments
 from porter.validation.draft.host import Host
@@ -17,8 +18,6 @@ from porter.cpp.lex import lex
 from porter.cpp.scopes import find_scopes, qualify
 from porter.model import Kernel
 
-ASSUMED_BLOCK = 128
-"""Threads of a block that nothing tells of."""
 ASSUMED_SIDE = 16
 """Where it has two dimensions: a side."""
 FUNCTORS = {1: "thrust::negate<float>", 2: "thrust::plus<float>"}
@@ -58,6 +57,7 @@ def assumed(parameter: str, kernel: Kernel, host: Host, text: str, known: Known)
     kind = " ".join(written.split()[:-1])
     if kind in ("typename", "class") or _is_concept(host, kind):
         asked = frozenset(re.findall(rf"(?<![\w:.]){name}\s*::\s*(?:template\s+)?(\w+)", text))
+        asked |= _methods(name, kernel, text)
         called = _called_with(name, kernel, text)
         if asked or called:
             return _class_for(name, asked, called, kernel, host, known) or FUNCTORS.get(called if not asked else 0)
@@ -101,6 +101,16 @@ def _enumerator(host: Host, kind: str) -> str | None:
     return f"({_qualified(host, made.start(1))}){number}"
 
 
+def _methods(name: str, kernel: Kernel, text: str) -> frozenset[str]:
+    """The functions of objects of a type that the kernel calls: `payoff.value(x)` of a parameter or a variable."""
+    objects = {one.name for one in kernel.parameters if bare(one.type) == name and "*" not in one.type and one.name}
+    objects |= set(re.findall(rf"(?<![\w:<,]){name}\s+(\w+)\s*[;({{=]", text.partition("{")[2]))
+    words = "|".join(map(re.escape, sorted(objects)))
+    return frozenset(
+        re.findall(rf"(?<![\w.>])(?:{words})\s*\.\s*(?:template\s+)?([A-Za-z_]\w*)\s*\(", text) if words else ()
+    )
+
+
 def _called_with(name: str, kernel: Kernel, text: str) -> int:
     """How many arguments an object of a type is called with; 0: it is not."""
     objects = [one.name for one in kernel.parameters if bare(one.type) == name and one.name]
@@ -129,7 +139,12 @@ def _class_for(
     """The class that has all the members that are asked for, best by its name, and its template arguments."""
     fitting = [one for one in _classes(host.text) if _fits(one, asked, called)]
     fitting.sort(
-        key=lambda one: (one.name.lower() != name.lower(), name.lower() not in one.name.lower(), bool(one.template))
+        key=lambda one: (
+            one.name.lower() != name.lower(),
+            name.lower() not in one.name.lower(),
+            bool(one.template),
+            len(one.body),
+        )
     )
     for one in fitting:
         whole = _qualified(host, one.place)
@@ -210,6 +225,7 @@ def define_types(host: Host, kernel: Kernel, told: Known) -> tuple[str, ...]:
 
 def _is_declared(host: Host, word: str) -> bool:
     made = rf"\b(?:struct|class|union|enum|enum\s+class)\s+{word}\b|\btypedef\b[^;]*\b{word}\s*;|\busing\s+{word}\b"
+    made += rf"|\}}\s*{word}\s*[;,]"
     return word in host.macros or re.search(made, host.text) is not None
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from porter.validation.cases.argument_rows import TODO
+from porter.validation.draft.declarations import matching
 from porter.validation.draft.expression import Value, number
 from porter.validation.draft.host import Host
 from porter.validation.draft.lines import Line
@@ -33,10 +34,24 @@ def as_pointer(host: Host, kind: str) -> str:
         rf"\busing\s+{word}\s*=\s*(?P<of>[\w:<>, ]+?)\s*(?P<stars>\*[\s*]*)(?:__restrict__\s*)?;",
         rf"\}}\s*(?P<of>\w+)\s*,\s*(?P<stars>\*[\s*]*){word}\s*;",
     )
+    tagged = _tag_of(host.text, word)
+    if tagged is not None:
+        return re.sub(rf"\b{word}\b", f"{tagged}*", kind.replace("const", "").strip())
     found = next((match for pattern in patterns if (match := re.search(pattern, host.text)) is not None), None)
     if found is None:
         return kind
     return re.sub(rf"\b{word}\b", f"{found['of']}{'*' * found['stars'].count('*')}", kind.replace("const", "").strip())
+
+
+def _tag_of(text: str, word: str) -> str | None:
+    """The structure that `typedef struct tag { ... } *word;` names besides."""
+    if not re.search(rf"\}}\s*\*\s*{word}\s*;", text):
+        return None
+    for match in re.finditer(r"\btypedef\s+struct\s+(\w+)\s*(?=\{)", text):
+        end = matching(text, match.end())
+        if end is not None and re.match(rf"\s*\*\s*{word}\s*;", text[end:]):
+            return match[1]
+    return None
 
 
 @dataclass(frozen=True)

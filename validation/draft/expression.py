@@ -412,6 +412,8 @@ def divided(left: Value, right: Value) -> Value:
 
 
 def _quotient(left: Value, right: Value) -> Value:
+    if right.number == 0:
+        raise Unknown(f"{left.shown()} / 0")
     if left.real or right.real:
         return Value(text=f"{left.shown(10)} / {right.shown(11)}", level=10, real=True, ratio=(left, right))
     if right.number is not None and right.number > 0 and float(right.number).is_integer():

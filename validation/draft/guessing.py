@@ -15,11 +15,22 @@ from dataclasses import dataclass, replace
 
 from porter.validation.cases.argument_rows import TODO
 from porter.validation.cases.case import ADDRESS
-from porter.validation.draft.assumed import ASSUMED_BLOCK
+from porter.validation.draft.blocks import ASSUMED_BLOCK
 from porter.validation.draft.init import DraftedCase
-from porter.validation.draft.order import agrees, calmer, depends, loose, ran, said_of, unordered
+from porter.validation.draft.order import (
+    ORDER,
+    agrees,
+    calmer,
+    depends,
+    loose,
+    one_block,
+    races_unseen,
+    ran,
+    said_of,
+    unordered,
+)
 from porter.validation.draft.repairing import NO_HEADER, repair
-from porter.validation.draft.sizes import Sizes
+from porter.validation.draft.sizes import COUNTS_BITS, Sizes
 from porter.validation.draft.types import bytes_of
 from porter.validation.verdict.outcome import CaseResult, Status
 
@@ -55,23 +66,25 @@ _FEW = 16
 _ROOM = 1 << 20
 """Elements of an array whose rows are known."""
 _SHARED = 48 << 10
-_LONGEST = 1 << 22
+_LONGEST = 1 << 23
+_MOST_BYTES = 1 << 27
+"""Of all arrays of a case."""
 _GROWTHS, _MOST_RUNS = 10, 60
+_PATIENCE = 18
+"""Times what a launch may take: no new guess after that."""
 _AGAIN = 4
 """Times the length of an array that is too short once more."""
 _LINE = re.compile(r'^(\s*")(\w+)( )(\w+)(: )(\w+|\([^)]*\))(\[)([^\]]*)(\].*)$')
 _PAST = re.compile(r"(\d+) bytes after the end of (?:argument )?(\w+) \((\d+) bytes\)")
-_AHEAD = re.compile(r"(\d+) bytes before argument (\d+) \(")
-_FAR_AHEAD, _MUCH = 256, 64
 _RACE, _OUTSIDE_SHARED, _LEFT = "data race", "outside shared memory", "access outside every allocation"
 _BEFORE = "bytes before argument"
 _OF_AN_AXIS = re.compile(r"[xyzijk](?=\d|_|[A-Z]|$)|(?<=_)[xyzijk]|(?<![a-z])[xyzijk](?![a-z])", re.IGNORECASE)
-_BITS = re.compile(r"[Ss]hift|[Bb]its?(?=$|_|[A-Z])|^log|log2")
 _FEW_BITS = 4
 _MOST_SINGLE = 8
 """Sizes that are tried as 0 one by one."""
 _REST = (0, 1, 2)
 """For sizes that are in no length, where no guess ran."""
+_MOST_STRIDES = 2
 _REPAIRS = 6
 _BOUNDS = re.compile(r"the kernel was compiled for (?:\d+ to )?(\d+)")
 _TOO_MUCH_SHARED = re.compile(r"bytes of shared memory; there are")
@@ -80,6 +93,10 @@ _WRITTEN_INPUT = re.compile(r"(\w+) is an input and was written to")
 _HOPELESS = (Status.BUILD_FAILED, Status.NOT_RUN)
 _STRIDES = 4
 """Times the threads of a block: sizes with which rows of different blocks lie apart."""
+_TOLD = 4
+"""Guesses with the block that a kernel's text fixes."""
+_GIVEN = ("assumed = [", "defines = [")
+_VALUE = re.compile(r"\bint (\w+) = (\d+);|#define (\w+) (\d+)'|\"(\w+)=(\d+)\"")
 _IDLE = "it ran and wrote nothing"
 Search = Generator[DraftedCase, "CaseResult | str", DraftedCase | str]
 """Yields what to run, and returns what ran, or why the first guess did not."""
@@ -128,7 +145,7 @@ def filled(part: DraftedCase, guess: Guess, lengths: Mapping[int, int]) -> Draft
         word = line.partition(" ")[0]
         place += re.match(r'  (?:"|\{)', line) is not None
         if TODO not in line:
-            if place in lengths and (made := _lengthened(line, lengths[place])) is not None:
+            if place in lengths and (made := with_length(line, lengths[place])) is not None:
                 lines[number] = made
                 notes.append(f"longer than what was found for it, which the original leaves: {made.strip().strip(',')}")
             continue
@@ -172,7 +189,13 @@ def _array(line: str, length: int | None) -> str | None:
     return "".join(match.group(1, 2, 3, 4, 5, 6, 7)) + ", ".join(shown) + match[9]
 
 
-def _lengthened(line: str, length: int) -> str | None:
+def name_of(line: str) -> str:
+    """The name of the array that a line of a case describes; empty for other lines."""
+    match = _LINE.match(line)
+    return match[4] if match else ""
+
+
+def with_length(line: str, length: int) -> str | None:
     """An array with a first side that makes it so long, where its other sides are numbers."""
     match = _LINE.match(line)
     sides = match[8].split(", ") if match else []
@@ -198,7 +221,7 @@ def _without_zeros(sizes: Sizes, guess: Guess) -> Sizes:
 
 def _size(name: str, guess: Guess) -> int:
     """The guess, and a few for what counts bits: a shift by more than a word has is not the same on both sides."""
-    return min(guess.size, _FEW_BITS) if _BITS.search(name) else guess.size
+    return min(guess.size, _FEW_BITS) if COUNTS_BITS.search(name) else guess.size
 
 
 def _block_of(threads: int) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
@@ -240,6 +263,11 @@ class _Attempt:
     """Whether the original ran and wrote nothing."""
     runs: int = 0
 
+    @property
+    def is_calm(self) -> bool:
+        """Whether its results are the same in every order, and nothing races."""
+        return agrees(self.found) and not self.is_racing and not races_unseen(self.found)
+
 
 Change = Callable[[DraftedCase], "DraftedCase | None"]
 """Other sizes; None where nothing would be other."""
@@ -256,19 +284,35 @@ def search(part: DraftedCase, seconds: float = 20.0) -> Search:
     guesses = _guesses(part) if part.marks else GUESSES[:1]
     waiting: list[tuple[Guess, Change]] = [(guess, _as_it_is) for guess in guesses]
     waiting += [(guesses[0], functools.partial(DraftedCase.still, value=value)) for value in _REST]
+    if not part.marks:
+        waiting.append((guesses[0], functools.partial(one_block, why="with more, arrays are left")))
     is_idle, runs = False, 0
-    while waiting and runs < _MOST_RUNS:
+    until = time.monotonic() + _PATIENCE * seconds
+    while waiting and runs < _MOST_RUNS and (not first or time.monotonic() < until):
         guess, change = waiting.pop(0)
         tried = yield from _attempt(part, guess, change, first, values=guess == guesses[0] and change is _as_it_is)
-        part, first, runs = tried.part, tried.first, runs + tried.runs
+        first, runs = tried.first, runs + tried.runs
+        part = _knowing_more(tried.part)
         if tried.made is not None:
             return (yield from _calmed(tried, change, seconds))
         if tried.is_hopeless and change is _as_it_is:
             return first
+        if part.block != tried.part.block and part.marks:
+            waiting = [*((one, _as_it_is) for one in _guesses(part)[:_TOLD]), *waiting]
         if tried.is_idle and not is_idle and guess == guesses[0]:
             is_idle = True
             waiting = [*((guess, one) for one in _single(part)), *waiting]
     return first
+
+
+def _knowing_more(part: DraftedCase) -> DraftedCase:
+    """With the block that its text fixes with the values that were assumed for what nothing defines."""
+    if part.block_with is None:
+        return part
+    found = [pair for line in part.after if line.startswith(_GIVEN) for pair in _VALUE.findall(line)]
+    told = {next(filter(None, pair[::2])): next(filter(None, pair[1::2])) for pair in found}
+    block, strides = part.block_with(told) if told else (part.block, part.strides)
+    return replace(part, block=block, strides=strides)
 
 
 def _as_it_is(part: DraftedCase) -> DraftedCase:
@@ -289,18 +333,22 @@ def _single(part: DraftedCase) -> list[Change]:
 
 def _guesses(part: DraftedCase) -> tuple[Guess, ...]:
     """The block that the kernel's text fixes before all others."""
+    x, y, z = (*part.block, 1, 1, 1)[:3]
+    whole = [n for n in part.strides if n % x == 0 and n // x != y * z][:_MOST_STRIDES]
     if not part.block:
-        return GUESSES
-    x, y, z = (*part.block, 1, 1)[:3]
+        stepping = [replace(GUESSES[1], block=_block_of(n)) for n in whole if n != ASSUMED_BLOCK]
+        return *GUESSES[:2], *stepping, *GUESSES[2:]
     block = (x * y * z,), (x, y * z), (x, y, z)
     as_many = replace(GUESSES[1], size=x * y * z)
-    return *(replace(guess, block=block) for guess in (*GUESSES[:2], as_many, GUESSES[-1])), *GUESSES[:-1]
+    told = [replace(guess, block=block) for guess in (*GUESSES[:2], as_many, GUESSES[-1])]
+    stepping = [replace(GUESSES[1], block=((n,), (x, n // x), (x, n // x, 1))) for n in whole]
+    return *told, *stepping, *GUESSES[:-1]
 
 
 def _calmed(tried: _Attempt, change: Change, seconds: float) -> Generator[DraftedCase, CaseResult | str, DraftedCase]:
     """The launch that was found, or one whose results no order changes: one block, larger strides, fewer threads."""
     assert tried.made is not None
-    if agrees(tried.found) and not tried.is_racing:
+    if tried.is_calm:
         return tried.made
     reason = "two of them race" if agrees(tried.found) else said_of(tried.found)
     until = time.monotonic() + seconds
@@ -314,22 +362,31 @@ def _calmed(tried: _Attempt, change: Change, seconds: float) -> Generator[Drafte
         return made
     for how, other in others.items() if tried.part.marks else ():
         if other == few and agrees(tried.found):
-            return tried.made  # threads that write the same values to the same place
+            return _told(tried)  # threads that write the same values to the same place
         if other == few and (made := (yield from _held(tried, (unordered(tried.made, reason),)))) is not None:
             return made
         if other == guess or time.monotonic() > until:
             continue
         again = yield from _attempt(tried.part, other, change, tried.first)
-        made = again.made if agrees(again.found) and not again.is_racing else None
+        made = again.made if again.is_calm else None
         if made is None and again.made is not None:
             made = yield from _held(again, (loose(again.made),))
         if made is not None:
             note = f"with {how} what the original computes depends on the order of its threads: {reason}"
             return replace(made, notes=(*made.notes, note))
     if agrees(tried.found):
-        return tried.made
+        return _told(tried)
     left = () if tried.part.marks else tuple(calmer(tried.made, reason))
     return (yield from _held(tried, left)) or depends(tried.made, reason)
+
+
+def _told(tried: _Attempt) -> DraftedCase:
+    """The launch that was found; with what a device with other warps may show of it."""
+    assert tried.made is not None
+    if tried.is_racing or not races_unseen(tried.found):
+        return tried.made
+    note = f"{ORDER}plain accesses of the original to global memory race, which another width of warps may show"
+    return replace(tried.made, notes=(*tried.made.notes, note))
 
 
 def _held(
@@ -425,7 +482,7 @@ def _grown(part: DraftedCase, made: DraftedCase, reason: str, lengths: Mapping[i
     """The lengths with the one that an access came after the end of; None where that is far outside."""
     past = _PAST.search(reason)
     if past is None:
-        return _grown_ahead(part, made, reason, lengths)
+        return None
     lines = _arrays(made)
     names = [m[4] if (m := _LINE.match(line)) else "" for line in lines]
     place = int(past[2]) if past[2].isdigit() else names.index(past[2]) if past[2] in names else -1
@@ -435,27 +492,21 @@ def _grown(part: DraftedCase, made: DraftedCase, reason: str, lengths: Mapping[i
     times = _AGAIN if place in lengths else 2
     longer = max(times * int(past[3]) // max(1, bytes_of(match[6])), 1 << wanted.bit_length())
     longer = min(longer, max(_LONGEST, wanted)) if wanted <= _LONGEST else longer
-    if longer > _LONGEST or (TODO not in _arrays(part)[place] and _lengthened(lines[place], longer) is None):
+    if longer > _LONGEST or (TODO not in _arrays(part)[place] and with_length(lines[place], longer) is None):
         return None
-    return {**lengths, **dict.fromkeys((place, *_as_long(part, place)), longer)}
+    longest = {**lengths, **dict.fromkeys((place, *_as_long(part, place)), longer)}
+    return longest if _bytes(lines, longest) <= _MOST_BYTES else None
 
 
-def _grown_ahead(
-    part: DraftedCase, made: DraftedCase, reason: str, lengths: Mapping[int, int]
-) -> dict[int, int] | None:
-    """The same for an access so far after the end of an array that the next one is nearer: once, by much."""
-    ahead = _AHEAD.search(reason)
-    if ahead is None or int(ahead[1]) < _FAR_AHEAD:
-        return None
-    arrays = [(n, match) for n, line in enumerate(_arrays(made)) if (match := _LINE.match(line))]
-    earlier = [(n, match) for n, match in arrays if n < int(ahead[2])]
-    sides = earlier[-1][1][8].split(", ") if earlier else []
-    if not sides or not all(side.isdigit() for side in sides) or earlier[-1][0] in lengths:
-        return None
-    place, longer = earlier[-1][0], min(_MUCH * math.prod(map(int, sides)), _LONGEST)
-    if TODO not in _arrays(part)[place]:
-        return None
-    return {**lengths, place: longer}
+def _bytes(lines: list[str], lengths: Mapping[int, int]) -> int:
+    """Of all arrays whose sides are numbers, some with other lengths."""
+    total = 0
+    for place, line in enumerate(lines):
+        match = _LINE.match(line)
+        sides = match[8].split(", ") if match else []
+        count = lengths.get(place) or (math.prod(map(int, sides)) if all(side.isdigit() for side in sides) else 0)
+        total += count * bytes_of(match[6]) if match else 0
+    return total
 
 
 def _as_long(part: DraftedCase, place: int) -> list[int]:

@@ -137,9 +137,18 @@ class Host(Declarations):
         is_local = self.function_at(match.start()) is not None
         is_constant = re.search(r"\bconstexpr\b" if is_local else r"\bconst(?:expr)?\b", before) is not None
         varies = self.varying is None or plain in self.varying
+        if value.number == 0 and not is_constant and self._is_set_elsewhere(name, match.end()):
+            return self.size(plain, None)
         if value.number is not None and not is_constant and varies:
             return self.size(plain, value.number)
         return value
+
+    def _is_set_elsewhere(self, name: str, begin: int) -> bool:
+        """Whether a variable goes to a function by its address, or is read from a stream, after a place."""
+        here = self.function_at(begin)
+        word = re.escape(name)
+        after = self.text[begin : here.end if here else len(self.text)]
+        return re.search(rf"[(,]\s*&\s*{word}\s*[,)]|>>\s*{word}\s*(?:;|>>)", after) is not None
 
     def _given(self, text: str, match: re.Match[str], name: str) -> float | None:
         """The value that the build file's command line, or the line before, has for `atoi(argv[2])`."""

@@ -16,7 +16,7 @@ from porter.validation.cases.expression import FUNCTIONS, BadExpression, Express
 from porter.validation.cases.file import SCHEMA
 from porter.validation.draft.arguments import lines_of
 from porter.validation.draft.assumed import FUNCTORS, define_types
-from porter.validation.draft.blocks import block_of
+from porter.validation.draft.blocks import block_of, strides_of
 from porter.validation.draft.build import Build
 from porter.validation.draft.build_values import Given, value_in_builds
 from porter.validation.draft.completing import alone, guards_of_name, knowing, parameter_types, with_lines
@@ -37,6 +37,7 @@ from porter.validation.draft.unit import SourceText, read_unit
 from porter.cpp.constants import number as integer
 from porter.errors import Unusable
 from porter.model import Kernel
+from porter.project.naming import usual_name
 from porter.system.reading import read_regular
 
 _COOPERATIVE = "LaunchCooperativeKernel"
@@ -94,6 +95,12 @@ class DraftedCase:
     """The macros that switch on what defines a name in what the source includes."""
     block: tuple[int, ...] = ()
     """The sides of a block that the kernel's own text fixes."""
+    strides: tuple[int, ...] = ()
+    """Numbers of threads that its loops step by."""
+    block_with: Callable[[Mapping[str, str]], tuple[tuple[int, ...], tuple[int, ...]]] | None = field(
+        default=None, compare=False, repr=False
+    )
+    """Both, where some names that nothing defines have values."""
     retyped: Callable[[str], DraftedCase] | None = field(default=None, compare=False, repr=False)
     """Where a type was assumed to be `float`: the same with another."""
 
@@ -393,7 +400,7 @@ class _Case:
         listed = (f"  {line if line.startswith('{') else _text(line)}," for line in shown)
         lines += ["arguments = [", *listed, "]"]
         lines += ["constants = [", *(f'  "{line.text(Value.shown)}",' for line in constants), "]"] if constants else []
-        if arguments and all(argument.kind in ("in", "scalar", "struct", "null") for argument in arguments):
+        if all(argument.kind in ("in", "scalar", "struct", "null") for argument in arguments):
             seen = observed(host, self.unit.reached(kernel))
             nothing = 'not_run = "it writes to no argument: there is nothing to compare"'
             lines.append(f"observed = [{', '.join(map(_text, seen))}]" if seen else nothing)
@@ -401,8 +408,7 @@ class _Case:
         is_told = known.startswith("reference") or any(line.startswith("not_run") for line in lines)
         if draws(self.unit.reached(kernel)) and not is_told:
             lines.append(not_compared())
-        if any(functor in self.instance.name for functor in FUNCTORS.values()):
-            lines += [f'{side}_options = ["-include", "thrust/functional.h"]' for side in ("cuda", "hip")]
+        lines += self._options(self.unit.reached(kernel))
         if any(argument.adds for argument in arguments):
             lines.append("deterministic = false")
         lines += _tolerance(arguments, self.unit.reached(kernel), renamed)
@@ -417,8 +423,11 @@ class _Case:
         made = DraftedCase(plain, self.instance.name, before, tuple(lines), sizes, tuple(self.notes), assumes, ahead)
         headers = configured_headers(self.unit.path, self.unit.missing) if self.assuming else ()
         guards = guards_of(host, kernel.span.start)
-        fixed = block_of(body, self._number) if launch is None else ()
-        made = replace(made, block=fixed, guards=guards, defines=self.unit.build.defines, configured=headers)
+        fixed, strides = self._threads({}) if launch is None else ((), ())
+        made = replace(made, block_with=self._threads if launch is None else None)
+        made = replace(
+            made, block=fixed, strides=strides, guards=guards, defines=self.unit.build.defines, configured=headers
+        )
         if self.can_complete:
             in_builds = functools.partial(value_in_builds, self.unit.path)
             guarding = functools.partial(guards_of_name, host)
@@ -428,17 +437,43 @@ class _Case:
     def _text_alone(self) -> str:
         return alone(self.unit, self.instance.name, self.unit.reached(self.instance.kernel))
 
-    def _number(self, written: str) -> int | None:
+    def _threads(self, values: Mapping[str, str]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The sides of a block that the kernel's text fixes, and the numbers of threads that its loops step by."""
+        body, number = self.unit.body(self.instance.kernel), functools.partial(self._number, values)
+        return block_of(body, number), strides_of(body, number)
+
+    def _number(self, values: Mapping[str, str], written: str) -> int | None:
         """A number as the kernel's text writes it: a macro, a constant, a template argument."""
-        told = self.instance.template.get(written.strip(), written)
+        told = _WORD.sub(lambda match: values.get(match[0], match[0]), written)
+        told = self.instance.template.get(told.strip(), told)
         try:
             value = self.unit.host.value(told, len(self.unit.host.text)).number
         except Unknown:
             return None
         return int(value) if value is not None and value == int(value) else None
 
+    def _options(self, reached: str) -> list[str]:
+        """The lines of what both compilers are given: headers of functors, sources that the kernel is linked to."""
+        found: dict[str, None] = {}
+        if any(functor in self.instance.name for functor in FUNCTORS.values()):
+            found["thrust/functional.h"] = None
+        linked: dict[str, list[str]] = {}
+        for name, file in self.unit.linked.items():
+            seen = self._seen_from_folders(file) if re.search(rf"\b{name}\s*\(", reached) else None
+            if seen is not None:
+                linked.setdefault(seen, []).append(name)
+                reached += read_regular(file).decode("latin-1")
+        self.notes += [f"linked with {seen}, which defines {', '.join(names)}" for seen, names in linked.items()]
+        found |= dict.fromkeys(linked)
+        names = {"cuda": [*found], "hip": [usual_name(name) for name in found]}
+        shown = {side: ", ".join(f'"-include", "{name}"' for name in reversed(names[side])) for side in names}
+        return [f"{side}_options = [{shown[side]}]" for side in names] if found else []
+
     def _definer(self, word: str) -> str | None:
-        found = definer(self.unit.path, word)
+        return self._seen_from_folders(definer(self.unit.path, word))
+
+    def _seen_from_folders(self, found: Path | None) -> str | None:
+        """A file as include folders reach it."""
         folders = [folder.absolute() for folder in self.unit.build.include_dirs]
         inside = [folder for folder in folders if found is not None and found.is_relative_to(folder)]
         if found is None or not inside:

@@ -38,6 +38,8 @@ def use_of(name: str, type_: str, body: str) -> Use:
     if re.search(rf"{element}\s*(?:[-+*/|&^%]|<<|>>)=|{element}\s*(?:\+\+|--)|(?:\+\+|--)\s*{element}", inside):
         return Use("inout")
     plain = len(re.findall(rf"(?<![\w.&])(?<!&\()(?<!& ){word}\s*\[", inside))
+    if re.search(rf"&\s*\w+\s*=\s*{word}\s*\[", inside):
+        return Use("inout", is_clear=False)  # by a name of its own
     if written == 0 and plain == uses > 0:
         return Use("in")
     return Use("inout", is_clear=written > 0 and plain == uses)

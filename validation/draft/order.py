@@ -18,6 +18,8 @@ ORDER = "order: "
 _RAN = (Status.PASSED, Status.NONDETERMINISTIC)
 _OUTPUT = re.compile(r'^(\s*"(?:out|inout) )(\w+)(: )(\w+)(\[[^\]]*\])([^"]*)(".*)$')
 _CHANGED = re.compile(r"(\w+)\[[^\]]*\] is \S+ with one schedule|elements of (\w+) are (?:wrong|not written|written)")
+_HAZARD = "hazard in global memory: two waves"
+"""How the note of a run begins."""
 _LONGEST = 240
 
 
@@ -29,6 +31,12 @@ def ran(found: CaseResult | str) -> bool:
 def agrees(found: CaseResult | str) -> bool:
     """Whether its results were the same under every schedule."""
     return isinstance(found, CaseResult) and found.status is Status.PASSED
+
+
+def races_unseen(found: CaseResult | str) -> bool:
+    """Whether plain accesses of it to global memory race, though no order that was tried shows it."""
+    notes = [note for side in found.sides for note in side.notes] if isinstance(found, CaseResult) else []
+    return any(note.startswith(_HAZARD) for note in notes)
 
 
 def said_of(found: CaseResult | str) -> str:
@@ -43,14 +51,14 @@ def depends(part: DraftedCase, reason: str) -> DraftedCase:
     return replace(part, notes=(*part.notes, note))
 
 
-def one_block(part: DraftedCase) -> DraftedCase | None:
+def one_block(part: DraftedCase, why: str = "") -> DraftedCase | None:
     """With one block of the grid; None where there is one."""
     grid, *rest = part.after
     sides = re.findall(r'"[^"]*"|\d+', grid.partition("=")[2])
     if not grid.startswith("grid =") or all(side == "1" for side in sides):
         return None
     line = f"grid = {'1' if len(sides) == 1 else '[' + ', '.join('1' for _ in sides) + ']'}"
-    note = "one block only: with several, what the original computes depends on the order of its threads"
+    note = f"one block only: {why or 'with several, what the original computes depends on the order of its threads'}"
     return replace(part, after=(line, *rest), notes=(*part.notes, note))
 
 

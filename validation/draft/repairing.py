@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from porter.validation.draft.assumed import ASSUMED_BLOCK
+from porter.validation.draft.blocks import ASSUMED_BLOCK
 from porter.validation.draft.init import DraftedCase
 from porter.validation.draft.missing import completed, constants_among, switched_on, unknown_names
+from porter.validation.toolchain.entry import without_types
 
 from porter.cpp.launches import base_name
 
@@ -31,6 +32,8 @@ _INTEGERS = re.compile(
     r"|(?:more than one|no) instance of (?:overloaded function|function template)"
 )
 """What a compiler says of `float` where a kernel is for integers."""
+_VECTORS = re.compile(r'must have class type but it has type "(?:const )?float"')
+"""What it says where members of a vector are asked for."""
 _HALVES = re.compile(r'instance of overloaded function "__h[a-z]\w+"|no suitable conversion function from "__half')
 """What it says where they are for numbers of 16 bits."""
 _MOST_OPTIONS = 24
@@ -56,9 +59,13 @@ def repair(part: DraftedCase, reason: str) -> DraftedCase | None:
         return made
     if part.retyped is not None and _HALVES.search(reason):
         return part.retyped("__half")
+    if part.retyped is not None and _VECTORS.search(reason):
+        return part.retyped("float4")
     if part.retyped is not None and _INTEGERS.search(reason):
         return part.retyped("int")
-    if part.guards and re.search(rf"\b{base_name(part.kernel)}[\"'] (?:is undefined|was not declared)", reason):
+    if part.guards and re.search(
+        rf"\b{base_name(without_types(part.kernel))}[\"'] (?:is undefined|was not declared)", reason
+    ):
         return _with_guards(part)
     if part.first and _ALONE.search(reason):
         return _after_what_comes_first(part)

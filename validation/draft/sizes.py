@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from porter.validation.draft.blocks import ASSUMED_BLOCK
 from porter.validation.draft.expression import Value
 from porter.validation.draft.host import Host
 from porter.validation.draft.kernel import is_compared
@@ -18,6 +19,9 @@ _MOST = {1: 4096, 2: 128, 3: 32}
 _FEW = 16
 _FEWEST = 24
 _ROOMY = 4096
+COUNTS_BITS = re.compile(r"[Ss]hift|[Bb]its?(?=$|_|[A-Z])|^log|log2|(?:^|_)lg(?=_|$)")
+"""Names of what a number is shifted by: one beyond a word's bits does not mean the same on both sides."""
+_BITS = 10
 _UPPER, _LOWER = frozenset({"max", "upper", "high", "maximum"}), frozenset({"min", "lower", "low", "minimum"})
 _WIDE = 4.5
 """Where the values of arrays hardly ever are: they are normally distributed."""
@@ -69,9 +73,13 @@ def sizes_of(
     in_block = set(_WORD.findall(" ".join(block)))
     in_lengths = set(_WORD.findall(" ".join([lengths, *grid])))
     by_length = set(_WORD.findall(lengths))
+    asked = {name for name in names if name in in_lengths or is_compared(name, body)}
+    own = {name: None if value == 0 and name in asked else value for name, value in own.items()}
+    own |= {name: _BITS for name, value in own.items() if value is None and COUNTS_BITS.search(name)}
     sizes = [name for name in names if name in in_lengths and (name not in in_block or name in by_length)]
     floats = {line.value.text for line in arguments if line.value is not None and "float" in line.dtype}
     usual = {name: _usual(own[name], renamed, name, floats) for name in names}
+    usual |= {name: ASSUMED_BLOCK for name in names if own[name] is None and block == [name]}
     guarded = [name for name in sizes if is_compared(name, body) and _rounds_up(name, grid)]
     found: list[dict[str, float]] = []
     if sizes and len(guarded) == len(sizes) <= 2:

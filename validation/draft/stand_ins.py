@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from porter.validation.draft.assumed import ASSUMED_BLOCK
+from porter.validation.draft.blocks import ASSUMED_BLOCK
 from porter.validation.draft.expression import split_arguments
 from porter.validation.draft.idioms import attribute, usual_macro
 from porter.validation.draft.members import with_members

@@ -33,6 +33,7 @@ _FIRST = re.compile(
     r"(?P<kind>(?:(?:unsigned|signed|long|short|struct|class) )*(?:::)?\w+(?:::\w+)* ?(?:<[^;]*>(?:::\w+)*)?"
     r"(?: (?:int|long|char))*) ?(?P<rest>[*& ] ?\w.*|[*&].*)"
 )
+_OF_THE_LIBRARY = re.compile(r"(?:thrust::|cuda::\s*)?(pair|array)\s*<(.*)>")
 _DEEPEST = 6
 _MOST = 192
 
@@ -76,6 +77,7 @@ def structure(host: Host, kind: str, template: Mapping[str, str]) -> Structure |
     """The members of a class by its name as written, else as clang lays it out; None for one that is not plain."""
     return (
         _generator(_replaced(kind, template))
+        or _of_the_library(host, _replaced(kind, template))
         or _by_text(host, kind, template)
         or _by_clang(host, _replaced(kind, template))
     )
@@ -88,6 +90,28 @@ def _generator(kind: str) -> Structure | None:
         return None
     parts = tuple(Part(*one) for one in made[1])
     return Structure(parts, made[0], 16 if any(part.count == 4 for part in parts) else 8)  # uint4
+
+
+def _of_the_library(host: Host, kind: str) -> Structure | None:
+    """`std::pair` of two numbers, or `std::array` of some, whose headers the text does not have."""
+    parts = _OF_THE_LIBRARY.fullmatch(bare(kind)) if "*" not in kind else None
+    given = split_types(parts[2]) if parts else []
+    if parts is None or len(given) != 2 or re.search(rf"\b(?:struct|class)\s+{parts[1]}\b", host.text):
+        return None
+    first = elements_of(host, given[0])
+    if first is None:
+        return None
+    if parts[1] == "array":
+        count = re.fullmatch(r"\d+", given[1])
+        made = (Part("elements", 0, first, int(given[1])),) if count else ()
+        return Structure(made, first.size * int(given[1]), bytes_of(first.dtype)) if made else None
+    second = elements_of(host, given[1])
+    if second is None:
+        return None
+    align = max(bytes_of(first.dtype), bytes_of(second.dtype))
+    at = -(-first.size // bytes_of(second.dtype)) * bytes_of(second.dtype)
+    whole = -(-(at + second.size) // align) * align
+    return Structure((Part("first", 0, first), Part("second", at, second)), whole, align)
 
 
 def _by_clang(host: Host, kind: str) -> Structure | None:

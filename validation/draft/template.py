@@ -37,13 +37,16 @@ class Instance:
     """Template parameters that nothing tells, and that were given a value all the same."""
     told_by: str = ""
     """The file of the project that writes them, where it is not the source."""
+    is_overloaded: bool = False
+    """Whether others have its name: the types of its parameters tell it apart."""
 
     @property
     def name(self) -> str:
         """As a case names it."""
         qualified = self.kernel.qualified.replace("(anonymous namespace)::", "")
         if not self.kernel.template_parameters:
-            return qualified
+            types = ", ".join(" ".join(one.type.split()) for one in self.kernel.parameters)
+            return f"{qualified}({types})" if self.is_overloaded else qualified
         wanted = [
             p
             for p in self.kernel.template_parameters
@@ -78,6 +81,7 @@ def _has_default(text: str) -> bool:
 def instances(unit: SourceText, kernel: Kernel, *, assuming: bool = False) -> Iterator[Instance]:
     """One per distinct set of template arguments; those that nothing tells stay open, or are assumed."""
     seen: set[tuple[str, ...]] = set()
+    alike = {_types(other) for other in unit.kernels if other.qualified == kernel.qualified}
     for launch in kernel.launches or (None,):
         written = _template_arguments(launch)
         names = [last_word(parameter) for parameter in kernel.template_parameters]
@@ -101,7 +105,12 @@ def instances(unit: SourceText, kernel: Kernel, *, assuming: bool = False) -> It
         key = tuple(known.get(name, "") for name in names)
         if key not in seen:
             seen.add(key)
-            yield Instance(kernel, launch, known | guessed, given, tuple(guessed), told_by)
+            yield Instance(kernel, launch, known | guessed, given, tuple(guessed), told_by, len(alike) > 1)
+
+
+def _types(kernel: Kernel) -> tuple[str, ...]:
+    """The types of a kernel's parameters, as far as they tell it from others of its name."""
+    return tuple(re.sub(r"\bconst$|\b__restrict__\b|\s", "", one.type) for one in kernel.parameters)
 
 
 def _written_elsewhere(unit: SourceText, kernel: Kernel) -> tuple[dict[str, str], str]:
@@ -249,9 +258,28 @@ def _value(host: Host, argument: str, position: int, depth: int = 0) -> str | No
         value = None
     if value is None and argument in host.sizes:
         value = host.sizes[argument]
+    if value is None and (switched := _switched(host, argument, position)) is not None:
+        return _value(host, switched, position, depth + 1) if depth < _DEEPEST else None
     if value is None and _is_foreign(host, argument):
         return argument
     return str(int(value)) if value is not None else None
+
+
+def _switched(host: Host, name: str, position: int) -> str | None:
+    """The first value that a macro around a place gives a name of its caller: `SWITCH(dim, DIM, [&] { k<DIM> ...`."""
+    if not name.isidentifier():
+        return None
+    for word, (parameters, body) in host.macros.items():
+        calls = list(re.finditer(rf"\b{word}\s*\(", host.text[:position])) if parameters else []
+        calls = [call for call in calls[-1:] if (matching(host.text, call.end() - 1) or position) >= position]
+        given = split_arguments(host.text[calls[-1].end() : position]) if calls else ()
+        if parameters is None or name not in given[: len(parameters)]:
+            continue
+        own = re.escape(parameters[given.index(name)])
+        made = re.search(rf"\bconst(?:expr)?\b[^;=]*\b{own}\s*=\s*([^;]+);|\busing\s+{own}\s*=\s*([^;]+);", body)
+        if made is not None:
+            return (made[1] or made[2]).strip()
+    return None
 
 
 def _is_foreign(host: Host, name: str) -> bool:

@@ -24,7 +24,10 @@ _DEVICE = "ptx"
 _LONGEST = 160
 _LARGEST_BLOCK = 1024
 _MANY_THREADS, _MOST_BYTES = 1 << 18, 1 << 28
-_RACE = "data race"
+_RACE, _TOO_LARGE = "data race", "too large for a virtual device"
+_TOO_LONG = "the program's grid takes longer than a launch may"
+_CROPPED = 1 << 18
+"""Elements of an array of which only what the first blocks reach is there."""
 _MOST_NOTES = 4
 _AGAIN = 6
 """Tables of sizes that are tried with other values."""
@@ -92,6 +95,10 @@ def _tried(draft: Draft, runs: _Runs) -> tuple[TriedCase, ...]:
         if one.places:
             open_cases[number] = one.places
     _try(draft, open_cases, tried, runs)
+    late = {n: places[:1] for n, places in open_cases.items() if tried[n].status is Status.TIMED_OUT}
+    fewer = {n: part for n in late if (part := one_block(draft.parts[n], _TOO_LONG)) is not None}
+    parts = (fewer.get(n, p) for n, p in enumerate(draft.parts))
+    _try(replace(draft, parts=tuple(parts)), {n: late[n] for n in fewer}, tried, runs, keep=True)
     faulty = {n: places for n, places in open_cases.items() if tried[n].status is Status.FAULT}
     quiet = replace(draft, parts=tuple(part.quiet() if n in faulty else part for n, part in enumerate(draft.parts)))
     again = {n: places[:_AGAIN] for n, places in faulty.items() if quiet.parts[n].after != draft.parts[n].after}
@@ -230,31 +237,39 @@ def _name(number: int, place: int) -> str:
 
 
 def _run(draft: Draft, asked: Mapping[int, Sequence[int]], runs: _Runs) -> dict[str, CaseResult | str]:
-    """What the original came to with each table of sizes: a case for each."""
+    """What the original came to with each table of sizes: a file for each, so that every case has the name, and with
+    it the values, that it will have."""
     with tempfile.TemporaryDirectory(prefix="porter-try-") as folder:
-        path = Path(folder) / "try.case.toml"
         found: dict[str, CaseResult | str] = {}
-        parts: list[str] = []
+        files: dict[Path, list[str]] = {}
+        keys: dict[tuple[str, str], str] = {}
         for number, places in asked.items():
-            for place in places:
-                part = draft.parts[number]
-                text = part.text((place,), name=_name(number, place))
+            for turn, place in enumerate(places):
+                path = Path(folder) / f"try{turn}.case.toml"
+                text = draft.parts[number].text((place,))
                 try:
                     path.write_text(draft.head(path.parent) + text, "utf-8")
-                    load_cases(path)
-                    parts.append(text)
+                    (case,) = load_cases(path)
+                    keys[path.name, case.name] = _name(number, place)
+                    files.setdefault(path, [draft.head(path.parent)]).append(text)
                 except CaseError as error:
                     found[_name(number, place)] = error.message
-        if not parts:
+                    path.unlink()
+        if not files:
             return found
-        path.write_text("\n".join([draft.head(path.parent), *parts]), "utf-8")
-        request = Request((path,), (_DEVICE,), schedules=_ORDERS, jobs=runs.jobs, launch_seconds=runs.launch_seconds)
+        for path, parts in files.items():
+            path.write_text("\n".join(parts), "utf-8")
+        request = Request(
+            tuple(files), (_DEVICE,), schedules=_ORDERS, jobs=runs.jobs, launch_seconds=runs.launch_seconds
+        )
         outcome = validate(request, spare=runs.spare)
-        found |= {case.name: case for case in outcome.report.cases}
+        found |= {
+            key: one for one in outcome.report.cases if (key := keys.get((Path(one.path).name, one.name))) is not None
+        }
         for wrong in outcome.report.errors:
-            for number, places in asked.items():
-                for place in places:
-                    found.setdefault(_name(number, place), wrong.message)
+            for (name, _), key in keys.items():
+                if name == Path(wrong.path).name:
+                    found.setdefault(key, wrong.message)
         return found
 
 
@@ -270,18 +285,53 @@ class _Planned:
 def _planned(part: DraftedCase, draft: Draft) -> _Planned:
     """Some thousand threads first; fewer blocks than the program has, where no table of sizes leaves few."""
     if part.marks:
-        return _Planned(part, ())
+        return _Planned(_with_blocks(part, draft), ())
     threads, refused = _threads(part, draft)
     for changed in (part.narrower, part.roomier, part.shrunk) if not threads else ():
         other = changed()
         found = _threads(other, draft) if other != part and not threads else ({}, "")
         if found[0]:
             part, (threads, refused) = other, found
+    if not threads and _TOO_LARGE in refused and (cropped := _cropped(part, draft)) is not None:
+        part = cropped
+        threads, refused = _threads(part, draft)
     if threads and min(threads.values()) > _MANY_THREADS:
         part = part.clipped()
         threads, refused = _threads(part, draft)
     order = sorted(threads, key=lambda place: abs(threads[place].bit_length() - _FAVOURED))
     return _Planned(part, tuple(order), refused)
+
+
+def _with_blocks(part: DraftedCase, draft: Draft) -> DraftedCase:
+    """A case with lengths to fill in, with sizes that leave blocks: a launch of none runs clean and shows nothing."""
+    for one in (part, part.roomier()):
+        filled = tuple(guessing.with_length(line, 1) or line for line in one.after)
+        if found := _threads(replace(one, after=filled), draft)[0]:
+            return one if 0 in found else replace(one, sizes=one.sizes.only(min(found)))
+    return part
+
+
+def _cropped(part: DraftedCase, draft: Draft) -> DraftedCase | None:
+    """The first blocks of the grid, with arrays cut short that are too large as a whole: they grow as accesses ask."""
+    with tempfile.TemporaryDirectory(prefix="porter-try-") as folder:
+        path = Path(folder) / "try.case.toml"
+        path.write_text(draft.head(path.parent) + part.text((0,)), "utf-8")
+        try:
+            (case,) = load_cases(path)
+            shapes = next(iter(case.shapes()))
+            counts = {one.name: math.prod(shape_of(case, one, shapes)) for one in case.arguments if one.is_array}
+        except (CaseError, BadExpression):
+            return None
+    lines = [*part.after]
+    cut: list[str] = []
+    for number, line in enumerate(lines):
+        name = guessing.name_of(line)
+        made = guessing.with_length(line, _CROPPED) if counts.get(name, 0) > _CROPPED else None
+        if made is not None:
+            lines[number] = made
+            cut.append(name)
+    note = f"too large as a whole: of {', '.join(cut)} only what these blocks reach is there"
+    return replace(part, after=tuple(lines), notes=(*part.notes, note)).clipped() if cut else None
 
 
 def _threads(part: DraftedCase, draft: Draft) -> tuple[dict[int, int], str]:
@@ -317,6 +367,6 @@ def _threads_of(case: Case) -> int:
         arrays = [argument for argument in case.arguments if argument.is_array]
         size = sum(math.prod(shape_of(case, argument, symbols)) * bytes_of(argument.dtype) for argument in arrays)
         if size > _MOST_BYTES:
-            raise case.error(f"too large for a virtual device: {size} bytes")
+            raise case.error(f"{_TOO_LARGE}: {size} bytes")
         most = max(most, threads)
     return most

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
 from porter.validation.draft.arrays import Arrays
+from porter.validation.draft.branches import without_dead
 from porter.validation.draft.build import Build, build_of
 from porter.validation.draft.build_values import value_in_builds
 from porter.validation.draft.declarations import without_comments
 from porter.validation.draft.definers import definers
 from porter.validation.draft.host import Host
 from porter.validation.draft.includers import folder_in_project, included_first, launching, translation_unit
+from porter.validation.draft.linked import linked_sources
 from porter.validation.draft.types import bare, elements_of
 
 from porter.cpp.clang.layouts import ClassLayout, layouts_of
@@ -41,6 +43,8 @@ _MAIN = re.compile(r"\bmain\s*\(")
 _MOST_FILES, _HIGHEST = 400, 6
 _MOST = 4 << 20
 """Characters: beyond that, files beside the source are left out."""
+_LARGEST = 1 << 20
+"""Of a header: larger ones are libraries in one file, which no kernel of the project is read from."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,8 @@ class SourceText:
     """Files elsewhere in the project that have its launches."""
     main: Path | None = None
     """The source that is compiled, where that is another one that includes it."""
+    linked: Mapping[str, Path] = field(default_factory=dict)
+    """Functions that the source calls and others of its project define."""
 
     def body(self, kernel: Kernel) -> str:
         """The text of a kernel."""
@@ -123,6 +129,8 @@ def read_unit(path: Path, *, everywhere: bool = False) -> SourceText:
     build = _reaching(path, build, own)
     text = _flat(path, content, seen, build.include_dirs)
     named = {kernel.name for kernel in kernels_of(path, without_comments(content))}
+    linked = linked_sources(path, text) if everywhere else {}
+    build = _reaching(path, build, tuple(linked.values()))
     text, length = _without_strings(text), len(text)
     found = kernels_of(path, text)
     if not _MAIN.search(text) or any(not kernel.launches for kernel in found if kernel.name in named):
@@ -144,8 +152,9 @@ def read_unit(path: Path, *, everywhere: bool = False) -> SourceText:
         build, first = _reaching(path, build, defining), (*first, *map(str, defining))
         text += _without_strings(_after(tuple(map(str, defining)), seen, build.include_dirs))
     nearest = tuple(sorted(kernels, key=lambda kernel: kernel.name not in named))
+    text = without_dead(text, build.defines)
     host = Host(text + _defined(build.defines), build.arguments, ask=_asker(path, build, first, nearest, seen))
-    return SourceText(path, host, kernels, build, () if main else first, launched, main)
+    return SourceText(path, host, kernels, build, () if main else first, launched, main, linked)
 
 
 def _switches(text: str, defined: tuple[str, ...]) -> tuple[str, ...]:
@@ -280,7 +289,7 @@ def _flat(path: Path, text: str, seen: set[Path], folders: tuple[Path, ...]) -> 
     def inner(match: re.Match[str]) -> str:
         places = (regular_file(folder, match[1]) for folder in (path.parent, *folders))
         other = next(filter(None, places), None)
-        if other is None or other in seen or other.stat().st_size > _MOST:
+        if other is None or other in seen or other.stat().st_size > _LARGEST:
             return match[0]
         seen.add(other)
         return _flat(other, read_regular(other).decode("latin-1"), seen, folders)
@@ -298,7 +307,8 @@ def _beside(path: Path, seen: set[Path], length: int, folders: tuple[Path, ...])
     made = ""
     for other in sorted(path.parent.iterdir()):
         if other.suffix in _SOURCES and is_regular(other) and other.resolve() not in seen:
-            if length + len(made) + other.stat().st_size > _MOST:
+            size = other.stat().st_size
+            if size > _LARGEST or length + len(made) + size > _MOST:
                 continue
             seen.add(other.resolve())
             made += "\n" + _flat(other, read_regular(other).decode("latin-1"), seen, folders)

@@ -10,6 +10,7 @@ from pathlib import Path
 from porter.validation.build.torch_use import torch_of
 from porter.validation.devices.device import Program
 from porter.validation.harness.items import Item, items
+from porter.validation.toolchain.entry import without_types
 from porter.validation.toolchain.nvcc import find_nvcc
 from porter.validation.toolchain.result import Missing
 from porter.validation.toolchain.torch_headers import TorchHeaders
@@ -87,7 +88,7 @@ def kind_of(program: Program) -> str:
         source = _read(program.source.absolute(), program.include_dirs, set())
     except OSError:
         return "kernel"
-    name = base_name(program.kernel)
+    name = base_name(without_types(program.kernel))
     named = [item for file in source.walk() for item in file.items if name in item.declares and item.is_function]
     return "launcher" if named and not any(item.is_kernel for item in named) else "kernel"
 
@@ -138,7 +139,7 @@ def cut_out(program: Program) -> str | None:
     source = _read(program.source.absolute(), program.include_dirs, seen)
     files = (*before, source)
     everything = [item for whole in files for file in whole.walk() for item in file.items]
-    name = base_name(program.kernel)
+    name = base_name(without_types(program.kernel))
     roots = [item for item in everything if name in item.declares and item.is_function]
     if not roots:
         return None

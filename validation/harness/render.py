@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from porter.validation.devices.device import Program
+from porter.validation.toolchain.entry import address_of
 
 from porter.system.reading import read_regular
 
@@ -58,6 +59,7 @@ def render(unit: Unit) -> str:
     text: str = _template().render(  # type: ignore[attr-defined]
         kind=unit.kind,
         kernel=program.kernel,
+        address=address_of(program.kernel),
         code=program.assumed + (unit.code if unit.code is not None else f'#include "{path}"'),
         symbols=unit.symbols,
         api="cuda" if is_cuda else "hip",

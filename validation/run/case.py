@@ -343,6 +343,9 @@ def _one_trial(
         if known is None and judged.status is Status.WRONG_VALUES and side.plan.side == "port" and not case.races:
             race = race or _race(task, sides, filled, trial, say)
             judged = replace(judged, message=f"{judged.message}{race}")
+        if known is None and judged.status is Status.WRONG_VALUES and side.plan.side == "port" and not race:
+            race = _hazard(sides, original)
+            judged = replace(judged, message=f"{judged.message}{race}")
         differs = judged.status in (Status.WRONG_VALUES, Status.NON_FINITE, Status.NONDETERMINISTIC)
         if known is None and differs and side.plan.side == "port" and _is_unsteady(sides):
             judged = replace(judged, message=f"{judged.message}; {_UNSTEADY}")
@@ -482,6 +485,16 @@ def _race(task: Task, sides: Sequence[_Side], filled: Filled, trial: Trial, say:
     side.statuses.append(Status.NONDETERMINISTIC)
     side.reason = f"it has a data race, and its results depend on the order of its threads: {done.message}"
     return "; the original's own values depend on the order of its threads, as it has a data race: add a reference"
+
+
+def _hazard(sides: Sequence[_Side], original: Done | None) -> str:
+    """Whether plain accesses of the original to global memory race: what it was run for has no order of its own."""
+    side = next((side for side in sides if side.plan.side == "original" and not side.is_over), None)
+    if side is None or original is None or original.unordered is None:
+        return ""
+    side.statuses.append(Status.NONDETERMINISTIC)
+    side.reason = f"it has a data race in global memory, and its results may depend on its order: {original.unordered}"
+    return "; the original's own values may depend on the order of its threads, as its accesses race: add a reference"
 
 
 def _why_moved(judged: Judged, wider: Mapping[str, Truth]) -> tuple[str, ...]:

@@ -109,9 +109,10 @@ def _at_home(root: Path) -> str:
 
 
 def in_hip(kernel: str) -> str:
-    """A kernel as its port is named: types of CUDA among the template arguments have other names."""
-    name, opened, arguments = kernel.partition("<")
-    return name + opened + re.sub(r"[A-Za-z_]\w*", lambda match: _hip_type(match[0]), arguments)
+    """A kernel as its port is named: types of CUDA among its template arguments or parameters have other names."""
+    name = re.split(r"[<(]", kernel, maxsplit=1)[0]
+    arguments = kernel[len(name) :]
+    return name + re.sub(r"[A-Za-z_]\w*", lambda match: _hip_type(match[0]), arguments)
 
 
 @functools.cache
@@ -212,7 +213,7 @@ def _content(root: Path, tree: Path) -> str:
 
 
 def _key(root: Path, choices: Choices) -> str:
-    from porter.engine.context import knowledge_digest
+    from porter.engine.own_code import knowledge_digest
 
     digest = hashlib.sha256(knowledge_digest().encode())
     digest.update(json.dumps(settings_json(choices), sort_keys=True).encode())

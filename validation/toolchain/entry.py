@@ -14,9 +14,10 @@ if TYPE_CHECKING:
 
 MARKER = "porter_entry"
 _INSTANTIATED = """
-extern "C" __attribute__((used)) const void* const {marker}_host = reinterpret_cast<const void*>(&{kernel});
-extern "C" __device__ const void* {marker} = reinterpret_cast<const void*>(&{kernel});
+extern "C" __attribute__((used)) const void* const {marker}_host = reinterpret_cast<const void*>({address});
+extern "C" __device__ const void* {marker} = reinterpret_cast<const void*>({address});
 """
+_SIGNATURE = re.compile(r"(?P<name>[\w:]+(?:<.*>)?)\s*\((?P<types>.*)\)", re.DOTALL)
 
 
 def _marker(index: int) -> str:
@@ -28,6 +29,22 @@ def entry_unit(program: Program, kernels: Sequence[str] = ()) -> str:
     return unit_of(program.source, kernels or (program.kernel,), program.assumed)
 
 
+def _instantiated(kernel: str, marker: str) -> str:
+    """The lines for one kernel. One of several with its name is chosen in front of them: clang does not choose among
+    kernels where a variable of the device is set."""
+    address = address_of(kernel)
+    if address.startswith("&"):
+        return _INSTANTIATED.format(address=address, marker=marker)
+    chosen = f"\nstatic constexpr auto {marker}_chosen = {address};"
+    return chosen + _INSTANTIATED.format(address=f"{marker}_chosen", marker=marker)
+
+
+def without_types(kernel: str) -> str:
+    """A kernel's name without the types of parameters that tell it from others of that name."""
+    parts = _SIGNATURE.fullmatch(kernel.strip())
+    return parts["name"] if parts else kernel
+
+
 def unit_of(path: Path, kernels: Sequence[str], before: str = "") -> str:
     """A translation unit that includes a file, after some text, and instantiates kernels of it."""
     source = str(path.absolute()).replace("\\", "\\\\").replace('"', '\\"')
@@ -36,8 +53,14 @@ def unit_of(path: Path, kernels: Sequence[str], before: str = "") -> str:
         "\n// Taking the address instantiates a kernel, whatever its parameters are.",
     ]
     for index, kernel in enumerate(kernels):
-        parts.append(_INSTANTIATED.format(kernel=kernel, marker=_marker(index)))
+        parts.append(_instantiated(kernel, _marker(index)))
     return "".join(parts)
+
+
+def address_of(kernel: str) -> str:
+    """The address of a kernel; of several with one name that with these types of parameters: `k(float*, int)`."""
+    parts = _SIGNATURE.fullmatch(kernel.strip())
+    return f"static_cast<void (*)({parts['types']})>(&{parts['name']})" if parts else f"&{kernel}"
 
 
 _ERROR = re.compile(r"^([^\n]+?)[:(](\d+)(?::\d+)?\)?: (?:fatal |catastrophic )?error\b", re.MULTILINE)

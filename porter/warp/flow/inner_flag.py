@@ -36,7 +36,7 @@ def inner_flags(bodies: Bodies, function: Function) -> Iterator[InnerFlag]:
     if not _may_nest(function):
         return
     types = _types(function)
-    for outer, inner in _nested(function.body, None):
+    for outer, inner in _nested(function.body):
         exits = parts_of(outer).exits
         tested = {name for condition in exits for name in names(condition)}
         loop = parts_of(inner)
@@ -69,14 +69,17 @@ def _types(function: Function) -> dict[str, str]:
     return found
 
 
-def _nested(node: Node, around: Node | None) -> Iterator[tuple[Node, Node]]:
-    """Each loop that stands in another one, with the nearest."""
-    if node.kind in _LOOPS:
-        if around is not None:
-            yield around, node
-        around = node
-    for kid in node.kids:
-        yield from _nested(kid, around)
+def _nested(node: Node) -> Iterator[tuple[Node, Node]]:
+    """Each loop that stands in another one, with the nearest, in order."""
+    waiting: list[tuple[Node, Node | None]] = [(node, None)]
+    while waiting:
+        node, around = waiting.pop()
+        if node.kind in _LOOPS:
+            if around is not None:
+                yield around, node
+            around = node
+        for kid in reversed(node.kids):
+            waiting.append((kid, around))
 
 
 def _is_flag(kind: str, values: tuple[Node, ...]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import functools
 import re
 from typing import NamedTuple
 
@@ -46,6 +47,7 @@ _THREAD_NAME = re.compile(r"(?:thread_?)(?:id|idx|index|num|rank)?(?:_?x)?|tid(?
 _WARP_NAME = re.compile(r"(?:my_?)?(?:warp|wid)(?:_?id(?:x)?|_?num|_?index)?", re.IGNORECASE)
 
 
+@functools.lru_cache(maxsize=4096)
 def by_name(name: str) -> Value:
     """What a parameter's name promises when no call of the function is in sight."""
     if _LANE_NAME.fullmatch(name):

@@ -18,9 +18,10 @@ from porter.source import SourceFile
 from porter.warp.ptx.asm_macros import statements
 from porter.warp.ptx.template import CARRY, carry_use, instructions
 
-_HINT = re.compile(r"\.cc\b|\b(?:addc|subc|madc)\.|" + CARRY)
+HINT = re.compile(r"\.cc\b|\b(?:addc|subc|madc)\.|" + CARRY)
+"""Without it in a file or a header there is no carry to pass on."""
 _WORDS = (".cc", "addc", "subc", "madc", CARRY)
-"""One of them is in whatever `_HINT` finds."""
+"""One of them is in whatever `HINT` finds."""
 _DEEPEST = 8
 _MOST = 200
 
@@ -119,7 +120,7 @@ def _uses_of(source: SourceFile) -> Mapping[int, Use]:
 @functools.lru_cache(maxsize=512)
 def _may_carry(source: SourceFile) -> bool:
     """Whether a file has a word of carries: headers are asked about for each unit that includes them."""
-    return any(word in source.text for word in _WORDS) and _HINT.search(source.text) is not None
+    return any(word in source.text for word in _WORDS) and HINT.search(source.text) is not None
 
 
 def _use(assembly: Assembly) -> Use | None:

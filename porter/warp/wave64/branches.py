@@ -20,6 +20,7 @@ from porter.warp.wave64.names import SIZES, WHOLE
 _KNOWS_AMD = re.compile(r"HIP|ROC|AMD|gfx\d|GFX\d")
 _OF_OPERATIONS, _OF_SIZES = ("shfl", "shuffle", "ballot", "activemask"), ("warp", "wave", "lanes")
 _PARTS = _OF_OPERATIONS + _OF_SIZES
+_PART = re.compile("|".join(_PARTS))
 _OPERATION, _SIZE = (
     re.compile(rf"\w*(?:{'|'.join(parts)})\w*", re.IGNORECASE) for parts in (_OF_OPERATIONS, _OF_SIZES)
 )
@@ -46,10 +47,10 @@ def branches(unit: Unit) -> Branches:
 
 
 def _read(unit: Unit) -> Branches:
-    used = unit.tokens.names
-    words = "\n".join(used).lower()
+    words = unit.tokens.names_in_lower_case
     if not any(part in words for part in _PARTS):
         return Branches(frozenset(), {})
+    used = [name for name, word in zip(unit.tokens.names, words.split("\n"), strict=True) if _PART.search(word)]
     sizes = {name for name in used if _SIZE.fullmatch(name) and looks_like_warp_size(name) and name not in _SIZES}
     operations = {name for name in used if _OPERATION.fullmatch(name) and not name.startswith("__")}
     found: dict[str, set[bool]] = {}

@@ -49,8 +49,8 @@ def has_operations(unit: Unit, *parts: str) -> bool:
     """Whether a file with code for 64 lanes, or what it uses of its headers, has a name with one of some parts."""
     if not unit.dialects.has_hip and not branches(unit).sizes:
         return False
-    names = bodies_in_sight(unit).tokens.names
-    return any(part in name.lower() for name in names for part in parts)
+    names = bodies_in_sight(unit).tokens.names_in_lower_case
+    return any(part in names for part in parts)
 
 
 def views(unit: Unit) -> tuple[View, ...]:

@@ -230,7 +230,7 @@ def _copied(memory: Memory, value: Argument, name: str) -> tuple[int, Array] | N
     array = value.array if isinstance(value, ViewArgument | Behind) else value
     if not isinstance(array, np.ndarray) or (array is value and not array.ndim):
         return None
-    block = memory.allocate(array.nbytes, name)
+    block = memory.allocate(array.nbytes, name, is_argument=True)
     memory.write(block.base, array)
     return block.base, array
 

@@ -96,7 +96,7 @@ class Lending:
         for loan in self._loans:
             state = abi.LIVE if loan.writable else abi.READ_ONLY
             size, skew = loan.high - loan.low, (loan.low - loan.owner) % ALIGN
-            loan.base = memory.allocate(size, " and ".join(loan.names), state, skew).base
+            loan.base = memory.allocate(size, " and ".join(loan.names), state, skew, is_argument=True).base
             ctypes.memmove(loan.base, loan.low, size)
         self.arguments = tuple(
             value if extent is None else self._address(extent) for value, extent in zip(values, extents, strict=True)

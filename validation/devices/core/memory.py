@@ -16,6 +16,9 @@ from porter.validation.devices.core.result import Array
 
 ALIGN = 256
 RED_ZONE = 64 * 1024
+WIDE, SHARE = 64 << 20, 64
+"""Addresses after an argument of a launch, and no more of what is left than one part in so many: an access far after
+one is told as such."""
 RESERVED = 64 << 30
 HEAP_SPAN = 1 << 30  # addresses the heap may use up: none is handed out twice
 HEAP_LIMIT = 256 << 20  # bytes alive at a time
@@ -64,12 +67,15 @@ class Memory:
         self._end = self._origin + reserved
         self.blocks: list[Block] = []
 
-    def allocate(self, size: int, name: str, state: int = abi.LIVE, skew: int = 0) -> Block:
+    def allocate(
+        self, size: int, name: str, state: int = abi.LIVE, skew: int = 0, *, is_argument: bool = False
+    ) -> Block:
         """A new allocation, zero or stale bytes in it; `skew`: so many bytes past an aligned address."""
         base = (self._next + ALIGN - 1) // ALIGN * ALIGN + skew
         if base + size + RED_ZONE > self._end:
             raise OutOfDeviceMemory(f"{size} bytes for {name}")
-        self._next = base + size + RED_ZONE
+        far = min(WIDE, (self._end - base - size) // SHARE) if is_argument else RED_ZONE
+        self._next = base + size + max(RED_ZONE, far)
         block = Block(base, size, name, state)
         self.blocks.append(block)
         return block
