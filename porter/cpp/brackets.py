@@ -56,28 +56,37 @@ def template_end(tokens: Tokens, index: int, last: int, *, parameters: bool = Fa
     limit = min(last, index + LONGEST_TEMPLATE_ARGUMENTS)
     key = index, limit, parameters
     if key not in known:
-        known[key] = _template_end(tokens, index, limit, parameters=parameters)
+        known[key], still_open = _template_end(tokens, index, limit, parameters=parameters)
+        for place in still_open:  # what ends this one ends them, and they are asked about next
+            known.setdefault((place, min(last, place + LONGEST_TEMPLATE_ARGUMENTS), parameters), None)
     return known[key]
 
 
-def _template_end(tokens: Tokens, index: int, limit: int, *, parameters: bool) -> int | None:
+def _template_end(
+    tokens: Tokens, index: int, limit: int, *, parameters: bool
+) -> tuple[int | None, list[int] | tuple[()]]:
+    """The index; and where it is None because of a token that no list of arguments holds, each `<` open before it."""
     never = _NEVER_IN_TEMPLATES if parameters else NEVER_IN_TEMPLATE_ARGUMENTS
-    depth = 0
+    opened: list[int] = []
     while index < limit:
         text = tokens.texts[index]
         if text in _OPENING:
             partner = closing(tokens, index, limit)
             if partner is None:
-                return None
+                return None, ()
             index = partner
         elif text in _ANGLES:
-            depth += _ANGLES[text]
-            if depth <= 0:
-                return index + 1 if depth == 0 else None
+            change = _ANGLES[text]
+            if change > 0:
+                opened += [index] * change
+            elif -change >= len(opened):
+                return (index + 1 if -change == len(opened) else None), ()
+            else:
+                del opened[change:]
         elif text in _CLOSING or text in never:
-            return None
+            return None, opened
         index += 1
-    return None
+    return None, ()
 
 
 def template_start(tokens: Tokens, index: int, first: int, *, parameters: bool = False) -> int | None:

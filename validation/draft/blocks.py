@@ -30,7 +30,7 @@ _ROWS_OF_THREADS = (
     r"(?<![\w.]){inner}\s*\+\s*(\w+)\s*\*\s*{thread}(?![\w.])",
 )
 """`threadIdx.y * N + threadIdx.x`: rows of so many threads."""
-_BOUNDS = re.compile(r"\b__launch_bounds__\s*\(\s*([^(),]+(?:\([^()]*\))?)\s*[,)]")
+_BOUNDS = re.compile(r"\b__launch_bounds__\s*\(([^(),]+(?:\([^()]*\))?)\s?[,)]")
 _PADDED = re.compile(r"(.+)\+\s*\d\s*")
 _STRIDES = re.compile(r"\b\w+\s*\+=\s*(\w+)\s*[;,)]|\+\s*(\w+)\s*\*\s*(\w+)(?=\s*[\]);,])")
 """What a loop goes on by, or a turn is multiplied by: the threads of a block, where it is a multiple of a warp."""
@@ -86,7 +86,7 @@ def _used(body: str) -> int:
 def _bound(body: str, number: Number) -> int | None:
     """The threads that the kernel is compiled for at most: what it is launched with, nearly always."""
     match = _BOUNDS.search(body)
-    found = number(match[1]) if match else None
+    found = number(match[1].strip()) if match else None
     return found if found is not None and 0 < found <= _MOST else None
 
 
