@@ -27,6 +27,11 @@ _ALIASES = {
     "half": "__half",
     "half2": "__half2",
 }
+_PARTS = ("char", "short", "int", "long", "longlong")
+VECTORS = frozenset(
+    f"{part}{count}" for part in (*_PARTS, *map("u{}".format, _PARTS), "float", "double") for count in "1234"
+)
+"""CUDA's vector types."""
 _VECTOR = re.compile(r"(?:u?(?:char|short|int|long|longlong)|float|double)[1234]|__half2?|__nv_bfloat16(?:2)?")
 _INTEGERS = {
     ("char",): "char",

@@ -81,12 +81,10 @@ class CoordinateOperand(Rule):
                     yield self._converted(unit, index)
 
     def _converted(self, unit: Unit, index: int) -> Finding:
-        tokens = unit.tokens
-        start, end = tokens.starts[index], tokens.end(index + 2)
-        text = f"{tokens.texts[index]}.{tokens.texts[index + 2]}"
-        edits = (Edit(start, start, "unsigned("), Edit(end, end, ")"))
+        span = unit.span(index, index + 2)
+        text = unit.slice(span)
         message = f"{text} is an object in HIP, and an operator template in sight takes any type: unsigned({text})"
-        return self.finding(unit, unit.span(index), message, Effort.NONE, edits)
+        return self.finding(unit, span, message, Effort.NONE, (Edit(*span, f"unsigned({text})"),))
 
 
 def _is_operand(tokens: Tokens, index: int, symbols: frozenset[str]) -> bool:

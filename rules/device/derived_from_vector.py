@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from porter.cpp.plain_types import VECTORS
 from porter.cpp.syntax import Tokens
 from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes, reports
 
 _VECTOR = re.compile(r"(?:u?(?:char|short|int|long|longlong)|float|double)[1234]")
-_INTEGERS = ("char", "short", "int", "long", "longlong")
-_BASES = (*_INTEGERS, *map("u{}".format, _INTEGERS), "float", "double")
 _NUMBERS = """
     bool char short int long unsigned float double size_t uint8_t uint16_t uint32_t uint64_t int8_t
     int16_t int32_t int64_t
@@ -30,7 +29,7 @@ class DerivedFromVector(Rule):
     """
 
     code = "D003"
-    triggers = frozenset(f"{one}{n}" for one in _BASES for n in "1234")
+    triggers = VECTORS
     text = (
         rf"(?:[\w>]\s*:|\b(?:public|protected|private|virtual)\b)(?:\s*::)?\s*{_VECTOR.pattern}"
         rf"|,\s*{_VECTOR.pattern}\s*\{{"

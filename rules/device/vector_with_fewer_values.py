@@ -6,11 +6,10 @@ import re
 from collections.abc import Iterator
 
 from porter.cpp.lex import IDENTIFIER, NUMBER
+from porter.cpp.plain_types import VECTORS
 from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes, reports
 
-_INTEGERS = ("char", "short", "int", "long", "longlong")
-_BASES = (*_INTEGERS, *map("u{}".format, _INTEGERS), "float", "double")
-_VECTORS = frozenset(f"{one}{n}" for one in _BASES for n in "234")
+_VECTORS = frozenset(name for name in VECTORS if not name.endswith("1"))
 _ZERO = re.compile(r"0+\.?0*(?:[eE][+-]?\d+)?[fFuUlL]*")
 _NO_VALUES = frozenset({";", "...", "return", "{"})
 _SCALARS = frozenset({"float", "double", "int", "unsigned", "short", "char", "long", "bool", "size_t"})

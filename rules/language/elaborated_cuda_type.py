@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from porter.cpp.plain_types import VECTORS
 from porter.cpp.syntax import words
 from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes
 
 _KEYWORDS = ("struct", "enum", "union", "class")
-_SCALARS = ("char", "short", "int", "long", "longlong", "float", "double")
-_VECTORS = frozenset(
-    f"{s}{t}{n}" for t in _SCALARS for n in "1234" for s in ("", "u") if s + t not in ("ufloat", "udouble")
-)
-_TYPEDEFS = _VECTORS | words(
+_TYPEDEFS = VECTORS | words(
     """
     CUDA_LAUNCH_PARAMS_st CUlaunchAttributeValue_union CUgraphicsResource_st
     cudaExternalMemoryBufferDesc cudaExternalMemoryHandleDesc cudaExternalMemoryHandleType
