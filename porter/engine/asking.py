@@ -41,9 +41,19 @@ def _index(rules: Rules) -> tuple[tuple[int, ...], Mapping[str, tuple[int, ...]]
 
 
 @functools.lru_cache(maxsize=_MOST_KEPT)
-def triggers_of(rules: Rules) -> frozenset[str]:
-    """All words that some rule looks for."""
-    return frozenset().union(*(rule.triggers for rule in rules))
+def triggers_of(rules: Rules) -> Mapping[str, Rules]:
+    """All words that some rule looks for, each with these rules."""
+    found: defaultdict[str, list[Rule]] = defaultdict(list)
+    for rule in rules:
+        for trigger in rule.triggers:
+            found[trigger].append(rule)
+    return {word: tuple(some) for word, some in found.items()}
+
+
+@functools.lru_cache(maxsize=_MOST_KEPT)
+def settling(rules: Rules) -> frozenset[str]:
+    """The codes of those that leave nothing to do for others."""
+    return frozenset(rule.code for rule in rules if rule.settles)
 
 
 @functools.lru_cache(maxsize=_MOST_KEPT)

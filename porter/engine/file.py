@@ -156,8 +156,9 @@ def _ported(
         support |= {i for f in accepted.findings for i in f.includes if i.startswith(FOLDER + "/")}
         changes = [*accepted.edits, *([inserted] if inserted else [])]
         trail.append(editing.in_order(changes))
-        data = editing.apply(unit.source.text, changes).encode("latin-1")
-        if first.tokens.is_balanced and is_settled(unit, accepted, inserted, context.rules):
+        text = editing.apply(unit.source.text, changes)
+        data = text.encode("latin-1")
+        if first.tokens.is_balanced and is_settled(unit, accepted, inserted, context.rules, text):
             break
         edited = SourceFile(source.path, data)
         alike = alike and not _changes_directive(unit, changes)
