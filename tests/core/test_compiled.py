@@ -91,8 +91,9 @@ def assert_same_tokens(text: str) -> tuple[Tokens, Tokens]:
     }
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lexer, "readers", None)
-        names, partner = pythons.names, pythons.partner
+        names, partner, firsts = pythons.names, pythons.partner, pythons.first_characters
     assert ours.names == names
+    assert ours.first_characters == firsts
     assert ours.partner == partner
     return ours, pythons
 
@@ -205,6 +206,8 @@ def test_wrong_arguments_are_refused() -> None:
         readers.walk("no node")
     with pytest.raises(TypeError):
         readers.lex(b"int")  # type: ignore[arg-type]
+    with pytest.raises(TypeError):
+        readers.first_characters("int")  # type: ignore[arg-type]
     with pytest.raises(TypeError):
         readers.pair(tokens.texts, 3, ("define",))
 
