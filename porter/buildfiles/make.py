@@ -140,7 +140,7 @@ class Makefile:
 
 @functools.lru_cache(maxsize=4096)
 def _words(text: str) -> tuple[tuple[Word, ...], ...]:
-    """The words of a text as `Makefile.words` has them; lines are asked about by several rules, and after edits again."""
+    """As `Makefile.words` has them, and kept: several rules ask about a line, and again after edits."""
     own: list[Word] = []
     inner: list[tuple[Word, ...]] = []
     for match in _WORD.finditer(text):
