@@ -85,7 +85,7 @@ class Flow(CallEvaluation):
                 self._value(kid, state)
 
     def _only_stores(self, node: Node) -> bool:
-        """Whether a statement writes to memory and does nothing else: nothing that is known of variables hangs on it."""
+        """Whether a statement writes to memory and does nothing else: no variable hangs on it."""
         if node.kind != "assign":
             return False
         known = self._storing.get(id(node))
