@@ -178,10 +178,14 @@ class Unit:
         spans += [(function.span, function.qualified) for function in self.device_functions]
         return tuple(sorted(spans))
 
+    @cached_property
+    def _device_starts(self) -> list[int]:
+        return [span.start for span, _ in self.device_spans]
+
     def kernel_at(self, offset: int) -> str | None:
         """Name of the kernel or device function that contains an offset."""
         spans = self.device_spans
-        place = bisect.bisect_right(spans, offset, key=lambda item: item[0].start) - 1
+        place = bisect.bisect_right(self._device_starts, offset) - 1
         if place >= 0 and offset < spans[place][0].end:
             return spans[place][1]
         return None
