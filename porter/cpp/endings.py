@@ -71,13 +71,14 @@ def open_ends(tokens: Tokens) -> Iterator[OpenEnd]:
 
 
 def _ends_with_value(tokens: Tokens, opening: int, end: int) -> bool:
-    """Whether the last statement returns a value and no `return` is without: the body need not be read."""
+    """Whether the last statement, behind another that ends with a `;`, returns a value, and no `return` is without one:
+    the body need not be read."""
     if tokens.texts[end - 2] != ";" or tokens.has_directive(opening, end):
         return False
     index = end - 3
     while index > opening and tokens.texts[index] not in (";", "{", "}"):
         index = tokens.partner.get(index, index) - 1 if tokens.texts[index] in (")", "]") else index - 1
-    if tokens.texts[index + 1] != "return":
+    if tokens.texts[index + 1] != "return" or (tokens.texts[index] != ";" and index > opening):
         return False
     return all(tokens.texts[place + 1] != ";" for place in tokens.named("return", opening, end))
 

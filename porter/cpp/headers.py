@@ -53,7 +53,9 @@ class Headers:
 
     def _target(self, folder: str, bases: tuple[str, ...], name: str) -> str | None:
         for base in (folder, "", *bases):
-            target = posixpath.normpath(posixpath.join(base, name))
+            target = f"{base}/{name}" if base else name
+            if "./" in target or "//" in target or name.startswith("/"):
+                target = posixpath.normpath(posixpath.join(base, name))
             if not target.startswith(("..", "/")) and self._source(target) is not None:
                 return target
         return None

@@ -262,8 +262,7 @@ class Unit:
     @cached_property
     def known_names(self) -> frozenset[str]:
         """The file's identifiers about which the tables have something to say."""
-        supplied = self.support.names
-        return (self.names.active & self.identifiers) | {name for name in self.identifiers if name in supplied}
+        return (self.names.active & self.identifiers) | (self.support.names.keys() & self.identifiers)
 
     def declares(self, index: int) -> bool:
         """Whether `type name =`, `type name(`, `#define name` or the like stands at a token that compilers see."""
