@@ -248,7 +248,7 @@ def find(
     at_home = None if lines is None or lines.keeps_all else lines
     for rule in asking.asked(unit, tuple(rules)):
         try:
-            if not asking.looks_itself(rule) or rule.applies(unit):
+            if type(rule).applies is Rule.applies or rule.applies(unit):
                 found = rule.find(unit)
                 findings += found if at_home is None else at_home.kept(rule, found, trail)
         except RecursionError:
