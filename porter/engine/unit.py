@@ -179,10 +179,14 @@ class Unit:
         spans += [(function.span, function.qualified) for function in self.device_functions]
         return tuple(sorted(spans))
 
+    @cached_property
+    def _device_starts(self) -> list[int]:
+        return [span.start for span, _ in self.device_spans]
+
     def kernel_at(self, offset: int) -> str | None:
         """Name of the kernel or device function that contains an offset."""
         spans = self.device_spans
-        place = bisect.bisect_right(spans, offset, key=lambda item: item[0].start) - 1
+        place = bisect.bisect_right(self._device_starts, offset) - 1
         if place >= 0 and offset < spans[place][0].end:
             return spans[place][1]
         return None
@@ -259,8 +263,7 @@ class Unit:
     @cached_property
     def known_names(self) -> frozenset[str]:
         """The file's identifiers about which the tables have something to say."""
-        supplied = self.support.names
-        return (self.names.active & self.identifiers) | {name for name in self.identifiers if name in supplied}
+        return (self.names.active & self.identifiers) | (self.support.names.keys() & self.identifiers)
 
     def declares(self, index: int) -> bool:
         """Whether `type name =`, `type name(`, `#define name` or the like stands at a token that compilers see."""
