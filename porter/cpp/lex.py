@@ -36,6 +36,7 @@ _RAW_STRING = r"""(?:u8|[uUL])?R"(?P<raw>[^\s()\\"]{0,16})\((?s:.)*?(?:\)(?P=raw
 _PLAIN = re.compile(_PIECE.replace("RAW", ""), re.VERBOSE | re.ASCII)
 _WITH_RAW_STRINGS = re.compile(_PIECE.replace("RAW", _RAW_STRING), re.VERBOSE | re.ASCII)
 _RAW_START = re.compile(r"""R"[^\s()\\"]{0,16}\(""", re.ASCII)
+_LAUNCH = re.compile("<<<")
 _BRACKET = re.compile(r"[][(){}]")
 _LOGICAL_LINE = re.compile(
     r"""(?:[^\\\n/"]+ | \\(?:\r\n|(?s:.)) | "(?:[^"\\\n]|\\(?:\r\n|(?s:.)))*"?
@@ -117,7 +118,15 @@ class Tokens:
     @cached_property
     def first_characters(self) -> str:
         """The first character of each token: a fast way to look for brackets and separators."""
-        return "".join(map(itemgetter(0), self.texts[:-BEHIND]))
+        found = readers.first_characters(self.texts) if readers is not None else None
+        return found if found is not None else "".join(map(itemgetter(0), self.texts[:-BEHIND]))
+
+    @cached_property
+    def launches(self) -> tuple[int, ...]:
+        """Indices of each `<<<`, be it a launch or none."""
+        starts, texts = self.starts, self.texts
+        places = ((self.at(match.start()), match.start()) for match in _LAUNCH.finditer(self.text))
+        return tuple(index for index, start in places if starts[index] == start and texts[index] == "<<<")
 
     @cached_property
     def partner(self) -> dict[int, int]:

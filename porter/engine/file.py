@@ -156,8 +156,9 @@ def _ported(
         support |= {i for f in accepted.findings for i in f.includes if i.startswith(FOLDER + "/")}
         changes = [*accepted.edits, *([inserted] if inserted else [])]
         trail.append(editing.in_order(changes))
-        data = editing.apply(unit.source.text, changes).encode("latin-1")
-        if first.tokens.is_balanced and is_settled(unit, accepted, inserted, context.rules):
+        text = editing.apply(unit.source.text, changes)
+        data = text.encode("latin-1")
+        if first.tokens.is_balanced and is_settled(unit, accepted, inserted, context.rules, text):
             break
         edited = SourceFile(source.path, data)
         alike = alike and not _changes_directive(unit, changes)
@@ -244,7 +245,7 @@ def find(
     at_home = None if lines is None or lines.keeps_all else lines
     for rule in asking.asked(unit, tuple(rules)):
         try:
-            if rule.applies(unit):
+            if not asking.looks_itself(rule) or rule.applies(unit):
                 found = rule.find(unit)
                 findings += found if at_home is None else at_home.kept(rule, found, trail)
         except RecursionError:

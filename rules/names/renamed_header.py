@@ -22,6 +22,7 @@ class RenamedHeader(Rule):
     code = "A010"
     dialect = Dialect.BOTH
     by_names = True
+    settles = True
     examples = (
         fixes("#include <cuda_runtime.h>", "#include <hip/hip_runtime.h>", path="a.h"),
         fixes('#include "cuda_fp16.h"', '#include "hip/hip_fp16.h"', path="a.h"),

@@ -23,6 +23,7 @@ from porter.cpp.lex import Tokens, lex, lex_in_python
 from porter.cpp.nodes import Node
 from porter.cpp.prescan import Wanted, scan, words_in_python
 from porter.cpp.statements import parse_block, parse_expression, parse_in_python, parse_statements
+from tests.kept import folder_made_by
 from tests.outside import place
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -92,8 +93,9 @@ def assert_same_tokens(text: str) -> tuple[Tokens, Tokens]:
     }
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lexer, "readers", None)
-        names, partner = pythons.names, pythons.partner
+        names, partner, firsts = pythons.names, pythons.partner, pythons.first_characters
     assert ours.names == names
+    assert ours.first_characters == firsts
     assert ours.partner == partner
     return ours, pythons
 
@@ -285,6 +287,8 @@ def test_wrong_arguments_are_refused() -> None:
     with pytest.raises(TypeError):
         readers.lex(b"int")  # type: ignore[arg-type]
     with pytest.raises(TypeError):
+        readers.first_characters("int")  # type: ignore[arg-type]
+    with pytest.raises(TypeError):
         readers.pair(tokens.texts, 3, ("define",))
     with pytest.raises(TypeError):
         readers.words("int")  # type: ignore[arg-type]
@@ -356,18 +360,22 @@ print("the end")
 
 @pytest.mark.slow
 @pytest.mark.skipif(not HAVE_HEADERS, reason="Python.h is not there")
-def test_no_byte_out_of_bounds(tmp_path: Path) -> None:
+def test_no_byte_out_of_bounds() -> None:
     """Compiled with all warnings as errors, and watched over by the compiler's sanitizers."""
     compiler = "gcc"
     library = subprocess.run([compiler, "-print-file-name=libasan.so"], capture_output=True, text=True).stdout.strip()
     if not Path(library).is_absolute():
         pytest.skip("gcc has no sanitizers here")
-    made = tmp_path / "_c.so"
     watching = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer"]
     flags = ["-Wall", "-Wextra", "-Werror", "-O1", "-g", "-fPIC", "-shared", *watching]
     include = sysconfig.get_path("include")
     flags = [*flags, f'-DSOURCES="{compiled.digest()}"']
-    subprocess.run([compiler, *flags, f"-I{include}", *sorted(SOURCES.glob("*.c")), "-o", made], check=True)
+    words = [compiler, *flags, f"-I{include}", *map(str, sorted(SOURCES.glob("*.c")))]
+
+    def fill(folder: Path) -> None:
+        subprocess.run([*words, "-o", folder / "_c.so"], check=True)
+
+    made = folder_made_by(fill, *words)
     environment = {
         **os.environ,
         "LD_PRELOAD": library,
@@ -375,6 +383,6 @@ def test_no_byte_out_of_bounds(tmp_path: Path) -> None:
         "PYTHONMALLOC": "malloc",
         "PYTHONPATH": str(ROOT),
     }
-    command = [sys.executable, "-c", WATCHED, str(made)]
+    command = [sys.executable, "-c", WATCHED, str(made / "_c.so")]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     assert done.stdout == "the end\n", done.stderr[-3000:]

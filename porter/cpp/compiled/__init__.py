@@ -29,6 +29,9 @@ class Readers(Protocol):
     def names(self, texts: list[str], kinds: str, /) -> dict[str, list[int]]:
         """Identifier -> indices of its tokens."""
 
+    def first_characters(self, texts: list[str], /) -> str | None:
+        """The first character of each token but for the empty ones at the end; None for texts that are no Latin-1."""
+
     def pair(self, texts: list[str], count: int, directives: Rows, /) -> dict[int, int]:
         """Matching bracket for each that has one."""
 

@@ -10,6 +10,7 @@ static PyMethodDef functions[] = {
     {"configure_lexer", lexer_configure, METH_VARARGS, "The types of comments, directives and includes, and `BEHIND`."},
     {"lex", lexer_lex, METH_O, "The parts of `Tokens` for a text; None for one that is no Latin-1."},
     {"names", lexer_names, METH_VARARGS, "Identifier -> indices of its tokens."},
+    {"first_characters", lexer_first_characters, METH_O, "The first character of each token."},
     {"pair", lexer_pair, METH_VARARGS, "Matching bracket for each that has one."},
     {"configure_parser", parser_configure, METH_VARARGS, "The node types, the sets of words, the strengths, the limits."},
     {"parse", parser_parse, METH_VARARGS, "A block, an expression or statements."},

@@ -13,6 +13,7 @@ enum { IDENTIFIER = 'i', NUMBER = 'n', STRING = 's', CHARACTER = 'q', PUNCTUATIO
 PyObject *lexer_configure(PyObject *self, PyObject *arguments);
 PyObject *lexer_lex(PyObject *self, PyObject *text);
 PyObject *lexer_names(PyObject *self, PyObject *arguments);
+PyObject *lexer_first_characters(PyObject *self, PyObject *texts);
 PyObject *lexer_pair(PyObject *self, PyObject *arguments);
 PyObject *parser_configure(PyObject *self, PyObject *arguments);
 PyObject *parser_parse(PyObject *self, PyObject *arguments);
