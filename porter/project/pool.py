@@ -296,10 +296,11 @@ def _scan_chunk(paths: Sequence[str]) -> list[Scanned]:
 
 
 def _scan_file(state: _State, path: str) -> Scanned:
+    place = f"{state.job.root}/{path}"
     try:
-        if (state.job.root / path).stat().st_size > LARGEST_SOURCE:
-            return Scanned(path, content_at(state.job.root / path).sha256, Scan())
-        data = read_regular(state.job.root / path)
+        if os.stat(place).st_size > LARGEST_SOURCE:  # noqa: PTH116
+            return Scanned(path, content_at(Path(place)).sha256, Scan())
+        data = read_regular(place)
     except OSError:
         return Scanned(path, None, Scan())
     return Scanned(path, sha256(data), looked_at(path, data, state.interesting, state.wanted))

@@ -16,7 +16,7 @@ _IN_MAKE = Words((_SOURCE, _OBJECT))
 _FORMATTED = Words((_SOURCE,), rf"\{{[^{{}}]*\}}|{VARIABLE}")
 _GLOB = Words((re.compile(r"\.(?:c\*|cu[*?\[]|c[?])(?![\w.])"),))
 _ANY = re.compile(r"\.(?:cu(?![\w.])|cu\.(?:o|obj|lo|d)\b|c[*?])", re.IGNORECASE)
-"""A file without it has none of these endings."""
+"""A file or text without it has none of these endings."""
 
 
 class SourceName(BuildRule):
@@ -61,6 +61,8 @@ class SourceName(BuildRule):
         if not unit.sources.renamed or _ANY.search(unit.text) is None:
             return
         for start, text in _texts(unit):
+            if _ANY.search(text) is None:
+                continue
             for begin, end in (_IN_MAKE if unit.kind is Kind.MAKE else _PATH).within(text):
                 yield from self._word(unit, start + begin, text[begin:end])
             yield from self._globs(unit, start, text)
