@@ -93,6 +93,22 @@ def build_pch(header: str, flags: Sequence[str], target: str) -> bool:
     return True
 
 
+def build_beginning(header: str, text: bytes, flags: Sequence[str], target: str) -> bool:
+    """Compiles a text that includes headers without the bodies of their functions, whatever errors they have.
+
+    Whether that worked, and none of the errors is in the text itself: then a header's end is not its own.
+    """
+    options = _KEEP_GOING | _INCOMPLETE | _FOR_SERIALIZATION | _DETAILED | Depth.DECLARATIONS.value
+    try:
+        unit = TranslationUnit(header, _index(os.getpid()).parse(header, list(flags), [(header, text)], options))
+        if unit.errors_here:
+            return False
+        unit.handle.save(target)
+    except (cindex.TranslationUnitLoadError, cindex.TranslationUnitSaveError):
+        return False
+    return True
+
+
 def accepts_pch(flags: Sequence[str], pch: str) -> bool:
     """Whether clang loads a precompiled header: same libclang, same flags, sources unchanged."""
     unit = parse("accepts-pch.cu", (*flags, "-include-pch", pch), {"accepts-pch.cu": b"dim3 d;\n"}, Depth.ALL)

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from porter.cpp.clang import beginnings, stubs
 from porter.cpp.clang import libclang as clang
-from porter.cpp.clang import stubs
 from porter.model import Span
 
 _SUPPORT = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"((?:\.\./)*)(porter/[\w./-]+)"', re.MULTILINE)
@@ -29,6 +29,8 @@ class Input:
     language: str
     header_bytes: int = 0
     """Size of the local headers."""
+    shares_headers: bool = False
+    """Whether what it includes first may be precompiled for other files as well."""
 
 
 _LARGE_HEADERS = 20_000
@@ -75,6 +77,11 @@ class Pass:
         given = self.given
         return given.header_bytes > _LARGE_HEADERS and given.path == given.main and Path(given.main).is_file()
 
+    @property
+    def _shares_headers(self) -> bool:
+        """Whether it may be worth it to precompile what the file includes first."""
+        return self.given.shares_headers and self.given.header_bytes > _LARGE_HEADERS
+
     @functools.cached_property
     def skipped(self) -> tuple[Span, ...]:
         """Byte ranges of the file that the preprocessor skipped in this pass."""
@@ -90,8 +97,15 @@ class Pass:
 
     def _parse(self, depth: clang.Depth, *more: str) -> clang.TranslationUnit | None:
         given = self.given
-        flags = (*stubs.flags(given.language, self.side), *given.options, *more)
-        return clang.parse(given.main, flags, dict(given.files), depth, given.path)
+        flags = (*stubs.flags(given.language, self.side), *given.options)
+        begun = beginnings.begun(given.main, flags, given.files) if self._shares_headers else None
+        if begun is not None:
+            bodies = clang.Depth.ALL if begun.is_all and depth is clang.Depth.OWN_BODIES else depth
+            unit = clang.parse(given.main, (*begun.flags, *more), dict(begun.files), bodies, given.path)
+            if unit is not None:
+                return unit
+            beginnings.forget(flags)
+        return clang.parse(given.main, (*flags, *more), dict(given.files), depth, given.path)
 
 
 def _between_directives(text: bytes, span: Span) -> Span | None:

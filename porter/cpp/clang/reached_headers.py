@@ -41,6 +41,8 @@ class Contents(NamedTuple):
     """Whether it defines a macro that makes kernels."""
     computes: bool
     """Whether it includes what a macro names."""
+    steps_on: bool
+    """Whether it may include the next header of a name: which that is hangs on how the file was found itself."""
 
 
 @dataclass
@@ -54,6 +56,8 @@ class Closure:
     """Names in all #include lines met."""
     size: int = 0
     """Bytes of the headers."""
+    steps_on: bool = False
+    """Whether a file may include the next header of a name."""
     rewritten: dict[str, bytes] = field(default_factory=dict)
     """Files whose text clang gets with forbidden #include lines blanked."""
 
@@ -68,6 +72,7 @@ def contents_of(data: bytes) -> Contents:
         _ARCHITECTURE.search(data) is not None,
         defines_kernel_macro(data),
         _COMPUTED.search(data) is not None,
+        b"include_next" in data,
     )
 
 
@@ -84,7 +89,7 @@ def _header(path: str, modified: int, size: int) -> Contents:
     try:
         return contents_of(read_regular(path))
     except OSError:
-        return Contents((), False, False, False)
+        return Contents((), False, False, False, False)
 
 
 def macros_of(data: bytes) -> frozenset[str]:
@@ -122,6 +127,7 @@ def close_over(path: str, data: bytes, include_dirs: Iterable[str], root: str | 
         search.kernel_macros,
         frozenset(search.names),
         search.size,
+        search.steps_on,
         search.rewritten,
     )
 
@@ -202,6 +208,7 @@ class _Search:
         self.device_branches = False
         self.kernel_macros = False
         self.computes = False
+        self.steps_on = False
         self.names: set[str] = set()
         self.size = 0
 
@@ -209,6 +216,7 @@ class _Search:
         self.device_branches |= contents.device_branches
         self.kernel_macros |= contents.kernel_macros
         self.computes |= contents.computes
+        self.steps_on |= contents.steps_on
         self.names.update(include.name for include in contents.includes)
         forbidden: list[IncludeLine] = []
         for include in contents.includes:

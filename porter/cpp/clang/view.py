@@ -23,11 +23,16 @@ from porter.cpp.lex import STRING, Tokens, lex
 from porter.cpp.visible import is_code
 from porter.model import Kernel, Span
 from porter.source import SourceFile
+from porter.system.cache import temporary_root
 from porter.system.reading import read_regular
 
 __all__ = ["Declaration", "ParseDiagnostic", "ParseFailed", "ParseRequest", "Parsed", "parse", "prepare"]
 
-prepare = stubs.prepare
+
+def prepare(languages: tuple[str, ...] = ("cuda",)) -> None:
+    """Makes what processes that are forked from this one share."""
+    stubs.prepare(languages)
+    temporary_root()
 
 
 @dataclass(frozen=True)
@@ -254,7 +259,7 @@ def _parsed(request: ParseRequest, tokens: Tokens, path: str, main: str) -> Pars
     if language == "hip":
         files |= support_files(path, data)
     sides = ("host", "device") if closure.device_branches else ("host",)
-    given = Input(path, main, files, options, language, closure.size)
+    given = Input(path, main, files, options, language, closure.size, not closure.steps_on)
     passes = tuple(Pass(given, side, request.bodies) for side in sides)
     return Parsed(request, tokens, passes, closure) if passes[0].declarations is not None else None
 
