@@ -14,6 +14,8 @@ from porter.engine.rule import Rule
 from porter.engine.unit import Unit
 from porter.model import Edit
 
+_OURS = "porter::"
+"""A name that gets this before it is no longer CUDA's: it may mean something only to a rule that looks for the word."""
 _NAME = re.compile(r"(?!\d)[\w:./]+")
 
 
@@ -27,16 +29,19 @@ def is_settled(unit: Unit, accepted: Accepted, inserted: Edit | None, rules: tup
     if accepted.conflicts:
         return False
     new = set(_names_in(inserted.text)) if inserted is not None else set()
-    codes = settling(rules)
+    codes, triggers = settling(rules), triggers_of(rules)
     for finding in accepted.findings:
         for edit in finding.edits:
+            old = unit.source.text[edit.start : edit.end]
+            if edit.text == _OURS + old and old.isidentifier():
+                new |= {old} if any(rule.code != finding.code for rule in triggers.get(old, ())) else set()
+                continue
             if is_name_for_name(unit, edit):
                 new |= _names_in(edit.text)
             elif finding.code in codes:
-                new |= _names_in(edit.text) - _names_in(unit.source.text[edit.start : edit.end])
+                new |= _names_in(edit.text) - _names_in(old)
             else:
                 return False
-    triggers = triggers_of(rules)
     return not any(_means_something(unit, name, triggers, text) for name in new)
 
 

@@ -135,7 +135,7 @@ TWICE = """
 #endif
 %s
 __device__ float f(float x, double *y, int i) {
-    if (threadIdx.x == __ffs(__ballot(x))) i++;
+    if (threadIdx.x == __ffs(__ballot(x))) i += warpSize;
     return max(x, y[i]) + min(y[0], y[i]);
 }
 """
