@@ -16,7 +16,7 @@ import re
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -246,11 +246,11 @@ def _write_config(clean: Path, common: Path) -> None:
     own = _environment(clean)
     users = {**own, **{name: os.environ[name] for name in ("HOME", "XDG_CONFIG_HOME") if name in os.environ}}
     listing = ("config", "-z", "--includes")
-    told = run(["git", *listing, "--global", "--list"], clean, environment=users).stdout
+    told = _listed_of_user(clean, users, (*listing, "--global", "--list"))
     theirs = b""
     if (common / "config").is_file():
-        theirs = run(["git", "config", "-z", "--no-includes", "-f", str(common / "config"), "--list"], clean,
-                     environment=own).stdout  # fmt: skip
+        told_by = ("config", "-z", "--no-includes", "-f", str(common / "config"), "--list")
+        theirs = _listed(clean, own, told_by, (_short(common / "config"),))
     ignores = b""
     if b"core.excludesfile\n" in told:
         wanted = ["git", *listing, "--global", "--type=path", "--get", "core.excludesFile"]
@@ -259,6 +259,32 @@ def _write_config(clean: Path, common: Path) -> None:
     lines += [f"\texcludesFile = {_quoted(ignores or _usual_ignores())}\n"]
     lines += [_setting(key, value) for key, value in _settings(told) + _settings(theirs)]
     (clean / "config").write_text("".join(lines), "utf-8", "surrogateescape")
+
+
+_lists: dict[tuple[str | bytes, ...], bytes] = {}
+"""What git read in configurations, by their content and that of nothing else."""
+
+
+def _listed(clean: Path, environment: Mapping[str, str], command: tuple[str, ...], texts: tuple[bytes, ...]) -> bytes:
+    """What git lists of a configuration; it is asked again only where there is another text, for a process takes longer
+    than most questions. A text that names other files, or is too large to look at, does not tell."""
+    key: tuple[str | bytes, ...] = (environment["PATH"], *texts)
+    if key in _lists:
+        return _lists[key]
+    done = run(["git", *command], clean, environment=environment)
+    if done.ok and all(texts) and not any(b"include" in text.lower() for text in texts):
+        _lists[key] = done.stdout
+    return done.stdout
+
+
+def _listed_of_user(clean: Path, environment: Mapping[str, str], command: tuple[str, ...]) -> bytes:
+    """The same of the user's own, which may lie at two places; without any there is nothing to list."""
+    home = environment.get("HOME", "")
+    found = [Path(home, ".gitconfig"), Path(environment.get("XDG_CONFIG_HOME") or Path(home, ".config"), "git/config")]
+    there = [path for path in found if os.path.lexists(path)]
+    if home and not there:
+        return b""
+    return _listed(clean, environment, command, tuple(_short(path) for path in there))
 
 
 def _usual_ignores() -> bytes:

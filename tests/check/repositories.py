@@ -19,6 +19,9 @@ ENVIRONMENT = {
     **{f"GIT_{who}_{what}": "porter@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")},
     "GIT_CONFIG_GLOBAL": os.devnull,
     "GIT_CONFIG_SYSTEM": os.devnull,
+    "GIT_CONFIG_COUNT": "1",
+    "GIT_CONFIG_KEY_0": "maintenance.auto",  # which every commit would start a process for
+    "GIT_CONFIG_VALUE_0": "false",
 }
 
 REDUCE = """\
@@ -78,7 +81,14 @@ def commit(folder: Path, files: Mapping[str, str] | None = None, *gone: str) -> 
         (folder / name).unlink()
     git(folder, "add", "-A")
     git(folder, "commit", "-q", "--allow-empty", "-m", "a commit")
-    return git(folder, "rev-parse", "HEAD")
+    return _head(folder) or git(folder, "rev-parse", "HEAD")
+
+
+def _head(folder: Path) -> str:
+    """What a branch that was committed to just now is at, without a process; empty in a linked work tree."""
+    head = folder / ".git" / "HEAD"
+    named = head.read_text().strip().removeprefix("ref: ") if head.is_file() else ""
+    return (folder / ".git" / named).read_text().strip() if named.startswith("refs/heads/") else named
 
 
 def repository(folder: Path, files: Mapping[str, str]) -> Path:

@@ -21,7 +21,9 @@ from porter.cpp.compiled import BLOCK, EXPRESSION, PYTHON, STATEMENTS, readers
 from porter.cpp.cursor import DEEPEST, LONGEST_CHAIN, TOO_DEEP
 from porter.cpp.lex import Tokens, lex, lex_in_python
 from porter.cpp.nodes import Node
+from porter.cpp.prescan import Wanted, scan, words_in_python
 from porter.cpp.statements import parse_block, parse_expression, parse_in_python, parse_statements
+from tests.kept import folder_made_by
 from tests.outside import place
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -126,6 +128,84 @@ def test_the_lexers_agree(text: str) -> None:
     assert_same_tokens(text)
 
 
+DECLARING = (
+    *(
+        "cudaFoo",
+        "float4",
+        "x",
+        "f",
+        "final",
+        "typedef ",
+        "using ",
+        "struct ",
+        "enum class ",
+        "template <class T> ",
+        "\xe9",
+    ),
+    *(
+        "alignas(8) ",
+        "__align__(8) ",
+        "__a__",
+        "__global__ ",
+        'extern "C" ',
+        "#define ",
+        "# include <a.h>",
+        "return ",
+        "$",
+    ),
+    *(
+        "\n",
+        "\n",
+        "\r\n",
+        " ",
+        "\t",
+        ";",
+        ",",
+        ":",
+        "::",
+        "=",
+        "*",
+        "&",
+        "(",
+        ")",
+        "{",
+        "}",
+        "[",
+        "]",
+        "<",
+        ">",
+        "/*",
+        "*/",
+    ),
+)
+
+
+def assert_same_scan(text: str) -> None:
+    """The words of a file, and the names that it declares."""
+    assert readers is not None
+    data = text.encode("latin-1")
+    assert readers.words(data) == words_in_python(data)
+    wanted = Wanted(lambda words: True, frozenset({b"float4", b"S"}), (b"cu",))
+    names = {"cudaFoo", "float4", "S"}
+    assert scan(data, names.__contains__, wanted) == scan(data, names.__contains__)
+
+
+@is_compiled
+@given(texts)
+def test_words_agree(text: str) -> None:
+    """Whatever the bytes are."""
+    assert_same_scan(text)
+
+
+@is_compiled
+@given(st.lists(st.sampled_from(DECLARING), max_size=60).map("".join))
+@example("f(int a,\n  float4 b)\n{\n float4 c;")
+@example("struct S\nfloat4 a;\nfloat4 b;")
+@example("x = 1;\r\nstruct float4\r\n{ };")
+def test_looking_at_lines_with_wanted_names_finds_what_looking_at_all_does(text: str) -> None:
+    assert_same_scan(text)
+
+
 @is_compiled
 @given(codes)
 @example(CODE[0])
@@ -210,6 +290,10 @@ def test_wrong_arguments_are_refused() -> None:
         readers.first_characters("int")  # type: ignore[arg-type]
     with pytest.raises(TypeError):
         readers.pair(tokens.texts, 3, ("define",))
+    with pytest.raises(TypeError):
+        readers.words("int")  # type: ignore[arg-type]
+    with pytest.raises(TypeError):
+        readers.lines(b"int", {b"int"}, ())  # type: ignore[arg-type]
 
 
 @pytest.mark.skipif(not HAVE_HEADERS or not isinstance(place("C compiler"), str), reason="no compiler or Python.h")
@@ -261,11 +345,13 @@ spec.loader.exec_module(watched)
 sys.modules["porter.cpp.compiled._c"] = watched
 from porter.cpp import compiled
 assert compiled.readers is watched
-from tests.core.test_compiled import PIECES, WORDS, assert_same_tokens, assert_same_trees
+from tests.core.test_compiled import DECLARING, PIECES, WORDS, assert_same_scan, assert_same_tokens, assert_same_trees
 chance = random.Random(7)
 for _ in range(1500):
     assert_same_tokens("".join(chance.choice(sorted(PIECES)) for _ in range(chance.randint(0, 60))))
     assert_same_trees(chance.choice(" \\n").join(chance.choice(sorted(WORDS)) for _ in range(chance.randint(0, 60))))
+    assert_same_scan("".join(chance.choice(DECLARING) for _ in range(chance.randint(0, 60))))
+assert_same_scan(" ".join(f"name{number}" for number in range(5000)))
 for text in ("(" * 600, "f<" * 700 + "int" + ">" * 700, "a + " * 1100, "x = {" * 600, "[] {" * 600):
     assert_same_trees(text)
 print("the end")
@@ -274,18 +360,22 @@ print("the end")
 
 @pytest.mark.slow
 @pytest.mark.skipif(not HAVE_HEADERS, reason="Python.h is not there")
-def test_no_byte_out_of_bounds(tmp_path: Path) -> None:
+def test_no_byte_out_of_bounds() -> None:
     """Compiled with all warnings as errors, and watched over by the compiler's sanitizers."""
     compiler = "gcc"
     library = subprocess.run([compiler, "-print-file-name=libasan.so"], capture_output=True, text=True).stdout.strip()
     if not Path(library).is_absolute():
         pytest.skip("gcc has no sanitizers here")
-    made = tmp_path / "_c.so"
     watching = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer"]
     flags = ["-Wall", "-Wextra", "-Werror", "-O1", "-g", "-fPIC", "-shared", *watching]
     include = sysconfig.get_path("include")
     flags = [*flags, f'-DSOURCES="{compiled.digest()}"']
-    subprocess.run([compiler, *flags, f"-I{include}", *sorted(SOURCES.glob("*.c")), "-o", made], check=True)
+    words = [compiler, *flags, f"-I{include}", *map(str, sorted(SOURCES.glob("*.c")))]
+
+    def fill(folder: Path) -> None:
+        subprocess.run([*words, "-o", folder / "_c.so"], check=True)
+
+    made = folder_made_by(fill, *words)
     environment = {
         **os.environ,
         "LD_PRELOAD": library,
@@ -293,6 +383,6 @@ def test_no_byte_out_of_bounds(tmp_path: Path) -> None:
         "PYTHONMALLOC": "malloc",
         "PYTHONPATH": str(ROOT),
     }
-    command = [sys.executable, "-c", WATCHED, str(made)]
+    command = [sys.executable, "-c", WATCHED, str(made / "_c.so")]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     assert done.stdout == "the end\n", done.stderr[-3000:]

@@ -7,12 +7,14 @@ import shutil
 import subprocess
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from porter.check.history import base_named, blobs_of, contents
 from porter.errors import Unusable
 from porter.system import git as ours
+from porter.system.process import Completed, run
 from tests.check.repositories import ENVIRONMENT, REDUCE, commit, git, repository, write
 from tests.system.hostile_repository import FIRES_FOR_GIT, TRAPS, Trap, bitten, source, touch
 
@@ -112,6 +114,45 @@ def test_ignored_files_are_those_that_git_ignores(tmp_path: Path, monkeypatch: p
     assert ours.ignored(tree) == {"lib/x.log", "scratch", "mine"}
     assert ours.ignores(tree, tree / "scratch")
     assert not ours.ignores(tree, tree / "lib/out")
+
+
+def test_configurations_are_listed_again_where_they_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or where they name other files, which can change without them."""
+    tree = source(tmp_path / "tree")
+    home = tmp_path / "home"
+    write(tree, {"one": "", "two": ""})
+    write(home, {"mine": "one\n", "other": "two\n", "more": "[core]\n\texcludesFile = ~/mine\n"})
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    monkeypatch.setattr(ours, "_lists", {})
+    asked: list[str] = []
+
+    def noted(words: list[str], folder: Path, **options: Any) -> Completed:
+        asked.extend(word for word in words if word in ("--list", "--get"))
+        return run(words, folder, **options)
+
+    def ignored() -> tuple[frozenset[str] | None, int]:
+        asked.clear()
+        return ours.ignored(tree), asked.count("--list")
+
+    monkeypatch.setattr(ours, "run", noted)
+    assert ignored() == (frozenset(), 1), "the repository's alone, for the user has none"
+    assert ignored() == (frozenset(), 0)
+    write(home, {".gitconfig": "[core]\n\texcludesFile = ~/mine\n"})
+    assert ignored() == ({"one"}, 1)
+    assert ignored() == ({"one"}, 0)
+    write(home, {".gitconfig": "[core]\n\texcludesFile = ~/other\n"})
+    assert ignored() == ({"two"}, 1)
+    (home / ".gitconfig").unlink()
+    write(home, {".config/git/config": "[core]\n\texcludesFile = ~/mine\n"})
+    assert ignored() == ({"one"}, 0), "a text that it knows"
+    write(home, {".gitconfig": "[include]\n\tpath = more\n"})
+    assert ignored() == ({"one"}, 1)
+    write(home, {"more": "[core]\n\texcludesFile = ~/other\n"})
+    assert ignored() == ({"two"}, 1)
+    git(tree, "config", "core.ignoreCase", "true")
+    write(home, {"other": "TWO\n"})
+    assert ignored() == ({"two"}, 2)
 
 
 def test_surroundings_do_not_steer_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

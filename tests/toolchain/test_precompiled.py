@@ -8,6 +8,7 @@ import subprocess
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from porter.validation.toolchain import precompiled as module
@@ -16,6 +17,7 @@ from porter.validation.toolchain.precompiled import Precompiled, precompiled
 from porter.validation.toolchain.result import Assembled, CompileFailed, Missing
 
 pytestmark = pytest.mark.slow
+USUAL = os.environ.get("PORTER_CACHE_DIR")
 KERNEL = """
 #include <cstdint>
 #include <hip/hip_fp16.h>
@@ -32,6 +34,19 @@ def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_known", {})
     if isinstance(found := find_clang(), Missing):
         pytest.skip(found.reason)
+
+
+@pytest.fixture
+def shared(at_once: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And is that of earlier runs, where it is not the header itself that is tested: making one takes a second."""
+    make = module._make
+
+    def kept(*words: Any) -> Precompiled | None:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("PORTER_CACHE_DIR", USUAL) if USUAL else patch.delenv("PORTER_CACHE_DIR")
+            return make(*words)
+
+    monkeypatch.setattr(module, "_make", kept)
 
 
 @pytest.fixture
@@ -78,7 +93,7 @@ def test_what_is_in_it_counts_as_read(tmp_path: Path) -> None:
     assert sum("hip_runtime.h" in record for record in records) == 4  # three kernels and the header
 
 
-@pytest.mark.usefixtures("at_once")
+@pytest.mark.usefixtures("shared")
 def test_an_error_is_told_as_ever(tmp_path: Path) -> None:
     _made(tmp_path, 0)
     (tmp_path / "wrong.hip").write_text("__global__ void k(float *p) { p[0] = q; }\n")
@@ -95,14 +110,14 @@ def test_a_damaged_one_is_passed_over(tmp_path: Path) -> None:
     assert isinstance(_made(tmp_path, 7), Assembled)
 
 
-@pytest.mark.usefixtures("at_once")
+@pytest.mark.usefixtures("shared")
 def test_macros_have_their_own(tmp_path: Path) -> None:
     _made(tmp_path, 0)
     _made(tmp_path, 0, "-DNDEBUG")
     assert len(set(_headers())) == 2
 
 
-@pytest.mark.usefixtures("at_once")
+@pytest.mark.usefixtures("shared")
 @pytest.mark.parametrize(
     ("standard", "count"), [("c++17", 1), ("gnu++14", 1), ("c++20", 0), ("gnu++2a", 0), ("c++23", 0)]
 )
@@ -111,7 +126,7 @@ def test_standards_that_clang_reads_back(standard: str, count: int, tmp_path: Pa
     assert len(_headers()) == count
 
 
-@pytest.mark.usefixtures("at_once")
+@pytest.mark.usefixtures("shared")
 def test_folders_share_one(tmp_path: Path) -> None:
     for number in range(3):
         (tmp_path / str(number) / "include").mkdir(parents=True)
@@ -119,7 +134,7 @@ def test_folders_share_one(tmp_path: Path) -> None:
     assert len(_headers()) == 1
 
 
-@pytest.mark.usefixtures("at_once")
+@pytest.mark.usefixtures("shared")
 def test_options_of_the_back_end_share_one(tmp_path: Path) -> None:
     """And still decide what the file is compiled to."""
     _made(tmp_path, 0)

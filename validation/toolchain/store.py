@@ -31,7 +31,17 @@ DAY = 86_400.0
 _IN_USE = 3600.0
 """Seconds for which nothing is removed, as a run may need it still."""
 _ENTRIES = (
-    *("builds/*/*", "host/*", "ports/*", "units/*", "harness/*", "assembly/*", "precompiled/*", "remembered/*"),
+    *(
+        "builds/*/*",
+        "host/*",
+        "translated/*",
+        "ports/*",
+        "units/*",
+        "harness/*",
+        "assembly/*",
+        "precompiled/*",
+        "remembered/*",
+    ),
     *("bitcode/*", "torch-headers/*", "names-*", "names/*", "stubs-*"),
 )
 _VARIANTS = 8

@@ -17,7 +17,8 @@ BLOCK, EXPRESSION, STATEMENTS = range(3)
 
 
 class Readers(Protocol):
-    """What is written in C, with the results of the modules in Python: lexer.c of lex.py, parser.c of statements.py."""
+    """What is written in C, with the results of the modules in Python: lexer.c of lex.py, parser.c of statements.py,
+    words.c of prescan.py."""
 
     def configure_lexer(self, comment: type, directive: type, include: type, behind: int, /) -> None:
         """Gives the types of what is found, and how many empty tokens stand behind the last one."""
@@ -65,6 +66,12 @@ class Readers(Protocol):
 
     def walk(self, node: Node, /) -> list[Node]:
         """A node and all below it, in the order of the text."""
+
+    def words(self, data: bytes, /) -> frozenset[bytes]:
+        """Every word of a file's bytes."""
+
+    def lines(self, data: bytes, known: frozenset[bytes], begins: tuple[bytes, ...], /) -> list[int]:
+        """The newlines before lines that may declare a name that is known or begins so, and before directives."""
 
 
 def digest() -> str:

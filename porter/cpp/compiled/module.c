@@ -1,4 +1,4 @@
-/* porter.cpp.compiled._c: the lexer and the reader of bodies. */
+/* porter.cpp.compiled._c: the lexer, the reader of bodies, and the words of a quick look. */
 #include "reader.h"
 
 /* A digest of the files that it is made of, which setup.py knows. */
@@ -15,6 +15,8 @@ static PyMethodDef functions[] = {
     {"configure_parser", parser_configure, METH_VARARGS, "The node types, the sets of words, the strengths, the limits."},
     {"parse", parser_parse, METH_VARARGS, "A block, an expression or statements."},
     {"walk", parser_walk, METH_O, "A node and all below it, in the order of the text."},
+    {"words", words_words, METH_O, "Every word of a file's bytes."},
+    {"lines", words_lines, METH_VARARGS, "Lines that may declare one of some names, and directives."},
     {NULL, NULL, 0, NULL},
 };
 

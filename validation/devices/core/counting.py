@@ -34,6 +34,7 @@ def count(
     """Segments ran under one EXEC each: their runs and lanes count for every instruction in them."""
     runs = [launch.segments[i].runs for i in range(segments)]
     active = [launch.segments[i].lanes for i in range(segments)]
+    diverged = launch.divergence[: len(sites)]
     instructions: dict[str, int] = {}
     moved: dict[str, int] = {}
     divergent: dict[str, int] = {}
@@ -58,10 +59,10 @@ def count(
         if site.bytes:
             level = site.space or "scalar"
             moved[level] = moved.get(level, 0) + site.bytes * (active[site.segment] if site.space else times)
-        if launch.divergence[index]:
-            divergent[site.site.where] = divergent.get(site.site.where, 0) + launch.divergence[index]
-        seen = launch.sites[index]
-        if site.space is not None and seen.requests:
+        if diverged[index]:
+            where = site.site.where
+            divergent[where] = divergent.get(where, 0) + diverged[index]
+        if site.space is not None and (seen := launch.sites[index]).requests:
             numbers = (seen.requests, seen.lanes, seen.bytes, seen.lines, seen.conflicts)
             memory.append(MemorySite(site.site, site.space, *numbers))
     return Counters(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import functools
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
@@ -92,7 +93,13 @@ class Site:
         """`file:line`, or the assembly line without line information."""
         if self.file is None:
             return f"assembly line {self.assembly_line}"
-        return f"{PurePath(self.file)}:{self.line}"
+        return f"{_spelled(self.file)}:{self.line}"
+
+
+@functools.cache
+def _spelled(file: str) -> str:
+    """A file in one of its spellings; there are few, and every instruction names one."""
+    return str(PurePath(file))
 
 
 @dataclass(frozen=True)

@@ -26,13 +26,15 @@ from porter.validation.devices.core.launch import (
 from porter.validation.devices.core.memory import Argument, DeviceBuffer, Memory
 from porter.validation.devices.core.module import ModuleBase
 from porter.validation.devices.core.result import Array, NotRun, Outcome
+from porter.validation.devices.core.translated import translation as kept_translation
+from porter.validation.devices.gfx942.again import read_again
 from porter.validation.devices.gfx942.bundle import NoCodeObject, code_objects
 from porter.validation.devices.gfx942.code import Unsupported
 from porter.validation.devices.gfx942.hostcall import BOOKS_BYTES, place_buffer
 from porter.validation.devices.gfx942.layout import HOSTCALL_BUFFER, IMAGE, code_address, resolve
 from porter.validation.devices.gfx942.objects import read_object
 from porter.validation.devices.gfx942.printed import spoken
-from porter.validation.devices.gfx942.text import KernelInfo, Program, Unreadable, read
+from porter.validation.devices.gfx942.text import KernelInfo, Program, Unreadable
 from porter.validation.devices.gfx942.texture import describe
 from porter.validation.devices.gfx942.translate import Translation, Translator
 from porter.validation.toolchain.result import Missing
@@ -122,7 +124,10 @@ class Module(ModuleBase[tuple[str, ...]]):
         if info is None or kernel not in self.program.functions:
             return NotRun(f"no kernel named {kernel}; there are: {', '.join(self.program.kernels) or 'none'}")
         try:
-            translation = Translator(self.program, info, poison).translate()
+            translation = kept_translation(
+                *(Translation, FOLDER, self.program.origin, kernel, poison),
+                lambda: Translator(self.program, info, poison).translate(),
+            )
         except Unsupported as error:
             return NotRun(str(error), error.instruction.mnemonic, error.instruction.line)
         except Unreadable as error:
@@ -184,7 +189,7 @@ class Device:
     def compile(self, assembly: str) -> Module | NotRun:
         """Load one assembly file of the AMDGPU backend."""
         try:
-            program = read(assembly)
+            program = read_again(assembly)
         except Unreadable as error:
             return NotRun(str(error), None, error.line)
         if not program.target or not _is_ours(program.target):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from porter.validation.devices.gfx942.layout import reached_addresses
+from porter.validation.devices.gfx942.layout import Placed, reached_addresses
 from porter.validation.devices.gfx942.lines import SYSTEM
 from porter.validation.devices.gfx942.text import Function, Instruction, Label, Unreadable, parse_instruction
 from porter.validation.toolchain.programs import find
@@ -82,7 +82,7 @@ def branch_target(instruction: Instruction, labels: Mapping[str, int]) -> int | 
     return instruction.address + 4 + 4 * (words - 0x10000 if words & 0x8000 else words)
 
 
-class Functions(Mapping[str, Function]):
+class Functions(Mapping[str, Function], Placed):
     """By name. What is called without having a symbol (stripped files) is named by its address."""
 
     def __init__(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from typing import Protocol, runtime_checkable
 
 from porter.validation.devices.gfx942.text import Function, Instruction, Label, Program
 
@@ -75,13 +75,14 @@ def reached_addresses(instructions: Iterable[Instruction]) -> set[int]:
     return found
 
 
-@runtime_checkable
-class Placed(Protocol):
+class Placed(ABC):
     """The functions of a code object, which have addresses."""
 
+    @abstractmethod
     def address(self, name: str) -> int:
         """Where a function begins."""
 
+    @abstractmethod
     def at(self, address: int) -> str | None:
         """The function that begins at an address."""
 

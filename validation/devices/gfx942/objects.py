@@ -9,9 +9,11 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 from elftools.elf.relocation import RelocationSection
 from elftools.elf.sections import SymbolTableSection
+from porter.validation.devices.core.hostcc import fingerprint
 from porter.validation.devices.gfx942.disassembly import Functions, tool
 from porter.validation.devices.gfx942.note import metadata_of
 from porter.validation.devices.gfx942.text import CodeImage, Metadata, Program, Unreadable, kernel_info
+from porter.validation.toolchain.store import identity
 
 _SHF_WRITE, _SHF_ALLOC, _SHF_EXECINSTR = 1, 2, 4
 _RELATIVE64, _ABS64 = 13, 3
@@ -134,7 +136,8 @@ def _read(elf: ELFFile, content: bytes) -> Program:
     symbols = _symbols(elf)
     objects, named = symbols["STT_OBJECT"], dict(symbols["STT_FUNC"])
     data = {name: place for name, place in objects.items() if not name.endswith(".kd")}
-    program = Program(target=str(metadata.get("amdhsa.target", "")))
+    origin = fingerprint(identity(tool("llvm-objdump"), ""), content)
+    program = Program(target=str(metadata.get("amdhsa.target", "")), origin=origin)
     image = program.image = CodeImage(_sections(elf), data, pointers)
     for name, address in _kernels(objects, metadata, program, image).items():
         named.setdefault(name, (address, 0))

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from porter.validation.devices.core.hostcc import fingerprint
 from porter.validation.devices.gfx942.lines import SYSTEM, inlined_calls, user_lines
 
 Metadata = dict[str, object]
@@ -120,6 +121,8 @@ class Program:
     lds: dict[str, tuple[int, int]] = field(default_factory=dict)
     aliases: dict[str, str] = field(default_factory=dict)
     printf: tuple[str, ...] = ()
+    origin: str = ""
+    """What was read, by its digest."""
     image: CodeImage | None = None
     """Set for a code object: code and data keep the distances they have in it."""
 
@@ -312,6 +315,7 @@ class _Reader:
         self.metadata: list[str] | None = None
 
     def read(self, text: str) -> Program:
+        self.program.origin = fingerprint(encoded(text))
         for number, raw in enumerate(text.splitlines(), 1):
             self._line(raw, number)
         self._finish()
@@ -518,6 +522,11 @@ def _integer(text: str) -> int:
 def read(text: str) -> Program:
     """Parse one assembly file."""
     return _Reader().read(text)
+
+
+def encoded(text: str) -> bytes:
+    """A text for a digest: whatever bytes were in it."""
+    return text.encode("utf-8", "surrogatepass")
 
 
 def instructions(function: Function) -> Iterator[Instruction]:

@@ -28,9 +28,9 @@ from porter.validation.devices.core.result import Array, NotRun, Outcome
 from porter.validation.devices.ptx.emitter import WORKSPACE
 from porter.validation.devices.ptx.model import Function, Program, Unreadable, Unsupported, Variable, layout
 from porter.validation.devices.ptx.printed import spoken
-from porter.validation.devices.ptx.read import read
+from porter.validation.devices.ptx.read import read_again
 from porter.validation.devices.ptx.texture import Texture, describe
-from porter.validation.devices.ptx.translate import Translation, Translator
+from porter.validation.devices.ptx.translate import Translation, translated
 from porter.validation.toolchain.result import Missing
 
 FOLDER = Path(__file__).parent
@@ -104,7 +104,7 @@ class Module(ModuleBase[Translation]):
         if function is None:
             return NotRun(f"no kernel named {kernel}; there are: {', '.join(self.program.kernels) or 'none'}")
         try:
-            translation = Translator(self.program, function, poison).translate()
+            translation = translated(self.program, function, poison)
         except Unsupported as error:
             return NotRun(str(error), error.instruction.opcode, error.instruction.line)
         missing = [name for name in translation.symbols if name not in self.symbols and name != WORKSPACE]
@@ -157,7 +157,7 @@ class Device:
     def compile(self, ptx: str) -> Module | NotRun:
         """Load one PTX module."""
         try:
-            program = read(ptx)
+            program = read_again(ptx)
         except Unreadable as error:
             return NotRun(str(error), None, error.line)
         if program.address_size != 64:

@@ -172,6 +172,8 @@ class Program:
     file_base: int = 0
     """Added to the numbers of files in bodies that are read later: those of several units that are put together."""
     aliases: dict[str, str] = field(default_factory=dict)
+    origin: str = ""
+    """What was read, by its digest."""
 
     @property
     def kernels(self) -> dict[str, Function]:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from porter.validation.devices.core.hostcc import fingerprint
+from porter.validation.devices.core.translated import made_by, remembered
 from porter.validation.devices.ptx.body import read_body
 from porter.validation.devices.ptx.declarations import LINKAGE, SPACES, read_parameters, read_variables
 from porter.validation.devices.ptx.model import Function, Program, Unreadable, Variable
@@ -20,12 +24,29 @@ def read(text: str, *, bodies_later: bool = False) -> Program:
     `bodies_later`: of each function the declaration alone; what translates it completes it.
     """
     cursor = Cursor(text, whole_bodies=bodies_later)
-    program = Program()
+    program = Program(origin=fingerprint(_encoded(text)))
     while cursor.here.kind != "end":
         _statement(cursor, program)
     if not program.version:
         raise Unreadable("no .version directive: this is no PTX", 1)
     return program
+
+
+def read_again(text: str) -> Program:
+    """The same; bodies are left for later where this text was read to its end before."""
+    found: list[Program] = []
+
+    def first() -> bool:
+        found.append(read(text))
+        return True
+
+    remembered(made_by(Path(__file__).parent, "readable", _encoded(text)), first)
+    return found[0] if found else read(text, bodies_later=True)
+
+
+def _encoded(text: str) -> bytes:
+    """Whatever bytes were in it."""
+    return text.encode("utf-8", "surrogatepass")
 
 
 def _statement(cursor: Cursor, program: Program) -> None:

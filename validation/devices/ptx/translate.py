@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from porter.validation.devices.core.launch import SiteKind
 from porter.validation.devices.core.pieces import Form, assemble
+from porter.validation.devices.core.translated import translation
 from porter.validation.devices.ptx.cfg import Block, is_builtin_call
 from porter.validation.devices.ptx.emit_control import ControlEmitter
 from porter.validation.devices.ptx.emit_image import ImageEmitter
 from porter.validation.devices.ptx.emit_matrix import MatrixEmitter
 from porter.validation.devices.ptx.emit_memory import fenced
 from porter.validation.devices.ptx.emitter import RESERVED, RESERVED_BYTES
-from porter.validation.devices.ptx.model import Function, Instruction, Operand, Unsupported
+from porter.validation.devices.ptx.model import Function, Instruction, Operand, Program, Unsupported
 from porter.validation.devices.ptx.steps import is_lane_wise
 from porter.validation.devices.ptx.unit import prepare, starts_with_sync
 
@@ -318,6 +320,14 @@ class Translator(MatrixEmitter, ControlEmitter, ImageEmitter):
     def _return_rows(self) -> int:
         own = [sum((v.size + 15) // 4 for v in unit.function.returns) for unit in self.units.values()]
         return max([self.return_rows, *own])
+
+
+def translated(program: Program, kernel: Function, poison: bool) -> Translation:
+    """The C of a kernel; the same text is not translated again."""
+    return translation(
+        *(Translation, Path(__file__).parent, program.origin, kernel.name, poison),
+        lambda: Translator(program, kernel, poison).translate(),
+    )
 
 
 def _symbols(operands: tuple[Operand, ...]) -> list[str]:
