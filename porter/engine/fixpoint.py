@@ -33,16 +33,20 @@ def is_settled(unit: Unit, accepted: Accepted, inserted: Edit | None, rules: tup
     for finding in accepted.findings:
         for edit in finding.edits:
             old = unit.source.text[edit.start : edit.end]
-            if edit.text == _OURS + old and old.isidentifier():
+            if edit.text == _OURS + old and _is_cudas_alone(unit, old):
                 new |= {old} if any(rule.code != finding.code for rule in triggers.get(old, ())) else set()
-                continue
-            if is_name_for_name(unit, edit):
+            elif is_name_for_name(unit, edit):
                 new |= _names_in(edit.text)
             elif finding.code in codes:
                 new |= _names_in(edit.text) - _names_in(old)
             else:
                 return False
     return not any(_means_something(unit, name, triggers, text) for name in new)
+
+
+def _is_cudas_alone(unit: Unit, name: str) -> bool:
+    """Whether the project declares no such name, so that what is meant by it hangs on no other place."""
+    return name.isidentifier() and name not in unit.declared and name not in unit.own
 
 
 def is_name_for_name(unit: Unit, edit: Edit) -> bool:
