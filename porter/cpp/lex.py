@@ -37,6 +37,7 @@ _PLAIN = re.compile(_PIECE.replace("RAW", ""), re.VERBOSE | re.ASCII)
 _WITH_RAW_STRINGS = re.compile(_PIECE.replace("RAW", _RAW_STRING), re.VERBOSE | re.ASCII)
 _RAW_START = re.compile(r"""R"[^\s()\\"]{0,16}\(""", re.ASCII)
 _LAUNCH = re.compile("<<<")
+_OPENING_BRACE = re.compile("{")
 _BRACKET = re.compile(r"[][(){}]")
 _LOGICAL_LINE = re.compile(
     r"""(?:[^\\\n/"]+ | \\(?:\r\n|(?s:.)) | "(?:[^"\\\n]|\\(?:\r\n|(?s:.)))*"?
@@ -161,8 +162,10 @@ class Tokens:
 
     @cached_property
     def _braces(self) -> tuple[list[int], Nesting]:
-        openings = [index for index in sorted(self.partner) if self.texts[index] == "{"]
-        return openings, Nesting([(index, self.partner[index] + 1) for index in openings])
+        partner = self.partner
+        found = (match.start() for match in _OPENING_BRACE.finditer(self.first_characters))
+        openings = [index for index in found if index in partner]
+        return openings, Nesting([(index, partner[index] + 1) for index in openings])
 
     @cached_property
     def is_balanced(self) -> bool:

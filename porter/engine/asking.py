@@ -25,18 +25,13 @@ def asked(unit: Unit, rules: Rules) -> Rules:
     return tuple([rules[number] for number in sorted(numbers)])
 
 
-def looks_itself(rule: Rule) -> bool:
-    """Whether a rule has a way of its own to tell if it may find something."""
-    return type(rule).applies is not Rule.applies
-
-
 @functools.lru_cache(maxsize=_MOST_KEPT)
 def _index(rules: Rules) -> tuple[tuple[int, ...], Mapping[str, tuple[int, ...]], frozenset[str]]:
     """The rules that are always asked, and those of each trigger; all triggers."""
     always: list[int] = []
     by_word: defaultdict[str, list[int]] = defaultdict(list)
     for number, rule in enumerate(rules):
-        if looks_itself(rule) or not rule.triggers:
+        if type(rule).applies is not Rule.applies or not rule.triggers:
             always.append(number)
             continue
         for trigger in rule.triggers:

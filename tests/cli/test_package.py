@@ -6,9 +6,12 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+
+from tests.kept import folder_made_by
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = {"porter": "porter", "rules": "porter/rules", "validation": "porter/validation"}
@@ -22,9 +25,13 @@ def test_a_wheel_holds_every_file(tmp_path: Path) -> None:
         shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("pyproject.toml", "setup.py", "README.md"):
         shutil.copy(ROOT / name, source)
-    command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", tmp_path, source]
-    subprocess.run(command, check=True, capture_output=True)
-    (wheel,) = tmp_path.glob("*.whl")
+    command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation"]
+
+    def fill(folder: Path) -> None:
+        subprocess.run([*command, "-w", folder, source], check=True, capture_output=True)
+
+    said = (path.read_bytes() for path in sorted(source.iterdir()) if path.is_file())
+    (wheel,) = folder_made_by(fill, *command, *said, version("setuptools"), version("pip")).glob("*.whl")
     held = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
     wanted = {
         f"{place}/{path.relative_to(source / name).as_posix()}"

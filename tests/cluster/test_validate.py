@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -13,14 +14,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from porter.validation.devices.core.hostcc import fingerprint
 from porter.validation.toolchain.invoke import invoke
 
+from porter.system.cache import kept_folder
 from porter.system.results import Store
+from tests import folders
 from tests.cluster.running import end, scheduler, start_worker, until_there
 from tests.validate.running import devices
 
 pytest.importorskip("distributed")
 pytestmark = pytest.mark.slow
+_COMPILED = ("bitcode", "builds", "host", "precompiled", "remembered", "translated", "units")
 SAMPLES = Path(__file__).resolve().parents[2] / "samples"
 
 
@@ -38,8 +43,6 @@ def _porter(folder: Path, cache: Path, *words: str) -> str:
 
 
 def _kept() -> dict[str, str]:
-    import os
-
     names = ("CUDA_HOME", "CUDA_PATH", "ROCM_PATH", "PORTER_CLANG", "PORTER_NVCC", "PORTER_ROCM_HEADERS", "LANG")
     return {name: os.environ[name] for name in names if name in os.environ}
 
@@ -68,11 +71,11 @@ class _Home:
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> _Home:
+def home(module_path: Path) -> _Home:
     """The case is named by a relative path; time limits are such that a machine with other work passes, too."""
     devices()
-    folder = tmp_path_factory.mktemp("client") / "home"
-    cache = folder.parent / "cache"
+    folder = module_path / "home"
+    cache = _cache("client")
     shutil.copytree(SAMPLES / "elementwise", folder / "elementwise", ignore=shutil.ignore_patterns("__pycache__"))
     name = re.findall(r'name = "(\w+)"', (folder / "elementwise/elementwise.case.toml").read_text())[0]
     limits = ("--timeout", "900", "--build-timeout", "1800")
@@ -80,6 +83,16 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> _Home:
     plain = _porter(folder, cache, *words)
     assert json.loads(plain)["totals"]["passed"] == 1
     return _Home(folder, cache, words, plain)
+
+
+def _cache(owner: str) -> Path:
+    """One of its own, as another machine has it; what its compilers made is that of earlier runs."""
+    place = kept_folder("tests") / f"{owner}-{fingerprint(os.environ[folders.VARIABLE])[:8]}"
+    place.mkdir(mode=0o700, exist_ok=True)
+    for path in place.iterdir():
+        if path.name not in _COMPILED:
+            folders.remove(path) if path.is_dir() else path.unlink()
+    return place
 
 
 def _hidden(folder: Path) -> tuple[str, ...]:
@@ -92,7 +105,7 @@ def test_the_document_is_the_same_whatever_the_cluster(home: _Home, tmp_path: Pa
     """One worker, with its own cache and without the client's files."""
     store = tmp_path / "run.sqlite"
     with scheduler() as address:
-        own = {"PORTER_CACHE_DIR": str(tmp_path / "theirs")}
+        own = {"PORTER_CACHE_DIR": str(_cache("worker"))}
         worker = start_worker(address, environment=own, before=_hidden(home.folder))
         try:
             until_there(address, 1)
@@ -108,6 +121,7 @@ def test_the_document_is_the_same_whatever_the_cluster(home: _Home, tmp_path: Pa
 def test_a_worker_without_compilers_runs_what_another_compiled(home: _Home, tmp_path: Path) -> None:
     """One compiles and then runs nothing, the other has a C compiler alone: the document is the same."""
     (tmp_path / "bin").mkdir()
+    runner = _cache("runner")
     for name in ("gcc", "as", "ld", "git", "unshare", "sh", "mount"):
         for found in [path for path in (Path("/bin", name), Path("/usr/bin", name)) if path.exists()][:1]:
             (tmp_path / "bin" / name).symlink_to(found)
@@ -121,10 +135,10 @@ def test_a_worker_without_compilers_runs_what_another_compiled(home: _Home, tmp_
         "PORTER_NVCC": "",
         "ROCM_PATH": "",
     }
-    bare |= {"CUDA_HOME": "", "CUDA_PATH": "", "PORTER_CACHE_DIR": str(tmp_path / "runner")}
+    bare |= {"CUDA_HOME": "", "CUDA_PATH": "", "PORTER_CACHE_DIR": str(runner)}
     store = tmp_path / "run.sqlite"
     with scheduler() as address:
-        theirs = {"PORTER_CACHE_DIR": str(tmp_path / "builder")}
+        theirs = {"PORTER_CACHE_DIR": str(_cache("builder"))}
         started = [start_worker(address, "--refuses", "validate", environment=theirs, before=_hidden(home.folder))]
         started.append(start_worker(address, environment=bare, before=_hidden(home.folder)))
         try:
@@ -137,11 +151,11 @@ def test_a_worker_without_compilers_runs_what_another_compiled(home: _Home, tmp_
     built = list((tmp_path / "run.sqlite-built").iterdir())
     assert built
     assert all(hashlib.sha256(path.read_bytes()).hexdigest() == path.name for path in built)
-    assert not list((tmp_path / "runner").glob("builds/*/*/device.s"))
+    assert not list(runner.glob("builds/*/*/device.s"))
 
 
 def test_a_build_is_the_same_with_a_store(tmp_path: Path) -> None:
-    home, cache = tmp_path / "home", tmp_path / "cache"
+    home, cache = tmp_path / "home", _cache("alone")
     shutil.copytree(SAMPLES / "elementwise", home / "elementwise")
     _porter(home, cache, "port", "elementwise", "-o", "out")
     words = ("build", "out", "--format", "json", "-j", "1")
