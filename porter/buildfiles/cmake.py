@@ -13,6 +13,7 @@ _GAP = re.compile(rf"(?:[ \t\r\n]|#{_BRACKETED}|#(?!\[=*\[).*)+")
 _HEAD = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)[ \t]*\(")
 _ARGUMENT = re.compile(rf"(?P<raw>{_BRACKETED})|(?P<quoted>{_QUOTED})|(?!\[=*\[){_UNQUOTED}(?:{_UNQUOTED}|{_QUOTED})*")
 """A quote inside of an unquoted argument, as in `-DX="a b"`, belongs to it."""
+_SIGN = re.compile(r"\$<|[:>]")
 _IN_VAIN = 1 << 20
 """Bytes of commands that turned out to be none, after which the rest of a file is left alone."""
 
@@ -114,19 +115,15 @@ def expressions(text: str, offset: int = 0) -> list[Expression]:
     """All generator expressions in a text, the outer before the inner ones; an unclosed one is left out."""
     found: list[Expression] = []
     stack: list[tuple[int, int | None]] = []
-    index = 0
-    while index < len(text):
-        if text.startswith("$<", index):
+    for sign in _SIGN.finditer(text) if "$<" in text else ():
+        index = sign.start()
+        if sign[0] == "$<":
             stack.append((index, None))
-            index += 2
-            continue
-        char = text[index]
-        if stack and char == ":" and stack[-1][1] is None:
+        elif stack and sign[0] == ":" and stack[-1][1] is None:
             stack[-1] = (stack[-1][0], index)
-        elif stack and char == ">":
+        elif stack and sign[0] == ">":
             start, colon = stack.pop()
             head = text[start + 2 : colon if colon is not None else index]
             content = index if colon is None else colon + 1
             found.append(Expression(offset + start, offset + index + 1, head, offset + content))
-        index += 1
     return sorted(found)

@@ -106,12 +106,17 @@ def _joined_spellings() -> tuple[str, ...]:
     return tuple(spelling for spelling, _ in _joined())
 
 
-def translate(words: Sequence[str], *, all_known: bool = True, arch_flags: bool = True) -> list[Change]:
+def translate(words: Sequence[str], *, all_known: bool = True, arch_flags: bool = True) -> tuple[Change, ...]:
     """What becomes of the words of nvcc's command line; words that stay and leave no work are not in the list.
 
     `all_known`: the words are nvcc's for certain, so unknown flags are named too; otherwise only flags that no
     other compiler has are looked at. `arch_flags`: whether the target is a flag here, or set elsewhere (CMake, torch).
     """
+    return _changes(tuple(words), all_known, arch_flags)
+
+
+@functools.lru_cache(maxsize=1024)  # after edits most lines are as they were, and lines of one tree are much alike
+def _changes(words: tuple[str, ...], all_known: bool, arch_flags: bool) -> tuple[Change, ...]:
     changes: list[Change] = []
     seen_arch = False
     index = 0
@@ -138,7 +143,7 @@ def translate(words: Sequence[str], *, all_known: bool = True, arch_flags: bool 
             if new != tuple(words[index:last]) or row.effort is not Effort.NONE:
                 changes.append(Change(index, last, new, row))
         index = last
-    return changes
+    return tuple(changes)
 
 
 def _match(words: Sequence[str], index: int) -> tuple[FlagRow, str | None, int] | None:
@@ -209,6 +214,11 @@ def _bare(value: str) -> str:
 def architecture(value: str) -> str:
     """The target for the value of `-arch` or `-gencode`; a variable stays, and its own value is converted."""
     return value if _REFERENCE.fullmatch(value) else ARCHITECTURE
+
+
+def may_name_architecture(text: str) -> bool:
+    """Whether one of nvcc's targets may stand in a text: that of a whole file is quickly looked through."""
+    return "sm_" in text or "compute_" in text or "lto_" in text
 
 
 def is_architecture(text: str) -> bool:

@@ -105,6 +105,17 @@ class Sources:
     def _matched(self, text: str) -> tuple[str, ...]:
         """Renamed files whose names end as the last part of a word does, anything standing for its variables."""
         tail = _tail(text)
+        found = self._known.get(tail)
+        if found is None:
+            found = self._known[tail] = self._with_tail(tail)
+        return found
+
+    @cached_property
+    def _known(self) -> dict[str, tuple[str, ...]]:
+        """What was asked of `_with_tail`: `%.cu` stands in most Makefiles of a tree."""
+        return {}
+
+    def _with_tail(self, tail: str) -> tuple[str, ...]:
         if len(tail) - tail.count("*") > _LONGEST_NAME:
             return ()
         shape = re.compile(fnmatch.translate("*" + tail))

@@ -89,4 +89,4 @@ def is_nvidia_library(name: str) -> bool:
 
 def is_compiler(text: str) -> bool:
     """Whether a word calls nvcc."""
-    return _COMPILER.fullmatch(text) is not None
+    return "nvcc" in text and _COMPILER.fullmatch(text) is not None

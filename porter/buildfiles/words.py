@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 VARIABLE = r"\$\{[^{}\s]*\}|\$\([^()\s]*\)"
+_STRETCH = re.compile(r"\S+")
 _PLAIN = r"[^\s;\"'<>,:()={}$|&`]"
 
 
@@ -24,6 +25,10 @@ class Words:
     variable: str = VARIABLE
 
     @cached_property
+    def _is_without_blanks(self) -> bool:
+        return self.variable == VARIABLE
+
+    @cached_property
     def _word(self) -> re.Pattern[str]:
         return re.compile(rf"(?:{self.variable}|{_PLAIN})+")
 
@@ -33,15 +38,29 @@ class Words:
 
     def within(self, text: str, first: int = 0, last: int | None = None) -> Iterator[tuple[int, int]]:
         """The stretches of a text that are such words, each as long as it gets; also within variables."""
-        for word in self._word.finditer(text, first, len(text) if last is None else last):
-            place, stop = word.span()
-            variables = [match.span() for match in self._variable.finditer(text, place, stop)]
-            while (end := self._end(text, place, stop, variables)) is not None:
-                yield place, end
-                place = end
-            for start, after in variables:
-                if start >= place:
-                    yield from self.within(text, start + 1, after - 1)
+        for begin, over in self._stretches(text, first, len(text) if last is None else last):
+            for word in self._word.finditer(text, begin, over):
+                place, stop = word.span()
+                variables = [match.span() for match in self._variable.finditer(text, place, stop)]
+                while (end := self._end(text, place, stop, variables)) is not None:
+                    yield place, end
+                    place = end
+                for start, after in variables:
+                    if start >= place:
+                        yield from self.within(text, start + 1, after - 1)
+
+    def _stretches(self, text: str, first: int, last: int) -> Iterator[tuple[int, int]]:
+        """Where to look at all: around what may be an ending, as far as there is no blank; few texts have one."""
+        places = [match.start() for ending in self.endings for match in ending.finditer(text, first, last + 1)]
+        if places and not self._is_without_blanks:
+            yield first, last
+            return
+        done = first
+        for place in sorted(places):
+            if place >= done:
+                line = max(done, text.rfind("\n", done, place))
+                begin, done = next(one.span() for one in _STRETCH.finditer(text, line, last) if one.end() > place)
+                yield begin, done
 
     def _end(self, text: str, place: int, stop: int, variables: Sequence[tuple[int, int]]) -> int | None:
         for ending in self.endings:

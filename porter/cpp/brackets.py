@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import cast
 
 from porter.cpp.lex import IDENTIFIER, Tokens
 
 _OPENING = frozenset("([{")
+_SPLITS = re.compile(r"[,(\[{<]")
+"""First characters of what separates arguments, or holds others."""
 _CLOSING = frozenset(")]}")
 _ANGLES = {"<": 1, ">": -1, ">>": -2, ">>>": -3}
 _NEVER_IN_TEMPLATES = frozenset({";", "{", "}"})
@@ -32,7 +35,7 @@ def written(tokens: Tokens, first: int, last: int) -> str:
     end = starts[first] + len(text)
     for index in range(first + 1, last):
         start, text = starts[index], texts[index]
-        if start > end and not _glued(tokens, end, start):
+        if start > end and (start == end + 1 or not _glued(tokens, end, start)):
             parts.append(" ")
         parts.append(text)
         end = start + len(text)
@@ -115,7 +118,9 @@ def split_commas(tokens: Tokens, first: int, last: int) -> list[tuple[int, int]]
     """The comma-separated stretches of [first, last); commas inside brackets and template arguments stay."""
     stretches: list[tuple[int, int]] = []
     begin = index = first
-    while index < last:
+    line = tokens.first_characters
+    while (match := _SPLITS.search(line, index, last)) is not None:
+        index = match.start()
         text = tokens.texts[index]
         if text == ",":
             stretches.append((begin, index))

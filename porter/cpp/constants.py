@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -65,6 +66,7 @@ class Constant:
     kind: str
 
 
+@functools.lru_cache(maxsize=4096)
 def number(text: str) -> int | None:
     """The value of an integer literal; None for one that no type of C++ holds."""
     digits = _SUFFIX.sub("", text.replace("'", ""))

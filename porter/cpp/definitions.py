@@ -94,7 +94,8 @@ class Definitions:
                 self._add(constants, index, end, tokens.starts[index], tokens.end(end))
 
 
-_CANDIDATE = re.compile(r"\b([A-Za-z_]\w*)\s*[(=]|#[ \t]*define[ \t]+(\w+)")
+_CANDIDATE = re.compile(r"[A-Za-z_$\x80-\xff](?=[(=])")
+"""First characters of a token before a parenthesis or an `=`."""
 _ENUM = re.compile(r"\benum\b[^;{}()]{0,200}\{([^{}]*)\}")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
@@ -102,8 +103,10 @@ _WORD = re.compile(r"[A-Za-z_]\w*")
 @functools.lru_cache(maxsize=512)
 def candidates(header: SourceFile) -> frozenset[str]:
     """Names that a header may define for device code, by a quick look: mostly it defines none that a file uses."""
-    text = header.text
-    found = {name for pair in _CANDIDATE.findall(text) for name in pair if name}
+    tokens = tokens_of(header)
+    texts, text = tokens.texts, header.text
+    found = {texts[match.start()] for match in _CANDIDATE.finditer(tokens.first_characters)}
+    found.update(texts[one.first] for one in tokens.directives if one.name == "define" and one.first < one.last)
     for body in _ENUM.findall(text) if "enum" in text else ():
         found.update(_WORD.findall(body))
     return frozenset(found)

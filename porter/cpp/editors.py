@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-_NAMES = (
+NAMES = (
     *(b"__INTELLISENSE__", b"__CDT_PARSER__", b"__JETBRAINS_IDE__", b"__CLION_IDE__"),
     *(b"__RESHARPER__", b"Q_CREATOR_RUN", b"__CLANGD__"),
 )
-_MACROS = rb"(?:" + b"|".join(_NAMES) + rb")"
+_MACROS = rb"(?:" + b"|".join(NAMES) + rb")"
 _DEFINED = re.compile(rb"\(*\s*(?:defined\b\s*\(?\s*)?" + _MACROS + rb"[\s)]*")
 _UNDEFINED = re.compile(rb"!\s*defined\b\s*\(?\s*" + _MACROS + rb"[\s)]*")
 _DIRECTIVE = re.compile(rb"^[ \t]*#[ \t]*(if|ifdef|ifndef|elif|elifdef|elifndef|else|endif)\b([^\n]*)", re.MULTILINE)
@@ -17,7 +17,7 @@ _COMMENT = re.compile(rb"//.*|/\*.*?(?:\*/|$)")
 
 def editor_spans(data: bytes) -> tuple[tuple[int, int], ...]:
     """Byte ranges of the branches that are there for an editor, in order."""
-    if not any(name in data for name in _NAMES):
+    if not any(name in data for name in NAMES):
         return ()
     spans: list[tuple[int, int]] = []
     open_groups: list[tuple[int | None, bool]] = []

@@ -52,6 +52,8 @@ def open_ends(tokens: Tokens) -> Iterator[OpenEnd]:
             continue
         if tokens.partner.get(head.body) != head.end - 1:
             continue  # a body that is cut off
+        if _ends_with_value(tokens, head.body, head.end):
+            continue
         body = parse_block(tokens, head.body, head.end)
         bare = tuple(node.first for node in _bare_returns(body))
         runs_out = not _leaves(tokens, body, switches=False)
@@ -66,6 +68,19 @@ def open_ends(tokens: Tokens) -> Iterator[OpenEnd]:
                 runs_out and _leaves(tokens, body, switches=True),
                 body.kids[-1].first if body.kids else None,
             )
+
+
+def _ends_with_value(tokens: Tokens, opening: int, end: int) -> bool:
+    """Whether the last statement, behind another that ends with a `;`, returns a value, and no `return` is without one:
+    the body need not be read."""
+    if tokens.texts[end - 2] != ";" or tokens.has_directive(opening, end):
+        return False
+    index = end - 3
+    while index > opening and tokens.texts[index] not in (";", "{", "}"):
+        index = tokens.partner.get(index, index) - 1 if tokens.texts[index] in (")", "]") else index - 1
+    if tokens.texts[index + 1] != "return" or (tokens.texts[index] != ";" and index > opening):
+        return False
+    return all(tokens.texts[place + 1] != ";" for place in tokens.named("return", opening, end))
 
 
 def _has_none(kind: frozenset[str]) -> bool:

@@ -29,6 +29,7 @@ class Headers:
         self._root = root
         self._folder = f"{root}/"
         self._stamps: dict[str, tuple[int, int] | None] = {}
+        self._real_folders: dict[str, str] = {}
         self._readers: dict[tuple[str, ...], Included] = {}
 
     def reader(self, folders: Iterable[str]) -> Included:
@@ -53,14 +54,16 @@ class Headers:
 
     def _target(self, folder: str, bases: tuple[str, ...], name: str) -> str | None:
         for base in (folder, "", *bases):
-            target = posixpath.normpath(posixpath.join(base, name))
+            target = f"{base}/{name}" if base else name
+            if "./" in target or "//" in target or name.startswith("/"):
+                target = posixpath.normpath(posixpath.join(base, name))
             if not target.startswith(("..", "/")) and self._source(target) is not None:
                 return target
         return None
 
     def _source(self, target: str) -> SourceFile | None:
         if target not in self._stamps:
-            self._stamps[target] = _stamp(self._root, target)
+            self._stamps[target] = _stamp(self._root, target, self._real_folders)
         stamp = self._stamps[target]
         if stamp is None:
             return None
@@ -109,15 +112,23 @@ def headers_of(source: SourceFile, names: Iterable[str], read: Included, most: i
     """
     sources = {source.path: source}
 
-    def lines(path: str) -> Iterable[str]:
-        return names if path == source.path else include_names(sources[path])
+    def lines(path: str) -> Iterable[SourceFile]:
+        if path != source.path:
+            return _included(sources[path], read, other)
+        return filter(None, (read(path, name) for name in names if not name.startswith(other)))
 
-    def find(path: str, name: str) -> str | None:
-        found = None if name.startswith(other) else read(path, name)
-        return sources.setdefault(found.path, found).path if found is not None else None
+    def find(path: str, found: SourceFile) -> str:
+        return sources.setdefault(found.path, found).path
 
     for path in reached(source.path, lines, find, most):
         yield sources[path]
+
+
+@functools.lru_cache(maxsize=512)
+def _included(header: SourceFile, read: Included, other: str) -> tuple[SourceFile, ...]:
+    """The project's files that a header's own lines mean: the units that include it share them."""
+    names = (name for name in include_names(header) if not name.startswith(other))
+    return tuple(filter(None, (read(header.path, name) for name in names)))
 
 
 @functools.lru_cache(maxsize=4096)
@@ -126,24 +137,34 @@ def include_names(source: SourceFile) -> tuple[str, ...]:
     return tuple(include.name for include in tokens_of(source).includes)
 
 
-def _stamp(root: Path, path: str) -> tuple[int, int] | None:
-    """When a header was changed, and its size; None for what is none or lies outside of the root."""
+def _stamp(root: Path, path: str, folders: dict[str, str]) -> tuple[int, int] | None:
+    """When a header was changed, and its size; None for what is none or lies outside of the root.
+
+    `folders` has the real paths of the folders that were asked about before.
+    """
     place = f"{root}/{path}"
     try:
-        status = os.stat(place)  # noqa: PTH116 - there are thousands
-        if not stat.S_ISREG(status.st_mode) or status.st_size > _LARGEST:
-            return None
-        if not os.path.realpath(place).startswith(_real(root)):
+        status = os.lstat(place)
+        real = _real(place.rpartition("/")[0], folders)
+        if stat.S_ISLNK(status.st_mode):
+            status, real = os.stat(place), os.path.realpath(place)  # noqa: PTH116 - there are thousands
+        if (
+            not stat.S_ISREG(status.st_mode)
+            or status.st_size > _LARGEST
+            or not real.startswith(_real(f"{root}", folders))
+        ):
             return None
     except (OSError, ValueError):
         return None
     return status.st_mtime_ns, status.st_size
 
 
-@functools.lru_cache(maxsize=64)
-def _real(root: Path) -> str:
+def _real(folder: str, known: dict[str, str]) -> str:
     """The real path of a folder, as what lies in it begins."""
-    return os.path.join(os.path.realpath(root), "")  # noqa: PTH118
+    found = known.get(folder)
+    if found is None:
+        found = known[folder] = os.path.join(os.path.realpath(folder), "")  # noqa: PTH118
+    return found
 
 
 @functools.lru_cache(maxsize=512)

@@ -67,7 +67,7 @@ def find_heads(tokens: Tokens, marker: str) -> tuple[Head, ...]:
 
 def _heads(tokens: Tokens, marker: str) -> Iterator[Head]:
     names = {marker, *_aliases(tokens, marker)}
-    if marker == "__device__":
+    if marker == "__device__" and "DEVICE" in tokens.text:
         names.update(name for name in tokens.names if "DEVICE" in name and _QUALIFIER.fullmatch(name))
     seen = -1
     for index in sorted(i for name in names for i in tokens.names.get(name, ())):

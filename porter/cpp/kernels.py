@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -35,7 +36,6 @@ class DeviceFunction:
     name: str
     qualified: str
     span: Span
-    callees: tuple[str, ...]
     parameters: tuple[Parameter, ...]
 
 
@@ -162,7 +162,6 @@ def _device_function(tokens: Tokens, head: Head, scopes: tuple[Scope, ...]) -> D
         name=name.rpartition("::")[2],
         qualified=qualify(scopes, head.marker, name),
         span=_span(tokens, head),
-        callees=callees_of(tokens, head),
         parameters=parameters_of(tokens, head),
     )
 
@@ -177,6 +176,7 @@ _NOT_CALLEES = words(
     "__launch_bounds__ volatile constexpr operator noexcept typeid int float double char bool long "
     "short unsigned signed void auto else do case goto __asm"
 )
+_MAY_CALL = re.compile("[(<]")
 _BEFORE_EXPRESSION = words("return else do case throw co_return co_yield and or not goto")
 
 
@@ -186,7 +186,8 @@ def callees_of(tokens: Tokens, head: Head) -> tuple[str, ...]:
         return ()
     texts, kinds = tokens.texts, tokens.kinds
     found: dict[str, None] = {}
-    for index in range(head.body, head.end - 1):
+    for match in _MAY_CALL.finditer(tokens.first_characters, head.body + 1, head.end):
+        index = match.start() - 1
         if kinds[index] != IDENTIFIER or texts[index] in _NOT_CALLEES:
             continue
         follow = texts[index + 1]

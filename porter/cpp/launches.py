@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import cast
 
 from porter.cpp.brackets import closing, split_commas, template_start, written
 from porter.cpp.lex import IDENTIFIER, Tokens
@@ -31,13 +32,20 @@ _MODULE = frozenset({"cuLaunchKernel", "cuLaunchCooperativeKernel", "hipModuleLa
 
 def find_launches(tokens: Tokens, path: str, source: SourceFile) -> tuple[Launch, ...]:
     """Every launch site of a file, in macros and inactive branches too."""
-    found = list(_chevrons(tokens, path, source)) if "<<<" in tokens.text else []
+    key = "launches", path
+    known = tokens.memo.get(key)
+    if known is None:
+        known = tokens.memo[key] = tuple(sorted(_launches(tokens, path, source), key=lambda launch: launch.span))
+    return cast("tuple[Launch, ...]", known)
+
+
+def _launches(tokens: Tokens, path: str, source: SourceFile) -> Iterator[Launch]:
+    yield from _chevrons(tokens, path, source)
     for name in (*_CALLS, *_CONFIGURED, *_MODULE):
         for index in tokens.names.get(name, ()):
             launch = _call(tokens, index, path, source)
             if launch is not None:
-                found.append(launch)
-    return tuple(sorted(found, key=lambda launch: launch.span))
+                yield launch
 
 
 def base_name(expression: str) -> str:
@@ -67,8 +75,8 @@ def _until_semicolon(tokens: Tokens, index: int) -> Iterator[str]:
 
 
 def _chevrons(tokens: Tokens, path: str, source: SourceFile) -> Iterator[Launch]:
-    for index, text in enumerate(tokens.texts):
-        if text != "<<<" or index == 0:
+    for index in tokens.launches:
+        if index == 0:
             continue
         directive = tokens.directive_of(index)
         low, high = (directive.first, directive.last) if directive else (0, len(tokens))

@@ -36,6 +36,8 @@ _RAW_STRING = r"""(?:u8|[uUL])?R"(?P<raw>[^\s()\\"]{0,16})\((?s:.)*?(?:\)(?P=raw
 _PLAIN = re.compile(_PIECE.replace("RAW", ""), re.VERBOSE | re.ASCII)
 _WITH_RAW_STRINGS = re.compile(_PIECE.replace("RAW", _RAW_STRING), re.VERBOSE | re.ASCII)
 _RAW_START = re.compile(r"""R"[^\s()\\"]{0,16}\(""", re.ASCII)
+_LAUNCH = re.compile("<<<")
+_OPENING_BRACE = re.compile("{")
 _BRACKET = re.compile(r"[][(){}]")
 _LOGICAL_LINE = re.compile(
     r"""(?:[^\\\n/"]+ | \\(?:\r\n|(?s:.)) | "(?:[^"\\\n]|\\(?:\r\n|(?s:.)))*"?
@@ -117,7 +119,15 @@ class Tokens:
     @cached_property
     def first_characters(self) -> str:
         """The first character of each token: a fast way to look for brackets and separators."""
-        return "".join(map(itemgetter(0), self.texts[:-BEHIND]))
+        found = readers.first_characters(self.texts) if readers is not None else None
+        return found if found is not None else "".join(map(itemgetter(0), self.texts[:-BEHIND]))
+
+    @cached_property
+    def launches(self) -> tuple[int, ...]:
+        """Indices of each `<<<`, be it a launch or none."""
+        starts, texts = self.starts, self.texts
+        places = ((self.at(match.start()), match.start()) for match in _LAUNCH.finditer(self.text))
+        return tuple(index for index, start in places if starts[index] == start and texts[index] == "<<<")
 
     @cached_property
     def partner(self) -> dict[int, int]:
@@ -152,8 +162,10 @@ class Tokens:
 
     @cached_property
     def _braces(self) -> tuple[list[int], Nesting]:
-        openings = [index for index in sorted(self.partner) if self.texts[index] == "{"]
-        return openings, Nesting([(index, self.partner[index] + 1) for index in openings])
+        partner = self.partner
+        found = (match.start() for match in _OPENING_BRACE.finditer(self.first_characters))
+        openings = [index for index in found if index in partner]
+        return openings, Nesting([(index, partner[index] + 1) for index in openings])
 
     @cached_property
     def is_balanced(self) -> bool:

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
-from porter.cpp.editors import editor_spans, is_for_editor
+from porter.cpp.compiled import readers
+from porter.cpp.editors import NAMES, editor_spans, is_for_editor
 
 # Every repetition that could start again at each line is bounded: no input makes this quadratic.
 _KEYWORD = (
@@ -20,7 +21,7 @@ _LINE = re.compile(
     | (?:typedef[ \t][^;{\n]{0,300}?[ \t*&](\w+)[ \t]*(?:\[[^\]\n]*\])?;)
     | (?:using[ \t]+(\w+)[ \t]*=)
     | (?:(?:typedef[ \t]+)?(?:struct|class|union|enum(?:[ \t]+class|[ \t]+struct)?)[ \t]+
-        (?:__\w+__[ \t]*(?:\([^)\n]*\)+)?[ \t]*|alignas\([^)\n]*\)[ \t]*)*(\w+)[ \t]*(?:final[ \t]*)?[:{\n\r])
+        (?:__\w+__\b[ \t]*(?:\([^)\n]*\)+)?[ \t]*|alignas\([^)\n]*\)[ \t]*)*(\w+)[ \t]*(?:final[ \t]*)?[:{\n\r])
     | \}[ \t]*(\w+)[ \t]*[;,]
     | (?:extern[ \t]*"C"[ \t]*)?(?:template[ \t]*<[^;{}\n]{0,300}>[ \t]*)?
         (?:(?!KEYWORD)[A-Za-z_>][\w:<>,]*[ \t*&]+){0,11}
@@ -53,6 +54,11 @@ _INCLUDE = re.compile(rb"""\#[ \t]*(?:include|include_next|import)[ \t]*[<"]([^>
 
 def words_of(data: bytes) -> frozenset[bytes]:
     """Every identifier, keyword and number of a file, those in comments and strings among them: a very quick look."""
+    return words_in_python(data) if readers is None else readers.words(data)
+
+
+def words_in_python(data: bytes) -> frozenset[bytes]:
+    """`words_of`, where nothing is compiled."""
     return frozenset(data.translate(_WORDS).split())
 
 
@@ -77,31 +83,41 @@ class Scan(NamedTuple):
 NOTHING = Scan()
 
 
+class Wanted(NamedTuple):
+    """Which words of a file can be interesting names, told without asking for each."""
+
+    any_of: Callable[[frozenset[bytes]], bool]
+    """Whether one of all words of a file may be interesting: where none is, only includes are looked for."""
+    known: frozenset[bytes]
+    begins: tuple[bytes, ...]
+    """Whatever is interesting is known, or begins so."""
+
+
 def scan(
     data: bytes,
     is_interesting: Callable[[str], bool],
-    any_of: Callable[[frozenset[bytes]], bool] | None = None,
+    wanted: Wanted | None = None,
     is_amds: Callable[[int], bool] = lambda offset: False,
 ) -> Scan:
     """Includes and declared names of one file, whatever its bytes are.
 
     Lines that begin like a declaration at any depth count, so that members and shims are found; text in comments does
-    not, and neither does code for an editor alone. `any_of` says of all words of a file whether an interesting one may
-    be among them: where none is, only includes are looked for. `is_amds` says of an offset whether AMD's compiler alone
-    sees it.
+    not, and neither does code for an editor alone. Without `wanted` each line is looked at. `is_amds` says of an offset
+    whether AMD's compiler alone sees it.
     """
-    if any_of is not None and not any_of(words_of(data)):
+    words = words_of(data)
+    if wanted is not None and not wanted.any_of(words):
         return Scan(tuple(dict.fromkeys(include_names(data))))
     text = b"\n" + data.removeprefix(_BYTE_ORDER_MARK)
     shift = len(data) - len(text)
-    for_editor = editor_spans(text)
+    for_editor = () if words.isdisjoint(NAMES) else editor_spans(text)
     includes: dict[str, None] = {}
     declared: set[str] = set()
     hidden: set[str] = set()
     others: set[str] = set()
     comments: list[int] | None = None
     depths = _Depths(text)
-    for match in _LINE.finditer(text):
+    for match in _LINE.finditer(text) if wanted is None or readers is None else _lines(text, wanted):
         group = match.lastindex or 0
         name = match[group].decode("latin-1")
         if group == _INCLUDE_GROUP:
@@ -120,6 +136,32 @@ def scan(
         others |= enumerators
     own = (tuple(sorted(hidden - declared)), tuple(sorted(declared - others)))
     return Scan(tuple(includes), tuple(sorted(declared)), (), *own)
+
+
+_ENDS = frozenset(b";{}")
+
+
+def _lines(text: bytes, wanted: Wanted) -> Iterator[re.Match[bytes]]:
+    """Of what `_LINE` finds all that has an interesting name, and directives; some others, too.
+
+    A match may reach over lines, which are no matches of their own then. It reaches over the end of none that ends in
+    one of `_ENDS`: behind such a line it begins as if all before had been looked at.
+    """
+    assert readers is not None
+    done = 0
+    for line in readers.lines(text, wanted.known, wanted.begins):
+        place = line
+        while place > done and text[place - 1 - (text[place - 1] == _RETURN)] not in _ENDS:
+            place = text.rfind(b"\n", done, place)
+        while done <= place <= line:
+            match = _LINE.match(text, place)
+            if match is not None:
+                yield match
+            place = text.find(b"\n", place + 1 if match is None else match.end())
+            done = len(text) if place < 0 else place
+
+
+_RETURN = ord("\r")
 
 
 def _is_undone(text: bytes, macro: re.Match[bytes]) -> bool:
@@ -161,7 +203,8 @@ class _Depths:
 
     def _opens_code(self, begin: int, brace: int) -> bool:
         """Whether a brace opens the body of a function, by what stands before it."""
-        before = _COMMENTS.sub(b"", self._text[max(begin, brace - _LONGEST_HEAD) : brace]).rstrip()
+        before = self._text[max(begin, brace - _LONGEST_HEAD) : brace]
+        before = (_COMMENTS.sub(b"", before) if b"/" in before else before).rstrip()
         return (before.endswith(b")") and _ALIGNED.search(before) is None) or _AFTER_HEAD.search(before) is not None
 
     def at(self, place: int) -> int:

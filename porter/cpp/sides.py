@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import cast
 
 from porter.cpp.brackets import split_commas
 from porter.cpp.kept_tokens import tokens_of
 from porter.cpp.lex import IDENTIFIER, Tokens
 from porter.cpp.scopes import find_scopes, qualify
-from porter.cpp.templates import beginning, template_heads
+from porter.cpp.templates import LONGEST_HEAD, beginning, template_heads
 from porter.source import SourceFile
 
 SIDES = ("__host__", "__device__")
@@ -19,6 +21,7 @@ _CLASSES = ("class", "struct", "union")
 _DEEPEST_MACRO = 4
 _LONGEST_BODY = 12
 AFTER_PARAMETERS = frozenset({"const", "noexcept", "override", "final", "&", "&&"})
+_NAMED_OR_OVER = re.compile("[(;{}]")
 _NOT_DECLARED = frozenset({"::", ".", "->", "(", ",", "=", "return", ";", "{", "}", "new", "!"})
 
 
@@ -58,6 +61,17 @@ class Sides:
             return " ".join(dict.fromkeys(named))
         sides = self.of(named)
         return " ".join(side for side in SIDES if side in sides)
+
+    def for_device(self) -> frozenset[str]:
+        """Names before a parenthesis, behind `__device__` or a macro that comes to it: of all functions that are for
+        the device, and of more."""
+        words: set[str] = set()
+        new = {"__device__"}
+        while new:
+            words |= new
+            new = {name for source in self.sources for word in new for name in _macros_with(source).get(word, ())}
+            new -= words
+        return frozenset().union(*(_named_behind(source, word) for source in self.sources for word in words))
 
     def members(self, owner: str, name: str) -> tuple[Declared, ...]:
         """The declarations of a member function without a body in the classes of a name."""
@@ -104,6 +118,38 @@ def _macros(source: SourceFile) -> dict[str, list[tuple[str, ...]]]:
             words = tuple(tokens.texts[index] for index in body)
             found.setdefault(tokens.texts[directive.first], []).append(words)
     return found
+
+
+@functools.lru_cache(maxsize=512)
+def _macros_with(source: SourceFile) -> dict[str, set[str]]:
+    """Words -> the macros of `_macros` that they stand in."""
+    found: dict[str, set[str]] = {}
+    for name, bodies in _macros(source).items():
+        for word in {word for body in bodies for word in body}:
+            found.setdefault(word, set()).add(name)
+    return found
+
+
+def _named_behind(source: SourceFile, word: str) -> frozenset[str]:
+    """The names before a parenthesis that a word stands before in one declaration."""
+    if word not in source.text:
+        return frozenset()
+    tokens = tokens_of(source)
+    key = "named behind", word
+    known = tokens.memo.get(key)
+    if known is None:
+        known = tokens.memo[key] = frozenset(_names_behind(tokens, word))
+    return cast("frozenset[str]", known)
+
+
+def _names_behind(tokens: Tokens, word: str) -> Iterator[str]:
+    texts, line = tokens.texts, tokens.first_characters
+    for index in tokens.names.get(word, ()):
+        for match in _NAMED_OR_OVER.finditer(line, index + 1, index + LONGEST_HEAD + 2):
+            if match[0] != "(":
+                break
+            if tokens.kinds[match.start() - 1] == IDENTIFIER:
+                yield texts[match.start() - 1]
 
 
 def _members(source: SourceFile, owner: str, name: str) -> Iterator[Declared]:

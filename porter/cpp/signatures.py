@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from porter.cpp.brackets import argument_texts, closing, split_commas, template_end, written
 from porter.cpp.heads import ATTRIBUTES_WITH_ARGUMENTS, PLAIN_ATTRIBUTES, TYPE_WORDS, Head
 from porter.cpp.lex import IDENTIFIER, STRING, Tokens
@@ -10,19 +12,22 @@ from porter.model import Parameter
 
 def parameters_of(tokens: Tokens, head: Head) -> tuple[Parameter, ...]:
     """The parameters as written, default values left out."""
-    stretches = split_commas(tokens, head.opening + 1, head.closing)
-    found = [_parameter(tokens, first, last) for first, last in stretches]
-    return tuple(p for p in found if p.type not in ("", "void") or p.name)
+    key = "parameters", head.opening
+    known = tokens.memo.get(key)
+    if known is None:
+        stretches = split_commas(tokens, head.opening + 1, head.closing)
+        found = [_parameter(tokens, first, last) for first, last in stretches]
+        known = tokens.memo[key] = tuple(p for p in found if p.type not in ("", "void") or p.name)
+    return cast("tuple[Parameter, ...]", known)
 
 
 def _parameter(tokens: Tokens, first: int, last: int) -> Parameter:
     texts = tokens.texts
     last = _before_default(tokens, first, last)
     kept = range(first, last) if not tokens.has_directive(first, last) else _without_directives(tokens, first, last)
-    depth_names = [i for i in kept if _can_be_name(tokens, i, first, last)]
-    if not depth_names:
+    name = next((i for i in reversed(kept) if _can_be_name(tokens, i, first, last)), None)
+    if name is None:
         return Parameter("", written(tokens, first, last))
-    name = depth_names[-1]
     words = [i for i in kept if tokens.kinds[i] == IDENTIFIER and texts[i] not in _QUALIFIERS]
     alone = words == [name] and (name + 1 >= last or texts[name + 1] not in ("[", ")"))
     if alone or (name > first and texts[name - 1] in ("::", "struct", "class", "enum", "typename")):
@@ -44,6 +49,8 @@ def _without_directives(tokens: Tokens, first: int, last: int) -> list[int]:
 
 
 def _before_default(tokens: Tokens, first: int, last: int) -> int:
+    if "=" not in tokens.texts[first:last]:
+        return last
     index = first
     while index < last:
         text = tokens.texts[index]
@@ -62,8 +69,11 @@ def _can_be_name(tokens: Tokens, index: int, first: int, last: int) -> bool:
     text = tokens.texts[index]
     if tokens.kinds[index] != IDENTIFIER or text in TYPE_WORDS or text in _QUALIFIERS:
         return False
+    after_name = tokens.texts[index + 1] if index + 1 < last else ""
+    if after_name in _AFTER_NO_NAME:
+        return False
     depth = 0
-    position = first
+    position = first if not _NESTS.isdisjoint(tokens.texts[first:index]) else index
     while position < index:
         here = tokens.texts[position]
         if here == "<":
@@ -82,8 +92,11 @@ def _can_be_name(tokens: Tokens, index: int, first: int, last: int) -> bool:
             if partner is not None and index < partner:
                 return False
         position += 1
-    after_name = tokens.texts[index + 1] if index + 1 < last else ""
-    return depth == 0 and after_name not in ("::", "<", "(")
+    return depth == 0
+
+
+_AFTER_NO_NAME = frozenset({"::", "<", "("})
+_NESTS = frozenset({"<", "[", "]", "("})
 
 
 def template_parameters_of(tokens: Tokens, head: Head) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from porter.cpp.lex import Tokens
 
 _BORDERS = frozenset({";", "{", "}"})
-_LONGEST_HEAD = 60
+LONGEST_HEAD = 60
 
 
 def template_heads(tokens: Tokens, name: str) -> Iterator[list[str]]:
@@ -23,7 +23,7 @@ def template_heads(tokens: Tokens, name: str) -> Iterator[list[str]]:
 def beginning(tokens: Tokens, index: int) -> int:
     """The first token of the declaration that a name stands in."""
     first = index
-    while first > max(0, index - _LONGEST_HEAD) and tokens.texts[first - 1] not in _BORDERS:
+    while first > max(0, index - LONGEST_HEAD) and tokens.texts[first - 1] not in _BORDERS:
         if tokens.directive_of(first - 1) is not tokens.directive_of(index):
             break
         first -= 1

@@ -18,17 +18,16 @@ _MOST_KEPT = 64
 
 def asked(unit: Unit, rules: Rules) -> Rules:
     """The rules with a trigger in the unit, those without triggers, and those that look for themselves, in order."""
-    always, by_word = _index(rules)
+    always, by_word, words = _index(rules)
     numbers = set(always)
-    for words in (unit.identifiers, unit.included):
-        for word in by_word.keys() & words:
-            numbers.update(by_word[word])
-    return tuple(rules[number] for number in sorted(numbers))
+    for word in (*(words & unit.identifiers), *(words & unit.included)):
+        numbers.update(by_word[word])
+    return tuple([rules[number] for number in sorted(numbers)])
 
 
 @functools.lru_cache(maxsize=_MOST_KEPT)
-def _index(rules: Rules) -> tuple[tuple[int, ...], Mapping[str, tuple[int, ...]]]:
-    """The rules that are always asked, and those of each trigger."""
+def _index(rules: Rules) -> tuple[tuple[int, ...], Mapping[str, tuple[int, ...]], frozenset[str]]:
+    """The rules that are always asked, and those of each trigger; all triggers."""
     always: list[int] = []
     by_word: defaultdict[str, list[int]] = defaultdict(list)
     for number, rule in enumerate(rules):
@@ -37,13 +36,23 @@ def _index(rules: Rules) -> tuple[tuple[int, ...], Mapping[str, tuple[int, ...]]
             continue
         for trigger in rule.triggers:
             by_word[trigger].append(number)
-    return tuple(always), {word: tuple(numbers) for word, numbers in by_word.items()}
+    return tuple(always), {word: tuple(numbers) for word, numbers in by_word.items()}, frozenset(by_word)
 
 
 @functools.lru_cache(maxsize=_MOST_KEPT)
-def triggers_of(rules: Rules) -> frozenset[str]:
-    """All words that some rule looks for."""
-    return frozenset().union(*(rule.triggers for rule in rules))
+def triggers_of(rules: Rules) -> Mapping[str, Rules]:
+    """All words that some rule looks for, each with these rules."""
+    found: defaultdict[str, list[Rule]] = defaultdict(list)
+    for rule in rules:
+        for trigger in rule.triggers:
+            found[trigger].append(rule)
+    return {word: tuple(some) for word, some in found.items()}
+
+
+@functools.lru_cache(maxsize=_MOST_KEPT)
+def settling(rules: Rules) -> frozenset[str]:
+    """The codes of those that leave nothing to do for others."""
+    return frozenset(rule.code for rule in rules if rule.settles)
 
 
 @functools.lru_cache(maxsize=_MOST_KEPT)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from porter.cpp.lex import Tokens
+    from porter.cpp.prescan import Wanted
     from porter.engine.file import Context
     from porter.engine.support import SupportTable
     from porter.engine.unit import Semantics
@@ -126,9 +127,10 @@ _KEYWORDS = frozenset({"asm", "__asm", "__asm__", "operator", "register", "templ
 """Triggers that no file declares."""
 
 
-def interesting_words(context: Context) -> Callable[[frozenset[bytes]], bool]:
-    """Whether a name of which `interesting_names` says yes may be among some words."""
-    from porter.engine.renames import any_looks_like_cuda
+def wanted_words(context: Context) -> Wanted:
+    """Which words can be names of which `interesting_names` says yes."""
+    from porter.cpp.prescan import Wanted
+    from porter.engine.renames import BEGINS, any_looks_like_cuda
     from porter.names.table import identifiers
 
     triggers = frozenset().union(*(rule.triggers for rule in context.rules)) - _KEYWORDS
@@ -139,7 +141,7 @@ def interesting_words(context: Context) -> Callable[[frozenset[bytes]], bool]:
         is_known = not (words.isdisjoint(others) and words.isdisjoint(known))
         return is_known or any_looks_like_cuda(b"\n".join(words).decode("latin-1"))
 
-    return any_of
+    return Wanted(any_of, known | others | identifiers(_KEYWORDS), tuple(begin.encode() for begin in BEGINS))
 
 
 def run_key(

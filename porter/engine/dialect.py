@@ -6,14 +6,14 @@ import bisect
 import enum
 import functools
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 from porter.cpp.conditionals import Group, find_groups, knows_hip
 from porter.cpp.constants import number as integer
-from porter.cpp.lex import Directive, Tokens, lex
+from porter.cpp.lex import IDENTIFIER, Directive, Tokens, lex
 from porter.cpp.preprocessor import ABSENT, PRESENT, UNKNOWN, Macro, holds
 from porter.model import Span
 
@@ -110,6 +110,7 @@ _CUDA_HEADERS = re.compile(
     r"(?:cub|cuda/std|cooperative_groups)/.+|cuda\w*\.h|cu(?:blas|fft|rand|sparse|solver|dnn)\w*\.h"
 )
 _HIP_ONLY = re.compile(r"__builtin_amdgcn_\w+|__hip_atomic_\w+")
+_HIP_ONLY_BEGINS = ("__builtin_amdgcn_", "__hip_atomic_")
 _CALLS = r"(?:Malloc|Memcpy|Memset|Free|LaunchKernel|StreamCreate|EventCreate)\w*|Stream_t|Event_t|Error_t|DeviceProp_t"
 _HIP_NAME = re.compile(rf"hip(?:{_CALLS}|Success|GetLastError|DeviceSynchronize|(?:Thread|Block)Idx_[xyz])")
 _CUDA_NAME = re.compile(rf"cuda(?:{_CALLS}|Success|GetLastError|DeviceSynchronize)")
@@ -283,7 +284,7 @@ def evidence(path: str, tokens: Tokens, regions: tuple[tuple[int, int, str], ...
             found.add(HIP_EVIDENCE)
         elif dialect is Dialect.BOTH and _CUDA_HEADERS.fullmatch(include.name):
             found.add(CUDA_EVIDENCE)
-    if _uses(tokens, dialects, "_", _HIP_ONLY) or (
+    if any(_uses(tokens, dialects, begin, _HIP_ONLY) for begin in _HIP_ONLY_BEGINS) or (
         _uses(tokens, dialects, "hip", _HIP_NAME) and not _uses(tokens, dialects, "cuda", _CUDA_NAME)
     ):
         found.add(HIP_EVIDENCE)
@@ -292,7 +293,7 @@ def evidence(path: str, tokens: Tokens, regions: tuple[tuple[int, int, str], ...
 
 def _uses(tokens: Tokens, dialects: Dialects, begin: str, names: re.Pattern[str]) -> bool:
     """Whether some of these names stand where both vendors' compilers would see them."""
-    return any(
+    return begin in tokens.text and any(
         tokens.directive_of(place) is None and dialects.at(tokens.starts[place]).dialect is Dialect.BOTH
         for name, places in tokens.names.items()
         if name.startswith(begin) and names.fullmatch(name)
@@ -401,13 +402,24 @@ class _Regions:
     def _reached(self, directive: Directive, worlds: int) -> tuple[int, int]:
         """The worlds in which a condition is true, and those in which it can be."""
         yes = maybe = 0
-        for number in range(len(_WORLDS)):
-            if not worlds >> number & 1:
-                continue
+        for alike, number in self._alike(directive, worlds):
             value = self._holds(directive, number)
-            yes |= (value is True) << number
-            maybe |= (value is not False) << number
+            yes |= alike if value is True else 0
+            maybe |= alike if value is not False else 0
         return yes, maybe
+
+    def _alike(self, directive: Directive, worlds: int) -> Iterable[tuple[int, int]]:
+        """Of some worlds those in which all macros of a line mean the same, and one of each kind: it speaks for all."""
+        tokens = self._tokens
+        line = range(directive.first, directive.last)
+        names = dict.fromkeys(tokens.texts[index] for index in line if tokens.kinds[index] == IDENTIFIER)
+        rows = [self._meanings(name, directive) for name in names]
+        found: dict[tuple[Macro, ...], tuple[int, int]] = {}
+        for number, key in enumerate(zip(*rows, strict=True) if rows else [()] * len(_WORLDS)):
+            if worlds >> number & 1:
+                alike, first = found.get(key, (0, number))
+                found[key] = alike | 1 << number, first
+        return found.values()
 
     def _holds(self, directive: Directive, world: int) -> bool | None:
         tokens = self._tokens
@@ -429,38 +441,84 @@ class _Regions:
         if _known_by_compilers(name):
             return
         row = self._row(name)
+        means = [PRESENT if directive.name == "define" else ABSENT] * len(_WORLDS)
+        if directive.name == "define" and self._has_value(directive):
+            for alike, one in self._alike(directive, worlds):
+                meant = self._defined(directive, one)
+                means = [meant if alike >> number & 1 else other for number, other in enumerate(means)]
         for number in range(len(_WORLDS)):
-            if not worlds >> number & 1:
-                if row[number] is None and worlds & _AMD and not worlds & (_NVIDIA | _NONE):
-                    row[number] = ABSENT if not (_PORT >> number & 1) else None
-                continue
-            row[number] = self._defined(directive, number) if directive.name == "define" else ABSENT
+            if worlds >> number & 1:
+                row[number] = means[number]
+            elif row[number] is None and worlds & _AMD and not worlds & (_NVIDIA | _NONE):
+                row[number] = ABSENT if not (_PORT >> number & 1) else None
+
+    def _has_value(self, directive: Directive) -> bool:
+        """Whether a `#define` gives a macro without parameters a text."""
+        tokens, first = self._tokens, directive.first + 1
+        if first >= directive.last:
+            return False
+        return not (tokens.texts[first] == "(" and tokens.starts[first] == tokens.end(directive.first))
 
     def _defined(self, directive: Directive, world: int) -> Macro:
         tokens = self._tokens
         first = directive.first + 1
-        if first >= directive.last:
-            return PRESENT
-        if tokens.texts[first] == "(" and tokens.starts[first] == tokens.end(directive.first):
-            return PRESENT
         value = holds(tokens, first, directive.last, lambda name: self._lookup(name, world, directive))
         if directive.last - first == 1 and (alone := integer(tokens.texts[first])) is not None:
             return Macro(True, alone)
         return Macro(True, None if value is None else int(value))
 
     def _lookup(self, name: str, number: int, directive: Directive) -> Macro:
+        return self._meanings(name, directive)[number]
+
+    def _meanings(self, name: str, directive: Directive) -> Sequence[Macro]:
+        """What a macro is in each world, where a line asks for it."""
         row = self._macros.get(name)
-        known = row[number] if row is not None else None
-        if known is not None:
-            return known
-        world = _WORLDS[number]
-        found = _of_compilers(name, world)
-        if found is not None:
-            if world.vendor == "port" and name in ("__CUDACC__", "__NVCC__"):
-                own = knows_hip(self._groups.get(directive.start), self._tokens)
-                return ABSENT if own or world.gfx == _PLAIN else Macro(True, 1)
-            return found
-        return UNKNOWN if row is not None else _by_name(name, world)
+        means: Sequence[Macro] = _undefined_here(name) if row is None else _defined_here(name)
+        if name in _OF_NVCC:
+            own = knows_hip(self._groups.get(directive.start), self._tokens)
+            means = [
+                (ABSENT if own or world.gfx == _PLAIN else Macro(True, 1)) if world.vendor == "port" else meant
+                for world, meant in zip(_WORLDS, means, strict=True)
+            ]
+        if row is None:
+            return means
+        return [meant if known is None else known for known, meant in zip(row, means, strict=True)]
+
+
+_OF_NVCC = frozenset({"__CUDACC__", "__NVCC__"})
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def _undefined_here(name: str) -> tuple[Macro, ...]:
+    """By world: what compilers say, or the name of what the file defines nowhere above."""
+    if not _is_of_compilers(name) and not _is_told_by_name(name):
+        return _UNKNOWN
+    return tuple(_of_compilers(name, world) or _by_name(name, world) for world in _WORLDS)
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def _defined_here(name: str) -> tuple[Macro, ...]:
+    """The same of what it defines in some worlds."""
+    if not _is_of_compilers(name):
+        return _UNKNOWN
+    return tuple(_of_compilers(name, world) or UNKNOWN for world in _WORLDS)
+
+
+_UNKNOWN = (UNKNOWN,) * len(_WORLDS)
+_OF_COMPILERS = frozenset(
+    {*_AMD_BUILD, *_AMD_COMPILER, *_AMD_DEVICE, *_NVIDIA_ALWAYS, *_WAVEFRONT, "__CUDA_ARCH__"}
+    | {"PORTER_CUDA_ARCH", "PORTER_CUDA_ARCH_SOLE"}
+)
+
+
+def _is_of_compilers(name: str) -> bool:
+    """Whether `_of_compilers` may know a name."""
+    return name in _OF_COMPILERS or name.startswith(("__CUDACC_VER_", "__gfx", "__GFX"))
+
+
+def _is_told_by_name(name: str) -> bool:
+    """Whether `_by_name` may."""
+    return any(names.fullmatch(name) is not None for names in (_WAVE64, _AMD_KIND, _AMD_CHOICE))
 
 
 def _known_by_compilers(name: str) -> bool:

@@ -161,11 +161,13 @@ def unmoved(offset: int, trail: Sequence[Sequence[Edit]]) -> int | None:
     return offset
 
 
-def compose(trail: Iterable[Iterable[Edit]], length: int) -> tuple[Edit, ...]:
+def compose(trail: Sequence[Iterable[Edit]], length: int) -> tuple[Edit, ...]:
     """The edits of passes that follow each other as edits of the first text, which has `length` characters.
 
     Text that a later pass took out of what an earlier one inserted is gone; edits that touch become one.
     """
+    if len(trail) <= 1:
+        return tuple(_joined(in_order(edit for changes in trail for edit in changes)))
     pieces: list[_Piece] = [_Piece(0, length, None)]
     for changes in trail:
         pieces = _after(pieces, in_order(changes))
@@ -182,6 +184,18 @@ def compose(trail: Iterable[Iterable[Edit]], length: int) -> tuple[Edit, ...]:
     if pending or position < length:
         composed.append(Edit(position, length, pending))
     return tuple(composed)
+
+
+def _joined(edits: Iterable[Edit]) -> list[Edit]:
+    """Those that touch as one."""
+    found: list[Edit] = []
+    for edit in edits:
+        if found and found[-1].end == edit.start:
+            start, _, text = found.pop()
+            edit = Edit(start, edit.end, text + edit.text)
+        if edit.text or edit.start < edit.end:
+            found.append(edit)
+    return found
 
 
 class _Piece(NamedTuple):

@@ -119,7 +119,9 @@ def _ported(
     """
     first = context.unit(source)
     lines = Lines(source, first.dialects)
-    context = replace(context, dialect=first.dialects.file, rules=lines.asked(context.rules))
+    rules = lines.asked(context.rules)
+    if context.dialect is not first.dialects.file:
+        context = replace(context, dialect=first.dialects.file)
     unit = first
     kept: list[Finding] = []
     support: set[str] = set()
@@ -128,16 +130,16 @@ def _ported(
     lost: list[editing.Conflict] = []
     passes = 0
     trail: list[Sequence[Edit]] = []
-    own = tuple(rule for rule in asking.named(context.rules, CUSTOM) if rule.applies(unit))
+    own = tuple(rule for rule in asking.named(rules, CUSTOM) if rule.applies(unit))
     if own:
-        unit, kept = _rewritten(unit, replace(context, rules=own), support_path, crashes, lines, trail)
+        unit, kept = _rewritten(unit, context, own, support_path, crashes, lines, trail)
     asked, data, before, alike = unit, unit.source.data, len(trail), True
-    context = replace(context, rules=asking.others(context.rules, CUSTOM))
+    rules = asking.others(rules, CUSTOM)
     while True:
         passes += 1
-        embedded = _embedded(unit, context)
+        embedded = _embedded(unit, context, rules)
         found, accepted, inserted = _one_pass(
-            unit, embedded, context, support_path, crashes, support, lines, trail, endless
+            unit, embedded, rules, support_path, crashes, support, lines, trail, endless
         )
         if passes == 1:
             notes = [note for one in embedded for note in one.findings(_parser_notes(one.unit, ()))]
@@ -145,7 +147,7 @@ def _ported(
         kept += _reported(found, accepted, trail, source, passes == 1)
         if passes == 1:
             lost += accepted.conflicts
-            context = replace(context, rules=asking.changing(context.rules))
+            rules = asking.changing(rules)
         if not accepted.edits and inserted is None:
             break
         if passes > MAX_PASSES:
@@ -156,8 +158,9 @@ def _ported(
         support |= {i for f in accepted.findings for i in f.includes if i.startswith(FOLDER + "/")}
         changes = [*accepted.edits, *([inserted] if inserted else [])]
         trail.append(editing.in_order(changes))
-        data = editing.apply(unit.source.text, changes).encode("latin-1")
-        if first.tokens.is_balanced and is_settled(unit, accepted, inserted, context.rules):
+        text = editing.apply(unit.source.text, changes)
+        data = text.encode("latin-1")
+        if first.tokens.is_balanced and is_settled(unit, accepted, inserted, rules, text):
             break
         edited = SourceFile(source.path, data)
         alike = alike and not _changes_directive(unit, changes)
@@ -204,6 +207,7 @@ def _changes_directive(unit: Unit, edits: Iterable[Edit]) -> bool:
 def _rewritten(
     unit: Unit,
     context: Context,
+    rules: tuple[Rule, ...],
     support_path: str,
     crashes: list[str],
     lines: Lines,
@@ -214,7 +218,7 @@ def _rewritten(
     support: set[str] = set()
     source = unit.source
     for passes in range(1, MAX_PASSES + 1):
-        found, accepted, inserted = _one_pass(unit, (), context, support_path, crashes, support, lines, trail)
+        found, accepted, inserted = _one_pass(unit, (), rules, support_path, crashes, support, lines, trail)
         kept += _reported(found, accepted, trail, source, passes == 1)
         changes = [*accepted.edits, *([inserted] if inserted else [])]
         if not changes:
@@ -244,7 +248,7 @@ def find(
     at_home = None if lines is None or lines.keeps_all else lines
     for rule in asking.asked(unit, tuple(rules)):
         try:
-            if rule.applies(unit):
+            if type(rule).applies is Rule.applies or rule.applies(unit):
                 found = rule.find(unit)
                 findings += found if at_home is None else at_home.kept(rule, found, trail)
         except RecursionError:
@@ -271,9 +275,9 @@ def _suppress(finding: Finding, reason: str | None) -> Finding:
     return finding if reason is None else replace(finding, suppressed=reason, edits=(), includes=())
 
 
-def _embedded(unit: Unit, context: Context) -> tuple[Embedded, ...]:
+def _embedded(unit: Unit, context: Context, rules: tuple[Rule, ...]) -> tuple[Embedded, ...]:
     """The kernels in strings of a file that are compiled at run time."""
-    if not asking.named(context.rules, KERNEL_IN_STRING):
+    if not asking.named(rules, KERNEL_IN_STRING):
         return ()
     sources = runtime_sources(unit.tokens)
     return tuple(embed(unit.source, source, context.unit) for source in sources if source.literal is not None)
@@ -282,7 +286,7 @@ def _embedded(unit: Unit, context: Context) -> tuple[Embedded, ...]:
 def _one_pass(
     unit: Unit,
     embedded: Iterable[Embedded],
-    context: Context,
+    rules: tuple[Rule, ...],
     support_path: str,
     crashes: list[str],
     support: set[str],
@@ -290,12 +294,12 @@ def _one_pass(
     trail: Sequence[Sequence[Edit]],
     endless: frozenset[str] = frozenset(),
 ) -> tuple[list[Finding], editing.Accepted, Edit | None]:
-    found = find(unit, context.rules, crashes, lines, trail)
+    found = find(unit, rules, crashes, lines, trail)
     kept = {finding.span.start for finding in found if finding.rule == KERNEL_IN_STRING and finding.suppressed}
     for one in embedded:
         if one.start in kept:
             continue
-        inside = find(one.unit, context.rules, crashes)
+        inside = find(one.unit, rules, crashes)
         found += one.findings(inside)
         support |= one.support(inside)
     found = [_not_done(finding) if finding.code in endless else finding for finding in found]

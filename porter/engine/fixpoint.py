@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Iterable
+from collections.abc import Mapping
 
 from porter.cpp.lex import lex
-from porter.engine.asking import triggers_of
+from porter.engine.asking import settling, triggers_of
 from porter.engine.edits import Accepted
 from porter.engine.renames import looks_like_cuda
 from porter.engine.rule import Rule
@@ -16,18 +17,27 @@ from porter.model import Edit
 _NAME = re.compile(r"(?!\d)[\w:./]+")
 
 
-def is_settled(unit: Unit, accepted: Accepted, inserted: Edit | None, rules: tuple[Rule, ...]) -> bool:
-    """Whether all that a pass did was put names for names, and none of the new names means anything to anybody.
+def is_settled(unit: Unit, accepted: Accepted, inserted: Edit | None, rules: tuple[Rule, ...], text: str) -> bool:
+    """Whether all that a pass did, with `text` as the result, was put names for names or what leaves nothing to do, and
+    none of the new names means anything to anybody.
 
     Rules look for names and at what surrounds them. Nothing can turn up in the next pass unless a conflict put off a
     finding, an edit changed more than names, or a new name is one that a rule or a table has something to say about.
     """
-    if accepted.conflicts or not all(is_name_for_name(unit, edit) for edit in accepted.edits):
+    if accepted.conflicts:
         return False
-    texts = {edit.text for edit in accepted.edits} | ({inserted.text} if inserted is not None else set())
-    new = {name for text in texts for name in _names_in(text)}
+    new = set(_names_in(inserted.text)) if inserted is not None else set()
+    codes = settling(rules)
+    for finding in accepted.findings:
+        for edit in finding.edits:
+            if is_name_for_name(unit, edit):
+                new |= _names_in(edit.text)
+            elif finding.code in codes:
+                new |= _names_in(edit.text) - _names_in(unit.source.text[edit.start : edit.end])
+            else:
+                return False
     triggers = triggers_of(rules)
-    return not any(_means_something(unit, name, triggers) for name in new)
+    return not any(_means_something(unit, name, triggers, text) for name in new)
 
 
 def is_name_for_name(unit: Unit, edit: Edit) -> bool:
@@ -35,10 +45,13 @@ def is_name_for_name(unit: Unit, edit: Edit) -> bool:
     return bool(_NAME.fullmatch(edit.text) and _NAME.fullmatch(unit.source.text, edit.start, edit.end))
 
 
-def _names_in(text: str) -> Iterable[str]:
+@functools.lru_cache(maxsize=1 << 12)
+def _names_in(text: str) -> frozenset[str]:
     tokens = lex(text)
-    return (text, *tokens.names, *(include.name for include in tokens.includes))
+    return frozenset((text, *tokens.names, *(include.name for include in tokens.includes)))
 
 
-def _means_something(unit: Unit, name: str, triggers: frozenset[str]) -> bool:
-    return name in triggers or name in unit.names or name in unit.support.names or looks_like_cuda(name)
+def _means_something(unit: Unit, name: str, triggers: Mapping[str, tuple[Rule, ...]], text: str) -> bool:
+    if any(re.search(rule.text, text) is not None for rule in triggers.get(name, ())):
+        return True
+    return name in unit.names or name in unit.support.names or looks_like_cuda(name)

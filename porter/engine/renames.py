@@ -19,8 +19,8 @@ _CUDA_LIKE = re.compile(
     r"|cu(?:Mem|Ctx|Device|Module|Func|Launch|Stream|Event|Array|Tex|Graph|Link|Get|Init|Driver|Occupancy|Pointer)[A-Z0-9]?\w*"
     r"|__(?:internal|nv|nvvm|cudart)_[a-z]\w*|CU_[A-Z0-9_]+|CU(?:DA|BLAS|FFT|RAND|SPARSE|SOLVER|DNN)_[A-Z0-9_]+"
 )
-
-
+BEGINS = ("cu", "CU", "nccl", "nv", "npp", "__")
+"""What looks so begins with one of these."""
 _CUDA_LIKE_LINE = re.compile(f"^(?:{_CUDA_LIKE.pattern})$", re.MULTILINE)
 
 

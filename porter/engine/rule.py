@@ -123,6 +123,9 @@ class Rule(Explained):
     only_reports: ClassVar[bool] = False
     """Whether no finding of the rule changes the file: it is asked about the original alone, and not about what edits
     made of that, of which only edits count."""
+    settles: ClassVar[bool] = False
+    """Whether what the rule writes around a text, or takes away, lets no other rule find what it did not find before:
+    where its edits bring no new name that means something, the file need not be looked at again."""
     dialect: ClassVar[Dialect] = Dialect.CUDA
     """Whose lines it is asked about: CUDA's, AMD's own (and then no others), or both."""
 

@@ -103,5 +103,13 @@ class Trace:
         )
 
     def _is_header_of_interest(self, name: str) -> bool:
-        rules = (rule for rule in self._rules if name in rule.triggers)
-        return self._names.header(name) is not None or self._names.header_folder(name) is not None or any(rules)
+        known = self._of_interest.get(name)
+        if known is None:
+            is_known = self._names.header(name) is not None or self._names.header_folder(name) is not None
+            known = self._of_interest[name] = is_known or any(name in rule.triggers for rule in self._rules)
+        return known
+
+    @cached_property
+    def _of_interest(self) -> dict[str, bool]:
+        """What `_is_header_of_interest` was asked: files of one tree include the same headers."""
+        return {}

@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Protocol
 
-from porter.cpp.declared import declares, defines_fallback
+from porter.cpp.declared import declares, defines_fallback, is_declared
 from porter.cpp.editors import editor_spans, is_for_editor
 from porter.cpp.headers import Included
 from porter.cpp.include_graph import may_be_found
@@ -20,6 +20,7 @@ from porter.cpp.lex import Tokens
 from porter.cpp.nesting import Nesting
 from porter.cpp.prescan import ATTRIBUTES, is_runtime_name
 from porter.cpp.program import Program
+from porter.cpp.scopes import find_scopes
 from porter.cpp.visible import stretch
 from porter.engine import renames
 from porter.engine.dialect import Dialect, Dialects, read_dialects
@@ -178,10 +179,14 @@ class Unit:
         spans += [(function.span, function.qualified) for function in self.device_functions]
         return tuple(sorted(spans))
 
+    @cached_property
+    def _device_starts(self) -> list[int]:
+        return [span.start for span, _ in self.device_spans]
+
     def kernel_at(self, offset: int) -> str | None:
         """Name of the kernel or device function that contains an offset."""
         spans = self.device_spans
-        place = bisect.bisect_right(spans, offset, key=lambda item: item[0].start) - 1
+        place = bisect.bisect_right(self._device_starts, offset) - 1
         if place >= 0 and offset < spans[place][0].end:
             return spans[place][1]
         return None
@@ -258,8 +263,7 @@ class Unit:
     @cached_property
     def known_names(self) -> frozenset[str]:
         """The file's identifiers about which the tables have something to say."""
-        supplied = self.support.names
-        return (self.names.active & self.identifiers) | {name for name in self.identifiers if name in supplied}
+        return (self.names.active & self.identifiers) | (self.support.names.keys() & self.identifiers)
 
     def declares(self, index: int) -> bool:
         """Whether `type name =`, `type name(`, `#define name` or the like stands at a token that compilers see."""
@@ -305,10 +309,27 @@ class Unit:
         if known is not None:
             return known
         semantics = self.semantics
-        if semantics is None:
-            return True
-        declaration = semantics.declaration_at(self.tokens.starts[index])
-        return declaration is None or declaration.origin != "cuda"
+        declaration = None if semantics is None else semantics.declaration_at(self.tokens.starts[index])
+        if declaration is None:
+            return not self._precedes_own(index)
+        return declaration.origin != "cuda"
+
+    def _precedes_own(self, index: int) -> bool:
+        """Whether a name is used in a function before the file's own function of that name, which no header declares.
+
+        A template may mean what stands behind it, and a member of a class what stands in that.
+        """
+        tokens, name, offset = self.tokens, self.tokens.texts[index], self.tokens.starts[index]
+        own = [function.span.start for function in self.device_functions if function.name == name]
+        user = next((span for span, _ in self.device_spans if span.start <= offset < span.end), None)
+        if user is None or not own or min(own) < user.end or tokens.text.startswith("template", user.start):
+            return False
+        if any(self.declares(place) or declares(tokens, place) for place in tokens.names[name] if place < index):
+            return False
+        around = (scope.opening for scope in find_scopes(tokens) if scope.opening < index < scope.closing)
+        if not all("namespace" in tokens.texts[max(0, opening - 8) : opening] for opening in around):
+            return False
+        return not any(name in header.text and is_declared(tokens_of(header), name) for header in self.program.headers)
 
     def _is_fallback(self, name: str) -> bool:
         """Whether a macro with parameters is defined where nothing else did (`#ifndef CUB_MAX`): it needs no library.

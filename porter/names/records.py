@@ -87,9 +87,13 @@ def parse(texts: Iterable[tuple[str, bytes]]) -> Records:
     for name, content in texts:
         document = read_rows(content.decode("utf-8"))
         for section, rows in found.items():
+            made: dict[int, Record] = {}
             for cuda, row in document.get(section, {}).items():
-                record = _record(name.removesuffix(".toml"), section.removesuffix("s"), row)
-                rows[cuda] = tuple(shared.setdefault(part, part) for part in record)
+                record = made.get(id(row))
+                if record is None:
+                    parts = _record(name.removesuffix(".toml"), section.removesuffix("s"), row)
+                    record = made[id(row)] = tuple(shared.setdefault(part, part) for part in parts)
+                rows[cuda] = record
     names = found["names"]
     plain = {name: record for name, record in names.items() if "::" not in name}
     roots = {name.partition("::")[0] for name in names.keys() - plain.keys()}

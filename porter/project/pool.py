@@ -18,8 +18,8 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-from porter.cpp.prescan import Scan
-from porter.engine.context import build_context, interesting_names, interesting_words
+from porter.cpp.prescan import Scan, Wanted
+from porter.engine.context import build_context, interesting_names, wanted_words
 from porter.engine.file import Context
 from porter.project.neighbours import looked_at, neighbours
 from porter.project.records import to_line
@@ -73,7 +73,7 @@ class _State:
     job: Job
     context: Context
     interesting: Callable[[str], bool]
-    any_of: Callable[[frozenset[bytes]], bool]
+    wanted: Wanted
     marks: memoryview[int] | None
     """For each file the process that works on it; last, whether to begin no other one."""
 
@@ -265,7 +265,7 @@ def _prepare(job: Job, marks: memoryview[int] | None) -> None:
 
     prepare()
     context = build_context(job.choices, job.paths, job.renamed)
-    _state = _State(job, context, interesting_names(context), interesting_words(context), marks)
+    _state = _State(job, context, interesting_names(context), wanted_words(context), marks)
     gc.freeze()
 
 
@@ -296,13 +296,14 @@ def _scan_chunk(paths: Sequence[str]) -> list[Scanned]:
 
 
 def _scan_file(state: _State, path: str) -> Scanned:
+    place = f"{state.job.root}/{path}"
     try:
-        if (state.job.root / path).stat().st_size > LARGEST_SOURCE:
-            return Scanned(path, content_at(state.job.root / path).sha256, Scan())
-        data = read_regular(state.job.root / path)
+        if os.stat(place).st_size > LARGEST_SOURCE:  # noqa: PTH116
+            return Scanned(path, content_at(Path(place)).sha256, Scan())
+        data = read_regular(place)
     except OSError:
         return Scanned(path, None, Scan())
-    return Scanned(path, sha256(data), looked_at(path, data, state.interesting, state.any_of))
+    return Scanned(path, sha256(data), looked_at(path, data, state.interesting, state.wanted))
 
 
 def _port_chunk(tasks: Sequence[Task]) -> list[Outcome]:

@@ -201,9 +201,12 @@ def _strings(values: Any) -> tuple[str, ...]:
     return () if values is None else tuple(_texts(values))
 
 
+_DENSE = json.JSONEncoder(separators=(",", ":"))
+
+
 def to_line(record: FileRecord) -> str:
     """A record as one line of JSON."""
-    return json.dumps(to_json(record), separators=(",", ":"))
+    return _DENSE.encode(to_json(record))
 
 
 def from_line(line: str) -> FileRecord:

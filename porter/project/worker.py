@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import mmap
+import os
 import re
 import traceback
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from porter.buildfiles.files import port_build
 from porter.cpp.headers import Headers
@@ -44,18 +46,32 @@ class Done:
 
 def do_file(task: Task, root: Path, context: engine.Context, sink: Sink) -> Done:
     """Ports or copies one file; what goes wrong with the file itself is a finding, not an exception."""
-    base = FileRecord(task.path, task.output, Status.FAILED, mode=task.mode, scan=task.scan, dialect=task.dialect or "")
     try:
         if task.is_build:
-            return _build(task, root, context, sink, base)
-        is_source = task.is_code and (root / task.path).stat().st_size <= LARGEST_SOURCE
-        return _code(task, root, context, sink, base) if is_source else Done(_copy(task, root, sink, base))
+            return _build(task, root, context, sink)
+        is_source = task.is_code and _size(_path_of(root, task)) <= LARGEST_SOURCE
+        return _code(task, root, context, sink) if is_source else Done(_copy(task, root, sink))
     except MemoryError:
-        return Done(_copy(task._replace(is_code=False, key=""), root, sink, base, (_past(_MEMORY),)))
+        return Done(_copy(task._replace(is_code=False, key=""), root, sink, (_past(_MEMORY),)))
     except FileNotFoundError:
-        return Done(_failed(base, notices.VANISHED, "the file was gone when it was to be read"))
+        return Done(_failed(task, notices.VANISHED, "the file was gone when it was to be read"))
     except OSError as error:
-        return Done(_failed(base, notices.UNREADABLE, f"the file could not be read: {error.strerror}"))
+        return Done(_failed(task, notices.UNREADABLE, f"the file could not be read: {error.strerror}"))
+
+
+def _path_of(root: Path, task: Task) -> str:
+    """Strings and no Path: a tree has thousands of files with little else to do."""
+    return f"{root}/{task.path}"
+
+
+def _size(path: str) -> int:
+    return os.stat(path).st_size  # noqa: PTH116
+
+
+def _record(task: Task, status: Status, **known: Any) -> FileRecord:
+    """The record of a task's file."""
+    dialect = task.dialect or ""
+    return FileRecord(task.path, task.output, status, mode=task.mode, scan=task.scan, dialect=dialect, **known)
 
 
 _MEMORY = f"the file takes more than {MEMORY >> 30} GiB of memory"
@@ -66,12 +82,12 @@ def _past(what: str) -> Entry:
     return notice_entry(notices.PAST_LIMITS, f"{what}; it was copied as it is")
 
 
-def _failed(base: FileRecord, notice: notices.Notice, message: str) -> FileRecord:
-    return replace(base, entries=(notice_entry(notice, message),))
+def _failed(task: Task, notice: notices.Notice, message: str) -> FileRecord:
+    return _record(task, Status.FAILED, entries=(notice_entry(notice, message),))
 
 
-def _code(task: Task, root: Path, context: engine.Context, sink: Sink, base: FileRecord) -> Done:
-    data = read_regular(root / task.path)
+def _code(task: Task, root: Path, context: engine.Context, sink: Sink) -> Done:
+    data = read_regular(_path_of(root, task))
     source = SourceFile(task.path, data)
     crash = None
     try:
@@ -89,11 +105,14 @@ def _code(task: Task, root: Path, context: engine.Context, sink: Sink, base: Fil
         ported = _commented(ported)
     entries = (*_own_entries(task, crash), *(entry(finding, source.text) for finding in ported.findings))
     crash = crash or next(iter(ported.crashes), None)
-    record = replace(
-        base,
-        status=Status.PORTED if ported.changed or task.output != task.path else Status.UNCHANGED,
+    digest = sha256(data)
+    content = content_of(ported.data, digest if ported.data is data else "")
+    record = _record(
+        task,
+        Status.PORTED if ported.changed or task.output != task.path else Status.UNCHANGED,
         key=task.key if crash is None else "",
-        sha256=sha256(data),
+        sha256=digest,
+        output_sha256=content.sha256,
         lines=ported.lines,
         touched=touched,
         support=ported.support,
@@ -102,7 +121,7 @@ def _code(task: Task, root: Path, context: engine.Context, sink: Sink, base: Fil
         kernels=tuple(kernel_json(kernel, entries) for kernel in ported.kernels),
         shifts=line_shifts(data, ported.data) if ported.data is not data else (),
     )
-    written = _written(record, task, content_of(ported.data), root, sink)
+    written = _written(record, task, content, root, sink)
     return Done(written, ported.data if sink.returns_data else None, crash)
 
 
@@ -139,10 +158,17 @@ def _own_context(context: engine.Context, task: Task, root: Path) -> engine.Cont
         hidden=frozenset(task.scan.hidden).difference(task.declared),
         for_amd=frozenset(task.for_amd),
         parse=parser_for(root, task.include_dirs, task.defines) if task.with_clang else None,
-        included_file=context.header_files.setdefault(root, Headers(root)).reader(task.include_dirs),
+        included_file=_headers(context, root).reader(task.include_dirs),
         dialect=Dialect(task.dialect) if task.dialect is not None else None,
         defines=task.defines,
     )
+
+
+def _headers(context: engine.Context, root: Path) -> Headers:
+    known = context.header_files.get(root)
+    if known is None:
+        known = context.header_files[root] = Headers(root)
+    return known
 
 
 def _own_entries(task: Task, crash: str | None) -> tuple[Entry, ...]:
@@ -164,56 +190,59 @@ def _own_entries(task: Task, crash: str | None) -> tuple[Entry, ...]:
     return tuple(found)
 
 
-def _build(task: Task, root: Path, context: engine.Context, sink: Sink, base: FileRecord) -> Done:
+def _build(task: Task, root: Path, context: engine.Context, sink: Sink) -> Done:
     """Converts a build file that mentions CUDA; any other is copied."""
-    source = root / task.path
-    if source.stat().st_size > _SMALL or not task.with_clang:
-        return Done(_copy(task, root, sink, base))
-    data = read_regular(source)
-    built = port_build(SourceFile(task.path, data), context)
-    record = replace(
-        base,
-        status=Status.COPIED if not built.findings else Status.UNCHANGED if built.data == data else Status.PORTED,
-        sha256=sha256(data),
+    path = _path_of(root, task)
+    if _size(path) > _SMALL or not task.with_clang:
+        return Done(_copy(task, root, sink))
+    data = read_regular(path)
+    source = SourceFile(task.path, data)
+    built = port_build(source, context)
+    digest = sha256(data)
+    content = content_of(built.data, digest if built.data is data else "")
+    record = _record(
+        task,
+        Status.COPIED if not built.findings else Status.UNCHANGED if built.data == data else Status.PORTED,
+        sha256=digest,
+        output_sha256=content.sha256,
         build=built.mentioned,
-        touched=touched_lines(data.decode("latin-1"), built.edits),
-        entries=tuple(entry(finding, data.decode("latin-1")) for finding in built.findings),
+        touched=touched_lines(source.text, built.edits),
+        entries=tuple(entry(finding, source.text) for finding in built.findings),
     )
-    written = _written(record, task, content_of(built.data), root, sink)
+    written = _written(record, task, content, root, sink)
     changed = sink.returns_data and built.data != data
     return Done(written, built.data if changed else None, next(iter(built.crashes), None))
 
 
-def _copy(task: Task, root: Path, sink: Sink, base: FileRecord, entries: tuple[Entry, ...] = ()) -> FileRecord:
-    source = root / task.path
-    small = source.stat().st_size <= _SMALL
-    content: Content = content_of(read_regular(source)) if small else content_at(source)
+def _copy(task: Task, root: Path, sink: Sink, entries: tuple[Entry, ...] = ()) -> FileRecord:
+    source = _path_of(root, task)
+    content: Content = content_of(read_regular(source)) if _size(source) <= _SMALL else content_at(Path(source))
     if not task.with_clang:
         entries = (_past(_TIME) if task.out_of_time else notice_entry(notices.FILE_FAILED, _DIED),)
     elif task.is_code and _mentions_cuda(source):
         message = f"the file has {content.size >> 20} MiB, more than the {LARGEST_SOURCE >> 20} MiB that are ported"
         entries = (notice_entry(notices.TOO_LARGE, message),)
     key = task.key if task.is_code and task.with_clang else ""
-    record = replace(base, status=Status.COPIED, key=key, sha256=content.sha256, entries=entries)
+    digest = content.sha256
+    record = _record(task, Status.COPIED, key=key, sha256=digest, output_sha256=digest, entries=entries)
     return _written(record, task, content, root, sink)
 
 
-def _mentions_cuda(path: Path) -> bool:
-    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+def _mentions_cuda(path: str) -> bool:
+    with Path(path).open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         return _CUDA.search(data) is not None
 
 
 def _written(record: FileRecord, task: Task, content: Content, root: Path, sink: Sink) -> FileRecord:
-    """Puts the result where it belongs and completes the record."""
-    record = replace(record, output_sha256=content.sha256)
+    """Puts the result where it belongs; the record says where that could not be."""
     if sink.root is None:
         return record
     ours = record.sha256 if sink.in_place and task.output == task.path else task.ours
-    placed = place(sink.root / task.output, content, task.mode, ours, force=sink.force, sync=sink.in_place)
+    placed = place(f"{sink.root}/{task.output}", content, task.mode, ours, force=sink.force, sync=sink.in_place)
     if placed is Placed.KEPT:
         message = f"{task.output} in the output was changed by hand and kept; the new port is not there"
         edited = notice_entry(notices.EDITED_OUTPUT, message)
         return replace(record, key="", output_sha256=task.ours or "", edited=True, entries=(edited, *record.entries))
     if sink.in_place and task.output != task.path:
-        (root / task.path).unlink()
+        os.unlink(_path_of(root, task))  # noqa: PTH108
     return record

@@ -43,9 +43,9 @@ class Content:
     chunks: Callable[[], Iterable[bytes]]
 
 
-def content_of(data: bytes) -> Content:
-    """Bytes in memory."""
-    return Content(sha256(data), len(data), lambda: (data,))
+def content_of(data: bytes, digest: str = "") -> Content:
+    """Bytes in memory; whoever knows their digest gives it."""
+    return Content(digest or sha256(data), len(data), lambda: (data,))
 
 
 def content_at(path: Path) -> Content:
@@ -70,24 +70,31 @@ def sha256(data: bytes) -> str:
 
 
 def place(
-    path: Path, content: Content, mode: int, ours: str | None, *, force: bool = False, sync: bool = False
+    path: str | os.PathLike[str],
+    content: Content,
+    mode: int,
+    ours: str | None,
+    *,
+    force: bool = False,
+    sync: bool = False,
 ) -> Placed:
     """Puts a file at a path, unless one that porter did not write stands there.
 
     `ours` is the digest of what porter (or, in place, the source) left there; the same bytes are left untouched.
     """
+    path = os.fspath(path)
     try:
-        status = path.lstat()
+        status = os.lstat(path)
     except FileNotFoundError:
         _write(path, content, mode, sync=sync)
         return Placed.WRITTEN
     if stat.S_ISDIR(status.st_mode):
         return Placed.KEPT
     if stat.S_ISREG(status.st_mode):
-        present = content_at(path).sha256
+        present = content_at(Path(path)).sha256
         if present == content.sha256:
             if stat.S_IMODE(status.st_mode) != mode:
-                path.chmod(mode)
+                os.chmod(path, mode)  # noqa: PTH101
             return Placed.SAME
         if present != ours and not force:
             return Placed.KEPT
@@ -106,7 +113,7 @@ def place_link(path: Path, target: str, ours: str | None, *, force: bool = False
         return Placed.KEPT
     if os.path.lexists(path) and (present is None or present != ours) and not force:
         return Placed.KEPT
-    temporary = _temporary(path)
+    temporary = _temporary(os.fspath(path))
     _unlink(temporary)
     try:
         os.symlink(target, temporary)  # noqa: PTH211
@@ -120,7 +127,7 @@ def place_link(path: Path, target: str, ours: str | None, *, force: bool = False
 def write_atomically(path: Path, content: Content, mode: int, *, sync: bool = False) -> None:
     """The whole file under its name, or the old one and an error that names it; what killed processes left goes."""
     remove_abandoned(path.parent)
-    _write(path, content, mode, sync=sync)
+    _write(os.fspath(path), content, mode, sync=sync)
 
 
 def write_document(path: Path, text: str) -> None:
@@ -142,7 +149,8 @@ def remove_abandoned(folder: Path) -> None:
             _unlink(str(left))
 
 
-def _write(path: Path, content: Content, mode: int, *, sync: bool) -> None:
+def _write(path: str, content: Content, mode: int, *, sync: bool) -> None:
+    """Strings and no Path: this is done for each file of a tree."""
     temporary = _temporary(path)
     try:
         handle = _opened_new(temporary)
@@ -166,9 +174,10 @@ def _write(path: Path, content: Content, mode: int, *, sync: bool) -> None:
         raise
 
 
-def _temporary(path: Path) -> str:
+def _temporary(path: str) -> str:
     """A name in the same folder that only this process uses."""
-    return os.path.join(path.parent, f"{TEMPORARY}{os.getpid()}")  # noqa: PTH118
+    folder, slash, _ = path.rpartition("/")
+    return f"{folder}{slash}{TEMPORARY}{os.getpid()}"
 
 
 def _opened_new(temporary: str) -> int:

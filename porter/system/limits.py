@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 import os
 import signal
 import sys
@@ -75,10 +76,16 @@ def begin_file(share: float = 1.0) -> None:
     """Has this process ended by a signal once it has used so much processor time, whatever it is in the middle of."""
     seconds = share * PROCESSOR_SECONDS
     if hasattr(signal, "setitimer"):
-        signal.signal(signal.SIGPROF, signal.SIG_DFL)
+        _end_by_timers(os.getpid())
         signal.setitimer(signal.ITIMER_PROF, seconds)
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.setitimer(signal.ITIMER_REAL, WAITING * seconds)
+
+
+@functools.cache
+def _end_by_timers(process: int) -> None:
+    """Once in a process."""
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
 
 
 def end_file() -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import errno
+import functools
 import json
+import operator
 import os
 import stat
 import sys
@@ -19,16 +21,23 @@ LARGEST = 1 << 30
 """No file that is held in memory is larger."""
 LARGEST_DOCUMENT = 256 << 20
 _PIECE = 1 << 16
-_HOW = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
+_WAYS = ("O_NONBLOCK", "O_NOCTTY", "O_BINARY", "O_CLOEXEC")
+_HOW = functools.reduce(operator.or_, (getattr(os, way, 0) for way in _WAYS), os.O_RDONLY)
 
 
 def opened(path: str | os.PathLike[str]) -> int:
     """A descriptor of a regular file; OSError for anything else, which could block or never end."""
-    handle = os.open(path, _HOW | getattr(os, "O_CLOEXEC", 0))
-    if not stat.S_ISREG(os.fstat(handle).st_mode):
+    return _opened(path)[0]
+
+
+def _opened(path: str | os.PathLike[str]) -> tuple[int, int]:
+    """The descriptor, and the size that the file has."""
+    handle = os.open(path, _HOW)
+    status = os.fstat(handle)
+    if not stat.S_ISREG(status.st_mode):
         os.close(handle)
         raise OSError(errno.EINVAL, "not a regular file", os.fspath(path))
-    return handle
+    return handle, status.st_size
 
 
 def is_regular(path: Path) -> bool:
@@ -50,12 +59,15 @@ def regular_file(folder: Path, name: str) -> Path | None:
 
 def read_regular(path: str | os.PathLike[str], most: int = LARGEST) -> bytes:
     """The bytes of a regular file; OSError for anything else and for more than `most` bytes."""
-    with os.fdopen(opened(path), "rb", buffering=0) as file:
-        wanted = min(os.fstat(file.fileno()).st_size, most) + 1
-        data = file.read(wanted)
+    handle, size = _opened(path)
+    try:
+        wanted = min(size, most) + 1
+        data = os.read(handle, wanted)
         if len(data) >= wanted:  # it grew, or its size is not told; less is the end of the file
-            while more := file.read(min(most + 1 - len(data), _PIECE)):
+            while more := os.read(handle, min(most + 1 - len(data), _PIECE)):
                 data += more
+    finally:
+        os.close(handle)
     if len(data) > most:
         raise OSError(errno.EFBIG, f"more than {most >> 20} MiB", os.fspath(path))
     return data

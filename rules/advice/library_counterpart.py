@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -62,6 +61,8 @@ _KINDS = (
           r"\bcurand_(?:uniform|normal|log_normal|poisson)\w*\s*\(", "torch.rand, or hipRAND's hiprandGenerateUniform"),
 )  # fmt: skip
 """The first that fits is named: attention has a softmax in it, and that a reduction."""
+_NAMED = tuple((kind, re.compile("|".join(rf"\b{word}\b" for word in kind.words))) for kind in _KINDS)
+_ANY = re.compile("|".join(pattern.pattern for _, pattern in _NAMED))
 
 
 class LibraryCounterpart(Rule):
@@ -131,16 +132,10 @@ def _article(what: str) -> str:
     return f"an {what}" if what[0] in "aeiouR" else f"a {what}"
 
 
-@functools.cache
-def _named(kind: _Kind) -> re.Pattern[str]:
-    return re.compile("|".join(rf"\b{word}\b" for word in kind.words))
-
-
 def _kind_of(name: str, body: str) -> _Kind | None:
     words = " ".join(_WORD.findall(name)).lower()
     if not _AROUND.isdisjoint(words.split()):
         return None
-    for kind in _KINDS:
-        if _named(kind).search(words) and re.search(kind.body, body):
-            return kind
-    return None
+    if _ANY.search(words) is None:
+        return None
+    return next((kind for kind, name in _NAMED if name.search(words) and re.search(kind.body, body)), None)

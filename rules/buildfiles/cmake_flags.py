@@ -84,7 +84,7 @@ class CMakeFlags(BuildRule):
     def find(self, unit: BuildUnit) -> Iterator[Finding]:
         """Yields findings; changes nothing."""
         for command in unit.commands:
-            if command.name not in _SILENT:
+            if command.name not in _SILENT and "-" in unit.text[command.start : command.end]:
                 quoted = [a for a in command.arguments if a.quoted] if command.name in _TAKES_EACH else []
                 for found in self._command(unit, command):
                     yield replace(found, edits=tuple(_whole_argument(unit, quoted, edit) for edit in found.edits))

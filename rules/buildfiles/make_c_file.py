@@ -52,6 +52,8 @@ class MakeCFile(BuildRule):
     def find(self, unit: BuildUnit) -> Iterator[Finding]:
         """Yields findings; changes nothing."""
         make = unit.makefile
+        if "-std=" not in unit.text:
+            return
         named = make.holding(_STANDARD)
         for line in make.lines:
             if not make.calls_nvcc(line.start, line.end):

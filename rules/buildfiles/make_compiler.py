@@ -6,7 +6,7 @@ import bisect
 import re
 from collections.abc import Iterator
 
-from porter.buildfiles.flags import ARCHITECTURE, is_architecture
+from porter.buildfiles.flags import ARCHITECTURE, is_architecture, may_name_architecture
 from porter.buildfiles.rule import BuildRule, BuildUnit, Edit, Effort, Finding, Kind, clean, fixes, reports
 
 _NVCC = re.compile(r"(?<![\w.$({-])nvcc(?![\w.-])")
@@ -16,7 +16,8 @@ _HOME = re.compile(
 )
 _FOLDER = re.compile(r"/(?:usr/local|opt)/cuda(?:-\d+(?:\.\d+)?)?(?![\w-])")
 _LIB64 = re.compile(r"(?<=[)}/\w])/lib(?:64|\$[({]\w+[)}])(?:/stubs)?(?![\w])")
-_TOOLS = re.compile(r"(?<![\w.$({/-])(?:cuobjdump|nvprof|nsys|ncu|nvdisasm|nvlink|fatbinary|ptxas|bin2c)(?=\s)")
+_TOOL_NAMES = ("cuobjdump", "nvprof", "nsys", "ncu", "nvdisasm", "nvlink", "fatbinary", "ptxas", "bin2c")
+_TOOLS = re.compile(rf"(?<![\w.$({{/-])(?:{'|'.join(_TOOL_NAMES)})(?=\s)")
 
 
 class MakeCompiler(BuildRule):
@@ -49,15 +50,18 @@ class MakeCompiler(BuildRule):
     def find(self, unit: BuildUnit) -> Iterator[Finding]:
         """Yields findings; changes nothing."""
         make = unit.makefile
-        cuda = "nvcc" in unit.text or (unit.kind is Kind.MAKE and "cuda" in unit.text)
+        nvcc, tools = "nvcc" in unit.text, any(tool in unit.text for tool in _TOOL_NAMES)
+        cuda = nvcc or (unit.kind is Kind.MAKE and "cuda" in unit.text)
         for start, text in make.code:
-            for match in _NVCC.finditer(text):
+            for match in _NVCC.finditer(text) if nvcc else ():
                 yield self.replaced(unit, start + match.start(), start + match.end(), "hipcc")
-            for match in _TOOLS.finditer(text):
+            for match in _TOOLS.finditer(text) if tools else ():
                 where = (start + match.start(), start + match.end())
                 yield self.finding(unit, *where, f"{match[0]} is NVIDIA's tool", Effort.MANUAL)
             if cuda:
                 yield from self._folders(unit, start, text)
+        if not may_name_architecture(unit.text):
+            return
         for assignment in make.assignments:
             for words in make.words(assignment.start, assignment.end):
                 for word in words:
@@ -65,10 +69,12 @@ class MakeCompiler(BuildRule):
                         yield self.replaced(unit, word.start, word.end, ARCHITECTURE)
 
     def _folders(self, unit: BuildUnit, start: int, text: str) -> Iterator[Finding]:
-        for match in _HOME.finditer(text):
+        for match in _HOME.finditer(text) if "CUDA" in text else ():
             yield self.replaced(unit, start + match.start(), start + match.end(), "ROCM_PATH")
         for match in _FOLDER.finditer(text):
             yield self.replaced(unit, start + match.start(), start + match.end(), "/opt/rocm")
+        if "/lib" not in text:
+            return
         words = [word.start() for word in re.finditer(r"\S+", text)]
         for match in _LIB64.finditer(text):
             before = text[words[bisect.bisect_right(words, match.start()) - 1] : match.start()]

@@ -80,6 +80,8 @@ class MakeFlags(BuildRule):
         """Yields findings; changes nothing."""
         make = unit.makefile
         for assignment in make.assignments:
+            if "-" not in unit.text[assignment.start : assignment.end]:
+                continue
             certain = assignment.name in make.flag_variables
             for words in make.words(assignment.start, assignment.end):
                 yield from self.flags(unit, words, all_known=certain, arch_flags=True)

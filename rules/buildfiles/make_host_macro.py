@@ -51,7 +51,7 @@ class MakeHostMacro(BuildRule):
     def find(self, unit: BuildUnit) -> Iterator[Finding]:
         """Yields findings; changes nothing."""
         make = unit.makefile
-        if _MACRO in unit.text or "__HIP_PLATFORM" in unit.text:
+        if "__HIP_PLATFORM" in unit.text or not ("-I" in unit.text or "-isystem" in unit.text):
             return
         homes = {a.name for a in make.assignments if _TOOLKIT.match(unit.text[a.start : a.end])}
         alone = make.flag_variables - make.other_variables

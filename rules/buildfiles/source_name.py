@@ -12,9 +12,11 @@ _SOURCE = re.compile(r"\.cu(?![\w.*?\[])", re.IGNORECASE)
 _OBJECT = re.compile(r"\.cu(?=\.(?:o|obj|lo|d)\b)", re.IGNORECASE)
 _PATH = Words((_SOURCE,))
 _IN_MAKE = Words((_SOURCE, _OBJECT))
+"""Objects are named after their sources, `a.cu.o`: rules and lists of them follow together."""
 _FORMATTED = Words((_SOURCE,), rf"\{{[^{{}}]*\}}|{VARIABLE}")
 _GLOB = Words((re.compile(r"\.(?:c\*|cu[*?\[]|c[?])(?![\w.])"),))
-"""Objects are named after their sources, `a.cu.o`: rules and lists of them follow together."""
+_ANY = re.compile(r"\.(?:cu(?![\w.])|cu\.(?:o|obj|lo|d)\b|c[*?])", re.IGNORECASE)
+"""A file or text without it has none of these endings."""
 
 
 class SourceName(BuildRule):
@@ -56,9 +58,11 @@ class SourceName(BuildRule):
 
     def find(self, unit: BuildUnit) -> Iterator[Finding]:
         """Yields findings; changes nothing."""
-        if not unit.sources.renamed:
+        if not unit.sources.renamed or _ANY.search(unit.text) is None:
             return
         for start, text in _texts(unit):
+            if _ANY.search(text) is None:
+                continue
             for begin, end in (_IN_MAKE if unit.kind is Kind.MAKE else _PATH).within(text):
                 yield from self._word(unit, start + begin, text[begin:end])
             yield from self._globs(unit, start, text)

@@ -20,6 +20,7 @@ class CooperativeGroupsPart(Rule):
 
     code = "C102"
     triggers = _PARTS
+    settles = True
     hazards = ("cg-missing-reduce-scan", "cg-memcpy-async")
     examples = (
         fixes("#include <cooperative_groups/reduce.h>\nint x;", "int x;"),

@@ -54,9 +54,8 @@ class DynamicParallelism(Rule):
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per launch or call inside a kernel or device function."""
         tokens = unit.tokens
-        launches = [index for index, text in enumerate(tokens.texts) if text == _LAUNCHES]
         calls = [i for name in _RUNTIME & tokens.names.keys() for i in unit.occurrences(name) if unit.next_is(i, "(")]
-        for index in launches:
+        for index in tokens.launches:
             if _in_device_code(unit, index):
                 message = "a kernel is launched by device code: AMD GPUs cannot do that"
                 yield self.finding(unit, unit.span(index), message, Effort.MANUAL)

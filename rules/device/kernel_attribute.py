@@ -23,6 +23,7 @@ class KernelAttribute(Rule):
 
     code = "D012"
     triggers = frozenset(_DROPPED) | _CLUSTER
+    settles = True
     answers = triggers
     hazards = ("grid-constant", "cluster-maxnreg-attrs", "thread-block-cluster")
     examples = (

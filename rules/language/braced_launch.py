@@ -38,9 +38,7 @@ class BracedLaunch(Rule):
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per list."""
         tokens = unit.tokens
-        for index, text in enumerate(tokens.texts):
-            if text != "<<<":
-                continue
+        for index in tokens.launches:
             end = configuration_end(tokens, index, len(tokens))
             for first, last in split_commas(tokens, index + 1, end) if end is not None else ():
                 closed = closing(tokens, first, last) if tokens.texts[first] == "{" else None

@@ -27,6 +27,7 @@ class CallingConvention(Rule):
 
     code = "L003"
     triggers = _MACROS
+    settles = True
     answers = _MACROS
     examples = (
         fixes(

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from porter.cpp.syntax import Tokens
+from porter.cpp.syntax import IDENTIFIER, Tokens
 from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes
 
 _DEFAULT = re.compile(r"=\s*([A-Za-z_]\w*)\s*[,)]")
 """Of any name: to ask for the same one before it, by the regular expression, takes ten times as long."""
+_BEHIND_NAME = re.compile("=[A-Za-z_][,)]")
+"""The same in the first characters of the tokens."""
 _SCOPE = frozenset({".", "->", "::"})
 _STATEMENTS = frozenset({"if", "while", "for", "switch", "return", "sizeof"})
 _AFTER = frozenset({"const", "noexcept", "override", "final"})
@@ -50,22 +52,22 @@ class DefaultOfSameName(Rule):
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per parameter."""
         tokens = unit.tokens
-        for match in _DEFAULT.finditer(unit.source.text):
-            place = tokens.at(match.start()) - 1
-            if place < 0 or tokens.texts[place] != match[1]:
+        for match in _BEHIND_NAME.finditer(tokens.first_characters):
+            place, name = match.start() - 1, tokens.texts[match.start() + 1]
+            if tokens.texts[place] != name or tokens.texts[place + 1] != "=" or tokens.kinds[place] != IDENTIFIER:
                 continue
             end = _end(tokens, place)
             if end is None:
                 continue
-            own = match[1] + "_"
+            own = name + "_"
             while own in tokens.names:
                 own += "_"
             edits = tuple(
                 Edit(*unit.span(use), own)
-                for use in (place, *tokens.named(match[1], _closing(tokens, place), end))
+                for use in (place, *tokens.named(name, _closing(tokens, place), end))
                 if tokens.texts[use - 1] not in _SCOPE and tokens.texts[use + 1] != "::"
             )
-            message = f"the default of {match[1]} is the parameter itself to clang: it is {own} now"
+            message = f"the default of {name} is the parameter itself to clang: it is {own} now"
             yield self.finding(unit, unit.span(place), message, Effort.NONE, edits)
 
 

@@ -10,8 +10,6 @@ from porter.cpp.syntax import Tokens, template_end, template_start
 from porter.cpp.templates import beginning
 from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes
 
-_PLACE = re.compile(r"""::\s*([A-Za-z_]\w*)\b(?!\s*[];,){}=.:+*&|?!["'-])|template(?<=\btemplate)\s*<\s*>""")
-"""A name behind which no parameters can come is none."""
 _DEVICE = re.compile("__device__")
 _ASKED = r'__device__|#\s*include\s*(?:"|<[^>\n]*[./])'
 """The declaration stands in the file, or in a header, which is none of C++'s own."""
@@ -105,25 +103,25 @@ class DefinitionWithoutSides(Rule):
         if not any(source.matches(_DEVICE) for source in sources):
             return
         sides = Sides(sources)
-        seen: set[int] = set()
-        for match in _PLACE.finditer(unit.source.text):
-            name = tokens.at(match.start(1)) if match[1] else _specialised(tokens, tokens.at(match.start()))
-            opening = _parameters(tokens, name) if name is not None else None
-            if name is None or opening is None or name in seen:
+        device = sides.for_device()
+        for name in sorted(_members(tokens, device) | _specialisations(tokens, device)):
+            opening = _parameters(tokens, name)
+            if opening is None:
                 continue
-            seen.add(name)
             first = _first(tokens, name) if _is_defined(tokens, name, opening) else None
             if first is None or sides.of(tokens.texts[first:name]):
                 continue
             words = _declaration(tokens, sides, name, opening)
             if words is not None:
                 yield self._found(unit, sides, name, first, words)
-        yield from self._functions(unit, sides)
+        yield from self._functions(unit, sides, device)
 
-    def _functions(self, unit: Unit, sides: Sides) -> Iterator[Finding]:
+    def _functions(self, unit: Unit, sides: Sides, device: frozenset[str]) -> Iterator[Finding]:
         """Those outside of classes."""
         tokens = unit.tokens
         for name, opening in _definitions(tokens):
+            if tokens.texts[name] not in device:
+                continue
             first = _first(tokens, name)
             if first is None or tokens.texts[beginning(tokens, name)] == "template":
                 continue
@@ -141,6 +139,18 @@ class DefinitionWithoutSides(Rule):
         place = unit.tokens.starts[first]
         message = f"{unit.tokens.texts[name]} is declared {written}: clang wants it where it is defined, too"
         return self.finding(unit, unit.span(name), message, Effort.NONE, (Edit(place, place, f"{written} "),))
+
+
+def _members(tokens: Tokens, names: frozenset[str]) -> set[int]:
+    """Where one of some names has a class or namespace before it."""
+    return {i for name in names & tokens.names.keys() for i in tokens.names[name] if tokens.texts[i - 1] == "::"}
+
+
+def _specialisations(tokens: Tokens, names: frozenset[str]) -> set[int]:
+    """The names of the functions that `template <>` begins, of some."""
+    starts = (i for i in tokens.names.get("template", ()) if tokens.texts[i + 1 : i + 3] == ["<", ">"])
+    found = (_specialised(tokens, index) for index in starts)
+    return {index for index in found if index is not None and tokens.texts[index] in names}
 
 
 def _definitions(tokens: Tokens) -> Iterator[tuple[int, int]]:

@@ -10,6 +10,8 @@ from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes
 
 _PLACE = re.compile(r">\s*::\s*([A-Za-z_]\w*)\s*<")
 _MEMBER = re.compile(r"(?:->|\.)\s*([A-Za-z_]\w*)\s*<")
+_PLACE_BY_TOKENS, _MEMBER_BY_TOKENS = re.compile(">:[A-Za-z_]<"), re.compile("[.-][A-Za-z_]<")
+"""The same in the first characters of tokens."""
 _TYPE = re.compile(r"typename(?<=\btypename)\s+(?:::\s*)?[A-Za-z_]\w*\s*[:<]")
 _NAMED = re.compile(
     r"typedef(?<=\btypedef)\s+(?:typename\s+)?[A-Za-z_][\w:]*\s*<[^;{}]{1,200}>\s*([A-Za-z_]\w*)\s*;"
@@ -99,16 +101,16 @@ class DependentTemplate(Rule):
         for index in _in_types(tokens):
             yield self._added(unit, index)
         parameters = _type_parameters(tokens)
-        for match in _MEMBER.finditer(unit.source.text):
-            index = tokens.at(match.start(1))
-            is_call = tokens.starts[index : index + 1] == [match.start(1)] and _is_call(tokens, index)
-            if is_call and _type_of(tokens, index - 2, index) in parameters:
+        for match in _MEMBER_BY_TOKENS.finditer(tokens.first_characters):
+            index = match.start() + 1
+            is_member = tokens.kinds[index] == "i" and tokens.texts[index - 1] in (".", "->")
+            if is_member and _is_call(tokens, index) and _type_of(tokens, index - 2, index) in parameters:
                 yield self._added(unit, index)
         for index in _of_names(unit):
             yield self._added(unit, index)
-        for match in _PLACE.finditer(unit.source.text):
-            index = tokens.at(match.start(1))
-            if tokens.starts[index : index + 1] != [match.start(1)] or not _is_call(tokens, index):
+        for match in _PLACE_BY_TOKENS.finditer(tokens.first_characters):
+            index = match.start() + 2
+            if tokens.kinds[index] != "i" or tokens.texts[index - 1] != "::" or not _is_call(tokens, index):
                 continue
             if _closes_arguments(tokens, index - 2) and _in_function(tokens, index):
                 yield self._added(unit, index)
@@ -122,11 +124,11 @@ class DependentTemplate(Rule):
 def _of_names(unit: Unit) -> Iterator[int]:
     """Members with template arguments that are called of a name for a class template."""
     tokens = unit.tokens
-    if "typedef" not in unit.source.text and "using" not in unit.source.text:
-        return
     named: dict[str, int] = {}
-    for match in _NAMED.finditer(unit.source.text):
-        named.setdefault(match[1] or match[2], match.end())
+    for place in sorted(place for keyword in ("typedef", "using") for place in tokens.names.get(keyword, ())):
+        match = _NAMED.match(unit.source.text, tokens.starts[place])
+        if match is not None:
+            named.setdefault(match[1] or match[2], match.end())
     for name, start in named.items():
         for index in tokens.names.get(name, ()):
             is_scope = tokens.texts[index + 1] == "::" and tokens.texts[index - 1] != "::"

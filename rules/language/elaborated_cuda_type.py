@@ -31,6 +31,7 @@ class ElaboratedCudaType(Rule):
 
     code = "L002"
     triggers = _TYPEDEFS
+    settles = True
     examples = (
         fixes("struct cudaGraphicsResource *r;", "cudaGraphicsResource *r;"),
         fixes("void f(const struct float4 v);", "void f(const float4 v);"),

@@ -18,6 +18,7 @@ class RegisterStorage(Rule):
 
     code = "L001"
     triggers = frozenset({"register"})
+    settles = True
     hazards = ()
     examples = (
         fixes(

@@ -44,7 +44,9 @@ class SpacedLaunch(Rule):
 
     def applies(self, unit: Unit) -> bool:
         """Whether a launch is written so anywhere."""
-        text = unit.source.text
+        text, line = unit.source.text, unit.tokens.first_characters
+        if "<<" not in line and ">>" not in line:
+            return False
         return ("<<<" in text or "<< <" in text or "<<  <" in text) and _SPACED.search(text) is not None
 
     def find(self, unit: Unit) -> Iterator[Finding]:

@@ -57,15 +57,19 @@ class UnsignedConstantDivided(Rule):
         texts = unit.tokens.texts
         for match in _DIVISION.finditer(unit.tokens.first_characters):
             index = match.start()
-            if texts[index] not in ("/", "%") or not index or unit.kernel_at(unit.tokens.starts[index]) is None:
+            if texts[index] not in ("/", "%") or not index:
                 continue
             first = _numerator(unit, index)
-            if first is None or not _may_be_small(unit, index + 1):
+            if first is None or not _may_be_small(unit, index + 1) or not _is_for_device(unit, index):
                 continue
             span = Span(unit.tokens.starts[first], unit.tokens.end(index - 1))
             edits = (Edit(span.start, span.start, "porter::opaque("), Edit(span.end, span.end, ")"))
             message = "clang takes an unsigned constant near 2^32 for a small number and divides it in 24 bits"
             yield self.finding(unit, span, message, Effort.NONE, edits, (_SUPPORT,))
+
+
+def _is_for_device(unit: Unit, index: int) -> bool:
+    return unit.kernel_at(unit.tokens.starts[index]) is not None
 
 
 def _numerator(unit: Unit, operator: int) -> int | None:

@@ -47,7 +47,10 @@ class HeaderInScope(Rule):
 
 
 def _in_braces(tokens: Tokens) -> Iterator[Include]:
+    first = tokens.first_characters.find("{")
     for include in tokens.includes:
+        if first < 0 or tokens.at(include.start) <= first:
+            continue
         if any(tokens.directive_of(index) is None for index in tokens.braces_around(tokens.at(include.start))):
             yield include
 

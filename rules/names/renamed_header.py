@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from porter.cpp.syntax import Include, find_groups, group_at
 from porter.engine.rule import Dialect, Edit, Effort, Finding, Rule, Span, Unit, clean, fixes
 from porter.engine.support import FOLDER
+from porter.names.table import NameRow
 
 
 class RenamedHeader(Rule):
@@ -22,6 +23,7 @@ class RenamedHeader(Rule):
     code = "A010"
     dialect = Dialect.BOTH
     by_names = True
+    settles = True
     examples = (
         fixes("#include <cuda_runtime.h>", "#include <hip/hip_runtime.h>", path="a.h"),
         fixes('#include "cuda_fp16.h"', '#include "hip/hip_fp16.h"', path="a.h"),
@@ -45,11 +47,13 @@ class RenamedHeader(Rule):
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per #include."""
         above: dict[tuple[Branch, str], int] = {}
+        renamed = {include: row for include in unit.tokens.includes if (row := _row(unit, include)) is not None}
+        if not renamed:
+            return
         branch_of = _branches(unit)
         for include in unit.tokens.includes:
-            row = unit.names.header(_TOOLKIT.sub("", include.name))
-            is_renamed = row is not None and row.hip is not None and row.hip != include.name
-            if not is_renamed or row is None or row.hip is None or unit.is_project_header(include.name):
+            row = renamed.get(include)
+            if row is None or row.hip is None:
                 above.setdefault((branch_of(include), include.name), unit.source.position(include.start)[0])
                 continue
             span = Span(include.start, include.end)
@@ -66,6 +70,13 @@ class RenamedHeader(Rule):
             if edit is not None:
                 message = f"{message}; line {first} includes <{new}>"
             yield self.finding(unit, span, message, effort, (edit or Edit(*span, new),), includes)
+
+
+def _row(unit: Unit, include: Include) -> NameRow | None:
+    """What is known of a header of CUDA's that has another name in HIP."""
+    row = unit.names.header(_TOOLKIT.sub("", include.name) if include.name.startswith("/") else include.name)
+    is_renamed = row is not None and row.hip is not None and row.hip != include.name
+    return row if is_renamed and not unit.is_project_header(include.name) else None
 
 
 _RUNTIME = "hip/hip_runtime.h"

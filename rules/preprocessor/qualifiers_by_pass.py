@@ -26,6 +26,7 @@ class QualifiersByPass(Rule):
 
     code = "P003"
     triggers = frozenset({_PASS})
+    text = r"define\b(?:\\\r?\n|/\*[^*]*\*+(?:[^/*][^*]*\*+)*/|(?!/\*)[^\n])*?__(?:host|device)__"
     examples = (
         fixes(
             "#ifdef PORTER_CUDA_ARCH\n#define HD __host__ __device__\n#else\n#define HD\n#endif",

@@ -25,6 +25,7 @@ class CoordinateAsTemplateArgument(Rule):
 
     code = "R022"
     triggers = _INDICES
+    settles = True
     examples = (
         fixes(
             "template <class T> __device__ T up(T a, T b);\n__global__ void k(unsigned n) { up(n, blockDim.x); }",

@@ -31,6 +31,7 @@ class DefaultArgument(Rule):
 
     code = "R017"
     triggers = frozenset(_DEFAULTS)
+    settles = True
     answers = triggers - _OWN_ROWS
     examples = (
         fixes(

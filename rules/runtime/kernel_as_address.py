@@ -28,6 +28,7 @@ class KernelAsAddress(Rule):
 
     code = "R001"
     triggers = frozenset(_KERNEL_ARGUMENT)
+    settles = True
     answers = triggers - {"cudaFuncGetName"}
     examples = (
         fixes(

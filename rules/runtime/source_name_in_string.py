@@ -52,7 +52,7 @@ class SourceNameInString(Rule):
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per literal."""
         tokens = unit.tokens
-        if not unit.renamed or ".cu" not in unit.source.text.lower():
+        if not unit.renamed:
             return
         for place in re.finditer(STRING, tokens.kinds):
             index = place.start()

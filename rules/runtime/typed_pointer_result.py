@@ -18,6 +18,7 @@ class TypedPointerResult(Rule):
 
     code = "R021"
     triggers = _NAMES
+    settles = True
     examples = (
         fixes(
             "void f(int *p) { cudaHostAlloc(&p, 4, cudaHostAllocDefault); }",

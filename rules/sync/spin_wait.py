@@ -284,9 +284,9 @@ class SpinWait(Rule):
         """One finding per loop."""
         bodies = bodies_of(unit)
         for function in bodies.functions:
-            texts = unit.tokens.texts[function.head.begin : function.head.end]
+            texts = frozenset(unit.tokens.texts[function.head.begin : function.head.end])
             spins = Spins(bodies, function)
-            if _WORDS.isdisjoint(texts) or (_SIGNS.isdisjoint(texts) and not any(map(spins.polls, set(texts)))):
+            if _WORDS.isdisjoint(texts) or (_SIGNS.isdisjoint(texts) and not any(map(spins.polls, texts))):
                 continue
             for spin in spins.find():
                 yield from self._findings(unit, spin)

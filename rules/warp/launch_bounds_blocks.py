@@ -24,6 +24,7 @@ class LaunchBoundsBlocks(Rule):
 
     code = "W110"
     triggers = frozenset({"__launch_bounds__"})
+    settles = True
     hazards = ("launch-bounds-second-arg", "launch-bounds-doc-conflict", "launch-bounds-three-args")
     examples = (
         fixes(

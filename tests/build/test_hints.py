@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
-from porter.validation.build.hints import too_old, why_absent
+import pytest
+from porter.validation.build.hints import hint_on, too_old, why_absent
 from porter.validation.build.model import BuildReport, Diagnostic, Status, UnitBuild
 from porter.validation.build.model import Related as Finding
 from porter.validation.build.report import build_text
@@ -27,6 +29,44 @@ def test_a_build_with_headers_that_are_too_old_says_so_once() -> None:
 def test_one_name_is_one() -> None:
     (note,) = too_old((_failed("hipA is in ROCm since 6.10, the headers here are of 6.9", None),))
     assert note.startswith("1 name of this port came with ROCm 6.10, and the headers here are of 6.9. ")
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "no viable conversion from returned value of type 'float' to function return type '__hip_bfloat16'",
+        "cannot convert '__hip_bfloat16' to 'float' without a conversion operator",
+        "no viable conversion from 'double' to '__hip_bfloat16'",
+        "invalid operands to binary expression ('__hip_bfloat16' and '__hip_bfloat16')",
+        "invalid operands to binary expression ('float' and 'const __hip_bfloat162')",
+    ],
+)
+def test_bfloat16_that_does_not_calculate_yet(message: str, tmp_path: Path) -> None:
+    old, new = _headers(tmp_path / "old", 6, 0), _headers(tmp_path / "new", 6, 2)
+    said = hint_on(message, old)
+    assert said == "arithmetic of __hip_bfloat16 is in ROCm since 6.2, the headers here are of 6.0"
+    assert hint_on(message, new) is hint_on(message, None) is None
+    (note,) = too_old((_failed(said),))
+    assert note.startswith("1 name of this port came with ROCm 6.2")
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "no viable conversion from 'float' to 'Mine'",
+        "no member named 'x' in '__hip_bfloat16'",
+        "use of undeclared identifier '__hip_bfloat16'",
+    ],
+)
+def test_other_errors_are_not_for_want_of_it(message: str, tmp_path: Path) -> None:
+    assert hint_on(message, _headers(tmp_path, 6, 0)) is None
+
+
+def _headers(folder: Path, major: int, minor: int) -> Path:
+    (folder / "hip").mkdir(parents=True)
+    text = f"#define HIP_VERSION_MAJOR {major}\n#define HIP_VERSION_MINOR {minor}\n"
+    (folder / "hip" / "hip_version.h").write_text(text, "utf-8")
+    return folder
 
 
 def test_nothing_is_said_of_headers_where_nothing_failed_for_them() -> None:

@@ -96,3 +96,12 @@ def test_composed_edits_do_what_the_passes_did(passes: list[list[tuple[int, int,
         text = apply(text, edits)
         trail.append(edits)
     assert apply(first, compose(trail, len(first))) == text
+
+
+TOUCHING = [Edit(1, 2, "X"), Edit(2, 2, "Y"), Edit(2, 4, ""), Edit(6, 6, ""), Edit(7, 7, "Z"), Edit(9, 12, "")]
+
+
+@given(st.sets(st.sampled_from(TOUCHING)))
+@settings(max_examples=64, deadline=None, derandomize=True)
+def test_edits_of_one_pass_are_composed_as_those_of_two(edits: set[Edit]) -> None:
+    assert compose([list(edits)], 12) == compose([list(edits), []], 12)

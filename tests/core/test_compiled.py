@@ -21,6 +21,7 @@ from porter.cpp.compiled import BLOCK, EXPRESSION, PYTHON, STATEMENTS, readers
 from porter.cpp.cursor import DEEPEST, LONGEST_CHAIN, TOO_DEEP
 from porter.cpp.lex import Tokens, lex, lex_in_python
 from porter.cpp.nodes import Node
+from porter.cpp.prescan import Wanted, scan, words_in_python
 from porter.cpp.statements import parse_block, parse_expression, parse_in_python, parse_statements
 from tests.kept import folder_made_by
 from tests.outside import place
@@ -92,8 +93,9 @@ def assert_same_tokens(text: str) -> tuple[Tokens, Tokens]:
     }
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lexer, "readers", None)
-        names, partner = pythons.names, pythons.partner
+        names, partner, firsts = pythons.names, pythons.partner, pythons.first_characters
     assert ours.names == names
+    assert ours.first_characters == firsts
     assert ours.partner == partner
     return ours, pythons
 
@@ -124,6 +126,84 @@ def _walked(node: Node) -> Iterator[Node]:
 def test_the_lexers_agree(text: str) -> None:
     """Whatever the bytes are."""
     assert_same_tokens(text)
+
+
+DECLARING = (
+    *(
+        "cudaFoo",
+        "float4",
+        "x",
+        "f",
+        "final",
+        "typedef ",
+        "using ",
+        "struct ",
+        "enum class ",
+        "template <class T> ",
+        "\xe9",
+    ),
+    *(
+        "alignas(8) ",
+        "__align__(8) ",
+        "__a__",
+        "__global__ ",
+        'extern "C" ',
+        "#define ",
+        "# include <a.h>",
+        "return ",
+        "$",
+    ),
+    *(
+        "\n",
+        "\n",
+        "\r\n",
+        " ",
+        "\t",
+        ";",
+        ",",
+        ":",
+        "::",
+        "=",
+        "*",
+        "&",
+        "(",
+        ")",
+        "{",
+        "}",
+        "[",
+        "]",
+        "<",
+        ">",
+        "/*",
+        "*/",
+    ),
+)
+
+
+def assert_same_scan(text: str) -> None:
+    """The words of a file, and the names that it declares."""
+    assert readers is not None
+    data = text.encode("latin-1")
+    assert readers.words(data) == words_in_python(data)
+    wanted = Wanted(lambda words: True, frozenset({b"float4", b"S"}), (b"cu",))
+    names = {"cudaFoo", "float4", "S"}
+    assert scan(data, names.__contains__, wanted) == scan(data, names.__contains__)
+
+
+@is_compiled
+@given(texts)
+def test_words_agree(text: str) -> None:
+    """Whatever the bytes are."""
+    assert_same_scan(text)
+
+
+@is_compiled
+@given(st.lists(st.sampled_from(DECLARING), max_size=60).map("".join))
+@example("f(int a,\n  float4 b)\n{\n float4 c;")
+@example("struct S\nfloat4 a;\nfloat4 b;")
+@example("x = 1;\r\nstruct float4\r\n{ };")
+def test_looking_at_lines_with_wanted_names_finds_what_looking_at_all_does(text: str) -> None:
+    assert_same_scan(text)
 
 
 @is_compiled
@@ -207,7 +287,13 @@ def test_wrong_arguments_are_refused() -> None:
     with pytest.raises(TypeError):
         readers.lex(b"int")  # type: ignore[arg-type]
     with pytest.raises(TypeError):
+        readers.first_characters("int")  # type: ignore[arg-type]
+    with pytest.raises(TypeError):
         readers.pair(tokens.texts, 3, ("define",))
+    with pytest.raises(TypeError):
+        readers.words("int")  # type: ignore[arg-type]
+    with pytest.raises(TypeError):
+        readers.lines(b"int", {b"int"}, ())  # type: ignore[arg-type]
 
 
 @pytest.mark.skipif(not HAVE_HEADERS or not isinstance(place("C compiler"), str), reason="no compiler or Python.h")
@@ -259,11 +345,13 @@ spec.loader.exec_module(watched)
 sys.modules["porter.cpp.compiled._c"] = watched
 from porter.cpp import compiled
 assert compiled.readers is watched
-from tests.core.test_compiled import PIECES, WORDS, assert_same_tokens, assert_same_trees
+from tests.core.test_compiled import DECLARING, PIECES, WORDS, assert_same_scan, assert_same_tokens, assert_same_trees
 chance = random.Random(7)
 for _ in range(1500):
     assert_same_tokens("".join(chance.choice(sorted(PIECES)) for _ in range(chance.randint(0, 60))))
     assert_same_trees(chance.choice(" \\n").join(chance.choice(sorted(WORDS)) for _ in range(chance.randint(0, 60))))
+    assert_same_scan("".join(chance.choice(DECLARING) for _ in range(chance.randint(0, 60))))
+assert_same_scan(" ".join(f"name{number}" for number in range(5000)))
 for text in ("(" * 600, "f<" * 700 + "int" + ">" * 700, "a + " * 1100, "x = {" * 600, "[] {" * 600):
     assert_same_trees(text)
 print("the end")

@@ -20,6 +20,8 @@ from porter.settings import Choices
 from porter.source import SourceFile
 from tests.core.test_engine import Wrap, context
 
+ROOT = Path(__file__).resolve().parents[2]
+
 
 class Respell(Rule):
     """Writes another name for `from_here`."""
@@ -98,8 +100,8 @@ def test_an_inserted_include_counts_by_its_name() -> None:
     unit = context().unit(SourceFile("a.cu", b"int x;"))
     accepted = Accepted((), (), ())
     include = Edit(0, 0, '#include "there.h"\n')
-    assert is_settled(unit, accepted, include, context().rules)
-    assert not is_settled(unit, accepted, include, (Follower("follower", "test"),))
+    assert is_settled(unit, accepted, include, context().rules, include.text)
+    assert not is_settled(unit, accepted, include, (Follower("follower", "test"),), include.text)
 
 
 def test_a_plain_port_takes_one_pass() -> None:
@@ -111,6 +113,19 @@ def test_a_plain_port_takes_one_pass() -> None:
     once = port(SourceFile("a.cu", text), shared, "a.hip")
     assert once.passes == 1 and b"hipMalloc" in once.data
     assert not port(SourceFile("a.hip", once.data), shared, "a.hip").changed
+
+
+SAMPLES = sorted(path for path in (ROOT / "samples").rglob("*") if path.suffix in (".cu", ".cuh", ".h", ".cpp"))
+
+
+@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.name)
+def test_a_pass_that_is_left_out_would_have_changed_nothing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same bytes and findings where every file is looked at until nothing changes."""
+    source, shared = SourceFile(path.name, path.read_bytes()), build_context(Choices(), [path.name], {})
+    done = port(source, shared, path.name)
+    monkeypatch.setattr("porter.engine.file.is_settled", lambda *_: False)
+    patient = port(source, shared, path.name)
+    assert (done.data, done.findings) == (patient.data, patient.findings)
 
 
 TWICE = """

@@ -16,9 +16,9 @@ def test_each_name_is_looked_for_once(tmp_path: Path, monkeypatch: pytest.Monkey
     asked: list[str] = []
     found = headers._stamp
 
-    def counted(root: Path, path: str) -> tuple[int, int] | None:
+    def counted(root: Path, path: str, folders: dict[str, str]) -> tuple[int, int] | None:
         asked.append(path)
-        return found(root, path)
+        return found(root, path, folders)
 
     monkeypatch.setattr(headers, "_stamp", counted)
     files = Headers(tmp_path)
@@ -39,3 +39,20 @@ def test_a_header_that_is_gone_is_none(tmp_path: Path) -> None:
     assert files.reader([])("k.cu", "a.h") is not None
     assert files.reader([])("k.cu", "b.h") is None
     assert files.reader([])("k.cu", "../a.h") is None
+
+
+def test_a_header_outside_of_the_root_is_none(tmp_path: Path) -> None:
+    """Be it the file or its folder that a link leads to; links within the root are followed."""
+    root = tmp_path / "root"
+    (root / "inc").mkdir(parents=True)
+    (tmp_path / "other").mkdir()
+    for path in (tmp_path / "other" / "a.h", tmp_path / "other" / "b.h", root / "inc" / "c.h"):
+        path.write_text("int a;\n")
+    (root / "a.h").symlink_to(tmp_path / "other" / "a.h")
+    (root / "far").symlink_to(tmp_path / "other")
+    (root / "near").symlink_to(root / "inc")
+    (root / "d.h").symlink_to(root / "inc" / "c.h")
+    (root / "lost.h").symlink_to(root / "inc" / "none.h")
+    read = Headers(root).reader([])
+    found = {name: read("k.cu", name) is not None for name in ("a.h", "far/b.h", "near/c.h", "d.h", "lost.h")}
+    assert found == {"a.h": False, "far/b.h": False, "near/c.h": True, "d.h": True, "lost.h": False}

@@ -114,6 +114,29 @@ def test_blocks_and_branches_tell_without_clang(text: str, cudas: list[bool]) ->
     assert [one.is_cuda(index) for index in one.tokens.names[DECLARED]] == cudas
 
 
+OWN = "inline __device__ int max(int a, int b) {\n  return a > b ? a : b;\n}\n"
+USE = "inline __device__ int f(int a) {\n  return max(a, 1);\n}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "cudas"),
+    [
+        (f"#ifdef A\n{USE}{OWN}{USE}#endif\n", [True, False, False]),
+        (f"namespace n {{\n{USE}{OWN}}}\n", [True, False]),
+        (f"template <class T>\n{USE}{OWN}", [False, False]),
+        (f"inline __device__ int max(int a, int b);\n{USE}{OWN}", [False] * 3),
+        (f"struct S {{\n{USE}{OWN}}};\n", [False, False]),
+        (f"#define M max(1, 2)\n{OWN}", [False, False]),
+        ('#include "own.h"\n' + USE + OWN, [False, False]),
+    ],
+)
+def test_functions_mean_what_stands_before_them(text: str, cudas: list[bool]) -> None:
+    """Where clang sees nothing, as under a macro that only the build sets."""
+    header = SourceFile("own.h", OWN.encode())
+    one = replace(unit(text), parse=None, included_file=lambda path, name: header if name == "own.h" else None)
+    assert [one.is_cuda(index) for index in one.tokens.names[DECLARED]] == cudas
+
+
 AMD_ONLY = "#ifdef USE_ROCM\nusing max = hip_max;\n#endif\n"
 
 

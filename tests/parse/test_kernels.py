@@ -154,11 +154,11 @@ def test_device_functions() -> None:
         "__device__ float operator()(int) const { return 1; } };\n"
         "auto l = [] __device__ (int i) { return i; };"
     )
-    assert [(f.qualified, f.callees) for f in found] == [
-        ("f", ("g",)),
-        ("operator+", ()),
-        ("V::V", ("q",)),
-        ("V::operator()", ()),
+    assert [(f.qualified, [p.type for p in f.parameters]) for f in found] == [
+        ("f", ["int"]),
+        ("operator+", ["float2", "float2"]),
+        ("V::V", ["int"]),
+        ("V::operator()", ["int"]),
     ]
 
 

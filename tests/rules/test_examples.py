@@ -135,6 +135,24 @@ def test_porting_the_port_changes_nothing(rule: Rule, example: Example) -> None:
     assert not [f for f in once.findings if f.code in ("E001", "E002", "E005")]
 
 
+@pytest.mark.parametrize(("rule", "example"), [case for case in CASES if case.values[1].effort is not None])
+def test_a_pass_that_is_left_out_would_have_changed_nothing(
+    rule: Rule, example: Example, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With all rules: the bytes and the findings are those of looking again until nothing changes."""
+    done = ported(example, all_rules())
+    monkeypatch.setattr("porter.engine.file.is_settled", lambda *_: False)
+    patient = ported(example, all_rules())
+    assert (done.data, done.findings, done.kernels) == (patient.data, patient.findings, patient.kernels)
+
+
+@pytest.mark.parametrize("rule", [rule for rule in all_rules() if rule.settles], ids=lambda rule: rule.code)
+def test_a_rule_that_settles_saves_a_pass(rule: Rule) -> None:
+    """One of its examples at least is done after the first, with all rules."""
+    results = [ported(example, all_rules()) for example in rule.examples]
+    assert any(one.passes == 1 and one.changed for one in results)
+
+
 @pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.code)
 def test_rule_is_documented(rule: Rule) -> None:
     """A rule explains itself, shows what it finds, and shows a near miss."""

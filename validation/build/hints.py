@@ -16,20 +16,30 @@ _UNKNOWN = re.compile(
     r"'(?P<name>(?:hip|HIP|nccl|rocrand|miopen)\w+)'"
 )
 
+_BFLOAT16 = re.compile(
+    r"(?:conver|invalid operands|no viable overloaded|invalid argument type).*'(?:const )?__hip_bfloat162?\b"
+)
+_CALCULATES = "6.2"
+"""The ROCm since which bfloat16 has all of CUDA's operators and conversions."""
+
 
 def hint_on(message: str, headers: Path | None) -> str | None:
     """One sentence about the name in an error, or None."""
-    found = _UNKNOWN.search(message)
-    here = _installed(headers) if headers is not None and found is not None else None
-    if found is None or here is None:
+    name, since = _wanted(message)
+    here = _installed(headers) if headers is not None and since is not None else None
+    if since is None or here is None or _number(since) <= _number(here):
         return None
-    since = _since().get(found["name"])
-    if since is None or _number(since) <= _number(here):
-        return None
-    return f"{found['name']} is in ROCm since {since}, the headers here are of {here}"
+    return f"{name} is in ROCm since {since}, the headers here are of {here}"
 
 
-_TOLD = re.compile(r"(?P<name>\w+) is in ROCm since (?P<since>[\d.]+), the headers here are of (?P<here>[\d.]+)")
+def _wanted(message: str) -> tuple[str, str | None]:
+    """What an error lacks, and the oldest ROCm that has it; None where newer headers would not help."""
+    if (found := _UNKNOWN.search(message)) is not None:
+        return found["name"], _since().get(found["name"])
+    return ("arithmetic of __hip_bfloat16", _CALCULATES) if _BFLOAT16.search(message) else ("", None)
+
+
+_TOLD = re.compile(r"(?P<name>[\w ]+) is in ROCm since (?P<since>[\d.]+), the headers here are of (?P<here>[\d.]+)")
 
 
 def too_old(units: Iterable[UnitBuild]) -> tuple[str, ...]:

@@ -52,7 +52,7 @@ def _library() -> Any:
     library.clang_disposeSourceRangeList.argtypes = [ctypes.POINTER(_RangeList)]
     library.clang_getFileLocation.argtypes = [cindex.SourceLocation, *[ctypes.c_void_p] * 4]
     library.clang_getFileLocation.restype = None
-    library.clang_File_isEqual.argtypes = [cindex.File, cindex.File]
+    library.clang_File_isEqual.argtypes = [cindex.c_object_p, cindex.c_object_p]
     library.clang_File_isEqual.restype = ctypes.c_int
     library.clang_getClangVersion.argtypes = []
     library.clang_getClangVersion.restype = cindex._CXString
@@ -135,15 +135,21 @@ class TranslationUnit:
                 path = location.file.name if location.file else ""
                 yield Diagnostic(path, location.line, location.column, location.offset, diagnostic.spelling)
 
-    def errors_here(self) -> Iterator[Diagnostic]:
-        """Errors in the file that the questions are about: of the others not even the place is looked up."""
-        file, path = self._file, self.path
+    @functools.cached_property
+    def errors_here(self) -> tuple[Diagnostic, ...]:
+        """Errors in the file that the questions are about: of the others not even the line is looked up."""
+        return tuple(self._errors_here())
+
+    def _errors_here(self) -> Iterator[Diagnostic]:
+        library, here, path = _library(), self._file.obj, self.path
+        file = cindex.c_object_p()
         for diagnostic in self._diagnostics():
-            if diagnostic.severity >= _ERROR:
-                location = diagnostic.location
-                here = location.file
-                if here is not None and _library().clang_File_isEqual(here, file):
-                    yield Diagnostic(path, location.line, location.column, location.offset, diagnostic.spelling)
+            if diagnostic.severity < _ERROR:
+                continue
+            location = diagnostic.location
+            library.clang_getInstantiationLocation(location, ctypes.byref(file), None, None, None)
+            if file and library.clang_File_isEqual(file, here):
+                yield Diagnostic(path, location.line, location.column, location.offset, diagnostic.spelling)
 
     def _diagnostics(self) -> Iterator[Any]:
         """As `handle.diagnostics`, which makes a class each time."""

@@ -67,7 +67,7 @@ class Pass:
     def error_offsets(self) -> list[int]:
         """Where clang met errors in this very file, sorted."""
         unit = self.bodies
-        return sorted(diagnostic.offset for diagnostic in unit.errors_here()) if unit is not None else []
+        return sorted(diagnostic.offset for diagnostic in unit.errors_here) if unit is not None else []
 
     @property
     def _headers_are_large(self) -> bool:

@@ -124,11 +124,11 @@ class Parsed:
         """The function bodies of this file that clang passes over where it is told to."""
         return tuple(_bodies(self._tokens)) if self._passes[0].has_bodies else ()
 
-    @property
+    @functools.cached_property
     def own_errors(self) -> int:
         """Errors in this very file, outside of function bodies."""
         path, unit = self._passes[0].given.path, self._passes[0].declarations
-        return len(_errors(unit.errors_here(), path, self._bodies)) if unit is not None else 0
+        return len(_errors(unit.errors_here, path, self._bodies)) if unit is not None else 0
 
     @functools.cached_property
     def body_diagnostics(self) -> tuple[ParseDiagnostic, ...]:

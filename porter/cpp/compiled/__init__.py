@@ -17,7 +17,8 @@ BLOCK, EXPRESSION, STATEMENTS = range(3)
 
 
 class Readers(Protocol):
-    """What is written in C, with the results of the modules in Python: lexer.c of lex.py, parser.c of statements.py."""
+    """What is written in C, with the results of the modules in Python: lexer.c of lex.py, parser.c of statements.py,
+    words.c of prescan.py."""
 
     def configure_lexer(self, comment: type, directive: type, include: type, behind: int, /) -> None:
         """Gives the types of what is found, and how many empty tokens stand behind the last one."""
@@ -27,6 +28,9 @@ class Readers(Protocol):
 
     def names(self, texts: list[str], kinds: str, /) -> dict[str, list[int]]:
         """Identifier -> indices of its tokens."""
+
+    def first_characters(self, texts: list[str], /) -> str | None:
+        """The first character of each token but for the empty ones at the end; None for texts that are no Latin-1."""
 
     def pair(self, texts: list[str], count: int, directives: Rows, /) -> dict[int, int]:
         """Matching bracket for each that has one."""
@@ -62,6 +66,12 @@ class Readers(Protocol):
 
     def walk(self, node: Node, /) -> list[Node]:
         """A node and all below it, in the order of the text."""
+
+    def words(self, data: bytes, /) -> frozenset[bytes]:
+        """Every word of a file's bytes."""
+
+    def lines(self, data: bytes, known: frozenset[bytes], begins: tuple[bytes, ...], /) -> list[int]:
+        """The newlines before lines that may declare a name that is known or begins so, and before directives."""
 
 
 def digest() -> str:

@@ -634,6 +634,30 @@ PyObject *lexer_names(PyObject *self, PyObject *arguments)
     return found;
 }
 
+/* The first character of each token but for the `behind` empty ones; None for texts that are no Latin-1. */
+PyObject *lexer_first_characters(PyObject *self, PyObject *texts)
+{
+    (void)self;
+    if (!PyList_Check(texts)) {
+        PyErr_SetString(PyExc_TypeError, "a list of texts is wanted");
+        return NULL;
+    }
+    Py_ssize_t count = PyList_GET_SIZE(texts) - behind, item = 0;
+    Py_UCS1 *first = PyMem_Malloc(count > 0 ? (size_t)count : 1);
+    if (first == NULL)
+        return PyErr_NoMemory();
+    for (; item < count; item++) {
+        PyObject *text = PyList_GET_ITEM(texts, item);
+        if (!PyUnicode_Check(text) || PyUnicode_GET_LENGTH(text) == 0 || PyUnicode_KIND(text) != PyUnicode_1BYTE_KIND)
+            break;
+        first[item] = PyUnicode_1BYTE_DATA(text)[0];
+    }
+    PyObject *found = item < count ? Py_NewRef(Py_None)
+        : PyUnicode_FromKindAndData(PyUnicode_1BYTE_KIND, first, count > 0 ? count : 0);
+    PyMem_Free(first);
+    return found;
+}
+
 static unsigned char bracket(PyObject *texts, Py_ssize_t item)
 {
     PyObject *text = PyList_GET_ITEM(texts, item);

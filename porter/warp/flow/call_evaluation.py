@@ -101,6 +101,7 @@ class CallEvaluation(Evaluation):
         if node.kids[0].kind == "name" and name not in self.shared:
             spread = max([state.values.get(name, UNIFORM).spread, *(value.spread for value in passed)])
             state.values[name] = Value(spread)
+            self._changes += 1
 
     def _collective(self, node: Node, found: Collective, arguments: tuple[Value, ...], state: State) -> Value:
         mask = argument(node, found.mask)
@@ -179,6 +180,7 @@ class CallEvaluation(Evaluation):
                 branches = (Branch(test.kids[0], self._deeper(inner).spread, "if"), *state.branches)
                 if any(branch.spread is Spread.LANE for branch in branches):
                     state.exits = (*state.exits, Node("return", node.first, node.last))
+                    self._changes += 1
                 return
 
     def _macro_call(self, name: str, arguments: tuple[Value, ...], state: State) -> Value:
@@ -202,6 +204,7 @@ class CallEvaluation(Evaluation):
         return known
 
     def _record(self, event: Event) -> None:
+        self._changes += 1
         if self._recording:
             self.events.append(event)
 

@@ -7,7 +7,7 @@ import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from porter.cpp.constants import looks_like_warp_size
+from porter.cpp.constants import looks_like_warp_size, number
 from porter.cpp.nodes import Node, calls, names, spelled, unwrapped
 from porter.warp.bodies import Bodies, Function
 from porter.warp.collectives import COLLECTIVES, FULL, collective
@@ -37,6 +37,8 @@ class Evaluation(abc.ABC):
     lambdas: set[str] = field(default_factory=set)
     """Variables that hold a lambda with an exchange of all lanes in it."""
     _recording: bool = True
+    _changes: int = 0
+    """Counts what expressions did besides having a value."""
 
     @abc.abstractmethod
     def run(self) -> Evaluation:
@@ -68,7 +70,7 @@ class Evaluation(abc.ABC):
         return join(*(self._value(kid, state) for kid in node.kids)) if node.kids else UNIFORM
 
     def _number(self, node: Node, state: State) -> Value:
-        return Value(constant=self.bodies.constants.value(node), fixed=True)
+        return _numbered(node.text)
 
     def _name(self, node: Node, state: State) -> Value:
         name = node.text
@@ -145,15 +147,16 @@ class Evaluation(abc.ABC):
 
     def _assign(self, node: Node, state: State) -> Value:
         target, source = node.kids
+        before = self._changes
         value = self._value(source, state)
         if node.text != "=":
             old = self._value(target, state)
-            value = old if self._reduces(target, source, node.text) else join(old, value)
-            if node.text in ("/=", ">>=", "%=", "&=", "+=", "-="):
-                right = self._value(source, state)
+            if node.text in _CALCULATING:
+                right = value if before == self._changes else self._value(source, state)
                 value = binary(node.text[:-1], old, right, None)
-            value = PER_WARP if self._reduces(target, source, node.text) else value
-        elif self._reduces(target, source, ""):
+            else:
+                value = join(old, value)
+        if self._reduces(target, source, node.text.removesuffix("=")):
             value = PER_WARP
         self._assigned(target, Value(value.spread, value.role), state)
         name = unwrapped(target)
@@ -161,21 +164,26 @@ class Evaluation(abc.ABC):
             self._remember_mask(name.text, source, state)
         return value
 
+    @functools.cached_property
+    def _crosses(self) -> bool:
+        return not _CROSSING.isdisjoint(self.bodies.tokens.names)
+
     def _reduces(self, target: Node, source: Node, operator: str) -> bool:
         """`v += __shfl_xor(v, o)` and `v = max(v, __shfl_xor(v, o))`: a butterfly ends the same in all lanes."""
         name = unwrapped(target)
-        if name.kind != "name" or _CROSSING.isdisjoint(self.bodies.tokens.names):
+        if not self._crosses or name.kind != "name":
             return False
         shuffles = [found for call in calls(source) if (found := collective(call)) is not None]
         return any("xor" in found.name for found in shuffles) and (operator != "" or name.text in names(source))
 
     def _assigned(self, target: Node, value: Value, state: State) -> None:
+        self._changes += 1
         target = unwrapped(target)
         if target.kind == "name" and target.text in self.shared:
             return
         if target.kind == "name":
-            widest = max([value.spread, *(b.spread for b in state.branches if b.kind == "short")])
             choice = max((b.spread for b in state.branches if b.kind == "short"), default=Spread.BLOCK)
+            widest = max(value.spread, choice)
             state.values[target.text] = Value(widest, selected(value.role, choice) if widest is value.spread else "")
             return
         for kid in target.kids:
@@ -196,13 +204,14 @@ class Evaluation(abc.ABC):
         return value
 
     def _index(self, node: Node, state: State) -> Value:
-        base, place = (self._value(kid, state) for kid in node.kids)
-        return Value(max(base.spread, place.spread))
+        base, place = node.kids
+        return Value(max(self._value(base, state).spread, self._value(place, state).spread))
 
     def _cast(self, node: Node, state: State) -> Value:
         return self._value(node.kids[0], state) if node.kids else UNIFORM
 
     def _lambda(self, node: Node, state: State) -> Value:
+        self._changes += 1
         for kid in node.kids:
             self._statement(kid, State(dict(state.values), state.branches, state.exits, state.masks))
         return UNIFORM
@@ -239,6 +248,12 @@ class Evaluation(abc.ABC):
         return binary or any(state.values.get(name, UNIFORM).spread is not Spread.BLOCK for name in read)
 
 
+@functools.lru_cache(maxsize=1024)
+def _numbered(text: str) -> Value:
+    return Value(constant=number(text), fixed=True)
+
+
+_CALCULATING = frozenset({"/=", ">>=", "%=", "&=", "+=", "-="})
 _EXPRESSIONS = {
     "number": Evaluation._number,
     "name": Evaluation._name,

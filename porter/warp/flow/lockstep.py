@@ -299,19 +299,20 @@ class Lockstep:
         return Flow(self.bodies, self.function, self.values, _recording=False).evaluate(node, self.values)
 
 
-def lockstep_functions(
+def lockstep_walks(
     bodies: Bodies, functions: Iterable[Function], known: Mapping[Function, frozenset[str]]
-) -> Mapping[Function, frozenset[str]]:
-    """The functions to look at, with the parameters that a caller among them hands a warp's shared memory through.
+) -> Iterator[tuple[Function, Lockstep, tuple[Gap, ...]]]:
+    """The functions to look at and those that they hand a warp's shared memory to, each with its walk and its gaps.
 
-    `known`: further ones, of which such parameters are known.
+    `known`: further functions, with the parameters that are handed so.
     """
     found: dict[Function, frozenset[str]] = {**dict.fromkeys(functions, frozenset()), **known}
+    walks: dict[Function, tuple[Lockstep, tuple[Gap, ...]]] = {}
     waiting = list(found)
     while waiting:
         function = waiting.pop()
         walk = Lockstep(bodies, function, found[function])
-        walk.find()
+        walks[function] = (walk, walk.find())
         for name, place in walk.handed:
             for callee in bodies.by_name.get(name, ()):
                 given = found.get(callee, frozenset()) | frozenset(
@@ -320,7 +321,7 @@ def lockstep_functions(
                 if callee not in found or given != found[callee]:
                     found[callee] = given
                     waiting.append(callee)
-    return found
+    return ((function, *walks[function]) for function in found)
 
 
 def _fence_places(bodies: Bodies) -> list[int]:

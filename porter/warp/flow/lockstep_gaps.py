@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from porter.engine.unit import Unit
 from porter.warp.bodies import Function, bodies_of
-from porter.warp.flow.lockstep import Gap, Lockstep, lockstep_functions
+from porter.warp.flow.lockstep import Gap, Lockstep, lockstep_walks
 from porter.warp.flow.lockstep_hints import candidates
 from porter.warp.flow.lockstep_trees import may_have_trees, trees
 from porter.warp.flow.plain_pointers import plain_pointers
@@ -18,8 +18,4 @@ def gaps_of(unit: Unit) -> Iterator[tuple[Function, Lockstep, tuple[Gap, ...]]]:
     """Functions that lack barriers, with the walk that shows it."""
     bodies = bodies_of(unit)
     known = dict(trees(bodies)) if may_have_trees(unit.source.text) else {}
-    for function, given in lockstep_functions(bodies, candidates(bodies), known).items():
-        walk = Lockstep(bodies, function, given)
-        gaps = walk.find()
-        if gaps:
-            yield function, walk, gaps
+    return (found for found in lockstep_walks(bodies, candidates(bodies), known) if found[2])

@@ -67,22 +67,31 @@ class Spins:
     def __init__(self, bodies: Bodies, function: Function) -> None:
         self.bodies = bodies
         self.function = function
-        types = function.parameter_types
-        self.volatile = {n for n, t in types.items() if "volatile" in t.split()} | _volatile_variables(bodies.tokens)
-        for node in function.declarations:
+
+    @cached_property
+    def volatile(self) -> frozenset[str]:
+        """Parameters and variables that are read anew each time."""
+        types = self.function.parameter_types
+        found = {name for name, written in types.items() if "volatile" in written.split()}
+        for node in self.function.declarations:
             if "volatile" in node.text.split():
-                self.volatile |= {kid.text for kid in node.kids}
-        self.pointers = {n for n, t in types.items() if "*" in t}
+                found |= {kid.text for kid in node.kids}
+        return _volatile_variables(self.bodies.tokens) | found
+
+    @cached_property
+    def pointers(self) -> frozenset[str]:
+        """Parameters that are pointers."""
+        return frozenset(name for name, written in self.function.parameter_types.items() if "*" in written)
 
     @cached_property
     def flow(self) -> Flow:
         """The walk over the function; made when a loop looks as if it waited."""
         return flow_of(self.bodies, self.function)
 
-    @property
+    @cached_property
     def shared(self) -> set[str]:
-        """Variables of the block."""
-        return self.flow.shared
+        """Variables of the block; without one declared, the walk need not be made for them."""
+        return self.flow.shared if any("__shared__" in word for word in self.function.words) else set()
 
     def find(self) -> Iterator[Spin]:
         """In the order of the text."""

@@ -14,6 +14,7 @@ from porter.warp.collectives import BARRIERS, EXCHANGES, argument, collective
 from porter.warp.flow.call_evaluation import CallEvaluation
 from porter.warp.flow.events import Branch, State
 from porter.warp.flow.spread import PER_LANE, PER_WARP, THREAD, UNIFORM, Spread, Value, join, selected
+from porter.warp.flow.waiting_loop import STEPS
 
 _BROADCAST = re.compile(r"shfl\.sync\.idx\.b32\s+[^,]+,[^,]+,\s*\d+\s*,|redux\.sync|vote\.sync\.(?:any|all|ballot)")
 """Assembly that leaves the same in all lanes of a warp."""
@@ -26,6 +27,8 @@ class Flow(CallEvaluation):
 
     _barriers: dict[int, bool] = field(default_factory=dict)
     """Whether a statement of this body comes to a barrier, by its identity."""
+    _storing: dict[int, bool] = field(default_factory=dict)
+    """Whether an expression only stores, by its identity."""
 
     def run(self) -> Flow:
         """Walks the body."""
@@ -78,8 +81,27 @@ class Flow(CallEvaluation):
         for kid in node.kids:
             if kid.kind == "call":
                 self._call(kid, state, is_read=False)
-            else:
+            elif not self._only_stores(kid):
                 self._value(kid, state)
+
+    def _only_stores(self, node: Node) -> bool:
+        """Whether a statement writes to memory and does nothing else: no variable hangs on it."""
+        if node.kind != "assign":
+            return False
+        known = self._storing.get(id(node))
+        if known is None:
+            into = unwrapped(node.kids[0]).kind in ("index", "unary")
+            known = self._storing[id(node)] = into and all(map(self._does_nothing, node.kids))
+        return known
+
+    def _does_nothing(self, node: Node) -> bool:
+        """Whether an expression has a value only."""
+        return all(
+            below.kind in _VALUES
+            and (below.kind != "name" or below.text not in self.bodies.constants.macros)
+            and (below.kind != "unary" or below.text not in STEPS)
+            for below in node.walk()
+        )
 
     def _if(self, node: Node, state: State) -> None:
         if node.kids[0].kind == "declaration":
@@ -242,6 +264,9 @@ _STATEMENTS = {
     "jump": Flow._exit,
     "asm": Flow._asm,
 }
+
+
+_VALUES = frozenset({"number", "string", "name", "member", "unary", "binary", "ternary", "index", "cast"})
 
 
 def _with_new(known: tuple[Node, ...], *others: tuple[Node, ...]) -> tuple[Node, ...]:
