@@ -25,6 +25,10 @@ from porter.cpp.lex import IDENTIFIER, STRING, Directive, Tokens
 from porter.cpp.nodes import EMPTY, Node
 from porter.cpp.types import CONTROL, QUALIFIERS, TYPES
 
+_ASSEMBLY = words("asm __asm__ __asm")
+_LED = CONTROL - _ASSEMBLY
+"""Words that no name stands before in C++: it is a macro's."""
+_GOING_ON = words("else case default catch")
 _SKIPPED = words("using typedef static_assert namespace template public private friend")
 
 
@@ -132,6 +136,12 @@ class Reader(ExpressionReader):
             return Node("empty", first, first)
         if text in CONTROL:
             return self._control(text, first)
+        if self.kind() == IDENTIFIER and (after := self.peek()) in _LED:
+            self.position += 1
+            # what a macro stands before is its statement (`UNROLL for (...)`), unless it goes on with one before
+            alone = after in _GOING_ON
+            name = Node("name", first, first, text)
+            return self._made("statement", first, (name,)) if alone else self._control(after, first)
         if text in _SKIPPED or self._is_type_definition():
             return self._skip_statement(first)
         if self.kind() == IDENTIFIER and self.peek() == ":" and self.peek(2) != ":":
@@ -170,7 +180,7 @@ class Reader(ExpressionReader):
         if text == "default":
             self.take(":")
             return self._made("label", first, (), text)
-        if text in ("asm", "__asm__", "__asm"):
+        if text in _ASSEMBLY:
             return self._asm(first)
         if text == "try":
             return self.block()

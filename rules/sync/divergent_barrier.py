@@ -44,6 +44,16 @@ class DivergentBarrier(Rule):
             }
             """
         ),
+        reports(
+            """
+            #define UNROLL _Pragma("unroll")
+            __global__ void f(float *x, int n) {
+              UNROLL
+              for (int i = threadIdx.x; i < n; i += 64) { x[i] = 0; __syncthreads(); }
+            }
+            """,
+            effort=Effort.REVIEW,
+        ),
         clean(
             """
             __global__ void f(float *x, int n) {

@@ -57,6 +57,7 @@ CODE = (
     "k<<<g, b>>>([=] __device__() { }); sizeof a; case 1: default: goto x; try { } catch (...) { }",
     "static_cast<T *>(a); a.template b<int>(c); (a::b<c>)d; __attribute__((x)) int q; else",
     "T::a<b, (c), int>::d{}; x<y> z; std::f<a && b>(c); struct S { int a; }; MACRO(a) { b }",
+    "UNROLL for (;;) MAYBE if (a) DO else b; QUIET default: LOUD return 3; do X while (y); FALLS case 1: c;",
 )
 
 texts = st.one_of(

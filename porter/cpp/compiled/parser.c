@@ -1355,6 +1355,8 @@ static PyObject *expression_statement(Reader *r, Py_ssize_t first)
     return made(r, statement_kind, first, no_text, kids);
 }
 
+static int is_assembly(int word) { return word == ASM || word == ASM_1 || word == ASM_2; }
+
 static PyObject *shallow_statement(Reader *r)
 {
     Py_ssize_t first = here(r), at = r->position;
@@ -1367,6 +1369,14 @@ static PyObject *shallow_statement(Reader *r)
     }
     if (in_set(r, at, CONTROL))
         return control(r, first);
+    if (kind_at(r, at) == IDENTIFIER && in_set(r, at + 1, CONTROL) && !is_assembly(code_at(r, at + 1))) {
+        int after = code_at(r, ++r->position);
+        /* what a macro stands before is its statement, unless it goes on with one before */
+        if (after != ELSE && after != CASE && after != DEFAULT && after != CATCH)
+            return control(r, first);
+        PyObject *kids = kids_1(r, leaf(r, name_kind, first, first, text_at(r, at)));
+        return made(r, statement_kind, first, no_text, kids);
+    }
     if (in_set(r, at, SKIPPED) || is_type_definition(r))
         return skip_statement(r, first);
     if (kind_at(r, at) == IDENTIFIER && code_at(r, at + 1) == COLON && code_at(r, at + 2) != COLON) {
