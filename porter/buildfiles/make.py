@@ -208,7 +208,8 @@ _READ = ("variable_assignment", "recipe_line", "shell_assignment", "shell_text",
 @functools.cache
 def _read_nodes() -> tree_sitter.Query:
     kinds = " ".join(f"({kind})" for kind in _READ)
-    return tree_sitter.Query(tree_sitter.Language(tree_sitter_make.language()), f"[{kinds}] @node")
+    query: tree_sitter.Query = tree_sitter.Query(tree_sitter.Language(tree_sitter_make.language()), f"[{kinds}] @node")
+    return query
 
 
 def _nodes_to_read(root: tree_sitter.Node) -> list[tree_sitter.Node]:

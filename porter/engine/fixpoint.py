@@ -14,6 +14,8 @@ from porter.engine.rule import Rule
 from porter.engine.unit import Unit
 from porter.model import Edit
 
+_OURS = "porter::"
+"""A name that gets this before it is no longer CUDA's: it may mean something only to a rule that looks for the word."""
 _NAME = re.compile(r"(?!\d)[\w:./]+")
 
 
@@ -27,17 +29,24 @@ def is_settled(unit: Unit, accepted: Accepted, inserted: Edit | None, rules: tup
     if accepted.conflicts:
         return False
     new = set(_names_in(inserted.text)) if inserted is not None else set()
-    codes = settling(rules)
+    codes, triggers = settling(rules), triggers_of(rules)
     for finding in accepted.findings:
         for edit in finding.edits:
-            if is_name_for_name(unit, edit):
+            old = unit.source.text[edit.start : edit.end]
+            if edit.text == _OURS + old and _is_cudas_alone(unit, old):
+                new |= {old} if any(rule.code != finding.code for rule in triggers.get(old, ())) else set()
+            elif is_name_for_name(unit, edit):
                 new |= _names_in(edit.text)
             elif finding.code in codes:
-                new |= _names_in(edit.text) - _names_in(unit.source.text[edit.start : edit.end])
+                new |= _names_in(edit.text) - _names_in(old)
             else:
                 return False
-    triggers = triggers_of(rules)
     return not any(_means_something(unit, name, triggers, text) for name in new)
+
+
+def _is_cudas_alone(unit: Unit, name: str) -> bool:
+    """Whether the project declares no such name, so that what is meant by it hangs on no other place."""
+    return name.isidentifier() and name not in unit.declared and name not in unit.own
 
 
 def is_name_for_name(unit: Unit, edit: Edit) -> bool:

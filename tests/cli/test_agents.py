@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,8 @@ import pytest
 from tests.cli.command import porter
 from tests.tree.trees import make_tree
 
-mcp = pytest.importorskip("mcp", reason="the extra mcp is not installed")
+if find_spec("mcp") is None:  # to read it takes as long as a hundred tests
+    pytest.skip("the extra mcp is not installed", allow_module_level=True)
 INITIALIZE = (
     b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2024-11-05","capabilities":{},'
     b'"clientInfo":{"name":"x","version":"1"}}}\n'

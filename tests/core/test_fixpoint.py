@@ -15,7 +15,7 @@ from porter.engine.file import port
 from porter.engine.fixpoint import is_settled
 from porter.engine.rule import Rule
 from porter.engine.unit import Semantics, Unit
-from porter.model import Edit, Effort, Finding, PortedFile
+from porter.model import Edit, Effort, Finding, PortedFile, Span
 from porter.settings import Choices
 from porter.source import SourceFile
 from tests.core.test_engine import Wrap, context
@@ -104,6 +104,37 @@ def test_an_inserted_include_counts_by_its_name() -> None:
     assert not is_settled(unit, accepted, include, (Follower("follower", "test"),), include.text)
 
 
+class Waiting(Rule):
+    """Waits for `cudaMalloc`."""
+
+    code = "Z913"
+    triggers = frozenset({"cudaMalloc"})
+
+    def __init__(self, code: str) -> None:
+        super().__init__("waiting", "test")
+        self.code = code  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("new", "declared", "waiting", "settled"),
+    [
+        ("porter::cudaMalloc", frozenset(), (), True),
+        ("porter::cudaMalloc", frozenset(), ("Z911",), True),
+        ("porter::cudaMalloc", frozenset(), ("Z911", "Z912"), False),
+        ("porter::cudaMalloc", frozenset({"cudaMalloc"}), (), False),
+        ("other::cudaMalloc", frozenset(), (), False),
+        ("porter::cudaFree", frozenset(), (), False),
+    ],
+)
+def test_a_name_that_becomes_ours(new: str, declared: frozenset[str], waiting: tuple[str, ...], settled: bool) -> None:
+    """It is no name of CUDA's any more, unless the project has one of its own or another rule waits for the word."""
+    unit = replace(context(), declared=declared).unit(SourceFile("a.cu", b"int x = cudaMalloc;"))
+    edit = Edit(8, 18, new)
+    finding = Finding("Z911", "respell", Effort.NONE, "a.cu", 1, 9, "", Span(8, 18), edits=(edit,))
+    accepted = Accepted((finding,), (edit,), ())
+    assert is_settled(unit, accepted, None, tuple(map(Waiting, waiting)), f"int x = {new};") is settled
+
+
 def test_a_plain_port_takes_one_pass() -> None:
     """Headers and names, with the real tables."""
     text = (
@@ -135,7 +166,7 @@ TWICE = """
 #endif
 %s
 __device__ float f(float x, double *y, int i) {
-    if (threadIdx.x == __ffs(__ballot(x))) i++;
+    if (threadIdx.x == __ffs(__ballot(x))) i += warpSize;
     return max(x, y[i]) + min(y[0], y[i]);
 }
 """

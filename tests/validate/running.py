@@ -24,20 +24,25 @@ def devices() -> tuple[str, ...]:
     return ("gfx942",) if why_not("ptx") is not None else ("ptx", "gfx942")
 
 
-_children = AFTERWARDS.enter_context(contextlib.ExitStack())
-_spare: dict[tuple[str, frozenset[tuple[str, str]]], Spare] = {}
-"""Children by what they were started in: folder and environment."""
+_Where = tuple[str, frozenset[tuple[str, str]]]
+"""What children are started in: folder and environment."""
+_spare: dict[_Where, tuple[contextlib.ExitStack, Spare]] = {}
+
+
+def _here() -> _Where:
+    return str(Path.cwd()), frozenset(item for item in os.environ.items() if item[0] != "PYTEST_CURRENT_TEST")
 
 
 def spare() -> Spare:
-    """Children that earlier runs in the same surroundings left; those of other surroundings are ended."""
-    environment = frozenset(item for item in os.environ.items() if item[0] != "PYTEST_CURRENT_TEST")
-    here = str(Path.cwd()), environment
+    """Children that earlier runs in the same surroundings left. Those of other surroundings are ended, but for the
+    first ones, to which most tests come back: what its references import takes seconds to read."""
+    here = _here()
+    for other in [where for where in [*_spare][1:] if where != here]:
+        _spare.pop(other)[0].close()
     if here not in _spare:
-        _children.close()
-        _spare.clear()
-        _spare[here] = _children.enter_context(spare_children())
-    return _spare[here]
+        stack = AFTERWARDS.enter_context(contextlib.ExitStack())
+        _spare[here] = stack, stack.enter_context(spare_children())
+    return _spare[here][1]
 
 
 def run(*paths: Path, **settings: object) -> Outcome:

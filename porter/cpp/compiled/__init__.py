@@ -71,7 +71,7 @@ class Readers(Protocol):
         """Every word of a file's bytes."""
 
     def lines(self, data: bytes, known: frozenset[bytes], begins: tuple[bytes, ...], /) -> list[int]:
-        """The newlines before lines that may declare a name that is known or begins so, and before directives."""
+        """The newlines before lines that may declare a name that is known or begins so, include or define something."""
 
 
 def digest() -> str:

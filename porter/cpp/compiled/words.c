@@ -106,8 +106,38 @@ static int is_wanted(const Word *word, PyObject *known, PyObject *begins)
     return found;
 }
 
-/* Lines, by the newline before each, that are directives, or in which a wanted name stands before what can follow a
-   name that is declared: a bracket, a sign, the end of the line, `final`. */
+/* The words before which, or between which and a name, anything may stand. */
+static int is_special(const Word *word)
+{
+    static const char *const known[] = {"template", "typedef", "struct", "class", "union", "enum", "extern", "using"};
+    for (size_t item = 0; item < sizeof known / sizeof *known; item++)
+        if ((Py_ssize_t)strlen(known[item]) == word->length && memcmp(known[item], word->at, strlen(known[item])) == 0)
+            return 1;
+    return 0;
+}
+
+static const unsigned char *after_blanks(const unsigned char *at, const unsigned char *end)
+{
+    while (at < end && (*at == ' ' || *at == '\t'))
+        at++;
+    return at;
+}
+
+static int is_one_of(const unsigned char *at, const unsigned char *end, const char *signs)
+{
+    return at < end && *at != 0 && strchr(signs, *at) != NULL;
+}
+
+/* Whether an include or a macro follows a `#`. */
+static int is_told_of(const unsigned char *at, const unsigned char *end)
+{
+    at = after_blanks(at, end);
+    return end - at > 2 && ((at[0] == 'i' && (at[1] == 'n' || at[1] == 'm')) || (at[0] == 'd' && at[1] == 'e'));
+}
+
+/* Lines, by the newline before each, that include something or define a macro, or in which a wanted name stands where
+   one that is declared can: behind a blank, a sign of a pointer or a bracket, and before a bracket, a sign, the end of
+   the line or `final`. Where a line begins with none of the special words, no more than types stand before the name. */
 PyObject *words_lines(PyObject *self, PyObject *arguments)
 {
     (void)self;
@@ -116,38 +146,31 @@ PyObject *words_lines(PyObject *self, PyObject *arguments)
         return NULL;
     fill_in_word();
     const unsigned char *text = (const unsigned char *)PyBytes_AS_STRING(data), *end = text + PyBytes_GET_SIZE(data);
-    const unsigned char *line = NULL;
-    int is_first = 0, wanted = 0;
+    const unsigned char *line = memchr(text, '\n', (size_t)(end - text));
     PyObject *found = PyList_New(0);
-    for (const unsigned char *at = text; found != NULL && at < end;) {
-        if (*at == '\n') {
-            line = at++;
-            is_first = 1;
-            continue;
-        }
-        if (!in_word[*at]) {
-            wanted = is_first && *at == '#';
-            is_first &= *at == ' ' || *at == '\t';
-            at++;
-        } else {
+    while (found != NULL && line != NULL) {
+        const unsigned char *at = after_blanks(line + 1, end), *first = at;
+        int wanted = is_one_of(at, end, "#") && is_told_of(at + 1, end), special = is_one_of(at, end, "}");
+        while (wanted == 0 && at < end && *at != '\n') {
+            if (!in_word[*at]) {
+                if (!special && !is_one_of(at, end, ":<>, \t*&"))
+                    break;
+                at++;
+                continue;
+            }
             Word word = {at, 0, 0};
             while (at < end && in_word[*at])
                 at++;
             word.length = at - word.at;
-            const unsigned char *next = at;
-            while (next < end && (*next == ' ' || *next == '\t'))
-                next++;
-            is_first = 0;
-            wanted = next < end && strchr("=;,([{:\n\rf", *next) != NULL && *next != 0 ? is_wanted(&word, known, begins) : 0;
+            special |= word.at == first && is_special(&word);
+            if (is_one_of(word.at - 1, end, "\n \t*&})") && is_one_of(after_blanks(at, end), end, "=;,([{:\n\rf"))
+                wanted = is_wanted(&word, known, begins);
         }
-        if (wanted == 0 || line == NULL)
-            continue;
         PyObject *number = wanted > 0 ? PyLong_FromSsize_t(line - text) : NULL;
-        if (number == NULL || PyList_Append(found, number) < 0)
+        if (wanted < 0 || (wanted > 0 && (number == NULL || PyList_Append(found, number) < 0)))
             Py_CLEAR(found);
         Py_XDECREF(number);
-        while (at < end && *at != '\n') /* one reason is enough */
-            at++;
+        line = at < end ? memchr(at, '\n', (size_t)(end - at)) : NULL;
     }
     return found;
 }
