@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -111,6 +112,17 @@ def test_a_header_that_changes_is_read_again(tmp_path: Path, flags: list[str]) -
     found += [asked(tmp_path, f"{name}.cu", text).kernels[0].parameters[1].type for name in "defg"]
     assert found == ["int"] * 3 + ["float"] * 4
     assert is_shared(flags[-1])
+
+
+def test_who_uses_the_cache_meanwhile_changes_nothing(tmp_path: Path, flags: list[str]) -> None:
+    (tmp_path / "a.h").write_text(HEADER)
+    text = f'#include "a.h"\n{KERNEL}'
+    for name in "ab":
+        asked(tmp_path, f"{name}.cu", text)
+    later = Path(flags[0]).stat().st_mtime + 2
+    os.utime(flags[0], (later, later))
+    asked(tmp_path, "c.cu", text)
+    assert [is_shared(path) for path in flags] == [False, True, True]
 
 
 def test_a_file_that_others_are_in_is_not_shared(tmp_path: Path, flags: list[str]) -> None:

@@ -10,7 +10,8 @@ import functools
 import hashlib
 import os
 import re
-from collections.abc import Mapping
+import shutil
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -67,8 +68,8 @@ def begun(main: str, flags: tuple[str, ...], files: Mapping[str, bytes]) -> Begu
     shared = _shared(flags, os.getpid())
     made = next((headers[:n] for n in range(len(headers), 0, -1) if shared.made.get(headers[:n])), ())
     if headers in shared.seen and headers not in shared.made:
-        below = _after(flags, shared.made[made]) if made else flags
-        shared.made[headers] = _precompiled(below, headers[len(made) :])
+        below = shared.made[made] if made else _copied(flags[flags.index(_PRECOMPILED) + 1])
+        shared.made[headers] = _precompiled(_after(flags, below), headers[len(made) :]) if below else None
         made = headers if shared.made[headers] else made
     shared.seen.add(headers)
     if not made:
@@ -116,19 +117,30 @@ def _after(flags: tuple[str, ...], precompiled: str | None) -> tuple[str, ...]:
 
 def _precompiled(flags: tuple[str, ...], headers: tuple[str, ...]) -> str | None:
     """A precompiled header, made by the first process that wants it; None where it does not stand for its headers."""
-    name = hashlib.sha256(repr((flags, headers)).encode(errors="surrogateescape")).hexdigest()[:24]
+    text = os.fsencode("".join(f'#include "{header}"\n' for header in headers))
+    return _made(repr((flags, headers)), lambda target: clang.build_beginning(f"{target}.h", text, flags, target))
+
+
+def _copied(stubs: str) -> str | None:
+    """A copy of the stubs' precompiled header: what clang builds upon must keep its time, and users of a cache touch
+    what they use."""
+    return _made(stubs, lambda target: bool(shutil.copyfile(stubs, target)))
+
+
+def _made(what: str, make: Callable[[str], bool]) -> str | None:
+    """A file that the processes of a run share, named by what it is; None where it cannot be made."""
+    name = hashlib.sha256(what.encode(errors="surrogateescape")).hexdigest()[:24]
     target = temporary_root() / f"{name}.pch"
-    if not target.exists():
-        own = target.with_suffix(f".{os.getpid()}.pch")
-        text = "".join(f'#include "{header}"\n' for header in headers)
-        try:
-            if not clang.build_beginning(str(target.with_suffix(".h")), os.fsencode(text), flags, str(own)):
+    own = target.with_suffix(f".{os.getpid()}.pch")
+    try:
+        if not target.exists():
+            if not make(str(own)):
                 return None
             os.link(own, target)
-        except FileExistsError:
-            pass
-        except OSError:
-            return None
-        finally:
-            own.unlink(missing_ok=True)
+    except FileExistsError:
+        pass
+    except OSError:
+        return None
+    finally:
+        own.unlink(missing_ok=True)
     return str(target)
