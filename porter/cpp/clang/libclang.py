@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import enum
 import functools
@@ -73,6 +74,7 @@ class _RangeList(ctypes.Structure):
 def _index(process: int) -> Any:
     """One index per process; declarations of precompiled headers are left out of what it visits."""
     del process
+    atexit.register(_index.cache_clear)  # cindex's own end of it fails where its module ended before
     return cindex.Index.create(excludeDecls=True)
 
 
