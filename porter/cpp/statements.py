@@ -127,6 +127,8 @@ class Reader(ExpressionReader):
         return self._made("opaque", first, ())
 
     def _statement(self) -> Node:
+        while self.text == "[" and self.peek() == "[" and (end := self._matching(self.position)) is not None:
+            self.position = end + 1  # `[[likely]]`
         text = self.text
         first = self.here
         if text == "{":
@@ -309,12 +311,15 @@ class Reader(ExpressionReader):
 
     def _declares(self) -> bool:
         """Whether the statement that starts here declares variables."""
-        text = self.text
-        if self.kind() != IDENTIFIER:
+        start = self.position
+        while not self.done and (after := self._past_attribute(start)) != start:
+            start = after
+        text = self.texts[start]
+        if start >= self.count or self.kinds[start] != IDENTIFIER:
             return False
         if text in QUALIFIERS:
             return True
-        place = self._past_type(self.position)
+        place = self._past_type(start)
         if place is None:
             return False
         while self.texts[place] in ("*", "&", "&&", "const", "volatile", "__restrict__"):
@@ -325,23 +330,24 @@ class Reader(ExpressionReader):
         if text in TYPES:
             return after not in ("::",)
         return after in ("=", ";", ",", "[", "{", "(") and not (
-            after == "(" and self.texts[place - 1] in ("*", "&") and place - self.position == 2
+            after == "(" and self.texts[place - 1] in ("*", "&") and place - start == 2
         )
 
     def _declaration(self, first: int) -> Node:
         start = self.position
         place = start
-        while self.texts[place] in QUALIFIERS:
-            place += 1
+        while (after := self._past_attribute(place)) != place or self.texts[place] in QUALIFIERS:
+            place = max(after, place + 1)
             if self.texts[place - 1] == "extern" and self.kinds[place] == STRING:
                 place += 1
         past = self._past_type(place) if place < self.count else None
         if past is None:
             return self._skip_statement(first)
         self.position = self._past_attributes(past)
-        written_type = " ".join(self.texts[start : self.position])
-        kids: list[Node] = []
-        while not self.done:
+        written_type = self._written(start, self.position)
+        kids = self._bound(written_type)
+        is_bound = bool(kids)
+        while not is_bound and not self.done:
             variable = self._declarator(written_type)
             if variable is None:
                 break
@@ -351,6 +357,32 @@ class Reader(ExpressionReader):
         if self.text != ")":
             self._to_semicolon()
         return self._made("declaration", first, tuple(kids), written_type)
+
+    def _bound(self, written_type: str) -> list[Node]:
+        """The names of `auto &[a, b] = value`: the first one has the value, the others have that of the first."""
+        place = self.position
+        while self.text in ("&", "&&"):
+            self.position += 1
+        if self.text != "[":
+            self.position = place
+            return []
+        names: list[tuple[int, str]] = []
+        while not self.done and self.text not in ("]", ";"):
+            if self.kind() == IDENTIFIER:
+                names.append((self.here, self.text))
+            self.position += 1
+        self.take("]")
+        found: list[Node] = []
+        for number, (first, name) in enumerate(names):
+            value = Node("name", names[0][0], names[0][0], names[0][1]) if number else self._bound_value()
+            kids = () if value is None else (value,)
+            found.append(Node("variable", first, first if number else self.before, name, kids, written_type))
+        return found
+
+    def _bound_value(self) -> Node | None:
+        if self.take("="):
+            return self.initialiser()
+        return self._constructed() if self.text in ("(", "{") else None
 
     def _declarator(self, written_type: str) -> Node | None:
         pointer = ""

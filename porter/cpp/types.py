@@ -18,6 +18,7 @@ QUALIFIERS = words(
 )
 CONTROL = words("if for while do switch return break continue goto case default else asm __asm__ __asm try catch")
 _OF_TYPES = TYPES | QUALIFIERS
+_ATTRIBUTES = words("__align__ alignas __attribute__")
 
 
 class TypeReader(Cursor):
@@ -56,19 +57,34 @@ class TypeReader(Cursor):
             place += 1
         return place
 
+    def _past_attribute(self, place: int) -> int:
+        """Position after `__align__(16)` or the like that stands at a position; else the same."""
+        if self.texts[place] not in _ATTRIBUTES or self.texts[place + 1] != "(":
+            return place
+        end = self._matching(place + 1)
+        return place if end is None else end + 1
+
     def _past_attributes(self, place: int) -> int:
         while place < self.count:
-            text = self.texts[place]
-            if text in ("__align__", "alignas", "__attribute__") and self.texts[place + 1] == "(":
-                depth_end = self._matching(place + 1)
-                if depth_end is None:
+            after = self._past_attribute(place)
+            if after == place:
+                text = self.texts[place]
+                if text not in QUALIFIERS and not (text in TYPES and self._follows_type(place)):
                     return place
-                place = depth_end + 1
-            elif text in QUALIFIERS or (text in TYPES and self._follows_type(place)):
-                place += 1
-            else:
-                return place
+                after += 1
+            place = after
         return place
+
+    def _written(self, first: int, end: int) -> str:
+        """The words of a type, attributes left out."""
+        found: list[str] = []
+        while first < end:
+            after = self._past_attribute(first)
+            if after == first:
+                found.append(self.texts[first])
+                after += 1
+            first = after
+        return " ".join(found)
 
     def _follows_type(self, place: int) -> bool:
         return self.kinds[place + 1] == IDENTIFIER

@@ -500,22 +500,44 @@ static Py_ssize_t past_type(Reader *r, Py_ssize_t at)
     return -1;
 }
 
+/* Behind `__align__(16)` or the like that stands at a token; else the same. */
+static Py_ssize_t past_attribute(Reader *r, Py_ssize_t at)
+{
+    int word = code_at(r, at);
+    if ((word != ALIGN && word != ALIGNAS && word != ATTRIBUTE) || code_at(r, at + 1) != OPEN)
+        return at;
+    Py_ssize_t end = matching(r, at + 1);
+    return end < 0 ? at : end + 1;
+}
+
 static Py_ssize_t past_attributes(Reader *r, Py_ssize_t at)
 {
     while (at < r->count) {
-        int word = code_at(r, at);
-        if ((word == ALIGN || word == ALIGNAS || word == ATTRIBUTE) && code_at(r, at + 1) == OPEN) {
-            Py_ssize_t end = matching(r, at + 1);
-            if (end < 0)
+        Py_ssize_t after = past_attribute(r, at);
+        if (after == at) {
+            if (!in_set(r, at, QUALIFIER) && !(in_set(r, at, TYPE) && kind_at(r, at + 1) == IDENTIFIER))
                 return at;
-            at = end + 1;
-        } else if (in_set(r, at, QUALIFIER) || (in_set(r, at, TYPE) && kind_at(r, at + 1) == IDENTIFIER)) {
-            at++;
-        } else {
-            return at;
+            after++;
         }
+        at = after;
     }
     return at;
+}
+
+/* The words [first, end) of a type with blanks between them, attributes left out. */
+static PyObject *written(Reader *r, Py_ssize_t first, Py_ssize_t end)
+{
+    PyObject *list = PyList_New(0), *text = NULL;
+    while (list != NULL && first < end) {
+        Py_ssize_t after = past_attribute(r, first);
+        if (after == first && PyList_Append(list, text_at(r, after++)) < 0)
+            Py_CLEAR(list);
+        first = after;
+    }
+    if (list != NULL)
+        text = PyUnicode_Join(blank, list);
+    Py_XDECREF(list);
+    return text != NULL ? text : fail(r);
 }
 
 /* Expressions */
@@ -1027,6 +1049,8 @@ static PyObject *unary(Reader *r)
 static int declares(Reader *r)
 {
     Py_ssize_t start = r->position;
+    for (Py_ssize_t after; !is_done(r) && (after = past_attribute(r, start)) != start;)
+        start = after;
     if (kind_at(r, start) != IDENTIFIER)
         return 0;
     if (in_set(r, start, QUALIFIER))
@@ -1118,11 +1142,46 @@ static PyObject *skip_statement(Reader *r, Py_ssize_t first)
     return leaf(r, opaque_kind, first, before(r), no_text);
 }
 
+/* The names of `auto &[a, b] = value`: the first one has the value, the others have that of the first. */
+static void bound(Reader *r, PyObject *written_type, Kids *found)
+{
+    Py_ssize_t at = r->position, one = -1;
+    while (code_at(r, at) == AMPERSAND || code_at(r, at) == AND)
+        at++;
+    if (code(r) == NONE || code_at(r, at) != OPEN_SQUARE)
+        return;
+    Py_ssize_t names = at;
+    r->position = at;
+    while (!is_done(r) && code(r) != CLOSE_SQUARE && code(r) != SEMICOLON)
+        r->position++;
+    Py_ssize_t end = r->position;
+    take(r, CLOSE_SQUARE);
+    for (at = names; at < end && !r->source->failed; at++) {
+        if (kind_at(r, at) != IDENTIFIER)
+            continue;
+        Py_ssize_t first = r->places[at], last = first;
+        PyObject *kids = NULL;
+        if (one < 0) {
+            one = at;
+            if (take(r, EQUALS))
+                kids = kids_1(r, initialiser(r));
+            else if (code(r) == OPEN || code(r) == OPEN_BRACE)
+                kids = kids_1(r, constructed(r));
+            else
+                kids = Py_NewRef(no_kids);
+            last = before(r);
+        } else {
+            kids = kids_1(r, leaf(r, name_kind, r->places[one], r->places[one], text_at(r, one)));
+        }
+        put(found, full_node(r, variable_kind, first, last, text_at(r, at), kids, written_type, 0));
+    }
+}
+
 static PyObject *declaration(Reader *r, Py_ssize_t first)
 {
     Py_ssize_t start = r->position, at = start;
-    while (in_set(r, at, QUALIFIER)) {
-        at++;
+    for (Py_ssize_t after; (after = past_attribute(r, at)) != at || in_set(r, at, QUALIFIER);) {
+        at = after > at ? after : at + 1;
         if (code_at(r, at - 1) == EXTERN && kind_at(r, at) == STRING)
             at++;
     }
@@ -1130,11 +1189,13 @@ static PyObject *declaration(Reader *r, Py_ssize_t first)
     if (past < 0)
         return skip_statement(r, first);
     r->position = past_attributes(r, past);
-    PyObject *written_type = joined(r, start, r->position);
+    PyObject *written_type = written(r, start, r->position);
     if (written_type == NULL)
         return NULL;
     Kids kids = {0};
-    while (!is_done(r)) {
+    bound(r, written_type, &kids);
+    int is_bound = kids.count > 0;
+    while (!is_bound && !is_done(r)) {
         PyObject *variable = declarator(r, written_type);
         if (variable == NULL)
             break;
@@ -1359,6 +1420,12 @@ static int is_assembly(int word) { return word == ASM || word == ASM_1 || word =
 
 static PyObject *shallow_statement(Reader *r)
 {
+    while (code(r) == OPEN_SQUARE && code_at(r, r->position + 1) == OPEN_SQUARE) { /* `[[likely]]` */
+        Py_ssize_t end = matching(r, r->position);
+        if (end < 0)
+            break;
+        r->position = end + 1;
+    }
     Py_ssize_t first = here(r), at = r->position;
     int word = code(r);
     if (word == OPEN_BRACE)
