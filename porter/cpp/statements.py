@@ -312,8 +312,8 @@ class Reader(ExpressionReader):
     def _declares(self) -> bool:
         """Whether the statement that starts here declares variables."""
         start = self.position
-        while not self.done and (after := self._past_attribute(start)) != start:
-            start = after
+        while not self.done and (past := self._past_attribute(start)) != start:
+            start = past
         text = self.texts[start]
         if start >= self.count or self.kinds[start] != IDENTIFIER:
             return False

@@ -18,6 +18,8 @@ QUALIFIERS = words(
 )
 CONTROL = words("if for while do switch return break continue goto case default else asm __asm__ __asm try catch")
 _OF_TYPES = TYPES | QUALIFIERS
+_OF_EXPRESSIONS = words("decltype typeof __typeof__")
+"""Types of what stands in the brackets behind them."""
 _ATTRIBUTES = words("__align__ alignas __attribute__")
 
 
@@ -34,7 +36,8 @@ class TypeReader(Cursor):
         if place == start:
             if self.texts[place] in CONTROL:
                 return None
-            place += 1
+            end = self._matching(place + 1) if self.texts[place] in _OF_EXPRESSIONS else None
+            place = place + 1 if end is None else end + 1
         while place < self.count:
             if self.texts[place] == "::" and place + 1 < self.count:
                 place += 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +17,7 @@ from porter.cpp.nodes import EMPTY, Node, calls
 from porter.cpp.signatures import parameters_of, template_parameters_of
 from porter.cpp.statements import parse_block, parse_expression, parse_statements
 from porter.engine.unit import Unit
-from porter.warp.collectives import BARRIERS, COLLECTIVES, Collective, collective
+from porter.warp.collectives import BARRIERS, COLLECTIVES, GROUPS, Collective, collective
 
 
 @dataclass(frozen=True)
@@ -231,8 +232,42 @@ class Bodies:
     @cached_property
     def barrier_places(self) -> list[int]:
         """The tokens that name a barrier of the block or a function or macro that comes to one, in order."""
-        meeting = BARRIERS | {name for name, kinds in self.reach.items() if "barrier" in kinds}
-        return sorted(index for name in meeting for index in self.tokens.names.get(name, ()))
+        meeting = BARRIERS | self.meeting_macros | {name for name, kinds in self.reach.items() if "barrier" in kinds}
+        if not GROUPS.isdisjoint(self.tokens.names):
+            meeting |= {"sync"}
+        places = {index for name in meeting for index in self.tokens.names.get(name, ())}
+        return sorted(places.union(self.assembled_barriers))
+
+    @cached_property
+    def assembled_barriers(self) -> frozenset[int]:
+        """The `asm` before each text that waits for the block."""
+        tokens = self.tokens
+        return frozenset(
+            place
+            for keyword in ("asm", "__asm__")
+            for place in tokens.names.get(keyword, ())
+            if any(waits_for_block(text) for text in tokens.texts[place : place + _FIRST])
+        )
+
+    @cached_property
+    def meeting_macros(self) -> frozenset[str]:
+        """Macros without parameters that wait for the block: `#define BARRIER __syncthreads()`."""
+        return self._macros_with(BARRIERS)
+
+    @cached_property
+    def shared_macros(self) -> frozenset[str]:
+        """Macros without parameters that say `__shared__`."""
+        return self._macros_with(frozenset({"__shared__"}))
+
+    def _macros_with(self, words: frozenset[str]) -> frozenset[str]:
+        texts = self.tokens.texts
+        if words.isdisjoint(self.tokens.names):
+            return frozenset()
+        return frozenset(
+            name
+            for name, macros in self.constants.macros.items()
+            if any(m.parameters is None and not words.isdisjoint(texts[m.first : m.last]) for m in macros)
+        )
 
     @cached_property
     def memo(self) -> dict[object, object]:
@@ -279,6 +314,16 @@ class Bodies:
 _OPERATIONS = frozenset({*COLLECTIVES, *(name.removeprefix("__") for name in COLLECTIVES), *BARRIERS})
 """Words of all warp-wide and block-wide operations, under CUDA's names and under those of our header."""
 _LANE_REGISTERS = ("laneid", "lanemask_", "warpid", "shfl.", "vote.", "activemask")
+
+
+_FIRST = 12
+"""Tokens of inline assembly in which the text of a barrier begins."""
+_WAITS = re.compile(r"\b(?:bar|barrier)(?:\.cta)?\.(?:sync|red)\b")
+
+
+def waits_for_block(assembly: str) -> bool:
+    """Whether inline assembly waits for other warps of the block."""
+    return "bar" in assembly and _WAITS.search(assembly) is not None
 
 
 def _reads_lanes(tokens: Tokens, head: Head) -> bool:

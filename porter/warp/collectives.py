@@ -88,6 +88,9 @@ BARRIERS = frozenset(
 )
 """Functions that wait for the whole block."""
 
+GROUPS = frozenset({"thread_block", "this_thread_block", "grid_group", "this_grid"})
+"""Names that make or hold a group of cooperative groups whose barrier is the block's or more."""
+
 FULL = 0xFFFFFFFF
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from porter.cpp.syntax import Node
 from porter.engine.rule import Effort, Finding, Rule, Unit, clean, reports
 from porter.warp.bodies import bodies_in_sight, mentions_in_sight
-from porter.warp.flow.divergence import BARRIERS, Branch, Event, Spread, flow_of, nested_barriers
+from porter.warp.flow.divergence import BARRIERS, GROUPS, Branch, Event, Spread, flow_of, nested_barriers
 
 
 class DivergentBarrier(Rule):
@@ -22,7 +22,7 @@ class DivergentBarrier(Rule):
 
     code = "S103"
     only_reports = True
-    triggers = BARRIERS
+    triggers = BARRIERS | GROUPS | {"asm", "__asm__"}
     hazards = ("syncthreads-divergent", "warp-id-roles-32")
     examples = (
         reports(

@@ -9,7 +9,8 @@ enum {
     GREATER, SHIFT_RIGHT, END_LAUNCH, LAUNCH, EQUALS, STAR, AMPERSAND, AND, DOT, ARROW, INCREMENT, DECREMENT, TILDE, OR,
     PLUS, MINUS, SAME, IF, FOR, WHILE, DO, SWITCH, RETURN, BREAK, CONTINUE, GOTO, CASE, DEFAULT, ELSE, ASM, ASM_2, ASM_1,
     TRY, CATCH, CONSTEXPR, EXTERN, STRUCT, CLASS, UNION, ENUM, CONST, VOLATILE, RESTRICT_2, RESTRICT_1, RESTRICT, NOT, NEW,
-    DELETE, THROW, TEMPLATE, DEVICE, HOST, ALIGN, ALIGNAS, ATTRIBUTE, WORDS,
+    DELETE, THROW, TEMPLATE, DEVICE, HOST, ALIGN, ALIGNAS, ATTRIBUTE,
+    DECLTYPE, TYPEOF, TYPEOF_2, WORDS,
 };
 static const char *const spellings[WORDS] = {
     "", "(", ")", "[", "]", "{", "}", ";", ",", ":", "::", "?", "<", ">", ">>", ">>>", "<<<", "=", "*", "&", "&&", ".",
@@ -17,6 +18,7 @@ static const char *const spellings[WORDS] = {
     "goto", "case", "default", "else", "asm", "__asm__", "__asm", "try", "catch", "constexpr", "extern", "struct", "class",
     "union", "enum", "const", "volatile", "__restrict__", "__restrict", "restrict", "not", "new", "delete", "throw",
     "template", "__device__", "__host__", "__align__", "alignas", "__attribute__",
+    "decltype", "typeof", "__typeof__",
 };
 /* In the order in which Python gives the sets. */
 enum {
@@ -484,7 +486,9 @@ static Py_ssize_t past_type(Reader *r, Py_ssize_t at)
     if (at == start) {
         if (in_set(r, at, CONTROL))
             return -1;
-        at++;
+        int word = code_at(r, at);
+        Py_ssize_t end = word == DECLTYPE || word == TYPEOF || word == TYPEOF_2 ? matching(r, at + 1) : -1;
+        at = end < 0 ? at + 1 : end + 1;
     }
     while (at < r->count) {
         if (code_at(r, at) == SCOPE && at + 1 < r->count) {

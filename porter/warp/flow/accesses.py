@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import cast
 
-from porter.cpp.nodes import Node, names, stands_in, unwrapped
+from porter.cpp.nodes import EMPTY, Node, names, stands_in, unwrapped
 from porter.warp.bodies import Bodies, Function
 from porter.warp.flow.linear import Linear, linear
 
@@ -112,19 +112,38 @@ def _volatile_pointers(function: Function) -> frozenset[str]:
 def _shared_names(bodies: Bodies, function: Function, given: frozenset[str]) -> frozenset[str]:
     """Variables in shared memory and pointers into it."""
     found = set(given)
+    unset: set[str] = set()
     for node in function.declarations:
         for variable in node.kids:
             initial = variable.initial
-            is_shared = "__shared__" in node.text.split()
+            is_shared = "__shared__" in node.text.split() or bodies.tokens.texts[node.first - 1] in bodies.shared_macros
             if initial is not None and "*" in variable.extra:
                 is_shared |= not found.isdisjoint(names(initial)) or "SharedMemory" in _text(bodies, initial)
+            elif initial is not None and "auto" in variable.extra.replace("&", " ").split():
+                is_shared |= _points_into(initial, found)
+            elif initial is None and "*" in variable.extra:
+                unset.add(variable.text)
             if (
                 initial is not None and initial.kind == "list"
             ):  # `Reducer r(s, lane)`, `Reducer r{s}`: keeps the pointer
                 is_shared |= any(kid.kind == "name" and kid.text in found for kid in map(unwrapped, initial.kids))
             if is_shared:
                 found.add(variable.text)
+    for node in function.body.walk() if unset else ():
+        target = node.kids[0] if node.kind == "assign" and node.text == "=" else EMPTY
+        if target.kind == "name" and target.text in unset and not found.isdisjoint(names(node.kids[1])):
+            found.add(target.text)
     return frozenset(found) | _extern_names(bodies)
+
+
+def _points_into(value: Node, shared: set[str]) -> bool:
+    """Whether a value without a written type is shared memory itself, or an address in it, and no element."""
+    value = unwrapped(value)
+    while value.kind == "binary" and value.text in ("+", "-"):
+        value = unwrapped(value.kids[0])
+    if value.kind == "unary" and value.text == "&":
+        return not shared.isdisjoint(names(value))
+    return value.kind == "name" and value.text in shared
 
 
 def _extern_names(bodies: Bodies) -> frozenset[str]:

@@ -28,7 +28,7 @@ def _nested(bodies: Bodies, function: Function, index: int, seen: set[int]) -> b
     """
     tokens = bodies.tokens
     texts = tokens.texts
-    position = index - 1
+    position = before = _before_attributes(bodies, _beginning(bodies, index)) - 1
     body = function.head.body or 0
     while position > body:
         if position in seen:
@@ -39,20 +39,41 @@ def _nested(bodies: Bodies, function: Function, index: int, seen: set[int]) -> b
             partner = tokens.partner.get(position)
             if partner is None:
                 return True
-            if text == ")" and position == index - 1:
+            if text == ")" and position == before:
                 return True
             position = partner - 1
             continue
         if text == "{":
             if texts[position - 1] in ("else", "do"):
                 return True
-            if texts[position - 1] == ")" and _parts_threads(bodies, position - 1):
+            closing = _before_attributes(bodies, position) - 1
+            if texts[closing] == ")" and _parts_threads(bodies, function, closing):
                 return True
         position -= 1
     return False
 
 
-def _parts_threads(bodies: Bodies, closing: int) -> bool:
+def _beginning(bodies: Bodies, index: int) -> int:
+    """The first token of a call: `cg::this_thread_block().sync` begins before its last name."""
+    texts, partner = bodies.tokens.texts, bodies.tokens.partner
+    while index > 1 and texts[index - 1] in (".", "->", "::"):
+        index -= 2
+        if texts[index] in (")", "]"):
+            index = max(partner.get(index, index) - 1, 1)
+    return index
+
+
+def _before_attributes(bodies: Bodies, index: int) -> int:
+    """The token itself, or the first of the `[[attributes]]` before it."""
+    tokens = bodies.tokens
+    while tokens.texts[index - 1] == "]" and (opening := tokens.partner.get(index - 1, 0)) > 0:
+        if tokens.texts[opening + 1] != "[":
+            break
+        index = opening
+    return index
+
+
+def _parts_threads(bodies: Bodies, function: Function, closing: int) -> bool:
     """Whether the condition in the parentheses that close here may differ between threads, by its words."""
     tokens = bodies.tokens
     opening = tokens.partner.get(closing)
@@ -66,23 +87,25 @@ def _parts_threads(bodies: Bodies, closing: int) -> bool:
         first = inside.index(";")
         second = inside.index(";", first + 1)
         start, condition = inside[:first], inside[first + 1 : second]
-        return _varies(start) or _varies(condition)
+        return _varies(bodies, function, start) or _varies(bodies, function, condition)
     return True
 
 
-def _varies(texts: list[str]) -> bool:
-    """Whether words could stand for something that differs between threads."""
+def _varies(bodies: Bodies, function: Function, texts: list[str]) -> bool:
+    """Whether words could stand for something that differs between threads: neither numbers, types and constants, nor a
+    kernel's parameters, nor the counter that they begin with."""
+    if len(texts) > _LONGEST or not _INVOLVED.isdisjoint(texts):
+        return True
+    same = _SAME.union(function.template_parameters, function.parameters if function.is_kernel else ())
+    counter = next((text for text in texts if text.isidentifier() and text not in _TYPES), "")
     return any(
-        word == "threadIdx"
-        or word == "["
-        or "tid" in word.lower()
-        or "thread" in word.lower()
-        or "lane" in word.lower()
-        for word in texts
-    ) or (bool(texts) and not _counts(texts))
+        text.isidentifier() and text != counter and text not in same and not text.isupper()
+        and not bodies.constants.definitions(text)
+        for text in texts
+    )  # fmt: skip
 
 
-def _counts(texts: list[str]) -> bool:
-    """`int k = 0`, `k < n`: a counter from a plain start or to a plain bound."""
-    words = [text for text in texts if text not in ("int", "unsigned", "size_t", "long", "const", "auto", "uint")]
-    return len(words) <= 5 and all(text not in ("(", "*", "&", "&&", "||") for text in words)
+_LONGEST = 8
+_INVOLVED = frozenset({"(", "[", "*", "&", "&&", "||", "threadIdx"})
+_TYPES = frozenset({"int", "unsigned", "size_t", "long", "const", "auto", "uint", "short", "char"})
+_SAME = _TYPES | {"blockIdx", "blockDim", "gridDim", "x", "y", "z"}

@@ -12,6 +12,7 @@ from porter.warp.collectives import (
     BARRIERS,
     EXCHANGES,
     FULL,
+    GROUPS,
     TILE_MEMBERS,
     TILES,
     Collective,
@@ -24,6 +25,7 @@ from porter.warp.flow.spread import PER_LANE, PER_WARP, THREAD, UNIFORM, Spread,
 
 _ROUNDS_UP = re.compile(r"(?:round|align|pad)_?(?:ed)?_?(?:up|to)", re.IGNORECASE)
 """Functions that round up, to whole warps as a rule."""
+_WORD = re.compile(r"\w+")
 _NEIGHBOURS = frozenset({"_up_sync", "_down_sync", "_xor_sync"})
 _UNIFORM_CALLS = frozenset({"__syncthreads_or", "__syncthreads_and", "__syncthreads_count"})
 _KEEPS_SPREAD = frozenset(
@@ -65,6 +67,9 @@ class CallEvaluation(Evaluation):
         if name in self.lambdas:
             self._record(Event("call", node, state.branches, state.exits, None, True, EXCHANGES))
         if name in BARRIERS:
+            self._record(Event("barrier", node, state.branches, state.exits))
+            return UNIFORM
+        if (name == "sync" or (callee.kind == "member" and callee.text == "sync")) and self._meets_block(node, callee):
             self._record(Event("barrier", node, state.branches, state.exits))
             return UNIFORM
         if callee.kind == "member" and callee.text in TILE_MEMBERS:
@@ -131,6 +136,27 @@ class CallEvaluation(Evaluation):
         if callee.text == "shfl" and len(arguments) > 1 and arguments[1].spread is not Spread.LANE:
             uniform = True
         return PER_WARP if uniform else PER_LANE
+
+    def _meets_block(self, node: Node, callee: Node) -> bool:
+        """`block.sync()`, `cg::sync(block)`, `cg::this_thread_block().sync()`."""
+        group = callee.kids[0] if callee.kind == "member" else next(iter(node.arguments), callee)
+        if group.kind == "call":
+            return group.callee.rpartition("::")[2] in GROUPS
+        return group.kind == "name" and group.text in self._block_groups
+
+    @functools.cached_property
+    def _block_groups(self) -> frozenset[str]:
+        """Variables and parameters that hold a whole block, or more."""
+        if GROUPS.isdisjoint(self.bodies.tokens.names):
+            return frozenset()
+        types = self.function.parameter_types
+        found = {name for name, written in types.items() if not GROUPS.isdisjoint(_WORD.findall(written))}
+        for node in self.function.declarations:
+            for kid in node.kids:
+                made = kid.initial.callee.rpartition("::")[2] if kid.initial is not None else ""
+                if made in GROUPS or not GROUPS.isdisjoint(_WORD.findall(node.text)):
+                    found.add(kid.text)
+        return frozenset(found)
 
     @functools.cached_property
     def _warp_tiles(self) -> frozenset[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from porter.warp.collectives import BARRIERS, COLLECTIVES, EXCHANGES, TILES
+from porter.warp.collectives import BARRIERS, COLLECTIVES, EXCHANGES, GROUPS, TILES
 from porter.warp.flow.barriers import nested_barriers
 from porter.warp.flow.events import Branch, Event
 from porter.warp.flow.spread import Spread, by_name
@@ -12,6 +12,7 @@ __all__ = [
     "BARRIERS",
     "COLLECTIVES",
     "EXCHANGES",
+    "GROUPS",
     "TILES",
     "Branch",
     "Event",

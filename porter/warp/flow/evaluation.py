@@ -12,7 +12,7 @@ from porter.cpp.nodes import Node, calls, names, spelled, unwrapped
 from porter.warp.bodies import Bodies, Function
 from porter.warp.collectives import COLLECTIVES, FULL, collective
 from porter.warp.flow.events import Branch, Event, State
-from porter.warp.flow.spread import PER_WARP, THREAD, UNIFORM, Spread, Value, binary, join, selected
+from porter.warp.flow.spread import PER_LANE, PER_WARP, THREAD, UNIFORM, Spread, Value, binary, join, selected
 
 DEEPEST = 4
 """Calls followed into callees."""
@@ -49,6 +49,10 @@ class Evaluation(abc.ABC):
         """Walks a statement: in the body of a lambda."""
 
     @abc.abstractmethod
+    def _record(self, event: Event) -> None:
+        """Notes an operation of the warp or block."""
+
+    @abc.abstractmethod
     def _call(self, node: Node, state: State, *, is_read: bool = True) -> Value:
         """What a call returns; anything where nobody reads it."""
 
@@ -76,6 +80,10 @@ class Evaluation(abc.ABC):
         name = node.text
         if name in state.values:
             return state.values[name]
+        if name == "threadIdx":
+            return _INDEX
+        if name in self.bodies.meeting_macros:
+            self._record(Event("barrier", node, state.branches, state.exits))
         if name in self.function.template_parameters:
             return Value(fixed=True)
         macros = [m for m in self.bodies.constants.macros.get(name, ()) if m.parameters is None]
@@ -112,6 +120,8 @@ class Evaluation(abc.ABC):
         if base.rpartition(".")[2] in ("gridDim", "blockIdx", "blockDim"):
             return UNIFORM
         value = self._value(node.kids[0], state)
+        if value.role == _INDEX.role:
+            return _BUILT_IN.get(f"threadIdx.{node.text}", PER_LANE)
         return Value(value.spread)
 
     def _unary(self, node: Node, state: State) -> Value:
@@ -267,6 +277,8 @@ _EXPRESSIONS = {
     "cast": Evaluation._cast,
     "lambda": Evaluation._lambda,
 }
+_INDEX = Value(Spread.LANE, "index")
+"""`threadIdx` as a whole."""
 _BUILT_IN = {
     "threadIdx.x": THREAD,
     "threadIdx.y": Value(Spread.WARP, "warp"),

@@ -183,6 +183,8 @@ class Lockstep:
             return False
         if not stands_in(statement, _fence_places(self.bodies)):
             return False
+        if not self.bodies.meeting_macros.isdisjoint(names(statement)):
+            return True
         for call in calls(statement):
             found = collective(call)
             name = call.callee.rpartition("::")[2]
@@ -329,7 +331,8 @@ def _fence_places(bodies: Bodies) -> list[int]:
     known = bodies.memo.get("fences")
     if known is None:
         tokens, reach = bodies.tokens, bodies.reach
-        named = (name for name in tokens.names if _names_fence(name) or not _SYNCS.isdisjoint(reach.get(name, ())))
+        named = {name for name in tokens.names if _names_fence(name) or not _SYNCS.isdisjoint(reach.get(name, ()))}
+        named |= bodies.meeting_macros & tokens.names.keys()
         known = bodies.memo["fences"] = sorted(index for name in named for index in tokens.names[name])
     return cast("list[int]", known)
 

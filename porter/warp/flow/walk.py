@@ -10,14 +10,16 @@ from operator import attrgetter
 from porter.cpp.constants import WARP
 from porter.cpp.lex import STRING
 from porter.cpp.nodes import EMPTY, Node, calls, names, only, stands_in, unwrapped
+from porter.warp.bodies import waits_for_block
 from porter.warp.collectives import BARRIERS, EXCHANGES, argument, collective
 from porter.warp.flow.call_evaluation import CallEvaluation
-from porter.warp.flow.events import Branch, State
+from porter.warp.flow.events import Branch, Event, State
 from porter.warp.flow.spread import PER_LANE, PER_WARP, THREAD, UNIFORM, Spread, Value, join, selected
 from porter.warp.flow.waiting_loop import STEPS
 
 _BROADCAST = re.compile(r"shfl\.sync\.idx\.b32\s+[^,]+,[^,]+,\s*\d+\s*,|redux\.sync|vote\.sync\.(?:any|all|ballot)")
 """Assembly that leaves the same in all lanes of a warp."""
+_EXITS = re.compile(r"\bexit\s*;")
 _PER_LANE_ASSEMBLY = re.compile(r"laneid|lanemask|%tid|shfl|match|elect|clock|globaltimer|ld\.|ldmatrix|mma|atom")
 
 
@@ -231,17 +233,24 @@ class Flow(CallEvaluation):
 
     def _asm(self, node: Node, state: State) -> None:
         inputs = [self._value(kid, state) for kid in node.kids]
-        written = self._assembled(node, inputs)
+        text = self._assembly(node)
+        if waits_for_block(text):
+            self._record(Event("barrier", node, state.branches, state.exits))
+        if _EXITS.search(text):
+            self._exit(Node("return", node.first, node.last), state)
+        written = self._assembled(text, inputs)
         for kid in node.kids:
             name = unwrapped(kid)
             if name.kind == "name" and name.text not in self.shared:
                 state.values[name.text] = written
 
-    def _assembled(self, node: Node, operands: list[Value]) -> Value:
-        """What assembly leaves in its outputs: the same for a warp when it is sent to all lanes from one."""
+    def _assembly(self, node: Node) -> str:
         tokens = self.bodies.tokens
         places = range(node.first, min(node.last + 1, len(tokens)))
-        text = " ".join(tokens.texts[place] for place in places if tokens.kinds[place] == STRING)
+        return " ".join(tokens.texts[place] for place in places if tokens.kinds[place] == STRING)
+
+    def _assembled(self, text: str, operands: list[Value]) -> Value:
+        """What assembly leaves in its outputs: the same for a warp when it is sent to all lanes from one."""
         if _BROADCAST.search(text):
             return PER_WARP
         if _PER_LANE_ASSEMBLY.search(text) or not operands:

@@ -1,0 +1,251 @@
+"""The same hazards, written in the other ways that C++ has: none may be missed for its spelling."""
+
+from __future__ import annotations
+
+import pytest
+
+from porter.engine.context import build_context
+from porter.engine.file import port
+from porter.settings import Choices
+from porter.source import SourceFile
+
+CONTEXT = build_context(Choices(), ["a.cu"], {})
+SHUFFLE = "__shfl_xor_sync(0xffffffff, v, 1)"
+MACROS = """
+#define RETURN_IF(c) if (c) return
+#define UNROLL _Pragma("unroll")
+#define MACRO
+#define SHARED __shared__
+#define BARRIER __syncthreads()
+#define BARRIER_F() __syncthreads()
+__device__ float2 meet(float *p) { __syncthreads(); return make_float2(p[0], p[1]); }
+"""
+REDUCE = "if (t < 16) { s[t] += s[t + 16]; s[t] += s[t + 8]; s[t] += s[t + 4]; out[t] = s[t]; }"
+
+
+def missed(text: str) -> object:
+    """A spelling that is not understood yet."""
+    return pytest.param(text, marks=pytest.mark.xfail(strict=True))
+
+
+def _codes(text: str) -> set[str]:
+    ported = port(SourceFile("a.cu", (MACROS + text).encode()), CONTEXT, "a.hip")
+    return {finding.code for finding in ported.findings}
+
+
+EARLY = [
+    "if (i >= n) return;",
+    "if (i >= n) { return; }",
+    "if (!(i < n)) return;",
+    "if (i < n) {} else return;",
+    "if (i >= n) { out[i] = 0; return; }",
+    "if (i >= n) [[unlikely]] { return; }",
+    "if (__builtin_expect(i >= n, 0)) return;",
+    "if (const int j = i; j >= n) return;",
+    "if (int j = i) return;",
+    "do { if (i >= n) return; } while (0);",
+    "switch (i >= n) { case 1: return; default: break; }",
+    "switch (i) { case 3: return; }",
+    "RETURN_IF(i >= n);",
+    "if (n > i) ; else { return; }",
+    "for (int k = 0; k < 1; ++k) { if (i >= n) return; }",
+    "while (true) { if (i >= n) return; break; }",
+    "if (bool out_of = i >= n; out_of) return;",
+    "bool inside = i < n; if (!inside) return;",
+    "auto const inside = i < n; if (not inside) return;",
+    "const auto [q, w] = make(i, n); if (q >= w) return;",
+    'if (i >= n) asm("exit;");',
+    'if (i >= n) { asm volatile("exit;"); }',
+    "UNROLL for (int k = 0; k < 4; ++k) if (i + k >= n) return;",
+    "#pragma unroll\n for (int k = 0; k < 4; ++k) if (i + k >= n) return;",
+    "if (i >= n) { return void(); }",
+    "unsigned j{threadIdx.x}; if (j >= n) return;",
+    "auto j = int(threadIdx.x); if (j >= n) return;",
+    "int j = (int)threadIdx.x, m = n; if (j >= m) return;",
+    "int j(threadIdx.x); if (j >= n) return;",
+    "uint3 t = threadIdx; if (t.x >= n) return;",
+    "auto t = threadIdx; if (t.x >= n) return;",
+    "const auto &t = threadIdx; if (t.x >= n) return;",
+    "int j; j = threadIdx.x; if (j >= n) return;",
+    "int a[1] = {int(threadIdx.x)}; if (a[0] >= n) return;",
+    "struct { int x; } s; s.x = threadIdx.x; if (s.x >= n) return;",
+    "if (i >= n) { } else { v = 1; } if (i >= n) return;",
+    "if (i < n && v > 0) ; else return;",
+    "i >= n ? (void)0 : (void)1; if (i>=n) return;",
+    "try_me: if (i >= n) return;",
+]
+DIVERGENT = [
+    "if (i % 3 == 0) { v += @; }",
+    "if (i % 3 == 0) v += @;",
+    "v = i % 3 ? @ : v;",
+    "if (i % 3 && @ > 0) v = 1;",
+    "for (int k = 0; k < i; ++k) v += @;",
+    "while (v < i) v += @;",
+    "do { v += @; } while (v < i);",
+    "for (float q : {v, v}) if (i % 3) v += @;",
+    "switch (i % 3) { case 0: v += @; }",
+    "if (i % 3) { } else { v += @; }",
+    "if (i % 3 == 0) { auto f = [&] { return @; }; v = f(); }",
+    "if (i % 3 == 0) [[likely]] { v += @; }",
+    "if constexpr (true) { if (i % 3) v += @; }",
+    "if (i % 3) { UNROLL for (int k = 0; k < 4; ++k) v += @; }",
+    "UNROLL\n for (int k = i; k < n; ++k) { v += @; }",
+    "if (i % 3) { float w[2] = {@, v}; v = w[0]; }",
+    "if (i % 3) { float w{@}; v = w; }",
+    "if (i % 3) { return (void)(out[i] = @); }",
+    "if (i % 3) out[int(@)] = 1;",
+    "if (i % 3) { auto [a, b] = make(@, 1); v = a; }",
+    "if (i % 3) { const float w = -(@), z = w; v = z; }",
+    "if (i % 3) { v = f<3>(@); }",
+    "if (i % 3) { (void)@; }",
+    "if (i % 3) { static_cast<void>(@); }",
+    "if (i % 3) { T t(@); v = t.x; }",
+    "if (i % 3) { new (p) float(@); }",
+    "if (i % 3) { v = sizeof(@) + @; }",
+    "if (i % 3) { g([=] { return @; }); }",
+    "if (i % 3) { std::array<float, 2> a{{@, 1}}; v = a[0]; }",
+    "if (i % 3) { v = float2{@, v}.x; }",
+    "if (i % 3) { auto w = Foo<4>{@}; v = w.x; }",
+    "if (i % 3) { v = a.template g<2>(@); }",
+    "if (i % 3) { v = (*fp)(@); }",
+    "if (i % 3) { if (float w = @; w > 0) v = w; }",
+    "if (i % 3) { while (float w = @) { v = w; break; } }",
+    "if (i % 3) { for (auto w = @; w < 1; ) v = w; }",
+    "if (i % 3) { union { float f; int i; } u; u.f = @; v = u.f; }",
+    missed("if (i % 3) { union { float f; int i; } u = {@}; v = u.f; }"),
+    "if (i % 3) { using F = float; F w = @; v = w; }",
+    "if (i % 3) { static const float w = @; v = w; }",
+    "if (i % 3) { v = i ?: @; }",
+    "if (i % 3) { v += ({ float q = @; q; }); }",
+    "if (i % 3) { decltype(v) w = @; v = w; }",
+    "if (i % 3) { typename Q<float>::type w = @; v = w; }",
+    "if (i % 3) { __restrict__ float *p = &v; *p = @; }",
+    "if (i % 3) { alignas(16) float w[4] = {@}; v = w[0]; }",
+    "if (i % 3) { float (&r)[2] = q; r[0] = @; }",
+    "if (i % 3) { unsigned long long w = @; v = w; }",
+    "if (i % 3) { long double w = @; v = w; }",
+    "if (i % 3) { CHECK(@); }",
+    missed("if (i % 3) MACRO v += @;"),
+    "if (i % 3) { MACRO(3) v += @; }",
+    "if (i % 3) { LABEL: v += @; }",
+    "if (i % 3) { __builtin_assume(@ > 0); }",
+    'if (i % 3) { assert(@ > 0 && "a"); }',
+    'if (i % 3) { printf("%f\\n", @); }',
+    "if (i % 3) { out[i] = @, v = 1; }",
+    "if (i % 3) { v = !@; v = ~int(@); v = -@; }",
+    "if (i % 3) { T *t = new T(@); }",
+    "if (i % 3) { v = operator_(@)(1); }",
+    "if (i % 3) { volatile auto w = @; }",
+    missed("if (i % 3) { struct L { float f; } l{@}; v = l.f; }"),
+    "if (i % 3) { enum { A = 1 }; v = @; }",
+    "if (i % 3) { extern float g; v = @; }",
+    "if (i % 3) { v = a->b.c[@]; }",
+    "if (i % 3) { v = ::f(@); }",
+    "if (i % 3) { v = ns::f<T, (3 > 2)>(@); }",
+    "if (i % 3) { v = x < y > (@); }",
+    "if (i % 3) { if (i > 2) return; else v = @; }",
+]
+SHARED = [
+    "__shared__ float s[32];",
+    "extern __shared__ float s[];",
+    "__shared__ __align__(16) float s[32];",
+    "__shared__ alignas(16) float s[32];",
+    "__align__(16) __shared__ float s[32];",
+    "static __shared__ float s[32];",
+    "__shared__ float a[4], s[32];",
+    "__shared__ volatile float s[32];",
+    "volatile __shared__ float s[32];",
+    missed("__shared__ struct { float a[32]; } q; auto &s = q.a;"),
+    "extern __shared__ char raw[]; float *s = (float *)raw;",
+    "extern __shared__ char raw[]; float *s = reinterpret_cast<float *>(raw);",
+    "extern __shared__ char raw[]; auto s = reinterpret_cast<float *>(raw);",
+    "extern __shared__ char raw[]; auto *s = reinterpret_cast<float *>(&raw[0]);",
+    "__shared__ float b[64]; float *s = b + 32;",
+    "__shared__ float b[64]; float *s; s = b;",
+    "__shared__ float b[64]; float *__restrict__ s = &b[32];",
+    "__shared__ float b[64]; float *const s = b;",
+    "__shared__ std::array<float, 32> s;",
+    "__shared__ T s[32];",
+    "__shared__ typename Q<T>::type s[32];",
+    "__shared__ float s[32] __attribute__((aligned(16)));",
+    "__shared__ __attribute__((aligned(16))) float s[32];",
+    missed("__attribute__((shared)) float s[32];"),
+    "__shared__ unsigned int s[32];",
+    "__shared__ float s[(32)];",
+    "SHARED float s[32];",
+    missed("__shared__ float b[64]; float (&s)[64] = b;"),
+    "__shared__ float b[64]; auto &s = b;",
+    "__shared__ float b[64]; auto s = b;",
+    "__shared__ float b[2][32]; float *s = b[1];",
+    "__shared__ float b[2][32]; auto s = &b[1][0];",
+]
+BARRIERS = [
+    "if (i % 3) __syncthreads();",
+    "if (i % 3) { UNROLL for (int k=0;k<2;++k) __syncthreads(); }",
+    "UNROLL for (int k = i; k < n; ++k) __syncthreads();",
+    "if (i % 3) [[likely]] __syncthreads();",
+    "for (int k = i; k < n; ++k) { [[maybe_unused]] int q = k; __syncthreads(); }",
+    "if (i % 3) { auto [a, b] = meet(out); }",
+    "if (i % 3) cg::this_thread_block().sync();",
+    "if (i % 3) { auto b = cg::this_thread_block(); b.sync(); }",
+    "if (i % 3) BARRIER;",
+    "if (i % 3) BARRIER_F();",
+    'if (i % 3) asm volatile("bar.sync 0;");',
+    "if (i % 3) __syncthreads_or(1);",
+    "if (i % 3) { int c = __syncthreads_count(i); }",
+    "while (i < n) { ++i; __syncthreads(); }",
+    "do { __syncthreads(); } while (++i < n);",
+    "for (auto q : {i}) if (q % 3) __syncthreads();",
+    "switch (i % 3) { case 0: __syncthreads(); break; }",
+    "if (i % 3) return; __syncthreads();",
+    "for (int k = i; k < n; ++k) { __syncthreads(); }",
+    "for (int k = 0; k < i; ++k) { __syncthreads(); }",
+    "for (int k = threadIdx.x; k < n; k += 32) { __syncthreads(); }",
+    "if (i % 3) { cg::sync(block); }",
+    "if (i % 3) block.sync();",
+]
+SAME_FOR_ALL = [
+    "for (int k = 0; k < n; ++k) { __syncthreads(); }",
+    "for (int k = blockIdx.x; k < n; k += gridDim.x) { __syncthreads(); }",
+    "for (int k = 0; k < n; ++k) { block.sync(); }",
+    "UNROLL for (int k = 0; k < 4; ++k) __syncthreads();",
+    "if (n > 3) [[likely]] __syncthreads();",
+    "if (n > 3) BARRIER;",
+    "if (i % 3) { tile.sync(); }",
+]
+
+
+@pytest.mark.parametrize("text", EARLY)
+def test_lanes_that_leave_before_an_exchange(text: str) -> None:
+    kernel = f"{text}\n v += {SHUFFLE}; out[i] = v;"
+    assert "W101" in _codes(
+        f"__global__ void k(float *out, int n) {{ int i = threadIdx.x; float v = out[0];\n{kernel} }}"
+    )
+
+
+@pytest.mark.parametrize("text", DIVERGENT)
+def test_exchanges_of_some_lanes(text: str) -> None:
+    kernel = f"{text.replace('@', SHUFFLE)}\n out[i] = v;"
+    found = _codes(f"__global__ void k(float *out, int n) {{ int i = threadIdx.x; float v = out[0];\n{kernel} }}")
+    assert found & {"W101", "W102"}
+
+
+@pytest.mark.parametrize("text", SHARED)
+def test_shared_memory_that_a_warp_hands_on(text: str) -> None:
+    kernel = f"{text} int t = threadIdx.x; s[t] = out[t]; {REDUCE}"
+    assert "S101" in _codes(f"__global__ void k(float *out) {{ {kernel} }}")
+
+
+def _with_barrier(text: str) -> set[str]:
+    groups = "auto block = cg::this_thread_block(); auto tile = cg::tiled_partition<32>(block);"
+    return _codes(f"__global__ void k(float *out, int n) {{ {groups} int i = threadIdx.x; {text}\n out[i] = 1; }}")
+
+
+@pytest.mark.parametrize("text", BARRIERS)
+def test_barriers_that_some_threads_reach(text: str) -> None:
+    assert "S103" in _with_barrier(text)
+
+
+@pytest.mark.parametrize("text", SAME_FOR_ALL)
+def test_barriers_that_all_threads_reach(text: str) -> None:
+    assert "S103" not in _with_barrier(text)
