@@ -58,7 +58,7 @@ CODE = (
     "static_cast<T *>(a); a.template b<int>(c); (a::b<c>)d; __attribute__((x)) int q; else",
     "T::a<b, (c), int>::d{}; x<y> z; std::f<a && b>(c); struct S { int a; }; MACRO(a) { b }",
     "UNROLL for (;;) MAYBE if (a) DO else b; QUIET default: LOUD return 3; do X while (y); FALLS case 1: c;",
-    "auto &[a, b] = f(c), d; [[x]] [[y(1)]] if (a) [[z]] return; __shared__ __align__(16) float s[4]; auto [q](c); auto [r]{}",
+    "auto &[a, b] = f(c), d; [[x]] [[y(1)]] if (a) [[z]] return; __shared__ __align__(16) float s[4]; auto [q](c);",
     "alignas(8) __attribute__((x)) const __align__(4) int __align__(2) a = 1; extern __align__(b) __shared__ T t[];",
 )
 

@@ -13,7 +13,8 @@ def candidates(bodies: Bodies) -> Iterator[Function]:
     tokens = bodies.tokens
     for function in bodies.functions:
         inside = frozenset(tokens.texts[function.head.begin : function.head.end])
-        knows = "volatile" in inside or ("__shared__" in inside and _knows_width(inside))
+        shared = "__shared__" in inside or not bodies.shared_macros.isdisjoint(inside)
+        knows = "volatile" in inside or (shared and _knows_width(inside))
         if knows and (_exchanges(bodies, function) or _hands_on(bodies, function)):
             yield function
 
