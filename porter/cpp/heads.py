@@ -79,6 +79,27 @@ def _heads(tokens: Tokens, marker: str) -> Iterator[Head]:
             yield head
 
 
+def find_lambdas(tokens: Tokens) -> Iterator[Head]:
+    """Lambdas for the device, `[=] __device__ (int i) { ... }`, those in functions for it among them."""
+    texts = tokens.texts
+    for marker in tokens.names.get("__device__", ()):
+        before, opening = marker - 1, marker + 1
+        while texts[before] in _SIDES:
+            before -= 1
+        while texts[opening] in _SIDES:
+            opening += 1
+        closed = tokens.partner.get(opening)
+        if texts[before] != "]" or texts[opening] != "(" or closed is None or tokens.directive_of(marker) is not None:
+            continue
+        body, end = _body(tokens, closed + 1, len(tokens), None)
+        if body is not None:
+            begin = tokens.partner.get(before, before)
+            yield Head(marker, begin, before, opening, opening, closed, body, end, None, None)
+
+
+_SIDES = frozenset({"__host__", "__device__"})
+
+
 def _aliases(tokens: Tokens, marker: str) -> set[str]:
     """Object-like macros of this file whose body has the marker and no function of its own."""
     found: set[str] = set()
@@ -140,7 +161,8 @@ def _name(tokens: Tokens, index: int, high: int, directive: Directive | None) ->
                 follow = texts[past + 1] if past + 1 < high else ""
                 if follow == "(":
                     return index, past + 1
-                if past + 1 < high and kinds[past + 1] == IDENTIFIER and follow not in _AFTER_PARAMETERS:
+                goes_on = past + 1 < high and kinds[past + 1] == IDENTIFIER and follow not in _AFTER_PARAMETERS
+                if goes_on and not _ends_in_attributes(tokens, past + 1, high):
                     index = past + 1
                     continue
                 return index, after
@@ -151,6 +173,16 @@ def _name(tokens: Tokens, index: int, high: int, directive: Directive | None) ->
 
 
 _AFTER_PARAMETERS = frozenset({"const", "noexcept", "override", "final", "requires", "volatile", "throw", "try"})
+
+
+def _ends_in_attributes(tokens: Tokens, index: int, high: int) -> bool:
+    """Whether nothing but attributes stands between a token and a body or the end of a declaration."""
+    while tokens.texts[index] in ATTRIBUTES_WITH_ARGUMENTS and tokens.texts[index + 1] == "(":
+        past = closing(tokens, index + 1, high)
+        if past is None:
+            return False
+        index = past + 1
+    return index < high and tokens.texts[index] in ("{", ";")
 
 
 def _operator(tokens: Tokens, index: int, high: int) -> tuple[int, int] | None:

@@ -10,7 +10,7 @@ from typing import cast
 
 from porter.cpp.brackets import split_commas, written
 from porter.cpp.constants import Constants, Macro
-from porter.cpp.heads import Head, find_heads
+from porter.cpp.heads import Head, find_heads, find_lambdas
 from porter.cpp.lex import STRING, Tokens, joined, lex
 from porter.cpp.nesting import Nesting
 from porter.cpp.nodes import EMPTY, Node, calls
@@ -155,10 +155,15 @@ class Bodies:
             for head in find_heads(tokens, marker):
                 if head.is_definition and head.body is not None:
                     heads[head.body] = (head, marker == "__global__")
-        return tuple(
+        found = [
             Function(tokens, head, _bare(written(tokens, head.name_first, head.opening)), is_kernel)
             for _, (head, is_kernel) in sorted(heads.items())
-        )
+        ]
+        bodies = Nesting([(body, head.end) for body, (head, _) in sorted(heads.items())])
+        for head in find_lambdas(tokens):
+            if head.body is not None and not list(bodies.around(head.begin)):
+                found.append(Function(tokens, head, LAMBDA, is_kernel=False))
+        return tuple(sorted(found, key=lambda function: function.head.body or 0))
 
     @cached_property
     def by_name(self) -> Mapping[str, tuple[Function, ...]]:
@@ -356,6 +361,8 @@ def _closure(direct: dict[str, set[str]], called: dict[str, set[str]]) -> dict[s
     return {name: frozenset(kinds) for name, kinds in direct.items()}
 
 
+LAMBDA = "(lambda)"
+"""The name of functions that have none: nobody calls them by it."""
 _last: list[tuple[Unit, Bodies]] = []
 _IN_SIGHT = "in sight"
 

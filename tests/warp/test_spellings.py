@@ -204,6 +204,48 @@ BARRIERS = [
     "if (i % 3) { cg::sync(block); }",
     "if (i % 3) block.sync();",
 ]
+HEADS = [
+    "__global__ void k(float *out, int n) ",
+    "__global__ void __launch_bounds__(256) k(float *out, int n) ",
+    "__launch_bounds__(256) __global__ void k(float *out, int n) ",
+    'extern "C" __global__ void k(float *out, int n) ',
+    "template <class T> __global__ static void k(T *out, int n) ",
+    "static __global__ void k(float *out, int n) ",
+    "__global__ auto k(float *out, int n) -> void ",
+    "[[gnu::noinline]] __global__ void k(float *out, int n) ",
+    "__global__ __attribute__((noinline)) void k(float *out, int n) ",
+    "void __global__ k(float *out, int n) ",
+    "__global__ void\nk(float *out,\n int n)\n",
+    "namespace a::b { __global__ void k(float *out, int n) ",
+    "struct S { __device__ void k(float *out, int n) const ",
+    "struct S { __device__ auto operator()(float *out, int n) const -> void ",
+    "struct S { __host__ __device__ inline void k(float *out, int n) noexcept ",
+    "template <> __device__ void k<3>(float *out, int n) ",
+    "__device__ __forceinline__ void k(float *__restrict__ out, const int n) ",
+    "__device__ [[nodiscard]] void k(float *out, int n) ",
+    "__noinline__ __device__ void S::k(float *out, int n) ",
+    "template <class T, std::enable_if_t<(sizeof(T) > 4), int> = 0> __device__ void k(T *out, int n) ",
+    "template <class T> requires (sizeof(T) > 4) __device__ void k(T *out, int n) ",
+    "__device__ void k(float (&out)[32], int n) ",
+    "__device__ void k(float *out, int n = f<3, (2 > 1)>()) ",
+    "__device__ constexpr void k(float *out, int n) ",
+    "__global__ void __cluster_dims__(2, 1, 1) k(float *out, int n) ",
+    "__global__ void __maxnreg__(64) k(float *out, int n) ",
+    "KERNEL_MACRO __global__ void k(float *out, int n) ",
+    "__device__ friend void k(float *out, int n) ",
+    "#define D __device__\nD void k(float *out, int n) ",
+    "#define D __device__ __forceinline__\nD void k(float *out, int n) ",
+    "#define KERNEL __global__ void\nKERNEL k(float *out, int n) ",
+    "auto f = [=] __device__ (float *out, int n) ",
+    "void g() { auto f = [=] __device__ (float *out, int n) ",
+    "CUTLASS_DEVICE void k(float *out, int n) ",
+    "CUTLASS_HOST_DEVICE void k(float *out, int n) ",
+    "CUTE_DEVICE void k(float *out, int n) ",
+    "__inline__ __device__ void k(float *out, int n) ",
+    "inline void __device__ k(float *out, int n) ",
+    "__device__ void k(float *out, int n) __attribute__((always_inline)) ",
+    "static inline __device__ __host__ void k(float *out, int n) ",
+]
 SAME_FOR_ALL = [
     "for (int k = 0; k < n; ++k) { __syncthreads(); }",
     "for (int k = blockIdx.x; k < n; k += gridDim.x) { __syncthreads(); }",
@@ -221,6 +263,13 @@ def test_lanes_that_leave_before_an_exchange(text: str) -> None:
     assert "W101" in _codes(
         f"__global__ void k(float *out, int n) {{ int i = threadIdx.x; float v = out[0];\n{kernel} }}"
     )
+
+
+@pytest.mark.parametrize("text", HEADS)
+def test_functions_for_the_device(text: str) -> None:
+    body = f"{{ int i = threadIdx.x; float v = out[0]; if (i >= n) return; v += {SHUFFLE}; out[i] = v; }}"
+    end = "};" if text.startswith("struct") else "}" if text.startswith(("namespace", "void g")) else ";"
+    assert "W101" in _codes(f"{text}{body}{end}")
 
 
 @pytest.mark.parametrize("text", DIVERGENT)
