@@ -15,6 +15,7 @@ MACROS = """
 #define RETURN_IF(c) if (c) return
 #define UNROLL _Pragma("unroll")
 #define MACRO
+#define STEP(o) s[t] += s[t + o]
 #define SHARED __shared__
 #define BARRIER __syncthreads()
 #define BARRIER_F() __syncthreads()
@@ -179,6 +180,56 @@ SHARED = [
     "__shared__ float b[2][32]; float *s = b[1];",
     "__shared__ float b[2][32]; auto s = &b[1][0];",
 ]
+STEPS = [
+    "s[t] += s[t + 16]; s[t] += s[t + 8];",
+    "s[t] = s[t] + s[t + 16]; s[t] = s[t] + s[t + 8];",
+    "*(s + t) += *(s + t + 16); *(s + t) += *(s + t + 8);",
+    "for (int o = 16; o > 0; o >>= 1) s[t] += s[t + o];",
+    "for (int o = 16; o; o /= 2) { s[t] += s[t + o]; }",
+    "UNROLL for (int o = 16; o > 0; o >>= 1) s[t] += s[t + o];",
+    "int o = 16; while (o) { s[t] += s[t + o]; o >>= 1; }",
+    "for (int o = 16; o > 0; o >>= 1) if (t < o) s[t] += s[t + o];",
+    "s[t] = fmaxf(s[t], s[t + 16]); s[t] = fmaxf(s[t], s[t + 8]);",
+    "float v = s[t]; v += s[t + 16]; s[t] = v; v += s[t + 8]; s[t] = v;",
+    "auto v = s[t + 16]; s[t] += v; v = s[t + 8]; s[t] += v;",
+    "s[t] += s[t ^ 16]; s[t] += s[t ^ 8];",
+    "s[t] += (&s[16])[t]; s[t] += (&s[8])[t];",
+    "float *p = s + t; p[0] += p[16]; p[0] += p[8];",
+    "float *p = &s[t]; *p += p[16]; *p += p[8];",
+    "auto &x = s[t]; x += s[t + 16]; x += s[t + 8];",
+    "s[t] += s[t + 16], s[t] += s[t + 8];",
+    "if (true) { s[t] += s[t + 16]; } if (true) { s[t] += s[t + 8]; }",
+    "do { s[t] += s[t + 16]; s[t] += s[t + 8]; } while (0);",
+    "{ s[t] += s[t + 16]; } { s[t] += s[t + 8]; }",
+    missed("STEP(16); STEP(8);"),
+    missed("switch (n) { case 1: s[t] += s[t + 16]; case 0: s[t] += s[t + 8]; }"),
+    "if constexpr (N >= 32) s[t] += s[t + 16]; if constexpr (N >= 16) s[t] += s[t + 8];",
+    "if (N >= 32) { s[t] += s[t + 16]; } if (N >= 16) { s[t] += s[t + 8]; }",
+    "[&] { s[t] += s[t + 16]; s[t] += s[t + 8]; }();",
+    "auto step = [&](int o) { s[t] += s[t + o]; }; step(16); step(8);",
+    "s[t] = op(s[t], s[t + 16]); s[t] = op(s[t], s[t + 8]);",
+    "s[threadIdx.x] += s[threadIdx.x + 16]; s[threadIdx.x] += s[threadIdx.x + 8];",
+    "s[t] += t + 16 < 32 ? s[t + 16] : 0; s[t] += s[t + 8];",
+    "unsigned u = t; s[u] += s[u + 16]; s[u] += s[u + 8];",
+    "s[31 - t] += s[15 - t]; s[31 - t] += s[23 - t];",
+    "reinterpret_cast<volatile float *>(s)[t] += s[t + 16]; s[t] += s[t + 8];",
+    "((float *)s)[t] += ((float *)s)[t + 16]; ((float *)s)[t] += ((float *)s)[t + 8];",
+    "s[t + 0] += s[0x10 + t]; s[t] += s[010 + t];",
+    "out[t] = s[t]; s[t] = 0; out[t] += s[t + 1];",
+    "s[t] = 1; out[t] = s[31 - t];",
+    "s[t] = 1; out[t] = s[(t + 1) % 32];",
+    "s[t] = 1; out[t] = s[(t + 1) & 31];",
+    "s[t] = 1; float v = s[t ^ 1]; out[t] = v;",
+    "if (t == 0) s[0] = 1; out[t] = s[0];",
+    "if (t == 0) { s[0] = out[3]; } out[t] = s[0];",
+    "s[t] = 1; out[t] = __ldg(&s[t + 1]);",
+    "s[t] = 1; out[t] = atomicAdd(&s[t + 1], 1.f);",
+    "memcpy(&s[t], &out[t], 4); out[t] = s[t + 1];",
+    "s[t] = 1; for (int j = 0; j < 32; ++j) out[t] += s[j];",
+    missed("s[t] = 1; for (float q : s) out[t] += q;"),
+    "s[t] = 1; float2 q = *(float2 *)&s[t & ~1]; out[t] = q.x;",
+    "s[t] = 1; float4 q = reinterpret_cast<float4 *>(s)[t / 4]; out[t] = q.x;",
+]
 BARRIERS = [
     "if (i % 3) __syncthreads();",
     "if (i % 3) { UNROLL for (int k=0;k<2;++k) __syncthreads(); }",
@@ -283,6 +334,28 @@ def test_exchanges_of_some_lanes(text: str) -> None:
 def test_shared_memory_that_a_warp_hands_on(text: str) -> None:
     kernel = f"{text} int t = threadIdx.x; s[t] = out[t]; {REDUCE}"
     assert "S101" in _codes(f"__global__ void k(float *out) {{ {kernel} }}")
+
+
+@pytest.mark.parametrize("text", STEPS)
+def test_steps_of_a_warp_in_shared_memory(text: str) -> None:
+    kernel = f"__shared__ float s[64]; int t = threadIdx.x; s[t] = out[t]; if (t < 32) {{ {text} out[t] = s[t]; }}"
+    assert "S101" in _codes(f"template <int N> __global__ void k(float *out, int n) {{ {kernel} }}")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "s[t] = 1; out[t] = s[t];",
+        "*(s + t) = 1; out[t] = *(s + t);",
+        "float *p = s + t; *p = 1; out[t] = *p; p[0] = out[t + 1] * (p[0] + 1);",
+        "float *p = &s[t]; p[0] += 1; s[t] += 1;",
+        "s[t] = 1; __syncwarp(); out[t] = *(s + t + 1);",
+        "float *p = s + t; *p = 1; BARRIER; out[t] = p[16];",
+    ],
+)
+def test_lanes_that_keep_to_their_own(text: str) -> None:
+    kernel = f"__shared__ float s[64]; int t = threadIdx.x; if (t < 32) {{ {text} }}"
+    assert "S101" not in _codes(f"__global__ void k(float *out, int n) {{ {kernel} }}")
 
 
 def _with_barrier(text: str) -> set[str]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import cast
 
 from porter.cpp.nodes import EMPTY, Node, names, stands_in, unwrapped
 from porter.warp.bodies import Bodies, Function
 from porter.warp.flow.linear import Linear, linear
+from porter.warp.flow.waiting_loop import STEPS
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,7 @@ class Accesses:
 
     def __init__(self, bodies: Bodies, function: Function, given: frozenset[str] = frozenset()) -> None:
         self._bodies = bodies
+        self._function = function
         self.volatile = _volatile_pointers(function)
         self.given = given
         """Parameters through which a caller hands over shared memory of a warp."""
@@ -54,7 +57,7 @@ class Accesses:
         for below in nodes:
             if below.kind == "call":
                 found += self._handed(below)
-            access = self._access(below, id(below) in targets) if below.kind == "index" else None
+            access = self._access(below, id(below) in targets)
             if access is None:
                 continue
             found.append(access)
@@ -80,6 +83,48 @@ class Accesses:
                     yield Access(base.text, (), argument, Linear({}, 0), writes, name or "?", place)
 
     def _access(self, node: Node, writes: bool) -> Access | None:
+        if node.kind == "index":
+            return self._indexed(node, writes)
+        if node.kind != "unary" or node.text != "*":
+            return None
+        found = self._address(node.kids[0])
+        return None if found is None else self._own_element(found[0], node.kids[0], found[1], writes)
+
+    def _address(self, node: Node) -> tuple[str, Linear] | None:
+        """The name in shared memory that an address begins with, and what is added to it: `s + i`, `&s[i]`, `s`."""
+        node = unwrapped(node)
+        if node.kind == "unary" and node.text == "&" and node.kids[0].kind == "index":
+            base, index = node.kids[0].kids
+            return (base.text, linear(index, self._bodies)) if base.text in self.names else None
+        total = linear(node, self._bodies)
+        bases = [term for term, factor in total.terms.items() if factor == 1 and term in self.names]
+        if len(bases) != 1:
+            return None
+        return bases[0], Linear({t: factor for t, factor in total.terms.items() if t != bases[0]}, total.constant)
+
+    def _own_element(self, base: str, index: Node, total: Linear, writes: bool) -> Access:
+        """An access by a constant through a pointer to an element that may be the lane's own: one of that element."""
+        begins = self._own_places.get(base) if total.is_constant else None
+        if begins is not None:
+            base, start = begins
+            total = Linear(start.terms, start.constant + total.constant)
+        return Access(base, (), index, total, writes)
+
+    @cached_property
+    def _own_places(self) -> dict[str, tuple[str, Linear]]:
+        """Pointers that are set once, to an array's element: `float *p = s + t`, `&s[t]`."""
+        found: dict[str, tuple[str, Linear]] = {}
+        for variable in (kid for node in self._function.declarations for kid in node.kids):
+            initial = variable.initial if variable.text in self.names and not variable.count else None
+            address = self._address(initial) if initial is not None else None
+            if address is not None and address[1].terms:
+                found[variable.text] = address
+        for node in self._function.body.walk() if found else ():
+            if node.kind in ("assign", "postfix") or (node.kind == "unary" and node.text in STEPS):
+                found.pop(unwrapped(node.kids[0]).text, None)
+        return found
+
+    def _indexed(self, node: Node, writes: bool) -> Access | None:
         outer: list[str] = []
         base = node.kids[0]
         while base.kind == "index":
@@ -89,7 +134,10 @@ class Accesses:
         if base.kind != "name" or base.text not in self.names:
             return None
         index = node.kids[1]
-        return Access(base.text, tuple(outer), index, linear(index, self._bodies), writes)
+        total = linear(index, self._bodies)
+        if not outer:
+            return self._own_element(base.text, index, total, writes)
+        return Access(base.text, tuple(outer), index, total, writes)
 
 
 _NO_READERS = frozenset({"sizeof", "memcpy", "memset", "printf", "assert"})

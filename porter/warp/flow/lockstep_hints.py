@@ -39,9 +39,8 @@ def _exchanges(bodies: Bodies, function: Function) -> bool:
             statement += 1
         elif _stops(text):
             seen.clear()
-        elif text == "[" and tokens.kinds[index - 1] == IDENTIFIER and index in tokens.partner:
-            base = texts[index - 1]
-            how = _access_kind(tokens, index)
+        base, how = _touched(tokens, index) if text in _TOUCHING else ("", "")
+        if base:
             before = seen.get(base)
             if before is not None and before[0] != statement and not before[1] == how == "r":
                 return True
@@ -49,6 +48,23 @@ def _exchanges(bodies: Bodies, function: Function) -> bool:
                 return True
             seen[base] = (statement, how if before is None or before[0] != statement else _both(before[1], how))
     return False
+
+
+def _touched(tokens: Tokens, index: int) -> tuple[str, str]:
+    """The name of what is read or written at a token, and how: `s[i]`, `*(s + i)`, `*p` where a statement begins."""
+    texts, kinds = tokens.texts, tokens.kinds
+    text, before = texts[index], texts[index - 1]
+    if text == "[" and kinds[index - 1] == IDENTIFIER and index in tokens.partner:
+        return before, _access_kind(tokens, index)
+    if text == "(" and before == "*" and kinds[index + 1] == IDENTIFIER and index in tokens.partner:
+        return texts[index + 1], _access_kind(tokens, index)
+    if text == "*" and before in _BEFORE_STATEMENTS and kinds[index + 1] == IDENTIFIER:
+        return texts[index + 1], _kind_of(texts[index + 2])
+    return "", ""
+
+
+_TOUCHING = frozenset({"[", "(", "*"})
+_BEFORE_STATEMENTS = frozenset({";", "{", "}", ")"})
 
 
 def _hands_on(bodies: Bodies, function: Function) -> bool:
@@ -79,7 +95,10 @@ def _access_kind(tokens: Tokens, bracket: int) -> str:
     after = tokens.partner[bracket] + 1
     while tokens.texts[after] == "[" and after in tokens.partner:
         after = tokens.partner[after] + 1
-    follow = tokens.texts[after]
+    return _kind_of(tokens.texts[after])
+
+
+def _kind_of(follow: str) -> str:
     if follow == "=":
         return "w"
     return "rw" if len(follow) > 1 and follow[-1] == "=" and follow not in ("==", "!=", "<=", ">=") else "r"
