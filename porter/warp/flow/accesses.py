@@ -57,12 +57,10 @@ class Accesses:
         for below in nodes:
             if below.kind == "call":
                 found += self._handed(below)
-            access = self._access(below, id(below) in targets)
-            if access is None:
-                continue
-            found.append(access)
-            if id(below) in targets and targets[id(below)] != "=":
-                found.append(Access(access.base, access.outer, access.index, access.sum, False))
+            for access in self._accesses(below, id(below) in targets):
+                found.append(access)
+                if id(below) in targets and targets[id(below)] != "=":
+                    found.append(Access(access.base, access.outer, access.index, access.sum, False))
         return tuple(found)
 
     def _handed(self, call: Node) -> Iterator[Access]:
@@ -82,13 +80,22 @@ class Accesses:
                 for writes in (False, True):
                     yield Access(base.text, (), argument, Linear({}, 0), writes, name or "?", place)
 
-    def _access(self, node: Node, writes: bool) -> Access | None:
+    def _accesses(self, node: Node, writes: bool) -> Iterator[Access]:
         if node.kind == "index":
-            return self._indexed(node, writes)
-        if node.kind != "unary" or node.text != "*":
-            return None
-        found = self._address(node.kids[0])
-        return None if found is None else self._own_element(found[0], node.kids[0], found[1], writes)
+            access = self._indexed(node, writes)
+        elif node.kind == "unary" and node.text == "*":
+            found = self._address(node.kids[0])
+            access = None if found is None else Access(found[0], (), node.kids[0], found[1], writes)
+        else:
+            return
+        if access is None:
+            return
+        yield access
+        begins = self._own_places.get(access.base) if access.sum.is_constant and not access.outer else None
+        if begins is not None:
+            # the pointer may be to an element of the lane's own: what it means is one of the array's as well
+            base, start = begins
+            yield Access(base, (), access.index, Linear(start.terms, start.constant + access.sum.constant), writes)
 
     def _address(self, node: Node) -> tuple[str, Linear] | None:
         """The name in shared memory that an address begins with, and what is added to it: `s + i`, `&s[i]`, `s`."""
@@ -101,14 +108,6 @@ class Accesses:
         if len(bases) != 1:
             return None
         return bases[0], Linear({t: factor for t, factor in total.terms.items() if t != bases[0]}, total.constant)
-
-    def _own_element(self, base: str, index: Node, total: Linear, writes: bool) -> Access:
-        """An access by a constant through a pointer to an element that may be the lane's own: one of that element."""
-        begins = self._own_places.get(base) if total.is_constant else None
-        if begins is not None:
-            base, start = begins
-            total = Linear(start.terms, start.constant + total.constant)
-        return Access(base, (), index, total, writes)
 
     @cached_property
     def _own_places(self) -> dict[str, tuple[str, Linear]]:
@@ -134,10 +133,7 @@ class Accesses:
         if base.kind != "name" or base.text not in self.names:
             return None
         index = node.kids[1]
-        total = linear(index, self._bodies)
-        if not outer:
-            return self._own_element(base.text, index, total, writes)
-        return Access(base.text, tuple(outer), index, total, writes)
+        return Access(base.text, tuple(outer), index, linear(index, self._bodies), writes)
 
 
 _NO_READERS = frozenset({"sizeof", "memcpy", "memset", "printf", "assert"})
