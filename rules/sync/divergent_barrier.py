@@ -15,8 +15,8 @@ class DivergentBarrier(Rule):
 
     `__syncthreads()`, `block.sync()` or `bar.sync` inside a branch or loop that only some threads of a wavefront enter.
     `s_barrier` counts wavefronts, not threads: a wavefront waits once if any of its lanes comes by, and twice if both
-    sides of a branch have a barrier, so the waits of different wavefronts pair up wrongly or one waits for ever. The last
-    pass of a loop over `i < n` is the usual case; it is harmless only while n is a multiple of the block. Move the
+    sides of a branch have a barrier, so the waits of different wavefronts pair up wrongly or one waits for ever. The
+    last pass of a loop over `i < n` is the usual case; it is harmless only while n is a multiple of the block. Move the
     barrier out and guard the work. Threads that have returned are not waited for on gfx942; that is only noted.
     """
 
