@@ -206,14 +206,25 @@ def is_prototype(tokens: Tokens, opening: int) -> bool:
 
 
 def is_outside(tokens: Tokens, index: int) -> bool:
-    """Whether only namespaces are around a token."""
-    return all(
-        tokens.texts[brace - 1] == "namespace"
-        or tokens.texts[brace - 2] == "namespace"
-        or tokens.texts[brace - 2] == "extern"
-        or tokens.texts[brace - 2] == "::"
-        for brace in tokens.braces_around(index)
-    )
+    """Whether only namespaces are around a token; what is known of a brace is so of all that stands in it."""
+    known = cast("dict[int, bool]", tokens.memo.setdefault(is_outside, {}))
+    passed: list[int] = []
+    outside = True
+    for brace in tokens.braces_around(index):
+        if brace in known:
+            outside = known[brace]
+            break
+        passed.append(brace)
+        if not _opens_namespace(tokens, brace):
+            outside = False
+            break
+    known.update(dict.fromkeys(passed, outside))
+    return outside
+
+
+def _opens_namespace(tokens: Tokens, brace: int) -> bool:
+    before = tokens.texts[brace - 2]
+    return tokens.texts[brace - 1] == "namespace" or before in ("namespace", "extern", "::")
 
 
 def declared(tokens: Tokens, name: int, opening: int) -> Declared:
