@@ -159,10 +159,12 @@ class Bodies:
             Function(tokens, head, _bare(written(tokens, head.name_first, head.opening)), is_kernel)
             for _, (head, is_kernel) in sorted(heads.items())
         ]
-        bodies = Nesting([(body, head.end) for body, (head, _) in sorted(heads.items())])
-        for head in find_lambdas(tokens):
-            if head.body is not None and not list(bodies.around(head.begin)):
-                found.append(Function(tokens, head, LAMBDA, is_kernel=False))
+        lambdas = tuple(find_lambdas(tokens))
+        if not lambdas:
+            return tuple(found)
+        bodies = Nesting([(body, head.end) for body, (head, _) in heads.items()])
+        outer = (head for head in lambdas if next(bodies.around(head.begin), None) is None)
+        found += [Function(tokens, head, LAMBDA, is_kernel=False) for head in outer]
         return tuple(sorted(found, key=lambda function: function.head.body or 0))
 
     @cached_property
