@@ -52,6 +52,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
 
 
+def pytest_collection_finish() -> None:
+    """What porter starts for itself are forks; tests/validate/test_crew.py has it as users do."""
+    if "porter.validation.run.crew" in sys.modules:
+        from tests.forking.children import use_forks  # which takes a while to import
+
+        use_forks()
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """The processes that xdist starts find the folder taken."""
     if not hasattr(config, "workerinput"):

@@ -20,6 +20,8 @@ from porter.system.cache import is_ours
 ROOT = Path(__file__).resolve().parents[1]
 VARIABLE = "PORTER_TEST_FOLDER"
 """Tells the processes of one run its folder."""
+RUN = "PORTER_TEST_RUN"
+"""And the process that they belong to."""
 
 
 def _base() -> Path:
@@ -44,7 +46,7 @@ def take() -> int:
         folder = base / str(number)
         remove(folder)
         folder.mkdir(mode=0o700)
-        os.environ[VARIABLE] = str(folder)
+        os.environ[VARIABLE], os.environ[RUN] = str(folder), str(os.getpid())
         return lock
     raise AssertionError("numbers do not end")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
 import os
 import shutil
 import signal
@@ -12,7 +11,6 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -20,6 +18,7 @@ from porter.validation.cluster.engine import digest_of
 from porter.validation.cluster.trees import Tree
 
 from porter.system.results import Store, Task
+from tests.forking.asking import Forked, is_alike
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -97,40 +96,15 @@ class Process(Protocol):
         """How it ended, when it has."""
 
 
-@dataclass(frozen=True)
-class _Forked:
-    """A process of a server's."""
-
-    process: ForkServerProcess
-
-    @property
-    def pid(self) -> int:
-        assert self.process.pid is not None
-        return self.process.pid
-
-    def poll(self) -> int | None:
-        return self.process.exitcode
-
-    def wait(self) -> int:
-        self.process.kill()  # it may not have a group yet
-        self.process.join()
-        return self.process.exitcode or 0
-
-
-_forks = multiprocessing.get_context("forkserver")
-_forks.set_forkserver_preload(["tests.cluster.worker"])
-"""Forks of a process that has read what a worker imports, which is most of what a start takes."""
-
-
 def start_worker(
     address: str, *options: str, environment: Mapping[str, str] | None = None, before: Sequence[str] = ()
 ) -> Process:
     """A worker process."""
     variables = {**os.environ, **(environment or {})}
-    if not before and not any(name.startswith("PYTHON") for name in environment or ()):
-        forked = _forks.Process(target=_work, args=(variables, address, *options))
-        forked.start()
-        return _Forked(forked)
+    if not before and is_alike(variables):
+        with Path(os.devnull).open("r+b") as nothing:
+            words = ("tests.cluster.worker", address, *options)
+            return Forked("workers", words, ROOT, variables, [nothing.fileno()] * 3)
     return subprocess.Popen(
         [*before, sys.executable, "-m", "tests.cluster.worker", address, *options],
         cwd=ROOT,
@@ -139,20 +113,6 @@ def start_worker(
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
-
-
-def _work(environment: Mapping[str, str], *arguments: str) -> None:
-    """A worker's process, from its start."""
-    from tests.cluster.worker import main
-
-    os.setsid()
-    os.chdir(ROOT)
-    os.environ.clear()
-    os.environ.update(environment)
-    nothing = os.open(os.devnull, os.O_RDWR)
-    for handle in range(3):
-        os.dup2(nothing, handle)
-    main(arguments)
 
 
 @contextlib.contextmanager

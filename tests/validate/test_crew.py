@@ -7,6 +7,7 @@ import pickle
 import struct
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,16 @@ from porter.validation.run.worker import Decoder, Garbled
 from porter.validation.toolchain.invoke import invoke, module_command
 
 from porter.system.scratch import lasting_folder, own_temporary_folder
+from tests.forking.children import use_forks, use_starts
 from tests.validate.running import devices, write_case
+
+
+@pytest.fixture(autouse=True)
+def _as_users_have_it() -> Iterator[None]:
+    """Processes that begin from nothing; other tests have forks."""
+    use_starts()
+    yield
+    use_forks()
 
 
 def test_a_package_of_the_user_does_not_hide_ours(tmp_path: Path) -> None:

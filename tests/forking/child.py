@@ -1,0 +1,35 @@
+"""Stands for a process that a server forks, where somebody wants one of his own: it hands over what it was given.
+
+`python child.py ADDRESS MODULE [WORDS]`. It imports as little as it can, for that is all that it costs.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import sys
+
+
+def main() -> None:
+    """Asks for the process, and ends as it does."""
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    connection.connect(sys.argv[1])
+    request: dict[str, object] = {"folder": os.getcwd(), "environment": dict(os.environ)}  # noqa: PTH109
+    request |= {"arguments": sys.argv[2:], "owner": os.getppid()}
+    socket.send_fds(connection, [json.dumps(request).encode()], [0, 1, 2])
+    null = os.open(os.devnull, os.O_RDWR)
+    for handle in range(2):  # whoever reads sees the end when the process ends
+        os.dup2(null, handle)
+    connection.recv(20)
+    code = int(connection.recv(20) or -signal.SIGKILL)
+    if code < 0:
+        if -code not in (signal.SIGKILL, signal.SIGSTOP):
+            signal.signal(-code, signal.SIG_DFL)
+        os.kill(os.getpid(), -code)
+    os._exit(code)
+
+
+if __name__ == "__main__":
+    main()
