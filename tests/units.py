@@ -11,13 +11,18 @@ from xdist.scheduler import LoadScopeScheduling
 
 ROOT = Path(__file__).resolve().parents[1]
 _SHARES = re.compile(r'scope="(?:module|class)"')
+_TOGETHER = {"torch": re.compile(r'later\("torch|importorskip\("torch"')}
+"""What takes seconds to import, by the files that do so in the process of the tests: one process has them all."""
 _MOST = 24
 """Tests in a unit of a file whose tests share nothing."""
 
 
 @functools.cache
-def _is_one(path: str) -> bool:
-    return _SHARES.search((ROOT / path).read_text("utf-8")) is not None
+def _unit(path: str) -> str | None:
+    """The one that all tests of a file belong to; None where they may be parted."""
+    text = (ROOT / path).read_text("utf-8")
+    found = next((name for name, pattern in _TOGETHER.items() if pattern.search(text)), None)
+    return found or (path if _SHARES.search(text) else None)
 
 
 class Units(LoadScopeScheduling):  # type: ignore[misc]
@@ -30,7 +35,7 @@ class Units(LoadScopeScheduling):  # type: ignore[misc]
         for test in self.collection or ():
             path = test.partition("::")[0]
             numbers[path] = number = numbers.get(path, -1) + 1
-            units[test] = path if _is_one(path) else f"{path}::{number // _MOST}"
+            units[test] = _unit(path) or f"{path}::{number // _MOST}"
         return units
 
     def _split_scope(self, nodeid: str) -> str:

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from tests.cli.command import porter
+from tests.later import needs_installed
 
-pytest.importorskip("pygls", reason="the extra lsp is not installed")
+needs_installed("pygls")
 pytestmark = pytest.mark.slow
 LEFT = """#include <cuda_runtime.h>
 // 𝄞

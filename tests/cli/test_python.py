@@ -6,17 +6,23 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-import torch
 from porter.validation.device_api import Module
 from porter.validation.devices.core.result import Fault, FaultKind
 from porter.validation.toolchain.clang import find_clang
 from porter.validation.toolchain.result import Missing
 
 import porter
+from tests.later import later
 from tests.outside import needs
+
+if TYPE_CHECKING:
+    import torch
+else:
+    torch = later("torch")
 
 MANUAL = Path(__file__).resolve().parents[2] / "docs" / "python.md"
 EXAMPLES = re.findall(r"^```python\n(.*?)^```", MANUAL.read_text("utf-8"), re.MULTILINE | re.DOTALL)

@@ -13,9 +13,10 @@ from porter.validation.cluster.spec import ClusterSpec
 from porter.errors import Unusable
 from porter.system.results import Store
 from tests.cluster.running import Nothing, Process, end, other_porter, scheduler, start_worker, until_there, workers
+from tests.later import later, needs_installed
 
-pytest.importorskip("distributed")
-from porter.validation.cluster.dask_backend import DaskBackend
+needs_installed("distributed")
+dask_backend = later("porter.validation.cluster.dask_backend")
 
 pytestmark = pytest.mark.slow
 
@@ -30,7 +31,7 @@ class _Run:
 
     def on(self, address: str, devices: tuple[str, ...] = (), patience: float = 60.0) -> list[dict[str, object]]:
         """The answers."""
-        backend = DaskBackend(
+        backend = dask_backend.DaskBackend(
             ClusterSpec("dask", address), 1, devices, devices, self._told, self.said.append, patience=patience
         )
         try:
@@ -60,7 +61,7 @@ def test_all_are_done_and_answers_are_in_order(run: Callable[[Nothing], _Run]) -
 def test_one_run_after_the_other_on_the_same_workers(tmp_path: Path) -> None:
     """The steps of a build; the second is not answered with what the first came to."""
     with scheduler() as address, workers(address, ()), Store(tmp_path / "s.sqlite") as store:
-        backend = DaskBackend(ClusterSpec("dask", address), 1, (), (), lambda *_: None, lambda text: None)
+        backend = dask_backend.DaskBackend(ClusterSpec("dask", address), 1, (), (), lambda *_: None, lambda text: None)
         try:
             for size in (1, 2):
                 kind = Nothing(3, size=size)

@@ -16,10 +16,10 @@ from porter.validation.cluster.spec import ClusterSpec, cluster_spec
 
 from porter.system.results import Store
 from tests.cluster.running import ROOT, Nothing, end
+from tests.later import later, needs_installed
 
-pytest.importorskip("distributed")
-pytest.importorskip("asyncssh")
-from porter.validation.cluster.dask_backend import DaskBackend, with_a_loop
+needs_installed("distributed", "asyncssh")
+dask_backend = later("porter.validation.cluster.dask_backend")
 
 pytestmark = pytest.mark.slow
 
@@ -45,7 +45,7 @@ def test_workers_that_ssh_starts_do_the_work(tmp_path: Path) -> None:
     make: Any = distributed
     kind = Nothing(5)
     with _server(tmp_path) as how:
-        cluster = with_a_loop(
+        cluster = dask_backend.with_a_loop(
             lambda: make.SSHCluster(
                 ["127.0.0.1", "127.0.0.1"],
                 connect_options=how,
@@ -56,7 +56,7 @@ def test_workers_that_ssh_starts_do_the_work(tmp_path: Path) -> None:
         )
         with cluster:
             spec: ClusterSpec = cluster_spec(f"dask:{cluster.scheduler_address}")
-            backend = DaskBackend(spec, 1, (), (), lambda *_: None, lambda text: None)
+            backend = dask_backend.DaskBackend(spec, 1, (), (), lambda *_: None, lambda text: None)
             with Store(tmp_path / "s.sqlite") as store:
                 do_all(kind, store, backend)
                 backend.close()

@@ -16,10 +16,10 @@ from porter.validation.cluster.spec import ClusterSpec, cluster_spec
 from porter.errors import Unusable
 from porter.system.results import Store
 from tests.cluster.running import Nothing, workers
+from tests.later import later, needs_installed
 
-pytest.importorskip("distributed")
-pytest.importorskip("cryptography")
-from porter.validation.cluster.dask_backend import DaskBackend, with_a_loop
+needs_installed("distributed", "cryptography")
+dask_backend = later("porter.validation.cluster.dask_backend")
 
 pytestmark = pytest.mark.slow
 
@@ -65,7 +65,7 @@ def _scheduler(folder: Path) -> Iterator[str]:
         tls_client_cert=str(folder / "cert.pem"),
         tls_client_key=str(folder / "key.pem"),
     )
-    cluster = with_a_loop(
+    cluster = dask_backend.with_a_loop(
         lambda: make.LocalCluster(
             n_workers=0, security=security, protocol="tls://", host="127.0.0.1", dashboard_address=":0", silence_logs=50
         )
@@ -74,9 +74,9 @@ def _scheduler(folder: Path) -> Iterator[str]:
         yield str(cluster.scheduler_address)
 
 
-def _backend(address: str, patience: float) -> DaskBackend:
+def _backend(address: str, patience: float) -> Any:
     spec: ClusterSpec = cluster_spec(f"dask:{address}")
-    return DaskBackend(spec, 1, (), (), lambda *_: None, lambda text: None, patience=patience)
+    return dask_backend.DaskBackend(spec, 1, (), (), lambda *_: None, lambda text: None, patience=patience)
 
 
 def test_with_certificates_the_work_is_done_and_without_nobody_gets_in(tmp_path: Path) -> None:
@@ -109,8 +109,8 @@ def test_a_loop_that_did_not_start_in_time_is_started_again() -> None:
         assert len(asked) > often
         return "there"
 
-    assert with_a_loop(lambda: late(1)) == "there"
+    assert dask_backend.with_a_loop(lambda: late(1)) == "there"
     assert len(asked) == 2
     asked.clear()
     with pytest.raises(TimeoutError, match="event loop"):
-        with_a_loop(lambda: late(9))
+        dask_backend.with_a_loop(lambda: late(9))

@@ -21,12 +21,18 @@ from porter.system.cache import kept_folder
 from porter.system.results import Store
 from tests import folders
 from tests.cluster.running import end, scheduler, start_worker, until_there
+from tests.later import needs_installed
 from tests.validate.running import devices
 
-pytest.importorskip("distributed")
+needs_installed("distributed")
 pytestmark = pytest.mark.slow
 _COMPILED = ("bitcode", "builds", "host", "precompiled", "remembered", "translated", "units")
 SAMPLES = Path(__file__).resolve().parents[2] / "samples"
+REFERENCE = """
+def reference_axpby(x, y, alpha, beta):
+    return alpha * x.astype("float64") + beta * y.astype("float64")
+"""
+"""The sample's own without PyTorch, which each process would import."""
 
 
 def _porter(folder: Path, cache: Path, *words: str) -> str:
@@ -77,6 +83,7 @@ def home(module_path: Path) -> _Home:
     folder = module_path / "home"
     cache = _cache("client")
     shutil.copytree(SAMPLES / "elementwise", folder / "elementwise", ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "elementwise" / "reference.py").write_text(REFERENCE)
     name = re.findall(r'name = "(\w+)"', (folder / "elementwise/elementwise.case.toml").read_text())[0]
     limits = ("--timeout", "900", "--build-timeout", "1800")
     words = ("validate", "elementwise", "--case", name, "--format", "json", "-j", "1", *limits)

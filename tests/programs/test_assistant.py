@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
+from tests.later import needs_installed
 from tests.outside import needs
 
-pytest.importorskip("mcp", reason="the extra mcp is not installed")
+needs_installed("mcp")
 pytestmark = [pytest.mark.slow, needs("nvcc", "clang++")]
 KERNEL = """#include <cuda_runtime.h>
 __global__ void turned(const float *given, float *out, int n) {

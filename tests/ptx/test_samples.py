@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-import torch
 from numpy.typing import NDArray
 from porter.validation.devices.core.launch import Options
 from porter.validation.devices.core.result import Ran
 from porter.validation.devices.ptx import Module
 
+from tests.later import later
 from tests.ptx.conftest import CompileCuda
 from tests.samples.loading import SAMPLES, reference
+
+if TYPE_CHECKING:
+    import torch
+else:
+    torch = later("torch")
 
 Array = NDArray[Any]
 pytestmark = pytest.mark.slow

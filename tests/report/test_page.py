@@ -13,10 +13,11 @@ import pytest
 from porter.report.gap.inputs import read_inputs
 from porter.report.gap.page import chart_library
 from porter.report.gap.write import written
+from tests.later import later
 from tests.outside import needs, require
 from tests.report.gap_documents import NASTY_PATH, built, estimated, ported, validated
 
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+playwright = later("playwright.sync_api")
 pytestmark = [
     pytest.mark.slow,
     needs("chromium"),

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-import torch
 
+from tests.later import later
 from tests.samples.loading import reference
+
+if TYPE_CHECKING:
+    import torch
+else:
+    torch = later("torch")
 
 Array = np.ndarray[Any, Any]
 

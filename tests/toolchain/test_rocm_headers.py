@@ -243,9 +243,11 @@ def _link(name: str, target: str) -> tuple[zipfile.ZipInfo, bytes]:
 
 RECORD = "wide_rocm-1.0.dist-info/RECORD"
 HEADER = f"{FOLDER}hip/hip_runtime.h"
-HOSTILE = {
-    "a bomb for a list": [(RECORD, b"\0" * (80 << 20))],
-    "a bomb for a header": [(RECORD, _record(HEADER)), (HEADER, b"\0" * (80 << 20))],
+BOMB = 80 << 20
+"""Bytes, which are there when they are written."""
+HOSTILE: dict[str, list[tuple[str, bytes | int]]] = {
+    "a bomb for a list": [(RECORD, BOMB)],
+    "a bomb for a header": [(RECORD, _record(HEADER)), (HEADER, BOMB)],
     "a list that is not the one": [(RECORD, _record(HEADER) + b"\n"), (HEADER, FILES[HEADER])],
     "a header that differs": [(RECORD, _record(HEADER)), (HEADER, b"#pragma twice\n")],
     "a header twice, the second differs": [(RECORD, _record(HEADER)), (HEADER, FILES[HEADER]), (HEADER, b"y")],
@@ -261,7 +263,7 @@ HARMLESS = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_wheel_is_refused_and_leaves_nothing(tmp_path: Path, home: Path, name: str) -> None:
-    wheel = _hostile(tmp_path, *HOSTILE[name])
+    wheel = _hostile(tmp_path, *((member, bytes(data)) for member, data in HOSTILE[name]))
     known = hashlib.sha256(_record(HEADER) if "list" not in name else b"").hexdigest()
     with pytest.raises(Unusable, match="cannot be fetched"):
         fetch(wheel, Published("wide-rocm", "1.0", "9.9.9", FOLDER, known))

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from tests.cli.command import porter
+from tests.later import later
 
-hipify_python = pytest.importorskip("torch.utils.hipify.hipify_python", reason="needs torch")
+hipify_python = later("torch.utils.hipify.hipify_python")
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = ("torch_extension",)

@@ -10,10 +10,8 @@ from porter.validation.triton.compiling import why_no_triton
 
 import porter
 
-torch = pytest.importorskip("torch")
-if why_no_triton() is not None:
-    pytest.skip(str(why_no_triton()), allow_module_level=True)
-functional = torch.nn.functional
+torch: Any = None
+functional: Any = None
 
 pytestmark = [pytest.mark.slow, pytest.mark.parametrize("name", ["gfx942", "ptx"])]
 CASES: dict[str, tuple[Callable[..., Any], list[tuple[int, ...]]]] = {
@@ -25,6 +23,17 @@ CASES: dict[str, tuple[Callable[..., Any], list[tuple[int, ...]]]] = {
     "scan": (lambda x: x.cumsum(1), [(5, 100)]),
     "argmax": (lambda x: x.argmax(1), [(5, 300)]),
 }
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _imported() -> None:
+    """Now, for it takes seconds, and as modules, for what is compiled asks them."""
+    global torch, functional
+    torch = pytest.importorskip("torch")
+    functional = torch.nn.functional
+    missing = why_no_triton()
+    if missing is not None:
+        pytest.skip(missing)
 
 
 @pytest.mark.parametrize("case", CASES)

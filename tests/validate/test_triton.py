@@ -6,10 +6,9 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-import torch
 from porter.validation.cases.argument_rows import TODO
 from porter.validation.cases.case import CaseError
 from porter.validation.cases.file import load_cases
@@ -19,9 +18,13 @@ from porter.validation.triton.arguments import flattened
 from porter.validation.triton.compiling import why_no_triton
 
 import porter
+from tests.later import later
 
-_MISSING = why_no_triton()
-needs_triton = pytest.mark.skipif(_MISSING is not None, reason=str(_MISSING))
+if TYPE_CHECKING:
+    import torch
+else:
+    torch = later("torch")
+needs_triton = pytest.mark.usefixtures("_triton")
 OPS = Path(__file__).with_name("triton_ops.py")
 REFERENCE = """
 import torch
@@ -62,10 +65,15 @@ reference = "reference.py:scaled"
 
 
 @pytest.fixture(scope="module")
-def ops() -> Any:
+def _triton() -> None:
+    missing = why_no_triton()
+    if missing is not None:
+        pytest.skip(missing)
+
+
+@pytest.fixture(scope="module")
+def ops(_triton: None) -> Any:
     """The kernels."""
-    if _MISSING is not None:
-        pytest.skip(_MISSING)
     from tests.validate import triton_ops
 
     return triton_ops
