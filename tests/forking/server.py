@@ -22,6 +22,10 @@ import traceback
 from collections.abc import Callable
 from typing import NoReturn
 
+from porter.validation.devices.presence import find_gpu
+from porter.validation.toolchain import programs
+from porter.validation.toolchain.hipcc import find_hipcc
+
 from tests.forking.children import use_forks
 
 MOST = 1 << 20
@@ -58,7 +62,28 @@ def _get_ready(kind: str) -> None:
         load_names(None, {})
         load_support(None)
         knowledge_digest()
+    if kind != "workers":
+        _ask_tools()
     gc.freeze()
+
+
+_DECIDE = ("PATH", "LD_", "HIP", "ROC", "HSA", "CUDA", "PORTER_HIPCC")
+"""Beginnings of variables that decide what these say."""
+
+
+def _ask_tools() -> None:
+    """What processes would ask anew: a hipcc that is a script, and the runtimes for GPUs."""
+    find_hipcc()
+    for api in ("cuda", "hip"):
+        find_gpu(api)
+
+
+def _forget_tools(environment: dict[str, str]) -> None:
+    """Where they may say something else."""
+    names = {name for name in (*environment, *os.environ) if name.startswith(_DECIDE)}
+    if any(environment.get(name) != os.environ.get(name) for name in names):
+        programs._examine.cache_clear()
+        find_gpu.cache_clear()
 
 
 def _read(names: tuple[str, ...]) -> None:
@@ -196,6 +221,7 @@ def _become(kind: str, request: dict[str, object], handles: list[int]) -> NoRetu
     folder, environment, arguments = request["folder"], request["environment"], request["arguments"]
     assert isinstance(folder, str) and isinstance(environment, dict) and isinstance(arguments, list)
     os.chdir(folder)
+    _forget_tools(environment)
     os.environ.clear()
     os.environ.update(environment)
     tempfile.tempdir = None
