@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import bisect
+import functools
 import itertools
 from collections.abc import Callable
 
@@ -352,7 +354,16 @@ def _byte(x: int, form: model.Format, mantissa: int, bias: int, largest: int) ->
     if found in ("inf", "-inf"):
         return sign | largest
     wanted = abs(model.value(found))
-    return sign | min(range(largest + 1), key=lambda code: (abs(_number(code, mantissa, bias) - wanted), code & 1))
+    numbers = _numbers(mantissa, bias, largest)
+    above = bisect.bisect_left(numbers, wanted)
+    around = range(max(above - 1, 0), min(above, largest) + 1)
+    return sign | min(around, key=lambda code: (abs(numbers[code] - wanted), code & 1))
+
+
+@functools.cache
+def _numbers(mantissa: int, bias: int, largest: int) -> list[model.Fraction]:
+    """Of all codes, which are in the order of their magnitudes."""
+    return [_number(code, mantissa, bias) for code in range(largest + 1)]
 
 
 def _half_of_byte(byte: int, mantissa: int, bias: int, largest: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import subprocess
 from pathlib import Path
@@ -76,11 +77,17 @@ def test_the_assembler_takes_them(name: str, start: int, tmp_path: Path) -> None
 
 def differences(case: Case, rows: list[list[int]], got: list[int]) -> list[str]:
     wrong = []
-    for row, result in zip(rows, got, strict=True):
-        want = int(case.expected(*row))
+    wanted = _wanted(case, tuple(map(tuple, rows)))
+    for row, result, want in zip(rows, got, wanted, strict=True):
         if not agree(result, want, case):
             wrong.append(f"{case.text} {[hex(x) for x in row]}: {result:#x}, not {want:#x}")
     return wrong
+
+
+@functools.cache
+def _wanted(case: Case, rows: tuple[tuple[int, ...], ...]) -> list[int]:
+    """Once for all ways in which the same operands are given."""
+    return [int(case.expected(*row)) for row in rows]
 
 
 def agree(got: int, want: int, case: Case) -> bool:
