@@ -97,6 +97,7 @@ def _opened(path: Path) -> sqlite3.Connection | None:
         connection = None
         try:
             connection = sqlite3.connect(path, timeout=10)
+            connection.execute("PRAGMA synchronous = OFF")  # what a machine without power damaged is found again
             connection.execute(_SCHEMA)
             return connection
         except sqlite3.OperationalError:

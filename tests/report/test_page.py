@@ -62,17 +62,23 @@ def _window(browser: Any, **wanted: Any) -> Any:
     return page
 
 
+SIZE = {"width": 1280, "height": 900}
+
+
 @pytest.fixture(scope="module")
 def window(browser: Any) -> Any:
-    """Where tests that want nothing special of a window open the report: a new one takes as long as the page."""
-    return _window(browser, viewport={"width": 1280, "height": 900})
+    """Where tests that want no more than another size of a window open the report: a new one takes as long as it."""
+    return _window(browser, viewport=SIZE)
 
 
 @pytest.fixture
 def opened(browser: Any, window: Any, page_file: Path, request: pytest.FixtureRequest) -> Iterator[Any]:
     """The report; parameters are those of a window of its own."""
-    wanted = getattr(request, "param", None)
-    page, seen = window if wanted is None else _window(browser, **wanted), Seen()
+    wanted = getattr(request, "param", {"viewport": SIZE})
+    is_shared = wanted.keys() == {"viewport"}
+    page, seen = window if is_shared else _window(browser, **wanted), Seen()
+    if is_shared:
+        page.set_viewport_size(wanted["viewport"])
     listening = {
         "pageerror": lambda error: seen.errors.append(str(error)),
         "console": lambda message: seen.errors.append(message.text) if message.type == "error" else None,
@@ -86,8 +92,9 @@ def opened(browser: Any, window: Any, page_file: Path, request: pytest.FixtureRe
     yield page
     for event, heard in listening.items():
         page.remove_listener(event, heard)
-    if wanted is None:  # the next test finds it as if it were new
+    if is_shared:  # the next test finds it as if it were new
         page.evaluate("localStorage.clear()")
+        page.emulate_media(media="null", color_scheme="null")
         page.goto("about:blank")
     else:
         page.context.close()
@@ -331,12 +338,12 @@ def test_the_address_says_what_is_shown(opened: Any) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("view", ["overview", "kernel"])
-def test_accessibility(browser: Any, page_file: Path, scheme: str, view: str) -> None:
+def test_accessibility(opened: Any, page_file: Path, scheme: str, view: str) -> None:
     """axe finds nothing, in both themes."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
-    context = browser.new_context(color_scheme=scheme, viewport={"width": 1280, "height": 900})
-    page = context.new_page()
-    page.set_default_timeout(TIMEOUT)
+    page = opened
+    page.emulate_media(color_scheme=scheme)
+    page.goto("about:blank")
     page.goto(page_file.as_uri())
     for summary in page.locator("summary").all():
         summary.click()
@@ -346,7 +353,6 @@ def test_accessibility(browser: Any, page_file: Path, scheme: str, view: str) ->
         page.wait_for_selector(f"{'#detail' if view == 'kernel' else '#overview'} .chart svg")
     results = axe.Axe().run(page, options={"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]})
     found = [(v["id"], v["impact"], [n["html"][:120] for n in v["nodes"]][:3]) for v in results.response["violations"]]
-    context.close()
     assert not found
 
 
