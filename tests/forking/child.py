@@ -19,9 +19,7 @@ def main() -> None:
     request: dict[str, object] = {"folder": os.getcwd(), "environment": dict(os.environ)}  # noqa: PTH109
     request |= {"arguments": sys.argv[2:], "owner": os.getppid()}
     socket.send_fds(connection, [json.dumps(request).encode()], [0, 1, 2])
-    null = os.open(os.devnull, os.O_RDWR)
-    for handle in range(2):  # whoever reads sees the end when the process ends
-        os.dup2(null, handle)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # but the output stays open: at its end it is known how that came
     connection.recv(20)
     code = int(connection.recv(20) or -signal.SIGKILL)
     if code < 0:
