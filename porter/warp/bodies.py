@@ -14,6 +14,7 @@ from porter.cpp.heads import Head, find_heads, find_lambdas
 from porter.cpp.lex import STRING, Tokens, joined, lex
 from porter.cpp.nesting import Nesting
 from porter.cpp.nodes import EMPTY, Node, calls, unwrapped
+from porter.cpp.scopes import class_around
 from porter.cpp.signatures import parameters_of, template_parameters_of
 from porter.cpp.statements import parse_block, parse_expression, parse_statements
 from porter.engine.unit import Unit
@@ -77,6 +78,13 @@ class Function:
     def is_const(self) -> bool:
         """Whether it is a member function that leaves its object as it is."""
         return "const" in self.tokens.texts[self.head.closing + 1 : self.head.body or 0]
+
+    @cached_property
+    def owner(self) -> str | None:
+        """The class that it is a member of."""
+        texts, head = self.tokens.texts, self.head
+        is_qualified = "::" in texts[head.name_first : head.name_last]
+        return texts[head.name_first] if is_qualified else class_around(self.tokens, head.begin)
 
     @cached_property
     def body(self) -> Node:

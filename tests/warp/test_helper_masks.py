@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from porter.engine.context import build_context
@@ -114,3 +116,27 @@ NEAR = [
 @pytest.mark.parametrize(("helper", "call", "declared"), NEAR)
 def test_other_masks_are_no_hazard(helper: str, call: str, declared: str) -> None:
     assert "W102" not in _codes(helper, call, declared)
+
+
+VECTORS = "__device__ float dot(float2 a, float2 b) { return a.x * b.x; }\n"
+MEMBER = "static __device__ float dot(float2 a, float2 b) { return __shfl_sync(-1, a.x * b.y, 0); }"
+
+
+@pytest.mark.parametrize(
+    ("helpers", "call", "found"),
+    [
+        (f"struct Q {{ {MEMBER} }};\n{VECTORS}", "dot(x, x)", False),
+        (f"struct Q {{ {MEMBER} }};\n{VECTORS}", "Q::dot(x, x)", True),
+        (f"struct Q {{ {MEMBER} }};\n", "dot(x, x)", True),
+        (f"namespace q {{ {MEMBER} }}\nusing q::dot;", "dot(x, x)", True),
+    ],
+)
+@pytest.mark.parametrize("in_header", [False, True])
+def test_a_bare_name_is_no_member_of_another_class(helpers: str, call: str, found: bool, in_header: bool) -> None:
+    body = f"float2 x = o[threadIdx.x]; if (x.x > 3) x.y = {call}; o[threadIdx.x] = x;"
+    kernel = f"__global__ void k(float2 *o) {{ {body} }}"
+    header = SourceFile("h.cuh", helpers.encode()) if in_header else None
+    text = f'#include "h.cuh"\n{kernel}\n' if in_header else f"{helpers}\n{kernel}\n"
+    context = replace(CONTEXT, included_file=lambda path, name: header)
+    ported = port(SourceFile("a.cu", text.encode()), context, "a.hip")
+    assert ("W102" in {finding.code for finding in ported.findings}) is found
