@@ -70,7 +70,9 @@ def _defined(tokens: Tokens, chain: Chain) -> set[str]:
     if last - first > _LONGEST:
         return names
     for index in range(first, last):
-        assigned = tokens.kinds[index] == "i" and tokens.texts[index + 1] == "=" and tokens.directive_of(index) is None
+        assigned = (
+            tokens.kinds[index] == "i" and tokens.texts[index + 1] in ("=", "{") and tokens.directive_of(index) is None
+        )
         if assigned or tokens.defines(index):
             names.add(tokens.texts[index])
     return names

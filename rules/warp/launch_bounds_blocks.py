@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from porter.cpp.syntax import Constants, Node, lex, looks_like_warp_size, parse_expression, unwrapped
@@ -41,6 +42,7 @@ class LaunchBoundsBlocks(Rule):
             "constexpr int kThreads = 8 * WARP_SIZE;\n__global__ void __launch_bounds__(kThreads) k(float *x) {}",
             effort=Effort.NONE,
         ),
+        reports("__global__ void __launch_bounds__(128, blocks<2, 3>()) k(float *x) {}", effort=Effort.REVIEW),
         clean("constexpr int kThreads = 16 * 16;\n__global__ void __launch_bounds__(kThreads) k(float *x) {}"),
         clean("__global__ void __launch_bounds__(256) k(float *x) {}"),
         clean("__global__ void __launch_bounds__(256, porter::waves_per_simd(256, 2)) k(float *x) {}"),
@@ -58,6 +60,10 @@ class LaunchBoundsBlocks(Rule):
                     "[log2-warp-constants]"
                 )
                 yield self.finding(unit, unit.span(index, unit.tokens.partner[index + 1]), message, Effort.NONE)
+            if _is_torn(texts):
+                message = "HIP reads a second argument as waves per SIMD: not converted [launch-bounds-second-arg]"
+                yield self.finding(unit, unit.span(index, unit.tokens.partner[index + 1]), message, Effort.REVIEW)
+                continue
             if (
                 len(texts) < 2
                 or not texts[1].strip()
@@ -114,3 +120,12 @@ def _is_warp(node: Node) -> bool:
 
 _DEEPEST = 3
 _LOG2_WARP = 5
+
+
+def _is_torn(texts: list[str]) -> bool:
+    """`f<2, 3>()`: not every comma ends an argument."""
+    open_ = [len(_ANGLE.findall(text)) - text.replace("->", "").replace(">>", "").count(">") for text in texts]
+    return any(before > 0 > after for before, after in zip(open_, open_[1:], strict=False))
+
+
+_ANGLE = re.compile(r"\w\s*<(?![<=])")
