@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from porter.cpp.syntax import Constants, Node, lex, looks_like_warp_size, parse_expression, unwrapped
 from porter.engine.rule import Edit, Effort, Finding, Rule, Span, Unit, apply, clean, fixes, reports
@@ -125,7 +126,7 @@ _LOG2_WARP = 5
 def _is_torn(texts: list[str]) -> bool:
     """`f<2, 3>()`: not every comma ends an argument."""
     open_ = [len(_ANGLE.findall(text)) - text.replace("->", "").replace(">>", "").count(">") for text in texts]
-    return any(before > 0 > after for before, after in zip(open_, open_[1:], strict=False))
+    return any(before > 0 > after for before, after in pairwise(open_))
 
 
 _ANGLE = re.compile(r"\w\s*<(?![<=])")
