@@ -59,10 +59,8 @@ ROWS: tuple[tuple[str, Array], ...] = (
 
 
 def _kernel(texts: Sequence[str]) -> str:
-    rows = "\n".join(
-        f"  {{ unsigned r = 0; unsigned long long w = 0; (void)w; __syncthreads();\n{text} out[{n * THREADS} + t] = r; }}"
-        for n, text in enumerate(texts)
-    )
+    before = "unsigned r = 0; unsigned long long w = 0; (void)w; __syncthreads();"
+    rows = "\n".join(f"  {{ {before} {text} out[{n * THREADS} + t] = r; }}" for n, text in enumerate(texts))
     head = "__global__ void k(unsigned *out, const unsigned *in) { unsigned const t = threadIdx.x, v = in[t];"
     return f"{BEFORE}{head}\n{rows}\n}}\n"
 
