@@ -26,7 +26,7 @@ constexpr int kWarp = 32;
 constexpr unsigned kMask = 0xffffffff;
 """
 BLOCK = """
-__global__ void k#(const int *in, int *out, int n) {
+__global__ void kN_(const int *in, int *out, int n) {
   __shared__ int s[32];
   int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
   int v = in[blockIdx.x * blockDim.x + threadIdx.x];
@@ -39,11 +39,11 @@ __global__ void k#(const int *in, int *out, int n) {
   }
   if (threadIdx.x == 0) out[blockIdx.x] = v;
 }
-void f#(const int *in, int *out, int n) { k#<<<n, 256>>>(in, out, n); }
+void fN_(const int *in, int *out, int n) { kN_<<<n, 256>>>(in, out, n); }
 """
 ROW = """
-__global__ void k#(const int *in, int *out, int n) { @ }
-void f#(const int *in, int *out, int n) { k#<<<(n + 7) / 8, 256>>>(in, out, n); }
+__global__ void kN_(const int *in, int *out, int n) { @ }
+void fN_(const int *in, int *out, int n) { kN_<<<(n + 7) / 8, 256>>>(in, out, n); }
 """
 WIDENED = [
     "#pragma unroll\nfor (int o = 16; o > 0; o >>= 1) v += __shfl_down_sync(FULL, v, o);",
@@ -161,7 +161,7 @@ def _full(text: str) -> str:
 
 
 def _ported(kernels: list[str]) -> PortedFile:
-    text = BEFORE + "".join(kernel.replace("#", str(number)) for number, kernel in enumerate(kernels))
+    text = BEFORE + "".join(kernel.replace("N_", str(number)) for number, kernel in enumerate(kernels))
     return port(SourceFile("a.cu", text.encode()), context("native"), "a.cu")
 
 
