@@ -8,9 +8,8 @@ from itertools import pairwise
 
 from porter.cpp.syntax import EMPTY, Directive, Node, Tokens, parse_expression
 from porter.engine.rule import Dialect, Effort, Finding, Rule, Span, Unit, clean, reports
-from porter.warp.amd_widths import branch_around, is_width, widths_of_64
 from porter.warp.bodies import bodies_of
-from porter.warp.branch_constants import Choice, chains, choices
+from porter.warp.branch_constants import Choice, branch_around, chains, choices, is_width, widths_of_64
 
 _DEVICE_ONLY = re.compile(
     r"__CUDA_ARCH__|PORTER_CUDA_ARCH|__HIP_DEVICE_COMPILE__|__gfx\w+|__GFX\w+|__AMDGCN\w*|__AMDGPU\w*"
