@@ -13,6 +13,10 @@ _LOGARITHM = re.compile(
     r"k?_?(?:log2?|lg)_?(?:of_?)?(?:warp|wave)\w*|(?:warp|wave)\w*_?(?:log2?|shift|bits)", re.IGNORECASE
 )
 _LANES = re.compile(r"k?_?(?:num_?)?(?:lanes|threads_?per_?(?:warp|wave)\w*)", re.IGNORECASE)
+_PARTS = ("warp", "wave", "lane")
+_PART = re.compile("|".join(_PARTS), re.IGNORECASE)
+_NUMBER = re.compile(r"\b(?P<value>64|32|0[xX]0*[24]0)[uUlL]*\b")
+_CHOSEN = re.compile(r"\?\s*(?P<value>64\s*:\s*32|32\s*:\s*64)\b")
 _AMD = re.compile(r"\w*(?:HIP|ROCM|AMD)\w*", re.IGNORECASE)
 _NVIDIA = re.compile(r"\w*(?:CUDA|NVIDIA)\w*", re.IGNORECASE)
 _ASKED = frozenset(
@@ -30,8 +34,25 @@ def is_width(name: str) -> bool:
 
 def widths_of_64(unit: Unit, constants: Constants) -> Iterator[tuple[str, int]]:
     """Each name and the token of a place where a branch for AMD makes it 64, or what it is for 64 lanes."""
+    tokens, text = unit.tokens, unit.source.text
+    if unit.dialects.has_hip and any(part in tokens.names_in_lower_case for part in _PARTS):
+        yield from _constants_of_64(unit, constants)
+        numbers = _NUMBER.finditer(text)
+    else:
+        numbers = _CHOSEN.finditer(text)
+    for match in numbers:
+        place = tokens.at(match.start("value"))
+        if tokens.starts[place] == match.start("value") and _is_code(tokens, place):
+            name = _named_by(unit, place)
+            if name and is_width(name):
+                yield name, place
+
+
+def _constants_of_64(unit: Unit, constants: Constants) -> Iterator[tuple[str, int]]:
     tokens = unit.tokens
     for name in tokens.names:
+        if _PART.search(name) is None:
+            continue
         logarithm = _LOGARITHM.fullmatch(name) is not None
         if not (logarithm or is_width(name) or _LANES.fullmatch(name)):
             continue
@@ -41,11 +62,6 @@ def widths_of_64(unit: Unit, constants: Constants) -> Iterator[tuple[str, int]]:
                 inside = tokens.texts[constant.first : constant.last]
                 if constants.number_of(constant) == wanted or (not logarithm and not _ASKED.isdisjoint(inside)):
                     yield name, constant.place
-    for place, text in enumerate(tokens.texts):
-        if text[:1] in ("6", "0", "3") and number(text) in (2 * WARP, WARP) and _is_code(tokens, place):
-            name = _named_by(unit, place)
-            if name and is_width(name):
-                yield name, place
 
 
 def _is_code(tokens: Tokens, place: int) -> bool:

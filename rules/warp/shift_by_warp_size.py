@@ -11,15 +11,14 @@ from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes, 
 from porter.warp.bodies import Bodies, Function, bodies_of
 from porter.warp.flow.lane_distance import Distances
 
-_SIGN = re.compile(
-    r"(?:<<|>>)=?[\s(]*[\w:]+[\s)]*[-+]"
-    r"|[-+]\s*\(?\s*(?:\w+\s*\)?\s*\(?\s*)?(?:[\w:.]|->)*(?:[lL]ane|LANE|thread_rank|threadIdx)"
-    r"|(?:[lL]ane\w*|LANE\w*|3[12]u?|0x[12][0f])[\s()]*\+"
-)
-_LANE = re.compile(r"[lL]ane|LANE|threadIdx|thread_rank|[tT]id|lid|TID")
+_AT_ONCE = re.compile(r"(?:<<|>>)=?[\s(]*[\w:]+[\s)]*[-+]")
+"""A shift by what is calculated there."""
+_LANE = re.compile(r"(?<![pP])[lL]ane\w*|LANE\w*|thread_rank|threadIdx")
+_CALCULATED = re.compile(r"(?:[-+]\s*\(?\s*(?:\w+\s*\)?\s*\(?\s*)?|=\s*)(?:[\w:.]|->)*$")
+"""What stands before a lane that something is calculated from, or kept in another variable."""
+_FURTHER = re.compile(r"(?:\.x)?[\s()]*(?:\+|[&%]\s*\w+\s*\)?\s*\+)")
+_BEFORE_A_LANE = 40
 _SHIFT = re.compile("<<|>>")
-_NEAR = 6
-"""Tokens behind a shift among which a calculated count has its sign."""
 _BEGINNINGS = frozenset({"<<", ">>", "<<=", ">>=", ">"})
 _SIGNS = ("<<", ">>", "<<=", ">>=")
 _STREAMS = frozenset({"cout", "cerr", "clog", "os", "stream", "ss", "oss"})
@@ -37,7 +36,7 @@ class ShiftByWarpSize(Rule):
     """
 
     code = "W112"
-    text = _SIGN.pattern
+    text = f"{_AT_ONCE.pattern}|{_LANE.pattern}"
     hazards = ("mask-shift-one-int",)
     examples = (
         fixes(
@@ -83,26 +82,32 @@ class ShiftByWarpSize(Rule):
 
     def applies(self, unit: Unit) -> bool:
         """A quick look at the text."""
-        return _SIGN.search(unit.source.text) is not None
+        text = unit.source.text
+        return _AT_ONCE.search(text) is not None or (
+            _SHIFT.search(text) is not None and _is_calculated_from(text, 0, len(text))
+        )
 
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per shift."""
         bodies = bodies_of(unit)
         tokens = unit.tokens
-        found = {tokens.at(match.start()) for match in _SHIFT.finditer(unit.source.text)}
+        text = unit.source.text
+        at_once = {tokens.at(match.start()) for match in _AT_ONCE.finditer(text)}
+        found = {tokens.at(match.start()) for match in _SHIFT.finditer(text)}
         places = sorted(place for place in found if _may_reach(tokens.texts, place))
+        with_shift = _shifting_macros(bodies)
         in_macros: set[int] = set()
         for function in bodies.functions:
             head = function.head
             inside = set(places[bisect.bisect_right(places, head.body or 0) : bisect.bisect_left(places, head.end)])
-            if not _speaks_of_lanes(function):
-                inside = {place for place in inside if _is_calculated(tokens.texts, place)}
+            if not inside <= at_once and not _is_calculated_from(text, *unit.span(head.begin, head.end - 1)):
+                inside &= at_once
             if inside:
                 distances = Distances(bodies, function)
                 for node, around in _shifts(function.body, None):
                     if node.kids[0].last + 1 in inside and _reaches_width(distances, node, around):
                         yield self._finding(unit, node)
-            for node in _in_macros(bodies, function):
+            for node in _in_macros(bodies, function, with_shift):
                 if node.first not in in_macros:
                     in_macros.add(node.first)
                     yield self._finding(unit, node)
@@ -128,10 +133,9 @@ def _shifts(node: Node, around: Node | None) -> Iterator[tuple[Node, Node | None
         yield from _shifts(kid, inner)
 
 
-def _in_macros(bodies: Bodies, function: Function) -> Iterator[Node]:
+def _in_macros(bodies: Bodies, function: Function, with_shift: frozenset[str]) -> Iterator[Node]:
     """The shifts of macros whose arguments, in this function, bring them to the width."""
-    with_shift = _shifting_macros(bodies)
-    if with_shift.isdisjoint(function.words):
+    if not with_shift or with_shift.isdisjoint(function.words):
         return
     distances = Distances(bodies, function)
     for call in function.calls:
@@ -167,12 +171,13 @@ def _may_reach(texts: Sequence[str], place: int) -> bool:
     return not first[:1].isdigit() or second in ("-", "+", "*")
 
 
-def _is_calculated(texts: Sequence[str], place: int) -> bool:
-    return any(text in ("-", "+") for text in texts[place + 1 : place + _NEAR])
-
-
-def _speaks_of_lanes(function: Function) -> bool:
-    return any(map(_LANE.search, function.words)) or any(map(_LANE.search, function.parameters))
+def _is_calculated_from(text: str, start: int, end: int) -> bool:
+    """Whether something is added to a lane's number in a stretch of the text, taken from it, or set to it."""
+    for match in _LANE.finditer(text, start, end):
+        before = text[max(start, match.start() - _BEFORE_A_LANE) : match.start()]
+        if _FURTHER.match(text, match.end()) is not None or _CALCULATED.search(before) is not None:
+            return True
+    return False
 
 
 def _reaches_width(distances: Distances, node: Node, around: Node | None) -> bool:
