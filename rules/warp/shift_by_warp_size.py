@@ -18,6 +18,8 @@ _CALCULATED = re.compile(r"(?:[-+]\s*\(?\s*(?:\w+\s*\)?\s*\(?\s*)?|=\s*)(?:[\w:.
 """What stands before a lane that something is calculated from, or kept in another variable."""
 _FURTHER = re.compile(r"(?:\.x)?[\s()]*(?:\+|[&%]\s*\w+\s*\)?\s*\+)")
 _BEFORE_A_LANE = 40
+_DEVICE = ("__device__", "__global__", "DEVICE", "KERNEL", "GLOBAL", "INLINE")
+"""Without one of these no function is for the device; macros for them are named so."""
 _SHIFT = re.compile("<<|>>")
 _BEGINNINGS = frozenset({"<<", ">>", "<<=", ">>=", ">"})
 _SIGNS = ("<<", ">>", "<<=", ">>=")
@@ -83,6 +85,8 @@ class ShiftByWarpSize(Rule):
     def applies(self, unit: Unit) -> bool:
         """A quick look at the text."""
         text = unit.source.text
+        if not any(mark in text for mark in _DEVICE):
+            return False
         return _AT_ONCE.search(text) is not None or (
             _SHIFT.search(text) is not None and _is_calculated_from(text, 0, len(text))
         )

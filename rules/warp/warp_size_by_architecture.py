@@ -18,6 +18,7 @@ _PLATFORM = re.compile(r"\w*(?:HIP|ROCM|AMD|WAVEFRONT)\w*")
 _SIZE = re.compile(r"__AMDGCN_WAVEFRONT_SIZE(?:__)?")
 _TARGET_OF_32 = re.compile(r"__gfx1\d\d\w__")
 _FAMILY = re.compile(r"__(?:GFX|gfx)\d{1,2}__")
+_CONDITIONS = frozenset({"if", "ifdef", "ifndef", "elif", "elifdef", "elifndef"})
 _CHOSEN = re.compile(r"\?\s*(?:64\s*:\s*32|32\s*:\s*64)\b")
 _WIDTHS = frozenset({32, 64})
 
@@ -149,7 +150,7 @@ class WarpSizeByArchitecture(Rule):
 
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per constant, at the condition."""
-        conditions = " ".join(unit.slice(Span(d.start, d.end)) for d in unit.tokens.directives if d.name != "define")
+        conditions = " ".join(unit.slice(Span(d.start, d.end)) for d in unit.tokens.directives if d.name in _CONDITIONS)
         if not any(sign.search(conditions) for sign in (_DEVICE_ONLY, _PLATFORM)) and not _CHOSEN.search(
             unit.source.text
         ):
