@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import cast
 
+from porter.cpp.asm import KEYWORDS, said
 from porter.cpp.brackets import split_commas, written
 from porter.cpp.constants import Constants, Macro
 from porter.cpp.heads import Head, find_heads, find_lambdas
-from porter.cpp.lex import STRING, Tokens, joined, lex
+from porter.cpp.lex import Tokens, joined, lex
 from porter.cpp.nesting import Nesting
 from porter.cpp.nodes import EMPTY, Node, calls
 from porter.cpp.signatures import parameters_of, template_parameters_of
@@ -251,22 +252,23 @@ class Bodies:
         tokens = self.tokens
         return frozenset(
             place
-            for keyword in ("asm", "__asm__")
+            for keyword in KEYWORDS
             for place in tokens.names.get(keyword, ())
-            if any(waits_for_block(text) for text in tokens.texts[place : place + _FIRST])
+            if waits_for_block(said(tokens, place))
         )
 
     @cached_property
     def meeting_macros(self) -> frozenset[str]:
         """Macros without parameters that wait for the block: `#define BARRIER __syncthreads()`."""
-        return self._macros_with(BARRIERS)
+        return self.macros_with(BARRIERS)
 
     @cached_property
     def shared_macros(self) -> frozenset[str]:
         """Macros without parameters that say `__shared__`."""
-        return self._macros_with(frozenset({"__shared__"}))
+        return self.macros_with(frozenset({"__shared__"}))
 
-    def _macros_with(self, words: frozenset[str]) -> frozenset[str]:
+    def macros_with(self, words: frozenset[str]) -> frozenset[str]:
+        """Macros without parameters that say one of some words."""
         texts = self.tokens.texts
         if words.isdisjoint(self.tokens.names):
             return frozenset()
@@ -323,8 +325,6 @@ _OPERATIONS = frozenset({*COLLECTIVES, *(name.removeprefix("__") for name in COL
 _LANE_REGISTERS = ("laneid", "lanemask_", "warpid", "shfl.", "vote.", "activemask")
 
 
-_FIRST = 12
-"""Tokens of inline assembly in which the text of a barrier begins."""
 _WAITS = re.compile(r"\b(?:bar|barrier)(?:\.cta)?\.(?:sync|red)\b")
 
 
@@ -335,13 +335,11 @@ def waits_for_block(assembly: str) -> bool:
 
 def _reads_lanes(tokens: Tokens, head: Head) -> bool:
     """Whether inline assembly in a function reads a lane's number or exchanges values."""
-    first, last = head.body or head.begin, head.end
     return any(
-        tokens.kinds[index] == STRING and any(word in tokens.texts[index] for word in _LANE_REGISTERS)
-        for keyword in ("asm", "__asm__")
-        for place in tokens.names.get(keyword, ())
-        if first < place < last
-        for index in range(place, min(place + 6, last))
+        any(word in text for word in _LANE_REGISTERS)
+        for keyword in KEYWORDS
+        for place in tokens.named(keyword, head.body or head.begin, head.end)
+        if (text := said(tokens, place))
     )
 
 
