@@ -48,6 +48,25 @@ PROBES = {
         "#define meet({m}) __syncthreads()",
         "__global__ void k(int *x) { if ((threadIdx.x & 31) == 0) meet(ARG); x[0] = 1; }",
     ),
+    "S102 of a lock": (
+        "S102",
+        "{template}__device__ bool try_lock(int *m{r}) {{ return atomicCAS(m, 0, 1) == 0; }}",
+        "#define try_lock(m{n}) (atomicCAS(m, 0, 1) == 0)",
+        "__global__ void k(int *x) { while (!try_lock(xMORE)); x[1] = 1; }",
+    ),
+    "S102 of a flag": (
+        "S102",
+        "{template}__device__ int state_of(int *m{r}) {{ return *(volatile int *)m; }}",
+        "#define state_of(m{n}) (*(volatile int *)(m))",
+        "__global__ void k(int *x) { while (state_of(xMORE) == 0); x[1] = 1; }",
+    ),
+    "S102 of a taken lock": (
+        "S102",
+        "{template}__device__ bool try_lock(int *m{r}) {{ return atomicCAS(m, 0, 1) == 0; }}",
+        "#define try_lock(m{n}) (atomicCAS(m, 0, 1) == 0)",
+        "__global__ void k(int *x) { for (bool done = false; !done;) { if (try_lock(xMORE)) {"
+        " x[1] += 1; atomicExch(x, 0); done = true; } } }",
+    ),
 }
 PLACES = ("file", "header", "header of a header", "template", "macro")
 
@@ -60,6 +79,7 @@ def tree(probe: str, place: str) -> tuple[str, dict[str, str]]:
         "template": "template <class T> " if generic else "",
         "p": "T" if generic else "",
         "q": "int v, T" if generic else "int v",
+        "r": ", T" if generic else "",
         "m": "",
         "n": "",
     }
@@ -93,6 +113,55 @@ def test_a_helper_is_seen_wherever_it_stands(tmp_path: Path, probe: str, place: 
         SourceFile("k.cu", text.encode()), Context(Settings(), load_names(None, {}), load_support(None), rules), "k.hip"
     )
     assert bool(without.findings) == (place == "file")
+
+
+WAITING = {
+    "lock": "__device__ void take(int *m) { while (atomicCAS(m, 0, 1) != 0); }",
+    "lock of a template": "template <class T> __device__ void take(T *m) { while (atomicCAS(m, 0, 1) != 0); }",
+    "lock by a helper": "__device__ bool won(int *m) { return atomicExch(m, 1) == 0; }\n"
+    "__device__ void take(int *m) { while (!won(m)) __nanosleep(9); }",
+    "lock in a helper": "__device__ void spin(int *m) { while (atomicCAS(m, 0, 1) != 0); }\n"
+    "__device__ void take(int *m) { if (*m >= 0) spin(m); }",
+    "macro": "#define LOCK(m) while (atomicCAS(m, 0, 1) != 0)\n__device__ void take(int *m) { LOCK(m); }",
+    "flag": "__device__ void take(volatile int *m) { while (*m == 0); }",
+}
+
+
+def _waits(tmp_path: Path, text: str, headers: dict[str, str]) -> list[str | None]:
+    for name, content in headers.items():
+        (tmp_path / name).write_text(content)
+    rules = tuple(rule for rule in all_rules() if rule.code == "S102")
+    context = Context(
+        Settings(), load_names(None, {}), load_support(None), rules, included_file=header_reader(tmp_path, ())
+    )
+    return [finding.kernel for finding in port(SourceFile("k.cu", text.encode()), context, "k.hip").findings]
+
+
+@pytest.mark.parametrize("nested", [False, True])
+@pytest.mark.parametrize("helper", WAITING)
+def test_a_call_of_what_waits_in_a_header_is_found_where_it_stands(tmp_path: Path, helper: str, nested: bool) -> None:
+    """The kernel that calls it can hang, and it is no file of its own that says so."""
+    text = '#include "a.cuh"\n__global__ void k(int *x) { take(x); x[1] = 1; }\n'
+    inner = f"#pragma once\n{WAITING[helper]}\n"
+    headers = {"a.cuh": '#pragma once\n#include "b.cuh"\n', "b.cuh": inner} if nested else {"a.cuh": inner}
+    assert _waits(tmp_path, text, headers) == ["k"]
+
+
+@pytest.mark.parametrize("helper", [helper for helper in WAITING if helper != "flag"])
+def test_one_thread_of_the_block_may_wait_in_a_header(tmp_path: Path, helper: str) -> None:
+    """It holds the lock or another block does."""
+    text = '#include "a.cuh"\n__global__ void k(int *x) { if (threadIdx.x == 0) take(x); x[1] = 1; }\n'
+    assert not _waits(tmp_path, text, {"a.cuh": f"#pragma once\n{WAITING[helper]}\n"})
+
+
+def test_a_lock_that_a_header_gives_back_itself_needs_nothing_where_it_is_called(tmp_path: Path) -> None:
+    """Its own port has the barrier."""
+    held = (
+        "__device__ void add(int *m, int *x) { for (bool done = false; !done;) { if (atomicCAS(m, 0, 1) == 0) {"
+        " *x += 1; atomicExch(m, 0); done = true; } } }"
+    )
+    text = '#include "a.cuh"\n__global__ void k(int *x) { add(x, x + 1); }\n'
+    assert not _waits(tmp_path, text, {"a.cuh": f"#pragma once\n{held}\n"})
 
 
 def test_only_constants_that_are_in_sight_are_brought(tmp_path: Path) -> None:
