@@ -284,13 +284,13 @@ class SpinWait(Rule):
         return bool(bodies_of(unit).functions)
 
     def find(self, unit: Unit) -> Iterator[Finding]:
-        """One finding per loop, or per call of a function in a header that has one."""
+        """One finding per loop, and per function of a header that has one and is called."""
         bodies = bodies_in_sight(unit)
         for function in bodies.functions:
             spins = Spins(bodies, function)
-            seen: set[tuple[int, Waits]] = set()
+            seen: set[tuple[int | str, Waits]] = set()
             for spin in spins.find() if spins.may_wait() else ():
-                place = (spin.loop.first, spin.waits)
+                place = (spin.callee or spin.loop.first, spin.waits)
                 if place not in seen:
                     seen.add(place)
                     yield from self._findings(unit, spin)

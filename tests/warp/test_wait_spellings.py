@@ -6,6 +6,7 @@ import pytest
 
 from porter.engine.context import build_context
 from porter.engine.file import port
+from porter.model import Effort
 from porter.settings import Choices
 from porter.source import SourceFile
 
@@ -513,6 +514,19 @@ ELSEWHERE = [
     ),
     ("__device__ void wait_turn(volatile int *p) { if (threadIdx.x % 32 == 0) while (*p == 0); }", "wait_turn(flag);"),
 ]
+
+TOGETHER = [
+    "int seen = 0; while (__syncthreads_and(seen != n)) { seen = t == 0 ? fresh(plain) : n; }",
+    "int seen = 0; while (!__syncthreads_or(seen)) { if (t < 5) seen = fresh(plain + t); }",
+]
+
+
+@pytest.mark.parametrize("text", TOGETHER)
+def test_threads_that_go_on_together_wait_for_other_blocks_alone(text: str) -> None:
+    """Nobody of the wavefront is left behind, so there is nothing that it could hold back."""
+    kernel = f"__global__ void k({ARGUMENTS}) {{ int t = threadIdx.x, lane = t & 31; {text} sum[0] = v; }}"
+    ported = port(SourceFile("a.cu", (MACROS + kernel).encode()), CONTEXT, "a.hip")
+    assert [finding.effort for finding in ported.findings if finding.code == "S102"] == [Effort.REVIEW]
 
 
 @pytest.mark.parametrize("text", TAKEN)

@@ -213,7 +213,10 @@ class Spins:
         return any(node.kind == "index" or _is_read(node) or _computes(node) for node in arguments[1].walk())
 
     def _polled_spread(self, loop: Loop) -> Spread:
-        """How the polled address differs between threads, the loop's own variables left out."""
+        """How the polled address differs between threads, the loop's own variables left out; threads that meet in each
+        round leave together."""
+        if any(_bare(call) in BARRIERS for call in calls(loop.node)):
+            return Spread.BLOCK
         found = {name for node in (loop.condition, loop.body) for name in names(node)} - loop.changed.keys()
         values = [self.flow.final.get(name, UNIFORM).spread for name in found]
         if "threadIdx" in found:
