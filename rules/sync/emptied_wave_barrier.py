@@ -8,7 +8,6 @@ from porter.cpp.syntax import Macro
 from porter.engine.rule import Dialect, Edit, Effort, Finding, Rule, Unit, clean, fixes
 from porter.warp.bodies import bodies_of
 
-
 _PUNCTUATION = frozenset("(){};")
 _NOTHING = frozenset({"", "do while 0", "do while false", "void", "void 0", "static_cast < void > 0"})
 

@@ -47,6 +47,13 @@ class Loop:
         return (*(() if _constant_true(self.condition) else (self.condition,)), *breaking)
 
     @cached_property
+    def leaving(self) -> tuple[Node, ...]:
+        """The exits, and what guards other jumps that go on or leave."""
+        known = {id(condition) for condition in self.exits}
+        guards = (node.kids[0] for node in _branches(self.body) if any(map(_jumps, node.kids[1:])))
+        return (*self.exits, *(guard for guard in guards if id(guard) not in known))
+
+    @cached_property
     def decisions(self) -> tuple[Node, ...]:
         """The exits, and what else decides whether the loop goes on: what guards its jumps and the flags they read."""
         read = {name for condition in self.exits for name in names(condition)}
@@ -142,6 +149,11 @@ def _decides(branch: Node, read: set[str]) -> bool:
         or ((node.kind == "postfix" or _is_step(node)) and unwrapped(node.kids[0]).text in read)
         for node in branch.walk()
     )
+
+
+def _jumps(branch: Node) -> bool:
+    """Whether a branch jumps for itself; the jumps of a loop in it are that loop's."""
+    return branch.kind in ("jump", "return") or (branch.kind not in _INNER and any(map(_jumps, branch.kids)))
 
 
 def _is_step(node: Node) -> bool:
