@@ -19,6 +19,7 @@ from porter.cpp.signatures import parameters_of, template_parameters_of
 from porter.cpp.statements import parse_block, parse_expression, parse_statements
 from porter.engine.unit import Unit
 from porter.warp.collectives import BARRIERS, COLLECTIVES, GROUPS, Collective, collective
+from porter.warp.groups import block_groups, is_block, synchronised
 
 
 @dataclass(frozen=True)
@@ -111,6 +112,11 @@ class Function:
         return frozenset(call.callee.rpartition("::")[2] for call in self.calls if call.callee)
 
     @cached_property
+    def called_members(self) -> frozenset[str]:
+        """Names of members that the body calls."""
+        return frozenset(call.kids[0].text for call in self.calls if call.kids[0].kind == "member")
+
+    @cached_property
     def collectives(self) -> tuple[tuple[Node, Collective], ...]:
         """The warp-wide calls written in the body."""
         return tuple((call, found) for call in self.calls if (found := collective(call)) is not None)
@@ -196,19 +202,54 @@ class Bodies:
         for function in self.all_functions:
             if function.name not in self._concerned:
                 continue
-            kinds = {found.kind for _, found in function.collectives} | ({"barrier"} if function.has_barrier else set())
+            kinds = {found.kind for _, found in function.collectives} | self._waits(function)
             if _reads_lanes(self.tokens, function.head):
                 kinds.add("lane")
             direct.setdefault(function.name, set()).update(kinds)
-            called.setdefault(function.name, set()).update(function.called)
+            called.setdefault(function.name, set()).update(function.called, self.members & function.called_members)
         for name in self.macro_bodies.keys() & self._concerned:
-            for _, body in self.macro_bodies[name]:
+            for macro, body in self.macro_bodies[name]:
                 for call in calls(body):
                     found = collective(call)
                     kinds = {found.kind} if found else {"barrier"} if call.callee in BARRIERS else set()
+                    if (group := synchronised(call)) is not None:
+                        kinds |= {"barrier"} if is_block(group, frozenset()) else set()
+                        kinds |= {"group"} if group.text in (macro.parameters or ()) else set()
                     direct.setdefault(name, set()).update(kinds)
                     called.setdefault(name, set()).add(call.callee.rpartition("::")[2])
         return _closure(direct, called)
+
+    def _waits(self, function: Function) -> set[str]:
+        """`barrier` where a function waits for the block, `group` where it waits for a group that it is handed."""
+        head = function.head
+        if function.has_barrier or not self.meeting_macros.isdisjoint(function.words):
+            return {"barrier"}
+        if any((head.body or head.begin) < place < head.end for place in self.assembled_barriers):
+            return {"barrier"}
+        if "sync" not in function.words:
+            return set()
+        groups = block_groups(function.parameter_types, function.declarations)
+        waited = [group for call in function.calls if (group := synchronised(call)) is not None]
+        if any(is_block(group, groups) for group in waited):
+            return {"barrier"}
+        types = {name: function.parameter_types.get(name, "") for name in (group.text for group in waited)}
+        generic = any(set(written.split()) & function.type_parameters for written in types.values())
+        return {"group"} if generic else set()
+
+    @cached_property
+    def members(self) -> frozenset[str]:
+        """Names of functions that may be members: those in classes, behind a scope, and of headers."""
+        tokens = self.tokens
+        return frozenset(
+            function.name
+            for function in self.all_functions
+            if not self.is_own(function)
+            or tokens.texts[function.head.name_first + 1] == "::"
+            or any(
+                not _CLASSES.isdisjoint(tokens.texts[max(0, brace - _NEAR) : brace])
+                for brace in tokens.braces_around(function.head.begin)
+            )
+        )
 
     @cached_property
     def _concerned(self) -> frozenset[str]:
@@ -217,12 +258,18 @@ class Bodies:
         found: set[str] = set()
         for function in self.all_functions:
             words.setdefault(function.name, set()).update(function.words)
-            if _reads_lanes(self.tokens, function.head):
+            if _reads_lanes(self.tokens, function.head) or ("sync" in function.words and self._waits(function)):
                 found.add(function.name)
+        for place in self.assembled_barriers:
+            found |= {self.all_functions[number].name for number in self._nesting.around(place)}
         for name, macros in self.constants.macros.items():
             if any(macro.parameters is not None for macro in macros):
                 words.setdefault(name, set()).update(*(self.tokens.texts[m.first : m.last] for m in macros))
-        new = found | {name for name, inside in words.items() if not _OPERATIONS.isdisjoint(inside)}
+        for name, macros in self.constants.macros.items() if "sync" in self.tokens.names else ():
+            if any(m.parameters is not None and "sync" in self.tokens.texts[m.first : m.last] for m in macros):
+                found.add(name)
+        operations = _OPERATIONS | self.meeting_macros
+        new = found | {name for name, inside in words.items() if not operations.isdisjoint(inside)}
         while new:
             found |= new
             new = {name for name in words.keys() - found if not new.isdisjoint(words[name])}
@@ -240,7 +287,11 @@ class Bodies:
     @cached_property
     def barrier_places(self) -> list[int]:
         """The tokens that name a barrier of the block or a function or macro that comes to one, in order."""
-        meeting = BARRIERS | self.meeting_macros | {name for name, kinds in self.reach.items() if "barrier" in kinds}
+        meeting = (
+            BARRIERS
+            | self.meeting_macros
+            | {name for name, kinds in self.reach.items() if not kinds.isdisjoint(("barrier", "group"))}
+        )
         if not GROUPS.isdisjoint(self.tokens.names):
             meeting |= {"sync"}
         places = {index for name in meeting for index in self.tokens.names.get(name, ())}
@@ -322,6 +373,9 @@ class Bodies:
 
 _OPERATIONS = frozenset({*COLLECTIVES, *(name.removeprefix("__") for name in COLLECTIVES), *BARRIERS})
 """Words of all warp-wide and block-wide operations, under CUDA's names and under those of our header."""
+_CLASSES = frozenset({"struct", "class", "union"})
+_NEAR = 12
+"""Tokens before the brace of a class in which it says that it is one."""
 _LANE_REGISTERS = ("laneid", "lanemask_", "warpid", "shfl.", "vote.", "activemask")
 
 

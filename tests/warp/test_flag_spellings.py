@@ -100,6 +100,9 @@ TOGETHER = [
     "for (int r = 0; r < n; ++r) { bool own = false; for (int i = 0; i < x[t]; ++i) if (HIT(i)) { own = true; } }",
     "while (!found) { NEXT; if (HIT(t)) found = true; }",
     f"for (int r = 0; r < n; ++r) {{ {INNER} }}",
+    "for (int r = 0; r < n; ++r) { bool o = 0; for (int i = 0; i < x[t]; ++i) { if (HIT(i)) { o = true; break; } }"
+    " if (o) continue; out[r] = 1; }",
+    "while (!found) { for (int i = 0; i < n; ++i) { NEXT; if (HIT(t)) continue; found = x[n] == 3; } }",
     "double d = 0; while (d < 1) { for (int i = 0; i < x[t]; ++i) { NEXT; if (HIT(t)) { d = 2; break; } } }",
     "__shared__ int s; while (!s) { for (int i = 0; i < x[t]; ++i) { NEXT; if (HIT(t)) { s = 1; break; } } }",
     "Walk a, b, c = a; while (c.at < n) { for (int i = 0; i < x[t]; ++i) { NEXT; if (HIT(t)) { c = b; break; } } }",

@@ -363,6 +363,51 @@ def _with_barrier(text: str) -> set[str]:
     return _codes(f"__global__ void k(float *out, int n) {{ {groups} int i = threadIdx.x; {text}\n out[i] = 1; }}")
 
 
+MEETING = [
+    ("__device__ void join(cg::thread_block b) { b.sync(); }", "join(block)"),
+    ("__device__ void join(cg::thread_block &b) { b.sync(); }", "join(block)"),
+    ("__device__ void join(const cg::thread_block &b) { cg::sync(b); }", "join(block)"),
+    ("__device__ void join() { cg::this_thread_block().sync(); }", "join()"),
+    ("__device__ void join() { auto b = cg::this_thread_block(); b.sync(); }", "join()"),
+    ("__device__ void join() { cg::thread_block b = cg::this_thread_block(); cg::sync(b); }", "join()"),
+    ("__device__ void join(cg::grid_group g) { g.sync(); }", "join(cg::this_grid())"),
+    ("template <class G> __device__ void join(G g) { g.sync(); }", "join(block)"),
+    ("template <typename G> __device__ void join(G const &g) { cg::sync(g); }", "join(cg::this_thread_block())"),
+    ('__device__ void join() { asm volatile("bar.sync 0;"); }', "join()"),
+    ('__device__ void join() { __asm__ __volatile__("barrier.sync 0;" ::: "memory"); }', "join()"),
+    ("__device__ void join() { BARRIER; }", "join()"),
+    ("__device__ void join() { BARRIER_F(); }", "join()"),
+    ("struct Team { __device__ void join() { __syncthreads(); } };", "Team().join()"),
+    ("struct Team { cg::thread_block b; __device__ void join() { cg::this_thread_block().sync(); } };", "team.join()"),
+    ("__device__ void meet_all() { cg::this_thread_block().sync(); } __device__ void join() { meet_all(); }", "join()"),
+    pytest.param("#define JOIN() block.sync()", "JOIN()", marks=pytest.mark.xfail(strict=True)),
+    ("#define JOIN(b) b.sync()", "JOIN(block)"),
+    pytest.param("#define JOIN block.sync()", "JOIN", marks=pytest.mark.xfail(strict=True)),
+]
+MEETING_OTHERS = [
+    ("__device__ void join(cg::thread_block_tile<32> b) { b.sync(); }", "join(tile)"),
+    ("template <class G> __device__ void join(G g) { g.sync(); }", "join(tile)"),
+    ("__device__ void join(Stream &s) { s.sync(); }", "join(stream)"),
+    ('__device__ void join() { asm volatile("bar.warp.sync 0xffffffff;"); }', "join()"),
+    ("#define JOIN(b) b.sync()", "JOIN(tile)"),
+]
+
+
+@pytest.mark.parametrize(("helper", "call"), MEETING)
+def test_barriers_in_helpers_that_some_threads_call(helper: str, call: str) -> None:
+    kernel = f"auto block = cg::this_thread_block(); int i = threadIdx.x; if (i % 3) {{ {call}; }} out[i] = 1;"
+    assert "S103" in _codes(f"{helper}\n__global__ void k(float *out, int n) {{ {kernel} }}")
+    kernel = f"auto block = cg::this_thread_block(); int i = threadIdx.x; if (n % 3) {{ {call}; }} out[i] = 1;"
+    assert "S103" not in _codes(f"{helper}\n__global__ void k(float *out, int n) {{ {kernel} }}")
+
+
+@pytest.mark.parametrize(("helper", "call"), MEETING_OTHERS)
+def test_helpers_that_wait_for_others_than_the_block(helper: str, call: str) -> None:
+    groups = "auto block = cg::this_thread_block(); auto tile = cg::tiled_partition<32>(block);"
+    kernel = f"{groups} int i = threadIdx.x; if (i % 3) {{ {call}; }} out[i] = 1;"
+    assert "S103" not in _codes(f"{helper}\n__global__ void k(float *out, int n) {{ {kernel} }}")
+
+
 @pytest.mark.parametrize("text", BARRIERS)
 def test_barriers_that_some_threads_reach(text: str) -> None:
     assert "S103" in _with_barrier(text)

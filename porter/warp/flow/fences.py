@@ -46,7 +46,11 @@ def _fence(bodies: Bodies, expansion: Expansion, node: Node) -> str:
     name = callee.text if callee.kind == "member" else node.callee.rpartition("::")[2]
     if name == _SCOPED:
         return "" if _is_near(bodies, node) else name
-    return name if name in FENCES or (name in expansion.names and name in bodies.by_name) else ""
+    if name in FENCES:
+        return name
+    # `sync` is of a group, whose own barrier it is, as likely as of the project
+    helpers = bodies.by_name.get(name, ()) if name in expansion.names and name != "sync" else ()
+    return name if any(not FENCES.isdisjoint(one.words) or _asm_of(bodies, one) for one in helpers) else ""
 
 
 def _is_near(bodies: Bodies, node: Node) -> bool:

@@ -198,7 +198,10 @@ def _conditions(loop: Loop) -> Iterator[Node]:
 
 
 def _decides(branch: Node, read: set[str]) -> bool:
-    return any(node.kind in ("jump", "return") or _assigned(node) in read for node in branch.walk())
+    return any(
+        node.kind == "return" or (node.kind == "jump" and node.text != "continue") or _assigned(node) in read
+        for node in branch.walk()
+    )
 
 
 def _differs(condition: Node, flow: Flow) -> bool:

@@ -48,9 +48,11 @@ class Loop:
 
     @cached_property
     def leaving(self) -> tuple[Node, ...]:
-        """The exits, and what guards other jumps that go on or leave."""
+        """The exits, and what guards other jumps out; who goes on is of interest where all others leave."""
         known = {id(condition) for condition in self.exits}
-        guards = (node.kids[0] for node in _branches(self.body) if any(map(_jumps, node.kids[1:])))
+        last = self.statements[-1] if self.statements else EMPTY
+        staying = () if last.kind == "return" or last.text == "break" else ("continue",)
+        guards = (n.kids[0] for n in _branches(self.body) if any(_jumps(kid, staying) for kid in n.kids[1:]))
         return (*self.exits, *(guard for guard in guards if id(guard) not in known))
 
     @cached_property
@@ -151,9 +153,11 @@ def _decides(branch: Node, read: set[str]) -> bool:
     )
 
 
-def _jumps(branch: Node) -> bool:
-    """Whether a branch jumps for itself; the jumps of a loop in it are that loop's."""
-    return branch.kind in ("jump", "return") or (branch.kind not in _INNER and any(map(_jumps, branch.kids)))
+def _jumps(branch: Node, staying: tuple[str, ...]) -> bool:
+    """Whether a branch jumps for itself, other than to stay; the jumps of a loop in it are that loop's."""
+    if branch.kind in ("jump", "return"):
+        return branch.text not in staying
+    return branch.kind not in _INNER and any(_jumps(kid, staying) for kid in branch.kids)
 
 
 def _is_step(node: Node) -> bool:
