@@ -154,6 +154,57 @@ def test_one_thread_of_the_block_may_wait_in_a_header(tmp_path: Path, helper: st
     assert not _waits(tmp_path, text, {"a.cuh": f"#pragma once\n{WAITING[helper]}\n"})
 
 
+LOCKSTEP = {
+    "bound": ("constexpr int kHalf = 16;", "if (t < kHalf) { s[t] += s[t + 16]; s[t] += s[t + 8]; }"),
+    "macro of a step": ("#define STEP(s, o) s[t] += s[t + (o)]", "if (t < 16) { STEP(s, 16); STEP(s, 8); }"),
+    "lane": (
+        "__device__ int lane_of() { return threadIdx.x & 31; }",
+        "int l = lane_of(); if (l < 16) { s[l] += s[l + 16]; s[l] += s[l + 8]; }",
+    ),
+}
+
+
+def _exchanges(tmp_path: Path, helper: str, kernel: str, *, header: bool) -> list[tuple[str | None, bool]]:
+    (tmp_path / "a.cuh").write_text(f"#pragma once\n{helper}\n")
+    start = '#include "a.cuh"\n' if header else f"{helper}\n"
+    text = f"{start}__global__ void k(float *out) {{ __shared__ float s[64]; int t = threadIdx.x; s[t] = out[t];"
+    rules = tuple(rule for rule in all_rules() if rule.code == "S101")
+    context = Context(
+        Settings(), load_names(None, {}), load_support(None), rules, included_file=header_reader(tmp_path, ())
+    )
+    ported = port(SourceFile("k.cu", f"{text} __syncthreads(); {kernel} }}\n".encode()), context, "k.hip")
+    return [(finding.kernel, bool(finding.edits)) for finding in ported.findings]
+
+
+@pytest.mark.parametrize("header", [False, True])
+@pytest.mark.parametrize("probe", LOCKSTEP)
+def test_lockstep_is_seen_through_what_a_header_has(tmp_path: Path, probe: str, header: bool) -> None:
+    """Constants, macros and lane numbers."""
+    assert _exchanges(tmp_path, *LOCKSTEP[probe], header=header) == [("k", True)]
+
+
+STEPPING = "__device__ void fold(float *s, int t) { s[t] += s[t + 16]; s[t] += s[t + 8]; }"
+
+
+def test_a_helper_of_a_header_that_lacks_barriers_is_named_where_a_warp_calls_it(tmp_path: Path) -> None:
+    """By itself it does not say that a warp runs it, so its own port has none."""
+    found = _exchanges(tmp_path, STEPPING, "if (t < 32) fold(s, t);", header=True)
+    assert found == [("k", False)]
+
+
+@pytest.mark.parametrize(
+    "helper",
+    [
+        "__device__ void fold(float *s, int t) { s[t] += s[t + 16]; __syncwarp(); s[t] += s[t + 8]; }",
+        "__device__ void fold(volatile float *s, int t) { s[t] += s[t + 16]; s[t] += s[t + 8]; }",
+        "__device__ void fold(float *s, int t) { for (int o = 16; o > 0; o >>= 1) s[t] += s[t + o]; }",
+        "__device__ void fold(float *s, int t) { s[t] += 1; }",
+    ],
+)
+def test_helpers_of_headers_that_are_right_or_get_their_barriers_there(tmp_path: Path, helper: str) -> None:
+    assert not _exchanges(tmp_path, helper, "if (t < 32) fold(s, t);", header=True)
+
+
 def test_a_lock_that_a_header_gives_back_itself_needs_nothing_where_it_is_called(tmp_path: Path) -> None:
     """Its own port has the barrier."""
     held = (

@@ -16,6 +16,12 @@ MACROS = """
 #define UNROLL _Pragma("unroll")
 #define MACRO
 #define STEP(o) s[t] += s[t + o]
+#define STEPS STEP(16); STEP(8)
+#define FIRST s[t] += s[t + 16]
+#define SECOND s[t] += s[t + 8]
+#define AT(i) s[i]
+#define ADD(p, i, o) p[i] += p[(i) + (o)]
+#define ADD_OF(p, i, o) do { p[i] += p[(i) + (o)]; } while (0)
 #define SHARED __shared__
 #define BARRIER __syncthreads()
 #define BARRIER_F() __syncthreads()
@@ -170,11 +176,11 @@ SHARED = [
     "__shared__ typename Q<T>::type s[32];",
     "__shared__ float s[32] __attribute__((aligned(16)));",
     "__shared__ __attribute__((aligned(16))) float s[32];",
-    missed("__attribute__((shared)) float s[32];"),
+    "__attribute__((shared)) float s[32];",
     "__shared__ unsigned int s[32];",
     "__shared__ float s[(32)];",
     "SHARED float s[32];",
-    missed("__shared__ float b[64]; float (&s)[64] = b;"),
+    "__shared__ float b[64]; float (&s)[64] = b;",
     "__shared__ float b[64]; auto &s = b;",
     "__shared__ float b[64]; auto s = b;",
     "__shared__ float b[2][32]; float *s = b[1];",
@@ -201,10 +207,20 @@ STEPS = [
     "if (true) { s[t] += s[t + 16]; } if (true) { s[t] += s[t + 8]; }",
     "do { s[t] += s[t + 16]; s[t] += s[t + 8]; } while (0);",
     "{ s[t] += s[t + 16]; } { s[t] += s[t + 8]; }",
-    missed("STEP(16); STEP(8);"),
-    missed("switch (n) { case 1: s[t] += s[t + 16]; case 0: s[t] += s[t + 8]; }"),
+    "STEP(16); STEP(8);",
+    "switch (n) { case 1: s[t] += s[t + 16]; case 0: s[t] += s[t + 8]; }",
     "if constexpr (N >= 32) s[t] += s[t + 16]; if constexpr (N >= 16) s[t] += s[t + 8];",
     "if (N >= 32) { s[t] += s[t + 16]; } if (N >= 16) { s[t] += s[t + 8]; }",
+    "if (t < 16) STEP(16); if (t < 8) STEP(8);",
+    "STEPS;",
+    "FIRST; SECOND;",
+    "AT(t) += AT(t + 16); AT(t) += AT(t + 8);",
+    "ADD(s, t, 16); ADD(s, t, 8);",
+    "ADD_OF(s, t, 16); ADD_OF(s, t, 8);",
+    "switch (n) { case 2: s[t] += s[t + 16]; [[fallthrough]]; case 1: s[t] += s[t + 8]; default: break; }",
+    "switch (n) { case 1: { s[t] += s[t + 16]; s[t] += s[t + 8]; break; } case 0: break; }",
+    "s[t] = 1; switch (n) { case 1: out[t] = s[t + 16]; }",
+    "switch (n) { case 1: s[t] = 1; break; } out[t] = s[t + 16];",
     "[&] { s[t] += s[t + 16]; s[t] += s[t + 8]; }();",
     "auto step = [&](int o) { s[t] += s[t + o]; }; step(16); step(8);",
     "s[t] = op(s[t], s[t + 16]); s[t] = op(s[t], s[t + 8]);",
@@ -226,7 +242,7 @@ STEPS = [
     "s[t] = 1; out[t] = atomicAdd(&s[t + 1], 1.f);",
     "memcpy(&s[t], &out[t], 4); out[t] = s[t + 1];",
     "s[t] = 1; for (int j = 0; j < 32; ++j) out[t] += s[j];",
-    missed("s[t] = 1; for (float q : s) out[t] += q;"),
+    "s[t] = 1; for (float q : s) out[t] += q;",
     "s[t] = 1; float2 q = *(float2 *)&s[t & ~1]; out[t] = q.x;",
     "s[t] = 1; float4 q = reinterpret_cast<float4 *>(s)[t / 4]; out[t] = q.x;",
 ]
@@ -351,6 +367,11 @@ def test_steps_of_a_warp_in_shared_memory(text: str) -> None:
         "float *p = &s[t]; p[0] += 1; s[t] += 1;",
         "s[t] = 1; __syncwarp(); out[t] = *(s + t + 1);",
         "float *p = s + t; *p = 1; BARRIER; out[t] = p[16];",
+        "AT(t) = 1; out[t] = AT(t);",
+        "STEP(16); BARRIER; STEP(8);",
+        "switch (n) { case 1: s[t] = 1; break; case 0: out[t] = s[t + 16]; break; }",
+        "s[t] = 1; __syncwarp(); for (float q : s) out[t] += q;",
+        "float sum = 0; for (float q : s) sum += q; out[t] = sum;",
     ],
 )
 def test_lanes_that_keep_to_their_own(text: str) -> None:

@@ -41,6 +41,8 @@ class Expansion:
     telling: frozenset[str]
     in_macros: frozenset[str]
     """Further words that tell of a macro."""
+    macros_only: bool = False
+    """Whether helpers, lambdas and assembly stay as they are."""
     _bodies: dict[int, Node] = field(default_factory=dict)
     _results: dict[int, Result | None] = field(default_factory=dict)
     _macros: dict[int, Node] = field(default_factory=dict)
@@ -67,7 +69,7 @@ class Expansion:
         texts = self.bodies.tokens.texts
         words: dict[str, set[str]] = {}
         found: set[str] = set()
-        for function in self.bodies.all_functions:
+        for function in () if self.macros_only else self.bodies.all_functions:
             words.setdefault(function.name, set()).update(texts[function.head.opening : function.head.end])
         for name, macros in self.bodies.constants.macros.items():
             inside = words.setdefault(name, set())
@@ -85,7 +87,8 @@ class Expansion:
     def places(self) -> list[int]:
         """Where something may have to be put in, in order."""
         named = self.bodies.tokens.names
-        return sorted(index for name in (*self.names, *KEYWORDS) for index in named.get(name, ()))
+        words = self.names if self.macros_only else (*self.names, *KEYWORDS)
+        return sorted(index for name in words for index in named.get(name, ()))
 
     def macro(self, name: str, *, with_parameters: bool) -> Called | None:
         """A macro's replacement, of several the first that comes to what is looked for."""
@@ -112,7 +115,7 @@ class Expansion:
     def helper(self, call: Node) -> Function | None:
         """The small function that a call calls, if it comes to what is looked for."""
         name, number = _bare(call), len(call.arguments)
-        if name not in self.names:
+        if self.macros_only or name not in self.names:
             return None
         fitting = (
             function
@@ -147,9 +150,11 @@ class _Body:
     """Nodes that were put in."""
 
     def expanded(self) -> Node:
-        if not stands_in(self.whole, self.expansion.places) and not any(n.kind == "lambda" for n in self.whole.walk()):
+        lambdas = not self.expansion.macros_only and any(node.kind == "lambda" for node in self.whole.walk())
+        if not stands_in(self.whole, self.expansion.places) and not lambdas:
             return self.whole
-        self._find_lambdas()
+        if lambdas:
+            self._find_lambdas()
         node = self._node(self.whole)
         return _without(node, self.put_in) if self.put_in else node
 
@@ -210,7 +215,8 @@ class _Body:
         if call.kids[0].kind == "name" and (called := self._lambda(call)) is not None and _stays(called.body):
             self.put_in.add(name)
             return self._placed(called.body, dict(zip(called.parameters, call.arguments, strict=False)), call)
-        if call.kids[0].kind == "lambda" and call.kids[0].kids and _stays(call.kids[0].kids[0]):
+        is_own = call.kids[0].kind == "lambda" and not self.expansion.macros_only
+        if is_own and call.kids[0].kids and _stays(call.kids[0].kids[0]):
             return call.kids[0].kids[0]
         function, result = self._helper(call)
         if function is None or result is None or not result.effects or RELEASES.fullmatch(name):
