@@ -183,6 +183,15 @@ def test_lockstep_is_seen_through_what_a_header_has(tmp_path: Path, probe: str, 
     assert _exchanges(tmp_path, *LOCKSTEP[probe], header=header) == [("k", True)]
 
 
+def test_a_barrier_in_a_branch_of_a_header_is_none_that_a_caller_counts_on(tmp_path: Path) -> None:
+    """Barriers too many cost nothing."""
+    helper = "template <int N> __device__ void fold(float *s) { if (N > 32) { __syncthreads(); } s[0] = 1; }"
+    kernel = "if (t < 32) { s[t] = 1; fold<16>(s); out[t] = s[t + 1]; }"
+    assert _exchanges(tmp_path, helper, kernel, header=True) == [("k", True)]
+    helper = "__device__ void fold(float *s) { __syncthreads(); s[0] = 1; __syncthreads(); }"
+    assert not _exchanges(tmp_path, helper, kernel.replace("<16>", ""), header=True)
+
+
 STEPPING = "__device__ void fold(float *s, int t) { s[t] += s[t + 16]; s[t] += s[t + 8]; }"
 
 

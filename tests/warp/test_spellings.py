@@ -25,6 +25,9 @@ MACROS = """
 #define SHARED __shared__
 #define BARRIER __syncthreads()
 #define BARRIER_F() __syncthreads()
+__device__ void count_in(float *p, int i) { atomicAdd(p + i, 1.f); }
+__device__ void count_twice(float *p, int i) { count_in(p, i); atomicAdd(&p[i + 1], 1.f); }
+__device__ void read_out(float *p, int i) { atomicAdd(&p[i], p[i + 1]); }
 __device__ float2 meet(float *p) { __syncthreads(); return make_float2(p[0], p[1]); }
 """
 REDUCE = "if (t < 16) { s[t] += s[t + 16]; s[t] += s[t + 8]; s[t] += s[t + 4]; out[t] = s[t]; }"
@@ -213,6 +216,8 @@ STEPS = [
     "if (N >= 32) { s[t] += s[t + 16]; } if (N >= 16) { s[t] += s[t + 8]; }",
     "if (t < 16) STEP(16); if (t < 8) STEP(8);",
     "STEPS;",
+    "s[t] = 1; read_out(s, t);",
+    "count_in(s, t); out[t] = s[t + 1]; s[t] = 0;",
     "FIRST; SECOND;",
     "AT(t) += AT(t + 16); AT(t) += AT(t + 8);",
     "ADD(s, t, 16); ADD(s, t, 8);",
@@ -368,6 +373,7 @@ def test_steps_of_a_warp_in_shared_memory(text: str) -> None:
         "s[t] = 1; __syncwarp(); out[t] = *(s + t + 1);",
         "float *p = s + t; *p = 1; BARRIER; out[t] = p[16];",
         "AT(t) = 1; out[t] = AT(t);",
+        "count_in(s, t); count_in(s, t + 1); count_twice(s, t);",
         "STEP(16); BARRIER; STEP(8);",
         "switch (n) { case 1: s[t] = 1; break; case 0: out[t] = s[t + 16]; break; }",
         "s[t] = 1; __syncwarp(); for (float q : s) out[t] += q;",

@@ -84,7 +84,7 @@ class Accesses:
             base = unwrapped(argument)
             while base.kind == "binary" and base.text in ("+", "-"):
                 base = unwrapped(base.kids[0])
-            if base.kind == "name" and base.text in self.names:
+            if base.kind == "name" and base.text in self.names and _touches(self._bodies, name, place):
                 for writes in (False, True):
                     yield Access(base.text, (), argument, Linear({}, 0), writes, name or "?", place)
 
@@ -145,6 +145,31 @@ class Accesses:
 
 
 _NO_READERS = frozenset({"sizeof", "memcpy", "memset", "printf", "assert"})
+
+
+def _touches(bodies: Bodies, name: str, place: int) -> bool:
+    """Whether a function may read or write through an argument other than by atomic operations; of one that is not in
+    sight nothing is known."""
+    known = cast("dict[tuple[str, int], bool]", bodies.memo.setdefault(_touches, {}))
+    if (name, place) not in known:
+        known[name, place] = False  # for functions that call themselves
+        functions = [one for one in bodies.by_name.get(name, ()) if place < len(one.parameters)]
+        known[name, place] = not functions or any(_uses(bodies, one, one.parameters[place]) for one in functions)
+    return known[name, place]
+
+
+def _uses(bodies: Bodies, function: Function, pointer: str) -> bool:
+    """Whether a function does more with a pointer than hand it to atomic operations."""
+    handed = 0
+    for call in function.calls:
+        name = call.callee.rpartition("::")[2]
+        for place, argument in enumerate(call.arguments):
+            count = sum(1 for found in names(argument) if found == pointer)
+            direct = count == 1 and not any(node.kind == "call" for node in argument.walk())
+            is_atomic = place == 0 and name.startswith("atomic")
+            if direct and (is_atomic or (name in bodies.by_name and not _touches(bodies, name, place))):
+                handed += 1
+    return handed < sum(1 for found in names(function.body) if found == pointer)
 
 
 def _volatile_pointers(function: Function) -> frozenset[str]:

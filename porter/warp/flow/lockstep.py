@@ -220,9 +220,14 @@ class Lockstep:
             name = call.callee.rpartition("::")[2]
             if (found is not None and found.kind == "sync") or name.endswith(".sync") or _names_fence(name):
                 return True
-            if not _SYNCS.isdisjoint(self.bodies.reach.get(name, ())):
+            if not _SYNCS.isdisjoint(self.bodies.reach.get(name, ())) and self._surely_waits(name):
                 return True
         return False
+
+    def _surely_waits(self, name: str) -> bool:
+        """Whether a function of a header has its barrier in no branch: its callers in other files cannot see which."""
+        functions = self.bodies.by_name.get(name, ())
+        return all(self.bodies.is_own(one) or any(map(self._is_fence, one.body.kids)) for one in functions)
 
     def _conflict(self, old: Access, new: Access, guards: Guards) -> bool:
         """Whether one lane may read or overwrite what another lane wrote, or write what another lane read."""

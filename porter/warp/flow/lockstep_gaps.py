@@ -35,13 +35,19 @@ def gaps_in_headers(unit: Unit) -> Iterator[tuple[Node, Gap]]:
         function.name: gap
         for function, walk, gaps in walks
         for gap in gaps[:1]
-        if not bodies.is_own(function) and not walk.is_volatile(gap.base) and not is_stepped(bodies, walk, gap.base)
+        if not bodies.is_own(function) and _is_pointer(function, gap.base)
+        if not walk.is_volatile(gap.base) and not is_stepped(bodies, walk, gap.base)
     }
     for function, walk, _ in walks if lacking else ():
         for name in sorted({name for name, _ in walk.handed} & lacking.keys()) if bodies.is_own(function) else ():
             call = next((call for call in function.calls if call.callee.rpartition("::")[2] == name), None)
             if call is not None:
                 yield call, lacking[name]
+
+
+def _is_pointer(function: Function, name: str) -> bool:
+    written = function.parameter_types.get(name, "")
+    return "*" in written or "[" in written
 
 
 def _walks(unit: Unit) -> list[tuple[Function, Lockstep, tuple[Gap, ...]]]:

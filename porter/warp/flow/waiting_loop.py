@@ -100,24 +100,36 @@ def parts_of(loop: Node) -> Loop:
 
 def leaps_back(block: Node, texts: Sequence[str]) -> tuple[Node, ...]:
     """Labels that a `goto` behind them leads back to, in whatever it stands, as loops that end unless it does."""
+    labels = (
+        {kid.text: place for place, kid in enumerate(block.kids) if _is_label(kid)} if block.kind == "block" else {}
+    )
+    if not labels:
+        return ()
     found: list[Node] = []
-    for place, label in enumerate(block.kids if block.kind == "block" else ()):
-        if label.kind == "label" and label.text not in ("case", "default"):
-            inside = [n for n, kid in enumerate(block.kids) if n > place and _leads_to(kid, label.text, texts)]
-            if inside:
-                kids = tuple(_going_on(kid, label.text, texts) for kid in block.kids[place + 1 : inside[-1] + 1])
-                last = block.kids[inside[-1]].last
-                body = Node("block", label.first, last, kids=(*kids, Node("jump", last, last, "break")))
-                found.append(Node("while", label.first, last, kids=(EMPTY, body)))
+    ends = {label: place for place, kid in enumerate(block.kids) for label in _led_to(kid, texts)}
+    for label, place in labels.items():
+        end = ends.get(label, -1)
+        if end > place:
+            kids = tuple(_going_on(kid, label, texts) for kid in block.kids[place + 1 : end + 1])
+            first, last = block.kids[place].first, block.kids[end].last
+            body = Node("block", first, last, kids=(*kids, Node("jump", last, last, "break")))
+            found.append(Node("while", first, last, kids=(EMPTY, body)))
     return tuple(found)
+
+
+def _is_label(node: Node) -> bool:
+    return node.kind == "label" and node.text not in ("case", "default")
+
+
+def _led_to(node: Node, texts: Sequence[str]) -> Iterator[str]:
+    """The labels of the jumps below a node."""
+    for below in node.walk():
+        if below.kind == "jump" and below.text == "goto":
+            yield from texts[below.first + 1 : below.first + 2]
 
 
 def _is_leap(node: Node, label: str, texts: Sequence[str]) -> bool:
     return node.kind == "jump" and node.text == "goto" and texts[node.first + 1 : node.first + 2] == [label]
-
-
-def _leads_to(node: Node, label: str, texts: Sequence[str]) -> bool:
-    return any(_is_leap(below, label, texts) for below in node.walk())
 
 
 def _going_on(node: Node, label: str, texts: Sequence[str]) -> Node:
