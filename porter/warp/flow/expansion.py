@@ -21,6 +21,8 @@ from porter.warp.flow.returned import Result, as_statement, result_of
 _DEEPEST = 6
 """Macros and helpers within each other."""
 
+_LAMBDA = re.compile(r"(?<![\w$)\]])\[")
+
 Bound = Mapping[str, Node]
 """Names, each with what stands for it."""
 
@@ -90,6 +92,11 @@ class Expansion:
         words = self.names if self.macros_only else (*self.names, *KEYWORDS)
         return sorted(index for name in words for index in named.get(name, ()))
 
+    @cached_property
+    def lambdas(self) -> list[int]:
+        """Where lambdas may begin: brackets behind no name."""
+        return [match.start() for match in _LAMBDA.finditer(self.bodies.tokens.first_characters)]
+
     def macro(self, name: str, *, with_parameters: bool) -> Called | None:
         """A macro's replacement, of several the first that comes to what is looked for."""
         if name not in self.names:
@@ -150,7 +157,7 @@ class _Body:
     """Nodes that were put in."""
 
     def expanded(self) -> Node:
-        lambdas = not self.expansion.macros_only and any(node.kind == "lambda" for node in self.whole.walk())
+        lambdas = not self.expansion.macros_only and stands_in(self.whole, self.expansion.lambdas)
         if not stands_in(self.whole, self.expansion.places) and not lambdas:
             return self.whole
         if lambdas:

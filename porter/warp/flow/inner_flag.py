@@ -48,14 +48,16 @@ def inner_flags(bodies: Bodies, function: Function) -> Iterator[InnerFlag]:
         return
     types = _types(function)
     for outer, inner in _nested(expansion.body(function), bodies):
-        tested = {name for condition in parts_of(outer).leaving for name in _read(condition)}
-        loop = parts_of(inner)
         changed = _set_in(inner, bodies)
         own = {node.text for node in inner.walk() if node.kind == "variable"}
-        flags = [name for name in sorted(tested & changed.keys()) if name.partition(".")[0] not in own]
+        flags = [name for name in sorted(changed) if name.partition(".")[0] not in own]
         flags = [name for name in flags if _is_flag(types, name, changed[name])]
+        if not flags:
+            continue
+        tested = {name for condition in parts_of(outer).leaving for name in _read(condition)}
+        flags = [name for name in flags if name in tested]
         flags = [name for name in flags if not _is_set_behind(name, outer, inner)]
-        if flags and _parts(loop, flow_of(bodies, function)):
+        if flags and _parts(parts_of(inner), flow_of(bodies, function)):
             yield from (InnerFlag(name, inner, outer, _may_be_enumeration(types.get(name, ""))) for name in flags)
 
 

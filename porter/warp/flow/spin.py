@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import cast
 
@@ -103,12 +103,17 @@ class Spins:
 
     def may_wait(self) -> bool:
         """Whether, by its words, the function has something to wait for, be it in a macro or a helper."""
-        return self.expansion.may_come(self.function)
+        if not self.expansion.may_come(self.function):
+            return False
+        words = self.function.words
+        return not (words.isdisjoint(_LOOPING) and words.isdisjoint(self.expansion.names))
 
     def find(self) -> Iterator[Spin]:
         """In the order of the text."""
-        guards = () if self.function.is_kernel else self._common_guards(_DEEPEST)
-        yield from self._below(self.expansion.body(self.function), guards)
+        found = list(self._below(self.expansion.body(self.function), ()))
+        if found and not self.function.is_kernel and self._common_guards(_DEEPEST):
+            found = [replace(spin, one_thread=True, one_lane=True) for spin in found]
+        yield from found
 
     def _common_guards(self, depth: int) -> tuple[Node, ...]:
         """`threadIdx.x == 0` where every call of a device function in sight stands below such a condition."""
@@ -365,6 +370,7 @@ def expansion_of(bodies: Bodies) -> Expansion:
 
 
 _TELLING = frozenset({"volatile", "asm", "__asm__", "__asm", "wait", "acquire"})
+_LOOPING = frozenset({"while", "for", "do", "goto", "wait", "acquire"})
 _TRUTHS = ("true", "false")
 
 
@@ -382,7 +388,8 @@ def _guarded(node: Node, guards: tuple[Node, ...]) -> Iterator[tuple[Node, tuple
                 guards = (*guards, opposite(kid.kids[0]))
     else:
         for kid in node.kids:
-            yield kid, guards
+            if kid.kids:
+                yield kid, guards
 
 
 def _returns(statement: Node) -> bool:
