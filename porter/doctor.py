@@ -14,7 +14,7 @@ from typing import NamedTuple
 from porter import __version__
 from porter.report.text import table
 from porter.system.needs import NEEDS, Need, Part, need
-from porter.system.programs import on_this_machine
+from porter.system.programs import library_on_this_machine, on_this_machine
 from porter.validation.toolchain.clang import find_bitcode, find_compiler
 from porter.validation.toolchain.headers import find_headers
 from porter.validation.toolchain.hipcc import find_hipcc, supports
@@ -63,7 +63,11 @@ def _outside_checks() -> list[Check]:
 
 
 def _outside(row: Need) -> Check:
-    found = _LOOK[row.name]() if row.name in _LOOK else _program(row.name)
+    found: str | Missing
+    if row.library:
+        found = library_on_this_machine(row) or Missing(row.absent)
+    else:
+        found = _LOOK[row.name]() if row.name in _LOOK else _program(row.name)
     if isinstance(found, Missing):
         return Check(row.name, row.purpose, None, False, found.reason)
     return Check(row.name, row.purpose, found or None, False, "" if found else row.remedy)

@@ -92,6 +92,7 @@ class Side:
     """How many there are to look at."""
     notes: tuple[str, ...] = ()
     _keys: dict[str, str] = field(default_factory=dict)
+    _besides: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
 
     def dependents(self, changed: Iterable[str]) -> frozenset[str]:
         """The files that include one of these, directly or not."""
@@ -120,8 +121,17 @@ class Side:
             renamed = sorted(self.names.renamed.items()) if one.use is not None else []
             return [self.machine.key, path, one.sha256, renamed]
         around = [(other, self.known[other].sha256) for other in sorted(self.seen_with((path,)))]
+        around += self._beside(self.graph.units.get(path, ""))
         shown, dialect = self.shown.get(path, Shown()), self.dialects.get(path)
         return [self.key, path, shown, dialect, self.flags_of(path), around]
+
+    def _beside(self, unit: str) -> list[tuple[str, str]]:
+        """What a source includes, as one digest: its headers may leave something to each other."""
+        if unit and unit not in self._besides:
+            headers = sorted(reached_beyond(self.graph.edges, (unit,)))
+            digest = sha256(json.dumps([(path, self.known[path].sha256) for path in headers]).encode())
+            self._besides[unit] = [(unit, digest)]
+        return self._besides.get(unit, [])
 
     def flags_of(self, path: str) -> Flags:
         """What a compiler is told for a file, for a header that of the first source that includes it."""
@@ -319,6 +329,8 @@ def _task(side: Side, number: int, entry: Entry, choices: Choices) -> Task:
         is_build=entry.kind is Kind.BUILD,
         dialect=side.dialects.get(path),
         for_amd=shown.for_amd,
+        unit=(unit := side.graph.units.get(path, "")),
+        unit_dirs=(*choices.include_dirs, *side.graph.search_folders(unit)) if unit else (),
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from porter.cpp.brackets import split_commas
+from porter.cpp.brackets import split_commas, words
 from porter.cpp.lex import IDENTIFIER, Tokens
 from porter.cpp.nodes import Node
 from porter.cpp.statements import parse_expression
@@ -149,6 +149,8 @@ class Constants:
             return None if condition is None else self.value(kids[1 if condition else 2], bound, depth + 1)
         if node.kind == "name":
             return self._named(node.text, bound or {}, depth)
+        if node.kind == "call" and len(kids) == 2 and kids[0].text in _INTEGERS:
+            return self.value(kids[1], bound, depth + 1)
         return None
 
     def _named(self, name: str, bound: Mapping[str, int | None], depth: int) -> int | None:
@@ -163,6 +165,16 @@ class Constants:
             self._values[bare] = None
             self._values[bare] = self._agreed(bare, depth)
         return self._values[bare]
+
+    def possible(self, node: Node) -> frozenset[int]:
+        """The values that an expression has in some branch of the preprocessor: those of a name one by one."""
+        value = self.value(node)
+        if value is not None:
+            return frozenset({value})
+        if node.kind != "name":
+            return frozenset()
+        defined = map(self.number_of, self.definitions(node.text.rpartition("::")[2]))
+        return frozenset(value for value in defined if value is not None)
 
     def is_warp_size(self, name: str) -> bool:
         """Whether a name is the warp size, by its name and its value."""
@@ -187,7 +199,14 @@ class Constants:
         return self._defined(constant, 0)
 
 
-_BUILT_IN = {"warpSize": WARP, "C10_WARP_SIZE": WARP, "CUB_PTX_WARP_THREADS": WARP, "UINT_MAX": 0xFFFFFFFF}
+_BUILT_IN = {
+    **dict.fromkeys(("warpSize", "C10_WARP_SIZE", "CUB_PTX_WARP_THREADS"), WARP),
+    **dict.fromkeys(("UINT_MAX", "UINT32_MAX"), 0xFFFFFFFF),
+}
+_INTEGERS = words(
+    "int unsigned long short size_t uint32_t int32_t uint64_t int64_t std::uint32_t std::uint64_t uint ulong"
+)
+"""Types whose names make a value of their type from one: `unsigned(-1)`."""
 
 
 def _unary(operator: str, value: int | None) -> int | None:

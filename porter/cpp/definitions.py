@@ -12,6 +12,7 @@ from itertools import accumulate
 from porter.cpp.heads import find_heads
 from porter.cpp.kept_tokens import tokens_of
 from porter.cpp.lex import IDENTIFIER, Tokens
+from porter.cpp.scopes import class_around
 from porter.source import SourceFile
 
 _MARKERS = ("__device__",)
@@ -41,10 +42,10 @@ class Definitions:
         """Whether a name is that of a constant at the top level or in a class: a variable may have it, too."""
         return name in self._names_of_constants
 
-    def _add(self, names: Iterable[str], first: int, last: int, start: int, end: int) -> None:
+    def _add(self, names: Iterable[str], first: int, last: int, start: int, end: int, form: str = "{}") -> None:
         tokens = self._tokens
         words = frozenset(tokens.texts[i] for i in range(first, last) if tokens.kinds[i] == IDENTIFIER)
-        text = tokens.text[start:end]
+        text = form.format(tokens.text[start:end])
         for name in names:
             self._texts[name][text] = words
 
@@ -65,7 +66,9 @@ class Definitions:
                 for index in range(head.name_first, head.name_last - 1):
                     if tokens.texts[index] == "::":
                         name = tokens.texts[index + 1]
-                self._add((name,), head.begin, head.end, tokens.starts[head.begin], tokens.end(head.end - 1))
+                around = class_around(tokens, head.begin)
+                form = "{}" if around is None else f"struct {around} {{{{ {{}} }}}};"
+                self._add((name,), head.begin, head.end, tokens.starts[head.begin], tokens.end(head.end - 1), form)
 
     def _constants(self) -> None:
         tokens, line = self._tokens, self._tokens.first_characters

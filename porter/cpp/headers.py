@@ -11,10 +11,13 @@ from pathlib import Path
 from typing import TypeVar
 
 from porter.cpp.kept_tokens import tokens_of
+from porter.cpp.prescan import include_names as include_names_in
 from porter.source import SourceFile
 from porter.system.reading import read_regular
 
 _LARGEST = 1 << 20
+_MOST_FILES = 400
+_OURS = "porter/"
 File = TypeVar("File", bound=Hashable)
 Line = TypeVar("Line")
 
@@ -31,6 +34,7 @@ class Headers:
         self._stamps: dict[str, tuple[int, int] | None] = {}
         self._real_folders: dict[str, str] = {}
         self._readers: dict[tuple[str, ...], Included] = {}
+        self._units: dict[str, tuple[SourceFile, ...]] = {}
 
     def reader(self, folders: Iterable[str]) -> Included:
         """Looks beside the including file, below the root and in folders relative to it; never outside of the root."""
@@ -38,6 +42,16 @@ class Headers:
         known = self._readers.get(bases)
         if known is None:
             known = self._readers[bases] = self._reader(bases)
+        return known
+
+    def of_unit(self, path: str, folders: tuple[str, ...]) -> tuple[SourceFile, ...]:
+        """The headers that a source of the project includes, inner ones first."""
+        known = self._units.get(path)
+        if known is None:
+            read, source = self.reader(folders), self._source(path)
+            names = include_names_in(source.data) if source is not None else ()
+            found = headers_of(source, names, read, _MOST_FILES, _OURS) if source is not None else ()
+            known = self._units[path] = tuple(found)
         return known
 
     def _reader(self, bases: tuple[str, ...]) -> Included:

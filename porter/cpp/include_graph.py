@@ -40,14 +40,49 @@ class IncludeGraph:
         """The circles of all its files."""
         return circles(self.edges)
 
+    @cached_property
+    def units(self) -> Mapping[str, str]:
+        """For each file that sources include the first source that does, CUDA's before others.
+
+        What a header leaves to those that include it stands in what such a source includes besides.
+        """
+        found: dict[str, str] = {}
+        for unit in sorted(filter(is_source, self.edges), key=lambda path: (not path.endswith(".cu"), path)):
+            waiting = list(self.edges[unit])
+            while waiting:
+                path = waiting.pop()
+                if path not in found:
+                    found[path] = unit
+                    waiting += self.edges.get(path, ())
+        return found
+
     def reachable(self, path: str) -> tuple[str, ...]:
         """All files that a file includes, directly or not, sorted; itself not among them."""
         return tuple(sorted(reached_from(self.edges, (path,)) - {path}))
 
     def search_folders(self, path: str) -> tuple[str, ...]:
         """What a build would have to pass with -I for a file, as far as it shows: the most used first."""
+        known = self._search_folders.get(path)
+        if known is None:
+            known = self._search_folders[path] = self._most_used_folders(path)
+        return known
+
+    @cached_property
+    def _search_folders(self) -> dict[str, tuple[str, ...]]:
+        return {}
+
+    def _most_used_folders(self, path: str) -> tuple[str, ...]:
         used = Counter(folder for one in (path, *self.reachable(path)) for folder in self.folders.get(one, ()))
         return tuple(folder for folder, _ in sorted(used.items(), key=lambda item: (-item[1], item[0]))[:_MOST_FOLDERS])
+
+
+SOURCES = (".cu", ".hip", ".c", ".cc", ".cpp", ".cxx")
+"""Suffixes of translation units."""
+
+
+def is_source(path: str) -> bool:
+    """Whether a file is compiled by itself, as far as its name tells."""
+    return path.lower().endswith(SOURCES)
 
 
 def may_be_parsed_through(user: str, path: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -30,6 +30,7 @@ class Program:
     source: SourceFile
     tokens: Tokens
     read: Included | None = field(default=None, repr=False)
+    beside: Callable[[], tuple[SourceFile, ...]] | None = field(default=None, repr=False)
 
     @cached_property
     def headers(self) -> tuple[SourceFile, ...]:
@@ -50,13 +51,23 @@ class Program:
         """Whether the file or a header defines a macro that makes kernels."""
         return any(map(has_kernel_macro, (self.source.data, *(header.data for header in self.headers))))
 
+    @cached_property
+    def _beside(self) -> tuple[SourceFile, ...]:
+        """Of a header: what a source that includes it includes besides, where it leaves something to the source."""
+        own = {self.source.path, *(header.path for header in self.headers)}
+        return tuple(header for header in self.beside() if header.path not in own) if self.beside is not None else ()
+
     def brought(self, words: Iterable[str]) -> str:
-        """The definitions in headers of what some words of the file come to, directly or not, as one text."""
+        """The definitions in headers of what some words of the file come to, directly or not, as one text.
+
+        What neither the file nor its headers declare is looked for where the source has it that includes the file.
+        """
         found: dict[str, None] = {}
         waiting = frozenset(words)
         seen: frozenset[str] = frozenset()
         while waiting and len(found) < _MOST_BROUGHT:
             fresh: set[str] = set()
+            left = set(waiting)
             for header in self.headers:
                 for name in sorted(waiting & candidates(header)):
                     known = definitions_of(header)
@@ -65,6 +76,13 @@ class Program:
                     for text, inside in known.of(name).items():
                         found[text] = None
                         fresh |= inside
+                        left.discard(name)
+            for header in self._beside:
+                for name in sorted(left & candidates(header)):
+                    if not is_declared(self.tokens, name):
+                        for text, inside in definitions_of(header).of(name).items():
+                            found[text] = None
+                            fresh |= inside
             seen |= waiting
             waiting = frozenset(fresh - seen)
         return "\n".join(found)

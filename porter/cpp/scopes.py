@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple, cast
 
 from porter.cpp.lex import IDENTIFIER, Tokens
+from porter.cpp.nesting import Nesting
 
 ANONYMOUS = "(anonymous namespace)"
 
@@ -15,6 +16,7 @@ class Scope(NamedTuple):
     opening: int
     closing: int
     name: str
+    is_class: bool = False
 
 
 def find_scopes(tokens: Tokens) -> tuple[Scope, ...]:
@@ -33,6 +35,18 @@ def _scopes(tokens: Tokens) -> tuple[Scope, ...]:
         if (scope := _scope(tokens, index)) is not None
     ]
     return tuple(sorted(found))
+
+
+def class_around(tokens: Tokens, index: int) -> str | None:
+    """The innermost class that a token lies in."""
+    known = tokens.memo.get("classes")
+    if known is None:
+        classes = [scope for scope in find_scopes(tokens) if scope.is_class]
+        known = classes, Nesting([(scope.opening, scope.closing) for scope in classes])
+        tokens.memo["classes"] = known
+    found, nesting = cast("tuple[list[Scope], Nesting]", known)
+    number = next(nesting.around(index), None)
+    return None if number is None else found[number].name
 
 
 def qualify(scopes: tuple[Scope, ...], index: int, name: str) -> str:
@@ -59,7 +73,7 @@ def _scope(tokens: Tokens, index: int) -> Scope | None:
             closed = tokens.partner.get(opening)
             if closed is None or not name:
                 return None
-            return Scope(opening, closed, name)
+            return Scope(opening, closed, name, not is_namespace)
         if text in (";", "=", ")", "(") or (text in (">", ",") and opening == position):
             return None
         if not is_namespace and kinds[opening] == IDENTIFIER and texts[opening - 1] in _ATTRIBUTE_LIKE:

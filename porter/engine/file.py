@@ -62,6 +62,8 @@ class Context:
     renamed: Mapping[str, str] = field(default_factory=dict)
     parse: Callable[[SourceFile, Tokens, bool], Semantics | None] | None = None
     included_file: Included | None = None
+    beside: Callable[[], tuple[SourceFile, ...]] | None = None
+    """Of a header: what a source that includes it includes besides."""
     dialect: Dialect | None = None
     """What the project says of the file as a whole; None: its name and its text decide."""
     defines: tuple[str, ...] = ()
@@ -90,6 +92,7 @@ class Context:
             self.defines,
             self.hidden,
             self.for_amd,
+            self.beside,
         )
 
 

@@ -119,6 +119,8 @@ class Unit:
     """Of the declared names those that this file alone declares, and where no other sees them."""
     for_amd: frozenset[str] = frozenset()
     """Of the declared names those that the project declares for AMD's compiler alone."""
+    beside: Callable[[], tuple[SourceFile, ...]] | None = field(default=None, repr=False)
+    """Of a header: what a source that includes it includes besides."""
 
     @cached_property
     def dialects(self) -> Dialects:
@@ -133,7 +135,7 @@ class Unit:
     @cached_property
     def program(self) -> Program:
         """The file with the project's headers that it includes."""
-        return Program(self.source, self.tokens, self.included_file)
+        return Program(self.source, self.tokens, self.included_file, self.beside)
 
     @cached_property
     def identifiers(self) -> frozenset[str]:

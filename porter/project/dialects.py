@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from porter.buildfiles.listed import listed_for_amd
-from porter.cpp.include_graph import IncludeGraph, include_graph, reached_from
+from porter.cpp.include_graph import IncludeGraph, include_graph, is_source, reached_from
 from porter.cpp.prescan import Scan
 from porter.dual.headers import SHIMS
 from porter.engine.dialect import (
@@ -24,7 +24,7 @@ from porter.engine.dialect import (
 )
 from porter.errors import Unusable
 from porter.names.table import is_cuda_header
-from porter.project.discovery import SOURCES, Kind, Project, discover, matcher, settings_folder
+from porter.project.discovery import Kind, Project, discover, matcher, settings_folder
 from porter.project.manifest import is_ours, read_manifest
 from porter.project.neighbours import looked_at
 from porter.settings import Choices
@@ -179,7 +179,7 @@ def is_unseen(path: str, scans: Mapping[str, Scan], users: Mapping[str, Iterable
     while waiting:
         current = waiting.pop()
         above = users.get(current, ())
-        if not above or current.lower().endswith(SOURCES):
+        if not above or is_source(current):
             return False
         for user in above:
             if user in seen:

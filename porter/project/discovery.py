@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from porter.buildfiles.mentions import kind_of_build
+from porter.cpp.include_graph import SOURCES
 from porter.errors import Unusable
 from porter.names.table import is_cuda_header
 from porter.project.writing import is_temporary
@@ -22,7 +23,6 @@ from porter.system import git
 from porter.system.reading import opened
 from porter.system.stamps import Stamp, stamp_of
 
-SOURCES = (".cu", ".hip", ".c", ".cc", ".cpp", ".cxx")
 _HEADERS = (".cuh", ".h", ".hh", ".hpp", ".hxx", ".icc", ".impl", ".inl", ".inc", ".ipp", ".tcc", ".tpp", ".txx")
 CODE_SUFFIXES = frozenset((*SOURCES, *_HEADERS))
 """Files that the rules look at, whatever the case of their suffix."""

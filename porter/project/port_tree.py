@@ -192,6 +192,8 @@ def _tasks(work: Work, pool: Pool, intact: frozenset[str], progress: Progress | 
             is_build=entry.kind is Kind.BUILD,
             dialect=dialects.get(path),
             for_amd=seen.for_amd,
+            unit=(unit := graph.units.get(path, "")),
+            unit_dirs=(*choices.include_dirs, *graph.search_folders(unit)) if unit else (),
         )
     return tasks
 

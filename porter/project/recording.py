@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from porter.cpp.include_graph import is_source
 from porter.errors import Unusable
 from porter.project.writing import content_of, write_atomically
 from porter.system.abandoned import abandoned, hold
@@ -22,7 +23,6 @@ from porter.system.programs import found_program
 from porter.system.reading import read_regular
 
 COMPILERS = ("nvcc", "hipcc", "clang++", "clang", "g++", "gcc", "c++", "cc")
-_SOURCES = (".cu", ".hip", ".c", ".cc", ".cpp", ".cxx")
 _PLACE = ("directory", "file", "output")
 _Place = tuple[str, str, str]
 _LOG, _PATH = "PORTER_RECORD_LOG", "PORTER_RECORD_PATH"
@@ -145,7 +145,7 @@ def _entries(folder: str, name: str, arguments: list[str]) -> list[dict[str, Any
     """One entry per source of a call that compiles."""
     if any(word in ("-E", "-M", "-MM", "--version", "-dumpversion") for word in arguments):
         return []
-    sources = [word for word in arguments if not word.startswith("-") and word.lower().endswith(_SOURCES)]
+    sources = [word for word in arguments if not word.startswith("-") and is_source(word)]
     after = arguments[arguments.index("-o") + 1 : arguments.index("-o") + 2] if "-o" in arguments else []
     return [
         {

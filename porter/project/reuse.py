@@ -76,14 +76,18 @@ def file_keys(
 ) -> dict[str, str]:
     """For each readable file a digest of what its port depends on.
 
-    That is the file, whose code it is, the project's names, what it includes, and, as clang may parse it through a file
-    that includes it, those near it with what they include.
+    That is the file, whose code it is, the project's names, what it includes, what the first source that includes it
+    includes besides, and, as clang may parse it through a file that includes it, those near it with what they include.
     """
-    seen = _parsed_with(graph, _reached(graph, digests))
+    reached = _reached(graph, digests)
+    seen = _parsed_with(graph, reached)
+    beside = {unit: [reached.get(path) for path in graph.edges[unit]] for unit in sorted(set(graph.units.values()))}
+    besides = {unit: sha256(json.dumps(found).encode()) for unit, found in beside.items()}
     keys: dict[str, str] = {}
     for path, digest in digests.items():
         if digest is not None:
-            what = json.dumps([run_key, path, digest, *names.get(path, Shown()), dialects.get(path), seen[path]])
+            others = [dialects.get(path), seen[path], besides.get(graph.units.get(path, ""))]
+            what = json.dumps([run_key, path, digest, *names.get(path, Shown()), *others])
             keys[path] = sha256(what.encode())
     return keys
 

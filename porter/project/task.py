@@ -34,6 +34,10 @@ class Task(NamedTuple):
     """Whose code the file is, as far as the project tells."""
     for_amd: tuple[str, ...] = ()
     """Of the declared names those that the project declares for AMD's compiler alone."""
+    unit: str = ""
+    """Of a header: the source that it is seen from (porter.cpp.include_graph)."""
+    unit_dirs: tuple[str, ...] = ()
+    """Folders that the source's includes are found in."""
 
 
 @dataclass(frozen=True, slots=True)

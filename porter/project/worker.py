@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import mmap
 import os
 import re
@@ -159,6 +160,7 @@ def _own_context(context: engine.Context, task: Task, root: Path) -> engine.Cont
         for_amd=frozenset(task.for_amd),
         parse=parser_for(root, task.include_dirs, task.defines) if task.with_clang else None,
         included_file=_headers(context, root).reader(task.include_dirs),
+        beside=functools.partial(_headers(context, root).of_unit, task.unit, task.unit_dirs) if task.unit else None,
         dialect=Dialect(task.dialect) if task.dialect is not None else None,
         defines=task.defines,
     )

@@ -42,6 +42,8 @@ class Need:
     """The oldest version that does; empty: any."""
     programs: tuple[str, ...] = ()
     """Names on the PATH, better ones first."""
+    library: str = ""
+    """What the linker calls it, if it is a shared library: nobody starts one to ask for its version."""
     variables: tuple[str, ...] = ()
     """Environment variables that name the program itself."""
     homes: tuple[str, ...] = ()
@@ -118,13 +120,14 @@ NEEDS = (
          least=(17,), programs=_llvm("ld.lld"), folders=_ROCM_LLVM),
     Need("ldd", Part.VALIDATE, "which libraries a program is linked to", debian="libc-bin", programs=("ldd",)),
     Need("OpenBLAS", Part.VALIDATE, "cuBLAS and hipBLAS in programs that run without a GPU; NumPy's wheel has it",
-         extra="validation", otherwise="libopenblas0 of a distribution", variables=("PORTER_OPENBLAS",),
+         extra="validation", otherwise="libopenblas0 of a distribution",
+         library="openblas", variables=("PORTER_OPENBLAS",),
          wheels=("numpy.libs/libscipy_openblas*.so*", "scipy_openblas*/lib/libscipy_openblas*.so")),
     Need("FFTW", Part.VALIDATE, "cuFFT and hipFFT in programs that run without a GPU, in double precision",
-         debian="libfftw3-bin", otherwise="pip install pyFFTW", variables=("PORTER_FFTW",),
+         debian="libfftw3-bin", otherwise="pip install pyFFTW", library="fftw3", variables=("PORTER_FFTW",),
          wheels=("pyfftw.libs/libfftw3-*.so*",)),
     Need("FFTW for float", Part.VALIDATE, "cuFFT and hipFFT in programs that run without a GPU, in single precision",
-         debian="libfftw3-bin", otherwise="pip install pyFFTW", variables=("PORTER_FFTWF",),
+         debian="libfftw3-bin", otherwise="pip install pyFFTW", library="fftw3f", variables=("PORTER_FFTWF",),
          wheels=("pyfftw.libs/libfftw3f-*.so*",)),
     Need("Triton", Part.VALIDATE, "compiling Triton kernels for both virtual devices; its wheel has its own LLVM",
          extra="triton"),

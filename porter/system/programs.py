@@ -42,6 +42,13 @@ def on_this_machine(name: str) -> str | None:
     return next((str(path) for _, path in candidates(need(name)) if path.exists()), None)
 
 
+def library_on_this_machine(row: Need) -> str | None:
+    """A shared library of the table, by a variable, in this Python's packages, or as the linker finds it."""
+    from ctypes.util import find_library  # few commands need one, and every start would import it
+
+    return next((str(path) for _, path in candidates(row) if path.exists()), None) or find_library(row.library)
+
+
 def not_started(program: str, error: OSError) -> str:
     """Why a program did not start; one of the table that is not there comes with the way to get it."""
     row = BY_NAME.get(program)

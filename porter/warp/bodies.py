@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import cast
@@ -14,11 +14,12 @@ from porter.cpp.constants import Constants, Macro
 from porter.cpp.heads import Head, find_heads, find_lambdas
 from porter.cpp.lex import Tokens, joined, lex
 from porter.cpp.nesting import Nesting
-from porter.cpp.nodes import EMPTY, Node, calls
+from porter.cpp.nodes import EMPTY, Node, calls, unwrapped
+from porter.cpp.scopes import class_around
 from porter.cpp.signatures import parameters_of, template_parameters_of
 from porter.cpp.statements import parse_block, parse_expression, parse_statements
 from porter.engine.unit import Unit
-from porter.warp.collectives import BARRIERS, COLLECTIVES, GROUPS, Collective, collective
+from porter.warp.collectives import BARRIERS, COLLECTIVES, GROUPS, Collective, argument, collective, named
 from porter.warp.groups import block_groups, is_block, synchronised
 
 
@@ -51,12 +52,7 @@ class Function:
     @cached_property
     def defaults(self) -> tuple[Node, ...]:
         """The default value of each parameter, an empty node where it has none."""
-        tokens = self.tokens
-        found: list[Node] = []
-        for first, last in split_commas(tokens, self.head.opening + 1, self.head.closing):
-            equals = next((i for i in range(first, last) if tokens.texts[i] == "="), None)
-            found.append(EMPTY if equals is None else parse_expression(tokens, equals + 1, last))
-        return tuple(found)
+        return _defaults(self.tokens, self.head.opening, self.head.closing)
 
     @cached_property
     def template_parameters(self) -> tuple[str, ...]:
@@ -84,6 +80,13 @@ class Function:
     def is_const(self) -> bool:
         """Whether it is a member function that leaves its object as it is."""
         return "const" in self.tokens.texts[self.head.closing + 1 : self.head.body or 0]
+
+    @cached_property
+    def owner(self) -> str | None:
+        """The class that it is a member of."""
+        texts, head = self.tokens.texts, self.head
+        is_qualified = "::" in texts[head.name_first : head.name_last]
+        return texts[head.name_first] if is_qualified else class_around(self.tokens, head.begin)
 
     @cached_property
     def body(self) -> Node:
@@ -182,6 +185,51 @@ class Bodies:
             found.setdefault(function.name, []).append(function)
         return {name: tuple(functions) for name, functions in found.items()}
 
+    def defaults(self, name: str) -> tuple[tuple[Node, ...], ...]:
+        """The default values of the parameters of each function of a name: where it is defined, where declared."""
+        known = self._defaults.get(name)
+        if known is None:
+            defined = [function.defaults for function in self.by_name.get(name, ())]
+            declared = [_defaults(self.tokens, *place) for place in self._declarations(name)] if defined else []
+            known = self._defaults[name] = (*defined, *declared)
+        return known
+
+    def mask_places(self, name: str) -> frozenset[int]:
+        """Which parameters of the functions of a name are a mask of lanes, there or where they hand it on."""
+        known = self._mask_places.get(name)
+        if known is None:
+            self._mask_places[name] = frozenset()
+            masks = (self._masks_of(function) for function in self.by_name.get(name, ()))
+            renamed = self._named_by_macros.get(name)
+            own = frozenset[int]() if renamed is None or renamed.mask is None else frozenset({renamed.mask})
+            known = self._mask_places[name] = own.union(*masks)
+        return known
+
+    @cached_property
+    def _mask_places(self) -> dict[str, frozenset[int]]:
+        return {}
+
+    def _masks_of(self, function: Function) -> frozenset[int]:
+        made = [argument(call, found.mask) for call, found in function.collectives]
+        for call in function.calls:
+            name = call.callee.rpartition("::")[2]
+            if name in self.reach and name != function.name:
+                made += [argument(call, place) for place in self.mask_places(name)]
+        masks = {mask.text for mask in map(unwrapped, filter(None, made)) if mask.kind == "name"}
+        return frozenset(place for place, name in enumerate(function.parameters) if name in masks)
+
+    @cached_property
+    def _defaults(self) -> dict[str, tuple[tuple[Node, ...], ...]]:
+        return {}
+
+    def _declarations(self, name: str) -> Iterator[tuple[int, int]]:
+        """The parentheses of declarations of a function that have default values: a call has none."""
+        tokens = self.tokens
+        for index in tokens.names.get(name, ()):
+            closing = tokens.partner.get(index + 1, -1) if tokens.texts[index + 1] == "(" else -1
+            if tokens.texts[closing + 1 : closing + 2] in ([";"], ["const"]) and "=" in tokens.texts[index:closing]:
+                yield index + 1, closing
+
     @cached_property
     def macro_bodies(self) -> Mapping[str, tuple[tuple[Macro, Node], ...]]:
         """The function-like macros with their replacements read as statements."""
@@ -207,6 +255,8 @@ class Bodies:
                 kinds.add("lane")
             direct.setdefault(function.name, set()).update(kinds)
             called.setdefault(function.name, set()).update(function.called, self.members & function.called_members)
+        for name, renamed in self._named_by_macros.items():
+            direct.setdefault(name, set()).add(renamed.kind)
         for name in self.macro_bodies.keys() & self._concerned:
             for macro, body in self.macro_bodies[name]:
                 for call in calls(body):
@@ -239,17 +289,20 @@ class Bodies:
     @cached_property
     def members(self) -> frozenset[str]:
         """Names of functions that may be members: those in classes, behind a scope, and of headers."""
-        tokens = self.tokens
         return frozenset(
-            function.name
-            for function in self.all_functions
-            if not self.is_own(function)
-            or tokens.texts[function.head.name_first + 1] == "::"
-            or any(
-                not _CLASSES.isdisjoint(tokens.texts[max(0, brace - _NEAR) : brace])
-                for brace in tokens.braces_around(function.head.begin)
-            )
+            function.name for function in self.all_functions if not self.is_own(function) or function.owner is not None
         )
+
+    @cached_property
+    def _named_by_macros(self) -> Mapping[str, Collective]:
+        """The warp-wide functions that macros give another name: `#define SHFL __shfl_sync`."""
+        texts = self.tokens.texts
+        return {
+            name: found
+            for name, macros in self.constants.macros.items()
+            for macro in macros
+            if macro.parameters is None and (found := named("".join(texts[macro.first : macro.last]))) is not None
+        }
 
     @cached_property
     def _concerned(self) -> frozenset[str]:
@@ -268,7 +321,7 @@ class Bodies:
         for name, macros in self.constants.macros.items() if "sync" in self.tokens.names else ():
             if any(m.parameters is not None and "sync" in self.tokens.texts[m.first : m.last] for m in macros):
                 found.add(name)
-        operations = _OPERATIONS | self.meeting_macros
+        operations = _OPERATIONS | self.meeting_macros | self._named_by_macros.keys()
         new = found | {name for name, inside in words.items() if not operations.isdisjoint(inside)}
         while new:
             found |= new
@@ -373,9 +426,6 @@ class Bodies:
 
 _OPERATIONS = frozenset({*COLLECTIVES, *(name.removeprefix("__") for name in COLLECTIVES), *BARRIERS})
 """Words of all warp-wide and block-wide operations, under CUDA's names and under those of our header."""
-_CLASSES = frozenset({"struct", "class", "union"})
-_NEAR = 12
-"""Tokens before the brace of a class in which it says that it is one."""
 _LANE_REGISTERS = ("laneid", "lanemask_", "warpid", "shfl.", "vote.", "activemask")
 
 
@@ -395,6 +445,14 @@ def _reads_lanes(tokens: Tokens, head: Head) -> bool:
         for place in tokens.named(keyword, head.body or head.begin, head.end)
         if (text := said(tokens, place))
     )
+
+
+def _defaults(tokens: Tokens, opening: int, closing: int) -> tuple[Node, ...]:
+    found: list[Node] = []
+    for first, last in split_commas(tokens, opening + 1, closing):
+        equals = next((i for i in range(first, last) if tokens.texts[i] == "="), None)
+        found.append(EMPTY if equals is None else parse_expression(tokens, equals + 1, last))
+    return tuple(found)
 
 
 def _bare(name: str) -> str:

@@ -96,9 +96,11 @@ FULL = 0xFFFFFFFF
 
 def collective(call: Node) -> Collective | None:
     """The warp-wide function that a call calls, under CUDA's name or under our header's."""
-    if call.kind != "call":
-        return None
-    name = call.callee
+    return named(call.callee) if call.kind == "call" else None
+
+
+def named(name: str) -> Collective | None:
+    """The warp-wide function of a name."""
     return COLLECTIVES.get(f"__{name[8:]}" if name.startswith("porter::") else name.removeprefix("::"))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from porter.cpp.syntax import Node
 from porter.engine.rule import Effort, Finding, Rule, Unit, clean, reports
-from porter.warp.bodies import Bodies, bodies_in_sight, mentions_in_sight
+from porter.warp.bodies import Bodies, Function, bodies_in_sight, mentions_in_sight
 from porter.warp.flow.divergence import COLLECTIVES, EXCHANGES, TILES, Branch, Event, Spread, flows, names_all_lanes
 
 
@@ -293,7 +293,7 @@ class DivergentCollective(Rule):
         for flow in flows(bodies):
             seen: set[int] = set()
             for event in flow.events:
-                parting = _parting(bodies, event)
+                parting = _parting(bodies, flow.function, event)
                 if parting is not None and event.node.first not in seen:
                     seen.add(event.node.first)
                     yield self._finding(unit, event, parting)
@@ -339,7 +339,7 @@ def _effort(event: Event) -> Effort:
     return Effort.REVIEW if event.kind in ("call", "tile") else Effort.MANUAL
 
 
-def _parting(bodies: Bodies, event: Event) -> Branch | Node | None:
+def _parting(bodies: Bodies, function: Function, event: Event) -> Branch | Node | None:
     """What parts the lanes of a warp around an operation that needs them all: a condition, or a jump out of a loop."""
     if event.kind == "sync":
         return next((b for b in event.branches if event.full and b.both_sync and b.spread is Spread.LANE), None)
@@ -349,6 +349,6 @@ def _parting(bodies: Bodies, event: Event) -> Branch | Node | None:
     parting = next((branch for branch in reversed(event.branches) if branch.spread is Spread.LANE), None)
     if parting is None and not event.neighbours:
         parting = next((left for left in event.exits if left.kind == "jump"), None)
-    if parting is None or not (event.neighbours or names_all_lanes(bodies, event)):
+    if parting is None or not (event.neighbours or names_all_lanes(bodies, function, event)):
         return None
     return parting

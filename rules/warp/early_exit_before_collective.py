@@ -109,7 +109,7 @@ class EarlyExitBeforeCollective(Rule):
             seen: set[int] = set()
             for event in flow.events:
                 exits = [e for e in event.exits if e.kind == "return" and e.first not in seen]
-                if exits and names_all_lanes(bodies, event):
+                if exits and names_all_lanes(bodies, flow.function, event):
                     seen.update(e.first for e in exits)
                     yield self._finding(unit, exits[-1], event)
 

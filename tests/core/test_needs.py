@@ -111,3 +111,20 @@ def test_documents_name_no_other_package() -> None:
         if not word.startswith("-")
     }
     assert named <= {row.debian for row in NEEDS}
+
+
+@pytest.mark.parametrize("row", [row for row in NEEDS if row.library], ids=lambda row: row.name)
+def test_a_library_is_found_and_never_started(row: Need, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is none of the programs that are asked for their version: to run one ends by a signal."""
+    from porter.doctor import _outside
+
+    library, started = tmp_path / "libone.so", tmp_path / "started"
+    library.write_text(f"#!/bin/sh\ntouch {started}\n")
+    library.chmod(0o755)
+    monkeypatch.setenv(row.variables[0], str(library))
+    assert _outside(row).found == str(library)
+    assert not started.exists()
+    monkeypatch.setenv(row.variables[0], str(tmp_path / "none"))
+    monkeypatch.setattr("porter.system.programs.package_folders", list)
+    monkeypatch.setattr("ctypes.util.find_library", lambda name: None)
+    assert _outside(row).found is None and row.name in _outside(row).remedy

@@ -144,3 +144,17 @@ def test_a_chain_of_includes_may_be_as_long_as_the_project() -> None:
     scans = {path: Scan() for path in paths} | {paths[-1]: Scan((), ("cudaX",))}
     assert set(shown_names(graph, scans).values()) == {Shown(("cudaX",))}
     assert len(set(file_keys("", dict.fromkeys(paths, "1"), graph, {}, {}).values())) == len(paths)
+
+
+def test_the_source_that_a_header_is_seen_from() -> None:
+    """CUDA's sources before others, the first of them; what no source includes is seen from none."""
+    edges = {
+        "a.cpp": ("h.h",),
+        "b.cu": ("h.h", "i.inl"),
+        "c.cu": ("i.inl",),
+        "h.h": ("deep.h",),
+        "deep.h": ("h.h",),
+        "i.inl": (),
+        "alone.h": ("deep.h",),
+    }
+    assert IncludeGraph(edges, {}).units == {"h.h": "b.cu", "deep.h": "b.cu", "i.inl": "b.cu"}

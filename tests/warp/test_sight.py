@@ -14,6 +14,8 @@ from porter.engine.registry import all_rules
 from porter.engine.support import load_support
 from porter.model import Settings
 from porter.names.table import load_names
+from porter.project.port import Request, port_to
+from porter.settings import Choices
 from porter.source import SourceFile
 
 PROBES = {
@@ -287,3 +289,42 @@ def test_a_lane_function_of_the_project_is_what_it_returns(tmp_path: Path) -> No
         Settings(), load_names(None, {}), load_support(None), rules, included_file=header_reader(tmp_path, ())
     )
     assert not port(SourceFile("k.hip", kernel.encode()), context, "k.hip").findings
+
+
+SHUFFLE = "namespace u { static __device__ int shfl(int v, unsigned m = ALL) { return __shfl_sync(m, v, 0); } }\n"
+LEFT_TO_THE_SOURCE = {
+    "include/all.h": "#define ALL 0xffffffff\n",
+    "include/u.inl": "#include <all.h>\n" + SHUFFLE,
+    "include/set.inl": "__device__ inline int get(int *p) { return threadIdx.x & 1 ? u::shfl(*p) : 0; }\n",
+    "src/a.cu": "#include <u.inl>\n#include <set.inl>\n__global__ void k(int *p) { p[threadIdx.x] = get(p); }\n",
+}
+
+
+def _left(root: Path, out: Path) -> tuple[set[tuple[str, str]], int]:
+    """The findings of W102 by path and function, and how many files were done already."""
+    answer = port_to(Request(root, Choices(), 1), out)
+    found = {(one.path, one.entry.kernel or "") for one in answer.report.findings if one.entry.code == "W102"}
+    return found, answer.run.reused
+
+
+def test_a_header_may_leave_its_helpers_to_the_source_that_includes_it(tmp_path: Path) -> None:
+    """They are found again when they change, and nothing is done again for a change in the source itself."""
+    root, out = tmp_path / "in", tmp_path / "out"
+    for name, text in LEFT_TO_THE_SOURCE.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    assert _left(root, out) == ({("include/set.inl", "get")}, 0)
+    (root / "src/a.cu").write_text(LEFT_TO_THE_SOURCE["src/a.cu"] + "// more\n")
+    assert _left(root, out) == ({("include/set.inl", "get")}, 3)
+    (root / "include/all.h").write_text("#define ALL __activemask()\n")
+    assert _left(root, out) == (set(), 0)
+
+
+def test_a_name_that_the_header_has_itself_is_its_own(tmp_path: Path) -> None:
+    """What the source includes besides does not stand for what the file declares."""
+    named = SourceFile("u.inl", SHUFFLE.encode())
+    for own in ("__device__ int shfl(int v);\n", "struct u { __device__ static int shfl(int v) { return v; } };\n"):
+        source = SourceFile("set.inl", f"{own}{LEFT_TO_THE_SOURCE['include/set.inl']}".encode())
+        assert Program(source, lex(source.text), None, lambda: (named,)).brought({"shfl"}) == ""
+    source = SourceFile("set.inl", LEFT_TO_THE_SOURCE["include/set.inl"].encode())
+    assert Program(source, lex(source.text), None, lambda: (named,)).brought({"shfl"}) in SHUFFLE

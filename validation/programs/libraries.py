@@ -17,11 +17,9 @@ from porter.validation.toolchain.result import Missing
 from porter.system.cache import cache_folder
 from porter.system.folders import is_whole, whole
 from porter.system.needs import need
-from porter.system.programs import candidates
+from porter.system.programs import library_on_this_machine
 
 _SOURCES = Path(__file__).with_name("stand_ins")
-_SYSTEM = {"OpenBLAS": "openblas", "FFTW": "fftw3", "FFTW for float": "fftw3f"}
-"""What the linker calls them where a distribution has them."""
 _VARIABLES = {"OpenBLAS": "PORTER_RUN_OPENBLAS", "FFTW": "PORTER_RUN_FFTW", "FFTW for float": "PORTER_RUN_FFTWF"}
 
 
@@ -74,12 +72,9 @@ def asked_for(side: Side, version: str, linked: str) -> tuple[StandIn, ...]:
 
 def kept_libraries(row: StandIn) -> dict[str, str] | Missing:
     """The variables that tell a stand-in where the libraries are that it needs."""
-    from ctypes.util import find_library  # few programs need one, and every start would import it
-
     found: dict[str, str] = {}
     for name in row.kept:
-        path = next((str(path) for _, path in candidates(need(name)) if path.exists()), None)
-        path = path or find_library(_SYSTEM[name])
+        path = library_on_this_machine(need(name))
         if path is None:
             return Missing(f"{row.name} has a stand-in, which needs what is not here: {need(name).absent}")
         found[_VARIABLES[name]] = path

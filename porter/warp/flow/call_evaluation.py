@@ -79,26 +79,32 @@ class CallEvaluation(Evaluation):
         if "group" in reaches and self._hands_block(node):
             reaches |= {"barrier"}
         if reaches:
-            full = self._recording and self._call_is_full(name, node)
+            full = self._recording and self._call_is_full(name, node, state)
             self._record(Event("call", node, state.branches, state.exits, None, full, reaches))
         self.calls.append((name, arguments))
         if not is_read and name not in self.bodies.macro_bodies:
             return UNIFORM  # what a function returns is a walk of its own
         return self._returned_by(name, arguments, state)
 
-    def _call_is_full(self, name: str, node: Node) -> bool:
+    def _call_is_full(self, name: str, node: Node, state: State) -> bool:
         """Whether a call hands the full mask on, by an argument, a default value or a macro's own text."""
-        passed = [self.bodies.constants.value(kid) for kid in node.arguments]
-        for function in self.bodies.by_name.get(name, ()):
-            passed += [self.bodies.constants.value(kid) for kid in function.defaults[len(node.arguments) :]]
-        if any(value is not None and value & FULL == FULL for value in passed):
-            return True
-        return any(
-            (mask := argument(call, found.mask)) is not None and (self.bodies.constants.value(mask) or 0) & FULL == FULL
-            for _, body in self.bodies.macro_bodies.get(name, ())
-            for call in calls(body)
-            if (found := collective(call)) is not None
-        )
+        passed = list(node.arguments) if name in self.bodies.macro_bodies else []
+        for place in self.bodies.mask_places(name):
+            handed = node.arguments[place] if place < len(node.arguments) else None
+            if handed is None:
+                passed += (defaults[place] for defaults in self.bodies.defaults(name) if place < len(defaults))
+            elif handed.text not in state.masks:
+                passed += (handed, self._first_values.get(handed.text, handed))
+        for _, body in self.bodies.macro_bodies.get(name, ()):
+            made = ((call, collective(call)) for call in calls(body))
+            passed += [mask for call, found in made if found and (mask := argument(call, found.mask)) is not None]
+        return any(value & FULL == FULL for mask in passed for value in self.bodies.constants.possible(mask))
+
+    @functools.cached_property
+    def _first_values(self) -> dict[str, Node]:
+        """What the variables of the function hold at first."""
+        variables = (kid for node in self.function.declarations for kid in node.kids)
+        return {kid.text: kid.initial for kid in variables if kid.initial is not None}
 
     def _written_through(self, argument_node: Node, passed: tuple[Value, ...], state: State) -> None:
         """`f(&x, i)`: afterwards x differs between threads as much as what was passed."""

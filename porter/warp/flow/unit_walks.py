@@ -15,12 +15,12 @@ from porter.warp.flow.walk import Flow
 _FULL_KINDS = EXCHANGES | {"call"}
 
 
-def names_all_lanes(bodies: Bodies, event: Event) -> bool:
-    """Whether an exchange between lanes counts on all of them: a full mask, or a shuffle without one."""
+def names_all_lanes(bodies: Bodies, function: Function, event: Event) -> bool:
+    """Whether an exchange between lanes in a function counts on all of them: a full mask, or a shuffle without one."""
     if event.kind == "call":
         if event.reaches.isdisjoint(EXCHANGES):
             return False
-        return event.full or any(f.head.begin in _full_functions(bodies) for f in _called(bodies, event.node))
+        return event.full or any(f.head.begin in _full_functions(bodies) for f in _called(bodies, function, event.node))
     if event.kind == "tile":
         return event.full
     if event.collective is None or event.kind not in EXCHANGES:
@@ -28,12 +28,16 @@ def names_all_lanes(bodies: Bodies, event: Event) -> bool:
     return event.full or (event.collective.mask is None and event.kind == "shuffle")
 
 
-def _called(bodies: Bodies, call: Node) -> Iterator[Function]:
-    """The functions of this file that a call can mean, by its name and the number of its arguments."""
-    number = len(call.arguments)
-    for function in bodies.by_name.get(call.callee.rpartition("::")[2], ()):
-        if function.fewest <= number <= len(function.parameters):
-            yield function
+def _called(bodies: Bodies, caller: Function, call: Node) -> list[Function]:
+    """The functions in sight that a call can mean: by name, number of arguments, and whose members they are.
+
+    A bare name is not that of a member of another class, where there is a function that is no member.
+    """
+    around, _, name = call.callee.rpartition("::")
+    found = [f for f in bodies.by_name.get(name, ()) if f.fewest <= len(call.arguments) <= len(f.parameters)]
+    if around or call.kids[0].kind != "name":
+        return found
+    return [function for function in found if function.owner in (None, caller.owner)] or found
 
 
 def _full_functions(bodies: Bodies) -> frozenset[int]:
@@ -48,7 +52,7 @@ def _full_functions(bodies: Bodies) -> frozenset[int]:
                 if event.full and event.kind in _FULL_KINDS and not event.reaches.isdisjoint(EXCHANGES):
                     found.add(here)
                 if event.kind == "call":
-                    for function in _called(bodies, event.node):
+                    for function in _called(bodies, flow.function, event.node):
                         callers.setdefault(function.head.begin, set()).add(here)
         todo = list(found)
         while todo:
