@@ -333,6 +333,11 @@ def _said(spin: Spin) -> tuple[str, Effort]:
             "not promise on 304 compute units; launch cooperatively or draw block numbers from a counter, and "
             "read the flag with acquire semantics [interblock-spin]"
         ), Effort.REVIEW
+    if spin.waits is Waits.FAR_FLAG:
+        return (
+            "this waits for what another device or the host writes: it must run at the same time, and the memory "
+            "must be fine-grained (allocated as such, or host memory) for the load to see it [interblock-spin]"
+        ), Effort.REVIEW
     what = "a lock" if spin.waits is Waits.LOCK else "a flag"
     who = "one lane of each of the two logical warps in" if spin.one_lane else "lanes of"
     return (

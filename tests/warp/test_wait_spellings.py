@@ -521,6 +521,25 @@ TOGETHER = [
 ]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        'int s; do { asm volatile("ld.acquire.sys.global.s32 %0, [%1];" : "=r"(s) : "l"(plain + t)); } while (s == 0);',
+        "while (far(plain + t) != n);",
+        "int s; do { far_into(s, plain + t); } while (s != n);",
+    ],
+)
+def test_flags_of_other_devices_are_set_by_no_lane_of_the_wavefront(text: str) -> None:
+    """Loads of the system's scope: exchanges between GPUs have one lane for each of them."""
+    far = 'asm volatile("ld.global.acquire.sys.b32 %0, [%1];" : "=r"(v) : "l"(p));'
+    before = (
+        f"__device__ int far(int *p) {{ int v; {far} return v; }} __device__ void far_into(int &v, int *p) {{ {far} }}"
+    )
+    kernel = f"{before}\n__global__ void k({ARGUMENTS}) {{ int t = threadIdx.x; {text} sum[0] = v; }}"
+    ported = port(SourceFile("a.cu", (MACROS + kernel).encode()), CONTEXT, "a.hip")
+    assert [finding.effort for finding in ported.findings if finding.code == "S102"] == [Effort.REVIEW]
+
+
 @pytest.mark.parametrize("text", TOGETHER)
 def test_threads_that_go_on_together_wait_for_other_blocks_alone(text: str) -> None:
     """Nobody of the wavefront is left behind, so there is nothing that it could hold back."""

@@ -11,6 +11,8 @@ from porter.cpp.nodes import Node
 _ATOMIC = re.compile(r"\batom\.[\w.:]*?(cas|exch|add|or|and|xor|min|max|inc|dec)\b[\w.]*\s*([^;]*)")
 _LOAD = re.compile(r"\bld\.[\w.:]*(?:acquire|volatile|relaxed|\.c[gv])\b[\w.:]*\s*([^;]*)")
 _CALLS = {"cas": "atomicCAS", "exch": "atomicExch"}
+FAR_LOAD = "__ld_system"
+"""Stands for a load that sees what other devices and the host write."""
 _OPERAND = re.compile(r"%(\d+)")
 _NUMBER = re.compile(r"-?(?:0[xX][0-9a-fA-F]+|\d+)")
 
@@ -27,7 +29,8 @@ def as_call(node: Node, tokens: Tokens) -> Node | None:
     target, address, *values = read
     if target is None or address is None:
         return None
-    name = "__ldcv" if atomic is None else _CALLS.get(atomic[1], f"atomic{atomic[1].capitalize()}")
+    load_name = FAR_LOAD if ".sys" in text else "__ldcv"
+    name = load_name if atomic is None else _CALLS.get(atomic[1], f"atomic{atomic[1].capitalize()}")
     callee = Node("name", node.first, node.last, name)
     given = tuple(value for value in values if value is not None)
     call = Node("call", node.first, node.last, kids=(callee, address, *given))

@@ -14,6 +14,7 @@ from porter.cpp.nodes import EMPTY, Node, calls, names, unwrapped
 from porter.warp.bodies import Bodies, Function
 from porter.warp.collectives import BARRIERS, collective
 from porter.warp.flow.alone import GUARD, Alone, opposite
+from porter.warp.flow.assembled import FAR_LOAD
 from porter.warp.flow.expansion import RELEASES, Expansion
 from porter.warp.flow.polled_memory import PolledMemory
 from porter.warp.flow.spread import UNIFORM, Spread
@@ -26,7 +27,7 @@ _LOCKS = re.compile(
     r"|__atomic_(?:exchange|compare_exchange|test_and_set)(?:_n)?|__sync_(?:lock_test_and_set|(?:bool|val)_compare_and_swap)"
 )
 _POLLS = re.compile(
-    r"atomic(?:Add|Or|Max|Min|Sub|And|Xor|Inc|_load(?:_explicit)?)(?:_block|_system)?|__ld(?:cg|cv|volatile)|load|test"
+    r"atomic(?:Add|Or|Max|Min|Sub|And|Xor|Inc|_load(?:_explicit)?)(?:_block|_system)?|__ld(?:cg|cv|volatile|_system)|load|test"
     r"|(?:try|test)_wait(?:_parity)?|__atomic_load(?:_n)?"
     r"|(?:ld|load|read|poll)_?(?:acquire|acq|volatile|relaxed|strong)\w*|\w*volatile_?(?:load|ld|read)|ldAcquire"
 )
@@ -47,6 +48,7 @@ class Waits(enum.Enum):
 
     LOCK = "lock"
     FLAG = "flag"
+    FAR_FLAG = "flag of another device or of the host"
     SHARED_FLAG = "shared flag"
     LEAVING = "lock whose winner leaves the loop"
     """The branch that wins the lock ends in a `break` or `return`: it stands behind the loop for the compiler."""
@@ -229,6 +231,8 @@ class Spins:
         return max(values, default=Spread.BLOCK)
 
     def _flag(self, call: Node) -> Waits:
+        if _bare(call) == FAR_LOAD:
+            return Waits.FAR_FLAG
         return Waits.FLAG if self.shared.isdisjoint(names(call)) else Waits.SHARED_FLAG
 
     def polls(self, name: str) -> bool:
@@ -250,7 +254,7 @@ class Spins:
         read = {name for condition in loop.decisions for name in names(condition)}
         for node in loop.statements:
             if self._loads(node) and node.kids and read & set(names(node.kids[0])):
-                return Waits.FLAG
+                return Waits.FAR_FLAG if ".sys" in said(self.bodies.tokens, node.first) else Waits.FLAG
         if any(self._steps(condition) for condition in loop.decisions) or self._counts(loop, read):
             return None
         for tested in loop.tested:
