@@ -527,6 +527,7 @@ TOGETHER = [
         'int s; do { asm volatile("ld.acquire.sys.global.s32 %0, [%1];" : "=r"(s) : "l"(plain + t)); } while (s == 0);',
         "while (far(plain + t) != n);",
         "int s; do { far_into(s, plain + t); } while (s != n);",
+        "int s; do { far_of_any(s, plain + t); } while (s != n);",
     ],
 )
 def test_flags_of_other_devices_are_set_by_no_lane_of_the_wavefront(text: str) -> None:
@@ -534,6 +535,9 @@ def test_flags_of_other_devices_are_set_by_no_lane_of_the_wavefront(text: str) -
     far = 'asm volatile("ld.global.acquire.sys.b32 %0, [%1];" : "=r"(v) : "l"(p));'
     before = (
         f"__device__ int far(int *p) {{ int v; {far} return v; }} __device__ void far_into(int &v, int *p) {{ {far} }}"
+    )
+    before += (
+        f"\n__device__ void far_of_any(int &v, int *p) {{\n#ifdef AMD\nv = atomicAdd(p, 0);\n#else\n{far}\n#endif\n}}"
     )
     kernel = f"{before}\n__global__ void k({ARGUMENTS}) {{ int t = threadIdx.x; {text} sum[0] = v; }}"
     ported = port(SourceFile("a.cu", (MACROS + kernel).encode()), CONTEXT, "a.hip")

@@ -206,7 +206,7 @@ class Spins:
                 if _LOCKS.fullmatch(name) and (call.arguments or call.kids[0].kind == "member"):
                     return None if loop.moves(call) or self._updates(call) else Waits.LOCK
                 if self.polls(name) and not loop.moves(call) and any(map(_compares, loop.decisions)):
-                    return self._flag(call)
+                    return self._flag(call, loop)
         return self._polled(loop)
 
     def _updates(self, call: Node) -> bool:
@@ -230,8 +230,8 @@ class Spins:
             values.append(Spread.LANE)
         return max(values, default=Spread.BLOCK)
 
-    def _flag(self, call: Node) -> Waits:
-        if _bare(call) == FAR_LOAD:
+    def _flag(self, call: Node, loop: Loop) -> Waits:
+        if any(_bare(other) == FAR_LOAD for other in calls(loop.node)):
             return Waits.FAR_FLAG
         return Waits.FLAG if self.shared.isdisjoint(names(call)) else Waits.SHARED_FLAG
 
