@@ -115,6 +115,15 @@ def _keyword_uses(tokens: Tokens, place: int) -> Iterator[int]:
                 yield use
 
 
+def said(tokens: Tokens, index: int) -> str:
+    """The instructions of the statement whose keyword is at an index, as far as they stand there, without operands."""
+    opened, closed = _brackets(tokens, index)
+    if closed == opened or tokens.texts[opened] != "(":
+        return ""
+    first, last = _split(tokens, opened + 1, closed)[0]
+    return "".join(_content(tokens.texts[place]) for place in range(first, last) if tokens.kinds[place] == STRING)
+
+
 def string_macros(text: str) -> dict[str, tuple[StringMacro, ...]]:
     """The macros of a file that stand for strings, or for nothing."""
     found: dict[str, tuple[StringMacro, ...]] = {}

@@ -74,6 +74,17 @@ def test_nothing_is_said_of_headers_where_nothing_failed_for_them() -> None:
     assert too_old((built, _failed("another hint", None))) == ()
 
 
+def test_a_header_that_newer_ones_have(tmp_path: Path) -> None:
+    """Most of a project may include it: the note says once how to get newer headers."""
+    old, new = _headers(tmp_path / "old", 6, 0), _headers(tmp_path / "new", 6, 2)
+    message = "'hip/hip_fp8.h' file not found"
+    said = hint_on(message, old)
+    assert said == "hip/hip_fp8.h is in ROCm since 6.2, the headers here are of 6.0"
+    assert hint_on(message, new) is hint_on("'mine/hip_fp8.h' file not found", old) is None
+    (note,) = too_old((_failed(said), _failed(said)))
+    assert note.startswith("1 name of this port came with ROCm 6.2") and "porter headers --suite sid" in note
+
+
 def test_headers_of_other_libraries_name_their_package() -> None:
     assert why_absent("omp.h").endswith("; Debian has it in libomp-19-dev")
     assert why_absent("boost/graph/a.hpp").endswith("; Debian has it in libboost-dev")

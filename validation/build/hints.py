@@ -14,6 +14,7 @@ from porter.validation.toolchain.rocm_headers import LIBRARIES, fetched
 _UNKNOWN = re.compile(
     r"(?:undeclared identifier|unknown type name|no (?:type|member|template) named|no matching function for call to) "
     r"'(?P<name>(?:hip|HIP|nccl|rocrand|miopen)\w+)'"
+    r"|'(?P<header>(?:hip|roc|rccl|miopen)[\w/]*\.h(?:pp)?)' file not found"
 )
 
 _BFLOAT16 = re.compile(
@@ -35,11 +36,12 @@ def hint_on(message: str, headers: Path | None) -> str | None:
 def _wanted(message: str) -> tuple[str, str | None]:
     """What an error lacks, and the oldest ROCm that has it; None where newer headers would not help."""
     if (found := _UNKNOWN.search(message)) is not None:
-        return found["name"], _since().get(found["name"])
+        name = found["name"] or found["header"]
+        return name, _since().get(name)
     return ("arithmetic of __hip_bfloat16", _CALCULATES) if _BFLOAT16.search(message) else ("", None)
 
 
-_TOLD = re.compile(r"(?P<name>[\w ]+) is in ROCm since (?P<since>[\d.]+), the headers here are of (?P<here>[\d.]+)")
+_TOLD = re.compile(r"(?P<name>[\w ./]+) is in ROCm since (?P<since>[\d.]+), the headers here are of (?P<here>[\d.]+)")
 
 
 def too_old(units: Iterable[UnitBuild]) -> tuple[str, ...]:
@@ -83,13 +85,15 @@ _installed = functools.lru_cache(maxsize=8)(version_of)
 
 @functools.cache
 def _since() -> dict[str, str]:
-    """HIP name -> the oldest ROCm that has it by this name, from the name tables."""
+    """HIP name or header -> the oldest ROCm that has it by this name, from the name tables."""
     from porter.names.records import load_records
 
     found: dict[str, str] = {}
-    for _, _, hip, _, _, since, _, _, before, *_ in load_records().names.values():
+    records = load_records()
+    for _, _, hip, _, _, since, _, _, before, *_ in (*records.names.values(), *records.headers.values()):
         if hip and since:
-            found[hip] = max((since, *(until for until, _ in before)), key=_number)
+            came = max((since, *(until for until, _ in before)), key=_number)
+            found[hip] = min(came, found.get(hip, came), key=_number)
     return found
 
 
