@@ -14,7 +14,14 @@ from porter.check.context import Place, Text
 from porter.check.fixes import Replacement, replacements
 from porter.check.store import Store
 from porter.cpp.clang.reached_headers import DEEPEST_CHAIN
-from porter.cpp.include_graph import IncludeGraph, include_graph, may_be_parsed_through, reached_beyond, reached_from
+from porter.cpp.include_graph import (
+    IncludeGraph,
+    first_source,
+    include_graph,
+    may_be_parsed_through,
+    reached_beyond,
+    reached_from,
+)
 from porter.cpp.prescan import Scan
 from porter.engine.context import run_key, shadowing
 from porter.names.table import is_cuda_header
@@ -121,9 +128,13 @@ class Side:
             renamed = sorted(self.names.renamed.items()) if one.use is not None else []
             return [self.machine.key, path, one.sha256, renamed]
         around = [(other, self.known[other].sha256) for other in sorted(self.seen_with((path,)))]
-        around += self._beside(self.graph.units.get(path, ""))
+        around += self._beside(self.unit_of(path))
         shown, dialect = self.shown.get(path, Shown()), self.dialects.get(path)
         return [self.key, path, shown, dialect, self.flags_of(path), around]
+
+    def unit_of(self, path: str) -> str:
+        """The source that a header is seen from: only who includes it is looked at, not the whole project."""
+        return first_source(self.dependents((path,)))
 
     def _beside(self, unit: str) -> list[tuple[str, str]]:
         """What a source includes, as one digest: its headers may leave something to each other."""
@@ -329,7 +340,7 @@ def _task(side: Side, number: int, entry: Entry, choices: Choices) -> Task:
         is_build=entry.kind is Kind.BUILD,
         dialect=side.dialects.get(path),
         for_amd=shown.for_amd,
-        unit=(unit := side.graph.units.get(path, "")),
+        unit=(unit := side.unit_of(path)),
         unit_dirs=(*choices.include_dirs, *side.graph.search_folders(unit)) if unit else (),
     )
 

@@ -94,12 +94,34 @@ class Assembly:
 def assemblies(tokens: Tokens, macros: Macros | None = None) -> Iterator[Assembly]:
     """All inline assembly statements of a file, in macros too."""
     known = macros or {}
-    for index in sorted(i for keyword in KEYWORDS for i in tokens.names.get(keyword, ())):
+    places = [i for keyword in KEYWORDS for i in tokens.names.get(keyword, ())]
+    for index in sorted({*places, *(use for place in places for use in _keyword_uses(tokens, place))}):
         found = [one for one in _uses(tokens, index, known) if one is not None]
         if found:
             directive = tokens.directive_of(index)
             names = frozenset(parameters(tokens, directive)) if directive is not None else frozenset()
             yield replace(found[0], uses=tuple(found[1:]), parameters=names)
+
+
+def _keyword_uses(tokens: Tokens, place: int) -> Iterator[int]:
+    """Where a macro stands that is the keyword and its qualifiers alone: `#define ASM asm volatile`."""
+    directive = tokens.directive_of(place)
+    if directive is None or directive.name != "define" or place == directive.first:
+        return
+    body = tokens.texts[directive.first + 1 : directive.last]
+    if all(text in _QUALIFIERS or text in KEYWORDS for text in body):
+        for use in tokens.names[tokens.texts[directive.first]]:
+            if tokens.directive_of(use) is not directive and tokens.texts[use + 1] == "(":
+                yield use
+
+
+def said(tokens: Tokens, index: int) -> str:
+    """The instructions of the statement whose keyword is at an index, as far as they stand there, without operands."""
+    opened, closed = _brackets(tokens, index)
+    if closed == opened or tokens.texts[opened] != "(":
+        return ""
+    first, last = _split(tokens, opened + 1, closed)[0]
+    return "".join(_content(tokens.texts[place]) for place in range(first, last) if tokens.kinds[place] == STRING)
 
 
 def string_macros(text: str) -> dict[str, tuple[StringMacro, ...]]:
@@ -164,6 +186,7 @@ def _statement(tokens: Tokens, index: int, chosen: Mapping[str, StringMacro]) ->
     if outputs is None or inputs is None:
         return Assembly(span, index, template, (), (), complete=False)
     volatile = not outputs or any("volatile" in text for text in tokens.texts[index + 1 : opened])
+    volatile |= tokens.texts[index] not in KEYWORDS
     return Assembly(span, index, template, outputs, inputs, volatile=volatile, written=written or Written("", ""))
 
 

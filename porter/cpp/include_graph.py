@@ -47,7 +47,7 @@ class IncludeGraph:
         What a header leaves to those that include it stands in what such a source includes besides.
         """
         found: dict[str, str] = {}
-        for unit in sorted(filter(is_source, self.edges), key=lambda path: (not path.endswith(".cu"), path)):
+        for unit in sorted(filter(is_source, self.edges), key=_source_order):
             waiting = list(self.edges[unit])
             while waiting:
                 path = waiting.pop()
@@ -78,6 +78,16 @@ class IncludeGraph:
 
 SOURCES = (".cu", ".hip", ".c", ".cc", ".cpp", ".cxx")
 """Suffixes of translation units."""
+
+
+def _source_order(path: str) -> tuple[bool, str]:
+    """CUDA's sources before others."""
+    return not path.endswith(".cu"), path
+
+
+def first_source(paths: Iterable[str]) -> str:
+    """The one of these, which include a file, that the file is seen from; empty where none is a source."""
+    return min(filter(is_source, paths), key=_source_order, default="")
 
 
 def is_source(path: str) -> bool:

@@ -275,8 +275,10 @@ class Unit:
         directive = tokens.directive_of(index)
         if directive is not None and directive.first == index:
             return directive.name in ("define", "undef")
-        if index == 0 or index + 1 >= len(tokens) or tokens.texts[index + 1] not in _AFTER_DECLARATOR:
+        if index == 0 or index + 1 >= len(tokens):
             return False
+        if tokens.texts[index + 1] not in _AFTER_DECLARATOR:
+            return tokens.texts[index + 1] == ">" and tokens.texts[index - 1] in _BUILTIN_TYPES  # `template <int name>`
         if tokens.directive_of(index - 1) is not directive:
             return False
         if directive is not None and directive.name == "define" and directive.first == index - 1:

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import cast
 
+from porter.cpp.asm import KEYWORDS, said
 from porter.cpp.brackets import split_commas, written
 from porter.cpp.constants import Constants, Macro
 from porter.cpp.heads import Head, find_heads, find_lambdas
-from porter.cpp.lex import STRING, Tokens, joined, lex
+from porter.cpp.lex import Tokens, joined, lex
 from porter.cpp.nesting import Nesting
 from porter.cpp.nodes import EMPTY, Node, calls, unwrapped
 from porter.cpp.scopes import class_around
@@ -19,6 +20,7 @@ from porter.cpp.signatures import parameters_of, template_parameters_of
 from porter.cpp.statements import parse_block, parse_expression, parse_statements
 from porter.engine.unit import Unit
 from porter.warp.collectives import BARRIERS, COLLECTIVES, GROUPS, Collective, argument, collective, named
+from porter.warp.groups import block_groups, is_block, synchronised
 
 
 @dataclass(frozen=True)
@@ -111,6 +113,11 @@ class Function:
     def called(self) -> frozenset[str]:
         """Plain names that the body calls."""
         return frozenset(call.callee.rpartition("::")[2] for call in self.calls if call.callee)
+
+    @cached_property
+    def called_members(self) -> frozenset[str]:
+        """Names of members that the body calls."""
+        return frozenset(call.kids[0].text for call in self.calls if call.kids[0].kind == "member")
 
     @cached_property
     def collectives(self) -> tuple[tuple[Node, Collective], ...]:
@@ -243,21 +250,48 @@ class Bodies:
         for function in self.all_functions:
             if function.name not in self._concerned:
                 continue
-            kinds = {found.kind for _, found in function.collectives} | ({"barrier"} if function.has_barrier else set())
+            kinds = {found.kind for _, found in function.collectives} | self._waits(function)
             if _reads_lanes(self.tokens, function.head):
                 kinds.add("lane")
             direct.setdefault(function.name, set()).update(kinds)
-            called.setdefault(function.name, set()).update(function.called)
+            called.setdefault(function.name, set()).update(function.called, self.members & function.called_members)
         for name, renamed in self._named_by_macros.items():
             direct.setdefault(name, set()).add(renamed.kind)
         for name in self.macro_bodies.keys() & self._concerned:
-            for _, body in self.macro_bodies[name]:
+            for macro, body in self.macro_bodies[name]:
                 for call in calls(body):
                     found = collective(call)
                     kinds = {found.kind} if found else {"barrier"} if call.callee in BARRIERS else set()
+                    if (group := synchronised(call)) is not None:
+                        kinds |= {"barrier"} if is_block(group, frozenset()) else set()
+                        kinds |= {"group"} if group.text in (macro.parameters or ()) else set()
                     direct.setdefault(name, set()).update(kinds)
                     called.setdefault(name, set()).add(call.callee.rpartition("::")[2])
         return _closure(direct, called)
+
+    def _waits(self, function: Function) -> set[str]:
+        """`barrier` where a function waits for the block, `group` where it waits for a group that it is handed."""
+        head = function.head
+        if function.has_barrier or not self.meeting_macros.isdisjoint(function.words):
+            return {"barrier"}
+        if any((head.body or head.begin) < place < head.end for place in self.assembled_barriers):
+            return {"barrier"}
+        if "sync" not in function.words:
+            return set()
+        groups = block_groups(function.parameter_types, function.declarations)
+        waited = [group for call in function.calls if (group := synchronised(call)) is not None]
+        if any(is_block(group, groups) for group in waited):
+            return {"barrier"}
+        types = {name: function.parameter_types.get(name, "") for name in (group.text for group in waited)}
+        generic = any(set(written.split()) & function.type_parameters for written in types.values())
+        return {"group"} if generic else set()
+
+    @cached_property
+    def members(self) -> frozenset[str]:
+        """Names of functions that may be members: those in classes, behind a scope, and of headers."""
+        return frozenset(
+            function.name for function in self.all_functions if not self.is_own(function) or function.owner is not None
+        )
 
     @cached_property
     def _named_by_macros(self) -> Mapping[str, Collective]:
@@ -277,12 +311,17 @@ class Bodies:
         found: set[str] = set()
         for function in self.all_functions:
             words.setdefault(function.name, set()).update(function.words)
-            if _reads_lanes(self.tokens, function.head):
+            if _reads_lanes(self.tokens, function.head) or ("sync" in function.words and self._waits(function)):
                 found.add(function.name)
+        for place in self.assembled_barriers:
+            found |= {self.all_functions[number].name for number in self._nesting.around(place)}
         for name, macros in self.constants.macros.items():
             if any(macro.parameters is not None for macro in macros):
                 words.setdefault(name, set()).update(*(self.tokens.texts[m.first : m.last] for m in macros))
-        operations = _OPERATIONS | self._named_by_macros.keys()
+        for name, macros in self.constants.macros.items() if "sync" in self.tokens.names else ():
+            if any(m.parameters is not None and "sync" in self.tokens.texts[m.first : m.last] for m in macros):
+                found.add(name)
+        operations = _OPERATIONS | self.meeting_macros | self._named_by_macros.keys()
         new = found | {name for name, inside in words.items() if not operations.isdisjoint(inside)}
         while new:
             found |= new
@@ -301,7 +340,11 @@ class Bodies:
     @cached_property
     def barrier_places(self) -> list[int]:
         """The tokens that name a barrier of the block or a function or macro that comes to one, in order."""
-        meeting = BARRIERS | self.meeting_macros | {name for name, kinds in self.reach.items() if "barrier" in kinds}
+        meeting = (
+            BARRIERS
+            | self.meeting_macros
+            | {name for name, kinds in self.reach.items() if not kinds.isdisjoint(("barrier", "group"))}
+        )
         if not GROUPS.isdisjoint(self.tokens.names):
             meeting |= {"sync"}
         places = {index for name in meeting for index in self.tokens.names.get(name, ())}
@@ -313,22 +356,23 @@ class Bodies:
         tokens = self.tokens
         return frozenset(
             place
-            for keyword in ("asm", "__asm__")
+            for keyword in KEYWORDS
             for place in tokens.names.get(keyword, ())
-            if any(waits_for_block(text) for text in tokens.texts[place : place + _FIRST])
+            if waits_for_block(said(tokens, place))
         )
 
     @cached_property
     def meeting_macros(self) -> frozenset[str]:
         """Macros without parameters that wait for the block: `#define BARRIER __syncthreads()`."""
-        return self._macros_with(BARRIERS)
+        return self.macros_with(BARRIERS)
 
     @cached_property
     def shared_macros(self) -> frozenset[str]:
         """Macros without parameters that say `__shared__`."""
-        return self._macros_with(frozenset({"__shared__"}))
+        return self.macros_with(frozenset({"__shared__"}))
 
-    def _macros_with(self, words: frozenset[str]) -> frozenset[str]:
+    def macros_with(self, words: frozenset[str]) -> frozenset[str]:
+        """Macros without parameters that say one of some words."""
         texts = self.tokens.texts
         if words.isdisjoint(self.tokens.names):
             return frozenset()
@@ -385,8 +429,6 @@ _OPERATIONS = frozenset({*COLLECTIVES, *(name.removeprefix("__") for name in COL
 _LANE_REGISTERS = ("laneid", "lanemask_", "warpid", "shfl.", "vote.", "activemask")
 
 
-_FIRST = 12
-"""Tokens of inline assembly in which the text of a barrier begins."""
 _WAITS = re.compile(r"\b(?:bar|barrier)(?:\.cta)?\.(?:sync|red)\b")
 
 
@@ -397,13 +439,11 @@ def waits_for_block(assembly: str) -> bool:
 
 def _reads_lanes(tokens: Tokens, head: Head) -> bool:
     """Whether inline assembly in a function reads a lane's number or exchanges values."""
-    first, last = head.body or head.begin, head.end
     return any(
-        tokens.kinds[index] == STRING and any(word in tokens.texts[index] for word in _LANE_REGISTERS)
-        for keyword in ("asm", "__asm__")
-        for place in tokens.names.get(keyword, ())
-        if first < place < last
-        for index in range(place, min(place + 6, last))
+        any(word in text for word in _LANE_REGISTERS)
+        for keyword in KEYWORDS
+        for place in tokens.named(keyword, head.body or head.begin, head.end)
+        if (text := said(tokens, place))
     )
 
 

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 from porter.cpp.constants import Constant, Constants
 from porter.cpp.lex import Directive, Tokens
+from porter.warp.amd_widths import branch_around, is_width, widths_of_64
+
+__all__ = ["Chain", "Choice", "branch_around", "chains", "choices", "is_width", "widths_of_64"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +73,9 @@ def _defined(tokens: Tokens, chain: Chain) -> set[str]:
     if last - first > _LONGEST:
         return names
     for index in range(first, last):
-        assigned = tokens.kinds[index] == "i" and tokens.texts[index + 1] == "=" and tokens.directive_of(index) is None
+        assigned = (
+            tokens.kinds[index] == "i" and tokens.texts[index + 1] in ("=", "{") and tokens.directive_of(index) is None
+        )
         if assigned or tokens.defines(index):
             names.add(tokens.texts[index])
     return names

@@ -38,6 +38,7 @@ class SupportName(Rule):
             "__device__ int f(int a) {\n#if __CUDA_ARCH__ >= 800\n  return g(a);\n#else\n  return a;\n#endif\n}",
             "__device__ int f(int a) {\n#if PORTER_CUDA_ARCH >= 800\n  return g(a);\n#else\n  return a;\n#endif\n}",
         ),
+        clean("#if warpSize == 32\n#endif"),
         clean("struct S { int __shfl_sync(int); }; int f(S s) { return s.__shfl_sync(1); }"),
     )
 
@@ -46,10 +47,16 @@ class SupportName(Rule):
         sole = generation.sole_code(unit) if generation.NAME in unit.tokens.names else frozenset()
         for use in unit.uses:
             support = use.support
-            if support is None:
+            if support is None or ("::" in support.name and _is_in_condition(unit, use.first)):
                 continue
             name = generation.SOLE if use.first in sole else support.name
             edits = replacement(unit.tokens, use, name)
             message = f"{use.name} becomes {name} ({support.header})"
             span = unit.span(use.first, use.last)
             yield self.finding(unit, span, message, Effort.NONE, edits, (support.header,))
+
+
+def _is_in_condition(unit: Unit, index: int) -> bool:
+    """Whether a token stands in an `#if`: the preprocessor knows no variables, and there is no `::` for it."""
+    directive = unit.tokens.directive_of(index)
+    return directive is not None and directive.name in ("if", "elif")

@@ -29,6 +29,15 @@ class ClockAsTime(Rule):
             """,
             effort=Effort.REVIEW,
         ),
+        reports(
+            """
+            #define NOW clock64()
+            __global__ void wait(long long cycles) { long long t = NOW; while (NOW - t < cycles) {} }
+            void f(cudaDeviceProp p, int ms) { wait<<<1, 1>>>((long long)p.clockRate * ms); }
+            """,
+            effort=Effort.REVIEW,
+        ),
+        clean("#define NOW clock()\nvoid f(cudaDeviceProp p) { print(NOW, p.clockRate); } __global__ void k() {}"),
         clean("__global__ void k(long long *t) { long long a = clock64(); work(); *t = clock64() - a; }"),
         clean("double seconds(cudaDeviceProp p) { return clock() / (double)CLOCKS_PER_SEC + p.clockRate; }"),
     )
@@ -39,9 +48,18 @@ class ClockAsTime(Rule):
             return
         for name in ("clock64", "clock"):
             for index in unit.occurrences(name):
-                if unit.next_is(index, "(") and unit.kernel_at(unit.tokens.starts[index]) is not None:
+                if unit.next_is(index, "(") and _is_on_device(unit, index):
                     message = (
                         f"{name}() counts core clocks, whose rate varies on gfx942; for time use wall_clock64(), "
                         "100 MHz [clock-units]"
                     )
                     yield self.finding(unit, unit.span(index), message, Effort.REVIEW)
+
+
+def _is_on_device(unit: Unit, index: int) -> bool:
+    """Whether a token is part of device code, or of a macro that device code uses."""
+    directive = unit.tokens.directive_of(index)
+    if directive is None or directive.name != "define":
+        return unit.kernel_at(unit.tokens.starts[index]) is not None
+    uses = unit.tokens.names.get(unit.tokens.texts[directive.first], ())
+    return any(unit.kernel_at(unit.tokens.starts[use]) is not None for use in uses)

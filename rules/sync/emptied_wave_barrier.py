@@ -8,6 +8,9 @@ from porter.cpp.syntax import Macro
 from porter.engine.rule import Dialect, Edit, Effort, Finding, Rule, Unit, clean, fixes
 from porter.warp.bodies import bodies_of
 
+_PUNCTUATION = frozenset("(){};")
+_NOTHING = frozenset({"", "do while 0", "do while false", "void", "void 0", "static_cast < void > 0"})
+
 
 class EmptiedWaveBarrier(Rule):
     """Macro that is a warp barrier in one branch and nothing in the other
@@ -30,6 +33,19 @@ class EmptiedWaveBarrier(Rule):
             "#ifdef __HIPCC__\n#define __syncwarp()\n#endif",
             "#ifdef __HIPCC__\n#define __syncwarp() porter::syncwarp()\n#endif",
         ),
+        fixes(
+            "#ifdef CUDA9\n#define SYNC(m) __syncwarp(m)\n#else\n#define SYNC(m) (void)0\n#endif",
+            "#ifdef CUDA9\n#define SYNC(m) __syncwarp(m)\n#else\n#define SYNC(m) porter::syncwarp()\n#endif",
+        ),
+        fixes(
+            "#ifdef CUDA9\n#define SYNC __syncwarp()\n#else\n#define SYNC {}\n#endif",
+            "#ifdef CUDA9\n#define SYNC __syncwarp()\n#else\n#define SYNC porter::syncwarp()\n#endif",
+        ),
+        fixes(
+            "#ifdef CUDA9\n#define SYNC(m) __syncwarp(m)\n#else\n#define SYNC(m) (void)(m)\n#endif",
+            "#ifdef CUDA9\n#define SYNC(m) __syncwarp(m)\n#else\n#define SYNC(m) porter::syncwarp()\n#endif",
+        ),
+        clean("#ifdef CUDA9\n#define SYNC(m) __syncwarp(m)\n#else\n#define SYNC(m) wait(m)\n#endif"),
         clean("#define SYNC() __syncwarp()\n#define NOTHING()"),
         clean("#ifdef A\n#define LOG(x) print(x)\n#else\n#define LOG(x)\n#endif\n#define SYNC() __syncwarp()"),
     )
@@ -46,7 +62,8 @@ class EmptiedWaveBarrier(Rule):
     @staticmethod
     def _does_nothing(unit: Unit, macro: Macro) -> bool:
         texts = unit.tokens.texts[macro.first : macro.last]
-        return not texts or texts in (["do", "{", "}", "while", "(", "0", ")"], ["(", "(", "void", ")", "0", ")"])
+        idle = _PUNCTUATION.union(macro.parameters or ())
+        return " ".join(text for text in texts if text not in idle) in _NOTHING
 
     def _finding(self, unit: Unit, name: str, macro: Macro) -> Finding:
         tokens = unit.tokens

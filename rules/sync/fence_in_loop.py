@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.cpp.syntax import Node, calls
 from porter.engine.rule import Effort, Finding, Rule, Unit, clean, reports
-from porter.warp.bodies import bodies_of
-
-_FENCES = frozenset({"__threadfence", "__threadfence_system"})
+from porter.warp.bodies import bodies_in_sight, bodies_of, mentions_in_sight
+from porter.warp.flow.fences import FENCE_WORDS, FENCES, fences_in_loops
 
 
 class FenceInLoop(Rule):
@@ -21,7 +19,7 @@ class FenceInLoop(Rule):
 
     code = "S106"
     only_reports = True
-    triggers = _FENCES
+    triggers = FENCES
     hazards = ("threadfence-semantics", "threadfence-system-works")
     examples = (
         reports(
@@ -32,18 +30,14 @@ class FenceInLoop(Rule):
         clean("__global__ void k(int *x, int n) { for (int i = 0; i < n; ++i) { x[i] = i; __threadfence_block(); } }"),
     )
 
+    def applies(self, unit: Unit) -> bool:
+        """Whether there is such a fence, be it in a helper of a header."""
+        return bool(bodies_of(unit).functions) and mentions_in_sight(unit, FENCE_WORDS)
+
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per fence."""
-        bodies = bodies_of(unit)
+        bodies = bodies_in_sight(unit)
         for function in bodies.functions:
-            if not any(bodies.calls(function, name) for name in _FENCES):
-                continue
-            for fence in dict.fromkeys(_in_loops(function.body)):
-                message = f"{fence.callee} in a loop: dear across eight L2 caches [threadfence-semantics]"
+            for fence, name in fences_in_loops(bodies, function):
+                message = f"{name} in a loop: dear across eight L2 caches [threadfence-semantics]"
                 yield self.finding(unit, unit.span(fence.first, fence.last), message, Effort.NONE)
-
-
-def _in_loops(body: Node) -> Iterator[Node]:
-    for node in body.walk():
-        if node.kind in ("for", "while", "do", "range", "macroloop"):
-            yield from (call for call in calls(node) if call.callee in _FENCES)

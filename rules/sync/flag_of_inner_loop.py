@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from porter.cpp.syntax import Node
 from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes
-from porter.warp.bodies import bodies_of
+from porter.warp.bodies import bodies_in_sight
 from porter.warp.flow.inner_flag import InnerFlag, inner_flags
 
 _SUPPORT = "porter/bits.hpp"
 _INSIDE_BLOCK = frozenset("{};")
+_ENDS = frozenset("};")
 
 
 class FlagOfInnerLoop(Rule):
@@ -194,10 +196,11 @@ class FlagOfInnerLoop(Rule):
 
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per flag and inner loop."""
-        bodies = bodies_of(unit)
+        bodies = bodies_in_sight(unit)
         for function in bodies.functions:
-            for flag in inner_flags(bodies, function) if bodies.is_own(function) else ():
-                yield self._finding(unit, flag)
+            for flag in inner_flags(bodies, function):
+                if unit.tokens.texts[_last(unit, flag.inner)] in _ENDS:
+                    yield self._finding(unit, flag)
 
     def _finding(self, unit: Unit, flag: InnerFlag) -> Finding:
         inner = flag.inner
@@ -209,11 +212,19 @@ class FlagOfInnerLoop(Rule):
         return self.finding(unit, span, message, Effort.NONE, edits, (_SUPPORT,))
 
 
+def _last(unit: Unit, inner: Node) -> int:
+    """The last token of a loop: of one that a macro has, the semicolon behind the macro."""
+    texts = unit.tokens.texts
+    return inner.last + 1 if texts[inner.last] not in _ENDS and texts[inner.last + 1] == ";" else inner.last
+
+
 def _hidden(unit: Unit, flag: InnerFlag) -> tuple[Edit, ...]:
     """The flag, through a function, behind the inner loop."""
     tokens, inner = unit.tokens, flag.inner
-    start, end = tokens.starts[inner.first], tokens.end(inner.last)
-    said = f"{flag.name} = porter::opaque({flag.name});"
+    start, end = tokens.starts[inner.first], tokens.end(_last(unit, inner))
+    name = flag.name
+    value = f"static_cast<decltype({name})>(porter::opaque(static_cast<unsigned>({name})))"
+    said = f"{name} = {value if flag.is_enumeration else f'porter::opaque({name})'};"
     if tokens.texts[inner.first - 1] not in _INSIDE_BLOCK:
         return (Edit(start, start, "{ "), Edit(end, end, f" {said} }}"))
     return (Edit(end, end, f" {said}"),)

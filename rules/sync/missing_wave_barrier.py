@@ -6,7 +6,14 @@ from collections.abc import Iterator
 
 from porter.cpp.nodes import Node, has_hole
 from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes, reports
-from porter.warp.flow.lockstep_gaps import Function, Gap, Lockstep, gaps_of, plain_pointers
+from porter.warp.flow.lockstep_gaps import (
+    Function,
+    Gap,
+    Lockstep,
+    gaps_in_headers,
+    gaps_of,
+    plain_pointers,
+)
 
 _BARRIER = "porter::syncwarp();"
 _HEADER = "porter/warp32.hpp"
@@ -177,6 +184,13 @@ class MissingWaveBarrier(Rule):
         """One finding per function: its barriers belong together."""
         for function, walk, gaps in gaps_of(unit):
             yield self._finding(unit, function, walk, gaps)
+        for call, gap in gaps_in_headers(unit):
+            message = (
+                f"{call.callee} of a header exchanges {gap.base} between lanes of a warp without a barrier, and the "
+                "compiler reorders that on gfx942: put `porter::syncwarp();` between its steps and at its ends "
+                "[warp-synchronous-no-volatile]"
+            )
+            yield self.finding(unit, unit.span(call.first, call.last), message, Effort.MANUAL)
 
     def _finding(self, unit: Unit, function: Function, walk: Lockstep, gaps: tuple[Gap, ...]) -> Finding:
         first = gaps[0].statement

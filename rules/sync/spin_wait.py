@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes, reports
-from porter.warp.bodies import bodies_of
+from porter.warp.bodies import bodies_in_sight, bodies_of
 from porter.warp.flow.divergence import Spread
 from porter.warp.flow.spin import Spin, Spins, Waits
 
-_WORDS = frozenset({"while", "do", "for", "goto"})
 _SIGNS = frozenset(
     [
         "atomicCAS",
@@ -280,22 +279,27 @@ class SpinWait(Rule):
         ),
     )
 
+    def applies(self, unit: Unit) -> bool:
+        """Whether there is device code: what it waits for may stand in a header."""
+        return bool(bodies_of(unit).functions)
+
     def find(self, unit: Unit) -> Iterator[Finding]:
-        """One finding per loop."""
-        bodies = bodies_of(unit)
+        """One finding per loop, and per function of a header that has one and is called."""
+        bodies = bodies_in_sight(unit)
         for function in bodies.functions:
-            texts = frozenset(unit.tokens.texts[function.head.begin : function.head.end])
             spins = Spins(bodies, function)
-            if _WORDS.isdisjoint(texts) or (_SIGNS.isdisjoint(texts) and not any(map(spins.polls, texts))):
-                continue
-            for spin in spins.find():
-                yield from self._findings(unit, spin)
+            seen: set[tuple[int | str, Waits]] = set()
+            for spin in spins.find() if spins.may_wait() else ():
+                place = (spin.callee or spin.loop.first, spin.waits)
+                if place not in seen:
+                    seen.add(place)
+                    yield from self._findings(unit, spin)
 
     def _findings(self, unit: Unit, spin: Spin) -> Iterator[Finding]:
         span = unit.span(spin.loop.first, spin.loop.last)
         if spin.waits in _LOCKED and spin.one_thread:
             return
-        if spin.waits is Waits.TAKING_TURNS:
+        if spin.waits is Waits.TAKING_TURNS and not spin.is_in_macro:
             message = (
                 "the lane that wins the lock releases it within the loop; the compiler for gfx942 would move that "
                 "behind the loop, where no lane comes: a wave barrier keeps it inside [intrawarp-spinlock]"
@@ -303,29 +307,43 @@ class SpinWait(Rule):
             edits = _barrier(unit, spin)
             yield self.finding(unit, span, message, Effort.NONE, edits, ("porter/warp32.hpp",))
             return
-        if spin.waits is Waits.LEAVING:
-            message = (
-                "the lane that wins the lock leaves the loop: on gfx942 what it does before is executed when all lanes "
-                "of the wavefront have left the loop, so that the lock is never released; end the loop by a flag "
-                "[intrawarp-spinlock]"
-            )
-            yield self.finding(unit, span, message, Effort.MANUAL)
-            return
-        if spin.waits is Waits.FLAG and (spin.one_thread or spin.spread is Spread.BLOCK):
-            message = (
-                "this waits for another block: that block must be resident, which a normal launch does "
-                "not promise on 304 compute units; launch cooperatively or draw block numbers from a counter, and "
-                "read the flag with acquire semantics [interblock-spin]"
-            )
-            yield self.finding(unit, span, message, Effort.REVIEW)
-            return
-        what = "a lock" if spin.waits is Waits.LOCK else "a flag"
-        who = "one lane of each of the two logical warps in" if spin.one_lane else "lanes of"
-        message = (
-            f"{who} a wavefront can wait here for {what} that a lane of the same wavefront must release: lanes make "
-            "no progress of their own on gfx942 and the kernel hangs [intrawarp-spinlock]"
-        )
-        yield self.finding(unit, span, message, Effort.MANUAL)
+        message, effort = _said(spin)
+        if spin.callee:
+            message = f"{spin.callee}, called here, waits in a header: {message}"
+        yield self.finding(unit, span, message, effort)
+
+
+def _said(spin: Spin) -> tuple[str, Effort]:
+    """What is wrong, and what is left to do."""
+    if spin.waits is Waits.TAKING_TURNS:
+        return (
+            "the lane that wins the lock releases it within a loop that a macro has; the compiler for gfx942 would "
+            "move that behind the loop, where no lane comes: put `porter::syncwarp();` behind the branch, in the macro "
+            "[intrawarp-spinlock]"
+        ), Effort.MANUAL
+    if spin.waits is Waits.LEAVING:
+        return (
+            "the lane that wins the lock leaves the loop: on gfx942 what it does before is executed when all lanes "
+            "of the wavefront have left the loop, so that the lock is never released; end the loop by a flag "
+            "[intrawarp-spinlock]"
+        ), Effort.MANUAL
+    if spin.waits is Waits.FLAG and (spin.one_thread or spin.spread is Spread.BLOCK):
+        return (
+            "this waits for another block: that block must be resident, which a normal launch does "
+            "not promise on 304 compute units; launch cooperatively or draw block numbers from a counter, and "
+            "read the flag with acquire semantics [interblock-spin]"
+        ), Effort.REVIEW
+    if spin.waits is Waits.FAR_FLAG:
+        return (
+            "this waits for what another device or the host writes: it must run at the same time, and the memory "
+            "must be fine-grained (allocated as such, or host memory) for the load to see it [interblock-spin]"
+        ), Effort.REVIEW
+    what = "a lock" if spin.waits is Waits.LOCK else "a flag"
+    who = "one lane of each of the two logical warps in" if spin.one_lane else "lanes of"
+    return (
+        f"{who} a wavefront can wait here for {what} that a lane of the same wavefront must release: lanes make "
+        "no progress of their own on gfx942 and the kernel hangs [intrawarp-spinlock]"
+    ), Effort.MANUAL
 
 
 _LOCKED = frozenset({Waits.LOCK, Waits.LEAVING, Waits.TAKING_TURNS})

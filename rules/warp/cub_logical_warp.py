@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from porter.cpp.syntax import Tokens, chain_start, split_commas, template_end
-from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes
+from porter.cpp.syntax import Tokens, chain_start, template_end
+from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes, reports
 
 _PLACES = {
     "WarpReduce": (1, ()),
@@ -23,7 +23,9 @@ _IDS = {
     "WarpId": "porter::warp_id",
     **{f"LaneMask{side}": f"porter::lanemask_{side.lower()}" for side in ("Lt", "Le", "Gt", "Ge")},
 }
-_ROOTS = frozenset({"cub", "hipcub"})
+_ROOTS = frozenset({"cub", "hipcub", "CUB_NS_QUALIFIER"})
+_HANDED_ON = frozenset({">", ",", ">>"})
+_ANGLES = {"<": 1, ">": -1, ">>": -2}
 
 
 class CubLogicalWarp(Rule):
@@ -55,7 +57,21 @@ class CubLogicalWarp(Rule):
             "__global__ void k(unsigned *x) { x[threadIdx.x] = cub::LaneMaskLt(); }",
             "__global__ void k(unsigned *x) { x[threadIdx.x] = porter::lanemask_lt(); }",
         ),
+        fixes(
+            "using Sum = cub::WarpReduce<std::pair<int, float>>;",
+            "using Sum = cub::WarpReduce<std::pair<int, float>, 32>;",
+        ),
+        fixes(
+            "namespace blocks = cub;\nusing Sum = blocks::WarpReduce<int>;",
+            "namespace blocks = cub;\nusing Sum = blocks::WarpReduce<int, 32>;",
+        ),
+        fixes(
+            "using cub::WarpReduce;\nusing Sum = WarpReduce<int>;",
+            "using cub::WarpReduce;\nusing Sum = WarpReduce<int, 32>;",
+        ),
+        reports("using Sum = Pick<cub::WarpReduce, int>;", effort=Effort.REVIEW),
         clean("using Sum = cub::WarpReduce<int, 16>;"),
+        clean("using Sum = cub::WarpReduce<std::pair<int, int>, 16>;"),
         clean("template <class T> struct WarpReduce {}; WarpReduce<int> mine;"),
         clean("using Sum = cub::BlockReduce<int, 128>;"),
     )
@@ -65,8 +81,13 @@ class CubLogicalWarp(Rule):
         tokens = unit.tokens
         for name in sorted(_PLACES.keys() & tokens.names.keys()):
             for index in tokens.names[name]:
-                if self._is_cub(unit, index) and unit.next_is(index, "<"):
+                if not self._is_cub(unit, index):
+                    continue
+                if unit.next_is(index, "<"):
                     yield from self._widthless(unit, index, name)
+                elif unit.next_in(index, _HANDED_ON):
+                    message = f"{name} works on 64 lanes in hipCUB unless told otherwise [cub-warpreduce-32-literal]"
+                    yield self.finding(unit, unit.span(index), message, Effort.REVIEW)
         for name, value in sorted(_CONSTANTS.items()):
             for index in tokens.names.get(name, ()):
                 if tokens.directive_of(index) is None:
@@ -87,12 +108,10 @@ class CubLogicalWarp(Rule):
         tokens = unit.tokens
         first = chain_start(tokens, index)
         if first != index:
-            return tokens.texts[first].removeprefix("::") in _ROOTS or not _ROOTS.isdisjoint(tokens.texts[first:index])
+            return not _roots(tokens).isdisjoint(tokens.texts[first:index])
         if tokens.texts[index - 1] in ("class", "struct", "typename"):
             return False
-        return any(
-            tokens.texts[i - 2 : i] == ["using", "namespace"] for root in _ROOTS for i in tokens.names.get(root, ())
-        )
+        return any(_brings(tokens.texts, i, tokens.texts[index]) for root in _ROOTS for i in tokens.names.get(root, ()))
 
     def _widthless(self, unit: Unit, index: int, name: str) -> Iterator[Finding]:
         tokens = unit.tokens
@@ -100,7 +119,7 @@ class CubLogicalWarp(Rule):
         if after is None:
             return
         place, defaults = _PLACES[name]
-        given = len([s for s in split_commas(tokens, index + 2, after - 1) if s[0] < s[1]])
+        given = _given(tokens, index + 2, after - 1)
         if given > place or given < place - len(defaults):
             return
         missing = [f"{_scope(tokens, index)}{default}" for default in defaults[len(defaults) - (place - given) :]]
@@ -128,3 +147,37 @@ class CubLogicalWarp(Rule):
 def _scope(tokens: Tokens, index: int) -> str:
     """What stands before the class's name: `cub::`."""
     return "".join(tokens.texts[chain_start(tokens, index) : index])
+
+
+def _given(tokens: Tokens, first: int, last: int) -> int:
+    """How many arguments a list of template arguments has, which `>>` may end together with one inside."""
+    depth, commas, index = 0, 0, first
+    while index < last:
+        text = tokens.texts[index]
+        if text in ("(", "[", "{"):
+            index = tokens.partner.get(index, index)
+        depth += _ANGLES.get(text, 0)
+        commas += text == "," and depth == 0 and index + 1 < last
+        index += 1
+    return commas + (first < last)
+
+
+def _roots(tokens: Tokens) -> frozenset[str]:
+    """CUB's namespace and the names that the file gives it."""
+    found = set(_ROOTS)
+    for root in _ROOTS & tokens.names.keys():
+        for index in tokens.names[root]:
+            before = tokens.texts[max(0, index - 4) : index]
+            if before[-1:] == ["::"]:
+                before = before[:-1]
+            if before[-1:] == ["="] and before[-3:-2] == ["namespace"]:
+                found.add(before[-2])
+    return frozenset(found)
+
+
+def _brings(texts: Sequence[str], index: int, name: str) -> bool:
+    """`using namespace cub`, `using cub::WarpReduce`, also with `::` before."""
+    before = index - 1 - (texts[index - 1] == "::")
+    if texts[before] == "namespace":
+        return texts[before - 1] == "using"
+    return texts[before] == "using" and list(texts[index + 1 : index + 4]) == ["::", name, ";"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from porter.cpp.syntax import Constants, Node, lex, looks_like_warp_size, parse_expression, unwrapped
@@ -41,6 +42,11 @@ class LaunchBoundsBlocks(Rule):
             "constexpr int kThreads = 8 * WARP_SIZE;\n__global__ void __launch_bounds__(kThreads) k(float *x) {}",
             effort=Effort.NONE,
         ),
+        fixes(
+            "__global__ void __launch_bounds__(128, blocks<2, 3>()) k(float *x) {}",
+            "__global__ void __launch_bounds__(128, porter::waves_per_simd(128, blocks<2, 3>())) k(float *x) {}",
+        ),
+        clean("template <class A, class B> __launch_bounds__(Kernel<A, B>::kThreads) __global__ void k(A *x, B *y) {}"),
         clean("constexpr int kThreads = 16 * 16;\n__global__ void __launch_bounds__(kThreads) k(float *x) {}"),
         clean("__global__ void __launch_bounds__(256) k(float *x) {}"),
         clean("__global__ void __launch_bounds__(256, porter::waves_per_simd(256, 2)) k(float *x) {}"),
@@ -50,7 +56,7 @@ class LaunchBoundsBlocks(Rule):
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per attribute."""
         for index in unit.occurrences("__launch_bounds__"):
-            arguments = unit.arguments(index)
+            arguments = _whole(unit, unit.arguments(index))
             texts = [_planned(unit, span) for span in arguments]
             if texts and _multiple_of_warp(unit, texts[0]):
                 message = (
@@ -114,3 +120,27 @@ def _is_warp(node: Node) -> bool:
 
 _DEEPEST = 3
 _LOG2_WARP = 5
+
+
+def _whole(unit: Unit, pieces: list[Span]) -> list[Span]:
+    """The arguments; commas between the brackets of a template end none: `Kernel<A, B>::kThreads`."""
+    found: list[Span] = []
+    open_ = 0
+    for number, piece in enumerate(pieces):
+        closes = any(map(_closed, map(unit.slice, pieces[number + 1 :])))
+        if open_ > 0:
+            found[-1] = Span(found[-1].start, piece.end)
+        else:
+            found.append(piece)
+        text = unit.slice(piece)
+        open_ = max(0, open_ + len(_ANGLE.findall(text)) - _closed(text)) if closes or open_ > 0 else 0
+    return found
+
+
+def _closed(text: str) -> int:
+    return len(_CLOSED.findall(text)) + 2 * len(_CLOSED_TWICE.findall(text))
+
+
+_ANGLE = re.compile(r"\w\s*<(?![<=])")
+_CLOSED = re.compile(r"(?<![->])>(?![>=])")
+_CLOSED_TWICE = re.compile(r">>(?=\s*(?:::|[({]|$))")

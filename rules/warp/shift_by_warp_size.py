@@ -4,14 +4,26 @@ from __future__ import annotations
 
 import bisect
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from porter.cpp.syntax import WARP, Node, looks_like_warp_size, unwrapped
+from porter.cpp.syntax import WARP, Node, unwrapped
 from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes, reports
 from porter.warp.bodies import Bodies, Function, bodies_of
-from porter.warp.flow.divergence import by_name, flow_of
+from porter.warp.flow.lane_distance import Distances
 
-_SIGN = re.compile(r"(?:<<|>>)=?\s*\(?\s*(?:[\w:]+\s*[-+]|\(\s*[\w:]+\s*[-+])")
+_AT_ONCE = re.compile(r"(?:<<|>>)=?[\s(]*[\w:]+[\s)]*[-+]")
+"""A shift by what is calculated there."""
+_LANE = re.compile(r"(?<![pP])[lL]ane\w*|LANE\w*|thread_rank|threadIdx")
+_CALCULATED = re.compile(r"(?:[-+]\s*\(?\s*(?:\w+\s*\)?\s*\(?\s*)?|=\s*)(?:[\w:.]|->)*$")
+"""What stands before a lane that something is calculated from, or kept in another variable."""
+_FURTHER = re.compile(r"(?:\.x)?[\s()]*(?:\+|[&%]\s*\w+\s*\)?\s*\+)")
+_BEFORE_A_LANE = 40
+_DEVICE = ("__device__", "__global__", "DEVICE", "KERNEL", "GLOBAL", "INLINE")
+"""Without one of these no function is for the device; macros for them are named so."""
+_SHIFT = re.compile("<<|>>")
+_BEGINNINGS = frozenset({"<<", ">>", "<<=", ">>=", ">"})
+_SIGNS = ("<<", ">>", "<<=", ">>=")
+_STREAMS = frozenset({"cout", "cerr", "clog", "os", "stream", "ss", "oss"})
 _FUNCTIONS = {"<<": "porter::shift_left", ">>": "porter::shift_right"}
 
 
@@ -26,7 +38,7 @@ class ShiftByWarpSize(Rule):
     """
 
     code = "W112"
-    text = _SIGN.pattern
+    text = f"{_AT_ONCE.pattern}|{_LANE.pattern}"
     hazards = ("mask-shift-one-int",)
     examples = (
         fixes(
@@ -72,22 +84,40 @@ class ShiftByWarpSize(Rule):
 
     def applies(self, unit: Unit) -> bool:
         """A quick look at the text."""
-        return _SIGN.search(unit.source.text) is not None
+        text = unit.source.text
+        if not any(mark in text for mark in _DEVICE):
+            return False
+        return _AT_ONCE.search(text) is not None or (
+            _SHIFT.search(text) is not None and _is_calculated_from(text, 0, len(text))
+        )
 
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per shift."""
         bodies = bodies_of(unit)
-        places = sorted({unit.tokens.at(match.start()) for match in _SIGN.finditer(unit.source.text)})
+        tokens = unit.tokens
+        text = unit.source.text
+        at_once = {tokens.at(match.start()) for match in _AT_ONCE.finditer(text)}
+        found = {tokens.at(match.start()) for match in _SHIFT.finditer(text)}
+        places = sorted(place for place in found if _may_reach(tokens.texts, place))
+        with_shift = _shifting_macros(bodies)
+        in_macros: set[int] = set()
         for function in bodies.functions:
             head = function.head
             inside = set(places[bisect.bisect_right(places, head.body or 0) : bisect.bisect_left(places, head.end)])
+            if not inside <= at_once and not _is_calculated_from(text, *unit.span(head.begin, head.end - 1)):
+                inside &= at_once
             if inside:
+                distances = Distances(bodies, function)
                 for node, around in _shifts(function.body, None):
-                    if node.kids[0].last + 1 in inside and _reaches_width(bodies, function, node, around):
+                    if node.kids[0].last + 1 in inside and _reaches_width(distances, node, around):
                         yield self._finding(unit, node)
+            for node in _in_macros(bodies, function, with_shift):
+                if node.first not in in_macros:
+                    in_macros.add(node.first)
+                    yield self._finding(unit, node)
 
     def _finding(self, unit: Unit, node: Node) -> Finding:
-        operator = unit.tokens.texts[node.kids[0].last + 1]
+        operator = node.text
         message = (
             f"this shift comes to {WARP} in one lane: NVIDIA gives 0, gfx942 takes the count modulo {WARP} "
             "[mask-shift-one-int]"
@@ -100,58 +130,90 @@ class ShiftByWarpSize(Rule):
 
 def _shifts(node: Node, around: Node | None) -> Iterator[tuple[Node, Node | None]]:
     """All shifts below a node, each with the expression around it, parentheses left out."""
-    if node.text in ("<<", ">>", "<<=", ">>=") and node.kind in ("binary", "assign"):
+    if node.text in _SIGNS and node.kind in ("binary", "assign"):
         yield node, around
     inner = around if node.kind == "cast" else node
     for kid in node.kids:
         yield from _shifts(kid, inner)
 
 
-def _reaches_width(bodies: Bodies, function: Function, node: Node, around: Node | None) -> bool:
-    """Whether the count is a distance from a lane that can be 32, and the value has 32 bits as far as can be seen."""
-    if _is_wide(node.kids[0]) or (around is not None and around.text in ("|", "^") and _is_rotation(around)):
-        return False
-    count = unwrapped(node.kids[1])
-    if count.kind != "binary" or count.text not in ("-", "+"):
-        return False
-    left, right = count.kids
-    if count.text == "-":
-        return _is_warp_size(bodies, left) and _is_lane(bodies, function, right)
-    one, other = (left, right) if bodies.constants.value(right) is not None else (right, left)
-    return (bodies.constants.value(other) or 0) > 0 and _is_lane(bodies, function, one)
+def _in_macros(bodies: Bodies, function: Function, with_shift: frozenset[str]) -> Iterator[Node]:
+    """The shifts of macros whose arguments, in this function, bring them to the width."""
+    if not with_shift or with_shift.isdisjoint(function.words):
+        return
+    distances = Distances(bodies, function)
+    for call in function.calls:
+        for macro, body in bodies.macro_bodies.get(call.callee, ()) if call.callee in with_shift else ():
+            passed = {
+                name: distances.of(kid) for name, kid in zip(macro.parameters or (), call.arguments, strict=False)
+            }
+            wide = {name for name, kid in zip(passed, call.arguments, strict=False) if distances.is_wide(kid)}
+            inner = Distances(bodies, function, passed)
+            for node, around in _shifts(body, None):
+                if unwrapped(node.kids[0]).text not in wide and _reaches_width(inner, node, around):
+                    yield node
 
 
-def _is_warp_size(bodies: Bodies, node: Node) -> bool:
-    node, value = unwrapped(node), bodies.constants.value(node)
-    return value == WARP or (value is None and node.kind == "name" and looks_like_warp_size(node.text))
-
-
-def _is_lane(bodies: Bodies, function: Function, node: Node) -> bool:
-    node = unwrapped(node)
-    flow = flow_of(bodies, function)
-    if flow.evaluate(node, flow.final).role == "lane":
-        return True
-    name = node.text if node.kind == "name" else node.callee.rpartition("::")[2]
-    return by_name(name).role == "lane"
-
-
-def _is_wide(value: Node) -> bool:
-    """A literal of 64 bits, or a cast to them."""
-    return any(
-        (node.kind == "number" and "ll" in node.text.lower())
-        or (node.kind == "cast" and any(word in node.text for word in ("long", "64", "size_t")))
-        for node in value.walk()
+def _shifting_macros(bodies: Bodies) -> frozenset[str]:
+    """Function-like macros with a shift by something that is calculated or passed."""
+    texts = bodies.tokens.texts
+    return frozenset(
+        name
+        for name, macros in bodies.constants.macros.items()
+        for macro in macros
+        if macro.parameters and any(_may_reach(texts, i) for i in range(macro.first, macro.last))
     )
 
 
-def _is_rotation(around: Node) -> bool:
+def _may_reach(texts: Sequence[str], place: int) -> bool:
+    """Whether the count behind a shift is more than a number."""
+    if texts[place] not in _BEGINNINGS:
+        return False
+    first, second = texts[place + 1], texts[place + 2]
+    if first in (">", ">="):
+        first, second = second, texts[place + 3]
+    return not first[:1].isdigit() or second in ("-", "+", "*")
+
+
+def _is_calculated_from(text: str, start: int, end: int) -> bool:
+    """Whether something is added to a lane's number in a stretch of the text, taken from it, or set to it."""
+    for match in _LANE.finditer(text, start, end):
+        before = text[max(start, match.start() - _BEFORE_A_LANE) : match.start()]
+        if _FURTHER.match(text, match.end()) is not None or _CALCULATED.search(before) is not None:
+            return True
+    return False
+
+
+def _reaches_width(distances: Distances, node: Node, around: Node | None) -> bool:
+    """Whether the count is a distance from a lane that can be 32, and the value has 32 bits as far as can be seen."""
+    value = node.kids[0]
+    if distances.is_wide(value) or _is_stream(value):
+        return False
+    if around is not None and around.text in ("|", "^", "+") and _is_rotation(distances.bodies, around):
+        return False
+    count = distances.of(node.kids[1])
+    if count is None or abs(count.slope) != 1:
+        return False
+    lowest, highest = count.ends
+    return lowest < WARP <= highest
+
+
+def _is_stream(value: Node) -> bool:
+    while value.kind == "binary" and value.text == "<<":
+        value = value.kids[0]
+    return value.kind == "name" and value.text.rpartition("::")[2] in _STREAMS
+
+
+def _is_rotation(bodies: Bodies, around: Node) -> bool:
     """Two shifts of one value, in opposite directions."""
     sides = [unwrapped(kid) for kid in around.kids]
     shifts = [side for side in sides if side.kind == "binary" and side.text in _FUNCTIONS]
     if len(shifts) != len(sides) or {side.text for side in shifts} != set(_FUNCTIONS):
         return False
     first, second = (unwrapped(side.kids[0]) for side in shifts)
-    return first.kind == second.kind == "name" and first.text == second.text
+    texts = bodies.tokens.texts
+    same = texts[first.first : first.last + 1] == texts[second.first : second.last + 1]
+    return first.kind == second.kind and first.kind in ("name", "member", "index") and same
 
 
 def _edits(unit: Unit, node: Node, operator: str) -> tuple[Edit, ...]:
@@ -161,18 +223,18 @@ def _edits(unit: Unit, node: Node, operator: str) -> tuple[Edit, ...]:
         return ()
     function = _FUNCTIONS[operator.removesuffix("=")]
     start = tokens.starts[node.first]
-    sign = value.last + 1
-    if tokens.texts[count.first] == "(" and count.kind == "cast" and not count.text:
-        opened, closed = tokens.starts[count.first + 1], tokens.end(count.last - 1)
-        between = Edit(tokens.end(value.last), opened, ", ")
-        last = Edit(closed, tokens.end(count.last), ")")
+    sign, behind = tokens.starts[value.last + 1], tokens.starts[count.first]
+    end = tokens.end(node.last)
+    if tokens.text[sign:behind].strip() != operator:  # a comment in between stays
+        between, last = Edit(tokens.end(value.last), sign + len(operator), ","), Edit(end, end, ")")
+    elif tokens.texts[count.first] == "(" and count.kind == "cast" and not count.text:
+        between = Edit(tokens.end(value.last), tokens.starts[count.first + 1], ", ")
+        last = Edit(tokens.end(count.last - 1), end, ")")
     else:
-        between = Edit(tokens.end(value.last), tokens.starts[count.first], ", ")
-        end = tokens.end(node.last)
-        last = Edit(end, end, ")")
+        between, last = Edit(tokens.end(value.last), behind, ", "), Edit(end, end, ")")
     if operator in _FUNCTIONS:
         return (Edit(start, start, f"{function}("), between, last)
     target = unwrapped(value)
-    if target.kind != "name" or tokens.texts[sign] != operator:
+    if target.kind != "name":
         return ()
     return (Edit(start, start, f"{target.text} = {function}("), between, last)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from porter.cpp.syntax import chain_start
 from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes, reports
+
+_USING = re.compile(r"using\s+(?:at::cuda::warp_size|namespace\s+at::cuda)\s*;|namespace\s+at::cuda\s*\{")
+_AT = re.compile(r"using\s+namespace\s+at\s*;|namespace\s+at\s*\{|namespace\s+cuda\s*=\s*at::cuda")
 
 
 class TorchWarpSize(Rule):
@@ -30,7 +34,12 @@ class TorchWarpSize(Rule):
             "dim3 block() { return dim3(porter::warpSize, 4); }",
         ),
         reports("#if C10_WARP_SIZE == 64\nint half;\n#endif"),
+        fixes(
+            "using at::cuda::warp_size;\nint f() { return warp_size(); }",
+            "using at::cuda::warp_size;\nint f() { return porter::warpSize; }",
+        ),
         clean("int warp_size(); int f() { return warp_size(); }"),
+        clean("using namespace at::cuda;\nint f(G g) { return g.warp_size(); }"),
         clean("#define C10_WARP_SIZE 32\nint f() { return C10_WARP_SIZE; }"),
     )
 
@@ -49,7 +58,7 @@ class TorchWarpSize(Rule):
         for index in tokens.names.get("warp_size", ()):
             first = chain_start(tokens, index)
             scope = "".join(tokens.texts[first:index]).removeprefix("::")
-            if scope == "at::cuda::" and tokens.texts[index + 1 : index + 3] == ["(", ")"]:
+            if scope in _scopes(unit) and tokens.texts[index + 1 : index + 3] == ["(", ")"]:
                 yield self._replaced(unit, first, index + 2)
 
     def _replaced(self, unit: Unit, first: int, last: int) -> Finding:
@@ -57,3 +66,11 @@ class TorchWarpSize(Rule):
         edit = Edit(span.start, span.end, "porter::warpSize")
         message = "PyTorch's warp size is 64 on gfx942, the kernels count warps of 32 [c10-warp-size-host]"
         return self.finding(unit, span, message, Effort.NONE, (edit,), ("porter/warp32.hpp",))
+
+
+def _scopes(unit: Unit) -> tuple[str, ...]:
+    """What may stand before the function's name here."""
+    text = unit.source.text
+    brought = _USING.search(text) is not None and not any(map(unit.declares, unit.tokens.names["warp_size"]))
+    inner = ("cuda::",) if _AT.search(text) else ()
+    return ("at::cuda::", *inner, *(("",) if brought else ()))

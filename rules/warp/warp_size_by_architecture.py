@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from porter.cpp.syntax import EMPTY, Directive, looks_like_warp_size, parse_expression
+from porter.cpp.syntax import EMPTY, Directive, Node, Tokens, parse_expression
 from porter.engine.rule import Dialect, Effort, Finding, Rule, Span, Unit, clean, reports
 from porter.warp.bodies import bodies_of
-from porter.warp.branch_constants import Choice, chains, choices
+from porter.warp.branch_constants import Choice, branch_around, chains, choices, is_width, widths_of_64
 
 _DEVICE_ONLY = re.compile(
     r"__CUDA_ARCH__|PORTER_CUDA_ARCH|__HIP_DEVICE_COMPILE__|__gfx\w+|__GFX\w+|__AMDGCN\w*|__AMDGPU\w*"
@@ -18,6 +18,8 @@ _PLATFORM = re.compile(r"\w*(?:HIP|ROCM|AMD|WAVEFRONT)\w*")
 _SIZE = re.compile(r"__AMDGCN_WAVEFRONT_SIZE(?:__)?")
 _TARGET_OF_32 = re.compile(r"__gfx1\d\d\w__")
 _FAMILY = re.compile(r"__(?:GFX|gfx)\d{1,2}__")
+_CONDITIONS = frozenset({"if", "ifdef", "ifndef", "elif", "elifdef", "elifndef"})
+_CHOSEN = re.compile(r"\?\s*(?:64\s*:\s*32|32\s*:\s*64)\b")
 _WIDTHS = frozenset({32, 64})
 
 
@@ -33,7 +35,7 @@ class WarpSizeByArchitecture(Rule):
     code = "W107"
     only_reports = True
     dialect = Dialect.BOTH
-    text = f"{_DEVICE_ONLY.pattern}|{_PLATFORM.pattern[3:-3]}"
+    text = f"{_DEVICE_ONLY.pattern}|{_PLATFORM.pattern[3:-3]}|{_CHOSEN.pattern}"
     hazards = ("warp-size-macro-fallback-32", "gfx-macro-host-pass", "use-rocm-vs-hipcc")
     examples = (
         reports("#if defined(__GFX9__)\n#define WARP_SIZE 64\n#else\n#define WARP_SIZE 32\n#endif"),
@@ -143,24 +145,43 @@ class WarpSizeByArchitecture(Rule):
     )
 
     def applies(self, unit: Unit) -> bool:
-        """Only files with a conditional of several branches can have such a choice."""
-        return any(directive.name in ("else", "elif") for directive in unit.tokens.directives)
+        """Only files with a conditional, or a choice by what the build is for, can have such a constant."""
+        return bool(unit.tokens.directives) or _CHOSEN.search(unit.source.text) is not None
 
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per constant, at the condition."""
-        conditions = " ".join(unit.slice(Span(d.start, d.end)) for d in unit.tokens.directives if d.name != "define")
-        if not _DEVICE_ONLY.search(conditions) and not _PLATFORM.search(conditions):
+        conditions = " ".join(unit.slice(Span(d.start, d.end)) for d in unit.tokens.directives if d.name in _CONDITIONS)
+        if not any(sign.search(conditions) for sign in (_DEVICE_ONLY, _PLATFORM)) and not _CHOSEN.search(
+            unit.source.text
+        ):
             return
         yield from self._returned(unit)
         yield from self._of_the_compiler(unit)
+        seen: set[int] = set()
         for choice in choices(bodies_of(unit).constants):
             for directive in sorted(choice.chain.directives, key=lambda one: _is_negated(unit, one)):
                 text = " ".join(unit.slice(Span(directive.start, directive.end)).split())
                 negated = "the #else of " if _is_negated(unit, directive) else ""
                 message = self._message(unit, choice, f"{negated}{text}")
                 if message:
+                    seen.update(constant.place for constant, _ in choice.values)
                     yield self._finding(unit, directive, message)
                     break
+
+        if unit.dialects.file is not Dialect.HIP:
+            for name, place in widths_of_64(unit, bodies_of(unit).constants):
+                if place not in seen:
+                    yield self._in_amds_branch(unit, name, place)
+
+    def _in_amds_branch(self, unit: Unit, name: str, place: int) -> Finding:
+        directive = branch_around(unit.tokens, place)
+        span = unit.span(place) if directive is None else Span(directive.start, directive.end)
+        where = "for AMD" if directive is None else f"under '{' '.join(unit.slice(span).split())}'"
+        message = (
+            f"{name} is that of 64 lanes {where}, the ported kernels keep warps of 32 lanes: make it that of 32 there "
+            "too, or port its kernels to 64 lanes as a whole [warp-size-macro-fallback-32]"
+        )
+        return self.finding(unit, span, message, Effort.MANUAL)
 
     def _returned(self, unit: Unit) -> Iterator[Finding]:
         """Functions for host and device whose branches return different constants."""
@@ -173,6 +194,8 @@ class WarpSizeByArchitecture(Rule):
                 node = parse_expression(tokens, first + 1, last - 1) if returns and last - first > 2 else EMPTY
                 values.add(constants.value(node))
             directive = chain.directives[0]
+            if len(chain.directives) == 2 and len(values) == 1:  # what stands behind `#endif` is the other branch
+                values |= {constants.value(node) for node in _returned_at(tokens, tokens.at(chain.directives[1].end))}
             if not unit.dialects.is_for_host(directive.start):
                 continue  # within a branch for the device: the host has another
             if not _is_for_host(unit, tokens.at(directive.start)):
@@ -209,16 +232,16 @@ class WarpSizeByArchitecture(Rule):
     def _message(self, unit: Unit, choice: Choice, condition: str) -> str:
         name = choice.name
         values = sorted({value for _, value in choice.values})
-        is_width = set(values) >= _WIDTHS and _is_width(name)
-        is_seen = is_width and not self._is_amds_own(unit, choice)
+        wide = set(values) >= _WIDTHS and is_width(name)
+        is_seen = wide and not self._is_amds_own(unit, choice)
         if _DEVICE_ONLY.search(condition) and (is_seen or self._used_by_host(unit, choice)):
             listed = " or ".join(map(str, values))
-            more = "; GPUs of 32 lanes that it does not name count as 64" if is_width and _names_some(condition) else ""
+            more = "; GPUs of 32 lanes that it does not name count as 64" if wide and _names_some(condition) else ""
             return (
                 f"{name} is {listed} by '{condition}', which holds while device code is compiled and never for the "
                 f"host: both must agree{more} [warp-size-macro-fallback-32]"
             )
-        if is_width and _PLATFORM.search(condition) and unit.dialects.file is not Dialect.HIP:
+        if wide and _PLATFORM.search(condition) and unit.dialects.file is not Dialect.HIP:
             return (
                 f"{name} is 64 under '{condition}', the ported kernels keep warps of 32 lanes: make it 32 there too, "
                 "or port its kernels to 64 lanes as a whole [warp-size-macro-fallback-32]"
@@ -244,6 +267,13 @@ class WarpSizeByArchitecture(Rule):
         )
 
 
+def _returned_at(tokens: Tokens, first: int) -> Iterator[Node]:
+    """The value that a statement at a token returns."""
+    if tokens.texts[first] == "return":
+        last = next((i for i in range(first, len(tokens)) if tokens.texts[i] == ";"), first)
+        yield parse_expression(tokens, first + 1, last)
+
+
 def _is_for_host(unit: Unit, index: int) -> bool:
     """Whether the function around a token is compiled for the host, too."""
     function = bodies_of(unit).function_at(index)
@@ -259,8 +289,3 @@ def _is_negated(unit: Unit, directive: Directive) -> bool:
 def _names_some(condition: str) -> bool:
     """Whether a condition lists GPUs of 32 lanes by their targets, and no family of them."""
     return _TARGET_OF_32.search(condition) is not None and _FAMILY.search(condition) is None
-
-
-def _is_width(name: str) -> bool:
-    lower = name.lower()
-    return looks_like_warp_size(name) or ("wave" in lower and "size" in lower)

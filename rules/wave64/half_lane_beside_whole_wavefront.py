@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.cpp.syntax import Node
+from porter.cpp.syntax import Node, unwrapped
 from porter.engine.rule import Dialect, Edit, Effort, Finding, Rule, Unit, clean, fixes, reports
 from porter.warp.wave64.wavefronts import (
     COUNTS,
@@ -20,6 +20,8 @@ from porter.warp.wave64.wavefronts import (
     views,
 )
 
+_NEIGHBOURS = frozenset({"+", "-", "^", "&", "%"})
+_DEEPEST = 3
 _FROM_A_LANE = frozenset({"__shfl", "__shfl_sync", "WARP_SHFL"})
 
 
@@ -228,7 +230,18 @@ def _from_fixed_lane(view: View, call: Node, one: Collective) -> bool:
     if one.name not in _FROM_A_LANE or lane is None or argument(call, one.width) is not None:
         return False
     size = view.size(lane)
-    return view.lane(lane) == HALF if size is None else 0 <= size < HALF
+    return _is_of_half(view, lane, 0) if size is None else 0 <= size < HALF
+
+
+def _is_of_half(view: View, node: Node, depth: int) -> bool:
+    """A lane of 32, and what is a constant away from one: `lane ^ 1`, `(lane + 1) & 31`."""
+    if view.lane(node) == HALF:
+        return True
+    inner = unwrapped(node)
+    if inner.kind != "binary" or inner.text not in _NEIGHBOURS or depth > _DEEPEST:
+        return False
+    left, right = inner.kids
+    return view.size(right) is not None and view.size(right) != HALF and _is_of_half(view, left, depth + 1)
 
 
 def _without_width(view: View, shuffles: tuple[tuple[Node, Collective], ...]) -> bool:

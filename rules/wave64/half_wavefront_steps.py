@@ -14,6 +14,7 @@ from porter.warp.wave64.wavefronts import (
     View,
     argument,
     exchanges,
+    exponents_of,
     file_groups,
     has_operations,
     loops_of,
@@ -21,6 +22,9 @@ from porter.warp.wave64.wavefronts import (
 )
 
 _STEPS = (16, 8, 4, 2, 1)
+
+
+_EXPONENTS_OF_32 = 5
 
 
 class HalfWavefrontSteps(Rule):
@@ -139,6 +143,8 @@ class HalfWavefrontSteps(Rule):
                 bound = _half(view, steps)
                 if bound is not None:
                     yield self._found(unit, view, bound, whole=whole)
+            for loop, _ in (one for one in exponents_of(view) if one[1] == _EXPONENTS_OF_32):
+                yield self.finding(unit, unit.span(loop.first), _message("this loop", view), Effort.REVIEW)
             first = _written_out(view)
             if first is not None:
                 message = _message("these steps", view)
@@ -154,7 +160,7 @@ class HalfWavefrontSteps(Rule):
     def _found(self, unit: Unit, view: View, bound: tuple[Node, str], *, whole: bool) -> Finding:
         node, text = bound
         span = unit.span(node.first, node.last)
-        if not whole or view.shared:
+        if not whole or view.shared or not text:
             return self.finding(unit, span, _message("this loop", view), Effort.REVIEW)
         message = f"{_message('this loop', view)}; {text} now"
         return self.finding(unit, span, message, Effort.REVIEW, (Edit(*span, text),))
@@ -177,14 +183,16 @@ def _half(view: View, steps: Steps) -> tuple[Node, str] | None:
         return None
     condition = unwrapped(steps.condition)
     if steps.down:
-        if view.size(steps.start) == 16 and steps.start.kind == "number" and _to_one(view, condition, steps.variable):
-            return steps.start, "32"
+        if view.size(steps.start) == 16 and _to_one(view, condition, steps.variable):
+            return steps.start, "32" if steps.start.kind == "number" and steps.loop.kind == "for" else ""
         return None
     if view.size(steps.start) != 1 or condition.kind != "binary" or unwrapped(condition.kids[0]).text != steps.variable:
         return None
     bound = condition.kids[1]
     wanted = {("<", 32): "64", ("<=", 16): "32", ("!=", 32): "64"}.get((condition.text, view.size(bound) or 0))
-    return (bound, wanted) if wanted is not None and bound.kind == "number" else None
+    if wanted is None:
+        return None
+    return bound, wanted if bound.kind == "number" and steps.loop.kind == "for" else ""
 
 
 def _to_one(view: View, condition: Node, name: str) -> bool:

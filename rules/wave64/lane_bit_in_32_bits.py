@@ -76,10 +76,21 @@ class LaneBitIn32Bits(Rule):
         """One finding per shift."""
         for view in views(unit):
             for node in view.nodes:
-                if node.kind == "binary" and node.text == "<<" and not view.guarded_below_32(node):
+                if view.guarded_below_32(node):
+                    continue
+                if node.kind == "binary" and node.text == "<<" and _by_lane(view, node):
                     literal = _narrow_literal(node.kids[0])
-                    if literal is not None and _by_lane(view, node):
+                    if literal is not None:
                         yield self._found(unit, view, node, literal)
+                    elif _is_narrow(view, node.kids[0]):
+                        yield self._reported(unit, view, node, node.kids[0])
+                elif _shifts_narrow(view, node):
+                    yield self._reported(unit, view, node, node.kids[0])
+
+    def _reported(self, unit: Unit, view: View, node: Node, value: Node) -> Finding:
+        text = " ".join(view.function.tokens.texts[value.first : value.last + 1])
+        message = f"{text} has 32 bits, and the lane goes up to 63 [mask-shift-one-int]"
+        return self.finding(unit, unit.span(node.first, node.last), message, Effort.MANUAL)
 
     def _found(self, unit: Unit, view: View, node: Node, literal: Node) -> Finding:
         text = unit.tokens.texts[literal.first]
@@ -97,7 +108,7 @@ def _narrow_literal(node: Node) -> Node | None:
     inner = unwrapped(node)
     if node.kind == "cast" and node.text:
         return None
-    if inner.kind == "unary" and inner.text == "~":
+    if inner.kind == "unary" and inner.text in ("~", "-"):
         inner = unwrapped(inner.kids[0])
     if inner.kind != "number" or "l" in inner.text.lower():
         return None
@@ -105,9 +116,51 @@ def _narrow_literal(node: Node) -> Node | None:
     return inner if value is not None and value <= _ALL_32 else None
 
 
+def _is_narrow(view: View, node: Node) -> bool:
+    """A literal in a cast to 32 bits, or a variable of 32 bits that holds one."""
+    if node.kind == "cast" and node.text:
+        return view.cast_bits(node) == 32 and _narrow_literal(unwrapped(node)) is not None
+    inner = unwrapped(node)
+    if inner.kind == "call" and len(inner.arguments) == 1:
+        return view.bits([inner.callee.rpartition("::")[2]]) == 32 and _narrow_literal(inner.arguments[0]) is not None
+    values = view.values.get(inner.text, ()) if inner.kind == "name" and view.types.get(inner.text) == 32 else ()
+    return bool(values) and all(_narrow_literal(value) is not None for value in values)
+
+
+def _shifts_narrow(view: View, node: Node) -> bool:
+    """`~0u >> (63 - lane)`, `m <<= lane` of 32 bits, and `BIT(lane)` where that is a macro with `1u << (lane)`."""
+    if node.kind == "assign" and node.text == "<<=":
+        target = unwrapped(node.kids[0])
+        return target.kind == "name" and view.types.get(target.text) == 32 and _is_lane(view, node.kids[1])
+    if node.kind == "binary" and node.text == ">>" and _is_lane(view, node.kids[1]):
+        literal = _narrow_literal(node.kids[0])
+        inner = unwrapped(node.kids[0])
+        return literal is not None and (inner.kind == "unary" or number(literal.text) == _ALL_32)
+    if node.kind != "call":
+        return False
+    for macro, body in view.bodies.macro_bodies.get(node.callee, ()):
+        passed = dict(zip(macro.parameters or (), node.arguments, strict=False))
+        for shift in body.walk():
+            if shift.kind == "binary" and shift.text == "<<" and _narrow_literal(shift.kids[0]) is not None:
+                count = unwrapped(shift.kids[1])
+                if count.kind == "name" and count.text in passed and _is_lane(view, passed[count.text]):
+                    return True
+    return False
+
+
+def _is_lane(view: View, node: Node) -> bool:
+    """A lane of 64, or its distance from a number."""
+    inner = unwrapped(node)
+    if inner.kind == "binary" and inner.text in ("+", "-"):
+        kids = [unwrapped(kid) for kid in inner.kids]
+        by = next((view.size(kid) for kid in kids if kid.kind == "number"), 32)
+        return by != 32 and any(view.lane(kid) == 64 for kid in kids)  # `lane - 32` is that of the upper half
+    return view.lane(node) == 64
+
+
 def _by_lane(view: View, node: Node) -> bool:
     """Whether a shift is by a lane of 64, or by a lane, with a mask of 64 lanes at the other side."""
-    if view.lane(node.kids[1]) == 64:
+    if _is_lane(view, node.kids[1]):
         return True
     return view.looks_like_lane(node.kids[1]) and _meets_mask(view, node)
 

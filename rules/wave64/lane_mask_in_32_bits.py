@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.cpp.syntax import EMPTY, Node
+from porter.cpp.syntax import EMPTY, Node, unwrapped
 from porter.engine.rule import Dialect, Edit, Effort, Finding, Rule, Unit, clean, fixes, reports
+from porter.warp.bodies import Function
 from porter.warp.wave64.wavefronts import TRACE, View, is_width_free, views
 
+_WHOLE = 64
+_NARROW = frozenset({8, 16, 32})
+_CASTS = frozenset({"unsigned", "int", "uint32_t", "int32_t", "uint", "uint16_t"})
+_ATOMICS = frozenset({"atomicOr", "atomicAnd", "atomicXor", "atomicExch", "atomicAdd", "atomicCAS", "atomicMax"})
 _KEPT_WORDS = frozenset({"const", "volatile", "constexpr", "static", "register"})
 
 
@@ -91,26 +96,71 @@ class LaneMaskIn32Bits(Rule):
 
 def _narrowed(view: View, node: Node) -> str | None:
     """What keeps a mask in fewer than 64 bits at a node."""
-    if node.kind == "variable" and node.initial is not None and not node.dimensions:
-        values, bits = (
-            (node.initial.kids if node.initial.kind == "list" else (node.initial,)),
-            view.types.get(node.text),
-        )
-        if bits is not None and bits < 64 and any(map(view.is_mask, values)):
-            return f"{node.text} keeps a mask of 64 lanes in {bits} bits"
-    if node.kind == "assign" and node.text in ("=", "|=", "^=") and view.is_mask(node.kids[1]):
-        target, bits_by_name = node.kids[0], view.types
-        while target.kind == "index" or (target.kind == "unary" and target.text == "*"):
-            target, bits_by_name = target.kids[0], view.elements
-        bits = bits_by_name.get(target.text) if target.kind == "name" else None
-        if bits is not None and bits < 64:
-            return f"{target.text} keeps a mask of 64 lanes in {bits} bits"
-    bits = view.returns
-    if node.kind == "return" and node.kids and bits is not None and bits < 64 and view.is_mask(node.kids[0]):
-        return f"a mask of 64 lanes is returned in {bits} bits"
-    if node.kind == "cast" and node.text and view.is_mask(node.kids[0]) and view.cast_bits(node) in (8, 16, 32):
+    if node.kind == "variable" and node.initial is not None:
+        return _initialised(view, node)
+    if node.kind == "assign" and node.text in ("=", "|=", "^=", "&=") and view.is_mask(node.kids[1]):
+        name, bits = _target(view, node.kids[0])
+        if bits is not None and bits < _WHOLE:
+            return f"{name} keeps a mask of 64 lanes in {bits} bits"
+    if node.kind == "return" and node.kids and view.is_mask(node.kids[0]):
+        bits = _returned(view, node)
+        return f"a mask of 64 lanes is returned in {bits} bits" if bits is not None and bits < _WHOLE else None
+    if node.kind == "cast" and node.text and view.is_mask(node.kids[0]) and view.cast_bits(node) in _NARROW:
         return f"a mask of 64 lanes is cast to {node.text}"
+    return _passed(view, node) if node.kind == "call" else None
+
+
+def _initialised(view: View, node: Node) -> str | None:
+    initial = node.initial or EMPTY
+    values, bits = initial.kids if initial.kind == "list" else (initial,), view.types.get(node.text)
+    if bits is not None and bits < _WHOLE and any(map(view.is_mask, values)):
+        return f"{node.text} keeps a mask of 64 lanes in {bits} bits"
     return None
+
+
+def _target(view: View, target: Node) -> tuple[str, int | None]:
+    """What an assignment sets, and how many bits that has."""
+    bits_by_name = view.types
+    while target.kind == "index" or (target.kind == "unary" and target.text == "*"):
+        target, bits_by_name = target.kids[0], view.elements
+    if target.kind == "member":
+        return target.text, view.member_bits(target.text)
+    return target.text, bits_by_name.get(target.text) if target.kind == "name" else None
+
+
+def _returned(view: View, node: Node) -> int | None:
+    """Bits of what the function around a `return`, or the lambda, is declared to give."""
+    above = view.parents.get(id(node), EMPTY)
+    while above is not EMPTY and above.kind != "lambda":
+        above = view.parents.get(id(above), EMPTY)
+    if above is EMPTY:
+        return view.returns
+    texts = view.function.tokens.texts[above.first : above.kids[-1].first] if above.kids else []
+    return view.bits(texts[texts.index("->") + 1 :]) if "->" in texts else None
+
+
+def _passed(view: View, call: Node) -> str | None:
+    """`unsigned(mask)`, `atomicOr(&narrow, mask)`, a helper in sight whose parameter has 32 bits."""
+    name = call.callee.rpartition("::")[2]
+    arguments = call.arguments
+    if len(arguments) == 1 and view.is_mask(arguments[0]) and (name in _CASTS) and view.bits([name]) in _NARROW:
+        return f"a mask of 64 lanes is cast to {name}"
+    if name in _ATOMICS and len(arguments) > 1 and any(map(view.is_mask, arguments[1:])):
+        into = unwrapped(arguments[0])
+        _, bits = _target(view, into.kids[0]) if into.text == "&" else (name, view.elements.get(into.text))
+        return f"{name} takes a mask of 64 lanes in {bits} bits" if bits in _NARROW else None
+    if name in ("__builtin_amdgcn_readfirstlane", "__builtin_amdgcn_readlane") and view.is_mask(arguments[0]):
+        return f"{name} takes a mask of 64 lanes in 32 bits"
+    helpers = [one for one in view.bodies.by_name.get(name, ()) if one.fewest <= len(arguments) <= len(one.parameters)]
+    for place, argument in enumerate(arguments if helpers else ()):
+        if view.is_mask(argument) and all(_takes_narrow(view, one, place) for one in helpers):
+            return f"{name} takes a mask of 64 lanes in fewer bits"
+    return None
+
+
+def _takes_narrow(view: View, helper: Function, place: int) -> bool:
+    written = helper.parameter_types.get(helper.parameters[place], "")
+    return view.bits(written.replace("::", " ").replace("&", " ").split()) in _NARROW
 
 
 def _local(view: View, node: Node) -> Node | None:

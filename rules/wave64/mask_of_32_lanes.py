@@ -8,6 +8,7 @@ from porter.cpp.syntax import Node, number, unwrapped
 from porter.engine.rule import Dialect, Edit, Effort, Finding, Rule, Unit, clean, fixes, reports
 from porter.warp.wave64.wavefronts import COLLECTIVES, Collective, View, argument, views
 
+_ALL_OF_32 = frozenset({"UINT_MAX", "UINT32_MAX"})
 _FULL, _ALL = 0xFFFFFFFF, "0xffffffffffffffffull"
 
 
@@ -93,8 +94,20 @@ def _too_narrow(view: View, call: Node, mask: Node) -> str | None:
         return f"{text} names 32 of them" if value == _FULL and not view.guarded_below_32(call) else None
     if inner.kind == "cast":
         return f"{text} has 32 bits" if view.cast_bits(inner) == 32 else None
+    if inner.kind == "ternary":
+        found = (_too_narrow(view, call, kid) for kid in inner.kids[1:])
+        return next((why for why in found if why is not None), None)
+    if inner.kind == "call" and len(inner.arguments) == 1:
+        return f"{text} has 32 bits" if view.bits([inner.callee.rpartition("::")[2]]) == 32 else None
+    if view.size(inner) == _FULL and not view.guarded_below_32(call):
+        return f"{text} names 32 of them"
     if inner.kind != "name":
         return None
+    if inner.text in _ALL_OF_32:
+        return f"{text} has 32 bits"
+    values = view.values.get(inner.text, ())
+    if len(values) == 1 and _literal(values[0]) == _FULL and not view.guarded_below_32(call):
+        return f"{text} names 32 of them"
     if view.types.get(inner.text) == 32:
         return f"{text} has 32 bits"
     macros = view.bodies.constants.macros.get(inner.text, ())

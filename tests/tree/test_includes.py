@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as some
 
-from porter.cpp.include_graph import IncludeGraph, include_graph, reached_from
+from porter.cpp.include_graph import IncludeGraph, first_source, include_graph, reached_beyond, reached_from
 from porter.cpp.prescan import Scan
 from porter.project.reuse import Shown, file_keys, shown_names
 
@@ -157,4 +157,7 @@ def test_the_source_that_a_header_is_seen_from() -> None:
         "i.inl": (),
         "alone.h": ("deep.h",),
     }
-    assert IncludeGraph(edges, {}).units == {"h.h": "b.cu", "deep.h": "b.cu", "i.inl": "b.cu"}
+    graph = IncludeGraph(edges, {})
+    assert graph.units == {"h.h": "b.cu", "deep.h": "b.cu", "i.inl": "b.cu"}
+    for path in edges:
+        assert first_source(reached_beyond(graph.users, (path,))) == graph.units.get(path, "")

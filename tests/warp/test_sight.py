@@ -50,6 +50,25 @@ PROBES = {
         "#define meet({m}) __syncthreads()",
         "__global__ void k(int *x) { if ((threadIdx.x & 31) == 0) meet(ARG); x[0] = 1; }",
     ),
+    "S102 of a lock": (
+        "S102",
+        "{template}__device__ bool try_lock(int *m{r}) {{ return atomicCAS(m, 0, 1) == 0; }}",
+        "#define try_lock(m{n}) (atomicCAS(m, 0, 1) == 0)",
+        "__global__ void k(int *x) { while (!try_lock(xMORE)); x[1] = 1; }",
+    ),
+    "S102 of a flag": (
+        "S102",
+        "{template}__device__ int state_of(int *m{r}) {{ return *(volatile int *)m; }}",
+        "#define state_of(m{n}) (*(volatile int *)(m))",
+        "__global__ void k(int *x) { while (state_of(xMORE) == 0); x[1] = 1; }",
+    ),
+    "S102 of a taken lock": (
+        "S102",
+        "{template}__device__ bool try_lock(int *m{r}) {{ return atomicCAS(m, 0, 1) == 0; }}",
+        "#define try_lock(m{n}) (atomicCAS(m, 0, 1) == 0)",
+        "__global__ void k(int *x) { for (bool done = false; !done;) { if (try_lock(xMORE)) {"
+        " x[1] += 1; atomicExch(x, 0); done = true; } } }",
+    ),
 }
 PLACES = ("file", "header", "header of a header", "template", "macro")
 
@@ -62,6 +81,7 @@ def tree(probe: str, place: str) -> tuple[str, dict[str, str]]:
         "template": "template <class T> " if generic else "",
         "p": "T" if generic else "",
         "q": "int v, T" if generic else "int v",
+        "r": ", T" if generic else "",
         "m": "",
         "n": "",
     }
@@ -95,6 +115,115 @@ def test_a_helper_is_seen_wherever_it_stands(tmp_path: Path, probe: str, place: 
         SourceFile("k.cu", text.encode()), Context(Settings(), load_names(None, {}), load_support(None), rules), "k.hip"
     )
     assert bool(without.findings) == (place == "file")
+
+
+WAITING = {
+    "lock": "__device__ void take(int *m) { while (atomicCAS(m, 0, 1) != 0); }",
+    "lock of a template": "template <class T> __device__ void take(T *m) { while (atomicCAS(m, 0, 1) != 0); }",
+    "lock by a helper": "__device__ bool won(int *m) { return atomicExch(m, 1) == 0; }\n"
+    "__device__ void take(int *m) { while (!won(m)) __nanosleep(9); }",
+    "lock in a helper": "__device__ void spin(int *m) { while (atomicCAS(m, 0, 1) != 0); }\n"
+    "__device__ void take(int *m) { if (*m >= 0) spin(m); }",
+    "macro": "#define LOCK(m) while (atomicCAS(m, 0, 1) != 0)\n__device__ void take(int *m) { LOCK(m); }",
+    "flag": "__device__ void take(volatile int *m) { while (*m == 0); }",
+}
+
+
+def _waits(tmp_path: Path, text: str, headers: dict[str, str]) -> list[str | None]:
+    for name, content in headers.items():
+        (tmp_path / name).write_text(content)
+    rules = tuple(rule for rule in all_rules() if rule.code == "S102")
+    context = Context(
+        Settings(), load_names(None, {}), load_support(None), rules, included_file=header_reader(tmp_path, ())
+    )
+    return [finding.kernel for finding in port(SourceFile("k.cu", text.encode()), context, "k.hip").findings]
+
+
+@pytest.mark.parametrize("nested", [False, True])
+@pytest.mark.parametrize("helper", WAITING)
+def test_a_call_of_what_waits_in_a_header_is_found_where_it_stands(tmp_path: Path, helper: str, nested: bool) -> None:
+    """The kernel that calls it can hang, and it is no file of its own that says so."""
+    text = '#include "a.cuh"\n__global__ void k(int *x) { take(x); x[1] = 1; }\n'
+    inner = f"#pragma once\n{WAITING[helper]}\n"
+    headers = {"a.cuh": '#pragma once\n#include "b.cuh"\n', "b.cuh": inner} if nested else {"a.cuh": inner}
+    assert _waits(tmp_path, text, headers) == ["k"]
+
+
+@pytest.mark.parametrize("helper", [helper for helper in WAITING if helper != "flag"])
+def test_one_thread_of_the_block_may_wait_in_a_header(tmp_path: Path, helper: str) -> None:
+    """It holds the lock or another block does."""
+    text = '#include "a.cuh"\n__global__ void k(int *x) { if (threadIdx.x == 0) take(x); x[1] = 1; }\n'
+    assert not _waits(tmp_path, text, {"a.cuh": f"#pragma once\n{WAITING[helper]}\n"})
+
+
+LOCKSTEP = {
+    "bound": ("constexpr int kHalf = 16;", "if (t < kHalf) { s[t] += s[t + 16]; s[t] += s[t + 8]; }"),
+    "macro of a step": ("#define STEP(s, o) s[t] += s[t + (o)]", "if (t < 16) { STEP(s, 16); STEP(s, 8); }"),
+    "lane": (
+        "__device__ int lane_of() { return threadIdx.x & 31; }",
+        "int l = lane_of(); if (l < 16) { s[l] += s[l + 16]; s[l] += s[l + 8]; }",
+    ),
+}
+
+
+def _exchanges(tmp_path: Path, helper: str, kernel: str, *, header: bool) -> list[tuple[str | None, bool]]:
+    (tmp_path / "a.cuh").write_text(f"#pragma once\n{helper}\n")
+    start = '#include "a.cuh"\n' if header else f"{helper}\n"
+    text = f"{start}__global__ void k(float *out) {{ __shared__ float s[64]; int t = threadIdx.x; s[t] = out[t];"
+    rules = tuple(rule for rule in all_rules() if rule.code == "S101")
+    context = Context(
+        Settings(), load_names(None, {}), load_support(None), rules, included_file=header_reader(tmp_path, ())
+    )
+    ported = port(SourceFile("k.cu", f"{text} __syncthreads(); {kernel} }}\n".encode()), context, "k.hip")
+    return [(finding.kernel, bool(finding.edits)) for finding in ported.findings]
+
+
+@pytest.mark.parametrize("header", [False, True])
+@pytest.mark.parametrize("probe", LOCKSTEP)
+def test_lockstep_is_seen_through_what_a_header_has(tmp_path: Path, probe: str, header: bool) -> None:
+    """Constants, macros and lane numbers."""
+    assert _exchanges(tmp_path, *LOCKSTEP[probe], header=header) == [("k", True)]
+
+
+def test_a_barrier_in_a_branch_of_a_header_is_none_that_a_caller_counts_on(tmp_path: Path) -> None:
+    """Barriers too many cost nothing."""
+    helper = "template <int N> __device__ void fold(float *s) { if (N > 32) { __syncthreads(); } s[0] = 1; }"
+    kernel = "if (t < 32) { s[t] = 1; fold<16>(s); out[t] = s[t + 1]; }"
+    assert _exchanges(tmp_path, helper, kernel, header=True) == [("k", True)]
+    helper = "__device__ void fold(float *s) { __syncthreads(); s[0] = 1; __syncthreads(); }"
+    assert not _exchanges(tmp_path, helper, kernel.replace("<16>", ""), header=True)
+
+
+STEPPING = "__device__ void fold(float *s, int t) { s[t] += s[t + 16]; s[t] += s[t + 8]; }"
+
+
+def test_a_helper_of_a_header_that_lacks_barriers_is_named_where_a_warp_calls_it(tmp_path: Path) -> None:
+    """By itself it does not say that a warp runs it, so its own port has none."""
+    found = _exchanges(tmp_path, STEPPING, "if (t < 32) fold(s, t);", header=True)
+    assert found == [("k", False)]
+
+
+@pytest.mark.parametrize(
+    "helper",
+    [
+        "__device__ void fold(float *s, int t) { s[t] += s[t + 16]; __syncwarp(); s[t] += s[t + 8]; }",
+        "__device__ void fold(volatile float *s, int t) { s[t] += s[t + 16]; s[t] += s[t + 8]; }",
+        "__device__ void fold(float *s, int t) { for (int o = 16; o > 0; o >>= 1) s[t] += s[t + o]; }",
+        "__device__ void fold(float *s, int t) { s[t] += 1; }",
+    ],
+)
+def test_helpers_of_headers_that_are_right_or_get_their_barriers_there(tmp_path: Path, helper: str) -> None:
+    assert not _exchanges(tmp_path, helper, "if (t < 32) fold(s, t);", header=True)
+
+
+def test_a_lock_that_a_header_gives_back_itself_needs_nothing_where_it_is_called(tmp_path: Path) -> None:
+    """Its own port has the barrier."""
+    held = (
+        "__device__ void add(int *m, int *x) { for (bool done = false; !done;) { if (atomicCAS(m, 0, 1) == 0) {"
+        " *x += 1; atomicExch(m, 0); done = true; } } }"
+    )
+    text = '#include "a.cuh"\n__global__ void k(int *x) { add(x, x + 1); }\n'
+    assert not _waits(tmp_path, text, {"a.cuh": f"#pragma once\n{held}\n"})
 
 
 def test_only_constants_that_are_in_sight_are_brought(tmp_path: Path) -> None:

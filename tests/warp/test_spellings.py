@@ -16,9 +16,18 @@ MACROS = """
 #define UNROLL _Pragma("unroll")
 #define MACRO
 #define STEP(o) s[t] += s[t + o]
+#define STEPS STEP(16); STEP(8)
+#define FIRST s[t] += s[t + 16]
+#define SECOND s[t] += s[t + 8]
+#define AT(i) s[i]
+#define ADD(p, i, o) p[i] += p[(i) + (o)]
+#define ADD_OF(p, i, o) do { p[i] += p[(i) + (o)]; } while (0)
 #define SHARED __shared__
 #define BARRIER __syncthreads()
 #define BARRIER_F() __syncthreads()
+__device__ void count_in(float *p, int i) { atomicAdd(p + i, 1.f); }
+__device__ void count_twice(float *p, int i) { count_in(p, i); atomicAdd(&p[i + 1], 1.f); }
+__device__ void read_out(float *p, int i) { atomicAdd(&p[i], p[i + 1]); }
 __device__ float2 meet(float *p) { __syncthreads(); return make_float2(p[0], p[1]); }
 """
 REDUCE = "if (t < 16) { s[t] += s[t + 16]; s[t] += s[t + 8]; s[t] += s[t + 4]; out[t] = s[t]; }"
@@ -170,11 +179,11 @@ SHARED = [
     "__shared__ typename Q<T>::type s[32];",
     "__shared__ float s[32] __attribute__((aligned(16)));",
     "__shared__ __attribute__((aligned(16))) float s[32];",
-    missed("__attribute__((shared)) float s[32];"),
+    "__attribute__((shared)) float s[32];",
     "__shared__ unsigned int s[32];",
     "__shared__ float s[(32)];",
     "SHARED float s[32];",
-    missed("__shared__ float b[64]; float (&s)[64] = b;"),
+    "__shared__ float b[64]; float (&s)[64] = b;",
     "__shared__ float b[64]; auto &s = b;",
     "__shared__ float b[64]; auto s = b;",
     "__shared__ float b[2][32]; float *s = b[1];",
@@ -201,10 +210,22 @@ STEPS = [
     "if (true) { s[t] += s[t + 16]; } if (true) { s[t] += s[t + 8]; }",
     "do { s[t] += s[t + 16]; s[t] += s[t + 8]; } while (0);",
     "{ s[t] += s[t + 16]; } { s[t] += s[t + 8]; }",
-    missed("STEP(16); STEP(8);"),
-    missed("switch (n) { case 1: s[t] += s[t + 16]; case 0: s[t] += s[t + 8]; }"),
+    "STEP(16); STEP(8);",
+    "switch (n) { case 1: s[t] += s[t + 16]; case 0: s[t] += s[t + 8]; }",
     "if constexpr (N >= 32) s[t] += s[t + 16]; if constexpr (N >= 16) s[t] += s[t + 8];",
     "if (N >= 32) { s[t] += s[t + 16]; } if (N >= 16) { s[t] += s[t + 8]; }",
+    "if (t < 16) STEP(16); if (t < 8) STEP(8);",
+    "STEPS;",
+    "s[t] = 1; read_out(s, t);",
+    "count_in(s, t); out[t] = s[t + 1]; s[t] = 0;",
+    "FIRST; SECOND;",
+    "AT(t) += AT(t + 16); AT(t) += AT(t + 8);",
+    "ADD(s, t, 16); ADD(s, t, 8);",
+    "ADD_OF(s, t, 16); ADD_OF(s, t, 8);",
+    "switch (n) { case 2: s[t] += s[t + 16]; [[fallthrough]]; case 1: s[t] += s[t + 8]; default: break; }",
+    "switch (n) { case 1: { s[t] += s[t + 16]; s[t] += s[t + 8]; break; } case 0: break; }",
+    "s[t] = 1; switch (n) { case 1: out[t] = s[t + 16]; }",
+    "switch (n) { case 1: s[t] = 1; break; } out[t] = s[t + 16];",
     "[&] { s[t] += s[t + 16]; s[t] += s[t + 8]; }();",
     "auto step = [&](int o) { s[t] += s[t + o]; }; step(16); step(8);",
     "s[t] = op(s[t], s[t + 16]); s[t] = op(s[t], s[t + 8]);",
@@ -226,7 +247,7 @@ STEPS = [
     "s[t] = 1; out[t] = atomicAdd(&s[t + 1], 1.f);",
     "memcpy(&s[t], &out[t], 4); out[t] = s[t + 1];",
     "s[t] = 1; for (int j = 0; j < 32; ++j) out[t] += s[j];",
-    missed("s[t] = 1; for (float q : s) out[t] += q;"),
+    "s[t] = 1; for (float q : s) out[t] += q;",
     "s[t] = 1; float2 q = *(float2 *)&s[t & ~1]; out[t] = q.x;",
     "s[t] = 1; float4 q = reinterpret_cast<float4 *>(s)[t / 4]; out[t] = q.x;",
 ]
@@ -351,6 +372,12 @@ def test_steps_of_a_warp_in_shared_memory(text: str) -> None:
         "float *p = &s[t]; p[0] += 1; s[t] += 1;",
         "s[t] = 1; __syncwarp(); out[t] = *(s + t + 1);",
         "float *p = s + t; *p = 1; BARRIER; out[t] = p[16];",
+        "AT(t) = 1; out[t] = AT(t);",
+        "count_in(s, t); count_in(s, t + 1); count_twice(s, t);",
+        "STEP(16); BARRIER; STEP(8);",
+        "switch (n) { case 1: s[t] = 1; break; case 0: out[t] = s[t + 16]; break; }",
+        "s[t] = 1; __syncwarp(); for (float q : s) out[t] += q;",
+        "float sum = 0; for (float q : s) sum += q; out[t] = sum;",
     ],
 )
 def test_lanes_that_keep_to_their_own(text: str) -> None:
@@ -361,6 +388,51 @@ def test_lanes_that_keep_to_their_own(text: str) -> None:
 def _with_barrier(text: str) -> set[str]:
     groups = "auto block = cg::this_thread_block(); auto tile = cg::tiled_partition<32>(block);"
     return _codes(f"__global__ void k(float *out, int n) {{ {groups} int i = threadIdx.x; {text}\n out[i] = 1; }}")
+
+
+MEETING = [
+    ("__device__ void join(cg::thread_block b) { b.sync(); }", "join(block)"),
+    ("__device__ void join(cg::thread_block &b) { b.sync(); }", "join(block)"),
+    ("__device__ void join(const cg::thread_block &b) { cg::sync(b); }", "join(block)"),
+    ("__device__ void join() { cg::this_thread_block().sync(); }", "join()"),
+    ("__device__ void join() { auto b = cg::this_thread_block(); b.sync(); }", "join()"),
+    ("__device__ void join() { cg::thread_block b = cg::this_thread_block(); cg::sync(b); }", "join()"),
+    ("__device__ void join(cg::grid_group g) { g.sync(); }", "join(cg::this_grid())"),
+    ("template <class G> __device__ void join(G g) { g.sync(); }", "join(block)"),
+    ("template <typename G> __device__ void join(G const &g) { cg::sync(g); }", "join(cg::this_thread_block())"),
+    ('__device__ void join() { asm volatile("bar.sync 0;"); }', "join()"),
+    ('__device__ void join() { __asm__ __volatile__("barrier.sync 0;" ::: "memory"); }', "join()"),
+    ("__device__ void join() { BARRIER; }", "join()"),
+    ("__device__ void join() { BARRIER_F(); }", "join()"),
+    ("struct Team { __device__ void join() { __syncthreads(); } };", "Team().join()"),
+    ("struct Team { cg::thread_block b; __device__ void join() { cg::this_thread_block().sync(); } };", "team.join()"),
+    ("__device__ void meet_all() { cg::this_thread_block().sync(); } __device__ void join() { meet_all(); }", "join()"),
+    pytest.param("#define JOIN() block.sync()", "JOIN()", marks=pytest.mark.xfail(strict=True)),
+    ("#define JOIN(b) b.sync()", "JOIN(block)"),
+    pytest.param("#define JOIN block.sync()", "JOIN", marks=pytest.mark.xfail(strict=True)),
+]
+MEETING_OTHERS = [
+    ("__device__ void join(cg::thread_block_tile<32> b) { b.sync(); }", "join(tile)"),
+    ("template <class G> __device__ void join(G g) { g.sync(); }", "join(tile)"),
+    ("__device__ void join(Stream &s) { s.sync(); }", "join(stream)"),
+    ('__device__ void join() { asm volatile("bar.warp.sync 0xffffffff;"); }', "join()"),
+    ("#define JOIN(b) b.sync()", "JOIN(tile)"),
+]
+
+
+@pytest.mark.parametrize(("helper", "call"), MEETING)
+def test_barriers_in_helpers_that_some_threads_call(helper: str, call: str) -> None:
+    kernel = f"auto block = cg::this_thread_block(); int i = threadIdx.x; if (i % 3) {{ {call}; }} out[i] = 1;"
+    assert "S103" in _codes(f"{helper}\n__global__ void k(float *out, int n) {{ {kernel} }}")
+    kernel = f"auto block = cg::this_thread_block(); int i = threadIdx.x; if (n % 3) {{ {call}; }} out[i] = 1;"
+    assert "S103" not in _codes(f"{helper}\n__global__ void k(float *out, int n) {{ {kernel} }}")
+
+
+@pytest.mark.parametrize(("helper", "call"), MEETING_OTHERS)
+def test_helpers_that_wait_for_others_than_the_block(helper: str, call: str) -> None:
+    groups = "auto block = cg::this_thread_block(); auto tile = cg::tiled_partition<32>(block);"
+    kernel = f"{groups} int i = threadIdx.x; if (i % 3) {{ {call}; }} out[i] = 1;"
+    assert "S103" not in _codes(f"{helper}\n__global__ void k(float *out, int n) {{ {kernel} }}")
 
 
 @pytest.mark.parametrize("text", BARRIERS)

@@ -9,6 +9,7 @@ from typing import cast
 
 from porter.cpp.nodes import EMPTY, Node, names, stands_in, unwrapped
 from porter.warp.bodies import Bodies, Function
+from porter.warp.flow.expansion import Expansion
 from porter.warp.flow.linear import Linear, linear
 from porter.warp.flow.waiting_loop import STEPS
 
@@ -40,7 +41,8 @@ class Accesses:
         """Parameters through which a caller hands over shared memory of a warp."""
         self.names = _shared_names(bodies, function, given) | self.volatile
         head, named = function.head, bodies.tokens.named
-        self._places = sorted(index for name in self.names for index in named(name, head.begin, head.end))
+        words = self.names | element_macros(bodies).names
+        self._places = sorted(index for name in words for index in named(name, head.begin, head.end))
         self._known: dict[int, tuple[Access, ...]] = {}
 
     def below(self, node: Node) -> tuple[Access, ...]:
@@ -49,6 +51,12 @@ class Accesses:
         if known is None:
             known = self._known[id(node)] = self._found(node) if stands_in(node, self._places) else ()
         return known
+
+    def all_of(self, node: Node) -> Iterator[Access]:
+        """`for (float q : s)`: reads of all elements."""
+        array = unwrapped(node)
+        if array.kind == "name" and array.text in self.names:
+            yield Access(array.text, (), array, Linear({}, 0), False, "for", -1)
 
     def _found(self, node: Node) -> tuple[Access, ...]:
         found: list[Access] = []
@@ -76,7 +84,7 @@ class Accesses:
             base = unwrapped(argument)
             while base.kind == "binary" and base.text in ("+", "-"):
                 base = unwrapped(base.kids[0])
-            if base.kind == "name" and base.text in self.names:
+            if base.kind == "name" and base.text in self.names and _touches(self._bodies, name, place):
                 for writes in (False, True):
                     yield Access(base.text, (), argument, Linear({}, 0), writes, name or "?", place)
 
@@ -139,6 +147,31 @@ class Accesses:
 _NO_READERS = frozenset({"sizeof", "memcpy", "memset", "printf", "assert"})
 
 
+def _touches(bodies: Bodies, name: str, place: int) -> bool:
+    """Whether a function may read or write through an argument other than by atomic operations; of one that is not in
+    sight nothing is known."""
+    known = cast("dict[tuple[str, int], bool]", bodies.memo.setdefault(_touches, {}))
+    if (name, place) not in known:
+        known[name, place] = False  # for functions that call themselves
+        functions = [one for one in bodies.by_name.get(name, ()) if place < len(one.parameters)]
+        known[name, place] = not functions or any(_uses(bodies, one, one.parameters[place]) for one in functions)
+    return known[name, place]
+
+
+def _uses(bodies: Bodies, function: Function, pointer: str) -> bool:
+    """Whether a function does more with a pointer than hand it to atomic operations."""
+    handed = 0
+    for call in function.calls:
+        name = call.callee.rpartition("::")[2]
+        for place, argument in enumerate(call.arguments):
+            count = sum(1 for found in names(argument) if found == pointer)
+            direct = count == 1 and not any(node.kind == "call" for node in argument.walk())
+            is_atomic = place == 0 and name.startswith("atomic")
+            if direct and (is_atomic or (name in bodies.by_name and not _touches(bodies, name, place))):
+                handed += 1
+    return handed < sum(1 for found in names(function.body) if found == pointer)
+
+
 def _volatile_pointers(function: Function) -> frozenset[str]:
     """Volatile pointer parameters and variables; a kernel's own parameters point to global memory."""
     found = {
@@ -160,7 +193,7 @@ def _shared_names(bodies: Bodies, function: Function, given: frozenset[str]) -> 
     for node in function.declarations:
         for variable in node.kids:
             initial = variable.initial
-            is_shared = "__shared__" in node.text.split() or bodies.tokens.texts[node.first - 1] in bodies.shared_macros
+            is_shared = _says_shared(bodies, node)
             if initial is not None and "*" in variable.extra:
                 is_shared |= not found.isdisjoint(names(initial)) or "SharedMemory" in _text(bodies, initial)
             elif initial is not None and "auto" in variable.extra.replace("&", " ").split():
@@ -173,11 +206,40 @@ def _shared_names(bodies: Bodies, function: Function, given: frozenset[str]) -> 
                 is_shared |= any(kid.kind == "name" and kid.text in found for kid in map(unwrapped, initial.kids))
             if is_shared:
                 found.add(variable.text)
-    for node in function.body.walk() if unset else ():
+    for node in function.body.walk() if unset or "&" in function.words else ():
         target = node.kids[0] if node.kind == "assign" and node.text == "=" else EMPTY
+        if (bound := _bound_array(target)) and not found.isdisjoint(names(node.kids[1])):
+            found.add(bound)
         if target.kind == "name" and target.text in unset and not found.isdisjoint(names(node.kids[1])):
             found.add(target.text)
     return frozenset(found) | _extern_names(bodies)
+
+
+def _says_shared(bodies: Bodies, node: Node) -> bool:
+    """`__shared__`, a macro for it, or the attribute that it stands for."""
+    texts = bodies.tokens.texts
+    if "__shared__" in node.text.split() or texts[node.first - 1] in bodies.shared_macros:
+        return True
+    return texts[node.first] == "__attribute__" and "shared" in texts[node.first : node.first + _ATTRIBUTE]
+
+
+_ATTRIBUTE = 4
+"""Tokens of `__attribute__((shared`."""
+
+
+def _bound_array(target: Node) -> str:
+    """`float (&s)[64] = b`, which reads like the call of a type: the name of the reference."""
+    base = target.kids[0] if target.kind == "index" else EMPTY
+    inner = base.arguments[0] if base.kind == "call" and len(base.arguments) == 1 else EMPTY
+    return inner.kids[0].text if inner.kind == "unary" and inner.text == "&" and inner.kids[0].kind == "name" else ""
+
+
+def element_macros(bodies: Bodies) -> Expansion:
+    """The bodies with the macros put in that touch elements of arrays."""
+    known = bodies.memo.get("element macros")
+    if known is None:
+        known = bodies.memo["element macros"] = Expansion(bodies, frozenset(), frozenset({"["}), macros_only=True)
+    return cast(Expansion, known)
 
 
 def _points_into(value: Node, shared: set[str]) -> bool:

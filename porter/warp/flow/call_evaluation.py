@@ -22,10 +22,10 @@ from porter.warp.collectives import (
 from porter.warp.flow.evaluation import DEEPEST, Evaluation
 from porter.warp.flow.events import Branch, Event, State
 from porter.warp.flow.spread import PER_LANE, PER_WARP, THREAD, UNIFORM, Spread, Value, by_name, join
+from porter.warp.groups import block_groups, is_block, synchronised
 
 _ROUNDS_UP = re.compile(r"(?:round|align|pad)_?(?:ed)?_?(?:up|to)", re.IGNORECASE)
 """Functions that round up, to whole warps as a rule."""
-_WORD = re.compile(r"\w+")
 _NEIGHBOURS = frozenset({"_up_sync", "_down_sync", "_xor_sync"})
 _UNIFORM_CALLS = frozenset({"__syncthreads_or", "__syncthreads_and", "__syncthreads_count"})
 _KEEPS_SPREAD = frozenset(
@@ -69,12 +69,15 @@ class CallEvaluation(Evaluation):
         if name in BARRIERS:
             self._record(Event("barrier", node, state.branches, state.exits))
             return UNIFORM
-        if (name == "sync" or (callee.kind == "member" and callee.text == "sync")) and self._meets_block(node, callee):
+        if (group := synchronised(node)) is not None and is_block(group, self._block_groups):
             self._record(Event("barrier", node, state.branches, state.exits))
             return UNIFORM
         if callee.kind == "member" and callee.text in TILE_MEMBERS:
             return self._tile(node, callee, arguments, state)
-        reaches = self.bodies.reach.get(name, frozenset())
+        is_member = callee.kind == "member" and callee.text in self.bodies.members
+        reaches = self.bodies.reach.get(callee.text if is_member else name, frozenset())
+        if "group" in reaches and self._hands_block(node):
+            reaches |= {"barrier"}
         if reaches:
             full = self._recording and self._call_is_full(name, node, state)
             self._record(Event("call", node, state.branches, state.exits, None, full, reaches))
@@ -143,26 +146,16 @@ class CallEvaluation(Evaluation):
             uniform = True
         return PER_WARP if uniform else PER_LANE
 
-    def _meets_block(self, node: Node, callee: Node) -> bool:
-        """`block.sync()`, `cg::sync(block)`, `cg::this_thread_block().sync()`."""
-        group = callee.kids[0] if callee.kind == "member" else next(iter(node.arguments), callee)
-        if group.kind == "call":
-            return group.callee.rpartition("::")[2] in GROUPS
-        return group.kind == "name" and group.text in self._block_groups
-
     @functools.cached_property
     def _block_groups(self) -> frozenset[str]:
         """Variables and parameters that hold a whole block, or more."""
         if GROUPS.isdisjoint(self.bodies.tokens.names):
             return frozenset()
-        types = self.function.parameter_types
-        found = {name for name, written in types.items() if not GROUPS.isdisjoint(_WORD.findall(written))}
-        for node in self.function.declarations:
-            for kid in node.kids:
-                made = kid.initial.callee.rpartition("::")[2] if kid.initial is not None else ""
-                if made in GROUPS or not GROUPS.isdisjoint(_WORD.findall(node.text)):
-                    found.add(kid.text)
-        return frozenset(found)
+        return block_groups(self.function.parameter_types, self.function.declarations)
+
+    def _hands_block(self, node: Node) -> bool:
+        """Whether a call hands a block's group on."""
+        return any(is_block(argument, self._block_groups) for argument in node.arguments)
 
     @functools.cached_property
     def _warp_tiles(self) -> frozenset[str]:

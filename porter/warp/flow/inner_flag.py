@@ -5,16 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from porter.cpp.nodes import EMPTY, Node, calls, names
+from porter.cpp.nodes import EMPTY, Node, calls, names, spelled, unwrapped
+from porter.cpp.types import TYPES
 from porter.warp.bodies import Bodies, Function
 from porter.warp.collectives import BARRIERS
+from porter.warp.flow.spin import expansion_of
 from porter.warp.flow.spread import UNIFORM, Spread
 from porter.warp.flow.unit_walks import flow_of
-from porter.warp.flow.waiting_loop import Loop, parts_of
+from porter.warp.flow.waiting_loop import Loop, leaps_back, parts_of
 from porter.warp.flow.walk import Flow
 
 _LOOPS = ("while", "do", "for")
-_FLAGS = frozenset({"bool", "int", "unsigned", "unsigned int"})
+_FLAGS = frozenset(
+    [
+        *("bool", "int", "unsigned", "unsigned int", "char", "signed char", "unsigned char", "short", "unsigned short"),
+        *("uint", "uchar", *(f"{sign}int{bits}_t" for sign in ("", "u") for bits in (8, 16, 32))),
+    ]
+)
+"""What `porter::opaque` takes and gives back whole."""
+_TRUTHS = ("true", "false")
 _FIXED = frozenset({"const", "constexpr"})
 _PLAIN = frozenset({"number", "name"})
 _HIDDEN = "porter::opaque"
@@ -29,30 +38,34 @@ class InnerFlag:
     name: str
     inner: Node
     outer: Node
+    is_enumeration: bool = False
 
 
 def inner_flags(bodies: Bodies, function: Function) -> Iterator[InnerFlag]:
     """In the order of the text."""
-    if not _may_nest(function):
+    expansion = expansion_of(bodies)
+    if not _may_nest(function, expansion.names):
         return
     types = _types(function)
-    for outer, inner in _nested(function.body):
-        exits = parts_of(outer).exits
-        tested = {name for condition in exits for name in names(condition)}
-        loop = parts_of(inner)
-        changed = loop.changed
+    for outer, inner in _nested(expansion.body(function), bodies):
+        changed = _set_in(inner, bodies)
         own = {node.text for node in inner.walk() if node.kind == "variable"}
-        flags = [name for name in sorted(tested & changed.keys() - own) if _is_flag(types.get(name, ""), changed[name])]
-        flags = [name for name in flags if any(_assigned(node) == name for node in inner.walk())]
+        flags = [name for name in sorted(changed) if name.partition(".")[0] not in own]
+        flags = [name for name in flags if _is_flag(types, name, changed[name])]
+        if not flags:
+            continue
+        tested = {name for condition in parts_of(outer).leaving for name in _read(condition)}
+        flags = [name for name in flags if name in tested]
         flags = [name for name in flags if not _is_set_behind(name, outer, inner)]
-        if flags and _parts(loop, flow_of(bodies, function)):
-            yield from (InnerFlag(name, inner, outer) for name in flags)
+        if flags and _parts(parts_of(inner), flow_of(bodies, function)):
+            yield from (InnerFlag(name, inner, outer, _may_be_enumeration(types.get(name, ""))) for name in flags)
 
 
-def _may_nest(function: Function) -> bool:
-    """Whether there are words for two loops: without, the body need not be read."""
+def _may_nest(function: Function, macros: frozenset[str]) -> bool:
+    """Whether there are words for two loops, or macros that may have them: without, the body need not be read."""
     tokens, head = function.tokens, function.head
-    return sum(len(tokens.named(word, head.body or head.begin, head.end)) for word in _LOOPS) > 1
+    words = (*_LOOPS, "goto", *(macros & function.words))
+    return sum(len(tokens.named(word, head.body or head.begin, head.end)) for word in words) > 1
 
 
 def _types(function: Function) -> dict[str, str]:
@@ -65,26 +78,88 @@ def _types(function: Function) -> dict[str, str]:
             if fixed or found.get(variable.text) == "":
                 found[variable.text] = ""
             else:
-                found[variable.text] = "" if variable.count or "*" in variable.extra else " ".join(words)
+                found[variable.text] = "" if variable.count or "*" in variable.extra else _type(words, variable)
     return found
 
 
-def _nested(node: Node) -> Iterator[tuple[Node, Node]]:
-    """Each loop that stands in another one, with the nearest, in order."""
+def _type(words: list[str], variable: Node) -> str:
+    """A type as written; of `auto`, what the value tells."""
+    initial = variable.initial
+    if words == ["auto"] and initial is not None:
+        return "bool" if initial.text in _TRUTHS else "int" if initial.text.isdigit() else "auto"
+    return " ".join(words)
+
+
+def _read(condition: Node) -> Iterator[str]:
+    """The variables in a condition, and the members of variables: `w.found`."""
+    for node in condition.walk():
+        if node.kind == "name":
+            yield node.text
+        elif node.kind == "member" and (name := spelled(node)):
+            yield name
+
+
+def _set_in(inner: Node, bodies: Bodies) -> dict[str, tuple[Node, ...]]:
+    """What a loop gives values, each with these; `EMPTY` where a function that it is handed to does."""
+    found: dict[str, tuple[Node, ...]] = {}
+    for node in inner.walk():
+        if (name := _assigned(node)) is not None:
+            found[name] = (*found.get(name, ()), node.kids[1] if node.text == "=" else node)
+        for name in _handed(node, bodies) if node.kind == "call" else ():
+            found[name] = (*found.get(name, ()), EMPTY)
+    return found
+
+
+def _handed(call: Node, bodies: Bodies) -> Iterator[str]:
+    """The variables that a call hands to a function which may set them: `&found`, or by a reference."""
+    functions = bodies.by_name.get(call.callee.rpartition("::")[2], ())
+    for place, argument in enumerate(call.arguments):
+        node = unwrapped(argument)
+        by_pointer = node.kind == "unary" and node.text == "&"
+        name = spelled(unwrapped(node.kids[0]) if by_pointer else node)
+        if name and functions and (by_pointer or any(_takes_reference(f, place) for f in functions)):
+            yield name
+
+
+def _takes_reference(function: Function, place: int) -> bool:
+    if place >= len(function.parameters):
+        return False
+    written = function.parameter_types[function.parameters[place]].split()
+    return "const" not in written and any(word.endswith("&") for word in written)
+
+
+def _nested(node: Node, bodies: Bodies) -> Iterator[tuple[Node, Node]]:
+    """Each loop that stands in another one, with the nearest, in order; jumps back to a label are loops, too."""
     waiting: list[tuple[Node, Node | None]] = [(node, None)]
+    jumps = "goto" in bodies.tokens.names
     while waiting:
         node, around = waiting.pop()
         if node.kind in _LOOPS:
             if around is not None:
                 yield around, node
             around = node
+        if node.kind == "block" and jumps and (leaps := leaps_back(node, bodies.tokens.texts)):
+            waiting += [(kid, leap) for leap in reversed(leaps) for kid in reversed(leap.kids)]
+            first, last = leaps[0].first, max(leap.last for leap in leaps)
+            waiting += [(kid, around) for kid in reversed(node.kids) if not first <= kid.first <= last]
+            continue
         for kid in reversed(node.kids):
             waiting.append((kid, around))
 
 
-def _is_flag(kind: str, values: tuple[Node, ...]) -> bool:
-    """A truth, or an integer that the loop sets to one of few values."""
-    return kind == "bool" or (kind in _FLAGS and all(value.kind in _PLAIN for value in values))
+def _is_flag(types: dict[str, str], name: str, values: tuple[Node, ...]) -> bool:
+    """A truth, or an integer, an enumerator or a member that the loop sets to one of few values."""
+    base, _, member = name.partition(".")
+    kind = types.get(base, "")
+    if member:
+        return kind != "" and all(value.text in _TRUTHS for value in values)
+    if kind in _FLAGS:
+        return kind == "bool" or all(value.kind in _PLAIN for value in values)
+    return _may_be_enumeration(kind) and all(v.kind == "name" and v.text not in types for v in values)
+
+
+def _may_be_enumeration(kind: str) -> bool:
+    return kind.isidentifier() and kind not in TYPES and not kind.startswith("__")
 
 
 def _is_set_behind(name: str, outer: Node, inner: Node) -> bool:
@@ -103,8 +178,8 @@ def _sets(node: Node, name: str) -> bool:
 
 
 def _assigned(node: Node) -> str | None:
-    """The variable, no member, that a node gives a value by any of the operators."""
-    return node.kids[0].text if node.kind == "assign" and node.kids[0].kind == "name" else None
+    """The variable, or the member of one, that a node gives a value by any of the operators."""
+    return (spelled(node.kids[0]) or None) if node.kind == "assign" else None
 
 
 def _parts(loop: Loop, flow: Flow) -> bool:
@@ -125,7 +200,10 @@ def _conditions(loop: Loop) -> Iterator[Node]:
 
 
 def _decides(branch: Node, read: set[str]) -> bool:
-    return any(node.kind in ("jump", "return") or _assigned(node) in read for node in branch.walk())
+    return any(
+        node.kind == "return" or (node.kind == "jump" and node.text != "continue") or _assigned(node) in read
+        for node in branch.walk()
+    )
 
 
 def _differs(condition: Node, flow: Flow) -> bool:
@@ -134,4 +212,6 @@ def _differs(condition: Node, flow: Flow) -> bool:
         return False
     if any(name.startswith(_ATOMIC) for name in called):
         return True
-    return any(name == "threadIdx" or flow.final.get(name, UNIFORM).spread is Spread.LANE for name in names(condition))
+    if any(name == "threadIdx" or flow.final.get(name, UNIFORM).spread is Spread.LANE for name in names(condition)):
+        return True
+    return bool(called) and flow.evaluate(condition, flow.final).spread is Spread.LANE

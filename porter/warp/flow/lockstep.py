@@ -11,7 +11,7 @@ from porter.cpp.constants import WARP
 from porter.cpp.nodes import Node, calls, names, only, stands_in, unwrapped
 from porter.warp.bodies import Bodies, Function
 from porter.warp.collectives import BARRIERS, collective
-from porter.warp.flow.accesses import Access, Accesses
+from porter.warp.flow.accesses import Access, Accesses, element_macros
 from porter.warp.flow.linear import Linear, linear, stride
 from porter.warp.flow.spread import THREAD, UNIFORM, Value
 from porter.warp.flow.unit_walks import flow_of
@@ -73,13 +73,22 @@ class Lockstep:
     @property
     def accesses(self) -> tuple[Access, ...]:
         """All that the function does to shared memory."""
-        return self._shared.below(self.function.body) if self._shared.names else ()
+        return self._shared.below(self._body) if self._shared.names else ()
+
+    @cached_property
+    def _body(self) -> Node:
+        """The statements, those of macros that touch elements in the places of the macros."""
+        return element_macros(self.bodies).body(self.function)
+
+    def is_volatile(self, base: str) -> bool:
+        """Whether a pointer or an array is volatile."""
+        return base in self._shared.volatile
 
     def find(self) -> tuple[Gap, ...]:
         """All places where a barrier is missing, in the order of the text."""
         if self._shared.names:
             pending = _Pending()
-            self._block(self.function.body, (), pending)
+            self._block(self._body, (), pending)
             self.open = any(access.base in self.function.parameters for access, _ in pending.accesses)
         return tuple(gap for _, gap in sorted(self.gaps.items()))
 
@@ -102,6 +111,9 @@ class Lockstep:
         if statement.kind in ("for", "while", "do", "range", "macroloop"):
             self._loop(statement, guards, pending)
             return
+        if statement.kind == "switch":
+            self._switch(statement, guards, pending)
+            return
         if self._is_fence(statement):
             pending.accesses.clear()
             return
@@ -123,9 +135,25 @@ class Lockstep:
             after = before + after
         pending.accesses[:] = after
 
+    def _switch(self, node: Node, guards: Guards, pending: _Pending) -> None:
+        """The cases, each behind what was before or behind the one that falls through to it."""
+        before = list(pending.accesses)
+        inner, after = _Pending(list(before)), list(before)
+        for statement in node.kids[1].kids:
+            if statement.kind == "jump" or statement.kind == "return":
+                after += (item for item in inner.accesses if item not in after)
+                inner = _Pending([])
+            elif statement.kind == "label":
+                inner.accesses[:0] = [item for item in before if item not in inner.accesses]
+            else:
+                self._step(statement, guards, inner, alone=False)
+        pending.accesses[:] = [*after, *(item for item in inner.accesses if item not in after)]
+
     def _loop(self, node: Node, guards: Guards, pending: _Pending) -> None:
         body = node.kids[0] if node.kind == "do" else node.kids[-1]
         inner = _Pending(list(pending.accesses))
+        if node.kind == "range":
+            inner.accesses += ((access, node) for access in self._shared.all_of(node.kids[1]))
         self._step(body, guards, inner, alone=True)
         if inner.accesses:
             self._around(body, guards, inner)
@@ -169,7 +197,9 @@ class Lockstep:
             yield from self._shared.below(statement.kids[0])
         elif statement.kind == "for":
             yield from (access for kid in statement.kids[:2] for access in self._shared.below(kid))
-        elif statement.kind not in ("block", "do", "range", "macroloop") and not self._is_fence(statement):
+        elif statement.kind == "range":
+            yield from self._shared.all_of(statement.kids[1])
+        elif statement.kind not in ("block", "do", "macroloop") and not self._is_fence(statement):
             yield from self._shared.below(statement)
 
     def _gap(self, statement: Node, alone: bool, base: str) -> None:
@@ -190,9 +220,14 @@ class Lockstep:
             name = call.callee.rpartition("::")[2]
             if (found is not None and found.kind == "sync") or name.endswith(".sync") or _names_fence(name):
                 return True
-            if not _SYNCS.isdisjoint(self.bodies.reach.get(name, ())):
+            if not _SYNCS.isdisjoint(self.bodies.reach.get(name, ())) and self._surely_waits(name):
                 return True
         return False
+
+    def _surely_waits(self, name: str) -> bool:
+        """Whether a function of a header has its barrier in no branch: its callers in other files cannot see which."""
+        functions = self.bodies.by_name.get(name, ())
+        return all(self.bodies.is_own(one) or any(map(self._is_fence, one.body.kids)) for one in functions)
 
     def _conflict(self, old: Access, new: Access, guards: Guards) -> bool:
         """Whether one lane may read or overwrite what another lane wrote, or write what another lane read."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from porter.cpp.lex import IDENTIFIER, Tokens
 from porter.warp.bodies import Bodies, Function
+from porter.warp.flow.accesses import element_macros
 
 
 def candidates(bodies: Bodies) -> Iterator[Function]:
@@ -13,13 +14,26 @@ def candidates(bodies: Bodies) -> Iterator[Function]:
     tokens = bodies.tokens
     for function in bodies.functions:
         inside = frozenset(tokens.texts[function.head.begin : function.head.end])
-        shared = "__shared__" in inside or not bodies.shared_macros.isdisjoint(inside)
+        shared = "__shared__" in inside or not bodies.shared_macros.isdisjoint(inside) or inside >= _ATTRIBUTE
         knows = "volatile" in inside or (shared and _knows_width(inside))
-        if knows and (_exchanges(bodies, function) or _hands_on(bodies, function)):
+        if not knows:
+            continue
+        hidden = not element_macros(bodies).names.isdisjoint(inside) or (":" in inside and _has_range(tokens, function))
+        if hidden or _exchanges(bodies, function) or _hands_on(bodies, function):
             yield function
 
 
+_ATTRIBUTE = frozenset({"__attribute__", "shared"})
 _HINTS = frozenset({"32", "31", "32u", "31u", "0x1f", "0x1F", "5", "64", "16"})
+
+
+def _has_range(tokens: Tokens, function: Function) -> bool:
+    """Whether a loop goes over an array: `for (float q : s)`."""
+    for place in tokens.named("for", function.head.begin, function.head.end):
+        inside = tokens.texts[place + 2 : tokens.partner.get(place + 1, place)]
+        if ":" in inside and ";" not in inside:
+            return True
+    return False
 
 
 def _knows_width(texts: frozenset[str]) -> bool:

@@ -28,12 +28,12 @@ def trees(bodies: Bodies) -> Iterator[tuple[Function, frozenset[str]]]:
         pointers = frozenset(name for name, kind in function.parameter_types.items() if "*" in kind or "[" in kind)
         if pointers:
             walk = Lockstep(bodies, function, pointers)
-            found = frozenset(name for name in pointers if _is_stepped(bodies, walk, name))
+            found = frozenset(name for name in pointers if is_stepped(bodies, walk, name))
             if found:
                 yield function, found
 
 
-def _is_stepped(bodies: Bodies, walk: Lockstep, base: str) -> bool:
+def is_stepped(bodies: Bodies, walk: Lockstep, base: str) -> bool:
     """Whether elements that are written are read at the distances of a warp's steps, or of a loop that halves them."""
     accesses = [access for access in walk.accesses if access.base == base and not access.handed]
     written = [access for access in accesses if access.writes]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from porter.cpp.lex import IDENTIFIER
 from porter.engine.unit import Unit
 from porter.model import Edit
-from porter.warp.bodies import Function, bodies_of
+from porter.warp.bodies import Function, bodies_in_sight
 from porter.warp.flow.lockstep import Gap, Lockstep
 
 _PREFIX = "porter_"
@@ -22,7 +22,7 @@ def plain_pointers(
     Callers elsewhere may hand over volatile pointers: where not all of them are in sight, the parameter keeps its type
     and the body gets a pointer without it.
     """
-    bodies = bodies_of(unit)
+    bodies = bodies_in_sight(unit)
     strict = Lockstep(bodies, function, walk.given, strict=True).find()
     if {gap.statement.last for gap in strict} != {gap.statement.last for gap in gaps}:
         return (), ""
@@ -56,7 +56,7 @@ def _callers_are_plain(unit: Unit, function: Function) -> bool:
     """Whether all calls are in sight, in functions that have nothing volatile."""
     if not unit.source.path.lower().endswith(_SOURCES):
         return False
-    bodies = bodies_of(unit)
+    bodies = bodies_in_sight(unit)
     callers = [one for one in bodies.callers(function.name) if bodies.is_own(one) and one != function]
     texts = (unit.tokens.texts[caller.head.opening : caller.head.end] for caller in callers)
     return bool(callers) and not any("volatile" in text for text in texts)

@@ -5,32 +5,42 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import cast
 
-from porter.cpp.lex import IDENTIFIER, STRING, Tokens
-from porter.cpp.nodes import EMPTY, Node, calls, names, only, unwrapped
+from porter.cpp.asm import said
+from porter.cpp.nodes import EMPTY, Node, calls, names, unwrapped
 from porter.warp.bodies import Bodies, Function
 from porter.warp.collectives import BARRIERS, collective
+from porter.warp.flow.alone import GUARD, Alone, opposite
+from porter.warp.flow.assembled import FAR_LOAD
+from porter.warp.flow.expansion import RELEASES, Expansion
+from porter.warp.flow.polled_memory import PolledMemory
 from porter.warp.flow.spread import UNIFORM, Spread
-from porter.warp.flow.unit_walks import flow_of
-from porter.warp.flow.waiting_loop import STEPS, Loop, jumping_back, parts_of
+from porter.warp.flow.waiting_loop import STEPS, Loop, leaps_back, parts_of
 from porter.warp.flow.walk import Flow
 
-_LOCKS = re.compile(r"atomic(?:CAS|Exch)(?:_block|_system)?|compare_exchange_(?:weak|strong)|exchange|test_and_set")
+_LOCKS = re.compile(
+    r"(?:__iA|a)tomic(?:CAS|Exch)(?:_block|_system)?|(?:atomic_)?compare_exchange_(?:weak|strong)(?:_explicit)?"
+    r"|(?:atomic_)?exchange(?:_explicit)?|(?:atomic_flag_)?test_and_set(?:_explicit)?"
+    r"|__atomic_(?:exchange|compare_exchange|test_and_set)(?:_n)?|__sync_(?:lock_test_and_set|(?:bool|val)_compare_and_swap)"
+)
 _POLLS = re.compile(
-    r"atomic(?:Add|Or|Max|Sub|And|Xor|_load)(?:_block|_system)?|__ld(?:cg|cv|volatile)|load|test|(?:try|test)_wait"
+    r"atomic(?:Add|Or|Max|Min|Sub|And|Xor|Inc|_load(?:_explicit)?)(?:_block|_system)?|__ld(?:cg|cv|volatile|_system)|load|test"
+    r"|(?:try|test)_wait(?:_parity)?|__atomic_load(?:_n)?"
     r"|(?:ld|load|read|poll)_?(?:acquire|acq|volatile|relaxed|strong)\w*|\w*volatile_?(?:load|ld|read)|ldAcquire"
 )
 _IDLE = re.compile(
     r"(?:\w*_)?(?:nano)?sleep(?:_\w+)?|back_?off|__threadfence(?:_block|_system)?|(?:__)?syncwarp|__builtin_amdgcn_s_sleep"
     r"|__builtin_assume"
 )
-_RELEASES = re.compile(r"(?:\w*_)?(?:un_?lock|release)\w*", re.IGNORECASE)
 _MEETS = BARRIERS | {"porter::syncwarp", "__builtin_amdgcn_wave_barrier"}
 _LOADING = re.compile(r"\bld\.[\w.]*(?:acquire|volatile|relaxed|\.c[gv]\b)|\batom\.")
+_IN_MACROS = frozenset({"while", "for", "do", "goto"})
 _JUMPS_OUT = ("break", "goto")
+_DEEPEST = 4
+"""Callers followed to the conditions around their calls."""
 
 
 class Waits(enum.Enum):
@@ -38,6 +48,7 @@ class Waits(enum.Enum):
 
     LOCK = "lock"
     FLAG = "flag"
+    FAR_FLAG = "flag of another device or of the host"
     SHARED_FLAG = "shared flag"
     LEAVING = "lock whose winner leaves the loop"
     """The branch that wins the lock ends in a `break` or `return`: it stands behind the loop for the compiler."""
@@ -59,6 +70,13 @@ class Spin:
     """How the place that is polled differs between threads."""
     winner: Node = EMPTY
     """The branch that takes a lock, uses it and gives it back."""
+    callee: str = ""
+    """The function of a header that the loop stands in, which is called here."""
+
+    @property
+    def is_in_macro(self) -> bool:
+        """Whether a macro has the whole loop, so that nothing can be put into it here."""
+        return (self.loop.first, self.loop.last) == (self.winner.first, self.winner.last)
 
 
 class Spins:
@@ -67,172 +85,219 @@ class Spins:
     def __init__(self, bodies: Bodies, function: Function) -> None:
         self.bodies = bodies
         self.function = function
+        self.expansion = expansion_of(bodies)
+        self.alone = Alone(bodies, function)
 
     @cached_property
-    def volatile(self) -> frozenset[str]:
-        """Parameters and variables that are read anew each time."""
-        types = self.function.parameter_types
-        found = {name for name, written in types.items() if "volatile" in written.split()}
-        for node in self.function.declarations:
-            if "volatile" in node.text.split():
-                found |= {kid.text for kid in node.kids}
-        return _volatile_variables(self.bodies.tokens) | found
+    def memory(self) -> PolledMemory:
+        """What the function reads anew each time."""
+        return PolledMemory(self.bodies, self.function, self.shared)
 
-    @cached_property
-    def pointers(self) -> frozenset[str]:
-        """Parameters that are pointers."""
-        return frozenset(name for name, written in self.function.parameter_types.items() if "*" in written)
-
-    @cached_property
+    @property
     def flow(self) -> Flow:
-        """The walk over the function; made when a loop looks as if it waited."""
-        return flow_of(self.bodies, self.function)
+        """The walk over the function."""
+        return self.alone.flow
 
     @cached_property
     def shared(self) -> set[str]:
         """Variables of the block; without one declared, the walk need not be made for them."""
         return self.flow.shared if any("__shared__" in word for word in self.function.words) else set()
 
+    def may_wait(self) -> bool:
+        """Whether, by its words, the function has something to wait for, be it in a macro or a helper."""
+        if not self.expansion.may_come(self.function):
+            return False
+        words = self.function.words
+        return not (words.isdisjoint(_LOOPING) and words.isdisjoint(self.expansion.names))
+
     def find(self) -> Iterator[Spin]:
         """In the order of the text."""
-        guards = () if self.function.is_kernel else self._common_guards()
-        yield from self._below(self.function.body, guards)
+        found = list(self._below(self.expansion.body(self.function), ()))
+        if found and not self.function.is_kernel and self._common_guards(_DEEPEST):
+            found = [replace(spin, one_thread=True, one_lane=True) for spin in found]
+        yield from found
 
-    def _common_guards(self) -> tuple[Node, ...]:
-        """`threadIdx.x == 0` where every call of a device function in this file stands below such a condition."""
-        guarded: list[Node] = []
+    def _common_guards(self, depth: int) -> tuple[Node, ...]:
+        """`threadIdx.x == 0` where every call of a device function in sight stands below such a condition."""
+        found = False
         for caller in self.bodies.callers(self.function.name):
-            if caller == self.function or not self.bodies.is_own(caller):
+            if caller == self.function:
                 continue
             there = Spins(self.bodies, caller)
             for guards in there.guards_of(caller.body, self.function.name, ()):
-                single = next(filter(there._one_thread, guards), None)
-                if single is None:
-                    return ()
-                guarded.append(single)
-        return (Node("guard", 0, 0),) if guarded else ()
+                if not any(map(there.alone.one_thread, guards)):
+                    around = depth > 0 and not caller.is_kernel and there._common_guards(depth - 1)
+                    if not around:
+                        return ()
+                found = True
+        return (GUARD,) if found else ()
 
     def guards_of(self, node: Node, name: str, guards: tuple[Node, ...]) -> Iterator[tuple[Node, ...]]:
         """The conditions around each call of a function."""
         if node.kind == "call" and _bare(node) == name:
             yield guards
-        if node.kind == "if":
-            yield from self.guards_of(node.kids[0], name, guards)
-            yield from self.guards_of(node.kids[1], name, (*guards, node.kids[0]))
-            for other in node.kids[2:]:
-                yield from self.guards_of(other, name, guards)
-            return
-        for kid in node.kids:
-            yield from self.guards_of(kid, name, guards)
+        for kid, around in _guarded(node, guards):
+            yield from self.guards_of(kid, name, around)
 
     def _below(self, node: Node, guards: tuple[Node, ...]) -> Iterator[Spin]:
-        if node.kind == "if":
-            yield from self._below(node.kids[1], (*guards, node.kids[0]))
-            for other in node.kids[2:]:
-                yield from self._below(other, guards)
-            return
-        loops = (node,) if node.kind in ("while", "do", "for") else jumping_back(node, self.bodies.tokens.texts)
+        loops: tuple[Node, ...] = (node,) if node.kind in ("while", "do", "for") else ()
+        if node.kind == "block" and "goto" in self.bodies.tokens.names:
+            loops = leaps_back(node, self.bodies.tokens.texts)
         for loop in loops:
             parts = parts_of(loop)
             waits, winner = self._waits(parts), EMPTY
             if waits is None:
                 waits, winner = self._taken_inside(parts)
             if waits is not None:
-                one_thread, one_lane = any(map(self._one_thread, guards)), any(map(self._one_lane, guards))
+                one_thread, one_lane = any(map(self.alone.one_thread, guards)), any(map(self.alone.one_lane, guards))
                 yield Spin(loop, waits, one_thread, one_lane, self._polled_spread(parts), winner)
                 if loop is node:
                     return
-        for kid in node.kids:
-            yield from self._below(kid, guards)
+        if node.kind == "call":
+            yield from self._called(node, guards)
+        for kid, around in _guarded(node, guards):
+            yield from self._below(kid, around)
+
+    def _called(self, call: Node, guards: tuple[Node, ...]) -> Iterator[Spin]:
+        """A call that waits, or that calls what waits in a header."""
+        waits, name = self._blocks(call), _bare(call)
+        inner = [Spin(call, waits, False, False)] if waits is not None else []
+        if name in self.expansion.names:
+            inner += self._in_header(name, len(call.arguments))
+        if inner:
+            one_thread, one_lane = any(map(self.alone.one_thread, guards)), any(map(self.alone.one_lane, guards))
+            for spin in inner:
+                alone = spin.one_thread or one_thread, spin.one_lane or one_lane
+                yield Spin(call, spin.waits, *alone, spin.spread, EMPTY, name if spin.loop is not call else "")
+
+    def _in_header(self, name: str, count: int) -> list[Spin]:
+        """The waits of a function of a header; where a barrier helps, its own port has one."""
+        found: list[Spin] = []
+        for function in self.bodies.by_name.get(name, ()):
+            if self.bodies.is_own(function) or not function.fewest <= count <= len(function.parameters):
+                continue
+            key = (Spins, function.head.begin)
+            if key not in self.bodies.memo:
+                self.bodies.memo[key] = ()  # a function that calls itself
+                there = Spins(self.bodies, function)
+                waits = list(there._below(self.expansion.body(function), ())) if there.may_wait() else []
+                self.bodies.memo[key] = tuple(spin for spin in waits if spin.waits is not Waits.TAKING_TURNS)
+            found += cast("tuple[Spin, ...]", self.bodies.memo[key])
+        return found
 
     # What a loop waits for
 
+    def _blocks(self, call: Node) -> Waits | None:
+        """`a.wait(0)` of an atomic object, `s.acquire()` of a semaphore: calls that are loops."""
+        callee = call.kids[0]
+        if callee.kind != "member" or callee.text not in ("wait", "acquire"):
+            return None
+        base = next(names(callee), "")
+        if callee.text == "wait":
+            return Waits.FLAG if base in self.memory.atomic else None
+        return Waits.LOCK if base in self.memory.semaphores else None
+
     def _waits(self, loop: Loop) -> Waits | None:
-        if not all(map(self._idle, loop.statements)):
+        if not all(map(self._idle, loop.statements)) or loop.is_counted:
             return None
         for node in loop.tested:
             for call in calls(node):
                 name = _bare(call)
-                if _LOCKS.fullmatch(name) and call.arguments:
-                    return Waits.LOCK if not loop.moves(call) and not _updates(call) else None
-                if self.polls(name) and not loop.moves(call) and any(map(_compares, loop.exits)):
-                    return self._flag(call)
+                if _LOCKS.fullmatch(name) and (call.arguments or call.kids[0].kind == "member"):
+                    return None if loop.moves(call) or self._updates(call) else Waits.LOCK
+                if self.polls(name) and not loop.moves(call) and any(map(_compares, loop.decisions)):
+                    return self._flag(call, loop)
         return self._polled(loop)
 
+    def _updates(self, call: Node) -> bool:
+        """A try that starts from what the memory holds: `compare_exchange_weak(old, f(old))`, `atomicCAS(p, *p, v)`."""
+        name, arguments = _bare(call), call.arguments
+        if "xchg" in name or "compare" in name:
+            given = arguments if call.kids[0].kind == "member" else arguments[1:]
+            return len(given) > 1 and not set(names(given[0])).isdisjoint(names(given[1]))
+        if "CAS" not in name.upper() or len(arguments) < 3:
+            return False
+        return any(node.kind == "index" or _is_read(node) or _computes(node) for node in arguments[1].walk())
+
     def _polled_spread(self, loop: Loop) -> Spread:
-        """How the polled address differs between threads, the loop's own variables left out."""
+        """How the polled address differs between threads, the loop's own variables left out; threads that meet in each
+        round leave together."""
+        if any(_bare(call) in BARRIERS for call in calls(loop.node)):
+            return Spread.BLOCK
         found = {name for node in (loop.condition, loop.body) for name in names(node)} - loop.changed.keys()
         values = [self.flow.final.get(name, UNIFORM).spread for name in found]
         if "threadIdx" in found:
             values.append(Spread.LANE)
         return max(values, default=Spread.BLOCK)
 
-    def _flag(self, call: Node) -> Waits:
+    def _flag(self, call: Node, loop: Loop) -> Waits:
+        if any(_bare(other) == FAR_LOAD for other in calls(loop.node)):
+            return Waits.FAR_FLAG
         return Waits.FLAG if self.shared.isdisjoint(names(call)) else Waits.SHARED_FLAG
 
     def polls(self, name: str) -> bool:
         """Whether a function reads memory that others write, by its name or by its assembly."""
         if _POLLS.fullmatch(name):
             return True
-        if name not in self.bodies.by_name:
+        if name not in self.expansion.names or name not in self.bodies.by_name:
             return False
-        known = cast("dict[str, bool]", self.bodies.tokens.memo.setdefault(Spins, {}))
+        known = cast("dict[str, bool]", self.bodies.memo.setdefault(Spins, {}))
         if name not in known:
             known[name] = any(self._loads(node) for f in self.bodies.by_name[name] for node in f.body.walk())
         return known[name]
 
     def _loads(self, node: Node) -> bool:
-        if node.kind != "asm":
-            return False
-        tokens = self.bodies.tokens
-        places = range(node.first, min(node.last + 1, len(tokens)))
-        return any(tokens.kinds[place] == STRING and _LOADING.search(tokens.texts[place]) for place in places)
+        return node.kind == "asm" and _LOADING.search(said(self.bodies.tokens, node.first)) is not None
 
     def _polled(self, loop: Loop) -> Waits | None:
         """`while (flag[i] == 0);`: memory is read again and again, and nothing in the loop can change it."""
-        read = {name for condition in loop.exits for name in names(condition)}
+        read = {name for condition in loop.decisions for name in names(condition)}
         for node in loop.statements:
             if self._loads(node) and node.kids and read & set(names(node.kids[0])):
-                return Waits.FLAG
-        if any(self._steps(condition) for condition in loop.exits) or self._counts(loop, read):
+                return Waits.FAR_FLAG if ".sys" in said(self.bodies.tokens, node.first) else Waits.FLAG
+        if any(self._steps(condition) for condition in loop.decisions) or self._counts(loop, read):
             return None
         for tested in loop.tested:
-            for node in tested.walk():
-                base = self._flag_memory(node)
-                if base and base not in loop.changed and not loop.moves(node):
+            for node, base in self.memory.read(tested):
+                if base not in loop.changed and not loop.moves(node):
                     return Waits.SHARED_FLAG if base in self.shared else Waits.FLAG
         return None
 
     def _counts(self, loop: Loop, read: set[str]) -> bool:
         """Whether the loop itself moves something that its exits read, other than by reading memory again."""
         values = (value for name in read for value in loop.changed.get(name, ()))
-        return not all(any(map(self._flag_memory, value.walk())) for value in values)
+        return not all(
+            value.kind == "number" or value.text in _TRUTHS or any(map(self.memory.name_of, value.walk()))
+            for value in values
+        )
 
-    @staticmethod
-    def _steps(condition: Node) -> bool:
-        return any(n.kind in ("assign", "postfix") or (n.kind == "unary" and n.text in STEPS) for n in condition.walk())
-
-    def _flag_memory(self, node: Node) -> str:
-        """The name through which an expression reads memory that other threads may write; empty for none."""
-        memory = node.kind == "index" or (node.kind == "unary" and node.text == "*")
-        base = next(iter(names(node)), "") if memory else node.text if node.kind == "name" else ""
-        is_flag = base in self.volatile or base in self.shared or (memory and base in self.pointers)
-        is_flag |= memory and any("volatile" in below.text for below in node.walk() if below.kind == "cast")
-        return base if is_flag else ""
+    def _steps(self, condition: Node) -> bool:
+        """Whether a condition moves something on, other than by reading memory again."""
+        return any(
+            n.kind == "postfix"
+            or (n.kind == "unary" and n.text in STEPS)
+            or (n.kind == "assign" and not any(map(self.memory.name_of, n.kids[1].walk())))
+            for n in condition.walk()
+        )
 
     def _idle(self, statement: Node) -> bool:
         """Whether a statement of a loop only waits, reads memory again, or counts in a variable of its own."""
-        if statement.kind in ("empty", "asm") or (statement.kind == "jump" and statement.text in ("continue", "break")):
+        if statement.kind in ("empty", "asm", "jump", "label"):
             return True
         if statement.kind == "block":
             return all(map(self._idle, statement.kids))
         if statement.kind == "if":
             return all(self._idle(kid) or _gives_up(kid) for kid in statement.kids[1:])
+        if statement.kind == "switch":
+            return self._idle(statement.kids[1])
         if statement.kind == "declaration":
             return all(kid.initial is None or self._only_reads(kid.initial) for kid in statement.kids)
-        if statement.kind != "statement" or len(statement.kids) != 1:
-            return False
-        inner = unwrapped(statement.kids[0])
+        return statement.kind == "statement" and len(statement.kids) == 1 and self._is_idle_value(statement.kids[0])
+
+    def _is_idle_value(self, node: Node) -> bool:
+        inner = unwrapped(node)
+        if inner.kind == "comma":
+            return all(map(self._is_idle_value, inner.kids))
         if inner.kind == "call":
             return _IDLE.fullmatch(_bare(inner)) is not None
         if inner.kind == "assign" and unwrapped(inner.kids[0]).kind == "name":
@@ -242,88 +307,114 @@ class Spins:
 
     def _only_reads(self, source: Node) -> bool:
         return all(
-            _LOCKS.fullmatch(name) or _PURE.fullmatch(name) or self.polls(name) for name in map(_bare, calls(source))
+            _LOCKS.fullmatch(name) or _PURE.fullmatch(name) or _IDLE.fullmatch(name) or self.polls(name)
+            for name in map(_bare, calls(source))
         )
 
     def _taken_inside(self, loop: Loop) -> tuple[Waits | None, Node]:
         """A lock that is taken, used and given back within one pass of the loop, and the statement that does so."""
-        for place, statement in enumerate(loop.statements):
+        for place, statement in enumerate(() if loop.is_counted else loop.statements):
             if self._passes_losers_on(statement, loop, loop.statements[place + 1 :]):
                 return Waits.LEAVING, statement
             for branch in _branches(statement):
                 lock = self._lock_of(branch.kids[0], loop)
                 side = next((s for s in branch.kids[1:] if lock is not None and _releases(s, lock)), None)
-                if side is None:
+                if lock is None or side is None:
                     continue
-                if _leaves(side):
+                if _leaves(side) or _falls_out(loop):
                     return Waits.LEAVING, statement
-                sets = {unwrapped(n.kids[0]).text for n in side.walk() if n.kind == "assign"}
-                ends = {name for condition in loop.exits for name in names(condition)}
+                sets = set(_set_in(side)) | self._taken_into(lock, loop) | set(_set_in(branch.kids[0]))
+                ends = {name for condition in loop.decisions for name in names(condition)}
                 turns = bool(sets & ends) and not _meets(loop)
                 return (Waits.TAKING_TURNS, statement) if turns else (None, EMPTY)
         return None, EMPTY
 
+    def _taken_into(self, lock: Node, loop: Loop) -> set[str]:
+        """Variables that the loop sets to whether the lock was won."""
+        return {name for name, values in loop.changed.items() if any(n is lock for v in values for n in v.walk())}
+
     def _passes_losers_on(self, statement: Node, loop: Loop, after: tuple[Node, ...]) -> bool:
         """`if (atomicExch(lock, 1) != 0) continue;` before what the winner does, which then ends the loop."""
-        if statement.kind != "if" or len(statement.kids) != 2 or only(statement.kids[1]).text != "continue":
+        if statement.kind != "if" or len(statement.kids) != 2 or not self._goes_on(statement.kids[1]):
             return False
         lock = self._lock_of(statement.kids[0], loop)
         rest = Node("block", 0, 0, kids=after)
         if lock is None or not _releases(rest, lock):
             return False
-        sets = {unwrapped(n.kids[0]).text for n in rest.walk() if n.kind == "assign"}
+        sets = set(_set_in(rest))
         return _leaves(rest) or any(sets & set(names(condition)) for condition in loop.exits)
+
+    def _goes_on(self, statement: Node) -> bool:
+        """Whether a branch does nothing but go on with the next round."""
+        last = statement.kids[-1] if statement.kind == "block" and statement.kids else statement
+        return last.kind == "jump" and last.text == "continue" and self._idle(statement)
 
     def _lock_of(self, condition: Node, loop: Loop) -> Node | None:
         """The locking call that a condition tests, in its own text or through a variable set in the loop."""
         values = [value for name in names(condition) for value in loop.changed.get(name, ())]
         for node in (condition, *values):
             for call in calls(node):
-                if _LOCKS.fullmatch(_bare(call)) and call.arguments and unwrapped(call.arguments[-1]).kind == "number":
+                if _LOCKS.fullmatch(_bare(call)) and call.arguments and self._is_constant(call.arguments[-1]):
                     return call
         return None
 
-    # Who waits
-
-    def _one_thread(self, condition: Node) -> bool:
-        return self._single(condition, "thread")
-
-    def _one_lane(self, condition: Node) -> bool:
-        return self._single(condition, "lane") or self._single(condition, "thread")
-
-    def _single(self, condition: Node, role: str) -> bool:
-        """`threadIdx.x == 0`, `lane == 0`, `!tid`."""
-        condition = unwrapped(condition)
-        if condition.kind == "guard":
-            return True
-        values = self.flow.final
-        if condition.kind == "binary" and condition.text in ("&&", "and"):
-            return any(self._single(kid, role) for kid in condition.kids)
-        if condition.kind == "unary" and condition.text == "!":
-            return self.flow.evaluate(condition.kids[0], values).role == role
-        if condition.kind == "binary" and condition.text == "==":
-            left, right = (self.flow.evaluate(kid, values) for kid in condition.kids)
-            number, other = (left, right) if left.spread is Spread.LANE else (right, left)
-            ranked = any("rank" in call.callee for call in calls(condition))
-            return (number.role == role or (ranked and role == "thread")) and other.spread is Spread.BLOCK
-        return False
+    def _is_constant(self, node: Node) -> bool:
+        return unwrapped(node).kind == "number" or self.bodies.constants.value(node) is not None
 
 
-def _volatile_variables(tokens: Tokens) -> frozenset[str]:
-    """Variables at file scope: `volatile __device__ int arrived = 0;`"""
-    known = tokens.memo.get(_volatile_variables)
+def expansion_of(bodies: Bodies) -> Expansion:
+    """The bodies of a file with the macros and helpers put in that wait, or by which others do."""
+    known = bodies.memo.get(Expansion)
     if known is None:
-        found: set[str] = set()
-        for index in tokens.names.get("volatile", ()):
-            end = next((i for i in range(index, min(index + _LONGEST, len(tokens))) if tokens.texts[i] in _ENDINGS), 0)
-            if end and tokens.kinds[end - 1] == IDENTIFIER and next(tokens.braces_around(index), None) is None:
-                found.add(tokens.texts[end - 1])
-        known = tokens.memo[_volatile_variables] = frozenset(found)
-    return cast("frozenset[str]", known)
+        named = bodies.tokens.names
+        telling = {name for name in named if _LOCKS.fullmatch(name) or _POLLS.fullmatch(name)}
+        telling |= _TELLING & named.keys()
+        known = bodies.memo[Expansion] = Expansion(bodies, frozenset(telling), _IN_MACROS)
+    return cast(Expansion, known)
 
 
-_LONGEST = 12
-_ENDINGS = frozenset({";", "=", "[", "{", "(", ")", ","})
+_TELLING = frozenset({"volatile", "asm", "__asm__", "__asm", "wait", "acquire"})
+_LOOPING = frozenset({"while", "for", "do", "goto", "wait", "acquire"})
+_TRUTHS = ("true", "false")
+
+
+def _guarded(node: Node, guards: tuple[Node, ...]) -> Iterator[tuple[Node, tuple[Node, ...]]]:
+    """What stands in a node, with the conditions under which it is reached."""
+    if node.kind == "if":
+        yield node.kids[0], guards
+        yield node.kids[1], (*guards, node.kids[0])
+        for other in node.kids[2:]:
+            yield other, (*guards, opposite(node.kids[0]))
+    elif node.kind == "block":
+        for kid in node.kids:
+            yield kid, guards
+            if kid.kind == "if" and len(kid.kids) == 2 and _returns(kid.kids[1]):
+                guards = (*guards, opposite(kid.kids[0]))
+    else:
+        for kid in node.kids:
+            if kid.kids:
+                yield kid, guards
+
+
+def _returns(statement: Node) -> bool:
+    last = statement.kids[-1] if statement.kind == "block" and statement.kids else statement
+    return last.kind == "return"
+
+
+def _set_in(node: Node) -> Iterator[str]:
+    """Variables that something below a node gives a value."""
+    for below in node.walk():
+        if below.kind in ("assign", "postfix") or (below.kind == "unary" and below.text in STEPS):
+            yield unwrapped(below.kids[0]).text
+
+
+def _is_read(node: Node) -> bool:
+    return node.kind == "unary" and node.text == "*"
+
+
+def _computes(node: Node) -> bool:
+    """Whether a call may come to anything: `T(0)` does not."""
+    return node.kind == "call" and any(unwrapped(argument).kind != "number" for argument in node.arguments)
 
 
 def _gives_up(statement: Node) -> bool:
@@ -333,13 +424,6 @@ def _gives_up(statement: Node) -> bool:
 
 _ENDS = re.compile(r"(?:porter::)?(?:__)?trap|__builtin_trap|assert|abort|__assert_fail")
 _PURE = re.compile(r"min|max|isnan|__\w+_as_\w+")
-
-
-def _updates(call: Node) -> bool:
-    """`compare_exchange_weak(old, f(old))`: a try that fails learns what it has to start from."""
-    if not _bare(call).startswith("compare_exchange") or len(call.arguments) < 2:
-        return False
-    return not set(names(call.arguments[0])).isdisjoint(names(call.arguments[1]))
 
 
 def _bare(call: Node) -> str:
@@ -364,21 +448,31 @@ def _leaves(side: Node) -> bool:
     return side.kind not in ("for", "while", "do", "switch", "lambda") and any(map(_leaves, side.kids))
 
 
+def _falls_out(loop: Loop) -> bool:
+    """Whether who comes to the end of a round leaves the loop."""
+    return bool(loop.statements) and loop.statements[-1].kind == "jump" and loop.statements[-1].text == "break"
+
+
 def _releases(side: Node, lock: Node) -> bool:
     """Whether a branch gives a lock back: an exchange or a store through the same name, or a call that says so."""
-    owner = set(names(lock.kids[0])) if lock.kids[0].kind == "member" else set(names(lock.arguments[0]))
+    of = lock.kids[0].kids[0] if lock.kids[0].kind == "member" else lock.arguments[0]
+    owner, place = set(names(of)), _place(of)
     for node in side.walk():
         if node.kind == "call":
-            atomic = _bare(node).startswith(("atomic", "store", "clear", "exchange"))
-            if (atomic and owner & set(names(node))) or _RELEASES.fullmatch(_bare(node)):
+            atomic = _bare(node).startswith(("atomic", "store", "clear", "exchange", "__atomic", "__sync"))
+            if (atomic and owner & set(names(node))) or RELEASES.fullmatch(_bare(node)):
                 return True
-        if (
-            node.kind == "assign"
-            and unwrapped(node.kids[0]).kind in ("index", "unary")
-            and owner & set(names(node.kids[0]))
-        ):
-            return True
+        if node.kind == "assign" and unwrapped(node.kids[0]).kind in ("index", "unary", "member"):
+            target = _place(node.kids[0])
+            if target[0] == place[0] and (target[1] == place[1] or not place[1]):
+                return True
     return False
+
+
+def _place(node: Node) -> tuple[str, str]:
+    """The first name of a place in memory and the member that it is: `&spots[n].lock`, `lock[i]`."""
+    member = next((below.text for below in node.walk() if below.kind == "member"), "")
+    return next(names(node), ""), member
 
 
 def _meets(loop: Loop) -> bool:
@@ -389,8 +483,6 @@ def _meets(loop: Loop) -> bool:
 
 def _compares(condition: Node) -> bool:
     condition = unwrapped(condition)
-    if condition.kind == "binary" and condition.text in ("&&", "||"):
-        return any(map(_compares, condition.kids))
-    return (condition.kind == "binary" and condition.text in ("==", "!=", "<", "<=", ">", ">=")) or (
-        condition.kind in ("unary", "call", "name")
-    )
+    if condition.kind == "comma":
+        return _compares(condition.kids[-1])
+    return condition.kind in ("binary", "unary", "call", "name", "ternary", "declaration")

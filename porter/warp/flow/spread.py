@@ -42,7 +42,9 @@ OFFSET = Value(Spread.LANE, "offset")
 _WITH_LANE = frozenset({"thread", "lane", "offset"})
 """Roles of values whose difference to each other is the same for a whole warp."""
 
-_LANE_NAME = re.compile(r"(?:my_?)?lane(?:_?id(?:x)?|_?num|_?index)?|tid_?in_?warp|warp_?tid|lid", re.IGNORECASE)
+_LANE_NAME = re.compile(
+    r"(?:my_?)?lane(?:_?id(?:x)?|_?num|_?index)?|(?:tid|thread(?:_?id)?)_?in_?warp|warp_?tid|lid", re.IGNORECASE
+)
 _THREAD_NAME = re.compile(r"(?:thread_?)(?:id|idx|index|num|rank)?(?:_?x)?|tid(?:_?x)?|tx|gtid|tidx", re.IGNORECASE)
 _WARP_NAME = re.compile(r"(?:my_?)?(?:warp|wid)(?:_?id(?:x)?|_?num|_?index)?", re.IGNORECASE)
 

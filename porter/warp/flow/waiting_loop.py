@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -47,10 +47,37 @@ class Loop:
         return (*(() if _constant_true(self.condition) else (self.condition,)), *breaking)
 
     @cached_property
-    def tested(self) -> tuple[Node, ...]:
-        """What the exits test: their own expressions, and what the loop puts into the variables they read."""
+    def leaving(self) -> tuple[Node, ...]:
+        """The exits, and what guards other jumps out; who goes on is of interest where all others leave."""
+        known = {id(condition) for condition in self.exits}
+        last = self.statements[-1] if self.statements else EMPTY
+        staying = () if last.kind == "return" or last.text == "break" else ("continue",)
+        guards = (n.kids[0] for n in _branches(self.body) if any(_jumps(kid, staying) for kid in n.kids[1:]))
+        return (*self.exits, *(guard for guard in guards if id(guard) not in known))
+
+    @cached_property
+    def decisions(self) -> tuple[Node, ...]:
+        """The exits, and what else decides whether the loop goes on: what guards its jumps and the flags they read."""
         read = {name for condition in self.exits for name in names(condition)}
-        return (*self.exits, *(value for name in sorted(read) for value in self.changed.get(name, ())))
+        guards = [node.kids[0] for node in _branches(self.body) if any(_decides(kid, read) for kid in node.kids[1:])]
+        known = {id(condition) for condition in self.exits}
+        return (*self.exits, *(guard for guard in guards if id(guard) not in known))
+
+    @cached_property
+    def tested(self) -> tuple[Node, ...]:
+        """What decides: the expressions, and what the loop puts into the variables they read."""
+        read = {name for condition in self.decisions for name in names(condition)}
+        return (*self.decisions, *(value for name in sorted(read) for value in self.changed.get(name, ())))
+
+    @cached_property
+    def is_counted(self) -> bool:
+        """Whether the loop ends by itself after some rounds: an exit compares a counter that each round moves on."""
+        counters = {name for statement in self.statements for name in _stepped(statement)}
+        ends = list(_parts(self.condition, "&&"))
+        for condition in self.exits:
+            ends += _parts(condition, "||") if condition is not self.condition else ()
+        sides = (map(unwrapped, end.kids) for end in ends if end.kind == "binary" and end.text in _COMPARISONS)
+        return any(_is_step(side) or side.text in counters for pair in sides for side in pair)
 
     def moves(self, node: Node) -> bool:
         """Whether an expression reads variables that the loop computes anew."""
@@ -71,19 +98,104 @@ def parts_of(loop: Node) -> Loop:
     return Loop(loop, condition, body)
 
 
-def jumping_back(block: Node, texts: Sequence[str]) -> tuple[Node, ...]:
-    """`again: ...; if (condition) goto again;` as loops."""
+def leaps_back(block: Node, texts: Sequence[str]) -> tuple[Node, ...]:
+    """Labels that a `goto` behind them leads back to, in whatever it stands, as loops that end unless it does."""
+    labels = (
+        {kid.text: place for place, kid in enumerate(block.kids) if _is_label(kid)} if block.kind == "block" else {}
+    )
+    if not labels:
+        return ()
     found: list[Node] = []
-    for place, label in enumerate(block.kids if block.kind == "block" else ()):
-        if label.kind != "label" or not label.text:
-            continue
-        for end, node in enumerate(block.kids[place + 1 :], place + 1):
-            jump = only(node.kids[1]) if node.kind == "if" and len(node.kids) == 2 else EMPTY
-            if jump.kind == "jump" and jump.text == "goto" and texts[jump.first + 1 : jump.first + 2] == [label.text]:
-                between = Node("block", label.first, node.last, kids=block.kids[place + 1 : end])
-                found.append(Node("do", label.first, node.last, kids=(between, node.kids[0])))
-                break
+    ends = {label: place for place, kid in enumerate(block.kids) for label in _led_to(kid, texts)}
+    for label, place in labels.items():
+        end = ends.get(label, -1)
+        if end > place:
+            kids = tuple(_going_on(kid, label, texts) for kid in block.kids[place + 1 : end + 1])
+            first, last = block.kids[place].first, block.kids[end].last
+            body = Node("block", first, last, kids=(*kids, Node("jump", last, last, "break")))
+            found.append(Node("while", first, last, kids=(EMPTY, body)))
     return tuple(found)
+
+
+def _is_label(node: Node) -> bool:
+    return node.kind == "label" and node.text not in ("case", "default")
+
+
+def _led_to(node: Node, texts: Sequence[str]) -> Iterator[str]:
+    """The labels of the jumps below a node."""
+    for below in node.walk():
+        if below.kind == "jump" and below.text == "goto":
+            yield from texts[below.first + 1 : below.first + 2]
+
+
+def _is_leap(node: Node, label: str, texts: Sequence[str]) -> bool:
+    return node.kind == "jump" and node.text == "goto" and texts[node.first + 1 : node.first + 2] == [label]
+
+
+def _going_on(node: Node, label: str, texts: Sequence[str]) -> Node:
+    """With `continue` for the jump; in a loop inside, where that would mean another one, it stays."""
+    if _is_leap(node, label, texts):
+        return Node("jump", node.first, node.last, "continue")
+    if node.kind not in ("block", "if"):
+        return node
+    kids = tuple(_going_on(kid, label, texts) for kid in node.kids)
+    return Node(node.kind, node.first, node.last, node.text, kids)
+
+
+_COMPARISONS = frozenset({"<", "<=", ">", ">=", "!=", "=="})
+_INNER = ("for", "while", "do", "range", "macroloop", "lambda")
+
+
+def _branches(node: Node) -> Iterator[Node]:
+    """The branches below a node, loops of its own and lambdas left out."""
+    if node.kind in ("if", "switch"):
+        yield node
+    if node.kind not in _INNER:
+        for kid in node.kids:
+            yield from _branches(kid)
+
+
+def _decides(branch: Node, read: set[str]) -> bool:
+    """Whether a branch jumps, or sets what the exits read."""
+    return any(
+        node.kind in ("jump", "return")
+        or (node.kind == "assign" and unwrapped(node.kids[0]).text in read)
+        or ((node.kind == "postfix" or _is_step(node)) and unwrapped(node.kids[0]).text in read)
+        for node in branch.walk()
+    )
+
+
+def _jumps(branch: Node, staying: tuple[str, ...]) -> bool:
+    """Whether a branch jumps for itself, other than to stay; the jumps of a loop in it are that loop's."""
+    if branch.kind in ("jump", "return"):
+        return branch.text not in staying
+    return branch.kind not in _INNER and any(_jumps(kid, staying) for kid in branch.kids)
+
+
+def _is_step(node: Node) -> bool:
+    return node.kind in ("postfix", "unary") and node.text in STEPS
+
+
+def _stepped(statement: Node) -> Iterator[str]:
+    """Counters that a statement itself moves on, whatever holds: `++i`, `i += 2`."""
+    inner = statement.kids[0] if statement.kind == "statement" and statement.kids else EMPTY
+    for node in inner.kids if inner.kind == "comma" else (inner,):
+        step = node.kind == "assign" and node.text in ("+=", "-=") and unwrapped(node.kids[1]).kind == "number"
+        if (step or _is_step(node)) and unwrapped(node.kids[0]).kind == "name":
+            yield unwrapped(node.kids[0]).text
+
+
+def _parts(condition: Node, operator: str) -> Iterator[Node]:
+    """What a condition joins by `&&` or `||`."""
+    condition = unwrapped(condition)
+    if condition.kind == "binary" and _SPELLED.get(condition.text, condition.text) == operator:
+        for kid in condition.kids:
+            yield from _parts(kid, operator)
+    else:
+        yield condition
+
+
+_SPELLED = {"and": "&&", "or": "||"}
 
 
 def _constant_true(condition: Node) -> bool:

@@ -7,8 +7,8 @@ import re
 from dataclasses import dataclass, field
 from operator import attrgetter
 
+from porter.cpp.asm import said
 from porter.cpp.constants import WARP
-from porter.cpp.lex import STRING
 from porter.cpp.nodes import EMPTY, Node, calls, names, only, stands_in, unwrapped
 from porter.warp.bodies import waits_for_block
 from porter.warp.collectives import BARRIERS, EXCHANGES, argument, collective
@@ -233,7 +233,7 @@ class Flow(CallEvaluation):
 
     def _asm(self, node: Node, state: State) -> None:
         inputs = [self._value(kid, state) for kid in node.kids]
-        text = self._assembly(node)
+        text = said(self.bodies.tokens, node.first)
         if waits_for_block(text):
             self._record(Event("barrier", node, state.branches, state.exits))
         if _EXITS.search(text):
@@ -243,11 +243,6 @@ class Flow(CallEvaluation):
             name = unwrapped(kid)
             if name.kind == "name" and name.text not in self.shared:
                 state.values[name.text] = written
-
-    def _assembly(self, node: Node) -> str:
-        tokens = self.bodies.tokens
-        places = range(node.first, min(node.last + 1, len(tokens)))
-        return " ".join(tokens.texts[place] for place in places if tokens.kinds[place] == STRING)
 
     def _assembled(self, text: str, operands: list[Value]) -> Value:
         """What assembly leaves in its outputs: the same for a warp when it is sent to all lanes from one."""

@@ -9,7 +9,10 @@ from porter.engine.unit import Unit
 from porter.warp.ptx.template import opcodes
 
 _AMD = re.compile(r"(?:[sv]_|ds_|global_|buffer_|flat_|scratch_)\w+.*")
-_PTX = re.compile(r"(?:[a-z][a-z0-9]*(?:\.[a-zA-Z0-9_:]+)+|exit|ret|trap|brkpt|bra|pmevent|\.reg.*)")
+_PTX = re.compile(
+    r"(?:[a-z][a-z0-9]*(?:\.[a-zA-Z0-9_:]+)+|exit|ret|trap|brkpt|bra|call|pmevent|"
+    r"\.(?:reg|pragma|local|shared|param|branchtargets|callprototype|calltargets).*)"
+)
 _PART_OF_PTX = re.compile(
     r'"(?:[^"\n]*[\s;{}])?(?:ldu?|st|mov|cvta?|setp?|selp|addc?|subc?|mul|madc?|fma|shfl|vote|bar|atom|red|and|or|xor|not|shl|'
     r'shr|shf|bfe|bfi|bfind|prmt|popc|lop3|dp[24]a|tex|prefetchu?|membar|fence|mma|cp|isspacep)\.(?![^"\n]*:)'

@@ -41,6 +41,7 @@ _REVIEWED = {
 _REFERENCE = re.compile(r"%(?:\[(\w+)\]|(\d{1,9}))")
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*")
 _PLAIN = re.compile(r"[A-Za-z_]\w*|\d\w*")
+_CHANGE = re.compile(r"\+\+|--|(?<![=!<>])=(?!=)")
 _EFFECT = re.compile(r"\+\+|--|(?<![=!<>])=(?!=)|\w\s*\(")
 _INTEGER = re.compile(r"[-+]?(?:0[xX][0-9a-fA-F]+|\d+)[uU]?")
 _FLOAT = re.compile(r"[-+]?\d+\.\d*(?:[eE][-+]?\d+)?")
@@ -116,7 +117,7 @@ class Writer:
         found = instructions(self.assembly.template or "")
         if not found:
             raise Unknown("an empty template")
-        self.single = len(found) == 1 and not found[0].guard and self._in_order(found[0])
+        self.single = len(found) == 1 and not found[0].guard and self._in_order(found[0]) and self._read_once(found[0])
         lines = [carry_declaration(found, self.continues), *(self._line(instruction) for instruction in found)]
         text = " ".join(line for line in lines if line) if self.single else self._block(lines)
         if self.single and _is_vector(found[0]) and not text.startswith("{"):
@@ -165,6 +166,15 @@ class Writer:
         read = {word for operand in self.assembly.inputs for word in _IDENTIFIER.findall(operand.expression)}
         return not written & read
 
+    def _read_once(self, instruction: Instruction) -> bool:
+        """Whether each operand that does more than have a value stands once in the C++, as it does in the statement."""
+        mentioned = [number for text in instruction.operands for number in self._mentioned(text)]
+        return all(
+            mentioned.count(number) == 1 and not operand.constraint.startswith("+")
+            for number, operand in enumerate(self._operands)
+            if _CHANGE.search(operand.expression)
+        )
+
     def _block(self, lines: list[str]) -> str:
         """A scope with a local for each operand, so that outputs are written after all inputs were read."""
         begin: list[str] = []
@@ -175,6 +185,8 @@ class Writer:
             if number >= len(self.assembly.outputs):
                 begin.append(f"{kind} {'' if number in self.written else 'const '}{name} = {_cast(kind, operand)};")
             elif operand.constraint.startswith("+"):
+                if _CHANGE.search(operand.expression):
+                    raise Unknown(f"the operand {operand.expression}, which is read and written and changes on the way")
                 begin.append(f"{kind} {name} = {_cast(kind, operand)};")
             else:
                 begin.append(f"{kind} {name} = 0;")
@@ -207,8 +219,12 @@ class Writer:
         cpp = TYPES.get(kind.lstrip("."))
         if cpp is None or not names or any("<" in name for name in names):
             raise Unknown(".reg " + " ".join(instruction.operands))
+        taken = {word for operand in self._operands for word in _IDENTIFIER.findall(operand.expression)}
         for name in names:
-            self.locals[name] = Local(f"{_safe(name)}_", cpp)
+            own = f"{_safe(name)}_"
+            while own in taken:
+                own += "_"
+            self.locals[name] = Local(own, cpp)
         return f"{cpp} {', '.join(f'{self.locals[name].name} = 0' for name in names)};"
 
     # Operands

@@ -16,6 +16,8 @@ from porter.warp.wave64.names import HALF, SIZES, WHOLE
 from porter.warp.wave64.types import bits_of
 
 _WHOLE_SIZES: dict[str, int | None] = dict.fromkeys((*SIZES, "C10_WARP_SIZE"), WHOLE)
+_LONGEST_TYPE = 8
+_BEFORE_A_MEMBER = frozenset({";", "{", "}", ":", "(", ")", ",", "="})
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,8 @@ class Body:
             found.setdefault(name, set()).add(bits_of(words, self.aliases))
         for node in self.function.body.walk():
             if node.kind == "variable":
-                found.setdefault(node.text, set()).add(bits_of(node.extra.split(), self.aliases))
+                words = node.extra.replace("&", " ").split()
+                found.setdefault(node.text, set()).add(bits_of(words, self.aliases))
         return {name: next(iter(bits)) if len(bits) == 1 else None for name, bits in found.items()}
 
     @cached_property
@@ -90,6 +93,10 @@ class Body:
         split = {name: text.replace("::", " ").replace("*", " ").split() for name, text in texts.items()}
         return {name: bits_of(words, self.aliases) for name, words in split.items()}
 
+    def bits(self, words: list[str]) -> int | None:
+        """Bits of the integer type that words name."""
+        return bits_of(words, self.aliases)
+
     def cast_bits(self, node: Node) -> int | None:
         """Bits of the integer type that a cast names."""
         return bits_of(node.text.replace("::", " ").split(), self.aliases)
@@ -97,8 +104,23 @@ class Body:
     @cached_property
     def automatic(self) -> frozenset[str]:
         """Variables declared with `auto`."""
-        found = (n for n in self.function.body.walk() if n.kind == "variable" and "auto" in n.extra.split())
-        return frozenset(node.text for node in found)
+        variables = (node for node in self.function.body.walk() if node.kind == "variable")
+        return frozenset(node.text for node in variables if "auto" in node.extra.replace("&", " ").split())
+
+    def member_bits(self, name: str) -> int | None:
+        """Bits of a class's member of a name, where all that are declared in sight agree."""
+        tokens = self.function.tokens
+        found: set[int | None] = set()
+        for place in tokens.names.get(name, ()):
+            if tokens.texts[place + 1] not in (";", "=", "[", ",", "{") or tokens.texts[place - 1] in (".", "->"):
+                continue
+            begin = place
+            while begin > 0 and place - begin < _LONGEST_TYPE and tokens.texts[begin - 1] not in _BEFORE_A_MEMBER:
+                begin -= 1
+            words = [word for word in tokens.texts[begin:place] if word != "::"]
+            if words:
+                found.add(bits_of(words, self.aliases))
+        return found.pop() if len(found) == 1 else None
 
     @cached_property
     def returns(self) -> int | None:

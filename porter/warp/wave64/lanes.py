@@ -98,7 +98,9 @@ class Lanes(Body):
             group = self.divided(node)
             if group is not None:
                 return group.group
-            if self.lane(node.kids[0], depth + 1) == WHOLE and self.size(node.kids[1]) in (HALF, HALF - 1):
+            if self.lane(node.kids[0], depth + 1) == WHOLE and self.size(node.kids[1]) == (
+                HALF if node.text == "%" else HALF - 1
+            ):
                 return HALF
         return None
 
@@ -184,12 +186,18 @@ class Lanes(Body):
     def groups(self) -> frozenset[int]:
         """The sizes of groups of lanes that the function counts with."""
         found = {one.group for one in self.divisions}
-        found |= {lane for node in self.nodes if node.kind == "call" and (lane := self.lane(node)) is not None}
+        found |= {lane for node in self.nodes if node.kind == "call" and (lane := self._lane_counted(node)) is not None}
         for call, one in self.collectives:
             if one.width is not None and argument(call, one.width) is not None:
                 size = self.width(call, one)
                 found |= {HALF} if size is not None and size < WHOLE else set()
         return frozenset(found)
+
+    def _lane_counted(self, call: Node) -> int | None:
+        """The group that a lane's number from a call is counted in: 32 for `__lane_id() & 31`."""
+        lane, above = self.lane(call), self.around(call)
+        cut = lane is not None and above.kind == "binary" and unwrapped(above.kids[0]) is call
+        return HALF if cut and self.lane(above) == HALF else lane
 
     @cached_property
     def steps_by_32(self) -> bool:

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from porter.cpp.constants import number
 from porter.cpp.nodes import Node, unwrapped
+from porter.warp.collectives import COLLECTIVES
 from porter.warp.wave64.lanes import Lanes
 from porter.warp.wave64.names import HALF, MASK_CALLS, WHOLE
+from porter.warp.wave64.types import bits_of
 
 _DEEPEST = 50
+_DEEPEST_HELPER = 2
+_OF_GROUPS = frozenset({"ballot", "match_any", "match_all"})
+_SHUFFLES = frozenset(name for name, one in COLLECTIVES.items() if one.kind == "shuffle")
+_CASTS = frozenset({"uint64_t", "int64_t", "size_t"})
 
 
 @dataclass(frozen=True)
 class Masks(Lanes):
     """A function with the masks in it."""
+
+    depth: int = 0
+    """How many calls lie between it and the function that was asked about."""
 
     def is_mask(self, node: Node) -> bool:
         """Whether an expression holds one bit for each of 64 lanes, and is as wide."""
@@ -49,6 +58,8 @@ class Masks(Lanes):
             return self.cast_bits(node) == WHOLE and self._holds_mask(node.kids[0], known, depth + 1)
         if node.kind == "name":
             return node.text in known
+        if node.kind == "comma":
+            return self._holds_mask(node.kids[-1], known, depth + 1)
         if node.kind == "unary" and node.text == "~":
             return self._holds_mask(node.kids[0], known, depth + 1)
         if node.kind == "ternary":
@@ -63,8 +74,37 @@ class Masks(Lanes):
             return False
         if name in MASK_CALLS and "." not in name and self.is_hips(node):
             return True
+        if node.kids[0].kind == "member" and node.kids[0].text in _OF_GROUPS:
+            return self._is_whole_group(node.kids[0].kids[0], 0)
+        if name in _SHUFFLES or (name in _CASTS and bits_of([name], self.aliases) == WHOLE):
+            values = node.arguments[1:2] if name.endswith("_sync") else node.arguments[:1]
+            return any(map(self.is_mask, values))
         one = self.branches.operations.get(node.callee)
-        return one is not None and one.kind != "shuffle"
+        if one is not None:
+            return one.kind != "shuffle"
+        return self._returns_mask(name)
+
+    def _returns_mask(self, name: str) -> bool:
+        """Whether all functions of a name in sight return masks, as wide as they are."""
+        helpers = self.bodies.by_name.get(name, ())
+        if not helpers or self.depth >= _DEEPEST_HELPER or any(one == self.function for one in helpers):
+            return False
+        inside = [replace(self, function=one, depth=self.depth + 1) for one in helpers]
+        return all(one.returns == WHOLE and one.returns_masks for one in inside)
+
+    @cached_property
+    def returns_masks(self) -> bool:
+        """Whether what the function returns is a mask, in each of its returns."""
+        returned = [node.kids[0] for node in self.function.body.walk() if node.kind == "return" and node.kids]
+        return bool(returned) and all(map(self.is_mask, returned))
+
+    def _is_whole_group(self, group: Node, depth: int) -> bool:
+        """Whether a cooperative group has all lanes of a wavefront, or those that are active in it."""
+        if group.kind == "call":
+            name = group.callee.rpartition("::")[2]
+            return name == "coalesced_threads" or (name == "tiled_partition" and group.kids[0].extra.strip() == "64")
+        values = self.values.get(group.text, ()) if group.kind == "name" and depth < _DEEPEST_HELPER else ()
+        return any(self._is_whole_group(value, depth + 1) for value in values)
 
     def _is_mask_operation(self, node: Node, known: Set[str], depth: int) -> bool:
         operator, (left, right) = node.text.removesuffix("=") or "=", node.kids

@@ -6,7 +6,7 @@ from porter.warp.collectives import COLLECTIVES, Collective, argument
 from porter.warp.wave64.callees import exchanges
 from porter.warp.wave64.lanes import Divided
 from porter.warp.wave64.names import HALF, TRACE, WHOLE
-from porter.warp.wave64.steps import Steps, loops_of
+from porter.warp.wave64.steps import Steps, exponents_of, loops_of
 from porter.warp.wave64.uses import COUNTS, is_width_free
 from porter.warp.wave64.view import View, file_groups, has_operations, views
 
@@ -22,6 +22,7 @@ __all__ = [
     "View",
     "argument",
     "exchanges",
+    "exponents_of",
     "file_groups",
     "has_operations",
     "is_width_free",
