@@ -16,8 +16,10 @@ from porter.source import SourceFile
 from porter.system.reading import read_regular
 
 _LARGEST = 1 << 20
-_MOST_FILES = 400
-_OURS = "porter/"
+MOST_FILES = 400
+"""Headers of one file; of more the rest is not looked at."""
+OURS = "porter/"
+"""How the names of headers begin that porter adds."""
 File = TypeVar("File", bound=Hashable)
 Line = TypeVar("Line")
 
@@ -50,7 +52,7 @@ class Headers:
         if known is None:
             read, source = self.reader(folders), self._source(path)
             names = include_names_in(source.data) if source is not None else ()
-            found = headers_of(source, names, read, _MOST_FILES, _OURS) if source is not None else ()
+            found = headers_of(source, names, read, MOST_FILES, OURS) if source is not None else ()
             known = self._units[path] = tuple(found)
         return known
 

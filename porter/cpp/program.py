@@ -9,13 +9,12 @@ from functools import cached_property
 
 from porter.cpp.declared import is_declared
 from porter.cpp.definitions import candidates, definitions_of
-from porter.cpp.headers import Included, headers_of
+from porter.cpp.headers import MOST_FILES, OURS, Included, headers_of
 from porter.cpp.kept_tokens import tokens_of
 from porter.cpp.lex import Tokens
 from porter.cpp.prescan import defines_kernel_macro
 from porter.source import SourceFile
 
-_MOST_FILES = 400
 _MOST_BROUGHT = 300
 """Definitions that a file gets of its headers."""
 
@@ -38,7 +37,7 @@ class Program:
         if self.read is None:
             return ()
         names = [include.name for include in self.tokens.includes]
-        return tuple(headers_of(self.source, names, self.read, _MOST_FILES, "porter/"))
+        return tuple(headers_of(self.source, names, self.read, MOST_FILES, OURS))
 
     @property
     def all_tokens(self) -> Iterator[Tokens]:
