@@ -128,6 +128,12 @@ def stands_in(node: Node, places: Sequence[int]) -> bool:
     return place < len(places) and places[place] <= node.last
 
 
+def bare_callee(call: Node) -> str:
+    """A callee's name without namespaces and objects."""
+    callee = call.kids[0]
+    return callee.text if callee.kind == "member" else call.callee.rpartition("::")[2]
+
+
 def calls(node: Node) -> Iterator[Node]:
     """All calls below a node, in the order of the text."""
     return (below for below in node.walk() if below.kind == "call")

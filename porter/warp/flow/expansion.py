@@ -12,7 +12,7 @@ from porter.cpp.asm import KEYWORDS
 from porter.cpp.brackets import split_commas
 from porter.cpp.constants import Macro
 from porter.cpp.lex import IDENTIFIER, Tokens
-from porter.cpp.nodes import EMPTY, Node, stands_in, unwrapped
+from porter.cpp.nodes import EMPTY, Node, bare_callee, stands_in, unwrapped
 from porter.cpp.statements import parse_statements
 from porter.warp.bodies import Bodies, Function
 from porter.warp.flow.assembled import as_call
@@ -121,7 +121,7 @@ class Expansion:
 
     def helper(self, call: Node) -> Function | None:
         """The small function that a call calls, if it comes to what is looked for."""
-        name, number = _bare(call), len(call.arguments)
+        name, number = bare_callee(call), len(call.arguments)
         if self.macros_only or name not in self.names:
             return None
         fitting = (
@@ -218,7 +218,7 @@ class _Body:
 
     def _effects(self, call: Node) -> Node | None:
         """The statements of a lambda or of a helper in the place of its call."""
-        name = _bare(call)
+        name = bare_callee(call)
         if call.kids[0].kind == "name" and (called := self._lambda(call)) is not None and _stays(called.body):
             self.put_in.add(name)
             return self._placed(called.body, dict(zip(called.parameters, call.arguments, strict=False)), call)
@@ -258,7 +258,7 @@ class _Body:
 
     def _value(self, node: Node) -> Node:
         """What stands for a macro, or for a call of a macro, a lambda or a helper."""
-        name = node.text if node.kind == "name" else _bare(node)
+        name = node.text if node.kind == "name" else bare_callee(node)
         if node.kind == "name" or node.kids[0].kind == "name":
             called = self.expansion.macro(name, with_parameters=node.kind == "call")
             if called is not None:
@@ -318,11 +318,6 @@ RELEASES = re.compile(r"(?:\w*_)?(?:un_?lock|release)\w*", re.IGNORECASE)
 """Helpers whose names say more than their bodies may show."""
 _MOST_NODES = 4000
 """What is put into one body."""
-
-
-def _bare(call: Node) -> str:
-    callee = call.kids[0]
-    return callee.text if callee.kind == "member" else call.callee.rpartition("::")[2]
 
 
 def _with(node: Node, kids: tuple[Node, ...]) -> Node:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import cast
 
 from porter.cpp.asm import KEYWORDS, said
-from porter.cpp.nodes import Node
+from porter.cpp.nodes import Node, bare_callee
 from porter.warp.bodies import Bodies, Function
 from porter.warp.flow.expansion import Expansion
 from porter.warp.flow.waiting_loop import leaps_back
@@ -42,8 +42,7 @@ def _fence(bodies: Bodies, expansion: Expansion, node: Node) -> str:
         return match[0] if match is not None else ""
     if node.kind != "call":
         return ""
-    callee = node.kids[0]
-    name = callee.text if callee.kind == "member" else node.callee.rpartition("::")[2]
+    name = bare_callee(node)
     if name == _SCOPED:
         return "" if _is_near(bodies, node) else name
     if name in FENCES:

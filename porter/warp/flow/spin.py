@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import cast
 
 from porter.cpp.asm import said
-from porter.cpp.nodes import EMPTY, Node, calls, names, unwrapped
+from porter.cpp.nodes import EMPTY, Node, bare_callee, calls, names, unwrapped
 from porter.warp.bodies import Bodies, Function
 from porter.warp.collectives import BARRIERS, collective
 from porter.warp.flow.alone import GUARD, Alone, opposite
@@ -134,7 +134,7 @@ class Spins:
 
     def guards_of(self, node: Node, name: str, guards: tuple[Node, ...]) -> Iterator[tuple[Node, ...]]:
         """The conditions around each call of a function."""
-        if node.kind == "call" and _bare(node) == name:
+        if node.kind == "call" and bare_callee(node) == name:
             yield guards
         for kid, around in _guarded(node, guards):
             yield from self.guards_of(kid, name, around)
@@ -160,7 +160,7 @@ class Spins:
 
     def _called(self, call: Node, guards: tuple[Node, ...]) -> Iterator[Spin]:
         """A call that waits, or that calls what waits in a header."""
-        waits, name = self._blocks(call), _bare(call)
+        waits, name = self._blocks(call), bare_callee(call)
         inner = [Spin(call, waits, False, False)] if waits is not None else []
         if name in self.expansion.names:
             inner += self._in_header(name, len(call.arguments))
@@ -202,7 +202,7 @@ class Spins:
             return None
         for node in loop.tested:
             for call in calls(node):
-                name = _bare(call)
+                name = bare_callee(call)
                 if _LOCKS.fullmatch(name) and (call.arguments or call.kids[0].kind == "member"):
                     return None if loop.moves(call) or self._updates(call) else Waits.LOCK
                 if self.polls(name) and not loop.moves(call) and any(map(_compares, loop.decisions)):
@@ -211,7 +211,7 @@ class Spins:
 
     def _updates(self, call: Node) -> bool:
         """A try that starts from what the memory holds: `compare_exchange_weak(old, f(old))`, `atomicCAS(p, *p, v)`."""
-        name, arguments = _bare(call), call.arguments
+        name, arguments = bare_callee(call), call.arguments
         if "xchg" in name or "compare" in name:
             given = arguments if call.kids[0].kind == "member" else arguments[1:]
             return len(given) > 1 and not set(names(given[0])).isdisjoint(names(given[1]))
@@ -222,7 +222,7 @@ class Spins:
     def _polled_spread(self, loop: Loop) -> Spread:
         """How the polled address differs between threads, the loop's own variables left out; threads that meet in each
         round leave together."""
-        if any(_bare(call) in BARRIERS for call in calls(loop.node)):
+        if any(bare_callee(call) in BARRIERS for call in calls(loop.node)):
             return Spread.BLOCK
         found = {name for node in (loop.condition, loop.body) for name in names(node)} - loop.changed.keys()
         values = [self.flow.final.get(name, UNIFORM).spread for name in found]
@@ -231,7 +231,7 @@ class Spins:
         return max(values, default=Spread.BLOCK)
 
     def _flag(self, call: Node, loop: Loop) -> Waits:
-        if any(_bare(other) == FAR_LOAD for other in calls(loop.node)):
+        if any(bare_callee(other) == FAR_LOAD for other in calls(loop.node)):
             return Waits.FAR_FLAG
         return Waits.FLAG if self.shared.isdisjoint(names(call)) else Waits.SHARED_FLAG
 
@@ -299,7 +299,7 @@ class Spins:
         if inner.kind == "comma":
             return all(map(self._is_idle_value, inner.kids))
         if inner.kind == "call":
-            return _IDLE.fullmatch(_bare(inner)) is not None
+            return _IDLE.fullmatch(bare_callee(inner)) is not None
         if inner.kind == "assign" and unwrapped(inner.kids[0]).kind == "name":
             return unwrapped(inner.kids[0]).text not in self.shared and self._only_reads(inner.kids[1])
         is_step = inner.kind == "postfix" or (inner.kind == "unary" and inner.text in STEPS)
@@ -308,7 +308,7 @@ class Spins:
     def _only_reads(self, source: Node) -> bool:
         return all(
             _LOCKS.fullmatch(name) or _PURE.fullmatch(name) or _IDLE.fullmatch(name) or self.polls(name)
-            for name in map(_bare, calls(source))
+            for name in map(bare_callee, calls(source))
         )
 
     def _taken_inside(self, loop: Loop) -> tuple[Waits | None, Node]:
@@ -354,7 +354,7 @@ class Spins:
         values = [value for name in names(condition) for value in loop.changed.get(name, ())]
         for node in (condition, *values):
             for call in calls(node):
-                if _LOCKS.fullmatch(_bare(call)) and call.arguments and self._is_constant(call.arguments[-1]):
+                if _LOCKS.fullmatch(bare_callee(call)) and call.arguments and self._is_constant(call.arguments[-1]):
                     return call
         return None
 
@@ -419,17 +419,11 @@ def _computes(node: Node) -> bool:
 
 def _gives_up(statement: Node) -> bool:
     """Whether a branch of a waiting loop ends the kernel: who waited too long."""
-    return any(_ENDS.fullmatch(_bare(call)) for call in calls(statement))
+    return any(_ENDS.fullmatch(bare_callee(call)) for call in calls(statement))
 
 
 _ENDS = re.compile(r"(?:porter::)?(?:__)?trap|__builtin_trap|assert|abort|__assert_fail")
 _PURE = re.compile(r"min|max|isnan|__\w+_as_\w+")
-
-
-def _bare(call: Node) -> str:
-    """A callee's name without namespaces and objects."""
-    callee = call.kids[0]
-    return callee.text if callee.kind == "member" else call.callee.rpartition("::")[2]
 
 
 def _branches(node: Node) -> Iterator[Node]:
@@ -459,8 +453,8 @@ def _releases(side: Node, lock: Node) -> bool:
     owner, place = set(names(of)), _place(of)
     for node in side.walk():
         if node.kind == "call":
-            atomic = _bare(node).startswith(("atomic", "store", "clear", "exchange", "__atomic", "__sync"))
-            if (atomic and owner & set(names(node))) or RELEASES.fullmatch(_bare(node)):
+            atomic = bare_callee(node).startswith(("atomic", "store", "clear", "exchange", "__atomic", "__sync"))
+            if (atomic and owner & set(names(node))) or RELEASES.fullmatch(bare_callee(node)):
                 return True
         if node.kind == "assign" and unwrapped(node.kids[0]).kind in ("index", "unary", "member"):
             target = _place(node.kids[0])
