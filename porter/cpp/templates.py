@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from porter.cpp.lex import Tokens
 
 _BORDERS = frozenset({";", "{", "}"})
-LONGEST_HEAD = 60
+LONGEST_HEAD = 200
+"""Tokens; the parameters of a class template and `enable_if` in what a member returns fill a hundred."""
 
 
 def template_heads(tokens: Tokens, name: str) -> Iterator[list[str]]:
@@ -21,10 +22,15 @@ def template_heads(tokens: Tokens, name: str) -> Iterator[list[str]]:
 
 
 def beginning(tokens: Tokens, index: int) -> int:
-    """The first token of the declaration that a name stands in."""
+    """The first token of the declaration that a name stands in; the farthest looked at, where it begins before that."""
     first = index
-    while first > max(0, index - LONGEST_HEAD) and tokens.texts[first - 1] not in _BORDERS:
-        if tokens.directive_of(first - 1) is not tokens.directive_of(index):
-            break
+    while first > index - LONGEST_HEAD and not is_beginning(tokens, first, index):
         first -= 1
     return first
+
+
+def is_beginning(tokens: Tokens, first: int, index: int) -> bool:
+    """Whether nothing before a token belongs to the declaration of a name behind it."""
+    if first == 0 or tokens.texts[first - 1] in _BORDERS:
+        return True
+    return tokens.directive_of(first - 1) is not tokens.directive_of(index)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from porter.cpp.sides import AFTER_PARAMETERS, Declared, Sides, declared, is_outside
 from porter.cpp.syntax import Tokens, template_end, template_start
-from porter.cpp.templates import beginning
+from porter.cpp.templates import beginning, is_beginning
 from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes
 
 _DEVICE = re.compile("__device__")
@@ -78,6 +78,17 @@ class DefinitionWithoutSides(Rule):
             "namespace a::b { __device__ int h(int); }\n"
             "namespace a { namespace b { __device__ int h(int x) { return x; } } }",
         ),
+        fixes(
+            "template <class A, class B, class C, class D, class E, class F, class G, int H, int I, int J, int K>\n"
+            "struct Big { __device__ int f(int x); };\n"
+            "template <class A, class B, class C, class D, class E, class F, class G, int H, int I, int J, int K>\n"
+            "int Big<A, B, C, D, E, F, G, H, I, J, K>::f(int x) { return x; }",
+            "template <class A, class B, class C, class D, class E, class F, class G, int H, int I, int J, int K>\n"
+            "struct Big { __device__ int f(int x); };\n"
+            "template <class A, class B, class C, class D, class E, class F, class G, int H, int I, int J, int K>\n"
+            "__device__ int Big<A, B, C, D, E, F, G, H, I, J, K>::f(int x) { return x; }",
+        ),
+        clean("__device__ int h(int);\n" + 200 * "const " + "int h(int x) { return x; }"),
         clean("__device__ int h(int);\nint h(int);\nint h(int x) { return x; }"),
         clean("namespace a { __device__ int h(int); }\nnamespace b { int h(int x) { return x; } }"),
         clean("namespace a { __device__ int h(int); }\nnamespace { int h(int x) { return x; } }"),
@@ -208,6 +219,8 @@ def _parameters(tokens: Tokens, name: int) -> int | None:
 def _first(tokens: Tokens, name: int) -> int | None:
     """Where the declaration begins, behind its `template <...>`; none where no definition begins like that."""
     first = beginning(tokens, name)
+    if not is_beginning(tokens, first, name):
+        return None
     words = tokens.texts[first:name]
     if tokens.directive_of(name) is not None:
         if "template" not in words:

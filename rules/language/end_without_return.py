@@ -114,6 +114,8 @@ class EndWithoutReturn(Rule):
         """One finding per function."""
         for end in open_ends(unit.tokens):
             value = _value(end)
+            if end.runs_out and _is_there(unit, end, value):
+                continue
             if end.returns or value is not None or not end.runs_out_of_cases:
                 yield self._found(unit, end, value)
 
@@ -138,6 +140,13 @@ def _value(end: OpenEnd) -> str | None:
     if "*" in end.kind or all(word in _SIGNS or _PLAIN.fullmatch(word) for word in end.kind):
         return "{}"
     return None
+
+
+def _is_there(unit: Unit, end: OpenEnd, value: str | None) -> bool:
+    """Whether `; return value;` ends it already, behind what is no whole statement: `f<<<} return {}; }`."""
+    before = unit.source.text[: unit.tokens.starts[end.head.end - 1]].rstrip()
+    rest = before.removesuffix(f"return {value};")
+    return rest != before and rest.rstrip()[-1:] in (";", "}")
 
 
 def _at_end(unit: Unit, end: OpenEnd, value: str) -> Edit:
