@@ -50,6 +50,11 @@ class CudaHeaderGuard(Rule):
             path="a.h",
         ),
         fixes("#if defined(CUBLAS_API_H_)\nint a;\n#endif", "#if defined(HIPBLAS_H)\nint a;\n#endif", path="a.h"),
+        fixes(
+            "#ifdef CUBLAS_API_H_\n#define OURS CUBLAS_API_H_\n#endif",
+            "#ifdef HIPBLAS_H\n#define OURS CUBLAS_API_H_\n#endif",
+            path="a.h",
+        ),
         clean("#ifndef CURAND_H_\n#define CURAND_H_\nint a;\n#endif", path="curand.h"),
         clean("#if defined(__DRIVER_TYPES_H__) || defined(USE_HIP)\nint a;\n#endif", path="a.h"),
     )
@@ -60,7 +65,7 @@ class CudaHeaderGuard(Rule):
         groups = find_groups(tokens)
         for name, new in _GUARDS.items():
             places = [(index, tokens.directive_of(index)) for index in tokens.names.get(name, ())]
-            if any(directive is not None and directive.name == "define" for _, directive in places):
+            if any(line is not None and line.name == "define" and line.first == index for index, line in places):
                 continue
             for index, directive in places:
                 if directive is None or directive.name not in _CONDITIONS:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bisect
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -68,22 +68,27 @@ class Expansion:
     @cached_property
     def names(self) -> frozenset[str]:
         """The macros and functions in sight that by their words come to what is looked for."""
+        words = self._words
+        macros = {name for name in self.bodies.constants.macros if not words[name].isdisjoint(self.in_macros)}
+        return _coming_to(words, self.telling | macros).union(macros)
+
+    def leading_to(self, words: Iterable[str]) -> frozenset[str]:
+        """Those of `names` that are some words, or come to them."""
+        words = frozenset(words)
+        return (words & self.names) | _coming_to({name: self._words[name] for name in self.names}, words)
+
+    @cached_property
+    def _words(self) -> Mapping[str, set[str]]:
+        """The words of each macro and function in sight."""
         texts = self.bodies.tokens.texts
         words: dict[str, set[str]] = {}
-        found: set[str] = set()
         for function in () if self.macros_only else self.bodies.all_functions:
             words.setdefault(function.name, set()).update(texts[function.head.opening : function.head.end])
         for name, macros in self.bodies.constants.macros.items():
             inside = words.setdefault(name, set())
             for macro in macros:
                 inside.update(texts[macro.first : macro.last])
-            if not inside.isdisjoint(self.in_macros):
-                found.add(name)
-        new = found | {name for name, inside in words.items() if not self.telling.isdisjoint(inside)}
-        while new:
-            found |= new
-            new = {name for name in words.keys() - found if not new.isdisjoint(words[name])}
-        return frozenset(found)
+        return words
 
     @cached_property
     def places(self) -> list[int]:
@@ -96,6 +101,14 @@ class Expansion:
     def lambdas(self) -> list[int]:
         """Where lambdas may begin: brackets behind no name."""
         return [match.start() for match in _LAMBDA.finditer(self.bodies.tokens.first_characters)]
+
+    def lambdas_in(self, body: Node) -> dict[str, Node]:
+        """The variables of a body that are lambdas."""
+        if not stands_in(body, self.lambdas):
+            return {}
+        variables = ((node, node.initial) for node in body.walk() if node.kind == "variable")
+        values = {node.text: unwrapped(initial) for node, initial in variables if initial is not None}
+        return {name: value for name, value in values.items() if value.kind == "lambda" and value.kids}
 
     def macro(self, name: str, *, with_parameters: bool) -> Called | None:
         """A macro's replacement, of several the first that comes to what is looked for."""
@@ -161,15 +174,10 @@ class _Body:
         if not stands_in(self.whole, self.expansion.places) and not lambdas:
             return self.whole
         if lambdas:
-            self._find_lambdas()
+            found = self.expansion.lambdas_in(self.whole)
+            self.lambdas = {name: Called(EMPTY, _lambda_parameters(self.tokens, node)) for name, node in found.items()}
         node = self._node(self.whole)
         return _without(node, self.put_in) if self.put_in else node
-
-    def _find_lambdas(self) -> None:
-        for node in self.whole.walk():
-            initial = unwrapped(node.initial) if node.kind == "variable" and node.initial is not None else EMPTY
-            if initial.kind == "lambda" and initial.kids:
-                self.lambdas[node.text] = Called(EMPTY, _lambda_parameters(self.tokens, initial))
 
     @cached_property
     def _places(self) -> list[int]:
@@ -308,6 +316,16 @@ class _Body:
     def _is_constant(self, name: str) -> bool:
         constants = self.expansion.bodies.constants
         return "::" in name or name in constants.macros or bool(constants.definitions(name))
+
+
+def _coming_to(words: Mapping[str, set[str]], to: frozenset[str]) -> frozenset[str]:
+    """The names whose words come to some words, be it by way of each other."""
+    found: set[str] = set()
+    new: Set[str] = to
+    while new:
+        new = {name for name in words.keys() - found if not new.isdisjoint(words[name])}
+        found |= new
+    return frozenset(found)
 
 
 _STATEMENTS = "statements"

@@ -17,6 +17,7 @@ from porter.warp.flow.alone import GUARD, Alone, opposite
 from porter.warp.flow.assembled import FAR_LOAD
 from porter.warp.flow.expansion import RELEASES, Expansion
 from porter.warp.flow.polled_memory import PolledMemory
+from porter.warp.flow.possible_waits import PossibleWaits
 from porter.warp.flow.spread import UNIFORM, Spread
 from porter.warp.flow.waiting_loop import STEPS, Loop, leaps_back, parts_of
 from porter.warp.flow.walk import Flow
@@ -104,11 +105,21 @@ class Spins:
         return self.flow.shared if any("__shared__" in word for word in self.function.words) else set()
 
     def may_wait(self) -> bool:
-        """Whether, by its words, the function has something to wait for, be it in a macro or a helper."""
+        """Whether, by its words and loops, the function may wait for something, be it in a macro or a helper."""
+        words = self.function.words
         if not self.expansion.may_come(self.function):
             return False
-        words = self.function.words
-        return not (words.isdisjoint(_LOOPING) and words.isdisjoint(self.expansion.names))
+        waiting, locking = _waits_and_locks(self.bodies)
+        if not words.isdisjoint(_WAITING | waiting):
+            return True
+        if words.isdisjoint(_LOOPING):
+            return False
+        lambdas = self.expansion.lambdas_in(self.function.body)
+        loops = PossibleWaits(lambda name: name in lambdas or self._may_idle(name))
+        return loops.stand_in(self.function.body, locks=not words.isdisjoint(locking))
+
+    def _may_idle(self, name: str) -> bool:
+        return name in self.expansion.names or any(one.fullmatch(name) for one in (_IDLE, _POLLS, _LOCKS, _PURE))
 
     def find(self) -> Iterator[Spin]:
         """In the order of the text."""
@@ -373,8 +384,26 @@ def expansion_of(bodies: Bodies) -> Expansion:
     return cast(Expansion, known)
 
 
+def _waits_and_locks(bodies: Bodies) -> tuple[frozenset[str], frozenset[str]]:
+    """What stands for a loop or for what waits in a header, and the words that lead to locks."""
+    known = bodies.memo.get(_waits_and_locks)
+    if known is None:
+        expansion, texts = expansion_of(bodies), bodies.tokens.texts
+        locks = frozenset(filter(_LOCKS.fullmatch, bodies.tokens.names))
+        loops = {
+            name
+            for name, macros in bodies.constants.macros.items()
+            if any(not _LOOPING.isdisjoint(texts[macro.first : macro.last]) for macro in macros)
+        }
+        loops |= {f.name for f in bodies.all_functions if not bodies.is_own(f) and not _LOOPING.isdisjoint(f.words)}
+        waits = expansion.leading_to(loops & expansion.names)
+        known = bodies.memo[_waits_and_locks] = waits, locks | expansion.leading_to(locks)
+    return cast("tuple[frozenset[str], frozenset[str]]", known)
+
+
 _TELLING = frozenset({"volatile", "asm", "__asm__", "__asm", "wait", "acquire"})
 _LOOPING = frozenset({"while", "for", "do", "goto", "wait", "acquire"})
+_WAITING = frozenset({"goto", "wait", "acquire"})
 _TRUTHS = ("true", "false")
 
 
