@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from porter.cpp.brackets import words
@@ -130,6 +130,8 @@ def _leaves(tokens: Tokens, node: Node, switches: bool) -> bool:
         return _is_endless(tokens, node) and not any(map(_breaks, node.kids))
     if node.kind == "jump":
         return node.text == "goto"
+    if node.kind == "declaration":
+        return _returns_without_end(tokens.texts[node.first : node.last + 1])
     if node.kind == "statement":
         return _is_call_that_leaves(tokens, node)
     if node.kind == "asm":
@@ -160,10 +162,15 @@ def _is_endless(tokens: Tokens, node: Node) -> bool:
     return "".join(tokens.texts[condition.first : condition.last + 1]).strip("()") in ("true", "1")
 
 
+def _returns_without_end(texts: Sequence[str]) -> bool:
+    """`MACRO return 1;` before a brace that came too early."""
+    return texts[-1:] != [";"] and "return" in texts
+
+
 def _is_call_that_leaves(tokens: Tokens, node: Node) -> bool:
     """A call that does not come back, a `throw`, a macro that may be either, or what is no statement of C++."""
     texts = tokens.texts[node.first : node.last + 1]
-    if texts[-1:] != [";"] and "return" in texts:
+    if _returns_without_end(texts):
         return True
     word = next((text for text in texts if text not in (":", "::", "std")), "")
     return (

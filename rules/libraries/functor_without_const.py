@@ -95,11 +95,9 @@ def _has_empty_bases(tokens: Tokens, opening: int) -> bool:
     if ":" not in head:
         return True
     first = opening - len(head) + head.index(":") + 1
-    return all(
-        name in _OF_TYPES or _is_empty(tokens, name)
-        for start, end in split_commas(tokens, first, opening)
-        for name in ["".join(f"{word} " for word in tokens.texts[start:end]).partition("<")[0].split()[-1]]
-    )
+    bases = [" ".join(tokens.texts[start:end]).partition("<")[0] for start, end in split_commas(tokens, first, opening)]
+    names = [base.split()[-1] if base.split() else "" for base in bases]
+    return all(name in _OF_TYPES or _is_empty(tokens, name) for name in names)
 
 
 def _is_empty(tokens: Tokens, name: str) -> bool:

@@ -16,7 +16,7 @@ from porter.cpp.nodes import EMPTY, Node, bare_callee, stands_in, unwrapped
 from porter.cpp.statements import parse_statements
 from porter.warp.bodies import Bodies, Function
 from porter.warp.flow.assembled import as_call
-from porter.warp.flow.returned import Result, as_statement, result_of
+from porter.warp.flow.returned import Result, as_statement, has_no_loops, result_of
 
 _DEEPEST = 6
 """Macros and helpers within each other."""
@@ -151,7 +151,8 @@ class Expansion:
             if begin in self._under_way or len(self._under_way) >= _DEEPEST:
                 return None
             self._under_way.append(begin)
-            self._results[begin] = result_of(self.body(function), function.parameters)
+            is_plain = has_no_loops(function.body)
+            self._results[begin] = result_of(self.body(function), function.parameters) if is_plain else None
             self._under_way.pop()
         return self._results[begin]
 

@@ -22,11 +22,16 @@ class Result:
 
 def result_of(body: Node, parameters: Sequence[str]) -> Result | None:
     """None for a body that has loops or jumps, or is no small one."""
-    if any(node.kind in _LOOPS for node in body.walk()):
+    if not has_no_loops(body):
         return None
     reader = _Reader(frozenset(parameters))
     value = reader.read(body.kids)
     return None if reader.count > _MOST_STATEMENTS else Result(value, tuple(reader.effects))
+
+
+def has_no_loops(body: Node) -> bool:
+    """Whether each statement is executed at most once, one after the other."""
+    return not any(node.kind in _LOOPS for node in body.walk())
 
 
 def _is_small(node: Node) -> bool:
