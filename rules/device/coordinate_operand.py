@@ -57,6 +57,11 @@ class CoordinateOperand(Rule):
             "__global__ void k(float *p) { p[blockIdx.x * 4] = 0; }",
         ),
         clean(
+            "template <class T> using if_vector = std::enable_if_t<is_vector<T>, T>;\n"
+            "template <class V> __device__ if_vector<V> operator*(const V &a, const V &b);\n"
+            "__global__ void k(float *p) { p[blockIdx.x * 4] = 0; }",
+        ),
+        clean(
             "template <class T> struct V { T x; __device__ V operator*(T b) const; };\n"
             "template <class T> __device__ T operator-(T a);\n__global__ void k(float *p) { p[blockIdx.x * 4] = 0; }",
         ),
@@ -72,7 +77,8 @@ class CoordinateOperand(Rule):
 
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per index that such an operator would take."""
-        symbols = frozenset(symbol for tokens in unit.program.all_tokens for symbol in _symbols(tokens))
+        guards = _GUARDED.union(*map(_guards, unit.program.all_tokens))
+        symbols = frozenset(symbol for tokens in unit.program.all_tokens for symbol in _symbols(tokens, guards))
         if not symbols:
             return
         for name in _COORDINATES:
@@ -101,7 +107,19 @@ def _is_operand(tokens: Tokens, index: int, symbols: frozenset[str]) -> bool:
     return is_binary or texts[right] in symbols
 
 
-def _symbols(tokens: Tokens) -> Iterator[str]:
+def _guards(tokens: Tokens) -> frozenset[str]:
+    """Aliases that stand for `enable_if`: `template <class T> using if_vector = std::enable_if_t<...>`."""
+    texts = tokens.texts
+    starts = (index for index in tokens.names.get("using", ()) if texts[index + 2] == "=")
+    return frozenset(texts[start + 1] for start in starts if not _GUARDED.isdisjoint(_statement(texts, start)))
+
+
+def _statement(texts: list[str], start: int) -> Iterator[str]:
+    """The words up to the end of a declaration."""
+    return itertools.takewhile(lambda text: text not in _BORDERS, itertools.islice(texts, start, start + _LONGEST_HEAD))
+
+
+def _symbols(tokens: Tokens, guards: frozenset[str]) -> Iterator[str]:
     """The binary operators for which a text has a template that takes anything as one of its operands."""
     for index in tokens.names.get("operator", ()):
         symbol, opening = tokens.texts[index + 1], index + 2
@@ -109,7 +127,7 @@ def _symbols(tokens: Tokens) -> Iterator[str]:
             continue
         closing = tokens.partner.get(opening, -1)
         types = _types(tokens.texts[opening + 1 : closing]) if closing > opening else ()
-        free = _free_types(tokens, index) if len(types) == 2 else frozenset()
+        free = _free_types(tokens, index, guards) if len(types) == 2 else frozenset()
         if free.intersection(types) and all(one in free or one in _NUMBERS for one in types):
             yield symbol
 
@@ -123,7 +141,7 @@ def _types(texts: list[str]) -> tuple[str, ...]:
     return tuple(one[0] if 1 <= len(one) <= 2 else "" for one in words)
 
 
-def _free_types(tokens: Tokens, index: int) -> frozenset[str]:
+def _free_types(tokens: Tokens, index: int, guards: frozenset[str]) -> frozenset[str]:
     """The type parameters of the template that a declaration is; none where it is limited to some types."""
     first = index
     while first > 0 and index - first < _LONGEST_HEAD and tokens.texts[first - 1] not in _BORDERS:
@@ -131,7 +149,7 @@ def _free_types(tokens: Tokens, index: int) -> frozenset[str]:
             break
         first -= 1
     head = tokens.texts[first:index]
-    if head[:2] != ["template", "<"] or not _GUARDED.isdisjoint(head):
+    if head[:2] != ["template", "<"] or not guards.isdisjoint(head):
         return frozenset()
     pairs = itertools.pairwise(head)
     return frozenset(name for word, name in pairs if word in ("class", "typename") and name.isidentifier())
