@@ -124,14 +124,14 @@ def reached(
 def headers_of(source: SourceFile, names: Iterable[str], read: Included, most: int, other: str) -> Iterator[SourceFile]:
     """The project's headers that a file with these #include lines reaches, inner ones first.
 
-    Names that begin with `other` are another's.
+    Names that begin with `other`, behind steps up to the root of the tree, are another's.
     """
     sources = {source.path: source}
 
     def lines(path: str) -> Iterable[SourceFile]:
         if path != source.path:
             return _included(sources[path], read, other)
-        return filter(None, (read(path, name) for name in names if not name.startswith(other)))
+        return filter(None, (read(path, name) for name in names if not _is_of(name, other)))
 
     def find(path: str, found: SourceFile) -> str:
         return sources.setdefault(found.path, found).path
@@ -140,10 +140,17 @@ def headers_of(source: SourceFile, names: Iterable[str], read: Included, most: i
         yield sources[path]
 
 
+def _is_of(name: str, folder: str) -> bool:
+    """Whether a header is of this folder, from wherever it is included (`../../porter/half.hpp`)."""
+    while name.startswith("../"):
+        name = name[3:]
+    return name.startswith(folder)
+
+
 @functools.lru_cache(maxsize=512)
 def _included(header: SourceFile, read: Included, other: str) -> tuple[SourceFile, ...]:
     """The project's files that a header's own lines mean: the units that include it share them."""
-    names = (name for name in include_names(header) if not name.startswith(other))
+    names = (name for name in include_names(header) if not _is_of(name, other))
     return tuple(filter(None, (read(header.path, name) for name in names)))
 
 

@@ -396,13 +396,15 @@ def test_a_port_of_hip_stays_hip_when_it_is_ported_again(tmp_path: Path) -> None
     assert (tmp_path / "again" / "b.hip").read_bytes() == (tmp_path / "out" / "b.hip").read_bytes()
 
 
-def test_operators_of_our_own_headers_change_nothing_when_a_port_is_ported_again(tmp_path: Path) -> None:
-    """The half operators that a port brings along are templates, and limited to half types by an alias: D017."""
+@pytest.mark.parametrize("folder", ["", "src/", "src/cuda/"])
+def test_operators_of_our_own_headers_change_nothing_when_a_port_is_ported_again(tmp_path: Path, folder: str) -> None:
+    """The half operators that a port brings along are templates, and were taken for the project's (D017)."""
     halves = (
         "#include <cuda_fp16.h>\nhalf f(half a, half b) { return a + b; }\n"
         "__global__ void k(float *x) { x[threadIdx.x / 4] = blockIdx.x * 2; }\n"
     )
-    port(make_tree(tmp_path / "src", {"a.cu": halves}), tmp_path / "out")
+    port(make_tree(tmp_path / "src", {f"{folder}a.cu": halves}), tmp_path / "out")
     port(tmp_path / "out", tmp_path / "again")
-    assert b"half_host.hpp" in (tmp_path / "out" / "a.hip").read_bytes()
-    assert (tmp_path / "again" / "a.hip").read_bytes() == (tmp_path / "out" / "a.hip").read_bytes()
+    ported = (tmp_path / "out" / folder / "a.hip").read_bytes()
+    assert b"half_host.hpp" in ported
+    assert (tmp_path / "again" / folder / "a.hip").read_bytes() == ported
