@@ -47,6 +47,11 @@ _FORWARD = re.compile(rb"[ \t]*(?:struct|class|union|enum)[ \t]+\w+[ \t]*;")
 """`struct __half;` declares nothing of the project's: who only announces a type that CUDA has means CUDA's."""
 
 
+_HIPS = re.compile(
+    rb"(?:\([^()\n]{0,300}\))?(?:[ \t(]|\\\r?\n)*(?:hip[A-Za-z]|HIP_?[A-Z]|roc(?:blas|sparse|solver|fft|rand|prim|tx)_)\w+"
+)
+"""What follows the name of a macro in `#define cudaMalloc hipMalloc` and `#define cudaStreamPerThread ((hipStream_t)2)`."""
+
 _IS_WORD = re.compile(rb"[\w$\x80-\xff]")
 _WORDS = bytes(code if _IS_WORD.match(bytes([code])) else ord(" ") for code in range(256))
 _INCLUDE = re.compile(rb"""\#[ \t]*(?:include|include_next|import)[ \t]*[<"]([^>"\n]+)[>"]""")
@@ -77,7 +82,7 @@ class Scan(NamedTuple):
     hidden: tuple[str, ...] = ()
     """Names that it declares where no other file sees them: in functions, or as macros that it undefines again."""
     amds: tuple[str, ...] = ()
-    """Of the declared names those that it declares for AMD's compiler alone."""
+    """Of the declared names those that it declares for AMD's compiler alone: in its branches, or by names of HIP's."""
 
 
 NOTHING = Scan()
@@ -128,7 +133,7 @@ def scan(
             if bisect.bisect_right(comments, place) % 2 == 0 and not is_for_editor(for_editor, place):
                 ends = depths.in_code(match.start()) or (group == _DEFINE_GROUP and _is_undone(text, match))
                 (hidden if ends else declared).add(name)
-                if not ends and not is_amds(place + shift):
+                if not ends and not is_amds(place + shift) and not _means_hip(text, match):
                     others.add(name)
     if b"enum" in text:
         enumerators = {name for name in _enumerators(text, depths) if is_interesting(name)}
@@ -170,6 +175,11 @@ def _is_undone(text: bytes, macro: re.Match[bytes]) -> bool:
         re.search(rb"\n[ \t]*\#[ \t]*undef[ \t]+%b\b" % re.escape(macro[_DEFINE_GROUP]), text[macro.end() :])
         is not None
     )
+
+
+def _means_hip(text: bytes, match: re.Match[bytes]) -> bool:
+    """Whether a macro stands for a name of HIP's, whatever branch it is in: no compiler of NVIDIA's has one."""
+    return match.lastindex == _DEFINE_GROUP and _HIPS.match(text, match.end(_DEFINE_GROUP)) is not None
 
 
 class _Depths:

@@ -145,6 +145,29 @@ def test_a_second_run_touches_only_what_changed(tmp_path: Path) -> None:
     assert (out / "a.hip").read_bytes() == PORTED_KERNEL + b"// more\n"
 
 
+@pytest.mark.parametrize(
+    ("macro", "use", "wanted"),
+    [
+        ("#define cudaFree hipFree", "cudaFree(p);", "hipFree(p);"),
+        ("#define cudaFree(p) \\\n  hipFree((void *)(p))", "cudaFree(p);", "hipFree(p);"),
+        ("#define cudaStreamPerThread ((hipStream_t)2)", "wait(cudaStreamPerThread);", "wait(hipStreamPerThread);"),
+        ("#define CUDA_R_32F HIP_R_32F", "take(CUDA_R_32F);", "take(HIP_R_32F);"),
+        ("#define cudaFree hip_free", "cudaFree(p);", "cudaFree(p);"),
+    ],
+)
+def test_a_header_for_amd_that_stands_for_the_names(tmp_path: Path, macro: str, use: str, wanted: str) -> None:
+    """Where clang has no answer, for nobody defines HAVE_IT: what a macro makes a name of HIP's is CUDA's besides."""
+    tree = {
+        "hip/to_hip.h": f"#pragma once\n{macro}\n",
+        "a.cc": f'#if HAVE_IT == 1\n#ifdef MY_OWN_SWITCH\n#include "hip/to_hip.h"\n#else\n'
+        f"#include <cuda_runtime_api.h>\n#endif\nvoid f(int *p) {{ {use} }}\n#endif\n",
+    }
+    port(make_tree(tmp_path / "src", tree), tmp_path / "out")
+    ported = (tmp_path / "out" / "a.cc").read_text()
+    assert wanted in ported
+    assert (tmp_path / "out" / "hip" / "to_hip.h").read_text() == tree["hip/to_hip.h"]
+
+
 def test_a_changed_header_is_seen_by_its_includers(tmp_path: Path) -> None:
     """A shim that appears in a header changes what a name means in the files that include it."""
     use = b'#include "shim.h"\nvoid f(int *p) { cudaFree(p); }\n'
