@@ -48,9 +48,11 @@ _FORWARD = re.compile(rb"[ \t]*(?:struct|class|union|enum)[ \t]+\w+[ \t]*;")
 
 
 _HIPS = re.compile(
-    rb"(?:\([^()\n]{0,300}\))?(?:[ \t(]|\\\r?\n)*(?:hip[A-Za-z]|HIP_?[A-Z]|roc(?:blas|sparse|solver|fft|rand|prim|tx)_)\w+"
+    rb"""(?:\([^()\n]{0,300}\))?(?:[ \t(]|\\\r?\n)*
+    (?:hip[A-Za-z] | HIP_?[A-Z] | roc(?:blas|sparse|solver|fft|rand|prim|tx)_)\w+""",
+    re.VERBOSE,
 )
-"""What follows the name of a macro in `#define cudaMalloc hipMalloc` and `#define cudaStreamPerThread ((hipStream_t)2)`."""
+"""What follows the name in `#define cudaMalloc hipMalloc` and `#define cudaStreamPerThread ((hipStream_t)2)`."""
 
 _IS_WORD = re.compile(rb"[\w$\x80-\xff]")
 _WORDS = bytes(code if _IS_WORD.match(bytes([code])) else ord(" ") for code in range(256))
@@ -82,7 +84,7 @@ class Scan(NamedTuple):
     hidden: tuple[str, ...] = ()
     """Names that it declares where no other file sees them: in functions, or as macros that it undefines again."""
     amds: tuple[str, ...] = ()
-    """Of the declared names those that it declares for AMD's compiler alone: in its branches, or by names of HIP's."""
+    """Of the declared names those that it declares for AMD's compiler alone: in its branches, or by HIP's names."""
 
 
 NOTHING = Scan()
