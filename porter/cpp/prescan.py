@@ -49,7 +49,7 @@ _FORWARD = re.compile(rb"[ \t]*(?:struct|class|union|enum)[ \t]+\w+[ \t]*;")
 
 _HIPS = re.compile(
     rb"""(?:\([^()\n]{0,300}\))?(?:[ \t(]|\\\r?\n)*
-    (?:hip[A-Za-z] | HIP_?[A-Z] | roc(?:blas|sparse|solver|fft|rand|prim|tx)_)\w+""",
+    (?:hip[A-Za-z] | HIP_?[A-Z] | roc(?:blas|sparse|solver|fft|rand)_ | roctx)\w+""",
     re.VERBOSE,
 )
 """What follows the name in `#define cudaMalloc hipMalloc` and `#define cudaStreamPerThread ((hipStream_t)2)`."""

@@ -84,6 +84,7 @@ _PORT_DEVICE = sum(1 << n for n, world in enumerate(_WORLDS) if world.vendor == 
 _AMD_BUILD = frozenset({"__HIP_PLATFORM_AMD__", "__HIP_PLATFORM_HCC__", "USE_ROCM"})
 _AMD_COMPILER = frozenset({"__HIPCC__", "__HIP__"})
 _AMD_DEVICE = frozenset({"__HIP_DEVICE_COMPILE__", "__AMDGCN__", "__AMDGPU__", "__AMD__"})
+_COMPILERS = _AMD_BUILD | _AMD_COMPILER | _AMD_DEVICE
 _NVIDIA_ALWAYS = frozenset({"__CUDACC__", "__NVCC__", "__HIP_PLATFORM_NVIDIA__", "__HIP_PLATFORM_NVCC__"})
 _WAVEFRONT = frozenset({"__AMDGCN_WAVEFRONT_SIZE", "__AMDGCN_WAVEFRONT_SIZE__"})
 _GFX = re.compile(r"__gfx([0-9a-f]+)__")
@@ -98,6 +99,7 @@ _AMD_KIND = re.compile(
     r"_*(?:\w*_)?(?:HIP|ROCM|ROCPRIM|AMDGPU|AMDGCN|HCC|MI\d{2,3}\w*|GFX\d+\w*|gfx\d+\w*|RDNA\w*|CDNA\w*)(?:_\w*)?"
 )
 """A name that only says which AMD GPU or which ROCm: `HIP_VERSION`, `__HIP__MI300__`, `ROCPRIM_TARGET_RDNA3`."""
+_WORD = re.compile(r"\w+")
 _WAVE64 = re.compile(r"_*(?:\w+_)?(?:WAVE|WAVEFRONT|WARP)_?(?:SIZE_?)?64", re.IGNORECASE)
 _NEGATED = re.compile(r"(?:^|_)(?:NO|NOT|DISABLE\w*|WITHOUT|SKIP|AVOID)(?:_|$)")
 _GUARD = re.compile(r"(?:_H|_HPP|_HH|_HXX|_CUH|_INCLUDED|_GUARD)_*$", re.IGNORECASE)
@@ -162,6 +164,13 @@ class Dialects:
     def is_hip(self, offset: int) -> bool:
         """Whether the line is AMD's own: in a file or a branch that only HIP's compiler sees."""
         return self.at(offset).dialect is Dialect.HIP
+
+    def is_switched(self, offset: int) -> bool:
+        """Whether a switch of the project's makes the line AMD's own (`GGML_USE_HIP`): a port need not set it."""
+        meaning = self.at(offset)
+        own = (word for word in _WORD.findall(meaning.condition) if word not in _COMPILERS and "VERSION" not in word)
+        is_own = any(_AMD_CHOICE.fullmatch(word) or _AMD_KIND.fullmatch(word) for word in own)
+        return is_own and not self.leaves_all and meaning.dialect is Dialect.HIP
 
     def is_for_64(self, offset: int) -> bool:
         """Whether the line is AMD's own and compiled for GPUs with 64 lanes."""

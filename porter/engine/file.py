@@ -314,7 +314,7 @@ def _one_pass(
 def _include_lines(unit: Unit, findings: Iterable[Finding], support_path: str) -> list[str]:
     """The #include operands that accepted findings need and the file lacks: system headers first."""
     wanted = sorted({include for finding in findings for include in finding.includes}, key=_include_key)
-    present = unit.included
+    present = unit.included_by_port
     lines: list[str] = []
     for include in wanted:
         name = include.strip("<>")

@@ -148,6 +148,11 @@ class Unit:
         return frozenset(include.name for include in self.tokens.includes)
 
     @cached_property
+    def included_by_port(self) -> frozenset[str]:
+        """Those of them that do not hang on a switch of the project's for AMD, which a port need not set."""
+        return frozenset(one.name for one in self.tokens.includes if not self.dialects.is_switched(one.start))
+
+    @cached_property
     def uses(self) -> tuple[Use, ...]:
         """Every CUDA name that the tables have something to say about."""
         return renames.uses(self)

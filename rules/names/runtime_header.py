@@ -13,7 +13,8 @@ class RuntimeHeader(Rule):
     """CUDA source that relies on nvcc's implicit runtime header
 
     nvcc includes `cuda_runtime.h` before every `.cu` file. hipcc includes nothing, so `hip/hip_runtime.h` is added to
-    `.cu` files that do not include it by themselves.
+    `.cu` files that do not include it by themselves. An `#include` behind a switch of the project's own for AMD does
+    not count: the port is built without it.
     """
 
     code = "A012"
@@ -22,6 +23,16 @@ class RuntimeHeader(Rule):
         fixes("__global__ void k() {}", "__global__ void k() {}"),
         fixes('#include "instances.h"', '#include "instances.h"'),
         clean("#include <hip/hip_runtime.h>\n__global__ void k() {}"),
+        fixes(
+            "#ifdef __IS_HIP_COMPILE__\n#include <hip/hip_runtime.h>\n#endif\n__global__ void k() {}",
+            "#ifdef __IS_HIP_COMPILE__\n#endif\n__global__ void k() {}",
+        ),
+        fixes(
+            "#ifdef MY_USE_HIP\n#include <hip/hip_runtime.h>\n#endif\n__global__ void k() {}",
+            "#ifdef MY_USE_HIP\n#endif\n__global__ void k() {}",
+        ),
+        clean("#ifdef __HIPCC__\n#include <hip/hip_runtime.h>\n#endif\n__global__ void k() {}"),
+        clean("#ifdef USE_ROCM\n#include <hip/hip_runtime.h>\n#endif\n__global__ void k() {}"),
         clean("// nothing\n"),
         clean("__global__ void k() {}", path="a.cuh"),
     )
@@ -31,7 +42,7 @@ class RuntimeHeader(Rule):
         tokens = unit.tokens
         if not unit.source.path.lower().endswith(".cu") or not (len(tokens) or tokens.includes):
             return
-        if any(self._brings_runtime(unit, name) for name in unit.included):
+        if any(self._brings_runtime(unit, name) for name in unit.included_by_port):
             return
         message = f"nvcc includes the runtime header by itself; <{_RUNTIME}> is added"
         yield self.finding(unit, Span(0, 0), message, Effort.NONE, includes=(f"<{_RUNTIME}>",))

@@ -431,3 +431,16 @@ def test_operators_of_our_own_headers_change_nothing_when_a_port_is_ported_again
     ported = (tmp_path / "out" / folder / "a.hip").read_bytes()
     assert b"half_host.hpp" in ported
     assert (tmp_path / "again" / folder / "a.hip").read_bytes() == ported
+
+
+def test_a_header_behind_a_switch_of_the_projects_is_included_besides(tmp_path: Path) -> None:
+    """Nobody sets the switch for AMD when the port is built."""
+    text = (
+        "#ifdef MY_USE_HIP\n#include <hip/hip_runtime.h>\n#include <hip/hip_fp16.h>\n#endif\n"
+        "__global__ void k(float *x) { *x = __half2float(x[0]); }\n"
+    )
+    port(make_tree(tmp_path / "src", {"a.cu": text}), tmp_path / "out")
+    port(tmp_path / "out", tmp_path / "again")
+    ported = (tmp_path / "out" / "a.hip").read_text()
+    assert ported.startswith("#include <hip/hip_runtime.h>\n")
+    assert (tmp_path / "again" / "a.hip").read_text() == ported
