@@ -267,6 +267,18 @@ class SpinWait(Rule):
         ),
         clean(
             """
+            __global__ void push(int n, float *due, float *rank) {
+              for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
+                float share = atomicExch(&due[i], 0);
+                if (share == 0) continue;
+                rank[i] += share;
+                for (int k = 0; k < n; ++k) atomicAdd(&due[k], share / n);
+              }
+            }
+            """
+        ),
+        clean(
+            """
             __global__ void once(int *mutex, float *sum, float v) {
               if (threadIdx.x == 0) {
                 while (atomicCAS(mutex, 0, 1) != 0);

@@ -352,7 +352,8 @@ class Spins:
         rest = Node("block", 0, 0, kids=after)
         if lock is None or not _releases(rest, lock):
             return False
-        sets = set(_set_in(rest))
+        own = _set_in(loop.node.kids[2]) if loop.node.kind == "for" else ()  # losers take the step of a `for`, too
+        sets = set(_set_in(rest)) - set(own)
         return _leaves(rest) or any(sets & set(names(condition)) for condition in loop.exits)
 
     def _goes_on(self, statement: Node) -> bool:
