@@ -375,7 +375,8 @@ class Unit:
     @cached_property
     def _uses_hip(self) -> bool:
         """Whether the file uses more of HIP than of CUDA: what AMD's branches declare is meant in all of it."""
-        return language_of(self.source.path, self.source.data) == "hip"
+        is_cudas = self.dialects.file is Dialect.CUDA
+        return not is_cudas and language_of(self.source.path, self.source.data) == "hip"
 
     def _is_local(self, index: int) -> bool:
         """Whether a variable declared before in a block around a token has its name: clang need not be asked."""

@@ -168,6 +168,18 @@ def test_a_header_for_amd_that_stands_for_the_names(tmp_path: Path, macro: str, 
     assert (tmp_path / "out" / "hip" / "to_hip.h").read_text() == tree["hip/to_hip.h"]
 
 
+def test_a_source_for_nvcc_with_much_of_hip_in_a_branch(tmp_path: Path) -> None:
+    """The branch is a switch of the project's; a `.cu` file is CUDA's, however little of CUDA's names it has."""
+    tree = {
+        "to_hip.h": "#define CUDART_INF HIP_INF\n",
+        "a.cu": "#if HAVE_IT == 1\n#ifdef __IS_HIP_COMPILE__\n#include <hip/hip_runtime.h>\n#include <hip/hip_fp16.h>\n"
+        '#include "to_hip.h"\n#else\n#include <math_constants.h>\n#endif\n'
+        "__global__ void k(double *x) { x[0] = CUDART_INF; }\n#endif\n",
+    }
+    port(make_tree(tmp_path / "src", tree), tmp_path / "out")
+    assert "x[0] = HIP_INF;" in (tmp_path / "out" / "a.hip").read_text()
+
+
 def test_a_changed_header_is_seen_by_its_includers(tmp_path: Path) -> None:
     """A shim that appears in a header changes what a name means in the files that include it."""
     use = b'#include "shim.h"\nvoid f(int *p) { cudaFree(p); }\n'
