@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from porter.cpp.lex import Tokens, lex
 
-SUFFIXES = (".cu", ".cuh", ".h", ".hpp", ".inl")
+SUFFIXES = (".cu", ".cuh", ".h", ".hpp", ".inl", ".cc", ".cpp", ".inc")
 _SHUFFLES = tuple(f"__shfl{form}_sync" for form in ("", "_up", "_down", "_xor"))
 _EXCHANGES = (*_SHUFFLES, "__ballot_sync", "__any_sync", "__all_sync")
 _BARRIERS = ("__syncthreads",)
