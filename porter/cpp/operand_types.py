@@ -114,7 +114,7 @@ def _sum_type(tokens: Tokens, first: int, last: int, begin: int, depth: int) -> 
 def _variable_type(tokens: Tokens, use: int, begin: int) -> str | None:
     """The one type that all declarations of a name in the function before a use have."""
     texts, found = tokens.texts, set()
-    for index in tokens.names[texts[use]]:
+    for index in tokens.names.get(texts[use], ()):
         if not begin < index < use or texts[index + 1] not in _AFTER or tokens.directive_of(index) is not None:
             continue
         if _is_template_parameter(texts, index):

@@ -57,7 +57,7 @@ SOURCES: Mapping[str, Make] = {
         "h(",
         "x",
         ")",
-        "__device__ int h(int a) { return atomicCAS(&a, a, a) ? a : 1; }\n" + _KERNEL + "while (",
+        "__device__ int h(int a) { atomicAdd(&a, 1); return atomicCAS(&a, a, a) ? a : 1; }\n" + _KERNEL + "while (",
         ");\n}\n",
     ),
     "functions": _again("int f%d(int a) { return a + %d; }\n"),
