@@ -65,7 +65,8 @@ def _plain_type(tokens: Tokens, first: int, last: int, begin: int) -> str | None
         return "unsigned int"
     if last - first == 1 and tokens.kinds[first] == IDENTIFIER:
         return _variable_type(tokens, first, begin)
-    if last - first == 3 and texts[first + 1] == "." and texts[first + 2] in ("x", "y", "z", "w"):
+    is_part = last - first == 3 and texts[first + 1] == "." and texts[first + 2] in ("x", "y", "z", "w")
+    if is_part and tokens.kinds[first] == IDENTIFIER:
         vector = _variable_type(tokens, first, begin)
         if vector in _COMPONENTS and not is_declared(tokens, vector):
             return _COMPONENTS[vector]
@@ -114,7 +115,7 @@ def _sum_type(tokens: Tokens, first: int, last: int, begin: int, depth: int) -> 
 def _variable_type(tokens: Tokens, use: int, begin: int) -> str | None:
     """The one type that all declarations of a name in the function before a use have."""
     texts, found = tokens.texts, set()
-    for index in tokens.names.get(texts[use], ()):
+    for index in tokens.names[texts[use]]:
         if not begin < index < use or texts[index + 1] not in _AFTER or tokens.directive_of(index) is not None:
             continue
         if _is_template_parameter(texts, index):
