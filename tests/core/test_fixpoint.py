@@ -165,9 +165,9 @@ TWICE = """
 #define HALF __half
 #endif
 %s
-__device__ float f(float x, double *y, int i) {
+__device__ float f(float x, double *y, int i, unsigned long n) {
     if (threadIdx.x == __ffs(__ballot(x))) i += warpSize;
-    return max(x, y[i]) + min(y[0], y[i]);
+    return max(x, y[i]) + min(n, n);
 }
 """
 
