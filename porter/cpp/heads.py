@@ -292,8 +292,7 @@ def _body(tokens: Tokens, index: int, high: int, directive: Directive | None) ->
         text = texts[index]
         if text == ";":
             return None, index + 1
-        if text == ":" and index == after_parameters:
-            initialisers = True
+        initialisers |= text == ":"
         if text == "{" and not (initialisers and _initialises(tokens, index)):
             closed = closing(tokens, index, high)
             return index, _end_of_unbalanced(tokens, index, high) if closed is None else closed + 1

@@ -183,7 +183,7 @@ class Reader(ExpressionReader):
             return self._for(first)
         if text in ("while", "switch"):
             begun, condition = self._condition()
-            return self._begun(first, begun, self._made(text, first, (condition, self.statement())))
+            return self._begun(first, begun, self._made(text, first, (condition, self._governed())))
         if text == "do":
             return self._do(first)
         if text == "return":
@@ -220,10 +220,21 @@ class Reader(ExpressionReader):
     def _if(self, first: int) -> Node:
         self.take("constexpr")
         begun, condition = self._consteval() or self._condition()
-        kids = condition, self.statement()
+        kids = condition, self._governed()
         if self.take("else"):
-            kids = *kids, self.statement()
+            kids = *kids, self._governed()
         return self._begun(first, begun, self._made("if", first, kids))
+
+    def _governed(self) -> Node:
+        """The statement of a condition or loop, with the labels before it."""
+        first = self.here
+        node = self.statement()
+        if node.kind != "label" or self.done:
+            return node
+        kids = [node]
+        while kids[-1].kind == "label" and not self.done and self.text != "}":
+            kids.append(self.statement())
+        return self._made("block", first, tuple(kids))
 
     def _begun(self, first: int, begun: tuple[Node, ...], node: Node) -> Node:
         """A statement behind what is done before it: `if (int a = f(); a > 3)`."""
@@ -245,14 +256,14 @@ class Reader(ExpressionReader):
             variable = self._range_variable(colon)
             over = self.comma()
             self.take(")")
-            return self._made("range", first, (variable, over, self.statement()))
+            return self._made("range", first, (variable, over, self._governed()))
         start = self.statement() if not self.take(";") else EMPTY
         colon = self._range_colon()
         if colon is not None:
             variable = self._range_variable(colon)
             over = self.comma()
             self.take(")")
-            return self._begun(first, (start,), self._made("range", first, (variable, over, self.statement())))
+            return self._begun(first, (start,), self._made("range", first, (variable, over, self._governed())))
         if self._declares() and self._is_initialised():
             condition = self._declaration(self.here)
         else:
@@ -260,7 +271,7 @@ class Reader(ExpressionReader):
             self.take(";")
         step = EMPTY if self.text == ")" else self.comma()
         self._to_closing()
-        return self._made("for", first, (start, condition, step, self.statement()))
+        return self._made("for", first, (start, condition, step, self._governed()))
 
     def _range_colon(self) -> int | None:
         depth = 0
@@ -285,7 +296,7 @@ class Reader(ExpressionReader):
         return node
 
     def _do(self, first: int) -> Node:
-        body = self.statement()
+        body = self._governed()
         condition = self._condition()[1] if self.take("while") else EMPTY
         self.take(";")
         return self._made("do", first, (body, condition))

@@ -1437,6 +1437,21 @@ static Py_ssize_t range_colon(const Reader *r)
     return -1;
 }
 
+/* The statement of a condition or loop, with the labels before it. */
+static PyObject *governed(Reader *r)
+{
+    Py_ssize_t first = here(r);
+    PyObject *node = statement(r);
+    if (!is_kind(node, label_kind) || is_done(r))
+        return node;
+    Kids kids = {0};
+    put(&kids, node);
+    while (is_kind(node, label_kind) && !is_done(r) && code(r) != CLOSE_BRACE)
+        put(&kids, node = statement(r));
+    PyObject *all = tuple_of(r, &kids);
+    return made(r, block_kind, first, no_text, all);
+}
+
 static PyObject *range_statement(Reader *r, Py_ssize_t first, Py_ssize_t colon)
 {
     Py_ssize_t place = r->places[colon - 1];
@@ -1444,7 +1459,7 @@ static PyObject *range_statement(Reader *r, Py_ssize_t first, Py_ssize_t colon)
     r->position = colon + 1;
     PyObject *over = comma(r);
     take(r, CLOSE);
-    PyObject *kids = kids_3(r, variable, over, statement(r));
+    PyObject *kids = kids_3(r, variable, over, governed(r));
     return made(r, range_kind, first, no_text, kids);
 }
 
@@ -1483,7 +1498,7 @@ static PyObject *for_statement(Reader *r, Py_ssize_t first)
     }
     put(&kids, code(r) == CLOSE ? nothing() : comma(r));
     to_bracket(r, CLOSE);
-    put(&kids, statement(r));
+    put(&kids, governed(r));
     PyObject *all = tuple_of(r, &kids);
     return made(r, for_loop_kind, first, no_text, all);
 }
@@ -1499,9 +1514,9 @@ static PyObject *if_statement(Reader *r, Py_ssize_t first)
     } else {
         put(&kids, condition(r, &begun));
     }
-    put(&kids, statement(r));
+    put(&kids, governed(r));
     if (take(r, ELSE))
-        put(&kids, statement(r));
+        put(&kids, governed(r));
     PyObject *all = tuple_of(r, &kids);
     return behind(r, first, &begun, made(r, if_else_kind, first, no_text, all));
 }
@@ -1509,7 +1524,7 @@ static PyObject *if_statement(Reader *r, Py_ssize_t first)
 static PyObject *do_statement(Reader *r, Py_ssize_t first)
 {
     Kids begun = {0};
-    PyObject *body = statement(r), *until = take(r, WHILE) ? condition(r, &begun) : nothing();
+    PyObject *body = governed(r), *until = take(r, WHILE) ? condition(r, &begun) : nothing();
     Py_XDECREF(tuple_of(r, &begun));
     take(r, SEMICOLON);
     PyObject *kids = kids_2(r, body, until);
@@ -1558,7 +1573,7 @@ static PyObject *control(Reader *r, Py_ssize_t first)
         return for_statement(r, first);
     case WHILE: case SWITCH: {
         PyObject *chosen = condition(r, &begun);
-        kids = kids_2(r, chosen, statement(r));
+        kids = kids_2(r, chosen, governed(r));
         return behind(r, first, &begun, made(r, word == WHILE ? while_loop_kind : choice_kind, first, no_text, kids));
     }
     case DO:

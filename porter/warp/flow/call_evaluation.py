@@ -7,7 +7,7 @@ import re
 
 from porter.cpp.constants import WARP
 from porter.cpp.nodes import Node, calls, spelled, unwrapped
-from porter.warp.bodies import Function
+from porter.warp.bodies import CALLED, Function, class_named
 from porter.warp.collectives import (
     BARRIERS,
     EXCHANGES,
@@ -74,8 +74,13 @@ class CallEvaluation(Evaluation):
             return UNIFORM
         if callee.kind == "member" and callee.text in TILE_MEMBERS:
             return self._tile(node, callee, arguments, state)
+        called = self._object_called(node)
+        if called is not None:
+            reaches = self.bodies.reach.get(called.callee.rpartition("::")[0], frozenset())
+            self._record(Event("call", called, state.branches, state.exits, None, False, reaches))
         is_member = callee.kind == "member" and callee.text in self.bodies.members
-        reaches = self.bodies.reach.get(callee.text if is_member else name, frozenset())
+        name = callee.text if is_member else name
+        reaches = self.bodies.reach.get(name, frozenset())
         if "group" in reaches and self._hands_block(node):
             reaches |= {"barrier"}
         if reaches:
@@ -85,6 +90,28 @@ class CallEvaluation(Evaluation):
         if not is_read and name not in self.bodies.macro_bodies:
             return UNIFORM  # what a function returns is a walk of its own
         return self._returned_by(name, arguments, state)
+
+    def _object_called(self, node: Node) -> Node | None:
+        """The call of a class's call operator that a call of an object is: `sum(v)`, `Sum()(v)`."""
+        classes = self.bodies.called_classes
+        if not classes:
+            return None
+        callee = node.kids[0]
+        if callee.kind == "call":
+            name = callee.callee.rpartition("::")[2]
+        else:
+            name = self._objects.get(callee.text, "") if callee.kind == "name" else ""
+        if name not in classes:
+            return None
+        operator = Node("name", callee.first, callee.last, f"{name}::{CALLED}")
+        return Node("call", node.first, node.last, kids=(operator, *node.arguments))
+
+    @functools.cached_property
+    def _objects(self) -> dict[str, str]:
+        """The classes of the variables and parameters."""
+        found = {name: class_named(text) for name, text in self.function.parameter_types.items()}
+        declared = ((kid.text, class_named(node.text)) for node in self.function.declarations for kid in node.kids)
+        return found | dict(declared)
 
     def _call_is_full(self, name: str, node: Node, state: State) -> bool:
         """Whether a call hands the full mask on, by an argument, a default value or a macro's own text."""

@@ -10,7 +10,7 @@ from operator import attrgetter
 from porter.cpp.asm import said
 from porter.cpp.constants import WARP
 from porter.cpp.nodes import EMPTY, Node, calls, names, only, stands_in, unwrapped
-from porter.warp.bodies import waits_for_block
+from porter.warp.bodies import class_named, waits_for_block
 from porter.warp.collectives import BARRIERS, EXCHANGES, argument, collective
 from porter.warp.flow.call_evaluation import CallEvaluation
 from porter.warp.flow.events import Branch, Event, State
@@ -69,6 +69,25 @@ class Flow(CallEvaluation):
             state.values[variable.text] = value
             if initial is not None:
                 self._remember_mask(variable.text, initial, state)
+        if self._built and class_named(node.text) in self._built:
+            self._construct(node, state)
+
+    @functools.cached_property
+    def _built(self) -> frozenset[str]:
+        """Classes in sight whose constructors or destructors come to an operation of the warp or block."""
+        return self.bodies.built_classes
+
+    def _construct(self, node: Node, state: State) -> None:
+        """Objects that are made here, and end with the block."""
+        name = class_named(node.text)
+        for variable in node.kids:
+            if "*" in variable.extra or "&" in variable.extra:
+                continue
+            initial = variable.initial
+            values = () if initial is None else initial.kids if initial.kind == "list" else (initial,)
+            callee = Node("name", variable.first, variable.first, name)
+            made = Node("call", variable.first, variable.last, kids=(callee, *values))
+            self._record(Event("call", made, state.branches, state.exits, reaches=self.bodies.reach[name]))
 
     def _exchanges_all(self, node: Node, state: State) -> bool:
         return any(
@@ -106,11 +125,7 @@ class Flow(CallEvaluation):
         )
 
     def _if(self, node: Node, state: State) -> None:
-        if node.kids[0].kind == "declaration":
-            self._statement(node.kids[0], state)
-            condition = PER_LANE
-        else:
-            condition = self._value(node.kids[0], state)
+        condition = self._value(node.kids[0], state)
         both = len(node.kids) > 2 and all(self._has_barrier(kid) for kid in node.kids[1:])
         both_sync = len(node.kids) > 2 and self._syncs and all(map(_has_sync, node.kids[1:]))
         branch = Branch(node.kids[0], condition.spread, "if", both, both_sync)
