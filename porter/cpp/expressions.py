@@ -323,7 +323,8 @@ class ExpressionReader(TypeReader, abc.ABC):
     def _is_constructed(self) -> bool:
         """Whether the brace that opens here, after a name, is the end of an expression: `Sum{}`, no body."""
         close = self._matching(self.position)
-        return close is not None and self.texts[close + 1] in (")", ",", ";", ".")
+        follow = self.texts[close + 1] if close is not None else ""
+        return follow in (")", ",", ";", ".") or (follow == "(" and not self._holds_statements())
 
     def _launch(self, node: Node) -> Node:
         """`kernel<<<grid, block>>>(...)`: a call whose callee is a launch node."""

@@ -431,9 +431,11 @@ class Reader(ExpressionReader):
         return Node("variable", variable.first, self.before, variable.text, kids, variable.extra, variable.count)
 
     def _is_initialised(self) -> bool:
-        """Whether what is declared here gets its value here: a condition that looks like a declaration is one."""
+        """Whether what looks like a declaration is one, no condition `a && b[c]`: it begins with a type or has a value."""
         place = self.position
-        while self.texts[place] not in ("=", "{", ";", ")", ""):
+        if self.text in TYPES or self.text in QUALIFIERS:
+            return True
+        while self.texts[place] not in ("=", "{", "(", "[", ";", ")", ""):
             place += 1
         return self.texts[place] in ("=", "{")
 
@@ -531,9 +533,9 @@ class Reader(ExpressionReader):
         first = self.here
         if self.text in _SKIPPED:
             return self._skip_statement(first)
-        if self._declares():
+        if self._declares() and self._is_initialised():
             return self._declaration(first)
-        node = self.comma() if self.text != ";" else EMPTY
+        node = self._with_rest(self.comma()) if self.text != ";" else EMPTY
         self.take(";")
         return node
 

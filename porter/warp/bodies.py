@@ -12,7 +12,7 @@ from porter.cpp.asm import KEYWORDS, said
 from porter.cpp.brackets import split_commas, written
 from porter.cpp.constants import Constants, Macro
 from porter.cpp.heads import Head, find_heads, find_lambdas
-from porter.cpp.lex import Tokens, joined, lex
+from porter.cpp.lex import IDENTIFIER, Tokens, joined, lex
 from porter.cpp.nesting import Nesting
 from porter.cpp.nodes import EMPTY, Node, calls, unwrapped
 from porter.cpp.scopes import class_around
@@ -51,8 +51,10 @@ class Function:
 
     def takes(self, count: int) -> bool:
         """Whether a call with so many arguments can mean it; who makes an object ends it, too."""
-        is_destructor = self.tokens.texts[self.head.name_first - 1] == "~"
-        return is_destructor or self.fewest <= count <= len(self.parameters)
+        if self.tokens.texts[self.head.name_first - 1] == "~":
+            return True
+        is_given = self.tokens.texts[self.head.opening + 1] == "this"
+        return self.fewest <= count + is_given <= len(self.parameters)
 
     @cached_property
     def defaults(self) -> tuple[Node, ...]:
@@ -173,7 +175,7 @@ class Bodies:
                 if head.is_definition and head.body is not None:
                     heads[head.body] = (head, marker == "__global__")
         found = [
-            Function(tokens, head, _bare(written(tokens, head.name_first, head.opening)), is_kernel)
+            Function(tokens, head, _bare(written(tokens, head.name_first, head.name_last)), is_kernel)
             for _, (head, is_kernel) in sorted(heads.items())
         ]
         lambdas = tuple(find_lambdas(tokens))
@@ -181,7 +183,7 @@ class Bodies:
             return tuple(found)
         bodies = Nesting([(body, head.end) for body, (head, _) in heads.items()])
         outer = (head for head in lambdas if next(bodies.around(head.begin), None) is None)
-        found += [Function(tokens, head, LAMBDA, is_kernel=False) for head in outer]
+        found += [Function(tokens, head, _name_of_lambda(tokens, head), is_kernel=False) for head in outer]
         return tuple(sorted(found, key=lambda function: function.head.body or 0))
 
     @cached_property
@@ -190,7 +192,22 @@ class Bodies:
         found: dict[str, list[Function]] = {}
         for function in self.all_functions:
             found.setdefault(function.name, []).append(function)
+        for name, functions in self._instances.items():
+            found.setdefault(name, []).extend(functions)
         return {name: tuple(functions) for name, functions in found.items()}
+
+    @cached_property
+    def _instances(self) -> Mapping[str, tuple[Function, ...]]:
+        """Functions that macros make, by the names that they have where the macros are used: `MAKE(sum, float)`."""
+        tokens, found = self.tokens, dict[str, tuple[Function, ...]]()
+        for function in self.all_functions:
+            directive = function.head.directive
+            macro = None if directive is None else tokens.texts[directive.first]
+            for made in self.constants.macros.get(macro or "", ()):
+                if made.parameters and directive is not None and made.place == directive.first:
+                    for name in _names_made(tokens, function.head, made):
+                        found[name] = (*found.get(name, ()), function)
+        return found
 
     def defaults(self, name: str) -> tuple[tuple[Node, ...], ...]:
         """The default values of the parameters of each function of a name: where it is defined, where declared."""
@@ -266,6 +283,8 @@ class Bodies:
                 called.setdefault(name, set()).update(
                     function.called, self.members & function.called_members, made - {name}
                 )
+        for name, functions in self._instances.items():
+            called.setdefault(name, set()).update(function.name for function in functions)
         for name, renamed in self._named_by_macros.items():
             direct.setdefault(name, set()).add(renamed.kind)
         for name in self.macro_bodies.keys() & self._concerned:
@@ -350,6 +369,10 @@ class Bodies:
         found: set[str] = set()
         for function in self.all_functions:
             words.setdefault(function.name, set()).update(function.words)
+            if function.head.directive is not None:
+                for name, functions in self._instances.items():
+                    if function in functions:
+                        words.setdefault(name, set()).update(function.words)
             if function.name == CALLED and function.owner is not None:
                 words.setdefault(function.owner, set()).update(function.words)
             if _reads_lanes(self.tokens, function.head) or ("sync" in function.words and self._waits(function)):
@@ -520,6 +543,24 @@ def class_named(written_type: str) -> str:
     return written_type.partition("<")[0].rstrip().rpartition(" ")[2]
 
 
+def _names_made(tokens: Tokens, head: Head, macro: Macro) -> Iterator[str]:
+    """The names of a function that a macro makes, one for each use of the macro."""
+    parts = [text for text in tokens.texts[head.name_first : head.name_last] if text != "##"]
+    parameters = macro.parameters or ()
+    if parameters and not set(parameters).isdisjoint(parts):
+        for index in tokens.names.get(macro.name, ()):
+            if index != macro.place and tokens.texts[index + 1] == "(" and (closed := tokens.partner.get(index + 1)):
+                values = (written(tokens, a, b) for a, b in split_commas(tokens, index + 2, closed))
+                given = dict(zip(parameters, values, strict=False))
+                yield "".join(given.get(part, part) for part in parts)
+
+
+def _name_of_lambda(tokens: Tokens, head: Head) -> str:
+    """That of the variable that a lambda is the value of."""
+    is_value = tokens.texts[head.begin - 1] == "=" and tokens.kinds[head.begin - 2] == IDENTIFIER
+    return tokens.texts[head.begin - 2] if is_value else LAMBDA
+
+
 def _names_of_classes(tokens: Tokens) -> frozenset[str]:
     """Names behind `struct` and `class`."""
     return frozenset(
@@ -528,7 +569,17 @@ def _names_of_classes(tokens: Tokens) -> frozenset[str]:
 
 
 def _bare(name: str) -> str:
+    """`ns::S<a::B>::h<int>`: h."""
+    place = name.find("operator")
+    if place >= 0 and not name[place + len("operator") :][:1].isalnum():
+        return name[place:]
+    count = 1
+    while count:
+        name, count = _INNERMOST.subn("", name)
     return name.partition("<")[0].rstrip().rpartition("::")[2]
+
+
+_INNERMOST = re.compile(r"<[^<>]*>")
 
 
 def _closure(direct: dict[str, set[str]], called: dict[str, set[str]]) -> dict[str, frozenset[str]]:

@@ -1044,6 +1044,8 @@ static int is_constructed(Reader *r)
 {
     Py_ssize_t close = matching(r, r->position);
     int after = close < 0 ? NONE : code_at(r, close + 1);
+    if (after == OPEN)
+        return !holds_statements(r);
     return after == CLOSE || after == COMMA || after == SEMICOLON || after == DOT;
 }
 
@@ -1347,14 +1349,29 @@ static PyObject *declaration(Reader *r, Py_ssize_t first)
 
 /* Statements */
 
+/* Whether what looks like a declaration is one, and no condition `a && b[c]`: it begins with a type or has a value. */
+static int is_initialised(const Reader *r)
+{
+    if (in_set(r, r->position, TYPE | QUALIFIER))
+        return 1;
+    for (Py_ssize_t at = r->position; at < r->count; at++) {
+        int word = code_at(r, at);
+        if (word == EQUALS || word == OPEN_BRACE)
+            return 1;
+        if (word == SEMICOLON || word == CLOSE || word == OPEN || word == OPEN_SQUARE)
+            return 0;
+    }
+    return 0;
+}
+
 /* One part of a condition, with its semicolon. */
 static PyObject *clause(Reader *r)
 {
     if (in_set(r, r->position, SKIPPED))
         return skip_statement(r, here(r));
-    if (declares(r))
+    if (declares(r) && is_initialised(r))
         return declaration(r, here(r));
-    PyObject *node = code(r) != SEMICOLON ? comma(r) : nothing();
+    PyObject *node = code(r) != SEMICOLON ? with_rest(r, comma(r)) : nothing();
     take(r, SEMICOLON);
     return node;
 }
@@ -1461,19 +1478,6 @@ static PyObject *range_statement(Reader *r, Py_ssize_t first, Py_ssize_t colon)
     take(r, CLOSE);
     PyObject *kids = kids_3(r, variable, over, governed(r));
     return made(r, range_kind, first, no_text, kids);
-}
-
-/* Whether what is declared here gets its value here: a condition that looks like a declaration is one. */
-static int is_initialised(const Reader *r)
-{
-    for (Py_ssize_t at = r->position; at < r->count; at++) {
-        int word = code_at(r, at);
-        if (word == EQUALS || word == OPEN_BRACE)
-            return 1;
-        if (word == SEMICOLON || word == CLOSE)
-            return 0;
-    }
-    return 0;
 }
 
 static PyObject *for_statement(Reader *r, Py_ssize_t first)

@@ -48,6 +48,9 @@ _KEEPS_SPREAD = frozenset(
 _LANE_CALLS = frozenset({"clock", "clock64", "__lane_id", "LaneId", "get_lane_id"})
 
 
+_CONDITIONS = frozenset({"if", "for", "while", "switch", "ternary"})
+
+
 class CallEvaluation(Evaluation):
     """Records the warp-wide and block-wide operations, and follows calls into the functions of the file."""
 
@@ -60,13 +63,14 @@ class CallEvaluation(Evaluation):
             self._written_through(kid, arguments, state)
         if callee.kind == "name" and callee.text in self.bodies.macro_bodies:
             self._macro_exit(node, callee.text, arguments, state)
+            self._macro_branches(node, callee.text, arguments, state)
         found = collective(node)
         if found is not None:
             return self._collective(node, found, arguments, state)
         name = node.callee.rpartition("::")[2]
         if name in self.lambdas:
             self._record(Event("call", node, state.branches, state.exits, None, True, EXCHANGES))
-        if name in BARRIERS:
+        if name in BARRIERS or name in self.waiting:
             self._record(Event("barrier", node, state.branches, state.exits))
             return UNIFORM
         if (group := synchronised(node)) is not None and is_block(group, self._block_groups):
@@ -234,6 +238,30 @@ class CallEvaluation(Evaluation):
                     state.exits = (*state.exits, Node("return", node.first, node.last))
                     self._changes += 1
                 return
+
+    def _macro_branches(self, node: Node, name: str, arguments: tuple[Value, ...], state: State) -> None:
+        """`EXCHANGE_IF(c, v)`: operations that stand below a condition of the macro's own are the call's."""
+        if not self._recording or self.depth >= DEEPEST or name not in self.bodies.reach:
+            return
+        for macro, body in self.bodies.macro_bodies[name]:
+            if not any(below.kind in _CONDITIONS for below in body.walk()):
+                continue
+            given = dict(zip(macro.parameters or (), node.arguments, strict=False))
+            masks = {text for text, value in given.items() if self._computed_mask(value, state)}
+            bound = dict(state.values) | dict(zip(macro.parameters or (), arguments, strict=False))
+            inner = State(bound, state.branches, state.exits, state.masks | masks)
+            known, self.events = self.events, []
+            self.depth += 1
+            self._statement(body, inner)
+            self.depth -= 1
+            made, self.events = self.events, known
+            for event in made:
+                own = event.branches[len(state.branches) :]
+                if any(branch.spread is Spread.LANE for branch in own):
+                    branches = (*state.branches, *(Branch(node, branch.spread, branch.kind) for branch in own))
+                    kind = "barrier" if event.kind == "barrier" else "call"
+                    full = event.full and event.kind in EXCHANGES | {"call"}
+                    self._record(Event(kind, node, branches, state.exits, None, full, event.reaches))
 
     def _macro_call(self, name: str, arguments: tuple[Value, ...], state: State) -> Value:
         found: list[Value] = []

@@ -36,6 +36,8 @@ class Evaluation(abc.ABC):
     """Variables of the block: all threads read the same from them."""
     lambdas: set[str] = field(default_factory=set)
     """Variables that hold a lambda with an exchange of all lanes in it."""
+    waiting: set[str] = field(default_factory=set)
+    """Variables that hold a lambda with a barrier of the block in it."""
     _recording: bool = True
     _changes: int = 0
     """Counts what expressions did besides having a value."""

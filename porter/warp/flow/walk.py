@@ -60,8 +60,11 @@ class Flow(CallEvaluation):
             if "&" in variable.extra and initial is not None and not self.shared.isdisjoint(names(initial)):
                 self.shared.add(variable.text)
                 continue
-            if initial is not None and unwrapped(initial).kind == "lambda" and self._exchanges_all(initial, state):
-                self.lambdas.add(variable.text)
+            if initial is not None and unwrapped(initial).kind == "lambda":
+                if self._exchanges_all(initial, state):
+                    self.lambdas.add(variable.text)
+                if self._has_barrier(initial):
+                    self.waiting.add(variable.text)
             if "constexpr" in node.text.split() and value.spread is Spread.BLOCK and value.constant is None:
                 value = Value(fixed=True)
             if initial is not None and not _is_constant(node.text):
@@ -222,6 +225,12 @@ class Flow(CallEvaluation):
     def _macro_loop(self, node: Node, state: State) -> None:
         """`CUDA_KERNEL_LOOP(i, n) { ... }`: the first argument counts over the threads of the grid."""
         call, body = node.kids
+        tests = [m for m, test in self.bodies.macro_bodies.get(call.callee, ()) if _is_condition(test)]
+        if tests:
+            spread = max(self._value(kid, state).spread for kid in call.kids[1:]) if call.arguments else Spread.BLOCK
+            inner = self._branch(body, state, Branch(call, spread, "if"))
+            self._merge(state, spread, inner, None)
+            return
         first = next(iter(call.arguments), None)
         if first is not None and first.kind == "name":
             state.values[first.text] = THREAD
@@ -295,6 +304,11 @@ def _with_new(known: tuple[Node, ...], *others: tuple[Node, ...]) -> tuple[Node,
         return known
     highest = max(map(attrgetter("first"), known), default=-1)
     return (*known, *(e for e in dict.fromkeys(added) if e.first > highest or e not in known))
+
+
+def _is_condition(macro: Node) -> bool:
+    """Whether a macro's text is a condition for what stands behind it: `#define IF(c) if (c)`."""
+    return len(macro.kids) == 1 and macro.kids[0].kind == "if" and len(macro.kids[0].kids) == 2
 
 
 def _is_constant(written_type: str) -> bool:
