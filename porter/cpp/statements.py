@@ -431,7 +431,7 @@ class Reader(ExpressionReader):
         return Node("variable", variable.first, self.before, variable.text, kids, variable.extra, variable.count)
 
     def _is_initialised(self) -> bool:
-        """Whether what looks like a declaration is one, no condition `a && b[c]`: it begins with a type or has a value."""
+        """Whether what looks like a declaration is one, no `a && b[c]`: it begins with a type or has a value."""
         place = self.position
         if self.text in TYPES or self.text in QUALIFIERS:
             return True

@@ -1349,7 +1349,7 @@ static PyObject *declaration(Reader *r, Py_ssize_t first)
 
 /* Statements */
 
-/* Whether what looks like a declaration is one, and no condition `a && b[c]`: it begins with a type or has a value. */
+/* Whether what looks like a declaration is one, no `a && b[c]`: it begins with a type or has a value. */
 static int is_initialised(const Reader *r)
 {
     if (in_set(r, r->position, TYPE | QUALIFIER))
