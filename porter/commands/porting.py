@@ -5,12 +5,15 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from porter.commands.border import DONE, OUR_BUG, WORK_LEFT, guarded, report_bug
 from porter.commands.said import next_step
 from porter.errors import Unusable
+from porter.project.discovery import Project, discover
+from porter.project.said_before import Question, Said
 from porter.report.render import Format
 from porter.settings import (
     Choices,
@@ -77,9 +80,6 @@ def scanned(asked: Asked) -> int:
 @guarded
 def ported(asked: Asked) -> int:
     """Ports a project, and gives the exit code."""
-    from porter.project.port import Request
-    from porter.project.progress import shown_progress
-
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     output = asked.output
     if (output is not None) + asked.in_place + asked.diff != 1:
@@ -92,9 +92,18 @@ def ported(asked: Asked) -> int:
         raise Unusable("comments go with --style renamed: a source for both vendors is CUDA's as well")
     if asked.verify and output is None:
         raise Unusable("--verify goes with -o OUT")
+    question = _question(asked, choices)
+    said = question.said() if question is not None else None
+    if said is not None:
+        _print(said.text, asked)
+        _say_next(asked)
+        return said.code
+    from porter.project.port import Request
+    from porter.project.progress import shown_progress
+
     request = Request(asked.source, choices, _jobs(asked.jobs), asked.force)
     with shown_progress() as progress:
-        answer = _port(request, output, progress, in_place=asked.in_place)
+        answer = _port(request, output, progress, question.project if question else None, in_place=asked.in_place)
     if asked.diff:
         from porter.project.diff import write_diff
 
@@ -105,16 +114,46 @@ def ported(asked: Asked) -> int:
 
         answer = verified(answer, output, _jobs(asked.jobs))
     code = _finish(answer, asked)
-    if output is not None and asked.form is Format.TEXT:
-        next_step("porter", "build", output, why="compile it; `porter all` does every step")
+    if question is not None and not answer.run.crashes:
+        question.keep(lambda: Said(_said_of_all(answer, asked), code), answer.run.stamps)
+    _say_next(asked)
     return code if proven else max(code, WORK_LEFT)
 
 
-def _port(request: Request, output: Path | None, progress: Progress | None, *, in_place: bool) -> Answer:
+def _question(asked: Asked, choices: Choices) -> Question | None:
+    """What a run is asked, where one that was asked the same may have left nothing to do."""
+    if (
+        asked.output is None
+        or asked.force
+        or asked.verify
+        or asked.form is not Format.TEXT
+        or not asked.source.is_dir()
+    ):
+        return None
+    words = (str(asked.source), str(asked.strict), str(asked.verbose))
+    return Question(discover(asked.source, choices), choices, asked.output, words)
+
+
+def _said_of_all(answer: Answer, asked: Asked) -> str:
+    """The report as it is when all was up to date."""
+    from porter.report.render import render
+
+    header = replace(answer.report.header, reused=len(answer.run.stamps))
+    return render(replace(answer.report, header=header), asked.form, verbose=asked.verbose)
+
+
+def _say_next(asked: Asked) -> None:
+    if asked.output is not None and asked.form is Format.TEXT:
+        next_step("porter", "build", asked.output, why="compile it; `porter all` does every step")
+
+
+def _port(
+    request: Request, output: Path | None, progress: Progress | None, project: Project | None, *, in_place: bool
+) -> Answer:
     from porter.project.port import port_in_place, port_to, preview
 
     if output is not None:
-        return port_to(request, output, progress)
+        return port_to(request, output, progress, project)
     return (port_in_place if in_place else preview)(request, progress)
 
 
@@ -157,15 +196,18 @@ def _finish(answer: Answer, asked: Asked) -> int:
     """Prints the report and says by the exit code what is left."""
     from porter.report.render import render
 
-    text = render(answer.report, asked.form, verbose=asked.verbose)
+    _print(render(answer.report, asked.form, verbose=asked.verbose), asked)
+    if answer.run.crashes:
+        report_bug(answer.run.crashes, f"{len(answer.run.crashes)} files could not be ported")
+        return OUR_BUG
+    left = answer.report.left
+    return WORK_LEFT if left == "manual" or (asked.strict and left == "review") else DONE
+
+
+def _print(text: str, asked: Asked) -> None:
     if asked.form is Format.TEXT and sys.stdout.isatty() and not asked.diff:
         from porter.report.terminal import show
 
         show(text)
     else:
         (sys.stderr if asked.diff else sys.stdout).write(text)
-    if answer.run.crashes:
-        report_bug(answer.run.crashes, f"{len(answer.run.crashes)} files could not be ported")
-        return OUR_BUG
-    left = answer.report.left
-    return WORK_LEFT if left == "manual" or (asked.strict and left == "review") else DONE

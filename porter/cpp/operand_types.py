@@ -65,7 +65,8 @@ def _plain_type(tokens: Tokens, first: int, last: int, begin: int) -> str | None
         return "unsigned int"
     if last - first == 1 and tokens.kinds[first] == IDENTIFIER:
         return _variable_type(tokens, first, begin)
-    if last - first == 3 and texts[first + 1] == "." and texts[first + 2] in ("x", "y", "z", "w"):
+    is_part = last - first == 3 and texts[first + 1] == "." and texts[first + 2] in ("x", "y", "z", "w")
+    if is_part and tokens.kinds[first] == IDENTIFIER:
         vector = _variable_type(tokens, first, begin)
         if vector in _COMPONENTS and not is_declared(tokens, vector):
             return _COMPONENTS[vector]

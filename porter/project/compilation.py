@@ -34,12 +34,17 @@ def database_flags(root: Path, paths: Iterable[str]) -> dict[str, Flags]:
 
     A database that cannot be read is none, and what lies outside of the project is left out.
     """
-    listed = [os.path.dirname(path) for path in paths if path.rpartition("/")[2] == _NAME]  # noqa: PTH120
-    for folder in dict.fromkeys((*listed, *_USUAL_FOLDERS)):
-        entries = _entries(root, root / folder / _NAME)
+    for place in database_places(root, paths):
+        entries = _entries(root, place)
         if entries is not None:
             return _by_source(os.path.realpath(root), entries)
     return {}
+
+
+def database_places(root: Path, paths: Iterable[str]) -> list[Path]:
+    """Where a database may be, in the order in which they are asked."""
+    listed = [os.path.dirname(path) for path in paths if path.rpartition("/")[2] == _NAME]  # noqa: PTH120
+    return [root / folder / _NAME for folder in dict.fromkeys((*listed, *_USUAL_FOLDERS))]
 
 
 def _entries(root: Path, path: Path) -> list[Any] | None:

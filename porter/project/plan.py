@@ -13,6 +13,7 @@ from porter.project.records import FileRecord, to_line
 from porter.project.seen import Seen
 from porter.project.task import Sink
 from porter.settings import Choices
+from porter.system.stamps import Stamp
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,8 @@ class Run:
     """Code -> name."""
     reused: int
     """Files that an earlier run had done already."""
+    stamps: Mapping[str, Stamp] = field(default_factory=dict)
+    """Of the files that need not be done again, where the stamp will be another one when the file changes."""
 
 
 @dataclass
@@ -69,6 +72,7 @@ class Work:
     reused: int = 0
     seen: Seen = field(default_factory=dict)
     """What an earlier run read of the files (porter.project.seen)."""
+    stamps: Mapping[str, Stamp] = field(default_factory=dict)
     changed: bool = False
     """Whether the manifest has to be written again."""
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from porter import __version__
 from porter.errors import Unusable
 from porter.project.begun import kept
-from porter.project.discovery import discover, is_code
+from porter.project.discovery import Project, discover, is_code
 from porter.project.manifest import Manifest, read_manifest, settings_json
 from porter.project.naming import usual_name
 from porter.project.placement import check_output
@@ -54,15 +54,16 @@ def preview(request: Request, progress: Progress | None = None) -> Answer:
     return _answer("port", request, plan, None, progress)
 
 
-def port_to(request: Request, output: Path, progress: Progress | None = None) -> Answer:
-    """Writes the ported tree, or for a single file the file named or a tree of one file."""
+def port_to(request: Request, output: Path, progress: Progress | None = None, project: Project | None = None) -> Answer:
+    """Writes the ported tree, or for a single file the file named or a tree of one file; `project`: where the source
+    is listed already."""
     source = request.source
     _require(source)
     if source.is_file() and not output.is_dir() and is_code(output.name):
         plan = _one_file(request, output)
     else:
         check_output(source, output, request.choices, force=request.force)
-        project = discover(source, request.choices)
+        project = project or discover(source, request.choices)
         previous = read_manifest(output) or Manifest()
         sink = Sink(output, force=request.force)
         plan = Plan(project, request.choices, sink, None, previous, keeps_manifest=True, jobs=request.jobs)

@@ -25,10 +25,11 @@ from porter.project.manifest import settings_json, write_manifest
 from porter.project.naming import Names, choose_names
 from porter.project.plan import Plan, Run, Work
 from porter.project.records import FileRecord, Status, from_line, notice_entry
-from porter.project.reuse import Shown, file_keys, intact_files, shown_names
-from porter.project.seen import keep_seen, read_seen
+from porter.project.reuse import Shown, file_keys, intact_files, is_done, shown_names
+from porter.project.seen import Seen, keep_seen, read_seen
 from porter.project.support_files import included, place_headers, without_own_files
 from porter.project.task import Task
+from porter.system.stamps import Stamp
 
 if TYPE_CHECKING:
     from porter.project.pool import Outcome, Pool
@@ -88,7 +89,7 @@ def _port(plan: Plan, progress: Progress | None) -> Run:
         done = f"{len(work.records)} of {len(plan.project.entries)} entries are done"
         raise Interrupted(f"interrupted: {done}; the same command goes on from there") from None
     records = tuple(work.records[path] for path in sorted(work.records))
-    return Run(work.plan, records, work.data, tuple(work.crashes), work.rules, work.reused)
+    return Run(work.plan, records, work.data, tuple(work.crashes), work.rules, work.reused, work.stamps)
 
 
 def _begin(plan: Plan) -> Work:
@@ -245,7 +246,8 @@ def _finish(work: Work, out: Path) -> None:
     support = dict(plan.previous.support)
     written, more = dual_headers(plan.choices.engine, work.records.values())
     work.support = place_headers(out, needed | more, support, written, force=plan.sink.force)
-    for record in list(outputs.remove_stale(out, plan.previous.files, work.records, plan.project)):
+    stale = list(outputs.remove_stale(out, plan.previous.files, work.records, plan.project))
+    for record in stale:
         work.add(record)
     outputs.set_folder_modes(out, plan.project)
     if plan.sink.in_place:
@@ -254,7 +256,18 @@ def _finish(work: Work, out: Path) -> None:
     if plan.keeps_manifest and (work.changed or gone or work.support != support):
         _save(work, complete=True)
     if plan.keeps_manifest:
-        keep_seen(plan.project, work.records, work.seen)
+        seen = keep_seen(plan.project, work.records, work.seen)
+        work.stamps = {} if stale else _stamps(work, seen)
+
+
+def _stamps(work: Work, seen: Seen) -> dict[str, Stamp]:
+    """Those of the files that the next run need not do again."""
+    files, names = work.files, work.names
+    return {
+        path: Stamp(*map(int, stamp))
+        for path, (*stamp, _) in seen.items()
+        if is_done(work.records[path], files[path], names.output(path))
+    }
 
 
 def _save(work: Work, *, complete: bool) -> None:

@@ -35,7 +35,9 @@ def intact_files(plan: Plan, names: Names, files: Mapping[str, Entry], seen: See
     done = {
         path: record.sha256
         for path, entry in files.items()
-        if (record := plan.previous.files.get(path)) is not None and _done(record, entry, names.output(path), target)
+        if (record := plan.previous.files.get(path)) is not None
+        and is_done(record, entry, names.output(path))
+        and _is_file(f"{target}/{record.output}")
     }
     known = {path: digest_by(seen, files[path]) for path in done}
     unseen = [path for path, digest in known.items() if digest is None]
@@ -43,14 +45,14 @@ def intact_files(plan: Plan, names: Names, files: Mapping[str, Entry], seen: See
     return frozenset(path for path, digest in done.items() if digest == known[path])
 
 
-def _done(record: FileRecord, entry: Entry, output: str, out: str) -> bool:
+def is_done(record: FileRecord, entry: Entry, output: str) -> bool:
+    """Whether a file need not be done again while its source and its output stay as they are."""
     return (
         record.status in _KEPT
         and not record.edited
         and bool(record.key) == (entry.kind is Kind.CODE)
         and record.mode == entry.mode
         and record.output == output
-        and _is_file(f"{out}/{output}")
     )
 
 

@@ -14,7 +14,7 @@ from typing import TypeAlias
 from porter.project.digests import digests_at
 from porter.project.discovery import Entry, Project
 from porter.project.records import FileRecord
-from porter.system.cache import keep, kept, kept_folder
+from porter.system.cache import keep, kept, kept_folder, make_room
 from porter.system.stamps import Stamp, is_settled, stamp_of
 
 Seen: TypeAlias = "Mapping[str, tuple[int | str, ...]]"
@@ -40,13 +40,13 @@ def digest_by(seen: Seen, entry: Entry) -> str | None:
     return str(digest) if digest is not None and entry.stamp is not None and tuple(stamp) == entry.stamp else None
 
 
-def keep_seen(project: Project, records: Mapping[str, FileRecord], before: Seen) -> None:
-    """Keeps what this run read of files that will have another stamp when they change.
+def keep_seen(project: Project, records: Mapping[str, FileRecord], before: Seen) -> Seen:
+    """Keeps what this run read of files that will have another stamp when they change, and gives it back.
 
     The stamps are older than what was read: a file that changed in between has another one, and is read again.
     """
     if project.single:
-        return
+        return {}
     known = [(entry, record) for entry in project.entries if (record := records.get(entry.path)) and record.sha256]
     seen: dict[str, tuple[int | str, ...]] = {}
     fresh: list[str] = []
@@ -61,8 +61,9 @@ def keep_seen(project: Project, records: Mapping[str, FileRecord], before: Seen)
     if seen != before:
         with contextlib.suppress(OSError):
             place = _place(project)
-            _make_room(place.parent)
+            make_room(place.parent, 2 * _MOST_PROJECTS)
             keep(place, marshal.dumps(seen))
+    return seen
 
 
 def _settled_by_now(root: Path, paths: Iterable[str]) -> Iterator[tuple[str, Stamp, str | None]]:
@@ -81,12 +82,3 @@ def _settled_by_now(root: Path, paths: Iterable[str]) -> Iterator[tuple[str, Sta
 def _place(project: Project) -> Path:
     name = hashlib.sha256(f"{_LAYOUT}\0".encode() + os.path.realpath(os.fsencode(project.root))).hexdigest()
     return kept_folder("seen") / name[:40]
-
-
-def _make_room(folder: Path) -> None:
-    """What was used longest ago goes: a project takes a hundred bytes for each of its files."""
-    with os.scandir(folder) as entries:
-        found = sorted(((entry.stat().st_mtime_ns, entry.path) for entry in entries), reverse=True)
-    for _, path in found[2 * _MOST_PROJECTS :]:
-        with contextlib.suppress(OSError):
-            os.unlink(path)  # noqa: PTH108

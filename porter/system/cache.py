@@ -85,6 +85,15 @@ def publish(path: Path, data: bytes, mode: int = 0o600) -> None:
         raise
 
 
+def make_room(folder: Path, most: int) -> None:
+    """Of more files than that, those used longest ago go; each thing that is kept is two."""
+    with os.scandir(folder) as entries:
+        found = sorted(((entry.stat().st_mtime_ns, entry.path) for entry in entries), reverse=True)
+    for _, path in found[most:]:
+        with contextlib.suppress(OSError):
+            os.unlink(path)  # noqa: PTH108
+
+
 def mark_used(path: Path) -> None:
     """It is not among the first that make room."""
     with contextlib.suppress(OSError):

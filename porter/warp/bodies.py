@@ -65,7 +65,7 @@ class Function:
     def template_parameters(self) -> tuple[str, ...]:
         """Names of the template parameters."""
         texts = template_parameters_of(self.tokens, self.head)
-        return tuple(text.partition("=")[0].split()[-1].lstrip(".") for text in texts if text.strip())
+        return tuple(words[-1].lstrip(".") for text in texts if (words := text.partition("=")[0].split()))
 
     @cached_property
     def type_parameters(self) -> frozenset[str]:

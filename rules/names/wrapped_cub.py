@@ -132,7 +132,9 @@ def _is_of_build(unit: Unit) -> bool:
         return False
     if not any(_is_cub(include) or include.name.startswith("thrust/") for include in _includes(unit)):
         return False
-    places = ((tokens, index) for tokens in programs for index in tokens.names.get("cub", ()))
+    places = (
+        (tokens, index) for tokens in programs for name in ("cub", "hipcub") for index in tokens.names.get(name, ())
+    )
     return not any(tokens.texts[index + 1] in ("{", "=") for tokens, index in places)
 
 

@@ -132,7 +132,7 @@ class WarpSizeAsConstant(Rule):
         """One finding per statement."""
         own = any(_is_own(unit, index) for index in unit.tokens.names.get(_NAME, ()))
         files = (unit.source, *unit.program.headers)
-        if not own and not any(_NAME in file.text and file.matches(_OWN) for file in files):
+        if not own and not any(file.matches(_OWN) for file in files):
             yield from self._constants(unit)
         if not _is_asked_for(unit):
             yield from self._removed(unit)

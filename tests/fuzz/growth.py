@@ -53,6 +53,13 @@ def _chain(first: str, link: Callable[[int], str], last: Callable[[int], str]) -
 
 
 SOURCES: Mapping[str, Make] = {
+    "calls of a helper within each other": _nested(
+        "h(",
+        "x",
+        ")",
+        "__device__ int h(int a) { atomicAdd(&a, 1); return atomicCAS(&a, a, a) ? a : 1; }\n" + _KERNEL + "while (",
+        ");\n}\n",
+    ),
     "functions": _again("int f%d(int a) { return a + %d; }\n"),
     "device functions": _again("__device__ int f%d(int a) { return __shfl_sync(~0u, a, %d); }\n"),
     "device functions of one name": _again(

@@ -135,16 +135,16 @@ def test_fresh_files_are_known_when_the_run_took_long_enough(
     monkeypatch.setattr(stamps, "_SETTLED", 10**9)
     monkeypatch.setattr(discovery.time, "time_ns", lambda: clock)
 
-    def later(project: Project, records: Mapping[str, FileRecord], before: seen.Seen) -> None:
+    def later(project: Project, records: Mapping[str, FileRecord], before: seen.Seen) -> seen.Seen:
         nonlocal clock
         (source / "a.cu").write_bytes(OTHER)
         clock += 10**11
-        seen.keep_seen(project, records, before)
+        return seen.keep_seen(project, records, before)
 
     monkeypatch.setattr(port_tree, "keep_seen", later)
     port(source, out)
     assert sorted(read) == ["a.cu", "b.h"]
     read.clear()
-    monkeypatch.setattr(port_tree, "keep_seen", lambda *ignored: None)
+    monkeypatch.setattr(port_tree, "keep_seen", lambda *ignored: {})
     assert port(source, out).run.reused == 1
     assert read == ["a.cu"]

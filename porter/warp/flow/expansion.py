@@ -209,7 +209,7 @@ class _Body:
             return self._macro_loop(node)
         if node.kind == "declaration":
             return self._declaration(node)
-        if node.kind in ("call", "name"):
+        if node.kind in ("call", "name") and not self._is_full:
             return self._value(node)
         return node
 
@@ -239,6 +239,8 @@ class _Body:
             return None
         bound = self._bound(function, call)
         kids = tuple(self._placed(effect, bound, call) for effect in result.effects)
+        if self._is_full:
+            return None
         return Node("block", call.first, call.last, kids=tuple(map(as_statement, kids)))
 
     def _helper(self, call: Node) -> tuple[Function | None, Result | None]:
@@ -289,13 +291,20 @@ class _Body:
         if result is None or result.value is None:
             return call
         parts = tuple(self._placed(part, bound, call) for part in (*result.effects, result.value))
+        if self._is_full:
+            return call
         return parts[0] if len(parts) == 1 else Node("comma", call.first, call.last, kids=parts)
 
     def _placed(self, node: Node, bound: Bound, at: Node) -> Node:
         """A tree in the place of another one, or that one where too much was put in already."""
         placed = _placed(node, bound, at)
         self.count += sum(1 for _ in placed.walk())
-        return placed if self.count <= _MOST_NODES else at
+        return at if self._is_full else placed
+
+    @property
+    def _is_full(self) -> bool:
+        """Whether more was put in than a body takes: what stands twice in each other would have no end."""
+        return self.count > _MOST_NODES
 
     def _bound(self, function: Function, call: Node) -> dict[str, Node]:
         """The arguments by the names of the parameters; of a member's names, the members of its object."""
