@@ -220,9 +220,9 @@ class Reader(ExpressionReader):
     def _if(self, first: int) -> Node:
         self.take("constexpr")
         begun, condition = self._consteval() or self._condition()
-        kids = condition, self._governed()
+        kids: tuple[Node, ...] = (condition, self._governed())
         if self.take("else"):
-            kids = *kids, self._governed()
+            kids = (*kids, self._governed())
         return self._begun(first, begun, self._made("if", first, kids))
 
     def _governed(self) -> Node:
