@@ -8,19 +8,27 @@ from porter.cpp.brackets import words
 from porter.cpp.cursor import DEEPEST, LONGEST_CHAIN
 from porter.cpp.lex import CHARACTER, IDENTIFIER, NUMBER, STRING
 from porter.cpp.nodes import EMPTY, Node
-from porter.cpp.types import QUALIFIERS, TYPES, TypeReader
+from porter.cpp.types import CONTROL, QUALIFIERS, TYPES, TypeReader
 
 NAMED_CASTS = words("static_cast reinterpret_cast const_cast dynamic_cast")
 SIZES = words("sizeof alignof decltype typeid noexcept __alignof __alignof__")
-OPERATING = SIZES | words("not new delete throw")
+OPERATING = SIZES | words("not compl new delete throw")
 CONTINUING = frozenset({"(", "[", ".", "->", "++", "--", "{", "<<<", "<", "::"})
 """What may follow a name or a number within one operand."""
-PREFIX = frozenset({"+", "-", "!", "~", "*", "&", "++", "--", "&&"})
+PREFIX = frozenset({"+", "-", "!", "~", "*", "&", "++", "--", "&&", "not", "compl"})
 BINARY = {
     "*": 11, "/": 11, "%": 11, "+": 10, "-": 10, "<<": 9, ">>": 9, "<": 8, ">": 8, "<=": 8, ">=": 8,
     "==": 7, "!=": 7, "&": 6, "^": 5, "|": 4, "&&": 3, "and": 3, "||": 2, "or": 2, ".*": 12, "->*": 12,
+    "not_eq": 7, "bitand": 6, "xor": 5, "bitor": 4,
 }  # fmt: skip
-ASSIGN = frozenset({"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="})
+ASSIGN = frozenset({"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "and_eq", "or_eq", "xor_eq"})
+IN_WORDS = {
+    "and": "&&", "or": "||", "not": "!", "bitand": "&", "bitor": "|", "xor": "^", "compl": "~",
+    "not_eq": "!=", "and_eq": "&=", "or_eq": "|=", "xor_eq": "^=",
+}  # fmt: skip
+"""Operators that may be written as words."""
+_AFTER_ARGUMENTS = frozenset({"(", "::", "{", "<<<", "||", "&&", "or", "and", "?", "==", "!="})
+"""What begins no operand, or only a call's arguments: the `>` before it compares nothing."""
 ENDING = frozenset({")", "]", ";", ","})
 ENDS = frozenset({")", "]", "}", ";", ",", ":"})
 IN_TYPES = frozenset({"*", "&", "::", "<", ">", ",", "&&"})
@@ -32,6 +40,10 @@ class ExpressionReader(TypeReader, abc.ABC):
     @abc.abstractmethod
     def block(self) -> Node:
         """The block that begins here: the body of a lambda."""
+
+    @abc.abstractmethod
+    def statement(self) -> Node:
+        """The statement that begins here: the argument of a macro."""
 
     def comma(self) -> Node:
         first = self.here
@@ -55,7 +67,7 @@ class ExpressionReader(TypeReader, abc.ABC):
         if operator in ASSIGN:
             self.position += 1
             right = self.initialiser()
-            node = Node("assign", node.first, self.before, operator, (node, right))
+            node = Node("assign", node.first, self.before, IN_WORDS.get(operator, operator), (node, right))
         self.depth -= 1
         return node
 
@@ -87,7 +99,7 @@ class ExpressionReader(TypeReader, abc.ABC):
             right = self._unary()
             if self.position < self.count and BINARY.get(self.texts[self.position], 0) > strength:
                 right = self._operators(right, strength)
-            left = Node("binary", left.first, self.before, operator, (left, right))
+            left = Node("binary", left.first, self.before, IN_WORDS.get(operator, operator), (left, right))
         return self._long_chain(left)
 
     def _long_chain(self, left: Node) -> Node:
@@ -110,10 +122,10 @@ class ExpressionReader(TypeReader, abc.ABC):
 
     def _operand(self) -> Node:
         first, text = self.here, self.text
-        if text in PREFIX or text == "not":
+        if text in PREFIX:
             self.position += 1
             operand = self._unary()
-            return Node("unary", first, self.before, text, (operand,))
+            return Node("unary", first, self.before, IN_WORDS.get(text, text), (operand,))
         if text in SIZES:
             return self._size(first)
         if text in ("new", "delete", "throw"):
@@ -162,7 +174,7 @@ class ExpressionReader(TypeReader, abc.ABC):
             return (after not in ENDS and after not in ("?", "=", "==", "]")) or after == "("
         if len(inside) > 1 and "::" not in inside and "<" not in inside:
             return False
-        return after_kind in (IDENTIFIER, NUMBER, STRING, CHARACTER)
+        return (after_kind in (IDENTIFIER, NUMBER, STRING, CHARACTER) and after not in BINARY) or after == "{"
 
     def _cast(self, first: int) -> Node:
         close = self._matching(self.position)
@@ -176,7 +188,7 @@ class ExpressionReader(TypeReader, abc.ABC):
         first, kind, text = self.here, self.kind(), self.text
         if text == "(":
             self.position += 1
-            inner = self.comma() if self.text != ")" else EMPTY
+            inner = self.block() if self.text == "{" else self.comma() if self.text != ")" else EMPTY
             self._to_closing()
             return Node("cast", first, self.before, "", (inner,))
         if text == "{":
@@ -229,6 +241,7 @@ class ExpressionReader(TypeReader, abc.ABC):
                     kids = self._template_arguments(after)
             if self.text == "::" and self.kind(1) == IDENTIFIER:
                 self.position += 1
+                self.take("template")
                 continue
             break
         return Node("name", first, self.before, "::".join(parts), kids, extra)
@@ -238,9 +251,9 @@ class ExpressionReader(TypeReader, abc.ABC):
         if after is None:
             return None
         follow = self.texts[after]
-        if follow in ("(", "::", "{", ")", ",", ";", "<<<", "<"):
-            return after if follow in ("(", "::", "{", "<<<") or self._plain_arguments(after) else None
-        return None
+        if follow in _AFTER_ARGUMENTS:
+            return after
+        return after if follow in (")", ",", ";", "<") and self._plain_arguments(after) else None
 
     def _plain_arguments(self, after: int) -> bool:
         inside = self.texts[self.position + 1 : after - 1]
@@ -310,7 +323,8 @@ class ExpressionReader(TypeReader, abc.ABC):
     def _is_constructed(self) -> bool:
         """Whether the brace that opens here, after a name, is the end of an expression: `Sum{}`, no body."""
         close = self._matching(self.position)
-        return close is not None and self.texts[close + 1] in (")", ",", ";", ".")
+        follow = self.texts[close + 1] if close is not None else ""
+        return follow in (")", ",", ";", ".") or (follow == "(" and not self._holds_statements())
 
     def _launch(self, node: Node) -> Node:
         """`kernel<<<grid, block>>>(...)`: a call whose callee is a launch node."""
@@ -340,16 +354,34 @@ class ExpressionReader(TypeReader, abc.ABC):
         return Node("member", node.first, self.before, name, (node,))
 
     def _lambda(self, first: int) -> Node:
-        self._skip_brackets()
-        if self.kind() == IDENTIFIER and self.text in ("__device__", "__host__"):
-            while self.kind() == IDENTIFIER:
+        captured = self._captured()
+        while not self.done and self.text not in ("{", ";", ")", "]", "}", ","):
+            past = self._past_template(self.position) if self.text == "<" else None
+            if past is not None:
+                self.position = past
+            elif self.text in ("(", "["):
+                self._skip_brackets()
+            else:
                 self.position += 1
-        if self.text == "(":
-            self._skip_brackets()
-        while not self.done and self.text not in ("{", ";", ")", ","):
+        kids = (self.block(), *captured) if self.text == "{" else ()
+        return Node("lambda", first, self.before, kids=kids)
+
+    def _captured(self) -> list[Node]:
+        """The variables that a lambda makes of its own: `[a = f(b), &c]`."""
+        close = self._matching(self.position)
+        self.position += 1
+        found: list[Node] = []
+        while close is not None and self.position < close:
+            name, place = self.text, self.here
+            is_made = self.kind() == IDENTIFIER and self.peek() == "="
             self.position += 1
-        body = (self.block(),) if self.text == "{" else ()
-        return Node("lambda", first, self.before, kids=body)
+            if is_made:
+                self.position += 1
+                value = self.initialiser()
+                found.append(Node("variable", place, self.before, name, (value,)))
+        if close is not None:
+            self.position = close + 1
+        return found
 
     def initialiser(self) -> Node:
         return self._braced() if self.text == "{" else self.expression()
@@ -368,9 +400,34 @@ class ExpressionReader(TypeReader, abc.ABC):
         kids: list[Node] = []
         while not self.done and self.text != close:
             start = self.position
-            kids.append(self.initialiser())
+            kids.append(self._item())
             self.take(",")
             if self.position == start:
                 self.position += 1
         self.take(close)
         return tuple(kids)
+
+    def _item(self) -> Node:
+        """One of a list: a value, that of a member (`.a = 1`) or element (`[2] = 1`), or statements for a macro."""
+        text = self.text
+        if text == "{":
+            return self.block() if self._holds_statements() else self._braced()
+        if text == "." and self.kind(1) == IDENTIFIER and self.peek(2) in ("=", "{"):
+            self.position += 2
+            self.take("=")
+            return self.initialiser()
+        if text == "[" and (close := self._matching(self.position)) is not None and self.texts[close + 1] == "=":
+            self.position = close + 2
+            return self.initialiser()
+        return self.statement() if text in CONTROL else self.expression()
+
+    def _holds_statements(self) -> bool:
+        """Whether the brace that opens here is a block: a list has no semicolons of its own."""
+        close = self._matching(self.position)
+        place = self.position + 1
+        while close is not None and place < close:
+            if self.texts[place] == ";":
+                return True
+            inner = self._matching(place) if self.texts[place] in ("(", "[", "{") else None
+            place = place + 1 if inner is None else inner + 1
+        return False

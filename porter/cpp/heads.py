@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import cast
 
-from porter.cpp.brackets import closing, template_end, template_start, words
+from porter.cpp.brackets import closing, split_commas, template_end, template_start, words
 from porter.cpp.lex import IDENTIFIER, NUMBER, Directive, Tokens
 
 TYPE_WORDS = words(
@@ -66,14 +66,16 @@ def find_heads(tokens: Tokens, marker: str) -> tuple[Head, ...]:
 
 
 def _heads(tokens: Tokens, marker: str) -> Iterator[Head]:
-    names = {marker, *_aliases(tokens, marker)}
+    names = {*_meaning(tokens, marker)}
     if marker == "__device__" and "DEVICE" in tokens.text:
         names.update(name for name in tokens.names if "DEVICE" in name and _QUALIFIER.fullmatch(name))
     seen = -1
-    for index in sorted(i for name in names for i in tokens.names.get(name, ())):
+    makers = _makers(tokens, names)
+    for index in sorted(i for name in (*names, *makers) for i in tokens.names.get(name, ())):
         if index <= seen:
             continue
-        head = _head(tokens, index)
+        maker = makers.get(tokens.texts[index])
+        head = _head(tokens, index) if maker is None else _made_head(tokens, index, maker)
         if head is not None:
             seen = head.closing
             yield head
@@ -82,22 +84,138 @@ def _heads(tokens: Tokens, marker: str) -> Iterator[Head]:
 def find_lambdas(tokens: Tokens) -> Iterator[Head]:
     """Lambdas for the device, `[=] __device__ (int i) { ... }`, those in functions for it among them."""
     texts = tokens.texts
-    for marker in tokens.names.get("__device__", ()):
-        before, opening = marker - 1, marker + 1
-        while texts[before] in _SIDES:
+    aliases = {*_meaning(tokens, "__device__"), *(name for name in tokens.names if name.endswith("_DEVICE"))}
+    sides = _SIDES | aliases
+    seen = -1
+    for marker in sorted(place for name in aliases for place in tokens.names.get(name, ())):
+        before, opening = marker - 1, _after_sides(tokens, marker + 1, sides)
+        while texts[before] in sides:
             before -= 1
-        while texts[opening] in _SIDES:
-            opening += 1
+        if texts[before] == ">":  # `[=] <typename T> __device__ (T a)`
+            before = (template_start(tokens, before, 0, parameters=True) or 0) - 1
         closed = tokens.partner.get(opening)
-        if texts[before] != "]" or texts[opening] != "(" or closed is None or tokens.directive_of(marker) is not None:
+        if before < 0 or texts[before] != "]" or marker <= seen or tokens.directive_of(marker) is not None:
+            continue
+        if texts[opening] == "{":  # without parameters
+            closed = opening - 1
+        elif texts[opening] != "(" or closed is None:
             continue
         body, end = _body(tokens, closed + 1, len(tokens), None)
         if body is not None:
+            seen = opening
             begin = tokens.partner.get(before, before)
+            opening = min(opening, closed)
             yield Head(marker, begin, before, opening, opening, closed, body, end, None, None)
 
 
-_SIDES = frozenset({"__host__", "__device__"})
+_SIDES = frozenset({"__host__", "__device__", "__forceinline__", "__noinline__"})
+
+
+def _after_sides(tokens: Tokens, index: int, sides: frozenset[str]) -> int:
+    """Index after what may stand between a lambda's `__device__` and its parameters."""
+    while index < len(tokens):
+        text = tokens.texts[index]
+        if text in sides:
+            index += 1
+        elif text in ATTRIBUTES_WITH_ARGUMENTS and tokens.texts[index + 1] == "(":
+            index = tokens.partner.get(index + 1, index) + 1
+        elif text == "<" and (after := template_end(tokens, index, len(tokens), parameters=True)) is not None:
+            index = after
+        else:
+            break
+    return index
+
+
+def _meaning(tokens: Tokens, marker: str) -> frozenset[str]:
+    """A marker and the macros that stand for it, those that stand for others of them included."""
+    key = "meaning", marker
+    known = tokens.memo.get(key)
+    if known is None:
+        found, new = {marker}, {marker}
+        while new:
+            new = {alias for name in new for alias in _aliases(tokens, name)} - found
+            found |= new
+        known = tokens.memo[key] = frozenset(found)
+    return cast("frozenset[str]", known)
+
+
+@dataclass(frozen=True, slots=True)
+class _Maker:
+    """A macro with arguments that makes heads of functions, or begins them."""
+
+    name: int | None
+    """Which argument is the function's name; None: it follows the macro."""
+    parameters: int | None
+    """From which argument on the parameters stand; None: in the macro, or in parentheses behind it."""
+
+
+def _makers(tokens: Tokens, markers: Iterable[str]) -> dict[str, _Maker]:
+    """Macros with arguments that hold a marker and no whole function."""
+    found: dict[str, _Maker] = {}
+    for index in sorted(i for marker in markers for i in tokens.names.get(marker, ())):
+        directive = tokens.directive_of(index)
+        if directive is None or directive.name != "define" or "{" in tokens.texts[index : directive.last]:
+            continue
+        body = _macro_body(tokens, directive)
+        if body - directive.first < 2:
+            continue
+        names = [tokens.texts[a] for a, b in split_commas(tokens, directive.first + 2, body - 1) if a < b]
+        found.setdefault(tokens.texts[directive.first], _maker(tokens, index, directive.last, names))
+    return found
+
+
+def _maker(tokens: Tokens, marker: int, last: int, names: list[str]) -> _Maker:
+    texts = tokens.texts
+    index = marker + 1
+    name: int | None = None
+    while index < last:
+        text = texts[index]
+        if text in ATTRIBUTES_WITH_ARGUMENTS and texts[index + 1] == "(":
+            index = tokens.partner.get(index + 1, index + 1) + 1
+            continue
+        if text in names and (name is None or texts[index - 1] == "##"):
+            is_name = index + 1 >= last or texts[index + 1] in ("(", "##") or texts[index + 1] in names
+            name = names.index(text) if is_name else name
+        elif text == "(":
+            inside = texts[index + 1]
+            place = len(names) - 1 if inside == "__VA_ARGS__" else names.index(inside) if inside in names else None
+            return _Maker(name, place)
+        elif text in names:
+            return _Maker(name, names.index(text))
+        index += 1
+    return _Maker(name, None)
+
+
+def _made_head(tokens: Tokens, index: int, maker: _Maker) -> Head | None:
+    """The head that a macro makes where it is used: `KERNEL(k)(int *p) { ... }`, `KERNEL(128) k(int *p) { ... }`."""
+    directive = tokens.directive_of(index)
+    if tokens.texts[index + 1] != "(" or (directive is not None and directive.name == "define"):
+        return None
+    closed = closing(tokens, index + 1, len(tokens))
+    if closed is None:
+        return None
+    if maker.name is None or tokens.kinds[closed + 1] == IDENTIFIER:
+        return _head(tokens, index, closed + 1)
+    arguments = split_commas(tokens, index + 2, closed)
+    if maker.name >= len(arguments):
+        return None
+    first, last = arguments[maker.name]
+    opening, ending = index + 1, closed
+    if tokens.texts[closed + 1] == "(" and maker.parameters is None:
+        opening = closed + 1
+        ending = closing(tokens, opening, len(tokens)) or closed
+    elif maker.parameters is not None and maker.parameters < len(arguments):
+        opening = arguments[maker.parameters][0]
+        if tokens.texts[opening] == "(":
+            ending = closing(tokens, opening, closed) or closed
+        else:
+            opening -= 1
+    after = max(ending, closed) + 1
+    body, end = _body(tokens, after, len(tokens), None)
+    if body is None or first >= last:
+        return None
+    begin, template, _ = _beginning(tokens, index, 0, None)
+    return Head(index, begin, first, last, opening, ending, body, end, template, None)
 
 
 def _aliases(tokens: Tokens, marker: str) -> set[str]:
@@ -113,10 +231,11 @@ def _aliases(tokens: Tokens, marker: str) -> set[str]:
     return found - {"__host__", "__device__", "__global__"}
 
 
-def _head(tokens: Tokens, marker: int) -> Head | None:
+def _head(tokens: Tokens, marker: int, after: int | None = None) -> Head | None:
+    """The function that a marker belongs to; its words go on `after` a macro that has the marker and arguments."""
     directive = tokens.directive_of(marker)
     low, high = (directive.first, directive.last) if directive else (0, len(tokens))
-    found = _name(tokens, marker + 1, min(high, marker + _LONGEST_HEAD), directive)
+    found = _name(tokens, after or marker + 1, min(high, marker + _LONGEST_HEAD), directive)
     if found is None:
         return None
     first, opening = found
@@ -154,6 +273,8 @@ def _name(tokens: Tokens, index: int, high: int, directive: Directive | None) ->
             return _operator(tokens, index, high)
         if kinds[index] == IDENTIFIER and text not in _NOT_NAMES:
             after = _after_name(tokens, index, high)
+            if texts[after] == "[" and texts[after + 1] == "[":
+                after = (closing(tokens, after, high) or after) + 1
             if after < high and texts[after] == "(":
                 past = closing(tokens, after, high)
                 if past is None:
@@ -162,7 +283,8 @@ def _name(tokens: Tokens, index: int, high: int, directive: Directive | None) ->
                 if follow == "(":
                     return index, past + 1
                 goes_on = past + 1 < high and kinds[past + 1] == IDENTIFIER and follow not in _AFTER_PARAMETERS
-                if goes_on and not _ends_in_attributes(tokens, past + 1, high):
+                is_name = text != text.upper() and follow == follow.upper()
+                if goes_on and not is_name and not _ends_in_attributes(tokens, past + 1, high):
                     index = past + 1
                     continue
                 return index, after
@@ -177,8 +299,11 @@ _AFTER_PARAMETERS = frozenset({"const", "noexcept", "override", "final", "requir
 
 def _ends_in_attributes(tokens: Tokens, index: int, high: int) -> bool:
     """Whether nothing but attributes stands between a token and a body or the end of a declaration."""
-    while tokens.texts[index] in ATTRIBUTES_WITH_ARGUMENTS and tokens.texts[index + 1] == "(":
-        past = closing(tokens, index + 1, high)
+    while tokens.kinds[index] == IDENTIFIER:
+        if tokens.texts[index + 1] != "(":
+            index += 1
+            continue
+        past = closing(tokens, index + 1, high) if tokens.texts[index] in ATTRIBUTES_WITH_ARGUMENTS else None
         if past is None:
             return False
         index = past + 1
@@ -292,20 +417,32 @@ def _body(tokens: Tokens, index: int, high: int, directive: Directive | None) ->
         text = texts[index]
         if text == ";":
             return None, index + 1
-        if text == ":" and index == after_parameters:
-            initialisers = True
+        initialisers |= text == ":"
         if text == "{" and not (initialisers and _initialises(tokens, index)):
             closed = closing(tokens, index, high)
             return index, _end_of_unbalanced(tokens, index, high) if closed is None else closed + 1
+        if text == "requires" and texts[index + 1] == "requires":
+            index = _past_requirements(tokens, index + 2, limit)
+            continue
         if text in ("(", "[", "{"):
             closed = closing(tokens, index, limit)
             if closed is None:
                 break
             index = closed
+        elif text == "<" and (after := template_end(tokens, index, limit)) is not None:
+            index = after - 1
         elif text in (")", "}") or (text == "," and not initialisers):
             break
         index += 1
     return None, after_parameters
+
+
+def _past_requirements(tokens: Tokens, index: int, limit: int) -> int:
+    """Index after `(T a) { a + a; }` of a `requires` expression."""
+    for bracket in ("(", "{"):
+        if tokens.texts[index] == bracket:
+            index = (closing(tokens, index, limit) or index) + 1
+    return index
 
 
 def _initialises(tokens: Tokens, index: int) -> bool:

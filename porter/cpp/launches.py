@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import cast
 
@@ -11,6 +12,7 @@ from porter.model import Launch, Span
 from porter.source import SourceFile
 
 _LONGEST_CONFIGURATION = 400
+_SCOPE = re.compile(r"::|\.")
 _CASTS = frozenset({"static_cast", "reinterpret_cast", "const_cast", "HIP_KERNEL_NAME"})
 
 _CALLS = {
@@ -49,8 +51,16 @@ def _launches(tokens: Tokens, path: str, source: SourceFile) -> Iterator[Launch]
 
 
 def base_name(expression: str) -> str:
-    """The name a kernel expression ends in: `ns::k<float, 4>` -> `k`."""
-    return expression.partition("<")[0].rstrip().rpartition("::")[2].strip("(&* ")
+    """The name a kernel expression ends in: `ns::k<float, 4>` -> `k`, `A<int>::template k<(N > 2)>` -> `k`."""
+    plain: list[str] = []
+    rounds = angles = 0
+    for character in expression.replace("->", ".").lstrip("(&* "):
+        rounds += (character == "(") - (character == ")")
+        if rounds == 0 and character in "<>":
+            angles = max(0, angles + (1 if character == "<" else -1))
+        elif rounds == angles == 0:
+            plain.append(character)
+    return _SCOPE.split("".join(plain))[-1].removeprefix("template ").strip(")&* ")
 
 
 def launched_kernels(tokens: Tokens, launch: Launch, kernels: frozenset[str]) -> tuple[str, ...]:
@@ -127,17 +137,21 @@ def _kernel_before(tokens: Tokens, index: int, low: int) -> tuple[int, str]:
             return opening, written(tokens, opening + 1, first)
         first = opening - 1
     elif texts[first] in (">", ">>", ">>>"):
-        start = template_start(tokens, first, low)
+        start = template_start(tokens, first, low, parameters=True)  # what stands before `<<<` compares nothing
         if start is None or start == low:
             return index, ""
         first = start - 1
     if kinds[first] != IDENTIFIER:
         return index, ""
-    while first > low + 1 and texts[first - 1] in ("::", ".", "->", "##"):
+    while first > low + 1 and texts[first - 1] in ("::", ".", "->", "##") and _is_scope(tokens, first - 2):
         first = _scope_before(tokens, first - 2, low)
     if first > low and texts[first - 1] == "::":
         first -= 1
     return first, written(tokens, first, index)
+
+
+def _is_scope(tokens: Tokens, index: int) -> bool:
+    return tokens.kinds[index] == IDENTIFIER or tokens.texts[index] in (">", ")", "]")
 
 
 def _scope_before(tokens: Tokens, index: int, low: int) -> int:

@@ -71,7 +71,10 @@ class Node:
     @property
     def callee(self) -> str:
         """Name a call calls, members included (`tile.shfl_down`); empty when it is an expression."""
-        return spelled(self.kids[0]) if self.kind == "call" else ""
+        if self.kind != "call":
+            return ""
+        callee = self.kids[0]
+        return spelled(callee.kids[0] if callee.kind == "cast" and callee.text == "" else callee)
 
     @property
     def arguments(self) -> tuple[Node, ...]:

@@ -74,7 +74,7 @@ def _scope(tokens: Tokens, index: int) -> Scope | None:
             if closed is None or not name:
                 return None
             return Scope(opening, closed, name, not is_namespace)
-        if text in (";", "=", ")", "(") or (text in (">", ",") and opening == position):
+        if text in (";", "=", ")", "(") or (text in (">", ",") and opening <= position + 1):
             return None
         if not is_namespace and kinds[opening] == IDENTIFIER and texts[opening - 1] in _ATTRIBUTE_LIKE:
             name = text

@@ -15,6 +15,7 @@ from porter.cpp.expressions import (
     ENDING,
     ENDS,
     IN_TYPES,
+    IN_WORDS,
     NAMED_CASTS,
     OPERATING,
     PREFIX,
@@ -29,6 +30,11 @@ _ASSEMBLY = words("asm __asm__ __asm")
 _LED = CONTROL - _ASSEMBLY
 """Words that no name stands before in C++: it is a macro's."""
 _GOING_ON = words("else case default catch")
+_PRAGMAS = words("_Pragma __pragma")
+_LOOPS = words("for while do")
+_OF_LOOPS = "UNROLL", "PRAGMA"
+"""In the names of macros that stand before a loop, with arguments."""
+_OPERATORS = BINARY.keys() | ASSIGN
 _SKIPPED = words("using typedef static_assert namespace template public private friend")
 
 
@@ -127,8 +133,8 @@ class Reader(ExpressionReader):
         return self._made("opaque", first, ())
 
     def _statement(self) -> Node:
-        while self.text == "[" and self.peek() == "[" and (end := self._matching(self.position)) is not None:
-            self.position = end + 1  # `[[likely]]`
+        while (past := self._past_prefix()) is not None:
+            self.position = past
         text = self.text
         first = self.here
         if text == "{":
@@ -153,20 +159,33 @@ class Reader(ExpressionReader):
             return self._declaration(first)
         return self._expression_statement(first)
 
+    def _past_prefix(self) -> int | None:
+        """Position after what stands before a statement and says nothing: `[[likely]]`, `_Pragma("unroll")`."""
+        text, after = self.text, self.peek()
+        if text == "[" and after == "[":
+            end = self._matching(self.position)
+            return None if end is None else end + 1
+        if after != "(" or self.kind() != IDENTIFIER:
+            return None
+        is_pragma = text in _PRAGMAS
+        if not is_pragma and text != "__attribute__" and not any(part in text for part in _OF_LOOPS):
+            return None
+        end = self._matching(self.position + 1)
+        if end is None or not (is_pragma or self.texts[end + 1] in _LOOPS):
+            return None
+        return end + 1
+
     def _control(self, text: str, first: int) -> Node:
         self.position += 1
         if text == "if":
             return self._if(first)
         if text == "for":
             return self._for(first)
-        if text == "while":
-            condition = self._parenthesised()
-            return self._made("while", first, (condition, self.statement()))
+        if text in ("while", "switch"):
+            begun, condition = self._condition()
+            return self._begun(first, begun, self._made(text, first, (condition, self._governed())))
         if text == "do":
             return self._do(first)
-        if text == "switch":
-            condition = self._parenthesised()
-            return self._made("switch", first, (condition, self.statement()))
         if text == "return":
             returned = () if self.text == ";" else (self.comma(),)
             return self._ended("return", first, returned)
@@ -187,7 +206,7 @@ class Reader(ExpressionReader):
         if text == "try":
             return self.block()
         if text == "catch":
-            self._parenthesised()
+            self._condition()
             return self.block()
         return self.statement() if not self.done else Node("empty", first, first)
 
@@ -200,11 +219,34 @@ class Reader(ExpressionReader):
 
     def _if(self, first: int) -> Node:
         self.take("constexpr")
-        condition = self._parenthesised()
-        then = self.statement()
+        begun, condition = self._consteval() or self._condition()
+        kids: tuple[Node, ...] = (condition, self._governed())
         if self.take("else"):
-            return self._made("if", first, (condition, then, self.statement()))
-        return self._made("if", first, (condition, then))
+            kids = (*kids, self._governed())
+        return self._begun(first, begun, self._made("if", first, kids))
+
+    def _governed(self) -> Node:
+        """The statement of a condition or loop, with the labels before it."""
+        first = self.here
+        node = self.statement()
+        if node.kind != "label" or self.done:
+            return node
+        kids = [node]
+        while kids[-1].kind == "label" and not self.done and self.text != "}":
+            kids.append(self.statement())
+        return self._made("block", first, tuple(kids))
+
+    def _begun(self, first: int, begun: tuple[Node, ...], node: Node) -> Node:
+        """A statement behind what is done before it: `if (int a = f(); a > 3)`."""
+        return self._made("block", first, (*begun, node)) if begun else node
+
+    def _consteval(self) -> tuple[tuple[Node, ...], Node] | None:
+        """`if consteval` and `if !consteval`: both sides are code, whatever they are for."""
+        negated = self.text in ("!", "not")
+        if self.peek(int(negated)) != "consteval":
+            return None
+        self.position += 1 + negated
+        return (), Node("name", self.before, self.before, "consteval")
 
     def _for(self, first: int) -> Node:
         if not self.take("("):
@@ -214,13 +256,22 @@ class Reader(ExpressionReader):
             variable = self._range_variable(colon)
             over = self.comma()
             self.take(")")
-            return self._made("range", first, (variable, over, self.statement()))
+            return self._made("range", first, (variable, over, self._governed()))
         start = self.statement() if not self.take(";") else EMPTY
-        condition = EMPTY if self.text == ";" else self.comma()
-        self.take(";")
+        colon = self._range_colon()
+        if colon is not None:
+            variable = self._range_variable(colon)
+            over = self.comma()
+            self.take(")")
+            return self._begun(first, (start,), self._made("range", first, (variable, over, self._governed())))
+        if self._declares() and self._is_initialised():
+            condition = self._declaration(self.here)
+        else:
+            condition = EMPTY if self.text == ";" else self.comma()
+            self.take(";")
         step = EMPTY if self.text == ")" else self.comma()
         self._to_closing()
-        return self._made("for", first, (start, condition, step, self.statement()))
+        return self._made("for", first, (start, condition, step, self._governed()))
 
     def _range_colon(self) -> int | None:
         depth = 0
@@ -245,10 +296,8 @@ class Reader(ExpressionReader):
         return node
 
     def _do(self, first: int) -> Node:
-        body = self.statement()
-        condition = EMPTY
-        if self.take("while"):
-            condition = self._parenthesised()
+        body = self._governed()
+        condition = self._condition()[1] if self.take("while") else EMPTY
         self.take(";")
         return self._made("do", first, (body, condition))
 
@@ -303,9 +352,20 @@ class Reader(ExpressionReader):
             return self._made("macroloop", first, (value, self.block()))
         if value.kind in ("call", "name") and not self.done and self.text not in ENDS:
             return self._made("statement", first, (value,))
+        value = self._with_rest(value)
         if not self.done and self.text not in ("}",):
             self._to_semicolon()
         return self._made("statement", first, (value,))
+
+    def _with_rest(self, node: Node) -> Node:
+        """An expression and what follows it up to the semicolon, be it a branch of `#if` or what nobody understands."""
+        kids = [node]
+        while not self.done and self.text not in (";", ")", "}"):
+            start = self.position
+            kids.append(self.expression())
+            if self.position == start:
+                self.position += 1
+        return Node("opaque", node.first, self.before, kids=tuple(kids)) if len(kids) > 1 else node
 
     # Declarations
 
@@ -324,7 +384,7 @@ class Reader(ExpressionReader):
             return False
         while self.texts[place] in ("*", "&", "&&", "const", "volatile", "__restrict__"):
             place += 1
-        if self.kinds[place] != IDENTIFIER:
+        if self.kinds[place] != IDENTIFIER or self.texts[place] in _OPERATORS:
             return text in TYPES and self.texts[place] == "["
         after = self.texts[place + 1]
         if text in TYPES:
@@ -354,9 +414,30 @@ class Reader(ExpressionReader):
             kids.append(variable)
             if not self.take(","):
                 break
-        if self.text != ")":
+        if self.text not in (")", ";"):
+            if kids and not is_bound and kids[-1].initial is not None:
+                kids[-1] = self._going_on(kids[-1])
             self._to_semicolon()
+        else:
+            self.take(";")
         return self._made("declaration", first, tuple(kids), written_type)
+
+    def _going_on(self, variable: Node) -> Node:
+        """A variable whose initial value goes on where it should end."""
+        initial = variable.kids[variable.count]
+        kids = (*variable.kids[: variable.count], self._with_rest(initial))
+        if kids[-1] is initial:
+            return variable
+        return Node("variable", variable.first, self.before, variable.text, kids, variable.extra, variable.count)
+
+    def _is_initialised(self) -> bool:
+        """Whether what looks like a declaration is one, no `a && b[c]`: it begins with a type or has a value."""
+        place = self.position
+        if self.text in TYPES or self.text in QUALIFIERS:
+            return True
+        while self.texts[place] not in ("=", "{", "(", "[", ";", ")", ""):
+            place += 1
+        return self.texts[place] in ("=", "{")
 
     def _bound(self, written_type: str) -> list[Node]:
         """The names of `auto &[a, b] = value`: the first one has the value, the others have that of the first."""
@@ -395,6 +476,7 @@ class Reader(ExpressionReader):
         self.position += 1
         while self.text == ")":
             self.position += 1
+        self._skip_attributes()
         dimensions: list[Node] = []
         while self.text == "[":
             self.position += 1
@@ -409,6 +491,17 @@ class Reader(ExpressionReader):
             self.expression()
         return Node("variable", first, self.before, name, tuple(kids), written_type + pointer, len(dimensions))
 
+    def _skip_attributes(self) -> None:
+        """`int a [[maybe_unused]]`, `int a __attribute__((unused))`."""
+        while not self.done:
+            place = self.position
+            if self.text == "[" and self.peek() == "[":
+                self._skip_brackets()
+            else:
+                self.position = self._past_attribute(place)
+            if self.position == place:
+                return
+
     def _constructed(self) -> Node:
         """`T x(a, b)` and `T x{a, b}`: the single value, or a list of several."""
         first = self.here
@@ -417,21 +510,34 @@ class Reader(ExpressionReader):
         kids = self._list(close)
         return kids[0] if len(kids) == 1 else Node("list", first, self.before, kids=kids)
 
-    def _parenthesised(self) -> Node:
+    def _condition(self) -> tuple[tuple[Node, ...], Node]:
+        """What is done first in the parentheses of a condition, and the condition: an expression or a declaration."""
+        if self.kind() == IDENTIFIER and self.peek() == "(":  # `if LIKELY(a)`: the macro has the parentheses
+            callee = Node("name", self.here, self.here, self.text)
+            self.position += 2
+            arguments = self._list(")")
+            return (), Node("call", callee.first, self.before, kids=(callee, *arguments))
         if not self.take("("):
-            return EMPTY
-        if self._declares():
-            first = self.here
-            node = self._declaration_in_condition(first)
-        else:
-            node = self.comma() if self.text != ")" else EMPTY
-            while self.take(";"):
-                node = self.comma()
+            return (), EMPTY
+        found: list[Node] = []
+        while not self.done and self.text != ")":
+            start = self.position
+            found.append(self._clause())
+            if self.position == start or self.texts[self.position - 1] != ";":
+                break
         self._to_closing()
-        return node
+        return tuple(found[:-1]), found[-1] if found else EMPTY
 
-    def _declaration_in_condition(self, first: int) -> Node:
-        return self._declaration(first)
+    def _clause(self) -> Node:
+        """One part of a condition, with its semicolon."""
+        first = self.here
+        if self.text in _SKIPPED:
+            return self._skip_statement(first)
+        if self._declares() and self._is_initialised():
+            return self._declaration(first)
+        node = self._with_rest(self.comma()) if self.text != ";" else EMPTY
+        self.take(";")
+        return node
 
 
 if readers is not None:
@@ -455,6 +561,8 @@ if readers is not None:
             NEVER_IN_TEMPLATE_ARGUMENTS,
         ),
         BINARY,
+        IN_WORDS,
+        _OF_LOOPS,
         DEEPEST,
         LONGEST_CHAIN,
         LONGEST_TEMPLATE_ARGUMENTS,

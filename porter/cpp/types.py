@@ -40,7 +40,7 @@ class TypeReader(Cursor):
             place = place + 1 if end is None else end + 1
         while place < self.count:
             if self.texts[place] == "::" and place + 1 < self.count:
-                place += 2
+                place += 3 if self.texts[place + 1] == "template" else 2
             elif self.texts[place] == "<":
                 after = self._past_template(place)
                 if after is None:

@@ -12,7 +12,7 @@ from porter.cpp.asm import KEYWORDS, said
 from porter.cpp.brackets import split_commas, written
 from porter.cpp.constants import Constants, Macro
 from porter.cpp.heads import Head, find_heads, find_lambdas
-from porter.cpp.lex import Tokens, joined, lex
+from porter.cpp.lex import IDENTIFIER, Tokens, joined, lex
 from porter.cpp.nesting import Nesting
 from porter.cpp.nodes import EMPTY, Node, calls, unwrapped
 from porter.cpp.scopes import class_around
@@ -48,6 +48,13 @@ class Function:
         stretches = split_commas(self.tokens, self.head.opening + 1, self.head.closing)
         texts = self.tokens.texts
         return next((n for n, (first, last) in enumerate(stretches) if "=" in texts[first:last]), len(self.parameters))
+
+    def takes(self, count: int) -> bool:
+        """Whether a call with so many arguments can mean it; who makes an object ends it, too."""
+        if self.tokens.texts[self.head.name_first - 1] == "~":
+            return True
+        is_given = self.tokens.texts[self.head.opening + 1] == "this"
+        return self.fewest <= count + is_given <= len(self.parameters)
 
     @cached_property
     def defaults(self) -> tuple[Node, ...]:
@@ -90,14 +97,16 @@ class Function:
 
     @cached_property
     def body(self) -> Node:
-        """The statements."""
+        """The statements, those that a constructor's initialisers make first."""
         assert self.head.body is not None
-        return parse_block(self.tokens, self.head.body, self.head.end)
+        body = parse_block(self.tokens, self.head.body, self.head.end)
+        first = _initialisers(self.tokens, self.head)
+        return Node("block", body.first, body.last, kids=(*first, *body.kids)) if first else body
 
     @cached_property
     def words(self) -> frozenset[str]:
         """All tokens of the body: what is not among them, no statement of it names."""
-        return frozenset(self.tokens.texts[self.head.body or self.head.begin : self.head.end])
+        return frozenset(self.tokens.texts[self.head.closing : self.head.end])
 
     @cached_property
     def calls(self) -> tuple[Node, ...]:
@@ -166,7 +175,7 @@ class Bodies:
                 if head.is_definition and head.body is not None:
                     heads[head.body] = (head, marker == "__global__")
         found = [
-            Function(tokens, head, _bare(written(tokens, head.name_first, head.opening)), is_kernel)
+            Function(tokens, head, _bare(written(tokens, head.name_first, head.name_last)), is_kernel)
             for _, (head, is_kernel) in sorted(heads.items())
         ]
         lambdas = tuple(find_lambdas(tokens))
@@ -174,7 +183,7 @@ class Bodies:
             return tuple(found)
         bodies = Nesting([(body, head.end) for body, (head, _) in heads.items()])
         outer = (head for head in lambdas if next(bodies.around(head.begin), None) is None)
-        found += [Function(tokens, head, LAMBDA, is_kernel=False) for head in outer]
+        found += [Function(tokens, head, _name_of_lambda(tokens, head), is_kernel=False) for head in outer]
         return tuple(sorted(found, key=lambda function: function.head.body or 0))
 
     @cached_property
@@ -183,7 +192,22 @@ class Bodies:
         found: dict[str, list[Function]] = {}
         for function in self.all_functions:
             found.setdefault(function.name, []).append(function)
+        for name, functions in self._instances.items():
+            found.setdefault(name, []).extend(functions)
         return {name: tuple(functions) for name, functions in found.items()}
+
+    @cached_property
+    def _instances(self) -> Mapping[str, tuple[Function, ...]]:
+        """Functions that macros make, by the names that they have where the macros are used: `MAKE(sum, float)`."""
+        tokens, found = self.tokens, dict[str, tuple[Function, ...]]()
+        for function in self.all_functions:
+            directive = function.head.directive
+            macro = None if directive is None else tokens.texts[directive.first]
+            for made in self.constants.macros.get(macro or "", ()):
+                if made.parameters and directive is not None and made.place == directive.first:
+                    for name in _names_made(tokens, function.head, made):
+                        found[name] = (*found.get(name, ()), function)
+        return found
 
     def defaults(self, name: str) -> tuple[tuple[Node, ...], ...]:
         """The default values of the parameters of each function of a name: where it is defined, where declared."""
@@ -253,8 +277,14 @@ class Bodies:
             kinds = {found.kind for _, found in function.collectives} | self._waits(function)
             if _reads_lanes(self.tokens, function.head):
                 kinds.add("lane")
-            direct.setdefault(function.name, set()).update(kinds)
-            called.setdefault(function.name, set()).update(function.called, self.members & function.called_members)
+            made = {kind for node in function.declarations if (kind := class_named(node.text)) in self._classes}
+            for name in filter(None, (function.name, function.owner if function.name == CALLED else None)):
+                direct.setdefault(name, set()).update(kinds)
+                called.setdefault(name, set()).update(
+                    function.called, self.members & function.called_members, made - {name}
+                )
+        for name, functions in self._instances.items():
+            called.setdefault(name, set()).update(function.name for function in functions)
         for name, renamed in self._named_by_macros.items():
             direct.setdefault(name, set()).add(renamed.kind)
         for name in self.macro_bodies.keys() & self._concerned:
@@ -268,6 +298,34 @@ class Bodies:
                     direct.setdefault(name, set()).update(kinds)
                     called.setdefault(name, set()).add(call.callee.rpartition("::")[2])
         return _closure(direct, called)
+
+    @cached_property
+    def _classes(self) -> frozenset[str]:
+        """Classes with a constructor, a destructor or a call operator in sight."""
+        return frozenset(
+            owner
+            for function in self.all_functions
+            if function.name == CALLED or function.name in _names_of_classes(self.tokens)
+            if (owner := function.owner) is not None and function.name in (CALLED, owner)
+        )
+
+    @cached_property
+    def built_classes(self) -> frozenset[str]:
+        """Those whose constructor or destructor comes to an operation of the warp or block."""
+        return frozenset(
+            name
+            for name in self._classes
+            if name in self.by_name and self.reach.get(name) and any(f.owner == name for f in self.by_name[name])
+        )
+
+    @cached_property
+    def called_classes(self) -> frozenset[str]:
+        """Those whose call operator does."""
+        return frozenset(
+            function.owner
+            for function in self.by_name.get(CALLED, ())
+            if function.owner is not None and self.reach.get(function.owner)
+        )
 
     def _waits(self, function: Function) -> set[str]:
         """`barrier` where a function waits for the block, `group` where it waits for a group that it is handed."""
@@ -311,6 +369,12 @@ class Bodies:
         found: set[str] = set()
         for function in self.all_functions:
             words.setdefault(function.name, set()).update(function.words)
+            if function.head.directive is not None:
+                for name, functions in self._instances.items():
+                    if function in functions:
+                        words.setdefault(name, set()).update(function.words)
+            if function.name == CALLED and function.owner is not None:
+                words.setdefault(function.owner, set()).update(function.words)
             if _reads_lanes(self.tokens, function.head) or ("sync" in function.words and self._waits(function)):
                 found.add(function.name)
         for place in self.assembled_barriers:
@@ -455,8 +519,67 @@ def _defaults(tokens: Tokens, opening: int, closing: int) -> tuple[Node, ...]:
     return tuple(found)
 
 
+def _initialisers(tokens: Tokens, head: Head) -> tuple[Node, ...]:
+    """What a constructor initialises, as calls: `: Base(a), b{f(c)}`."""
+    index = head.closing + 1
+    while head.body is not None and index < head.body and tokens.texts[index] != ":":
+        index = tokens.partner.get(index, index) + 1 if tokens.texts[index] in "([{" else index + 1
+    if head.body is None or index >= head.body:
+        return ()
+    found: list[Node] = []
+    for first, last in split_commas(tokens, index + 1, head.body):
+        opening = next((i for i in range(first, last) if tokens.texts[i] in ("(", "{")), last)
+        closing = tokens.partner.get(opening, last)
+        if first < opening < closing < head.body:
+            callee = Node("name", first, opening - 1, _bare(written(tokens, first, opening)))
+            values = (parse_expression(tokens, a, b) for a, b in split_commas(tokens, opening + 1, closing))
+            call = Node("call", first, closing, kids=(callee, *values))
+            found.append(Node("statement", first, closing, kids=(call,)))
+    return tuple(found)
+
+
+def class_named(written_type: str) -> str:
+    """`const ns :: S < int >`: S."""
+    return written_type.partition("<")[0].rstrip().rpartition(" ")[2]
+
+
+def _names_made(tokens: Tokens, head: Head, macro: Macro) -> Iterator[str]:
+    """The names of a function that a macro makes, one for each use of the macro."""
+    parts = [text for text in tokens.texts[head.name_first : head.name_last] if text != "##"]
+    parameters = macro.parameters or ()
+    if parameters and not set(parameters).isdisjoint(parts):
+        for index in tokens.names.get(macro.name, ()):
+            if index != macro.place and tokens.texts[index + 1] == "(" and (closed := tokens.partner.get(index + 1)):
+                values = (written(tokens, a, b) for a, b in split_commas(tokens, index + 2, closed))
+                given = dict(zip(parameters, values, strict=False))
+                yield "".join(given.get(part, part) for part in parts)
+
+
+def _name_of_lambda(tokens: Tokens, head: Head) -> str:
+    """That of the variable that a lambda is the value of."""
+    is_value = tokens.texts[head.begin - 1] == "=" and tokens.kinds[head.begin - 2] == IDENTIFIER
+    return tokens.texts[head.begin - 2] if is_value else LAMBDA
+
+
+def _names_of_classes(tokens: Tokens) -> frozenset[str]:
+    """Names behind `struct` and `class`."""
+    return frozenset(
+        tokens.texts[index + 1] for keyword in ("struct", "class") for index in tokens.names.get(keyword, ())
+    )
+
+
 def _bare(name: str) -> str:
+    """`ns::S<a::B>::h<int>`: h."""
+    place = name.find("operator")
+    if place >= 0 and not name[place + len("operator") :][:1].isalnum():
+        return name[place:]
+    count = 1
+    while count:
+        name, count = _INNERMOST.subn("", name)
     return name.partition("<")[0].rstrip().rpartition("::")[2]
+
+
+_INNERMOST = re.compile(r"<[^<>]*>")
 
 
 def _closure(direct: dict[str, set[str]], called: dict[str, set[str]]) -> dict[str, frozenset[str]]:
@@ -473,6 +596,7 @@ def _closure(direct: dict[str, set[str]], called: dict[str, set[str]]) -> dict[s
     return {name: frozenset(kinds) for name, kinds in direct.items()}
 
 
+CALLED = "operator()"
 LAMBDA = "(lambda)"
 """The name of functions that have none: nobody calls them by it."""
 _last: list[tuple[Unit, Bodies]] = []

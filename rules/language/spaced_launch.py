@@ -10,7 +10,9 @@ from porter.engine.rule import Edit, Effort, Finding, Rule, Span, Unit, clean, f
 
 _LONGEST = 200
 _OPENS, _CLOSES = frozenset("([{"), frozenset(")]}")
-_SPACED = re.compile(r"<<\s+<|<\s+<<|>>\s+>\s*\(|>\s+>>\s*\(")
+_SPACED = re.compile(r"<<\s+<|<\s+<<|>>\s+>\s*(?:[(/]|$)|>\s+>>\s*(?:[(/]|$)", re.MULTILINE)
+_BEFORE = frozenset({">", ">>>", ")", "]"})
+"""What a kernel may end in besides a name: `k<A<B<int>>>`, `(k)`, `table[n]`."""
 
 
 class SpacedLaunch(Rule):
@@ -36,6 +38,16 @@ class SpacedLaunch(Rule):
             "__global__ void k(int a) {}\nvoid f() { k<<<1, 32>> >(3); k< <<1, 32> >>(3); }",
             "__global__ void k(int a) {}\nvoid f() { k<<<1, 32>>>(3); k<<<1, 32>>>(3); }",
         ),
+        fixes(
+            "template <class T> __global__ void k(int a) {}\nvoid f() { k<A<B<int>>> << <1, 32>> > (3); }",
+            "template <class T> __global__ void k(int a) {}\nvoid f() { k<A<B<int>>> <<<1, 32>>> (3); }",
+        ),
+        fixes(
+            "__global__ void k(int a) {}\nvoid f(int n) { (n ? k : k) << <1, 32>> >(3); }",
+            "__global__ void k(int a) {}\nvoid f(int n) { (n ? k : k) <<<1, 32>>>(3); }",
+        ),
+        fixes("#define ONE << <1, 32>> >\nvoid f() { k ONE (3); }", "#define ONE <<<1, 32>>>\nvoid f() { k ONE (3); }"),
+        clean("int f(int a, int b) { return (a) << (b) >> (a > 1); }"),
         clean("__global__ void k(int a) {}\nvoid f() { k<<<1, 32>>>(3); }"),
         clean("template <class T> T g(T);\nvoid f() { k<<<1, 32>>>(g<A<B<int>> >(3)); }"),
         clean("int g(int a, int b) { return a << (b < 3 ? 1 : 2); }"),
@@ -54,9 +66,10 @@ class SpacedLaunch(Rule):
         tokens = unit.tokens
         for index in range(1, len(tokens)):
             opened = _written(tokens, index, "<<<")
-            if not opened or (tokens.kinds[index - 1] != IDENTIFIER and tokens.texts[index - 1] != ">"):
+            if not opened or (tokens.kinds[index - 1] != IDENTIFIER and tokens.texts[index - 1] not in _BEFORE):
                 continue
-            end, closed = _end(tokens, index + opened)
+            directive = tokens.directive_of(index)
+            end, closed = _end(tokens, index + opened, len(tokens) if directive is None else directive.last)
             if opened == closed == 1 or not closed:
                 continue
             edits = tuple(
@@ -80,16 +93,19 @@ def _written(tokens: Tokens, index: int, together: str) -> int:
     return 0
 
 
-def _end(tokens: Tokens, index: int) -> tuple[int, int]:
-    """Where the brackets before `(` begin that close a launch, and how many tokens they are: 0 when it is none."""
+def _end(tokens: Tokens, index: int, last: int) -> tuple[int, int]:
+    """Where the brackets before `(` or the end of a macro begin that close a launch, and how many tokens they are.
+
+    0 when it is none.
+    """
     depth = 0
-    for place in range(index, min(len(tokens) - 2, index + _LONGEST)):
+    for place in range(index, min(last, index + _LONGEST)):
         text = tokens.texts[place]
         depth += (text in _OPENS) - (text in _CLOSES)
         if depth < 0 or text in (";", "<<<"):
             break
         if depth == 0 and text[0] == ">":
             count = _written(tokens, place, ">>>")
-            if count and tokens.texts[place + count] == "(":
+            if count and (tokens.texts[place + count] == "(" or place + count == last < len(tokens)):
                 return place, count
     return index, 0

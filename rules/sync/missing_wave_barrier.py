@@ -168,7 +168,7 @@ class MissingWaveBarrier(Rule):
             }
             """
         ),
-        reports(
+        clean(
             """
             __global__ void e() {
               __shared__ int s[64];

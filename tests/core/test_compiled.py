@@ -42,6 +42,8 @@ WORDS = words(
     continue goto case default else asm __asm__ try catch constexpr extern struct class union enum const volatile
     __restrict__ not new delete throw template __device__ __host__ __align__ alignas __attribute__ 1 2.5f 0x1f int float
     auto a b c f T "s" 'c' using typedef static_cast sizeof operator ... # ## \\ and or
+    xor bitand bitor compl not_eq and_eq or_eq xor_eq consteval requires mutable _Pragma __pragma UNROLL PRAGMA_X
+    [[ ]] ({
     """
 )
 PIECES = words(
@@ -59,6 +61,16 @@ CODE = (
     "T::a<b, (c), int>::d{}; x<y> z; std::f<a && b>(c); struct S { int a; }; MACRO(a) { b }",
     "UNROLL for (;;) MAYBE if (a) DO else b; QUIET default: LOUD return 3; do X while (y); FALLS case 1: c;",
     "auto &[a, b] = f(c), d; [[x]] [[y(1)]] if (a) [[z]] return; __shared__ __align__(16) float s[4]; auto [q](c);",
+    "if (int a = b; c && d[e]) f; else if !consteval { }",
+    "switch (a; b) { } while (auto x = y) for (T q = r; auto s : t) u;",
+    "if LIKELY(a) b; if not consteval c;",
+    "x = ({ int y = 1; y; }); m({ if (a) b; c; }, if (d) e;); S t{.a = 1, [2] = {3}};",
+    "a and (b = c) or not d xor e bitand compl f;",
+    "g and_eq h; int i [[j]] = k l; (T){m}.n; S{}(v); p::template q<r>::s t(u);",
+    "[a = b, &c = d, e]<class T> requires (f) [[g]] (T h) mutable noexcept(i) -> j<k> { l; };",
+    "[&] { }(); is<m, n> || o; p q r;",
+    '_Pragma("a") for (;;) if (b) UNROLL_N(4) for (; bool c = d;) case 1: here: e;',
+    "while (f) default: g; __pragma(h) i;",
     "alignas(8) __attribute__((x)) const __align__(4) int __align__(2) a = 1; extern __align__(b) __shared__ T t[];",
 )
 
@@ -217,6 +229,7 @@ def test_looking_at_lines_with_wanted_names_finds_what_looking_at_all_does(text:
 @example(CODE[3])
 @example(CODE[4])
 @example(CODE[5])
+@example(" ".join(CODE[9:19]))
 def test_the_parsers_agree(text: str) -> None:
     """Whatever the tokens are."""
     assert_same_trees(text)

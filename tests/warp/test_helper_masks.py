@@ -87,11 +87,9 @@ CALLS = [
         "h(v)",
         "",
     ),
-    missed("struct W { __device__ int operator()(int v) { return __shfl_sync(-1, v, 0); } };", "w(v)", "W w;"),
+    ("struct W { __device__ int operator()(int v) { return __shfl_sync(-1, v, 0); } };", "w(v)", "W w;"),
     missed("__device__ int h(int v) { return __shfl_sync(-1, v, 0); }", "f(v)", "auto f = h;"),
-    missed(
-        "struct W { unsigned m = ~0u; __device__ int h(int v) { return __shfl_sync(m, v, 0); } };", "w.h(v)", "W w;"
-    ),
+    ("struct W { unsigned m = ~0u; __device__ int h(int v) { return __shfl_sync(m, v, 0); } };", "w.h(v)", "W w;"),
 ]
 
 

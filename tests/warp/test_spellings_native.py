@@ -203,7 +203,6 @@ def test_reductions_that_are_widened(text: str) -> None:
     assert _is_widened(BLOCK.replace("@", text))
 
 
-@pytest.mark.xfail(strict=True)
 def test_a_kernel_whose_exchange_is_in_a_functor_is_kept_and_says_so() -> None:
     body = "for (int o = 16; o > 0; o >>= 1) v += __shfl_down_sync(FULL, v, o); return v;"
     functor = f"struct Sum {{ __device__ int operator()(int v) const {{ {body} }} }};\n"

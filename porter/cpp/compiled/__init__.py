@@ -41,13 +41,15 @@ class Readers(Protocol):
         empty: Node,
         sets: tuple[frozenset[str], ...],
         strengths: dict[str, int],
+        symbols: dict[str, str],
+        of_loops: tuple[str, str],
         deepest: int,
         longest_chain: int,
         longest_arguments: int,
         too_deep: str,
         /,
     ) -> None:
-        """Gives the type of nodes, the words that mean something, how strongly operators bind, and the limits."""
+        """Gives the type of nodes, the words that mean something, how strongly operators bind, and limits."""
 
     def parse(
         self,

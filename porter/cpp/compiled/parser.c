@@ -10,7 +10,7 @@ enum {
     PLUS, MINUS, SAME, IF, FOR, WHILE, DO, SWITCH, RETURN, BREAK, CONTINUE, GOTO, CASE, DEFAULT, ELSE, ASM, ASM_2, ASM_1,
     TRY, CATCH, CONSTEXPR, EXTERN, STRUCT, CLASS, UNION, ENUM, CONST, VOLATILE, RESTRICT_2, RESTRICT_1, RESTRICT, NOT, NEW,
     DELETE, THROW, TEMPLATE, DEVICE, HOST, ALIGN, ALIGNAS, ATTRIBUTE,
-    DECLTYPE, TYPEOF, TYPEOF_2, WORDS,
+    DECLTYPE, TYPEOF, TYPEOF_2, CONSTEVAL, PRAGMA_1, PRAGMA_2, NOT_MARK, DIFFERENT, AND_WORD, OR_WORD, WORDS,
 };
 static const char *const spellings[WORDS] = {
     "", "(", ")", "[", "]", "{", "}", ";", ",", ":", "::", "?", "<", ">", ">>", ">>>", "<<<", "=", "*", "&", "&&", ".",
@@ -18,7 +18,7 @@ static const char *const spellings[WORDS] = {
     "goto", "case", "default", "else", "asm", "__asm__", "__asm", "try", "catch", "constexpr", "extern", "struct", "class",
     "union", "enum", "const", "volatile", "__restrict__", "__restrict", "restrict", "not", "new", "delete", "throw",
     "template", "__device__", "__host__", "__align__", "alignas", "__attribute__",
-    "decltype", "typeof", "__typeof__",
+    "decltype", "typeof", "__typeof__", "consteval", "_Pragma", "__pragma", "!", "!=", "and", "or",
 };
 /* In the order in which Python gives the sets. */
 enum {
@@ -33,7 +33,8 @@ typedef struct {
 
 static PyTypeObject *node_type;
 static Py_ssize_t slots[7];
-static PyObject *empty, *too_deep_key, *words, *blank, *scope, *no_text, *zero, *no_kids;
+static PyObject *empty, *too_deep_key, *words, *blank, *scope, *no_text, *zero, *no_kids, *in_words, *consteval_text;
+static PyObject *of_loops[2];
 static int deepest, longest_chain, longest_arguments;
 
 #define KINDS(X) \
@@ -140,10 +141,15 @@ static int find_slots(PyObject *type)
 PyObject *parser_configure(PyObject *self, PyObject *arguments)
 {
     (void)self;
-    PyObject *type, *no_node, *key, *sets, *strengths;
-    if (!PyArg_ParseTuple(arguments, "O!OO!O!iiiO", &PyType_Type, &type, &no_node, &PyTuple_Type, &sets, &PyDict_Type,
-                          &strengths, &deepest, &longest_chain, &longest_arguments, &key))
+    PyObject *type, *no_node, *key, *sets, *strengths, *symbols, *loops;
+    if (!PyArg_ParseTuple(arguments, "O!OO!O!O!O!iiiO", &PyType_Type, &type, &no_node, &PyTuple_Type, &sets, &PyDict_Type,
+                          &strengths, &PyDict_Type, &symbols, &PyTuple_Type, &loops, &deepest, &longest_chain,
+                          &longest_arguments, &key))
         return NULL;
+    if (PyTuple_GET_SIZE(loops) != 2) {
+        PyErr_SetString(PyExc_ValueError, "two parts of names are wanted");
+        return NULL;
+    }
     if (PyTuple_GET_SIZE(sets) != SETS) {
         PyErr_SetString(PyExc_ValueError, "another number of sets is wanted");
         return NULL;
@@ -153,12 +159,16 @@ PyObject *parser_configure(PyObject *self, PyObject *arguments)
     Py_XSETREF(node_type, (PyTypeObject *)Py_NewRef(type));
     Py_XSETREF(empty, Py_NewRef(no_node));
     Py_XSETREF(too_deep_key, Py_NewRef(key));
+    Py_XSETREF(in_words, Py_NewRef(symbols));
+    Py_XSETREF(of_loops[0], Py_NewRef(PyTuple_GET_ITEM(loops, 0)));
+    Py_XSETREF(of_loops[1], Py_NewRef(PyTuple_GET_ITEM(loops, 1)));
+    Py_XSETREF(consteval_text, PyUnicode_InternFromString("consteval"));
     Py_XSETREF(blank, PyUnicode_InternFromString(" "));
     Py_XSETREF(scope, PyUnicode_InternFromString("::"));
     Py_XSETREF(no_text, PyUnicode_InternFromString(""));
     Py_XSETREF(zero, PyLong_FromLong(0));
     Py_XSETREF(no_kids, PyTuple_New(0));
-    if (blank == NULL || scope == NULL || no_text == NULL || zero == NULL || no_kids == NULL)
+    if (consteval_text == NULL || blank == NULL || scope == NULL || no_text == NULL || zero == NULL || no_kids == NULL)
         return NULL;
     Py_RETURN_NONE;
 }
@@ -492,7 +502,7 @@ static Py_ssize_t past_type(Reader *r, Py_ssize_t at)
     }
     while (at < r->count) {
         if (code_at(r, at) == SCOPE && at + 1 < r->count) {
-            at += 2;
+            at += code_at(r, at + 1) == TEMPLATE ? 3 : 2;
         } else if (code_at(r, at) == LESS) {
             at = past_template(r, at);
             if (at < 0)
@@ -607,18 +617,59 @@ static PyObject *braced(Reader *r)
 
 static PyObject *initialiser(Reader *r) { return code(r) == OPEN_BRACE ? braced(r) : expression(r); }
 
+/* Whether the brace that opens here is a block: a list has no semicolons of its own. */
+static int holds_statements(Reader *r)
+{
+    Py_ssize_t close = matching(r, r->position);
+    for (Py_ssize_t at = r->position + 1; at < close; at++) {
+        if (code_at(r, at) == SEMICOLON)
+            return 1;
+        Py_ssize_t inner = opens(code_at(r, at)) ? matching(r, at) : -1;
+        at = inner < 0 ? at : inner;
+    }
+    return 0;
+}
+
+/* One of a list: a value, that of a member (`.a = 1`) or element (`[2] = 1`), or statements for a macro. */
+static PyObject *item(Reader *r)
+{
+    int word = code(r), after = code_at(r, r->position + 2);
+    if (word == OPEN_BRACE)
+        return holds_statements(r) ? block(r) : braced(r);
+    if (word == DOT && kind_at(r, r->position + 1) == IDENTIFIER && (after == EQUALS || after == OPEN_BRACE)) {
+        r->position += 2;
+        take(r, EQUALS);
+        return initialiser(r);
+    }
+    if (word == OPEN_SQUARE) {
+        Py_ssize_t close = matching(r, r->position);
+        if (close >= 0 && code_at(r, close + 1) == EQUALS) {
+            r->position = close + 2;
+            return initialiser(r);
+        }
+    }
+    return in_set(r, r->position, CONTROL) ? statement(r) : expression(r);
+}
+
 static PyObject *list(Reader *r, int close)
 {
     Kids kids = {0};
     while (!is_done(r) && code(r) != close) {
         Py_ssize_t start = r->position;
-        put(&kids, initialiser(r));
+        put(&kids, item(r));
         take(r, COMMA);
         if (r->position == start)
             r->position++;
     }
     take(r, close);
     return tuple_of(r, &kids);
+}
+
+/* The symbol of an operator that may be written as a word. */
+static PyObject *symbol_at(Reader *r, Py_ssize_t at)
+{
+    PyObject *text = text_at(r, at), *symbol = kind_at(r, at) == IDENTIFIER ? PyDict_GetItemWithError(in_words, text) : NULL;
+    return symbol != NULL ? symbol : text;
 }
 
 static PyObject *expression(Reader *r)
@@ -633,7 +684,7 @@ static PyObject *expression(Reader *r)
     r->depth++;
     PyObject *node = ternary(r);
     if (in_set(r, r->position, ASSIGN)) {
-        PyObject *operator = text_at(r, r->position);
+        PyObject *operator = symbol_at(r, r->position);
         r->position++;
         Py_ssize_t first = first_of(node);
         PyObject *kids = kids_2(r, node, initialiser(r));
@@ -664,7 +715,7 @@ static PyObject *operators(Reader *r, PyObject *left, int lowest)
         int strength = word_at(r, r->position).strength;
         if (strength <= lowest || r->source->failed)
             return left;
-        PyObject *operator = text_at(r, r->position);
+        PyObject *operator = symbol_at(r, r->position);
         r->position++;
         PyObject *right = unary(r);
         if (word_at(r, r->position).strength > strength)
@@ -709,8 +760,10 @@ static int is_cast(Reader *r)
     }
     if (close - first > 1 && !scopes)
         return 0;
+    if (after == OPEN_BRACE)
+        return 1;
     int kind = kind_at(r, close + 1);
-    return kind == IDENTIFIER || kind == NUMBER || kind == STRING || kind == CHARACTER;
+    return (kind == IDENTIFIER || kind == NUMBER || kind == STRING || kind == CHARACTER) && !word_at(r, close + 1).strength;
 }
 
 /* A node with one text of its own making, which is given back. */
@@ -767,7 +820,8 @@ static Py_ssize_t template_arguments_end(Reader *r)
     if (after < 0)
         return -1;
     switch (code_at(r, after)) {
-    case OPEN: case SCOPE: case OPEN_BRACE: case LAUNCH:
+    case OPEN: case SCOPE: case OPEN_BRACE: case LAUNCH: case OR: case AND: case OR_WORD: case AND_WORD: case QUESTION:
+    case SAME: case DIFFERENT:
         return after;
     case CLOSE: case COMMA: case SEMICOLON: case LESS:
         return are_plain_arguments(r, r->position + 1, after - 1) ? after : -1;
@@ -837,6 +891,7 @@ static PyObject *name(Reader *r, Py_ssize_t first)
         if (code(r) != SCOPE || kind_at(r, r->position + 1) != IDENTIFIER)
             break;
         r->position++;
+        take(r, TEMPLATE);
     }
     PyObject *node = NULL;
     if (extra == NULL || r->source->failed)
@@ -847,18 +902,47 @@ static PyObject *name(Reader *r, Py_ssize_t first)
     return node;
 }
 
+/* The variables that a lambda makes of its own: `[a = f(b), &c]`. */
+static void captured(Reader *r, Kids *found)
+{
+    Py_ssize_t close = matching(r, r->position);
+    r->position++;
+    while (r->position < close && !r->source->failed) {
+        Py_ssize_t at = r->position, place = r->places[at];
+        int is_made = kind_at(r, at) == IDENTIFIER && code_at(r, at + 1) == EQUALS;
+        r->position++;
+        if (is_made) {
+            r->position++;
+            PyObject *kids = kids_1(r, initialiser(r));
+            put(found, made(r, variable_kind, place, text_at(r, at), kids));
+        }
+    }
+    if (close >= 0)
+        r->position = close + 1;
+}
+
 static PyObject *lambda(Reader *r, Py_ssize_t first)
 {
-    skip_brackets(r);
-    if (kind_at(r, r->position) == IDENTIFIER && (code(r) == DEVICE || code(r) == HOST))
-        while (kind_at(r, r->position) == IDENTIFIER)
+    Kids made_here = {0}, kids = {0};
+    captured(r, &made_here);
+    while (!is_done(r) && code(r) != OPEN_BRACE && code(r) != SEMICOLON && code(r) != COMMA && !closes(code(r))) {
+        Py_ssize_t past = code(r) == LESS ? past_template(r, r->position) : -1;
+        if (past >= 0)
+            r->position = past;
+        else if (opens(code(r)))
+            skip_brackets(r);
+        else
             r->position++;
-    if (code(r) == OPEN)
-        skip_brackets(r);
-    while (!is_done(r) && code(r) != OPEN_BRACE && code(r) != SEMICOLON && code(r) != CLOSE && code(r) != COMMA)
-        r->position++;
-    PyObject *kids = code(r) == OPEN_BRACE ? kids_1(r, block(r)) : Py_NewRef(no_kids);
-    return made(r, lambda_kind, first, no_text, kids);
+    }
+    PyObject *variables = tuple_of(r, &made_here);
+    if (code(r) == OPEN_BRACE) {
+        put(&kids, block(r));
+        for (Py_ssize_t item = 0; variables != NULL && item < PyTuple_GET_SIZE(variables); item++)
+            put(&kids, Py_NewRef(PyTuple_GET_ITEM(variables, item)));
+    }
+    Py_XDECREF(variables);
+    PyObject *all = tuple_of(r, &kids);
+    return made(r, lambda_kind, first, no_text, all);
 }
 
 /* Whether the token here begins right behind the one before. */
@@ -877,7 +961,7 @@ static PyObject *primary(Reader *r)
     PyObject *text = text_at(r, at);
     if (word == OPEN) {
         r->position++;
-        PyObject *kids = kids_1(r, code(r) != CLOSE ? comma(r) : nothing());
+        PyObject *kids = kids_1(r, code(r) == OPEN_BRACE ? block(r) : code(r) != CLOSE ? comma(r) : nothing());
         to_bracket(r, CLOSE);
         return made(r, cast_kind, first, no_text, kids);
     }
@@ -960,6 +1044,8 @@ static int is_constructed(Reader *r)
 {
     Py_ssize_t close = matching(r, r->position);
     int after = close < 0 ? NONE : code_at(r, close + 1);
+    if (after == OPEN)
+        return !holds_statements(r);
     return after == CLOSE || after == COMMA || after == SEMICOLON || after == DOT;
 }
 
@@ -1015,8 +1101,8 @@ static PyObject *operand(Reader *r)
 {
     Py_ssize_t first = here(r), at = r->position;
     int word = code(r);
-    PyObject *text = text_at(r, at);
-    if (in_set(r, at, PREFIX) || word == NOT) {
+    PyObject *text = symbol_at(r, at);
+    if (in_set(r, at, PREFIX)) {
         r->position++;
         PyObject *kids = kids_1(r, unary(r));
         return made(r, unary_kind, first, text, kids);
@@ -1067,7 +1153,7 @@ static int declares(Reader *r)
         if (word != STAR && word != AMPERSAND && word != AND && word != CONST && word != VOLATILE && word != RESTRICT_2)
             break;
     }
-    if (kind_at(r, at) != IDENTIFIER)
+    if (kind_at(r, at) != IDENTIFIER || word_at(r, at).strength || in_set(r, at, ASSIGN))
         return in_set(r, start, TYPE) && code_at(r, at) == OPEN_SQUARE;
     int after = code_at(r, at + 1), last = code_at(r, at - 1);
     if (in_set(r, start, TYPE))
@@ -1116,6 +1202,13 @@ static PyObject *declarator(Reader *r, PyObject *written_type)
     r->position++;
     while (code(r) == CLOSE)
         r->position++;
+    for (Py_ssize_t at = -1; at != r->position && !is_done(r);) { /* `int a [[maybe_unused]]` */
+        at = r->position;
+        if (code(r) == OPEN_SQUARE && code_at(r, at + 1) == OPEN_SQUARE)
+            skip_brackets(r);
+        else
+            r->position = past_attribute(r, at);
+    }
     Kids kids = {0};
     for (; code(r) == OPEN_SQUARE; dimensions++) {
         r->position++;
@@ -1181,6 +1274,42 @@ static void bound(Reader *r, PyObject *written_type, Kids *found)
     }
 }
 
+/* An expression and what follows it up to the semicolon, be it a branch of `#if` or what nobody understands. */
+static PyObject *with_rest(Reader *r, PyObject *node)
+{
+    if (is_done(r) || code(r) == SEMICOLON || code(r) == CLOSE || code(r) == CLOSE_BRACE)
+        return node;
+    Py_ssize_t first = first_of(node);
+    Kids kids = {0};
+    put(&kids, node);
+    while (!is_done(r) && code(r) != SEMICOLON && code(r) != CLOSE && code(r) != CLOSE_BRACE) {
+        Py_ssize_t start = r->position;
+        put(&kids, expression(r));
+        if (r->position == start)
+            r->position++;
+    }
+    PyObject *all = tuple_of(r, &kids);
+    return made(r, opaque_kind, first, no_text, all);
+}
+
+/* A variable whose initial value goes on where it should end; what it was is given back. */
+static PyObject *going_on(Reader *r, PyObject *variable)
+{
+    PyObject *old = slot_of(variable, NODE_KIDS);
+    Py_ssize_t count = PyLong_AsSsize_t(slot_of(variable, COUNT));
+    if (is_done(r) || code(r) == CLOSE_BRACE || PyTuple_GET_SIZE(old) <= count)
+        return variable;
+    Kids kids = {0};
+    for (Py_ssize_t item = 0; item < count; item++)
+        put(&kids, Py_NewRef(PyTuple_GET_ITEM(old, item)));
+    put(&kids, with_rest(r, Py_NewRef(PyTuple_GET_ITEM(old, count))));
+    PyObject *all = tuple_of(r, &kids);
+    PyObject *node = full_node(r, variable_kind, first_of(variable), before(r), slot_of(variable, TEXT), all,
+                               slot_of(variable, EXTRA), count);
+    Py_DECREF(variable);
+    return node;
+}
+
 static PyObject *declaration(Reader *r, Py_ssize_t first)
 {
     Py_ssize_t start = r->position, at = start;
@@ -1207,30 +1336,81 @@ static PyObject *declaration(Reader *r, Py_ssize_t first)
         if (!take(r, COMMA))
             break;
     }
-    if (code(r) != CLOSE)
+    if (code(r) != CLOSE && !take(r, SEMICOLON)) {
+        if (kids.count && !is_bound && !r->source->failed)
+            kids.items[kids.count - 1] = going_on(r, kids.items[kids.count - 1]);
+        if (kids.count && kids.items[kids.count - 1] == NULL)
+            kids.count--;
         to_semicolon(r);
+    }
     PyObject *all = tuple_of(r, &kids);
     return with_text(r, declaration_kind, first, written_type, all);
 }
 
 /* Statements */
 
-static PyObject *parenthesised(Reader *r)
+/* Whether what looks like a declaration is one, no `a && b[c]`: it begins with a type or has a value. */
+static int is_initialised(const Reader *r)
 {
+    if (in_set(r, r->position, TYPE | QUALIFIER))
+        return 1;
+    for (Py_ssize_t at = r->position; at < r->count; at++) {
+        int word = code_at(r, at);
+        if (word == EQUALS || word == OPEN_BRACE)
+            return 1;
+        if (word == SEMICOLON || word == CLOSE || word == OPEN || word == OPEN_SQUARE)
+            return 0;
+    }
+    return 0;
+}
+
+/* One part of a condition, with its semicolon. */
+static PyObject *clause(Reader *r)
+{
+    if (in_set(r, r->position, SKIPPED))
+        return skip_statement(r, here(r));
+    if (declares(r) && is_initialised(r))
+        return declaration(r, here(r));
+    PyObject *node = code(r) != SEMICOLON ? with_rest(r, comma(r)) : nothing();
+    take(r, SEMICOLON);
+    return node;
+}
+
+/* A condition, an expression or a declaration; what is done first in its parentheses is put to the others. */
+static PyObject *condition(Reader *r, Kids *begun)
+{
+    Py_ssize_t first = here(r), at = r->position;
+    if (kind_at(r, at) == IDENTIFIER && code_at(r, at + 1) == OPEN) { /* `if LIKELY(a)`: the macro has the parentheses */
+        r->position += 2;
+        PyObject *callee = leaf(r, name_kind, first, first, text_at(r, at));
+        return call(r, callee, list(r, CLOSE));
+    }
     if (!take(r, OPEN))
         return nothing();
-    PyObject *node;
-    if (declares(r)) {
-        node = declaration(r, here(r));
-    } else {
-        node = code(r) != CLOSE ? comma(r) : nothing();
-        while (take(r, SEMICOLON)) {
-            Py_XDECREF(node);
-            node = comma(r);
-        }
+    PyObject *last = nothing();
+    for (int number = 0; !is_done(r) && code(r) != CLOSE; number++) {
+        if (number)
+            put(begun, last);
+        else
+            Py_XDECREF(last);
+        Py_ssize_t start = r->position;
+        last = clause(r);
+        if (r->position == start || code_at(r, r->position - 1) != SEMICOLON)
+            break;
     }
     to_bracket(r, CLOSE);
-    return node;
+    return last;
+}
+
+/* A statement behind what is done before it: `if (int a = f(); a > 3)`. */
+static PyObject *behind(Reader *r, Py_ssize_t first, Kids *begun, PyObject *node)
+{
+    if (begun->count == 0) {
+        return node;
+    }
+    put(begun, node);
+    PyObject *all = tuple_of(r, begun);
+    return made(r, block_kind, first, no_text, all);
 }
 
 static PyObject *statement_list(Reader *r)
@@ -1274,27 +1454,55 @@ static Py_ssize_t range_colon(const Reader *r)
     return -1;
 }
 
+/* The statement of a condition or loop, with the labels before it. */
+static PyObject *governed(Reader *r)
+{
+    Py_ssize_t first = here(r);
+    PyObject *node = statement(r);
+    if (!is_kind(node, label_kind) || is_done(r))
+        return node;
+    Kids kids = {0};
+    put(&kids, node);
+    while (is_kind(node, label_kind) && !is_done(r) && code(r) != CLOSE_BRACE)
+        put(&kids, node = statement(r));
+    PyObject *all = tuple_of(r, &kids);
+    return made(r, block_kind, first, no_text, all);
+}
+
+static PyObject *range_statement(Reader *r, Py_ssize_t first, Py_ssize_t colon)
+{
+    Py_ssize_t place = r->places[colon - 1];
+    PyObject *variable = leaf(r, variable_kind, place, place, text_at(r, colon - 1));
+    r->position = colon + 1;
+    PyObject *over = comma(r);
+    take(r, CLOSE);
+    PyObject *kids = kids_3(r, variable, over, governed(r));
+    return made(r, range_kind, first, no_text, kids);
+}
+
 static PyObject *for_statement(Reader *r, Py_ssize_t first)
 {
     if (!take(r, OPEN))
         return leaf(r, opaque_kind, first, before(r), no_text);
     Py_ssize_t colon = range_colon(r);
-    if (colon > 0) {
-        Py_ssize_t place = r->places[colon - 1];
-        PyObject *variable = leaf(r, variable_kind, place, place, text_at(r, colon - 1));
-        r->position = colon + 1;
-        PyObject *over = comma(r);
-        take(r, CLOSE);
-        PyObject *kids = kids_3(r, variable, over, statement(r));
-        return made(r, range_kind, first, no_text, kids);
-    }
+    if (colon > 0)
+        return range_statement(r, first, colon);
     Kids kids = {0};
-    put(&kids, !take(r, SEMICOLON) ? statement(r) : nothing());
-    put(&kids, code(r) == SEMICOLON ? nothing() : comma(r));
-    take(r, SEMICOLON);
+    PyObject *start = !take(r, SEMICOLON) ? statement(r) : nothing();
+    if ((colon = range_colon(r)) > 0) {
+        put(&kids, start);
+        return behind(r, first, &kids, range_statement(r, first, colon));
+    }
+    put(&kids, start);
+    if (declares(r) && is_initialised(r)) {
+        put(&kids, declaration(r, here(r)));
+    } else {
+        put(&kids, code(r) == SEMICOLON ? nothing() : comma(r));
+        take(r, SEMICOLON);
+    }
     put(&kids, code(r) == CLOSE ? nothing() : comma(r));
     to_bracket(r, CLOSE);
-    put(&kids, statement(r));
+    put(&kids, governed(r));
     PyObject *all = tuple_of(r, &kids);
     return made(r, for_loop_kind, first, no_text, all);
 }
@@ -1302,20 +1510,28 @@ static PyObject *for_statement(Reader *r, Py_ssize_t first)
 static PyObject *if_statement(Reader *r, Py_ssize_t first)
 {
     take(r, CONSTEXPR);
-    Kids kids = {0};
-    put(&kids, parenthesised(r));
-    put(&kids, statement(r));
+    Kids kids = {0}, begun = {0};
+    int negated = code(r) == NOT_MARK || code(r) == NOT;
+    if (code_at(r, r->position + negated) == CONSTEVAL) { /* both sides are code, whatever they are for */
+        r->position += 1 + negated;
+        put(&kids, leaf(r, name_kind, before(r), before(r), consteval_text));
+    } else {
+        put(&kids, condition(r, &begun));
+    }
+    put(&kids, governed(r));
     if (take(r, ELSE))
-        put(&kids, statement(r));
+        put(&kids, governed(r));
     PyObject *all = tuple_of(r, &kids);
-    return made(r, if_else_kind, first, no_text, all);
+    return behind(r, first, &begun, made(r, if_else_kind, first, no_text, all));
 }
 
 static PyObject *do_statement(Reader *r, Py_ssize_t first)
 {
-    PyObject *body = statement(r), *condition = take(r, WHILE) ? parenthesised(r) : nothing();
+    Kids begun = {0};
+    PyObject *body = governed(r), *until = take(r, WHILE) ? condition(r, &begun) : nothing();
+    Py_XDECREF(tuple_of(r, &begun));
     take(r, SEMICOLON);
-    PyObject *kids = kids_2(r, body, condition);
+    PyObject *kids = kids_2(r, body, until);
     return made(r, do_loop_kind, first, no_text, kids);
 }
 
@@ -1352,6 +1568,7 @@ static PyObject *control(Reader *r, Py_ssize_t first)
 {
     int word = code(r);
     PyObject *text = text_at(r, r->position), *kids;
+    Kids begun = {0};
     r->position++;
     switch (word) {
     case IF:
@@ -1359,9 +1576,9 @@ static PyObject *control(Reader *r, Py_ssize_t first)
     case FOR:
         return for_statement(r, first);
     case WHILE: case SWITCH: {
-        PyObject *condition = parenthesised(r);
-        kids = kids_2(r, condition, statement(r));
-        return made(r, word == WHILE ? while_loop_kind : choice_kind, first, no_text, kids);
+        PyObject *chosen = condition(r, &begun);
+        kids = kids_2(r, chosen, governed(r));
+        return behind(r, first, &begun, made(r, word == WHILE ? while_loop_kind : choice_kind, first, no_text, kids));
     }
     case DO:
         return do_statement(r, first);
@@ -1384,7 +1601,8 @@ static PyObject *control(Reader *r, Py_ssize_t first)
     case TRY:
         return block(r);
     case CATCH:
-        Py_XDECREF(parenthesised(r));
+        Py_XDECREF(condition(r, &begun));
+        Py_XDECREF(tuple_of(r, &begun));
         return block(r);
     default:
         return !is_done(r) ? statement(r) : leaf(r, empty_statement_kind, first, first, no_text);
@@ -1413,8 +1631,10 @@ static PyObject *expression_statement(Reader *r, Py_ssize_t first)
             return made(r, macroloop_kind, first, no_text, kids);
         }
         int alone = (is_kind(value, call_kind) || is_kind(value, name_kind)) && !in_set(r, r->position, ENDS);
-        if (!is_done(r) && !alone && code(r) != CLOSE_BRACE)
+        if (!is_done(r) && !alone && code(r) != CLOSE_BRACE) {
+            value = with_rest(r, value);
             to_semicolon(r);
+        }
     }
     PyObject *kids = kids_1(r, value);
     return made(r, statement_kind, first, no_text, kids);
@@ -1422,14 +1642,30 @@ static PyObject *expression_statement(Reader *r, Py_ssize_t first)
 
 static int is_assembly(int word) { return word == ASM || word == ASM_1 || word == ASM_2; }
 
+/* Behind what stands before a statement and says nothing, `[[likely]]`, `_Pragma("unroll")`; -1: it is none. */
+static Py_ssize_t past_prefix(Reader *r)
+{
+    int word = code(r), is_pragma = word == PRAGMA_1 || word == PRAGMA_2;
+    if (word == OPEN_SQUARE && code_at(r, r->position + 1) == OPEN_SQUARE) {
+        Py_ssize_t end = matching(r, r->position);
+        return end < 0 ? -1 : end + 1;
+    }
+    if (code_at(r, r->position + 1) != OPEN || kind_at(r, r->position) != IDENTIFIER)
+        return -1;
+    Py_ssize_t end = matching(r, r->position + 1);
+    int after = end < 0 ? NONE : code_at(r, end + 1);
+    if (end < 0 || (!is_pragma && after != FOR && after != WHILE && after != DO))
+        return -1;
+    PyObject *text = text_at(r, r->position);
+    if (is_pragma || word == ATTRIBUTE || PyUnicode_Contains(text, of_loops[0]) > 0 || PyUnicode_Contains(text, of_loops[1]) > 0)
+        return end + 1;
+    return -1;
+}
+
 static PyObject *shallow_statement(Reader *r)
 {
-    while (code(r) == OPEN_SQUARE && code_at(r, r->position + 1) == OPEN_SQUARE) { /* `[[likely]]` */
-        Py_ssize_t end = matching(r, r->position);
-        if (end < 0)
-            break;
-        r->position = end + 1;
-    }
+    for (Py_ssize_t past; (past = past_prefix(r)) >= 0;)
+        r->position = past;
     Py_ssize_t first = here(r), at = r->position;
     int word = code(r);
     if (word == OPEN_BRACE)

@@ -30,20 +30,27 @@ def _nested(bodies: Bodies, function: Function, index: int, seen: set[int]) -> b
     texts = tokens.texts
     position = before = _before_attributes(bodies, _beginning(bodies, index)) - 1
     body = function.head.body or 0
+    is_same = True  # nothing ended a statement since
     while position > body:
-        if position in seen:
+        if position in seen and not is_same:
             return False
         seen.add(position)
         text = texts[position]
+        is_same &= text not in (";", "}")
         if text in (")", "}", "]"):
             partner = tokens.partner.get(position)
             if partner is None:
                 return True
-            if text == ")" and position == before:
+            if text == ")" and (position == before or (is_same and texts[partner - 1] in _PARTING)):
                 return True
+            if text == "]" and is_same and texts[position + 1] in ("{", "("):
+                return True  # a lambda: it is called elsewhere
             position = partner - 1
             continue
+        if text in ("?", "&&", "||", "and", "or") and is_same:
+            return True
         if text == "{":
+            is_same = texts[position - 1] in ("(", "]", ")")
             if texts[position - 1] in ("else", "do"):
                 return True
             closing = _before_attributes(bodies, position) - 1
@@ -105,6 +112,7 @@ def _varies(bodies: Bodies, function: Function, texts: list[str]) -> bool:
     )  # fmt: skip
 
 
+_PARTING = frozenset({"if", "for", "while", "switch"})
 _LONGEST = 8
 _INVOLVED = frozenset({"(", "[", "*", "&", "&&", "||", "threadIdx"})
 _TYPES = frozenset({"int", "unsigned", "size_t", "long", "const", "auto", "uint", "short", "char"})

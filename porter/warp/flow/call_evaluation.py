@@ -7,7 +7,7 @@ import re
 
 from porter.cpp.constants import WARP
 from porter.cpp.nodes import Node, calls, spelled, unwrapped
-from porter.warp.bodies import Function
+from porter.warp.bodies import CALLED, Function, class_named
 from porter.warp.collectives import (
     BARRIERS,
     EXCHANGES,
@@ -48,6 +48,9 @@ _KEEPS_SPREAD = frozenset(
 _LANE_CALLS = frozenset({"clock", "clock64", "__lane_id", "LaneId", "get_lane_id"})
 
 
+_CONDITIONS = frozenset({"if", "for", "while", "switch", "ternary"})
+
+
 class CallEvaluation(Evaluation):
     """Records the warp-wide and block-wide operations, and follows calls into the functions of the file."""
 
@@ -60,13 +63,14 @@ class CallEvaluation(Evaluation):
             self._written_through(kid, arguments, state)
         if callee.kind == "name" and callee.text in self.bodies.macro_bodies:
             self._macro_exit(node, callee.text, arguments, state)
+            self._macro_branches(node, callee.text, arguments, state)
         found = collective(node)
         if found is not None:
             return self._collective(node, found, arguments, state)
         name = node.callee.rpartition("::")[2]
         if name in self.lambdas:
             self._record(Event("call", node, state.branches, state.exits, None, True, EXCHANGES))
-        if name in BARRIERS:
+        if name in BARRIERS or name in self.waiting:
             self._record(Event("barrier", node, state.branches, state.exits))
             return UNIFORM
         if (group := synchronised(node)) is not None and is_block(group, self._block_groups):
@@ -74,8 +78,13 @@ class CallEvaluation(Evaluation):
             return UNIFORM
         if callee.kind == "member" and callee.text in TILE_MEMBERS:
             return self._tile(node, callee, arguments, state)
+        called = self._object_called(node)
+        if called is not None:
+            reaches = self.bodies.reach.get(called.callee.rpartition("::")[0], frozenset())
+            self._record(Event("call", called, state.branches, state.exits, None, False, reaches))
         is_member = callee.kind == "member" and callee.text in self.bodies.members
-        reaches = self.bodies.reach.get(callee.text if is_member else name, frozenset())
+        name = callee.text if is_member else name
+        reaches = self.bodies.reach.get(name, frozenset())
         if "group" in reaches and self._hands_block(node):
             reaches |= {"barrier"}
         if reaches:
@@ -85,6 +94,28 @@ class CallEvaluation(Evaluation):
         if not is_read and name not in self.bodies.macro_bodies:
             return UNIFORM  # what a function returns is a walk of its own
         return self._returned_by(name, arguments, state)
+
+    def _object_called(self, node: Node) -> Node | None:
+        """The call of a class's call operator that a call of an object is: `sum(v)`, `Sum()(v)`."""
+        classes = self.bodies.called_classes
+        if not classes:
+            return None
+        callee = node.kids[0]
+        if callee.kind == "call":
+            name = callee.callee.rpartition("::")[2]
+        else:
+            name = self._objects.get(callee.text, "") if callee.kind == "name" else ""
+        if name not in classes:
+            return None
+        operator = Node("name", callee.first, callee.last, f"{name}::{CALLED}")
+        return Node("call", node.first, node.last, kids=(operator, *node.arguments))
+
+    @functools.cached_property
+    def _objects(self) -> dict[str, str]:
+        """The classes of the variables and parameters."""
+        found = {name: class_named(text) for name, text in self.function.parameter_types.items()}
+        declared = ((kid.text, class_named(node.text)) for node in self.function.declarations for kid in node.kids)
+        return found | dict(declared)
 
     def _call_is_full(self, name: str, node: Node, state: State) -> bool:
         """Whether a call hands the full mask on, by an argument, a default value or a macro's own text."""
@@ -207,6 +238,30 @@ class CallEvaluation(Evaluation):
                     state.exits = (*state.exits, Node("return", node.first, node.last))
                     self._changes += 1
                 return
+
+    def _macro_branches(self, node: Node, name: str, arguments: tuple[Value, ...], state: State) -> None:
+        """`EXCHANGE_IF(c, v)`: operations that stand below a condition of the macro's own are the call's."""
+        if not self._recording or self.depth >= DEEPEST or name not in self.bodies.reach:
+            return
+        for macro, body in self.bodies.macro_bodies[name]:
+            if not any(below.kind in _CONDITIONS for below in body.walk()):
+                continue
+            given = dict(zip(macro.parameters or (), node.arguments, strict=False))
+            masks = {text for text, value in given.items() if self._computed_mask(value, state)}
+            bound = dict(state.values) | dict(zip(macro.parameters or (), arguments, strict=False))
+            inner = State(bound, state.branches, state.exits, state.masks | masks)
+            known, self.events = self.events, []
+            self.depth += 1
+            self._statement(body, inner)
+            self.depth -= 1
+            made, self.events = self.events, known
+            for event in made:
+                own = event.branches[len(state.branches) :]
+                if any(branch.spread is Spread.LANE for branch in own):
+                    branches = (*state.branches, *(Branch(node, branch.spread, branch.kind) for branch in own))
+                    kind = "barrier" if event.kind == "barrier" else "call"
+                    full = event.full and event.kind in EXCHANGES | {"call"}
+                    self._record(Event(kind, node, branches, state.exits, None, full, event.reaches))
 
     def _macro_call(self, name: str, arguments: tuple[Value, ...], state: State) -> Value:
         found: list[Value] = []

@@ -36,6 +36,8 @@ class Evaluation(abc.ABC):
     """Variables of the block: all threads read the same from them."""
     lambdas: set[str] = field(default_factory=set)
     """Variables that hold a lambda with an exchange of all lanes in it."""
+    waiting: set[str] = field(default_factory=set)
+    """Variables that hold a lambda with a barrier of the block in it."""
     _recording: bool = True
     _changes: int = 0
     """Counts what expressions did besides having a value."""
@@ -71,7 +73,26 @@ class Evaluation(abc.ABC):
             return handler(self, node, state)
         if node.kind == "call":
             return self._call(node, state)
+        if node.kind in _STATEMENTS:
+            self._statement(node, state)
+            return UNIFORM
         return join(*(self._value(kid, state) for kid in node.kids)) if node.kids else UNIFORM
+
+    def _declared(self, node: Node, state: State) -> Value:
+        """A condition that declares what it asks: `if (int a = f())`."""
+        self._statement(node, state)
+        return state.values.get(node.kids[-1].text, UNIFORM) if node.kids else UNIFORM
+
+    def _block_value(self, node: Node, state: State) -> Value:
+        """A block with a value, `({ int a = f(); a; })`: that of its last statement."""
+        for kid in node.kids[:-1]:
+            self._statement(kid, state)
+        last = node.kids[-1] if node.kids else node
+        if last.kind == "statement" and len(last.kids) == 1:
+            return self._value(last.kids[0], state)
+        if last is not node:
+            self._statement(last, state)
+        return UNIFORM
 
     def _number(self, node: Node, state: State) -> Value:
         return _numbered(node.text)
@@ -222,8 +243,11 @@ class Evaluation(abc.ABC):
 
     def _lambda(self, node: Node, state: State) -> Value:
         self._changes += 1
-        for kid in node.kids:
-            self._statement(kid, State(dict(state.values), state.branches, state.exits, state.masks))
+        inner = State(dict(state.values), state.branches, state.exits, state.masks)
+        for captured in node.kids[1:]:
+            inner.values[captured.text] = self._value(captured.kids[0], state)
+        for body in node.kids[:1]:
+            self._statement(body, inner)
         return UNIFORM
 
     def _remember_mask(self, name: str, source: Node, state: State) -> None:
@@ -276,7 +300,12 @@ _EXPRESSIONS = {
     "index": Evaluation._index,
     "cast": Evaluation._cast,
     "lambda": Evaluation._lambda,
+    "declaration": Evaluation._declared,
+    "block": Evaluation._block_value,
 }
+_STATEMENTS = frozenset(
+    {"if", "for", "while", "do", "range", "switch", "return", "jump", "statement", "macroloop", "asm"}
+)
 _INDEX = Value(Spread.LANE, "index")
 """`threadIdx` as a whole."""
 _BUILT_IN = {

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import cast
 
 from porter.cpp.nodes import Node
-from porter.warp.bodies import Bodies, Function
+from porter.warp.bodies import CALLED, Bodies, Function
 from porter.warp.collectives import EXCHANGES, TILES
 from porter.warp.flow.events import Event
 from porter.warp.flow.spread import PER_LANE, UNIFORM, Value, by_name, join
@@ -33,8 +33,13 @@ def _called(bodies: Bodies, caller: Function, call: Node) -> list[Function]:
 
     A bare name is not that of a member of another class, where there is a function that is no member.
     """
-    around, _, name = call.callee.rpartition("::")
-    found = [f for f in bodies.by_name.get(name, ()) if f.fewest <= len(call.arguments) <= len(f.parameters)]
+    is_member = call.kids[0].kind == "member"
+    around, _, name = ("", "", call.kids[0].text) if is_member else call.callee.rpartition("::")
+    found = [f for f in bodies.by_name.get(name, ()) if f.takes(len(call.arguments))]
+    if name == CALLED:
+        return [function for function in found if function.owner == around]
+    if is_member:
+        return [function for function in found if function.owner is not None]
     if around or call.kids[0].kind != "name":
         return found
     return [function for function in found if function.owner in (None, caller.owner)] or found

@@ -10,7 +10,7 @@ from operator import attrgetter
 from porter.cpp.asm import said
 from porter.cpp.constants import WARP
 from porter.cpp.nodes import EMPTY, Node, calls, names, only, stands_in, unwrapped
-from porter.warp.bodies import waits_for_block
+from porter.warp.bodies import class_named, waits_for_block
 from porter.warp.collectives import BARRIERS, EXCHANGES, argument, collective
 from porter.warp.flow.call_evaluation import CallEvaluation
 from porter.warp.flow.events import Branch, Event, State
@@ -60,8 +60,11 @@ class Flow(CallEvaluation):
             if "&" in variable.extra and initial is not None and not self.shared.isdisjoint(names(initial)):
                 self.shared.add(variable.text)
                 continue
-            if initial is not None and unwrapped(initial).kind == "lambda" and self._exchanges_all(initial, state):
-                self.lambdas.add(variable.text)
+            if initial is not None and unwrapped(initial).kind == "lambda":
+                if self._exchanges_all(initial, state):
+                    self.lambdas.add(variable.text)
+                if self._has_barrier(initial):
+                    self.waiting.add(variable.text)
             if "constexpr" in node.text.split() and value.spread is Spread.BLOCK and value.constant is None:
                 value = Value(fixed=True)
             if initial is not None and not _is_constant(node.text):
@@ -69,6 +72,25 @@ class Flow(CallEvaluation):
             state.values[variable.text] = value
             if initial is not None:
                 self._remember_mask(variable.text, initial, state)
+        if self._built and class_named(node.text) in self._built:
+            self._construct(node, state)
+
+    @functools.cached_property
+    def _built(self) -> frozenset[str]:
+        """Classes in sight whose constructors or destructors come to an operation of the warp or block."""
+        return self.bodies.built_classes
+
+    def _construct(self, node: Node, state: State) -> None:
+        """Objects that are made here, and end with the block."""
+        name = class_named(node.text)
+        for variable in node.kids:
+            if "*" in variable.extra or "&" in variable.extra:
+                continue
+            initial = variable.initial
+            values = () if initial is None else initial.kids if initial.kind == "list" else (initial,)
+            callee = Node("name", variable.first, variable.first, name)
+            made = Node("call", variable.first, variable.last, kids=(callee, *values))
+            self._record(Event("call", made, state.branches, state.exits, reaches=self.bodies.reach[name]))
 
     def _exchanges_all(self, node: Node, state: State) -> bool:
         return any(
@@ -106,11 +128,7 @@ class Flow(CallEvaluation):
         )
 
     def _if(self, node: Node, state: State) -> None:
-        if node.kids[0].kind == "declaration":
-            self._statement(node.kids[0], state)
-            condition = PER_LANE
-        else:
-            condition = self._value(node.kids[0], state)
+        condition = self._value(node.kids[0], state)
         both = len(node.kids) > 2 and all(self._has_barrier(kid) for kid in node.kids[1:])
         both_sync = len(node.kids) > 2 and self._syncs and all(map(_has_sync, node.kids[1:]))
         branch = Branch(node.kids[0], condition.spread, "if", both, both_sync)
@@ -207,6 +225,12 @@ class Flow(CallEvaluation):
     def _macro_loop(self, node: Node, state: State) -> None:
         """`CUDA_KERNEL_LOOP(i, n) { ... }`: the first argument counts over the threads of the grid."""
         call, body = node.kids
+        tests = [m for m, test in self.bodies.macro_bodies.get(call.callee, ()) if _is_condition(test)]
+        if tests:
+            spread = max(self._value(kid, state).spread for kid in call.kids[1:]) if call.arguments else Spread.BLOCK
+            inner = self._branch(body, state, Branch(call, spread, "if"))
+            self._merge(state, spread, inner, None)
+            return
         first = next(iter(call.arguments), None)
         if first is not None and first.kind == "name":
             state.values[first.text] = THREAD
@@ -280,6 +304,11 @@ def _with_new(known: tuple[Node, ...], *others: tuple[Node, ...]) -> tuple[Node,
         return known
     highest = max(map(attrgetter("first"), known), default=-1)
     return (*known, *(e for e in dict.fromkeys(added) if e.first > highest or e not in known))
+
+
+def _is_condition(macro: Node) -> bool:
+    """Whether a macro's text is a condition for what stands behind it: `#define IF(c) if (c)`."""
+    return len(macro.kids) == 1 and macro.kids[0].kind == "if" and len(macro.kids[0].kids) == 2
 
 
 def _is_constant(written_type: str) -> bool:

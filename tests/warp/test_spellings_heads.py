@@ -1,0 +1,162 @@
+"""W102: heads of kernels in many spellings."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.warp.spelled import DIVERGENT, UNIFORM, bare, missed, parting
+
+HEADS_W102 = [
+    "[[nodiscard]] __global__ void k(float *p, int n) {}",
+    "__global__ [[maybe_unused]] void k(float *p, int n) {}",
+    "__global__ void k [[gnu::noinline]] (float *p, int n) {}",
+    "__global__ void k(float *p, int n) [[gnu::noinline]] {}",
+    "__attribute__((global)) __global__ void k(float *p, int n) {}",
+    missed("__attribute__((global)) void k(float *p, int n) {}"),
+    missed("__declspec(__global__) void k(float *p, int n) {}"),
+    "__global__ __attribute__((noinline)) void k(float *p, int n) {}",
+    "__global__ void __attribute__((noinline)) k(float *p, int n) {}",
+    "__global__ void k(float *p, int n) __attribute__((noinline)) {}",
+    "__global__ void __attribute__((amdgpu_flat_work_group_size(1, 256))) k(float *p, int n) {}",
+    'extern "C" __global__ void k(float *p, int n) {}',
+    'extern "C" __attribute__((used)) __global__ void k(float *p, int n) {}',
+    'extern "C" {\n__global__ void k(float *p, int n) {}\n}',
+    "void __global__ k(float *p, int n) {}",
+    "static void __global__ __launch_bounds__(128) k(float *p, int n) {}",
+    "extern __global__ void k(float *p, int n) {}",
+    "static __global__ void k(float *p, int n) {}",
+    "__global__ void __launch_bounds__(128, 2) k(float *p, int n) {}",
+    "__launch_bounds__(128) __global__ void k(float *p, int n) {}",
+    "__global__ void __launch_bounds__((N > 2) ? 128 : 64, A<2>::x) k(float *p, int n) {}",
+    "#define BOUNDS __launch_bounds__(128)\n__global__ void BOUNDS k(float *p, int n) {}",
+    "#define BOUNDS(n) __launch_bounds__(n)\n__global__ void BOUNDS(128) k(float *p, int n) {}",
+    "__global__ void MY_BOUNDS(128) k(float *p, int n) {}",
+    "#define BOUNDS(n) __launch_bounds__(n)\n__global__ BOUNDS(128) void k(float *p, int n) {}",
+    "#define BOUNDS(n) __launch_bounds__(n)\n__global__ void k(float *p, int n) BOUNDS(128) {}",
+    "#define BOUNDS(n) __launch_bounds__(n)\nBOUNDS(128) __global__ void k(float *p, int n) {}",
+    "__global__ void k(float *p, int n) __launch_bounds__(128) {}",
+    "__global__ void __cluster_dims__(2, 1, 1) k(float *p, int n) {}",
+    "__cluster_dims__(2) __global__ void k(float *p, int n) {}",
+    "__global__ void __maxnreg__(32) k(float *p, int n) {}",
+    ("__global__ void __launch_bounds__(128) __maxnreg__(32) __cluster_dims__(1, 1, 1) k(float *p, int n) {}"),
+    "__global__ void __block_size__((128, 1, 1), (2, 1, 1)) k(float *p, int n) {}",
+    "__global__ void k(float *p, const __grid_constant__ int n) {}",
+    "__global__ auto k(float *p, int n) -> void {}",
+    "template <class T> __global__ auto k(T *p, int n) -> std::enable_if_t<(sizeof(T) > 2), void> {}",
+    "__global__ auto k(float *p, int n) -> decltype(void()) {}",
+    "__global__ void k(float *p, int n) noexcept {}",
+    "__global__ void k(float *p, int n) noexcept(noexcept(f()) && (2 > 1)) {}",
+    "__global__ void k(float *p, int n) try {} catch (...) { }",
+    "template <class T> __global__ std::enable_if_t<(sizeof(T) > 2)> k(T *p, int n) {}",
+    "template <class T> __global__ typename std::enable_if<(sizeof(T) > 2), void>::type k(T *p, int n) {}",
+    "__global__ decltype(void()) k(float *p, int n) {}",
+    "using V = void;\n__global__ V k(float *p, int n) {}",
+    "template <typename T> __global__ void k(T *p, int n) {}",
+    "template <typename T, bool B = (sizeof(T) > 2)> __global__ void k(T *p, int n) {}",
+    "template <int N, typename = std::enable_if_t<(N > 2)>> __global__ void k(float *p, int n) {}",
+    ("template <template <typename, int> class C, typename T = C<int, 2>> __global__ void k(float *p, int n) {}"),
+    "template <typename... T> __global__ void k(float *p, int n, T... t) {}",
+    "template <auto N = 2> __global__ void k(float *p, int n) {}",
+    "template <S s = S{1, 2}> __global__ void k(float *p, int n) {}",
+    "template <typename F = decltype([](int a) { return a; })> __global__ void k(float *p, int n) {}",
+    "#define TEMPLATE_T template <typename T>\nTEMPLATE_T __global__ void k(float *p, int n) {}",
+    "#define TEMPLATE(T) template <typename T>\nTEMPLATE(T) __global__ void k(float *p, int n) {}",
+    "template <typename T\n#if A\n, int N\n#endif\n> __global__ void k(T *p, int n) {}",
+    "__global__ void k(float *p,\n#if A\n float *q,\n#endif\n int n) {}",
+    ("__global__ void\n#if A\n__launch_bounds__(128)\n#else\n__launch_bounds__(64, 2)\n#endif\nk(float *p, int n) {}"),
+    "template <typename T> requires (sizeof(T) > 2) __global__ void k(T *p, int n) {}",
+    "template <typename T> requires Float<T> __global__ void k(T *p, int n) {}",
+    "template <typename T> requires Float<T> && (sizeof(T) > 2) || B<T> __global__ void k(T *p, int n) {}",
+    "template <typename T> requires requires (T a) { a + a; } __global__ void k(T *p, int n) {}",
+    "template <typename T> __global__ void k(T *p, int n) requires (sizeof(T) > 2) {}",
+    "template <typename T> __global__ void k(T *p, int n) requires Float<T> {}",
+    "template <typename T> __global__ void k(T *p, int n) requires requires (T a) { a + a; } {}",
+    "template <typename T> __global__ void k(T *p, int n) requires Float<T> && Small<T> {}",
+    "template <Float T> __global__ void k(T *p, int n) {}",
+    "__global__ void k(float *p, int n, auto q) {}",
+    "__global__ void k(float *p, int n, Float auto q) {}",
+    "__global__ void k(float *p, int n, float (*f)(int, float)) {}",
+    "__global__ void k(float p[], int n, int (&a)[3]) {}",
+    "__global__ void k(float *p, int n = (2 > 1), int m = f(3, {1})) {}",
+    "__global__ void k(float *p, int n, S s = {1, 2}) {}",
+    "__global__ void k(float *p, int n, F f = [](int a) { return a; }) {}",
+    "__global__ void k([[maybe_unused]] float *p, int n __attribute__((unused))) {}",
+    "__global__ void k(float *p, int n, int, float * = nullptr) {}",
+    "__global__ void k(float *p, int n, ...) {}",
+    "__global__\n\n  void\n k\n (float *p,\n int n)\n {}",
+    "__global__ /* a { */ void // b (\n k /* c ) */ (float *p, /* ; */ int n) /* } */ {}",
+    missed("__glo\\\nbal__ void k(float *p, int n) {}"),
+    missed("__glo\\\r\nbal__ void k(float *p, int n) {}"),
+    "__global__ void k(float *p, int n) {}",
+    "struct A {\nstatic __global__ void k(float *p, int n) {}\n};",
+    (
+        "template <typename T> struct A : B<T> { int a = 1;\ntemplate <typename U> static __global__ void "
+        "k(U *p, int n) {}\n};"
+    ),
+    ("class A final : public B, C<int> { public: struct D {\nstatic __global__ void k(float *p, int n) {}\n}; };"),
+    "struct A {\nfriend __global__ void k(float *p, int n) {}\n};",
+    "struct A {\ntemplate <class T> friend __global__ void k(T *p, int n) {}\n};",
+    "namespace {\n__global__ void k(float *p, int n) {}\n}",
+    "namespace a::b::inline c {\n__global__ void k(float *p, int n) {}\n}",
+    "namespace [[deprecated]] a {\n__global__ void k(float *p, int n) {}\n}",
+    "NS_BEGIN\n__global__ void k(float *p, int n) {}\nNS_END",
+    "__global__ void A::k(float *p, int n) {}",
+    "template <typename T> __global__ void A<T>::k(float *p, int n) {}",
+    "template <typename T> template <int N> __global__ void A<T, (2 > 1)>::k(float *p, int n) {}",
+    ("template <typename T> __global__ void k(T *p, int n);\ntemplate <> __global__ void k<float>(float *p, int n) {}"),
+    "template <> __global__ void k<float, (2 > 1)>(float *p, int n) {}",
+    ("template <typename T> __global__ void k(T *p, int n) {}\ntemplate __global__ void k<float>(float *, int);"),
+    ("template __global__ void j<float>(float *, int);\ntemplate <typename T> __global__ void k(T *p, int n) {}"),
+    (
+        "extern template __global__ void j<float>(float *, int);\ntemplate <typename T> __global__ void k(T "
+        "*p, int n) {}"
+    ),
+    "__global__ void k(float *p, int n);\n__global__ void k(float *p, int n) {}",
+    "__global__ void j(float *), i(float *);\n__global__ void k(float *p, int n) {}",
+    "template <class T> __global__ void k(T *p) = delete;\n__global__ void k(float *p, int n) {}",
+    "typedef void (*F)(float *, int);\n__global__ void k(float *p, int n) {}",
+    "__device__ int x = 3, y[2] = {1, 2};\n__global__ void k(float *p, int n) {}",
+    "#define KERNEL __global__\nKERNEL void k(float *p, int n) {}",
+    "#define KERNEL __global__ void\nKERNEL k(float *p, int n) {}",
+    '#define KERNEL extern "C" __global__ void __launch_bounds__(128)\nKERNEL k(float *p, int n) {}',
+    "#define KERNEL(t) __global__ void __launch_bounds__(t)\nKERNEL(128) k(float *p, int n) {}",
+    ("#ifdef A\n#define KERNEL __global__ void\n#else\n#define KERNEL void\n#endif\nKERNEL k(float *p, int n) {}"),
+    "#define GLOBAL __global__\n#define KERNEL GLOBAL void\nKERNEL k(float *p, int n) {}",
+    "#define KERNEL(name) __global__ void name\nKERNEL(k)(float *p, int n) {}",
+    "#define KERNEL(name) __global__ void name##_kernel\nKERNEL(k)(float *p, int n) {}",
+    (
+        '#define KERNEL(name, t) extern "C" __global__ void __launch_bounds__(t) name\nKERNEL(k, 128)(float '
+        "*p, int n) {}"
+    ),
+    "#define KERNEL(name, ...) __global__ void name(__VA_ARGS__)\nKERNEL(k, float *p, int n) {}",
+    "#define KERNEL(name, args) __global__ void name args\nKERNEL(k, (float *p, int n)) {}",
+    "#define KERNEL(name) __global__ void name(float *p, int n)\nKERNEL(k) {}",
+    missed("#define KERNEL_HEAD __global__ void k(float *p, int n)\nKERNEL_HEAD {}"),
+    "#define NAME(x) x##_kernel\n__global__ void NAME(k)(float *p, int n) {}",
+    "__global__ void NAME(k)(float *p, int n) {}",
+    "__global__ void NAME(k, f32)(float *p, int n) {}",
+    "__global__ void k(float *p, int n) {}",
+    "#define PARAMS float *p, int n\n__global__ void k(PARAMS) {}",
+    "#define PARAMS(T) T *p, int n\n__global__ void k(PARAMS(float)) {}",
+    "#define NOEXCEPT noexcept\n__global__ void k(float *p, int n) NOEXCEPT {}",
+    "__global__ void k(float *p, int n) MY_NOEXCEPT {}",
+    "#define REQUIRES(x)\n__global__ void k(float *p, int n) REQUIRES(sizeof(T) > 2) {}",
+    "__global__ void k(float *p, int n) MY_REQUIRES(sizeof(T) > 2) {}",
+    "#define API\nAPI __global__ void k(float *p, int n) {}",
+    "API(2) __global__ void k(float *p, int n) {}",
+    '__attribute__((visibility("default"))) __global__ void k(float *p, int n) {}',
+    "__declspec(dllexport) __global__ void k(float *p, int n) {}",
+    '[[deprecated("use } other")]] __global__ void k(float *p, int n) {}',
+]
+
+
+@pytest.mark.parametrize("text", HEADS_W102)
+def test_kernel(text: str) -> None:
+    assert "W102" in parting(
+        text.replace("{}", "{ float v = p[threadIdx.x]; if (@) { $ } p[threadIdx.x] = v; }"), DIVERGENT
+    )
+
+
+@pytest.mark.parametrize("text", bare(HEADS_W102))
+def test_kernel_where_all_threads_agree(text: str) -> None:
+    assert not parting(text.replace("{}", "{ float v = p[threadIdx.x]; if (@) { $ } p[threadIdx.x] = v; }"), UNIFORM)
