@@ -35,6 +35,7 @@ _LOOPS = words("for while do")
 _OF_LOOPS = "UNROLL", "PRAGMA"
 """In the names of macros that stand before a loop, with arguments."""
 _OPERATORS = BINARY.keys() | ASSIGN
+_TAGS = words("struct class union enum")
 _SKIPPED = words("using typedef static_assert namespace template public private friend")
 
 
@@ -337,12 +338,19 @@ class Reader(ExpressionReader):
         return self._made("opaque", first, ())
 
     def _is_type_definition(self) -> bool:
-        if self.text not in ("struct", "class", "union", "enum"):
-            return False
+        if self.text not in _TAGS:
+            return self.text in QUALIFIERS and self._is_variable_of_own_type()
         place = self.position + 1
         while place < self.count and self.texts[place] not in ("{", ";", "=", "("):
             place += 1
         return self.texts[place] == "{"
+
+    def _is_variable_of_own_type(self) -> bool:
+        """`__shared__ union { ... } both;`"""
+        place = self.position
+        while self.texts[place] in QUALIFIERS:
+            place += 1
+        return self.texts[place - 1] in _TAGS and "{" in self.texts[place : place + 2]
 
     def _expression_statement(self, first: int) -> Node:
         value = self.comma()

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from porter.cpp.lex import IDENTIFIER, Tokens
 from porter.cpp.syntax import chain_start
+from porter.engine.renames import namespace_aliases
 from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes
 
 _FREE = frozenset(
     {"WARP_SHFL", "WARP_SHFL_XOR", "WARP_SHFL_UP", "WARP_SHFL_DOWN", "WARP_BALLOT", "WARP_SYNC", "ACTIVE_MASK"}
 )
-_UTILITIES = frozenset(
-    {"WarpReduceSum", "WarpReduceMax", "WarpReduce", "BlockReduceSum", "BlockReduce", "Block1D", "Block2D"}
-)
-_HEADERS = frozenset(
-    {"ATen/cuda/DeviceUtils.cuh", "ATen/native/cuda/block_reduce.cuh", "ATen/native/cuda/DeviceSqrt.cuh"}
-)
+_SCOPES: Mapping[str, str] = {
+    **dict.fromkeys(
+        ("WarpReduceSum", "WarpReduceMax", "WarpReduce", "BlockReduceSum", "BlockReduce", "Block1D", "Block2D"),
+        "cuda_utils",
+    ),
+    **dict.fromkeys(("getLaneId", "getLaneMaskLt", "getLaneMaskLe", "getLaneMaskGt", "getLaneMaskGe"), "at::cuda"),
+}
+"""Helpers in namespaces -> how the namespace ends."""
+_PYTORCHS = ("ATen/", "torch/", "c10/")
 _NEW = "porter::torch_warp::"
 
 
@@ -25,11 +30,12 @@ class TorchWarpHelper(Rule):
     `WARP_SHFL_DOWN` and its family from `ATen/cuda/DeviceUtils.cuh` default to the hardware's width and drop the mask
     on ROCm, `WARP_BALLOT` returns 64 bits and takes one argument, `WARP_SYNC` is empty; `cuda_utils::WarpReduceSum`
     adds up 64 lanes, and `BlockReduceSum` gives 0 for blocks of 32 threads. Each becomes a function of the same name
-    with warps of 32 lanes. Helpers that the project defines itself are ported where they are defined.
+    with warps of 32 lanes, as do `at::cuda::getLaneId` and the masks of lanes beside it. Helpers that the project
+    defines itself are ported where they are defined.
     """
 
     code = "W105"
-    triggers = _HEADERS
+    triggers = _FREE | _SCOPES.keys()
     hazards = ("warp-helpers-ignore-mask", "torch-warp-shfl-down-int64-width", "syncwarp-dropped-to-nothing")
     examples = (
         fixes(
@@ -53,6 +59,66 @@ class TorchWarpHelper(Rule):
             __device__ float f(float v, float *s) { return porter::torch_warp::BlockReduceSum(v, s); }
             """,
         ),
+        fixes(
+            """
+            #include <ATen/native/cuda/block_reduce.cuh>
+            namespace cu = at::native::cuda_utils;
+            __device__ float f(float v, float *s) { return cu::BlockReduceSum(v, s); }
+            """,
+            """
+            #include <ATen/native/cuda/block_reduce.cuh>
+            namespace cu = at::native::cuda_utils;
+            __device__ float f(float v, float *s) { return porter::torch_warp::BlockReduceSum(v, s); }
+            """,
+        ),
+        fixes(
+            """
+            #include <ATen/native/cuda/block_reduce.cuh>
+            using namespace at::native::cuda_utils;
+            __device__ float f(float v, float *s) { return BlockReduceSum<float, Block1D>(v, s); }
+            """,
+            """
+            #include <ATen/native/cuda/block_reduce.cuh>
+            using namespace at::native::cuda_utils;
+            __device__ float f(float v, float *s) { """
+            """return porter::torch_warp::BlockReduceSum<float, porter::torch_warp::Block1D>(v, s); }
+            """,
+        ),
+        fixes(
+            """
+            #include <ATen/cuda/AsmUtils.cuh>
+            __device__ int below(unsigned m) { return __popc(m & at::cuda::getLaneMaskLt()); }
+            """,
+            """
+            #include <ATen/cuda/AsmUtils.cuh>
+            __device__ int below(unsigned m) { return __popc(m & porter::torch_warp::getLaneMaskLt()); }
+            """,
+        ),
+        clean(
+            """
+            #include <torch/extension.h>
+            namespace mine { __device__ float BlockReduceSum(float v, float *s); }
+            namespace cu = mine;
+            __device__ float f(float v, float *s) { return cu::BlockReduceSum(v, s) + mine::BlockReduceSum(v, s); }
+            """
+        ),
+        clean(
+            """
+            #include <torch/extension.h>
+            using namespace at::native::cuda_utils;
+            __device__ float BlockReduceSum(float v, float *s);
+            __device__ float f(float v, float *s) { return BlockReduceSum(v, s); }
+            """
+        ),
+        clean("__device__ int lane() { return at::cuda::getLaneId(); }"),
+        clean(
+            """
+            #include <ATen/cuda/DeviceUtils.cuh>
+            #ifdef USE_ROCM
+            __device__ float f(float v) { return WARP_SHFL_DOWN(v, 32); }
+            #endif
+            """
+        ),
         clean(
             """
             #include <ATen/cuda/DeviceUtils.cuh>
@@ -66,15 +132,23 @@ class TorchWarpHelper(Rule):
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per call."""
         tokens = unit.tokens
+        programs = tuple(unit.program.all_tokens)
+        if not any(include.name.startswith(_PYTORCHS) for one in programs for include in one.includes):
+            return
         for name in sorted(_FREE & tokens.names.keys()):
-            if not self._defined_here(unit, name):
+            if not self._defined_here(unit, name) and not unit.program.declares(name):
                 for index in tokens.names[name]:
-                    if unit.is_free(index):
+                    if unit.is_free_of_amd(index):
                         yield self._replaced(unit, index, index)
-        for name in sorted(_UTILITIES & tokens.names.keys()):
+        aliases = {name: scope for one in programs for name, scope in namespace_aliases(one).items()}
+        opened = {scope for one in programs for scope in _opened(one, aliases)}
+        for name in sorted(_SCOPES.keys() & tokens.names.keys()):
+            is_open = any(_is_scope(scope, _SCOPES[name]) for scope in opened) and not unit.program.declares(name)
             for index in tokens.names[name]:
                 first = chain_start(tokens, index)
-                if "cuda_utils" in tokens.texts[first:index]:
+                scope = _whole("".join(tokens.texts[first : max(first, index - 1)]), aliases)
+                is_meant = _is_scope(scope, _SCOPES[name]) or (is_open and unit.is_free(index))
+                if is_meant and unit.is_for_cuda(index):
                     yield self._replaced(unit, first, index)
 
     @staticmethod
@@ -94,3 +168,23 @@ class TorchWarpHelper(Rule):
         message = f"{name} works on 64 lanes in PyTorch for ROCm; the port's has 32 [warp-helpers-ignore-mask]"
         edit = Edit(span.start, span.end, _NEW + name)
         return self.finding(unit, span, message, Effort.NONE, (edit,), ("porter/torch_warp.hpp",))
+
+
+def _opened(tokens: Tokens, aliases: Mapping[str, str]) -> Iterator[str]:
+    """The namespaces after `using namespace`."""
+    for index in tokens.names.get("namespace", ()):
+        if index and tokens.texts[index - 1] == "using":
+            end = index + 1
+            while tokens.texts[end] == "::" or tokens.kinds[end] == IDENTIFIER:
+                end += 1
+            yield _whole("".join(tokens.texts[index + 1 : end]), aliases)
+
+
+def _whole(scope: str, aliases: Mapping[str, str]) -> str:
+    """A scope without its leading colons, an alias written out."""
+    head, colons, rest = scope.removeprefix("::").partition("::")
+    return aliases.get(head, head) + colons + rest
+
+
+def _is_scope(scope: str, ending: str) -> bool:
+    return scope == ending or scope.endswith(f"::{ending}")

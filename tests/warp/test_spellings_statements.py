@@ -7,6 +7,11 @@ import pytest
 from tests.warp.spelled import DIVERGENT, UNIFORM, bare, missed, parting
 
 STATEMENTS_W102 = [
+    "__shared__ union { float f[32]; int i; } both; if (@) { $ }",
+    "__shared__ struct Own { float f; } one, two; if (@) { $ }",
+    "static const struct { int i; } table[] = {{1}, {2}}; if (@) { $ }",
+    "const struct Own one{n}; if (@) { $ }",
+    "struct Own *one = nullptr; if (@) { $ }",
     "if (int a = n; @) { $ }",
     "if (int a = n; bool b = @) { $ }",
     "if (bool a = @; a) { $ }",

@@ -1609,11 +1609,25 @@ static PyObject *control(Reader *r, Py_ssize_t first)
     }
 }
 
+static int is_tag(int word)
+{
+    return word == STRUCT || word == CLASS || word == UNION || word == ENUM;
+}
+
+/* `__shared__ union { ... } both;` */
+static int is_variable_of_own_type(const Reader *r)
+{
+    Py_ssize_t at = r->position;
+    while (in_set(r, at, QUALIFIER))
+        at++;
+    return is_tag(code_at(r, at - 1)) && (code_at(r, at) == OPEN_BRACE || code_at(r, at + 1) == OPEN_BRACE);
+}
+
 static int is_type_definition(const Reader *r)
 {
     int word = code(r);
-    if (word != STRUCT && word != CLASS && word != UNION && word != ENUM)
-        return 0;
+    if (!is_tag(word))
+        return in_set(r, r->position, QUALIFIER) && is_variable_of_own_type(r);
     for (Py_ssize_t at = r->position + 1; at < r->count; at++) {
         word = code_at(r, at);
         if (word == OPEN_BRACE || word == SEMICOLON || word == EQUALS || word == OPEN)

@@ -1,4 +1,4 @@
-// PyTorch's warp helpers (ATen/cuda/DeviceUtils.cuh, ATen/native/cuda/block_reduce.cuh) for logical warps of 32 lanes.
+// PyTorch's warp helpers (ATen/cuda/DeviceUtils.cuh and AsmUtils.cuh, ATen/native/cuda/block_reduce.cuh) for logical warps of 32 lanes.
 //
 // PyTorch's own versions use the hardware's width on ROCm: 64 lanes on MI300X, masks ignored, WARP_SYNC empty.
 // SPDX-License-Identifier: Apache-2.0
@@ -87,6 +87,13 @@ template <class T, class B = Block1D, class ReduceOp>
 PORTER_TORCH T BlockReduce(T value, ReduceOp const& op, T const& identity, T* shared) {
   return detail::block_reduced<B>(value, identity, shared, [&op](T v) { return WarpReduce(v, op); });
 }
+
+/// ATen/cuda/AsmUtils.cuh: on ROCm PyTorch's own count 64 lanes, and the masks have 64 bits.
+PORTER_TORCH int getLaneId() { return static_cast<int>(lane_id()); }
+PORTER_TORCH unsigned getLaneMaskLt() { return lanemask_lt(); }
+PORTER_TORCH unsigned getLaneMaskLe() { return lanemask_le(); }
+PORTER_TORCH unsigned getLaneMaskGt() { return lanemask_gt(); }
+PORTER_TORCH unsigned getLaneMaskGe() { return ~lanemask_lt(); }
 
 }  // namespace torch_warp
 }  // namespace porter
