@@ -58,6 +58,7 @@ CODE = (
     'extern "C" const int *&a[3][b] = {1, {2}}, c(4), d{5, 6}, e : 3; new T(3); delete x;',
     "k<<<g, b>>>([=] __device__() { }); sizeof a; case 1: default: goto x; try { } catch (...) { }",
     "static_cast<T *>(a); a.template b<int>(c); (a::b<c>)d; __attribute__((x)) int q; else",
+    "__shared__ union { int a; } u; const struct S { int a; } s{1}; static enum E { A } e; const struct T t{1}; int b;",
     "T::a<b, (c), int>::d{}; x<y> z; std::f<a && b>(c); struct S { int a; }; MACRO(a) { b }",
     "UNROLL for (;;) MAYBE if (a) DO else b; QUIET default: LOUD return 3; do X while (y); FALLS case 1: c;",
     "auto &[a, b] = f(c), d; [[x]] [[y(1)]] if (a) [[z]] return; __shared__ __align__(16) float s[4]; auto [q](c);",
