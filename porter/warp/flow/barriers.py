@@ -16,15 +16,15 @@ def nested_barriers(bodies: Bodies) -> Iterator[Function]:
         head = function.head
         inside = places[bisect.bisect_right(places, head.body or 0) : bisect.bisect_left(places, head.end)]
         leaves = inside and "return" in tokens.texts[head.body or 0 : inside[-1]]
-        seen: set[int] = set()
+        seen: set[tuple[int, bool]] = set()
         if leaves or any(_nested(bodies, function, index, seen) for index in inside):
             yield function
 
 
-def _nested(bodies: Bodies, function: Function, index: int, seen: set[int]) -> bool:
+def _nested(bodies: Bodies, function: Function, index: int, seen: set[tuple[int, bool]]) -> bool:
     """Whether a barrier stands below a condition that is more than a count from one constant to another.
 
-    `seen` are the places that were walked through without finding one.
+    `seen` are the places that were walked through without finding one, each with whether its statement had ended.
     """
     tokens = bodies.tokens
     texts = tokens.texts
@@ -32,9 +32,9 @@ def _nested(bodies: Bodies, function: Function, index: int, seen: set[int]) -> b
     body = function.head.body or 0
     is_same = True  # nothing ended a statement since
     while position > body:
-        if position in seen and not is_same:
+        if position != before and (position, is_same) in seen:
             return False
-        seen.add(position)
+        seen.add((position, is_same))
         text = texts[position]
         is_same &= text not in (";", "}")
         if text in (")", "}", "]"):
