@@ -11,6 +11,7 @@ from porter.engine.rule import Dialect, Effort, Finding, Rule, Settings, Unit, c
 from porter.names.table import version_key
 
 _NAME = "warpSize"
+_WORD = re.compile(_NAME)
 _LIBRARIES = ("HIPCUB_WARP_THREADS", "HIPCUB_DEVICE_WARP_THREADS")
 """hipCUB's macros for it, which are no constants either."""
 _REMOVED = ("__AMDGCN_WAVEFRONT_SIZE", "__AMDGCN_WAVEFRONT_SIZE__")
@@ -132,7 +133,7 @@ class WarpSizeAsConstant(Rule):
         """One finding per statement."""
         own = any(_is_own(unit, index) for index in unit.tokens.names.get(_NAME, ()))
         files = (unit.source, *unit.program.headers)
-        if not own and not any(file.matches(_OWN) for file in files):
+        if not own and not any(file.matches(_WORD) and file.matches(_OWN) for file in files):
             yield from self._constants(unit)
         if not _is_asked_for(unit):
             yield from self._removed(unit)
