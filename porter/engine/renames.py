@@ -230,22 +230,28 @@ def _same_member(use: Use) -> bool:
     return row is not None and row.hip is not None and not row.signature
 
 
-def _opened_namespaces(unit: Named, aliases: Mapping[str, str]) -> tuple[str, ...]:
-    """The CUDA namespaces that this file opens with `using namespace`, in order."""
-    texts = unit.tokens.texts
-    opened: dict[str, None] = {}
-    for index in unit.tokens.names.get("namespace", ()):
+def opened_namespaces(tokens: Tokens, aliases: Mapping[str, str]) -> Iterator[str]:
+    """The namespaces that a file opens with `using namespace`, in order, an alias written out."""
+    texts = tokens.texts
+    for index in tokens.names.get("namespace", ()):
         if index == 0 or texts[index - 1] != "using":
             continue
         end = index + 1
-        while texts[end] == "::" or unit.tokens.kinds[end] == IDENTIFIER:
+        while texts[end] == "::" or tokens.kinds[end] == IDENTIFIER:
             end += 1
-        name = "".join(texts[index + 1 : end]).removeprefix("::")
-        head, separator, rest = name.partition("::")
-        scope = aliases.get(head, head) + separator + rest
-        if scope.partition("::")[0] in unit.names.namespaces:
-            opened[scope] = None
-    return tuple(opened)
+        yield without_alias("".join(texts[index + 1 : end]), aliases)
+
+
+def without_alias(scope: str, aliases: Mapping[str, str]) -> str:
+    """A scope without its leading colons, an alias written out."""
+    head, separator, rest = scope.removeprefix("::").partition("::")
+    return aliases.get(head, head) + separator + rest
+
+
+def _opened_namespaces(unit: Named, aliases: Mapping[str, str]) -> tuple[str, ...]:
+    """Those of CUDA's that this file opens, in order."""
+    opened = opened_namespaces(unit.tokens, aliases)
+    return tuple(dict.fromkeys(scope for scope in opened if scope.partition("::")[0] in unit.names.namespaces))
 
 
 def _chain(unit: Named, index: int, scope: str) -> Use | None:

@@ -302,10 +302,11 @@ class Bodies:
     @cached_property
     def _classes(self) -> frozenset[str]:
         """Classes with a constructor, a destructor or a call operator in sight."""
+        classes = _names_of_classes(self.tokens)
         return frozenset(
             owner
             for function in self.all_functions
-            if function.name == CALLED or function.name in _names_of_classes(self.tokens)
+            if function.name == CALLED or function.name in classes
             if (owner := function.owner) is not None and function.name in (CALLED, owner)
         )
 
@@ -369,14 +370,12 @@ class Bodies:
         found: set[str] = set()
         for function in self.all_functions:
             words.setdefault(function.name, set()).update(function.words)
-            if function.head.directive is not None:
-                for name, functions in self._instances.items():
-                    if function in functions:
-                        words.setdefault(name, set()).update(function.words)
             if function.name == CALLED and function.owner is not None:
                 words.setdefault(function.owner, set()).update(function.words)
             if _reads_lanes(self.tokens, function.head) or ("sync" in function.words and self._waits(function)):
                 found.add(function.name)
+        for name, functions in self._instances.items():
+            words.setdefault(name, set()).update(*(function.words for function in functions))
         for place in self.assembled_barriers:
             found |= {self.all_functions[number].name for number in self._nesting.around(place)}
         for name, macros in self.constants.macros.items():

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from porter.cpp.lex import IDENTIFIER, Tokens
 from porter.cpp.syntax import chain_start
-from porter.engine.renames import namespace_aliases
+from porter.engine.renames import namespace_aliases, opened_namespaces, without_alias
 from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes
 
 _FREE = frozenset(
@@ -141,12 +140,12 @@ class TorchWarpHelper(Rule):
                     if unit.is_free_of_amd(index):
                         yield self._replaced(unit, index, index)
         aliases = {name: scope for one in programs for name, scope in namespace_aliases(one).items()}
-        opened = {scope for one in programs for scope in _opened(one, aliases)}
+        opened = {scope for one in programs for scope in opened_namespaces(one, aliases)}
         for name in sorted(_SCOPES.keys() & tokens.names.keys()):
             is_open = any(_is_scope(scope, _SCOPES[name]) for scope in opened) and not unit.program.declares(name)
             for index in tokens.names[name]:
                 first = chain_start(tokens, index)
-                scope = _whole("".join(tokens.texts[first : max(first, index - 1)]), aliases)
+                scope = without_alias("".join(tokens.texts[first : max(first, index - 1)]), aliases)
                 is_meant = _is_scope(scope, _SCOPES[name]) or (is_open and unit.is_free(index))
                 if is_meant and unit.is_for_cuda(index):
                     yield self._replaced(unit, first, index)
@@ -168,22 +167,6 @@ class TorchWarpHelper(Rule):
         message = f"{name} works on 64 lanes in PyTorch for ROCm; the port's has 32 [warp-helpers-ignore-mask]"
         edit = Edit(span.start, span.end, _NEW + name)
         return self.finding(unit, span, message, Effort.NONE, (edit,), ("porter/torch_warp.hpp",))
-
-
-def _opened(tokens: Tokens, aliases: Mapping[str, str]) -> Iterator[str]:
-    """The namespaces after `using namespace`."""
-    for index in tokens.names.get("namespace", ()):
-        if index and tokens.texts[index - 1] == "using":
-            end = index + 1
-            while tokens.texts[end] == "::" or tokens.kinds[end] == IDENTIFIER:
-                end += 1
-            yield _whole("".join(tokens.texts[index + 1 : end]), aliases)
-
-
-def _whole(scope: str, aliases: Mapping[str, str]) -> str:
-    """A scope without its leading colons, an alias written out."""
-    head, colons, rest = scope.removeprefix("::").partition("::")
-    return aliases.get(head, head) + colons + rest
 
 
 def _is_scope(scope: str, ending: str) -> bool:
