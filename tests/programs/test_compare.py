@@ -96,6 +96,69 @@ def test_what_varies_by_itself_is_left_out() -> None:
 
 
 @pytest.mark.parametrize(
+    ("port", "agreement"),
+    [
+        ("seed 99, sum 2\nsorted\n", Agreement.DIFFER),
+        ("seed 99, sum 1\nsorted otherwise\n", Agreement.DIFFER),
+        ("seed 99, sum 1\nsorted\n", Agreement.AGREE),
+        ("hello\nseed 99, sum 2\nsorted\n", Agreement.DIFFER),
+    ],
+)
+def test_what_stands_beside_a_number_that_varies(port: str, agreement: Agreement) -> None:
+    original = _run("seed 11, sum 1\nsorted\n")
+    again = replace(original, output=b"seed 42, sum 1\nsorted\n")
+    found = compare_runs("main", original, _run(port), Tolerance(), again)
+    assert found.agreement is agreement
+    if agreement is Agreement.AGREE:
+        assert found.reason == "not compared: 1 number of the output, which another run of the original has otherwise"
+
+
+def test_lines_in_another_order() -> None:
+    """A difference, unless the original's come so, too, or a kernel printed them."""
+    original, port = _run("11\n7\n"), _run("7\n11\n")
+    assert compare_runs("main", original, port, Tolerance()).agreement is Agreement.DIFFER
+    assert compare_runs("main", original, port, Tolerance(), original).agreement is Agreement.DIFFER
+    again = replace(original, output=b"7\n11\n")
+    assert compare_runs("main", original, port, Tolerance(), again).agreement is Agreement.AGREE
+    assert compare_runs("main", original, _run("7\n12\n"), Tolerance(), again).agreement is Agreement.DIFFER
+    by_kernel = replace(original, account=Account(launches=1, printed=True))
+    assert compare_runs("main", by_kernel, port, Tolerance()).agreement is Agreement.AGREE
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "again", "reason"),
+    [
+        (b"2\n1\n", b"1\n2\n", b"2\n1\n", "out: line 1: '2' and '1'"),
+        (b"sum 1\n", b"sum 2\n", b"sum 1\n", "out: line 1: 'sum 1' and 'sum 2'"),
+        (b"a\0b", b"a\0c", b"a\0b", "out: they differ from byte 2 on"),
+        (b"a", None, b"a", "out: the port did not write it"),
+        (b"2\n1\n", b"1\n2\n", b"1\n2\n", None),
+        (b"seed 7\nsum 1\n", b"seed 8\nsum 1\n", b"seed 9\nsum 1\n", None),
+        (b"a\0b", b"a\0c", b"a\0d", None),
+        (b"time 7 ms", b"time 8 ms", b"time 7 ms", None),
+    ],
+)
+def test_files(
+    left: bytes, right: bytes | None, again: bytes, reason: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for side, content in (("original", left), ("port", right)):
+        (tmp_path / side).mkdir()
+        if content is not None:
+            (tmp_path / side / "out").write_bytes(content)
+
+    def run_again(words: object, options: object, folder: Path, *, keep: bool) -> ProgramRun:
+        del words, options, keep
+        (folder / "out").write_bytes(again)
+        return _run()
+
+    monkeypatch.setattr(compare, "run_program", run_again)
+    program = Program("main", ("./main",), files=("out",))
+    found = settle(program, _run(), _run(), tmp_path / "original", tmp_path / "port", Options())
+    assert found.agreement is (Agreement.AGREE if reason is None else Agreement.DIFFER)
+    assert reason is None or found.reason == reason
+
+
+@pytest.mark.parametrize(
     ("port", "agreement"), [("blocks 608\nsum 1\n", Agreement.AGREE), ("blocks 608\nsum 2\n", Agreement.DIFFER)]
 )
 def test_what_goes_by_the_size_of_the_gpu(

@@ -10,7 +10,7 @@ from porter.validation.programs.outcome import EXIT_CODES, Account, TestOutcome,
 
 def _report(**more: Any) -> dict[str, Any]:
     lists = ("kernels", "faults", "unsupported_calls", "unsupported_kernels", "failed_calls", "notes", "stand_ins")
-    start = {"side": "hip", "launches": 1, "known": 0, "lane_instructions": 7, "seconds": 0.5}
+    start = {"side": "hip", "launches": 1, "known": 0, "lane_instructions": 7, "seconds": 0.5, "printed": 0}
     return {**start, "ending": "", "running": "", **{name: [] for name in lists}, **more}
 
 
@@ -26,7 +26,8 @@ def test_every_part_of_the_reports_has_its_place() -> None:
     assert [row.text for row in (*found.notes, *found.stand_ins)] == ["note", "stood in"]
     assert [use.name for use in found.kernels] == ["k()"]
     assert (found.endings, found.running) == (("no library",), ("slow()",))
-    assert (found.operators, found.tests) == ((), ())
+    assert (found.operators, found.tests, found.printed) == ((), (), False)
+    assert gathered([_report(), _report(printed=1)]).printed
 
 
 @pytest.mark.parametrize(

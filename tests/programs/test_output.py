@@ -20,6 +20,20 @@ TOLERANCE = Tolerance()
         ("x 1\nx 2", "x 1\nx 3"),
         ("ring of 32 elements", "ring of 64 elements"),
         ("times three: 4", "thrice: 4"),
+        ("result 481.8 in 0.52 ms", "result 963.6 in 0.51 ms"),
+        ("took 0.52 s, sum 4.5", "took 0.51 s, sum 9.0"),
+        ("matrix 64 x 64, sum 4.5", "matrix 64 x 64, sum 9.0"),
+        ("accuracy: 97.5%", "accuracy: 12.5%"),
+        ("error rate: 0.125", "error rate: 0.25"),
+        ("after 10 time steps: 4.5", "after 10 time steps: 9.0"),
+        ("run 3 times: 4.5", "run 3 times: 9.0"),
+        ("error of the timed run: 4.5", "error of the timed run: 9.0"),
+        ("count 1000000", "count 1000001"),
+        ("checksum 0x0300f6b8", "checksum 0x0300b636"),
+        ("hash 0x93b1f00d17c0ffee", "hash 0x13b1f00d17c0ffee"),
+        ("warp sum: 32", "warp sum: 64"),
+        ("device memory holds 32", "device memory holds 64"),
+        ("thread 2\nthread 1", "thread 1\nthread 2"),
     ],
 )
 def test_differ(first: str, second: str) -> None:
@@ -35,7 +49,11 @@ def test_differ(first: str, second: str) -> None:
         ("kernel: 0.52 (ms)", "kernel: 9.1 (ms)"),
         ("at 0x7f00aa001000", "at 0x7f11bb002000"),
         ("NaN", "nan"),
-        ("thread 2\nthread 1", "thread 1\nthread 2"),
+        ("Elapsed: 1.5 2.5 3.5", "Elapsed: 9.5 8.5 7.5"),
+        ("sum 4.5 (0.5 us, 12 GB/s)", "sum 4.5 (7.5 us, 3 GB/s)"),
+        ("rate: 12.5 options per second", "rate: 0.5 options per second"),
+        ("3.5 Mkeys/s of 100 keys", "0.5 Mkeys/s of 100 keys"),
+        ("1e+06 found", "1000001 found"),
         ("cudaMalloc is fine", "hipMalloc is fine"),
         ("porter virtual NVIDIA GPU", "porter virtual MI300X"),
         ("warp size 32", "warp size 64"),
@@ -47,6 +65,17 @@ def test_differ(first: str, second: str) -> None:
 )
 def test_agree(first: str, second: str) -> None:
     assert compare_output(first, second, TOLERANCE) is None
+
+
+def test_the_order_of_lines() -> None:
+    for second, agree in (("thread 1\nthread 2", True), ("thread 1\nthread 3", False), ("thread 1", False)):
+        found = compare_output("thread 2\nthread 1", second, TOLERANCE, any_order=True)
+        assert (found is None) is agree
+
+
+def test_whole_numbers_within_a_tolerance_of_their_own() -> None:
+    assert compare_output("count 1000000", "count 1000001", Tolerance(whole=True)) is None
+    assert compare_output("count 1000000", "count 1002000", Tolerance(whole=True)) is not None
 
 
 def test_the_first_difference_is_named() -> None:

@@ -12,9 +12,10 @@ from pathlib import Path
 from porter.validation.programs.building import Built, build
 from porter.validation.programs.launch import Options, run_program
 from porter.validation.programs.outcome import ProgramRun, TestOutcome, Verdict
-from porter.validation.programs.output import Difference, Tolerance, compare_output, says, words_and_numbers
+from porter.validation.programs.output import Tolerance, says
 from porter.validation.programs.recipes import Program, programs_of
 from porter.validation.programs.sides import CUDA, HIP, Side
+from porter.validation.programs.steady import NOTHING, Varying, compare_steady, varying
 from porter.validation.toolchain.headers import for_headers
 from porter.validation.toolchain.result import Missing
 
@@ -73,7 +74,7 @@ class ComparedProject:
 def compare_runs(
     name: str, original: ProgramRun, port: ProgramRun, tolerance: Tolerance, unstable: ProgramRun | None = None
 ) -> Compared:
-    """The verdict over two runs; `unstable`, a second run of the original, shows which lines vary by themselves."""
+    """The verdict over two runs; `unstable`, a second run of the original, shows what varies by itself."""
     for side, run in (("original", original), ("port", port)):
         if run.verdict not in _ENDS:
             agreement = Agreement(run.verdict.value)
@@ -92,10 +93,14 @@ def compare_runs(
         if not run.account.launches:
             why = f"{side}: no kernel was launched" + (f", exit code {run.code}" if run.code else "")
             return Compared(name, Agreement.NO_LAUNCH, why, side, original, port)
-    found = None if original.account.tests else _difference(original, port, tolerance, unstable)
-    if found is not None:
-        return Compared(name, Agreement.DIFFER, f"output, {found}", None, original, port, _said(original))
-    return Compared(name, Agreement.AGREE, "", None, original, port, _said(original))
+    without = NOTHING
+    if not original.account.tests:
+        without = NOTHING if unstable is None else varying(_text(original), _text(unstable), tolerance)
+        printed = original.account.printed or port.account.printed
+        found = compare_steady(_text(original), _text(port), tolerance, without, any_order=printed)
+        if found is not None:
+            return Compared(name, Agreement.DIFFER, f"output, {found}", None, original, port, _said(original))
+    return Compared(name, Agreement.AGREE, str(without), None, original, port, _said(original))
 
 
 def _different_test(original: ProgramRun, port: ProgramRun) -> str | None:
@@ -124,39 +129,6 @@ def _said(run: ProgramRun) -> str | None:
     return says(_text(run))
 
 
-def _difference(
-    original: ProgramRun, port: ProgramRun, tolerance: Tolerance, unstable: ProgramRun | None
-) -> Difference | None:
-    first, second = _text(original), _text(port)
-    if unstable is not None:
-        keep = _stable(first, _text(unstable), tolerance)
-        if len(first.splitlines()) == len(second.splitlines()):
-            first, second = (_only(text, keep) for text in (first, second))
-        else:  # lines of the port have other numbers: what varies is known by its words
-            varying = {_shape(line) for i, line in enumerate(first.splitlines()) if i not in keep}
-            first, second = (_without(text, varying) for text in (first, second))
-    return compare_output(first, second, tolerance)
-
-
-def _stable(first: str, again: str, tolerance: Tolerance) -> set[int]:
-    """Numbers of the lines that two runs of the same program have in common."""
-    lines, others = first.splitlines(), again.splitlines()
-    pairs = enumerate(zip(lines, others, strict=False))
-    return {i for i, (one, other) in pairs if compare_output(one, other, tolerance) is None}
-
-
-def _only(text: str, keep: set[int]) -> str:
-    return "\n".join(line for number, line in enumerate(text.splitlines()) if number in keep)
-
-
-def _shape(line: str) -> tuple[str, ...]:
-    return tuple(words_and_numbers(line)[0])
-
-
-def _without(text: str, shapes: set[tuple[str, ...]]) -> str:
-    return "\n".join(line for line in text.splitlines() if _shape(line) not in shapes)
-
-
 def run_both(
     program: Program, original: Path, port: Path, options: Options, words: Sequence[str] | None = None
 ) -> Compared:
@@ -175,26 +147,31 @@ def settle(
     """Compare; where outputs differ, another run of the original tells what varies by itself, and one on a GPU as large
     as the port's what goes by its size."""
     tolerance = program.tolerance
+    written = [_files(program, root) for root in (original, port)]
     if not program.output:
         first, second = replace(first, output=b""), replace(second, output=b"")
     found = compare_runs(program.name, first, second, tolerance)
+    again: ProgramRun | None = None
     if found.agreement is Agreement.DIFFER and first.code == second.code:
-        again = run_program(
-            first.command, replace(options, schedule=7, threads=1), original / program.folder, keep=True
-        )
-        if again.verdict is first.verdict and compare_output(_text(first), _text(again), tolerance) is not None:
+        again = _again(program, first, original, options)
+        if again.verdict is first.verdict and varying(_text(first), _text(again), tolerance) != NOTHING:
             found = compare_runs(program.name, first, second, tolerance, again)
         if found.agreement is Agreement.DIFFER and not first.account.tests:
             found = _as_large(program, found, first, second, original, options) or found
     if found.agreement is Agreement.DIFFER and all(run.verdict in _ENDS for run in (first, second)):
         where = _first_launch(program, first, second, original, port, options)
         return found if where is None else replace(found, reason=f"{found.reason}; {where}")
-    if found.agreement is Agreement.AGREE:
-        for name in program.files:
-            different = _file_difference(original / program.folder / name, port / program.folder / name, tolerance)
-            if different is not None:
-                return replace(found, agreement=Agreement.DIFFER, reason=f"{name}: {different}")
+    if found.agreement is Agreement.AGREE and written[0] != written[1]:
+        _again(program, first, original, options)
+        written.append(_files(program, original))
+        return _with_files(found, program, written)
     return found
+
+
+def _again(program: Program, first: ProgramRun, original: Path, options: Options) -> ProgramRun:
+    """The original once more, with another schedule."""
+    run = run_program(first.command, replace(options, schedule=7, threads=1), original / program.folder, keep=True)
+    return run if program.output else replace(run, output=b"")
 
 
 def _as_large(
@@ -227,19 +204,42 @@ def _first_launch(
     return None if found is None else str(found)
 
 
-def _file_difference(first: Path, second: Path, tolerance: Tolerance) -> str | None:
-    for path in (first, second):
-        if not path.exists():
-            return f"{path} was not written"
-    left, right = first.read_bytes(), second.read_bytes()
+def _files(program: Program, root: Path) -> dict[str, bytes | None]:
+    """What the program wrote; None for a file that is not there."""
+    paths = {name: root / program.folder / name for name in program.files}
+    return {name: path.read_bytes() if path.is_file() else None for name, path in paths.items()}
+
+
+def _with_files(found: Compared, program: Program, written: Sequence[Mapping[str, bytes | None]]) -> Compared:
+    """The verdict with the files of original, port, and the original's other run, which differs where it may."""
+    reasons = [found.reason] if found.reason else []
+    for name in program.files:
+        contents = [files[name] for files in written]
+        different, without = _file_difference(*contents, program.tolerance)
+        if different is not None:
+            return replace(found, agreement=Agreement.DIFFER, reason=f"{name}: {different}")
+        reasons += [f"{name}: {without}"] if without else []
+    return replace(found, reason="; ".join(reasons))
+
+
+def _file_difference(
+    left: bytes | None, right: bytes | None, again: bytes | None, tolerance: Tolerance
+) -> tuple[str | None, str]:
+    """How two files differ, and what of them was not compared."""
+    if left is None or right is None:
+        return (None if left is right else f"the {'original' if left is None else 'port'} did not write it"), ""
     if left == right:
-        return None
+        return None, ""
     if b"\0" in left or b"\0" in right:
+        if again != left:
+            return None, "not compared: another run of the original wrote other bytes"
         pairs = enumerate(zip(left, right, strict=False))
         at = next((i for i, (a, b) in pairs if a != b), min(len(left), len(right)))
-        return f"they differ from byte {at} on"
-    found = compare_output(left.decode("utf-8", "replace"), right.decode("utf-8", "replace"), tolerance)
-    return None if found is None else str(found)
+        return f"they differ from byte {at} on", ""
+    texts = [(text or b"").decode("utf-8", "replace") for text in (left, right, again)]
+    without: Varying = varying(texts[0], texts[2], tolerance)
+    found = compare_steady(texts[0], texts[1], tolerance, without)
+    return (None if found is None else str(found)), str(without)
 
 
 def built(name: str, side: Side, folder: Path, steps: Sequence[Sequence[str]]) -> Compared | None:

@@ -99,6 +99,8 @@ class Account:
     endings: tuple[str, ...] = ()
     running: tuple[str, ...] = ()
     """Kernels that were at work when a process was ended."""
+    printed: bool = False
+    """Whether a kernel did: its lines have no order."""
 
 
 @dataclass(frozen=True)
@@ -158,6 +160,7 @@ def gathered(reports: Sequence[Mapping[str, Any]]) -> Account:
         stand_ins=_happenings(reports, "stand_ins"),
         endings=tuple(dict.fromkeys(report["ending"] for report in reports if report["ending"])),
         running=tuple(dict.fromkeys(report["running"] for report in reports if report["running"])),
+        printed=any(report["printed"] for report in reports),
     )
 
 

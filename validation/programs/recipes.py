@@ -65,7 +65,11 @@ def _program(table: Mapping[str, Any]) -> Program:
         raise Unusable('[[program]] needs `run`, such as run = ["./main", "100"]')
     name = table.get("name", run[0])
     default = Tolerance()
-    tolerance = Tolerance(_number(table, "relative", default.relative), _number(table, "absolute", default.absolute))
+    tolerance = Tolerance(
+        _number(table, "relative", default.relative),
+        _number(table, "absolute", default.absolute),
+        whole=not table.keys().isdisjoint({"relative", "absolute"}),
+    )
     return Program(
         str(name),
         run,

@@ -208,6 +208,7 @@ _Noreturn void end_process(enum Ending, const char *format, ...);
 int failed_call(const char *call, int status, const char *why); /* keeps and gives back the status */
 void report_running(const char *kernel); /* null: none */
 void report_launch(uint64_t lane_instructions, double seconds, int known);
+void report_printed(void);
 void stand_in(const char *library, const char *name);
 
 /* ---- state of the calls (api.c) ---- */

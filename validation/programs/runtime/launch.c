@@ -350,6 +350,7 @@ int launch(const Request *r) {
     watch_for(k, NULL);
     if (status) end_process(END_BROKEN, "not enough host memory for a launch of %s", k->shown);
     int quiet = is_quiet(&l);
+    if (l.message_bytes) report_printed();
     print_messages(&l, assertion, sizeof assertion);
     core_forget_messages(&l);
     k->launches++;

@@ -25,7 +25,7 @@ static double seconds;
 static char ending[2400];
 static const char *running;
 static double written_at;
-static int is_fork;
+static int is_fork, has_printed;
 
 static Text *keep(Texts *list, const char *text, int status) {
     for (uint32_t i = 0; i < list->count; i++)
@@ -81,6 +81,8 @@ int failed_call(const char *call, int status, const char *why) {
 }
 
 void report_running(const char *kernel) { running = kernel; }
+
+void report_printed(void) { has_printed = 1; }
 
 void report_launch(uint64_t done, double took, int known) {
     launches++;
@@ -154,8 +156,8 @@ static void write_report(void) {
     snprintf(made, sizeof made, "%s.part", path);
     FILE *out = fopen(made, "w");
     if (!out) return;
-    fprintf(out, "{\"side\": \"%s\", \"lanes\": %d, \"pid\": %d, \"launches\": %llu, \"known\": %llu, \"lane_instructions\": %llu, \"seconds\": %.6f,\n\"ending\": ",
-            SIDE, LANES, getpid(), (unsigned long long)launches, (unsigned long long)known_launches, (unsigned long long)lane_instructions, seconds);
+    fprintf(out, "{\"side\": \"%s\", \"lanes\": %d, \"pid\": %d, \"launches\": %llu, \"known\": %llu, \"lane_instructions\": %llu, \"seconds\": %.6f, \"printed\": %d,\n\"ending\": ",
+            SIDE, LANES, getpid(), (unsigned long long)launches, (unsigned long long)known_launches, (unsigned long long)lane_instructions, seconds, has_printed);
     put(out, ending);
     fputs(", \"running\": ", out);
     put(out, running);
