@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from porter.validation.cases.case import Case, CaseError
 from porter.validation.cases.expression import BadExpression, Expression
-from porter.validation.cases.file import load_cases
+from porter.validation.cases.file import load_cases, read_cases
 from porter.validation.cases.inputs import Trial, fill, shape_of
 from porter.validation.cases.shorthand import expand, split
 from porter.validation.run.plan import Request, validate
@@ -125,6 +125,33 @@ def test_mistakes_in_settings(tmp_path: Path, added: str, words: str) -> None:
     with pytest.raises(CaseError, match=words) as caught:
         _load(tmp_path, GOOD + added + "\n")
     assert caught.value.line == GOOD.count("\n") + 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "names", "message"),
+    [
+        ('source = "k.cu"', 'source = "absent.cu"', (), "absent.cu"),
+        ('schema = "porter-case/1"', 'schema = "porter-case/2"', (), "schema must be"),
+        ('"in a: float32[n, m]', '"in a: float32[TODO]', ("second",), "still marked TODO"),
+        ('name = "second"', 'name = "add_float"', ("add_float",), "two cases are named"),
+        ('"null mask"', '"null mask"', ("add_float", "second"), None),
+    ],
+)
+def test_a_case_with_a_mistake_leaves_the_others(
+    old: str, new: str, names: tuple[str, ...], message: str | None, tmp_path: Path
+) -> None:
+    table = GOOD[GOOD.index("[[case]]") :]
+    text = GOOD + "\n" + table.replace("[[case]]\n", '[[case]]\nname = "second"\n')
+    assert old in text
+    try:
+        _load(tmp_path, text.replace(old, new, 1))
+    except CaseError as error:
+        assert message is not None and message in str(error)
+    else:
+        assert message is None
+    cases, errors = read_cases(tmp_path / "k.case.toml")
+    assert tuple(case.name for case in cases) == names
+    assert [message in error.message for error in errors] == ([] if message is None else [True])
 
 
 def test_shapes_that_overflow(tmp_path: Path) -> None:

@@ -103,6 +103,28 @@ def test_original_and_port_are_compared(tmp_path: Path) -> None:
         assert case.status.value == status and said in case.reason, (wrong, case.reason)
 
 
+QUIET = """
+#include <cstdio>
+__device__ int total;
+__global__ void k(int n) { if (n > 40 && threadIdx.x < n - 40) atomicAdd(&total, n); }
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("sizes", "status"), [([1, 40], "not-run"), ([1, 41], "passed")])
+def test_one_size_that_shows_something_is_enough(sizes: list[int], status: str, tmp_path: Path) -> None:
+    text = f"sweep = {{ n = {sizes} }}\ngrid = 1\nblock = 64\narguments = [\"scalar n: int32 = n\"]\n"
+    path = write_case(tmp_path, "k", text + 'observed = ["total: int32"]\n', QUIET)
+    (case,) = run(path).report.cases
+    assert case.status.value == status, case
+    assert (status == "passed") is not case.reason.startswith("the original printed nothing")
+    if status == "passed":
+        path.write_text(path.read_text().replace('source = "k.cu"\n', 'source = "k.cu"\nport = "k.hip"\n'))
+        (tmp_path / "k.hip").write_text("#include <hip/hip_runtime.h>\n" + QUIET.replace(", n);", ", n + 1);"))
+        (case,) = run(path).report.cases
+        assert case.status.value == "wrong-values" and "the variable total[0]" in case.reason
+
+
 RACING = """
 __global__ void last(float* x) {
   __shared__ volatile int who;

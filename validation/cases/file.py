@@ -127,7 +127,22 @@ def find_case_files(paths: Sequence[Path]) -> list[Path]:
 
 
 def load_cases(path: Path) -> tuple[Case, ...]:
-    """The cases of one file; raises CaseError."""
+    """The cases of one file; raises CaseError where one of them cannot be read."""
+    cases, errors = read_cases(path)
+    if errors:
+        raise errors[0]
+    return cases
+
+
+def read_cases(path: Path) -> tuple[tuple[Case, ...], tuple[CaseError, ...]]:
+    """The cases of one file that can be read, and what is wrong with the others, or with the file."""
+    try:
+        return _document(path).cases()
+    except CaseError as error:
+        return (), (error,)
+
+
+def _document(path: Path) -> _File:
     try:
         text = read_regular(path, LARGEST_DOCUMENT).decode("utf-8")
     except OSError as error:
@@ -144,14 +159,15 @@ def load_cases(path: Path) -> tuple[Case, ...]:
         raise CaseError(path, 1, "not TOML: nested too deeply") from None
     except ValueError as error:
         raise CaseError(path, 1, f"not TOML: {error}") from None
-    return _File(path, document, Lines(text)).cases()
+    return _File(path, document, Lines(text))
 
 
 class _File:
     def __init__(self, path: Path, document: Mapping[str, Any], lines: Lines) -> None:
         self.path, self.document, self.lines = path, document, lines
 
-    def cases(self) -> tuple[Case, ...]:
+    def cases(self) -> tuple[tuple[Case, ...], tuple[CaseError, ...]]:
+        """Raises CaseError for what is wrong with all of it."""
         self._known(self.document, _TOP, None)
         schema = self.document.get("schema")
         if schema != SCHEMA:
@@ -159,12 +175,17 @@ class _File:
         tables = self.document.get("case")
         if not isinstance(tables, list) or not tables or not all(isinstance(table, dict) for table in tables):
             raise self._top("case", "no [[case]]")
-        made = tuple(_Reader(self, index, table).case() for index, table in enumerate(tables))
-        names = [case.name for case in made]
-        for index, name in enumerate(names):
-            if name in names[:index]:
-                raise CaseError(self.path, self.lines.key("name", index), f"two cases are named {name!r}")
-        return made
+        made: dict[str, Case] = {}
+        errors: dict[tuple[int, str], CaseError] = {}
+        for index, table in enumerate(tables):
+            try:
+                case = _Reader(self, index, table).case()
+                if case.name in made:
+                    raise CaseError(self.path, self.lines.key("name", index), f"two cases are named {case.name!r}")
+                made[case.name] = case
+            except CaseError as error:
+                errors.setdefault((error.line, error.message), error)
+        return tuple(made.values()), tuple(errors.values())
 
     def _known(self, table: Mapping[str, Any], known: set[str], index: int | None) -> None:
         for key in table:

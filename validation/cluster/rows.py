@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from porter.validation.cases.case import Case, CaseError
-from porter.validation.cases.file import find_case_files, load_cases
+from porter.validation.cases.case import Case
+from porter.validation.cases.file import find_case_files, read_cases
 from porter.validation.cluster.engine import digest_of
 from porter.validation.cluster.kinds.cases import CaseTrees, touched
 from porter.validation.cluster.run import Where, do_run, ready, store_at
@@ -45,11 +45,8 @@ class _Cases:
         if not files:
             raise Unusable(f"no *.case.toml in {', '.join(map(str, self._request.paths))}")
         for path in files:
-            try:
-                cases = load_cases(path)
-            except CaseError as error:
-                self.errors.append(FileError(str(error.path), error.line, error.message))
-                continue
+            cases, unread = read_cases(path)
+            self.errors += (FileError(str(error.path), error.line, error.message) for error in unread)
             found |= {case.name for case in cases}
             for case in cases:
                 if not names or case.name in names:
@@ -68,7 +65,7 @@ class _Cases:
     def tree(self, task: Task) -> Tree:
         """What has to travel."""
         path = Path(str(task.payload["path"]))
-        case: Case = next(case for case in load_cases(path) if case.name == task.payload["case"])
+        case: Case = next(case for case in read_cases(path)[0] if case.name == task.payload["case"])
         return self._trees.of(case, self._request.tree)
 
     def limit(self, task: Task) -> float:

@@ -145,6 +145,8 @@ class _Side:
     counters: Mapping[str, float] = field(default_factory=dict)
     seconds: float = 0.0
     is_over: bool = False
+    silent: int = 0
+    """Trials in which the original showed nothing of what is observed."""
 
 
 def check(task: Task, open_device: OpenDevice, say: Say) -> Checked:
@@ -339,7 +341,7 @@ def _one_trial(
             judged = beyond_values(judged, runs[side.plan.key], first, expected or {})
             judged = _narrower(judged, side, sides)
             if case.observed and not expected and not first[0].beside and judged.status is Status.PASSED:
-                judged = replace(judged, status=Status.NOT_RUN, message=_NOTHING_SEEN)
+                side.silent += 1
         if known is None and judged.status is Status.WRONG_VALUES and side.plan.side == "port" and not case.races:
             race = race or _race(task, sides, filled, trial, say)
             judged = replace(judged, message=f"{judged.message}{race}")
@@ -673,6 +675,8 @@ def _agreement(case: Case, known: Agreement, original: Done, port: Done) -> Agre
 
 def _finished(side: _Side, trials: int, error: tuple[str, int, str] | None) -> SideResult:
     status, reason = worst(side.statuses), side.reason
+    if status is Status.PASSED and side.silent == len(side.statuses) > 0:
+        status, reason = Status.NOT_RUN, _NOTHING_SEEN
     if error is not None and status in (Status.PASSED, Status.NOT_RUN):
         status, reason = Status.NOT_RUN, f"{error[0]}:{error[1]}: {error[2]}"
     elif not side.statuses:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from porter.validation.cases.case import ANY_STRING, Case, CaseError
-from porter.validation.cases.file import find_case_files, load_cases
+from porter.validation.cases.file import find_case_files, read_cases
 from porter.validation.cases.runtime_text import kernel_file
 from porter.validation.devices import registry
 from porter.validation.devices.device import Program
@@ -77,10 +77,9 @@ def collect(request: Request) -> tuple[tuple[Case, ...], tuple[FileError, ...]]:
     cases: list[Case] = []
     errors: list[FileError] = []
     for path in files:
-        try:
-            cases += load_cases(path)
-        except CaseError as error:
-            errors.append(_file_error(error))
+        read, unread = read_cases(path)
+        cases += read
+        errors += map(_file_error, unread)
     wanted = tuple(case for case in cases if not request.names or case.name in request.names)
     unknown = [name for name in request.names if name not in {case.name for case in cases}]
     if unknown and not errors:

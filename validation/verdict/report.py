@@ -210,7 +210,7 @@ def _summary(report: ValidateReport) -> str:
         f"{len(report.cases)} case{'s' * (len(report.cases) != 1)}: {', '.join(found)}" if found else "no case was run"
     )
     unusable = len({error.path for error in report.errors})
-    return f"{cases}; {unusable} case file{'s' * (unusable != 1)} cannot be used" if unusable else cases
+    return f"{cases}; {unusable} case file{'s' * (unusable != 1)} cannot be used as a whole" if unusable else cases
 
 
 def _left_open(report: ValidateReport) -> dict[str, tuple[str, ...]]:

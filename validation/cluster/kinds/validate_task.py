@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from porter.validation.cases.case import Case, CaseError
-from porter.validation.cases.file import load_cases
+from porter.validation.cases.file import read_cases
 from porter.validation.cluster.here import here
 from porter.validation.run.codec import made, plain
 from porter.validation.run.crew import Answer, Crew, Spare
@@ -52,6 +52,6 @@ def _concluded(path: Path, name: str, payload: Mapping[str, Any], request: Reque
 
 @functools.lru_cache(maxsize=16)
 def cases_at(path: Path, stamp: int) -> tuple[Case, ...]:
-    """The cases of a file as it is at a time."""
+    """The cases of a file, as it is at a time, that can be read."""
     del stamp
-    return load_cases(path)
+    return read_cases(path)[0]

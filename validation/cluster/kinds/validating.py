@@ -11,8 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, overload
 
-from porter.validation.cases.case import Case, CaseError
-from porter.validation.cases.file import find_case_files, load_cases
+from porter.validation.cases.case import Case
+from porter.validation.cases.file import find_case_files, read_cases
 from porter.validation.cluster.engine import digest_of
 from porter.validation.cluster.kinds.cases import CaseTrees, touched
 from porter.validation.devices import registry
@@ -75,11 +75,8 @@ class Validating:
             raise Unusable(f"no *.case.toml in {', '.join(map(str, self._request.paths))}")
         wanted, found = set(self._request.names), set[str]()
         for path in files:
-            try:
-                cases = load_cases(path)
-            except CaseError as error:
-                self._errors.append(FileError(str(error.path), error.line, error.message))
-                continue
+            cases, unread = read_cases(path)
+            self._errors += (FileError(str(error.path), error.line, error.message) for error in unread)
             found |= {case.name for case in cases} if wanted else set()
             yield from (self._task(case) for case in cases if not wanted or case.name in wanted)
         unknown = [name for name in self._request.names if name not in found]
@@ -204,7 +201,7 @@ def load_cases_of(task: Task) -> tuple[Case, ...]:
 @functools.lru_cache(maxsize=8)
 def _loaded(path: str, stamp: int) -> tuple[Case, ...]:
     del stamp
-    return load_cases(Path(path))
+    return read_cases(Path(path))[0]
 
 
 class StoredCases(Sequence[CaseResult]):
