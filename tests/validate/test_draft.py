@@ -42,7 +42,7 @@ source = "axpy.cu"
 
 [[case]]
 kernel = "axpy"
-sweep = { count = [1, 31, 32, 33, 1000] }
+sweep = { count = [1, 31, 32, 33, 997, 1000] }
 grid = "(count + 128 - 1) // 128"
 block = 128
 shared = 12

@@ -113,7 +113,7 @@ __global__ void k(int n) { if (n > 40 && threadIdx.x < n - 40) atomicAdd(&total,
 @pytest.mark.slow
 @pytest.mark.parametrize(("sizes", "status"), [([1, 40], "not-run"), ([1, 41], "passed")])
 def test_one_size_that_shows_something_is_enough(sizes: list[int], status: str, tmp_path: Path) -> None:
-    text = f"sweep = {{ n = {sizes} }}\ngrid = 1\nblock = 64\narguments = [\"scalar n: int32 = n\"]\n"
+    text = f'sweep = {{ n = {sizes} }}\ngrid = 1\nblock = 64\narguments = ["scalar n: int32 = n"]\n'
     path = write_case(tmp_path, "k", text + 'observed = ["total: int32"]\n', QUIET)
     (case,) = run(path).report.cases
     assert case.status.value == status, case

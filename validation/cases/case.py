@@ -25,7 +25,7 @@ DTYPES = (
 KINDS = ("in", "out", "inout", "scratch", "scalar", "struct", "null", "texture", "surface")
 ARRAYS = ("in", "out", "inout", "scratch")
 WRITTEN = ("out", "inout")
-PROFILES = ("random", "cancellation", "denormal", "nonfinite")
+PROFILES = ("random", "cancellation", "denormal", "nonfinite", "ties")
 PRINTED = "printed"
 NUMPY_TYPES = tuple(dtype for dtype in DTYPES if dtype != "bfloat16")
 """Types of variables that can be compared."""

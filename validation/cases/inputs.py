@@ -204,4 +204,11 @@ def _nonfinite(values: NDArray[np.float64], rng: np.random.Generator, dtype: str
     return mixed
 
 
-_PROFILES = {"cancellation": _cancelling, "denormal": _denormal, "nonfinite": _nonfinite}
+def _ties(values: NDArray[np.float64], rng: np.random.Generator, dtype: str) -> NDArray[np.float64]:
+    """Halves: many are equal, and half of them lie in the middle between whole numbers."""
+    del rng, dtype
+    halves: NDArray[np.float64] = np.rint(2.0 * values) / 2.0
+    return halves
+
+
+_PROFILES = {"cancellation": _cancelling, "denormal": _denormal, "nonfinite": _nonfinite, "ties": _ties}

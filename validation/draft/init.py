@@ -61,6 +61,9 @@ _LARGE = re.compile(r"(?<![\w.])\d{6,}(?![\w.])")
 _LARGEST_BITS = 17
 _WHOLE = re.compile(r"(?<![\w.)])(?:[89]|[1-9]\d+)(?![\w.])")
 _SMALLEST = 4
+_ASKS = re.compile(
+    r"\b(?:f?(?:max|min)f?|(?:max|min)imum|__h(?:max|min)2?(?:_nan)?|(?:__h?)?is(?:nan|inf|finite)|saturate|clamp)\s*\("
+)
 
 
 @dataclass(frozen=True)
@@ -101,6 +104,10 @@ class DraftedCase:
         default=None, compare=False, repr=False
     )
     """Both, where some names that nothing defines have values."""
+    profiles: tuple[str, ...] = ()
+    """Besides random values, those that the kernel's text asks about."""
+    body: str = field(default="", compare=False, repr=False)
+    """The text of the kernel and of what it calls."""
     retyped: Callable[[str], DraftedCase] | None = field(default=None, compare=False, repr=False)
     """Where a type was assumed to be `float`: the same with another."""
 
@@ -428,6 +435,8 @@ class _Case:
         made = replace(
             made, block=fixed, strides=strides, guards=guards, defines=self.unit.build.defines, configured=headers
         )
+        reached = self.unit.reached(kernel)
+        made = replace(made, profiles=_profiles(arguments, reached), body=reached)
         if self.can_complete:
             in_builds = functools.partial(value_in_builds, self.unit.path)
             guarding = functools.partial(guards_of_name, host)
@@ -566,6 +575,14 @@ def _tolerance(arguments: tuple[Line, ...], body: str, renamed: Mapping[str, str
         return ["tolerance = { rtol = 0.02, atol = 0.05 }  # sums may be kept in half precision"]
     terms = f'"max({", ".join(parts)})"' if len(parts) > 1 else parts[0]
     return [f"tolerance = {{ reduction = {terms} }}"]
+
+
+def _profiles(arguments: tuple[Line, ...], text: str) -> tuple[str, ...]:
+    """Values that the kernel's text tells apart: NaN by minima, maxima and questions; equal ones by places."""
+    if not any(line.kind in ("in", "inout") and "float" in line.dtype for line in arguments):
+        return ()
+    places = any(line.kind in ("out", "inout") and line.dtype.startswith(("int", "uint")) for line in arguments)
+    return (*(("nonfinite",) if _ASKS.search(text) else ()), *(("ties",) if places else ()))
 
 
 def _plain(kernel: str) -> str:

@@ -148,8 +148,10 @@ def loop_bounds(body: str) -> tuple[str, ...] | None:
     """What the loops that add something up run to; None where nothing is added in a loop."""
     inside = body.partition("{")[2]
     first = re.search(r"\b(?:for|while)\s*\(", inside)
-    if first is None or not re.search(r"[+-]=|\bfmaf?\s*\(|=\s*(\w+)\s*\+", inside[first.start() :]):
-        return None
+    strides = "|".join(("gridDim", *re.findall(r"\b(\w+)\s*=[^=;]*\bgridDim\b", inside)))
+    added = re.sub(rf"\+=(?=[^;{{]*\b(?:{strides})\b)", "", inside[first.start() :] if first else "")
+    if not re.search(r"[+-]=|\bfmaf?\s*\(|=\s*(\w+)\s*\+", added):
+        return None  # that a grid goes round again adds nothing up
     return tuple(re.findall(r"\bfor\s*\([^;]*;[^;<]*<=?\s*(\w+)\s*;", inside))
 
 

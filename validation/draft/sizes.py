@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from porter.validation.cases.case import LANES
+from porter.validation.cases.expression import BadExpression, Expression
 from porter.validation.draft.blocks import ASSUMED_BLOCK
 from porter.validation.draft.expression import Value
 from porter.validation.draft.host import Host
 from porter.validation.draft.kernel import is_compared
 from porter.validation.draft.lines import Line
 
-_AWKWARD = (1, 31, 32, 33, 1000)
-_PAIRS = ((1, 1), (33, 31), (64, 100))
+_AWKWARD = (1, 31, 32, 33, 997, 1000)
+_PAIRS = ((1, 1), (33, 31), (64, 100), (70, 131))
+_BEYOND = (2_000, 5_000, 20_000, 70_000, 300_000)
+"""More than a grid of fixed size has threads, so that its loops go round again."""
 _MOST = {1: 4096, 2: 128, 3: 32}
 """Of one size, by how many sizes multiply."""
 _FEW = 16
@@ -85,6 +90,7 @@ def sizes_of(
     if sizes and len(guarded) == len(sizes) <= 2:
         small = [(value,) * len(sizes) for value in _AWKWARD] if len(sizes) == 1 else _PAIRS
         found += [usual | dict(zip(sizes, values, strict=True)) for values in small]
+        found += _beyond(sizes, found[-1], grid, block) if "gridDim" in body else []
     preferred = len(found)
     counts = [name for name in names if name not in sizes and name not in in_block and name not in floats]
     for most in (_MOST.get(len(sizes), _FEWEST), 128, 32, 8, 512, 16384):
@@ -95,6 +101,23 @@ def sizes_of(
     found.append(usual | {name: own[name] or 256 for name in sizes})
     tables = tuple(dict.fromkeys(tuple(one[name] for name in names) for one in found))
     return Sizes(tuple(names), tables, preferred or 1)
+
+
+def _beyond(
+    sizes: Sequence[str], table: Mapping[str, float], grid: Sequence[str], block: Sequence[str]
+) -> list[dict[str, float]]:
+    """A size that is larger than the launch has threads, where that is one size and the others have fewer."""
+    if len(sizes) != 1:
+        return []
+    for size in (table[sizes[0]], *_BEYOND):
+        changed = {**table, sizes[0]: size}
+        try:
+            threads = math.prod(float(Expression(side).value({**changed, LANES: 32})) for side in (*grid, *block))
+        except BadExpression:
+            return []
+        if threads < size:
+            return [] if size == table[sizes[0]] else [changed]
+    return []
 
 
 def _named(value: Value, renamed: Mapping[str, str]) -> str:

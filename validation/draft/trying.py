@@ -15,6 +15,7 @@ from porter.validation.cases.inputs import shape_of
 from porter.validation.draft import guessing
 from porter.validation.draft.init import Draft, DraftedCase
 from porter.validation.draft.order import ORDER, agrees, calmed, one_block, ran, said_of
+from porter.validation.draft.probing import probes
 from porter.validation.draft.types import bytes_of
 from porter.validation.run.crew import Spare, spare_children
 from porter.validation.run.plan import Request, validate
@@ -114,22 +115,53 @@ def _tried(draft: Draft, runs: _Runs) -> tuple[TriedCase, ...]:
     _try(replace(draft, parts=tuple(parts)), racing, tried, runs)
     _calm(draft, tried, runs)
     _guess(draft, {n: places[0] for n, places in open_cases.items()}, tried, runs)
+    _probe(draft, tried, runs)
     return tuple(tried[number] for number in range(len(draft.parts)))
+
+
+def _probe(draft: Draft, tried: dict[int, TriedCase], runs: _Runs) -> None:
+    """Wider values for the cases that run, where the original takes them with all of its sizes."""
+    left = {n: [*probes(one.case, one.case.body)] for n, one in tried.items() if one.chosen and not one.order}
+    while left := {n: parts for n, parts in left.items() if parts}:
+        now = {n: parts.pop(0) for n, parts in left.items()}
+        whole = tuple(now.get(n, part) for n, part in enumerate(draft.parts))
+        results = _run(replace(draft, parts=whole), {n: tried[n].chosen for n in now}, runs)
+        for n, part in now.items():
+            if all(agrees(results.get(_name(n, place), "not run")) for place in tried[n].chosen):
+                tried[n] = replace(tried[n], case=part)
+                del left[n]
+
+
+def _widen(draft: Draft, made: Mapping[int, DraftedCase], tried: dict[int, TriedCase], runs: _Runs) -> None:
+    """Cases that were guessed with one table of sizes, with all of the small ones."""
+    sizes = {n: draft.parts[n].sizes for n in made if draft.parts[n].sizes.preferred > 1}
+    wide = {n: replace(made[n], sizes=all_) for n, all_ in sizes.items() if made[n].sizes.tables[0] in all_.tables}
+    parts = tuple(wide.get(n, part) for n, part in enumerate(draft.parts))
+    places = {n: tuple(range(part.sizes.preferred)) for n, part in wide.items()}
+    _try(replace(draft, parts=parts), places, tried, runs, keep=True)
 
 
 def _guess(draft: Draft, favoured: Mapping[int, int], tried: dict[int, TriedCase], runs: _Runs) -> None:
     """The cases with something to fill in, and those that leave an array: guesses until one runs."""
     searches = {
-        n: guessing.search(replace(part, sizes=part.sizes.only(favoured.get(n, 0))), runs.launch_seconds)
+        n: guessing.search(replace(part, sizes=part.sizes.only(favoured.get(n, _roomy(part)))), runs.launch_seconds)
         for n, part in enumerate(draft.parts)
         if not tried[n].chosen and guessing.can_be_guessed(part, tried[n].reason)
     }
+    guessed: dict[int, DraftedCase] = {}
     for n, made in _searched(draft, searches, runs).items():
         if isinstance(made, DraftedCase):
             tried[n] = TriedCase(made, (0,))
+            guessed[n] = made
         else:
             reason = " ".join(f"{tried[n].reason}; guessed: {made}".split())[: 2 * _LONGEST]
             tried[n] = replace(tried[n], reason=reason)
+    _widen(draft, guessed, tried, runs)
+
+
+def _roomy(part: DraftedCase) -> int:
+    """The largest of the small sizes, with which all of a kernel has something to do."""
+    return part.sizes.preferred - 1
 
 
 def _calm(draft: Draft, tried: dict[int, TriedCase], runs: _Runs) -> None:
