@@ -9,10 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from porter.validation.cases.case import Case, CaseError
 from porter.validation.cases.expression import BadExpression, Expression
-from porter.validation.cases.file import load_cases, read_cases
+from porter.validation.cases.file import find_case_files, load_cases, read_cases
 from porter.validation.cases.inputs import Trial, fill, shape_of
 from porter.validation.cases.shorthand import expand, split
 from porter.validation.run.plan import Request, validate
+
+from porter.errors import Unusable
 
 GOOD = """\
 schema = "porter-case/1"
@@ -152,6 +154,17 @@ def test_a_case_with_a_mistake_leaves_the_others(
     cases, errors = read_cases(tmp_path / "k.case.toml")
     assert tuple(case.name for case in cases) == names
     assert [message in error.message for error in errors] == ([] if message is None else [True])
+
+
+def test_a_source_stands_for_the_case_file_beside_it(tmp_path: Path) -> None:
+    source, other = tmp_path / "k.cu", tmp_path / "other.toml"
+    source.touch()
+    with pytest.raises(Unusable, match=r"k\.cu is no case file, and there is no k\.case\.toml beside it"):
+        find_case_files([source])
+    (tmp_path / "k.case.toml").touch()
+    other.touch()
+    assert find_case_files([source, other]) == [tmp_path / "k.case.toml", other]
+    assert find_case_files([tmp_path / "absent.cu"]) == [tmp_path / "absent.cu"]
 
 
 def test_shapes_that_overflow(tmp_path: Path) -> None:

@@ -114,7 +114,7 @@ class Lines:
 
 
 def find_case_files(paths: Sequence[Path]) -> list[Path]:
-    """Case files among files and below folders, hidden folders left out."""
+    """Case files among files and below folders, hidden folders left out; for a source the one beside it."""
     found: dict[Path, None] = {}
     for path in paths:
         if path.is_dir():
@@ -122,8 +122,19 @@ def find_case_files(paths: Sequence[Path]) -> list[Path]:
                 if not any(part.startswith(".") for part in inner.relative_to(path).parts):
                     found[inner] = None
         else:
-            found[path] = None
+            found[_beside(path)] = None
     return list(found)
+
+
+def _beside(path: Path) -> Path:
+    if path.suffix == ".toml" or not path.is_file():
+        return path
+    beside = path.with_name(path.stem + SUFFIX)
+    if not beside.is_file():
+        raise Unusable(
+            f"{path} is no case file, and there is no {beside.name} beside it: `porter cases init` drafts one"
+        )
+    return beside
 
 
 def load_cases(path: Path) -> tuple[Case, ...]:
