@@ -214,8 +214,8 @@ def _with_files(found: Compared, program: Program, written: Sequence[Mapping[str
     """The verdict with the files of original, port, and the original's other run, which differs where it may."""
     reasons = [found.reason] if found.reason else []
     for name in program.files:
-        contents = [files[name] for files in written]
-        different, without = _file_difference(*contents, program.tolerance)
+        left, right, again = (files[name] for files in written)
+        different, without = _file_difference(left, right, again, program.tolerance)
         if different is not None:
             return replace(found, agreement=Agreement.DIFFER, reason=f"{name}: {different}")
         reasons += [f"{name}: {without}"] if without else []
