@@ -49,6 +49,13 @@ class Reach:
         bases = {"", *around, *self.opened, *(_joined(outer, inner) for outer in around for inner in self.opened)}
         return frozenset({*(_joined(base, scope) for base in bases), *used})
 
+    def is_below(self, tokens: Tokens, index: int, roots: frozenset[str]) -> bool:
+        """Whether a name's scope goes through one of some namespaces, or one of them is open where it has none."""
+        first = chain_start(tokens, index)
+        if first < index:
+            return not roots.isdisjoint({*tokens.texts[first:index], *self.scope(tokens, index).split("::")})
+        return any(not roots.isdisjoint(space.split("::")) for space in self.found_in(tokens, index))
+
 
 def _around(tokens: Tokens, index: int) -> Iterator[str]:
     """The namespaces around a token: `at::native`, then `at`."""
