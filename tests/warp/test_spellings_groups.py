@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.warp.spelled import codes, missed, ported
+from tests.warp.spelled import DIVERGENT, UNIFORM, bare, codes, missed, ported
 
 _BEGIN = (
     "#include <cooperative_groups.h>\n#include <cooperative_groups/reduce.h>\n#include <cooperative_groups/scan.h>\n"
@@ -114,3 +114,102 @@ def test_warps_of_libcudacxx_are_said(text: str) -> None:
 @pytest.mark.parametrize("text", OWN)
 def test_groups_of_the_project(text: str) -> None:
     assert not codes(text) & {"C101", "C102", "C103"}
+
+
+TILES = [
+    "cg::thread_block_tile<32> t = cg::tiled_partition<32>(b);",
+    "cg::thread_block_tile<32, cg::thread_block> t = one();",
+    "auto t = cg::tiled_partition<32>(b);",
+    "auto t{cg::tiled_partition<W>(b)};",
+    "auto t(cg::tiled_partition<warpSize>(b));",
+    "cg::thread_block_tile<W> t = one();",
+    "cg::thread_block_tile<LANES> t = one();",
+    "cg::thread_block_tile<warpSize> t = one();",
+    "A t = one();",
+    "B t = one();",
+    "const A &t = one();",
+]
+_TILED = (
+    "constexpr int W = 32;\n#define LANES 32\nusing A = cg::thread_block_tile<32>;\n"
+    "typedef cg::thread_block_tile<W> B;\n__global__ void k(float *p, int n) { float v = p[threadIdx.x]; "
+    "auto b = cg::this_thread_block(); {} if ({}) v += t.shfl_down(v, 1); p[threadIdx.x] = v; }"
+)
+
+
+def _tiled(tile: str, condition: str) -> set[str]:
+    begun, middle, end = _TILED.split("{}")
+    return codes(_BEGIN + begun + tile + middle + condition + end) & {"W101", "W102"}
+
+
+@pytest.mark.parametrize("tile", TILES)
+def test_a_tile_of_a_warp_in_divergent_code(tile: str) -> None:
+    assert _tiled(tile, DIVERGENT) == {"W102"}
+    assert not _tiled(tile, UNIFORM)
+
+
+FUNCTIONS = [
+    "__device__ float h(cg::thread_block_tile<32> t, float v, float *p, int n) { if (@) v += t.shfl(v, 0); return v; }",
+    "__device__ int h(const cg::thread_block_tile<32> &t, int v, float *p, int n) { if (@) v += t.any(1); return v; }",
+    "__device__ float h(const A &t, float v, float *p, int n) { if (@) v += t.shfl_xor(v, 1); return v; }",
+    "__device__ float h(B t, float v, float *p, int n) { if (@) { v += t.shfl(v, 0); } return v; }",
+    "struct S { A t; __device__ float h(float v, float *p, int n) { if (@) v += t.shfl(v, 0); return v; } };",
+    "struct S { cg::thread_block_tile<W> t; __device__ float h(float v, float *p, int n) { if (@) v += t.shfl(v, 0); "
+    "return v; } };",
+    missed(
+        "struct S { A t; __device__ float h(float v) { return t.shfl(v, 0); } };\n"
+        "__device__ void f(S s, float v, float *p, int n) { if (@) p[0] = s.h(v); }"
+    ),
+    missed(
+        "__device__ float h(A t, float v) { return t.shfl(v, 0); }\n"
+        "__device__ void f(A t, float v, float *p, int n) { if (@) p[0] = h(t, v); }"
+    ),
+    missed(
+        "template <int N> __device__ float h(cg::thread_block_tile<N> t, float v) { return t.shfl(v, 0); }\n"
+        "__device__ void f(A t, float v, float *p, int n) { if (@) p[0] = h(t, v); }"
+    ),
+]
+
+
+def _in_function(text: str, condition: str) -> set[str]:
+    return codes(_BEGIN + _TILED.partition("__global__")[0] + text.replace("@", condition)) & {"W101", "W102"}
+
+
+@pytest.mark.parametrize("text", FUNCTIONS)
+def test_a_tile_that_a_function_is_handed(text: str) -> None:
+    assert _in_function(text, DIVERGENT) == {"W102"}
+
+
+@pytest.mark.parametrize("text", bare(FUNCTIONS))
+def test_a_tile_that_a_function_is_handed_where_all_threads_agree(text: str) -> None:
+    assert not _in_function(text, UNIFORM)
+
+
+def test_smaller_tiles_are_agreed_on_by_fewer() -> None:
+    assert not _tiled("cg::thread_block_tile<16> t = one();", DIVERGENT)
+
+
+VOTES = (
+    "namespace utils { __device__ int any(int p) { return __any_sync(0xffffffff, p); } }\n"
+    "template <int N> struct Part { static __device__ int any(int p) { return p; } __device__ int all(int p) "
+    "{ return p; } };\nstruct Warp { static __device__ int any(int p) { return __any_sync(~0u, p); }\n"
+    "__device__ int all(int p) const { return __all_sync(~0u, p); } };\nusing Four = Part<4>; typedef Warp Lanes;\n"
+)
+"""Functions of one name, some of which give all lanes one answer."""
+AGREED = ["utils::any(@)", "::utils::any(@)", "Warp::any(@)", "w.all(@)", "Warp().all(@)", "!!utils::any(@)"]
+PARTED = ["Part<4>::any(@)", "Part<32>::any(@)", "Four::any(@)", "s.all(@)", "T::any(@)", "n::Part<4>::any(@)"]
+
+
+def _voted(condition: str) -> set[str]:
+    loop = f"for (; {condition.replace('@', 'j < n')}; j += 32) {{ v += __shfl_xor_sync(0xffffffff, v, 1); }}"
+    kernel = "template <class T> __global__ void k(int *x, int n) { int j = threadIdx.x, v = x[j]; Warp w; Part<4> s; "
+    return codes(f"{VOTES}{kernel}{loop} x[j] = v; }}") & {"W102"}
+
+
+@pytest.mark.parametrize("condition", AGREED)
+def test_votes_that_a_warp_agrees_on(condition: str) -> None:
+    assert not _voted(condition)
+
+
+@pytest.mark.parametrize("condition", PARTED)
+def test_functions_of_a_votes_name(condition: str) -> None:
+    assert _voted(condition)
