@@ -66,7 +66,8 @@ class WarpTiles(NamedTuple):
 
 def warp_tiles(tokens: Tokens, constants: Constants) -> WarpTiles:
     """The names that a file gives to the type, and that it declares with it or with one of those."""
-    types, variables = set(), set()
+    types: set[str] = set()
+    variables: set[str] = set()
     texts = tokens.texts
     for index in tokens.names.get("thread_block_tile", ()):
         closed = closing_angle(tokens, index + 1) if texts[index + 1] == "<" else None

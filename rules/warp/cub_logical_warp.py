@@ -108,7 +108,7 @@ class CubLogicalWarp(Rule):
             for name in sorted(values.keys() & tokens.names.keys()):
                 yield from self._constants(unit, name, values[name], is_call)
         names = self.triggers & tokens.names.keys() - _CONSTANTS.keys() - _CALLS.keys()
-        if not names or not any("cub" in source.text.lower() for source in (unit.source, *unit.program.headers)):
+        if not names or not any(_speaks_of_cub(source.text) for source in (unit.source, *unit.program.headers)):
             return
         reach = Reach.of(unit.program.all_tokens)
         for name in sorted(names):
@@ -212,6 +212,10 @@ def _given(tokens: Tokens, first: int, last: int) -> int:
         commas += text == "," and depth == 0 and index + 1 < last
         index += 1
     return commas + (first < last)
+
+
+def _speaks_of_cub(text: str) -> bool:
+    return "cub" in text or "CUB" in text
 
 
 def _is_cub(unit: Unit, reach: Reach, index: int) -> bool:
