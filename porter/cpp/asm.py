@@ -7,8 +7,10 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from porter.cpp.asm_branches import of_one_branch
 from porter.cpp.lex import STRING, Tokens
 from porter.cpp.macro_arguments import bindings, parameters
+from porter.cpp.preprocessor import Lookup
 from porter.model import Span
 
 KEYWORDS = ("asm", "__asm__", "__asm")
@@ -91,12 +93,16 @@ class Assembly:
     """Of the macro that the statement stands in."""
 
 
-def assemblies(tokens: Tokens, macros: Macros | None = None) -> Iterator[Assembly]:
-    """All inline assembly statements of a file, in macros too."""
+def assemblies(tokens: Tokens, macros: Macros | None = None, meanings: Lookup | None = None) -> Iterator[Assembly]:
+    """All inline assembly statements of a file, in macros too.
+
+    Of `#if` between the strings of one the branch is read that `meanings` of macros choose; without them there is no
+    template.
+    """
     known = macros or {}
     places = [i for keyword in KEYWORDS for i in tokens.names.get(keyword, ())]
     for index in sorted({*places, *(use for place in places for use in _keyword_uses(tokens, place))}):
-        found = [one for one in _uses(tokens, index, known) if one is not None]
+        found = [one for one in _uses(tokens, index, known, meanings) if one is not None]
         if found:
             directive = tokens.directive_of(index)
             names = frozenset(parameters(tokens, directive)) if directive is not None else frozenset()
@@ -135,10 +141,16 @@ def string_macros(text: str) -> dict[str, tuple[StringMacro, ...]]:
     return found
 
 
-def _uses(tokens: Tokens, index: int, macros: Macros) -> Iterator[Assembly | None]:
+def _uses(tokens: Tokens, index: int, macros: Macros, meanings: Lookup | None) -> Iterator[Assembly | None]:
     """The statement, once for each set of arguments that its macro writes into the strings."""
     directive = tokens.directive_of(index)
     opened, closed = _brackets(tokens, index)
+    if meanings is not None and directive is None and tokens.has_directive(opened, closed):
+        chosen = of_one_branch(tokens, index, closed, meanings)
+        if chosen is not None:
+            read = _read(chosen, 0, macros)
+            yield None if read is None else _moved(read, tokens.starts[index], index)
+            return
     marks = [place for place in range(opened, closed) if tokens.texts[place] == "#"]
     if directive is None or directive.name != "define" or not marks:
         yield _read(tokens, index, macros)
@@ -152,6 +164,13 @@ def _uses(tokens: Tokens, index: int, macros: Macros) -> Iterator[Assembly | Non
 def _read(tokens: Tokens, index: int, macros: Macros) -> Assembly | None:
     found = _readings(tokens, index, macros)
     return replace(found[0], others=tuple(found[1:])) if found else None
+
+
+def _moved(assembly: Assembly, offset: int, place: int) -> Assembly:
+    """A statement that was read by itself, at its place in the file."""
+    span = Span(assembly.span.start + offset, assembly.span.end + offset)
+    others = tuple(_moved(other, offset, place) for other in assembly.others)
+    return replace(assembly, span=span, place=place, others=others)
 
 
 def _brackets(tokens: Tokens, index: int) -> tuple[int, int]:

@@ -37,8 +37,8 @@ ADVICE: tuple[tuple[str, str], ...] = (
     (r"(?:addc|subc|madc|mad\.(?:lo|hi)\.cc|(?:add|sub)\.cc)\..*", "a carry of other statements: make one of all"),
     (r"mapa\..*|.*cluster.*", "no clusters on gfx942 [thread-block-cluster]"),
     (
-        r"the operand %%?(?:n?(?:ctaid|tid)(?:\.[xyzw])?|n?smid|n?warpid|gridid|pm\d+(?:_64)?|envreg\d+|clock_hi|"
-        r"globaltimer_(?:lo|hi)|(?:total|dynamic|aggr|reserved)_\w*smem\w*|current_graph_exec)",
+        r"the operand %%?(?:n?(?:ctaid|tid)(?:\.[xyzw])?|n?smid|n?warpid|gridid|pm\d+(?:_64)?|envreg\d+|"
+        r"(?:total|dynamic|aggr|reserved)_\w*smem\w*|current_graph_exec)",
         "gfx942 has no such register: pass the number to the kernel",
     ),
     (
