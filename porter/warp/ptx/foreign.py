@@ -42,7 +42,7 @@ ADVICE: tuple[tuple[str, str], ...] = (
         "gfx942 has no such register: pass the number to the kernel",
     ),
     (
-        r"the operand %.*",
+        r"the operand %.*|the (?:operand|result) [A-Za-z_$][\w$]*",
         "another statement declares this register, or PTX has none of the name: use it where it is declared, or write "
         "it in C++",
     ),
