@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import bisect
 import itertools
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from porter.cpp.asm_branches import of_one_branch
-from porter.cpp.lex import STRING, Tokens
+from porter.cpp.lex import IDENTIFIER, STRING, Tokens
 from porter.cpp.macro_arguments import bindings, parameters
 from porter.cpp.preprocessor import Lookup
 from porter.model import Span
@@ -18,6 +19,10 @@ _QUALIFIERS = frozenset({"volatile", "__volatile__", "__volatile", "goto", "inli
 _ESCAPE = re.compile(r"\\(\r?\n|.)", re.DOTALL)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "", '"': '"', "\\": "\\", "'": "'"}
 _MOST_READINGS = 8
+_FARTHEST = 2000
+_BEHIND_STAR = frozenset({"const", "__restrict__", "__restrict", "volatile"})
+_AFTER_NAME = frozenset({";", "=", ",", ")"})
+_BEFORE_TYPE = frozenset({";", "{", "}", "(", ","})
 _PIECE = re.compile(r'"(?:[^"\\\n]|\\.)*"|#[ \t]*(\w+)')
 _STRING_MACRO = re.compile(
     r"^[ \t]*#[ \t]*define[ \t]+(\w+)(?:\(([\w, \t]*)\))?"
@@ -54,6 +59,8 @@ class Operand:
     constraint: str
     name: str
     expression: str
+    is_pointer: bool = False
+    """Whether it is a variable that the same function or macro declares as a pointer; told of results alone."""
 
     @property
     def letter(self) -> str:
@@ -204,9 +211,36 @@ def _statement(tokens: Tokens, index: int, chosen: Mapping[str, StringMacro]) ->
     template = _template(tokens, *parts[0], chosen) if written is not None else None
     if outputs is None or inputs is None:
         return Assembly(span, index, template, (), (), complete=False)
+    outputs = tuple(replace(one, is_pointer=_is_pointer(tokens, index, one)) for one in outputs)
     volatile = not outputs or any("volatile" in text for text in tokens.texts[index + 1 : opened])
     volatile |= tokens.texts[index] not in KEYWORDS
     return Assembly(span, index, template, outputs, inputs, volatile=volatile, written=written or Written("", ""))
+
+
+def _is_pointer(tokens: Tokens, before: int, operand: Operand) -> bool:
+    """Whether `T *name` declares the variable in sight of a statement, further up."""
+    if operand.letter != "l" or not operand.expression.isidentifier():
+        return False
+    texts, places = tokens.texts, tokens.names.get(operand.expression, ())
+    for place in reversed(places[: bisect.bisect_left(places, before)]):
+        if before - place > _FARTHEST:
+            return False
+        star = place - 1
+        while texts[star] in _BEHIND_STAR:
+            star -= 1
+        if texts[star] == "*" and texts[place + 1] in _AFTER_NAME and _begins_with_type(tokens, star - 1):
+            return True
+    return False
+
+
+def _begins_with_type(tokens: Tokens, index: int) -> bool:
+    """Whether only words of a type stand between the beginning of a statement or parameter and a token."""
+    begin = index
+    while begin >= 0 and (tokens.kinds[begin] == IDENTIFIER or tokens.texts[begin] in ("::", "*")):
+        if tokens.texts[begin] == "return":
+            return False
+        begin -= 1
+    return begin < index and (begin < 0 or tokens.texts[begin] in _BEFORE_TYPE or tokens.texts[begin] == ">")
 
 
 def _split(tokens: Tokens, first: int, last: int) -> list[tuple[int, int]]:

@@ -139,6 +139,14 @@ class TranslatedPtx(Rule):
             "porter::cvta_shared_to_generic(a)); return v; }",
         ),
         fixes(
+            r'__device__ int *f(int *p) { int *q; asm("cvta.to.global.u64 %0, %1;" : "=l"(q) : "l"(p)); return q; }',
+            r"__device__ int *f(int *p) { int *q; q = (decltype(q))((unsigned long long)(p)); return q; }",
+        ),
+        fixes(
+            r'__device__ float f(long a, long b) { long p = a * b; asm("add.u64 %0, %1, 1;" : "=l"(p) : "l"(a)); }',
+            r"__device__ float f(long a, long b) { long p = a * b; p = (unsigned long long)(a) + 1u; }",
+        ),
+        fixes(
             r'__device__ void f(int n) { for (int i = 0; i < n; i++) asm volatile(".pragma \"nounroll\";"); }',
             r"__device__ void f(int n) { for (int i = 0; i < n; i++) /* nothing to do on gfx942 */; }",
         ),

@@ -196,7 +196,7 @@ class Writer:
             else:
                 begin.append(f"{kind} {name} = 0;")
             if number < len(self.assembly.outputs):
-                end.append(f"{operand.expression} = {name};")
+                end.append(f"{operand.expression} = {_as_pointer(operand, name)};")
         return "{ " + " ".join([*begin, *(line for line in lines if line), *end]) + " }"
 
     def _kind(self, operand: Operand) -> str:
@@ -362,6 +362,9 @@ class Writer:
         register = self.register_kind(target)
         if register is not None and (kind in ("f32", "f64")) != (register in _FLOATING):
             value = self.helper(f"bits<{register}>", value)
+        operand = self.operand(target.strip())
+        if self.single and operand is not None:
+            value = _as_pointer(operand, value)
         return f"{place} = {value};" if place else f"(void)({value});"
 
     def rounded(self, name: str, *arguments: str) -> str:
@@ -373,6 +376,13 @@ class Writer:
         """A call of a function of ptx.hpp."""
         self.headers.add(HEADER)
         return f"{PREFIX}{name}({', '.join(arguments)})"
+
+
+def _as_pointer(operand: Operand, value: str) -> str:
+    """A result of 64 bits for a variable that is a pointer: a register does not tell."""
+    if not operand.is_pointer:
+        return value
+    return f"(decltype({operand.expression})){value if value.isidentifier() else f'({value})'}"
 
 
 def _cast(kind: str, operand: Operand) -> str:
