@@ -299,6 +299,17 @@ def head_macros(data: bytes) -> frozenset[str]:
     return frozenset(name.decode("latin-1") for name in _HEAD_MACRO.findall(data))
 
 
+_TYPE_ALIAS = re.compile(rb"\busing[ \t]+(\w+)[ \t]*=[ \t]*(?:::)?(\w+)[ \t]*;|\btypedef[ \t]+(\w+)[ \t]+(\w+)[ \t]*;")
+
+
+def type_aliases(data: bytes, names: frozenset[str]) -> frozenset[str]:
+    """What a file calls one of some types: `using bf16 = __nv_bfloat16;`, `typedef __half fp16;`."""
+    if not any(name.encode("latin-1") in data for name in names):
+        return frozenset()
+    pairs = ((one[1], one[2]) if one[1] else (one[4], one[3]) for one in _TYPE_ALIAS.finditer(data))
+    return frozenset(new.decode("latin-1") for new, old in pairs if old.decode("latin-1") in names)
+
+
 _SHORT_MACRO = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+([^\n\\{;=]{1,200})$", re.MULTILINE)
 
 
