@@ -46,16 +46,21 @@ class LongDoubleOnDevice(Rule):
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per call."""
         for name in sorted(self.triggers & unit.tokens.names.keys()):
-            indices = list(unit.occurrences(name))
-            if any(unit.declares(index) for index in unit.tokens.names[name]):
+            indices = unit.tokens.names[name]
+            if any(unit.declares(index) for index in indices):
                 continue
             for index in indices:
-                if unit.next_is(index, "(") and _is_on_device(unit, unit.tokens.starts[index]):
+                if _is_on_device(unit, index) and unit.is_cuda(index):
                     first = index - 1 if unit.tokens.texts[index - 1] == "::" else index
                     span = unit.span(first, index)
                     message = f"HIP has {name} on the host alone; nvcc computes it in double"
-                    yield self.finding(unit, span, message, Effort.NONE, (Edit(*span, f"porter::{name}"),), (_SUPPORT,))
+                    edits = (Edit(*span, f"porter::{name}"),)
+                    yield self.finding(unit, span, message, Effort.NONE, edits, (_SUPPORT,))
 
 
-def _is_on_device(unit: Unit, offset: int) -> bool:
+def _is_on_device(unit: Unit, index: int) -> bool:
+    """Whether a call stands in device code: asked before whose name it is, for clang may have to tell that."""
+    if not unit.next_is(index, "("):
+        return False
+    offset = unit.tokens.starts[index]
     return unit.kernel_at(offset) is not None or any(span.start <= offset < span.end for span, _ in unit.device_spans)
