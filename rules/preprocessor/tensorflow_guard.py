@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from porter.cpp.syntax import find_groups, group_at, knows_hip
-from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes, reports
-from porter.model import Span
+from porter.engine.rule import Edit, Effort, Finding, Rule, Span, Unit, clean, fixes, reports
 
 _CUDA, _ROCM = "GOOGLE_CUDA", "TENSORFLOW_USE_ROCM"
 _WHOLE = {
