@@ -112,6 +112,39 @@ class MissingWaveBarrier(Rule):
             }
             """,
         ),
+        fixes(
+            """
+            __global__ void k(int *out, const int *in) {
+              __shared__ int s[64];
+              int t = threadIdx.x;
+              if (t < 32) {
+                __pipeline_memcpy_async(s + t, in + t, 4);
+                __pipeline_wait_prior(0);
+                out[t] = s[31 - t];
+              }
+            }
+            """,
+            """
+            __global__ void k(int *out, const int *in) {
+              __shared__ int s[64];
+              int t = threadIdx.x;
+              if (t < 32) {
+                __pipeline_memcpy_async(s + t, in + t, 4); porter::syncwarp();
+                __pipeline_wait_prior(0);
+                out[t] = s[31 - t];
+              }
+            }
+            """,
+        ),
+        clean(
+            """
+            __global__ void k(int *out, const int *in) {
+              __shared__ int s[64];
+              int t = threadIdx.x;
+              if (t < 32) { __pipeline_memcpy_async(&s[t], in + t, 4); __pipeline_wait_prior(0); out[t] = s[t]; }
+            }
+            """
+        ),
         clean("__global__ void k() { __shared__ int s[64]; int t = threadIdx.x; s[t * 2] = 1; s[t * 2 + 1] = 2; }"),
         fixes(
             "__device__ void f(int *s, int t) { for (int d = 16; d > 0; d /= 2) { s[t] += s[t + d]; } }",

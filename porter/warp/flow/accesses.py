@@ -73,8 +73,11 @@ class Accesses:
 
     def _handed(self, call: Node) -> Iterator[Access]:
         """`step(s, t, 16)`: reads and writes of who knows which elements."""
-        name = call.callee.rpartition("::")[2]
-        if name in _NO_READERS or name.startswith(("atomic", "__")):
+        space, _, name = call.callee.rpartition("::")
+        if name in COPIES and len(call.arguments) > 1:
+            yield from self._copied(call)
+            return
+        if name in _NO_READERS or space == _SUPPORT or name.startswith(("atomic", "__")):
             return
         owner = call.callee.partition(".")[0]
         if "." in call.callee and owner in self.names:
@@ -87,6 +90,13 @@ class Accesses:
             if base.kind == "name" and base.text in self.names and _touches(self._bodies, name, place):
                 for writes in (False, True):
                     yield Access(base.text, (), argument, Linear({}, 0), writes, name or "?", place)
+
+    def _copied(self, call: Node) -> Iterator[Access]:
+        """`__pipeline_memcpy_async(s + t, from, 4)`: a lane writes one element, and may read another."""
+        for argument, writes in zip(call.arguments, (True, False), strict=False):
+            found = self._address(argument)
+            if found is not None:
+                yield Access(found[0], (), argument, found[1], writes)
 
     def _accesses(self, node: Node, writes: bool) -> Iterator[Access]:
         if node.kind == "index":
@@ -144,6 +154,10 @@ class Accesses:
         return Access(base.text, tuple(outer), index, linear(index, self._bodies), writes)
 
 
+COPIES = frozenset({"__pipeline_memcpy_async", "pipeline_memcpy_async"})
+"""What writes an element of shared memory, and is no barrier for other lanes however long one waits for it."""
+_SUPPORT = "porter"
+"""The namespace of what ports call for CUDA's intrinsics: a port is read as its original is."""
 _NO_READERS = frozenset({"sizeof", "memcpy", "memset", "printf", "assert"})
 
 

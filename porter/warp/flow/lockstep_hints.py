@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from porter.cpp.lex import IDENTIFIER, Tokens
 from porter.warp.bodies import Bodies, Function
-from porter.warp.flow.accesses import element_macros
+from porter.warp.flow.accesses import COPIES, element_macros
 
 
 def candidates(bodies: Bodies) -> Iterator[Function]:
@@ -51,6 +51,8 @@ def _exchanges(bodies: Bodies, function: Function) -> bool:
         text = texts[index]
         if text == ";":
             statement += 1
+        elif text in COPIES:
+            return True
         elif _stops(text):
             seen.clear()
         base, how = _touched(tokens, index) if text in _TOUCHING else ("", "")
@@ -101,6 +103,8 @@ def _hands_on(bodies: Bodies, function: Function) -> bool:
 
 def _stops(text: str) -> bool:
     """Whether a name is a barrier's."""
+    if text.endswith("async"):
+        return False
     return "sync" in text or "SYNC" in text or "barrier" in text.lower() or text.startswith("__threadfence")
 
 
