@@ -13,6 +13,8 @@ _GAP = re.compile(rf"(?:[ \t\r\n]|#{_BRACKETED}|#(?!\[=*\[).*)+")
 _HEAD = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)[ \t]*\(")
 _ARGUMENT = re.compile(rf"(?P<raw>{_BRACKETED})|(?P<quoted>{_QUOTED})|(?!\[=*\[){_UNQUOTED}(?:{_UNQUOTED}|{_QUOTED})*")
 """A quote inside of an unquoted argument, as in `-DX="a b"`, belongs to it."""
+_TEMPLATE = re.compile(r"@[A-Za-z_]\w*@")
+"""Where a command could begin in a file that configure_file fills in, as `@PACKAGE_INIT@`."""
 _SIGN = re.compile(r"\$<|[:>]")
 _IN_VAIN = 1 << 20
 """Bytes of commands that turned out to be none, after which the rest of a file is left alone."""
@@ -54,6 +56,9 @@ def parse_cmake(data: bytes) -> tuple[tuple[Command, ...], int | None]:
     in_vain = 0
     place = 3 if data.startswith(b"\xef\xbb\xbf") else 0
     while (place := _after_gap(text, place)) < len(text) and in_vain < _IN_VAIN:
+        if template := _TEMPLATE.match(text, place):
+            place = template.end()
+            continue
         found = _command(text, place)
         if isinstance(found, Command):
             commands.append(found)

@@ -6,18 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from porter.buildfiles.mentions import kind_of_build, mention
+from porter.buildfiles.mentions import REPORTED, kind_of_build, mention
 from porter.buildfiles.sources import Sources
-from porter.engine.notices import BUILD_BAZEL, BUILD_MESON, BUILD_SETTINGS
+from porter.engine.notices import BUILD_SETTINGS
 from porter.model import Edit, Finding
 from porter.project.records import BuildUse
 from porter.source import SourceFile
 
 if TYPE_CHECKING:
     from porter.engine.file import Context
-
-_REPORTED = frozenset({BUILD_MESON.code, BUILD_BAZEL.code})
-"""Kinds that are only reported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +36,7 @@ def port_build(source: SourceFile, context: Context) -> Built:
     use = mention(notice, source.data) if notice is not None else None
     if notice is None or use is None or source.problem is not None:
         return Built(source.data)
-    if notice.code in _REPORTED:
+    if notice in REPORTED:
         return Built(source.data, mentioned=use)
     from porter.buildfiles.dual import both_paths
     from porter.buildfiles.engine import convert, kind_of

@@ -6,14 +6,19 @@ import posixpath
 import re
 
 from porter.engine.notices import (
+    BUILD_AUTOCONF,
     BUILD_BAZEL,
+    BUILD_CARGO,
     BUILD_CMAKE,
     BUILD_COMMANDS,
     BUILD_MAKE,
     BUILD_MESON,
     BUILD_PYTHON,
+    BUILD_QMAKE,
+    BUILD_SCONS,
     BUILD_SCRIPT,
     BUILD_SETTINGS,
+    BUILD_XMAKE,
     Notice,
 )
 from porter.project.records import BuildUse
@@ -29,6 +34,13 @@ _NAMES = {
     "workspace": BUILD_BAZEL,
     "workspace.bazel": BUILD_BAZEL,
     "module.bazel": BUILD_BAZEL,
+    "buck": BUILD_BAZEL,
+    "configure.ac": BUILD_AUTOCONF,
+    "configure.in": BUILD_AUTOCONF,
+    "sconstruct": BUILD_SCONS,
+    "sconscript": BUILD_SCONS,
+    "wscript": BUILD_SCONS,
+    "build.rs": BUILD_CARGO,
     "compile_commands.json": BUILD_COMMANDS,
     "manifest.in": BUILD_SETTINGS,
     "setup.cfg": BUILD_SETTINGS,
@@ -42,7 +54,15 @@ _SUFFIXES = {
     ".py": BUILD_PYTHON,
     ".sh": BUILD_SCRIPT,
     ".bash": BUILD_SCRIPT,
+    ".m4": BUILD_AUTOCONF,
+    ".lua": BUILD_XMAKE,
+    ".pro": BUILD_QMAKE,
+    ".pri": BUILD_QMAKE,
 }
+_BEGINNINGS = (
+    *(("makefile.", BUILD_MAKE), ("makefile_", BUILD_MAKE), ("makefile-", BUILD_MAKE), ("make.inc", BUILD_MAKE)),
+    *(("cmakelists.", BUILD_CMAKE), ("cmakelists_", BUILD_CMAKE), ("cmakelists-", BUILD_CMAKE)),
+)
 # Each choice begins with a character of its own and looks back for the edge of a word, which is four times as fast.
 _CUDA = re.compile(rb"nvcc|CUDA|cuda|cu(?<=\bcu)(?:blas|fft|rand|sparse|solver|dnn)\b|\.cu\b|sm_(?<=\bsm_)\d\d|-x cu\b")
 _WORDS_IN_PYTHON = (
@@ -57,15 +77,32 @@ _CUDA_IN_SETTINGS = re.compile(
     rb"CUDA_(?:HOME|PATH|ARCH)|CUDACXX|/cuda\b(?!\.(?:txt|in))|\bnvcc\b|-gencode|[\w*]\.cu\b|cuda-?1\dx?\b|-cu1\d\b"
     rb"|\b(?:cudart|cublas(?:Lt)?|cufft|curand|cusparse|cusolver|cudnn)\b"
 )
-_PATTERNS = {BUILD_SCRIPT: _CUDA_IN_SCRIPT, BUILD_SETTINGS: _CUDA_IN_SETTINGS}
+_CUDA_IN_OTHERS = re.compile(
+    rb"\bnvcc\b|NVCC|[\w*)]\.cu\b|(?:\b|-l)(?:cudart|cublas|cufft|curand|cusparse|cusolver|cudnn)\b|CUDA_(?:HOME|PATH|DIR|ROOT)"
+    rb"|\bcu(?:flags|gencodes)\b|add_cu\w+\(|\(\s*[\"']cuda[\"']\s*\)|\.cuda\(true\)|/cuda/"
+)
+"""In languages that describe more than builds, Lua above all: what only calls a compiler or links."""
+_OTHERS = (BUILD_AUTOCONF, BUILD_CARGO, BUILD_QMAKE, BUILD_SCONS, BUILD_XMAKE)
+REPORTED = frozenset({BUILD_MESON, BUILD_BAZEL, *_OTHERS})
+"""Kinds that are only reported."""
+_PATTERNS = {
+    BUILD_SCRIPT: _CUDA_IN_SCRIPT,
+    BUILD_SETTINGS: _CUDA_IN_SETTINGS,
+    **dict.fromkeys(_OTHERS, _CUDA_IN_OTHERS),
+}
 
 
 def kind_of_build(path: str) -> Notice | None:
     """The kind of build file a name stands for."""
     name = posixpath.basename(path).lower()
-    if name.startswith("makefile."):
-        return BUILD_MAKE
-    return _NAMES.get(name) or _SUFFIXES.get(posixpath.splitext(name)[1])
+    known = _NAMES.get(name) or next((notice for begin, notice in _BEGINNINGS if name.startswith(begin)), None)
+    if known is not None:
+        return known
+    stem, suffix = posixpath.splitext(name)
+    if suffix == ".in":  # `lib-config.cmake.in`: a template, with @NAMES@ to be filled in
+        inner = _SUFFIXES.get(posixpath.splitext(stem)[1])
+        return inner if inner in (BUILD_CMAKE, BUILD_MAKE, BUILD_SCRIPT) else None
+    return _SUFFIXES.get(suffix)
 
 
 def mention(notice: Notice, data: bytes) -> BuildUse | None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import bisect
 import itertools
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from porter.cpp.lex import STRING, Tokens
+from porter.cpp.asm_branches import of_one_branch
+from porter.cpp.lex import IDENTIFIER, STRING, Tokens
 from porter.cpp.macro_arguments import bindings, parameters
+from porter.cpp.preprocessor import Lookup
 from porter.model import Span
 
 KEYWORDS = ("asm", "__asm__", "__asm")
@@ -16,6 +19,10 @@ _QUALIFIERS = frozenset({"volatile", "__volatile__", "__volatile", "goto", "inli
 _ESCAPE = re.compile(r"\\(\r?\n|.)", re.DOTALL)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "", '"': '"', "\\": "\\", "'": "'"}
 _MOST_READINGS = 8
+_FARTHEST = 2000
+_BEHIND_STAR = frozenset({"const", "__restrict__", "__restrict", "volatile"})
+_AFTER_NAME = frozenset({";", "=", ",", ")"})
+_BEFORE_TYPE = frozenset({";", "{", "}", "(", ","})
 _PIECE = re.compile(r'"(?:[^"\\\n]|\\.)*"|#[ \t]*(\w+)')
 _STRING_MACRO = re.compile(
     r"^[ \t]*#[ \t]*define[ \t]+(\w+)(?:\(([\w, \t]*)\))?"
@@ -52,6 +59,8 @@ class Operand:
     constraint: str
     name: str
     expression: str
+    is_pointer: bool = False
+    """Whether it is a variable that the same function or macro declares as a pointer; told of results alone."""
 
     @property
     def letter(self) -> str:
@@ -91,12 +100,16 @@ class Assembly:
     """Of the macro that the statement stands in."""
 
 
-def assemblies(tokens: Tokens, macros: Macros | None = None) -> Iterator[Assembly]:
-    """All inline assembly statements of a file, in macros too."""
+def assemblies(tokens: Tokens, macros: Macros | None = None, meanings: Lookup | None = None) -> Iterator[Assembly]:
+    """All inline assembly statements of a file, in macros too.
+
+    Of `#if` between the strings of one the branch is read that `meanings` of macros choose; without them there is no
+    template.
+    """
     known = macros or {}
     places = [i for keyword in KEYWORDS for i in tokens.names.get(keyword, ())]
     for index in sorted({*places, *(use for place in places for use in _keyword_uses(tokens, place))}):
-        found = [one for one in _uses(tokens, index, known) if one is not None]
+        found = [one for one in _uses(tokens, index, known, meanings) if one is not None]
         if found:
             directive = tokens.directive_of(index)
             names = frozenset(parameters(tokens, directive)) if directive is not None else frozenset()
@@ -135,10 +148,16 @@ def string_macros(text: str) -> dict[str, tuple[StringMacro, ...]]:
     return found
 
 
-def _uses(tokens: Tokens, index: int, macros: Macros) -> Iterator[Assembly | None]:
+def _uses(tokens: Tokens, index: int, macros: Macros, meanings: Lookup | None) -> Iterator[Assembly | None]:
     """The statement, once for each set of arguments that its macro writes into the strings."""
     directive = tokens.directive_of(index)
     opened, closed = _brackets(tokens, index)
+    if meanings is not None and directive is None and tokens.has_directive(opened, closed):
+        chosen = of_one_branch(tokens, index, closed, meanings)
+        if chosen is not None:
+            read = _read(chosen, 0, macros)
+            yield None if read is None else _moved(read, tokens.starts[index], index)
+            return
     marks = [place for place in range(opened, closed) if tokens.texts[place] == "#"]
     if directive is None or directive.name != "define" or not marks:
         yield _read(tokens, index, macros)
@@ -152,6 +171,13 @@ def _uses(tokens: Tokens, index: int, macros: Macros) -> Iterator[Assembly | Non
 def _read(tokens: Tokens, index: int, macros: Macros) -> Assembly | None:
     found = _readings(tokens, index, macros)
     return replace(found[0], others=tuple(found[1:])) if found else None
+
+
+def _moved(assembly: Assembly, offset: int, place: int) -> Assembly:
+    """A statement that was read by itself, at its place in the file."""
+    span = Span(assembly.span.start + offset, assembly.span.end + offset)
+    others = tuple(_moved(other, offset, place) for other in assembly.others)
+    return replace(assembly, span=span, place=place, others=others)
 
 
 def _brackets(tokens: Tokens, index: int) -> tuple[int, int]:
@@ -185,9 +211,36 @@ def _statement(tokens: Tokens, index: int, chosen: Mapping[str, StringMacro]) ->
     template = _template(tokens, *parts[0], chosen) if written is not None else None
     if outputs is None or inputs is None:
         return Assembly(span, index, template, (), (), complete=False)
+    outputs = tuple(replace(one, is_pointer=_is_pointer(tokens, index, one)) for one in outputs)
     volatile = not outputs or any("volatile" in text for text in tokens.texts[index + 1 : opened])
     volatile |= tokens.texts[index] not in KEYWORDS
     return Assembly(span, index, template, outputs, inputs, volatile=volatile, written=written or Written("", ""))
+
+
+def _is_pointer(tokens: Tokens, before: int, operand: Operand) -> bool:
+    """Whether `T *name` declares the variable in sight of a statement, further up."""
+    if operand.letter != "l" or not operand.expression.isidentifier():
+        return False
+    texts, places = tokens.texts, tokens.names.get(operand.expression, ())
+    for place in reversed(places[: bisect.bisect_left(places, before)]):
+        if before - place > _FARTHEST:
+            return False
+        star = place - 1
+        while texts[star] in _BEHIND_STAR:
+            star -= 1
+        if texts[star] == "*" and texts[place + 1] in _AFTER_NAME and _begins_with_type(tokens, star - 1):
+            return True
+    return False
+
+
+def _begins_with_type(tokens: Tokens, index: int) -> bool:
+    """Whether only words of a type stand between the beginning of a statement or parameter and a token."""
+    begin = index
+    while begin >= 0 and (tokens.kinds[begin] == IDENTIFIER or tokens.texts[begin] in ("::", "*")):
+        if tokens.texts[begin] == "return":
+            return False
+        begin -= 1
+    return begin < index and (begin < 0 or tokens.texts[begin] in _BEFORE_TYPE or tokens.texts[begin] == ">")
 
 
 def _split(tokens: Tokens, first: int, last: int) -> list[tuple[int, int]]:

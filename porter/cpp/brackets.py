@@ -92,6 +92,25 @@ def _template_end(
     return None, ()
 
 
+def closing_angle(tokens: Tokens, opening: int) -> tuple[int, int] | None:
+    """The token that closes a `<`, and which of its characters does: `A<B<int>>` has two lists end in one token."""
+    depth, index = 0, opening
+    while index < len(tokens):
+        text = tokens.texts[index]
+        if text in _OPENING:
+            index = tokens.partner.get(index, len(tokens))
+        elif text == ";" or text in _CLOSING:
+            return None
+        elif text == "<":
+            depth += 1
+        elif text in (">", ">>", ">>>"):
+            if depth <= len(text):
+                return index, depth - 1
+            depth -= len(text)
+        index += 1
+    return None
+
+
 def template_start(tokens: Tokens, index: int, first: int, *, parameters: bool = False) -> int | None:
     """Index of the `<` that the last `>` of the token at `index` closes, not before `first`."""
     never = _NEVER_IN_TEMPLATES if parameters else NEVER_IN_TEMPLATE_ARGUMENTS

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bisect
 from typing import cast
 
-from porter.cpp.brackets import words
+from porter.cpp.brackets import template_start, words
 from porter.cpp.lex import IDENTIFIER, Tokens
 
 _AFTER = frozenset(["=", ";", ",", ")", "[", "(", "{", ":"])
@@ -63,8 +63,13 @@ def declares(tokens: Tokens, index: int) -> bool:
         return False  # `USE_STREAM check(...)`: a macro that brings its own semicolon
     if before in ("*", "&", "&&"):
         # `a * b(...)` is an expression, `T *b` a declaration: what stands before T tells
-        return texts[index - 2] not in _NO_TYPE and texts[index - 3 : index - 2] in _BEGINS
-    return before == ">" or (tokens.kinds[index - 1] == IDENTIFIER and before not in _NO_TYPE)
+        begins = _BEGINS if after != "(" else _BEGINS_FUNCTION
+        return texts[index - 2] not in _NO_TYPE and (
+            texts[index - 3 : index - 2] in begins or (texts[index - 3] == ":" and texts[index - 4] in _ACCESS)
+        )
+    if before == ">":
+        return after != "(" or template_start(tokens, index - 1, 0) is not None
+    return tokens.kinds[index - 1] == IDENTIFIER and before not in _NO_TYPE
 
 
 def continues_declaration(tokens: Tokens, index: int) -> bool:
@@ -76,7 +81,10 @@ def continues_declaration(tokens: Tokens, index: int) -> bool:
     return plain and "(" not in line[begin:index] and "[" not in line[begin:index]
 
 
-_BEGINS = tuple([text] for text in ("", ";", "{", "}", "(", ",", "const", "static", "extern", "inline", "::", ":"))
+_BEGINS_FUNCTION = tuple([text] for text in ("", ";", "{", "}", "const", "static", "extern", "inline", "::"))
+"""What stands before the type in `T *b(...)`; within brackets, or behind `a ?`, that is a product."""
+_BEGINS = (*_BEGINS_FUNCTION, ["("], [","], [":"])
+_ACCESS = frozenset({"public", "private", "protected"})
 
 
 def _in_enum(tokens: Tokens, index: int) -> bool:

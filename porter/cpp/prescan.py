@@ -285,6 +285,44 @@ def _enumerators(text: bytes, depths: _Depths) -> Iterator[str]:
 _KERNEL_MACRO = re.compile(rb"^[ \t]*#[ \t]*define\b(?:[^\n\\]|\\\r?\n|\\.)*__global__", re.MULTILINE)
 
 
+_HEAD_MACRO = re.compile(
+    rb"""^[ \t]*\#[ \t]*define[ \t]+(\w+)(?:[^\n\\{]|\\\r?\n|\\[^\r\n])*?__(?:global|device)__
+    (?:[^\n\\{]|\\\r?\n|\\[^\r\n])*$""",
+    re.MULTILINE | re.VERBOSE,
+)
+
+
+def head_macros(data: bytes) -> frozenset[str]:
+    """Macros of a file that stand for `__global__` or `__device__` and what else begins a function, but for no body."""
+    if b"__global__" not in data and b"__device__" not in data:
+        return frozenset()
+    return frozenset(name.decode("latin-1") for name in _HEAD_MACRO.findall(data))
+
+
+_TYPE_ALIAS = re.compile(rb"\busing[ \t]+(\w+)[ \t]*=[ \t]*(?:::)?(\w+)[ \t]*;|\btypedef[ \t]+(\w+)[ \t]+(\w+)[ \t]*;")
+
+
+def type_aliases(data: bytes, names: frozenset[str]) -> frozenset[str]:
+    """What a file calls one of some types: `using bf16 = __nv_bfloat16;`, `typedef __half fp16;`."""
+    if not any(name.encode("latin-1") in data for name in names):
+        return frozenset()
+    pairs = ((one[1], one[2]) if one[1] else (one[4], one[3]) for one in _TYPE_ALIAS.finditer(data))
+    return frozenset(new.decode("latin-1") for new, old in pairs if old.decode("latin-1") in names)
+
+
+_SHORT_MACRO = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+([^\n\\{;=]{1,200})$", re.MULTILINE)
+
+
+def aliases_of(data: bytes, names: frozenset[str]) -> frozenset[str]:
+    """Macros of a file of whose words one is a name: `#define HD __host__ DEV`."""
+    if not any(name.encode("latin-1") in data for name in names):
+        return frozenset()
+    found = (match for match in _SHORT_MACRO.finditer(data))
+    return frozenset(
+        one[1].decode("latin-1") for one in found if not names.isdisjoint(one[2].decode("latin-1").split())
+    )
+
+
 def defines_kernel_macro(data: bytes) -> bool:
     """Whether a file defines a macro that makes kernels."""
     return b"__global__" in data and _KERNEL_MACRO.search(data) is not None

@@ -12,7 +12,7 @@ from porter.cpp.definitions import candidates, definitions_of
 from porter.cpp.headers import MOST_FILES, OURS, Included, headers_of
 from porter.cpp.kept_tokens import tokens_of
 from porter.cpp.lex import Tokens
-from porter.cpp.prescan import defines_kernel_macro
+from porter.cpp.prescan import aliases_of, defines_kernel_macro, head_macros, type_aliases
 from porter.source import SourceFile
 
 _MOST_BROUGHT = 300
@@ -20,6 +20,9 @@ _MOST_BROUGHT = 300
 
 
 has_kernel_macro = functools.lru_cache(maxsize=4096)(defines_kernel_macro)
+_type_aliases = functools.lru_cache(maxsize=4096)(type_aliases)
+_aliases_of = functools.lru_cache(maxsize=4096)(aliases_of)
+_head_macros = functools.lru_cache(maxsize=4096)(head_macros)
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,23 @@ class Program:
     def makes_kernels(self) -> bool:
         """Whether the file or a header defines a macro that makes kernels."""
         return any(map(has_kernel_macro, (self.source.data, *(header.data for header in self.headers))))
+
+    def names_type(self, types: frozenset[str]) -> bool:
+        """Whether the file names one of some types, or what a header calls it (`using bf16 = __nv_bfloat16;`)."""
+        known = self.tokens.names
+        if not types.isdisjoint(known):
+            return True
+        sources = (*self.headers, *self._beside)
+        return any(name in known for header in sources for name in _type_aliases(header.data, types))
+
+    @cached_property
+    def head_macros(self) -> frozenset[str]:
+        """Macros of headers that the file uses, and that begin functions: `#define KERNEL __global__ void`."""
+        known = self.tokens.names
+        sources = (*self.headers, *self._beside)
+        direct = frozenset().union(*(_head_macros(source.data) for source in sources))
+        found = direct.union(*(_aliases_of(source.data, direct) for source in sources)) if direct else direct
+        return frozenset(name for name in found if name in known)
 
     @cached_property
     def _beside(self) -> tuple[SourceFile, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from porter.cpp.brackets import closing, split_commas, template_end, template_start, words
+from porter.cpp.brackets import closing, closing_angle, split_commas, template_end, template_start, words
 from porter.cpp.conditionals import Group, Groups, find_groups, group_at, knows_hip
 from porter.cpp.constants import WARP, Constants, Macro, looks_like_warp_size, number
 from porter.cpp.headers import headers_of
@@ -32,6 +32,7 @@ __all__ = [
     "calls",
     "chain_start",
     "closing",
+    "closing_angle",
     "find_groups",
     "find_heads",
     "group_at",

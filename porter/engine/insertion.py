@@ -11,18 +11,22 @@ from porter.source import SourceFile
 
 _OPENS = frozenset({"if", "ifdef", "ifndef"})
 _ALLOWANCE = "porter: allow["
+_FOR_BLAS = re.compile(r"porter/(?:hipblas_types|compute_type)\.hpp")
+_BLAS = re.compile(r"(?:^|/)(?:cu|hip)blas\w*\.h$")
 _LEADING = re.compile(r"(?:\s+|//[^\n]*|/\*(?s:.)*?\*/)*")
 
 
 def include_edit(source: SourceFile, tokens: Tokens, lines: Iterable[str], changes: Iterable[Edit] = ()) -> Edit | None:
     """One insertion that adds `#include` lines where every configuration of the file sees them.
 
+    What hipBLAS's header asks for stands before that header, in whatever part of the file it is included.
     Where one of the changes takes that place away, in a file with its guard within a statement, it is the beginning.
     """
     wanted = list(lines)
     if not wanted:
         return None
-    offset = _above_allowances(source, tokens, _place(source, tokens))
+    early = any(_FOR_BLAS.search(line) for line in wanted)
+    offset = _above_allowances(source, tokens, _place(source, tokens, early))
     if any(change.start < offset < change.end for change in changes):
         offset = source.body_start
     end = source.newline
@@ -32,10 +36,11 @@ def include_edit(source: SourceFile, tokens: Tokens, lines: Iterable[str], chang
     return Edit(offset, offset, text)
 
 
-def _place(source: SourceFile, tokens: Tokens) -> int:
-    """A line start: before the first unconditional #include, or a conditional part with code before that; else after
-    the guard or the first comment."""
+def _place(source: SourceFile, tokens: Tokens, early: bool) -> int:
+    """A line start: before the first unconditional #include, or a conditional part with code before that (`early`: with
+    hipBLAS's or cuBLAS's header); else after the guard or the first comment."""
     guard = _guard(tokens)
+    blas = {include.line_start for include in tokens.includes if early and _BLAS.search(include.name)}
     code = next((tokens.starts[i] for i in range(len(tokens)) if tokens.directive_of(i) is None), len(source.text))
     depth = opened = 0
     after_guard: int | None = None
@@ -47,6 +52,8 @@ def _place(source: SourceFile, tokens: Tokens) -> int:
             depth += number != guard
         elif directive.name == "endif":
             depth -= 1
+        elif depth and directive.start in blas:
+            return _line_start(source, opened)
         elif depth == 0 and directive.name.startswith("include"):
             if not _is_in_braces(tokens, directive):
                 return _line_start(source, directive.start)

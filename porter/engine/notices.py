@@ -240,6 +240,40 @@ BUILD_MESON = _build(
 BUILD_BAZEL = _build(5, "bazel-build", "Bazel build is not converted", "Use rules that call hipcc.")
 BUILD_SCRIPT = _retired(6, "script-build", "Script that calls the CUDA toolchain", "K301 to K303")
 BUILD_COMMANDS = _retired(7, "compilation-database", "Compilation database", "K401")
+BUILD_AUTOCONF = _build(
+    9,
+    "autoconf-build",
+    "Autoconf input is not converted",
+    """`AC_CHECK_LIB(cudart, cudaMalloc)` finds nothing without a toolkit, and configure goes on without the GPU: ask
+    for hipcc, `-lamdhip64` and `hipMalloc`, and take compiler and targets from there. The Makefiles that it fills are
+    converted.""",
+)
+BUILD_XMAKE = _build(
+    10,
+    "lua-build",
+    "Build in Lua (xmake, Premake) is not converted",
+    """xmake's rule `cuda` takes `.cu` files alone: give the `.hip` files to hipcc by a toolchain of your own, flags to
+    `hipflags` or `cxxflags`, and link `amdhip64` instead of `cudart`.""",
+)
+BUILD_SCONS = _build(
+    11,
+    "scons-build",
+    "SCons or Waf build is not converted",
+    "Make a Builder that calls hipcc for the suffix `.hip`; link `amdhip64` instead of `cudart`.",
+)
+BUILD_QMAKE = _build(
+    12,
+    "qmake-build",
+    "qmake project is not converted",
+    "Let the extra compiler call hipcc for the `.hip` files; link `amdhip64` instead of `cudart`.",
+)
+BUILD_CARGO = _build(
+    13,
+    "cargo-build",
+    "Build script of a Rust crate is not converted",
+    """`cc::Build` with `.cuda(true)` calls nvcc: set the compiler to hipcc instead, or run it by Command, and link
+    `amdhip64`. Crates that bind CUDA's driver in Rust itself have to be exchanged, too.""",
+)
 BUILD_SETTINGS = _notice(
     "E208",
     "python-settings",

@@ -115,7 +115,7 @@ def _plain(unit: Named) -> Iterator[Use]:
     active = unit.names.active
     for name in unit.known_names - unit.names.namespaces:
         support = unit.support.get(name)
-        if support is not None and support.types and support.types.isdisjoint(unit.tokens.names):
+        if support is not None and support.types and not unit.program.names_type(support.types):
             support = None
         if support is not None and "::" in support.name and unit.source.path.endswith(".c"):
             support = None

@@ -629,8 +629,15 @@ def mentions_in_sight(unit: Unit, names: frozenset[str]) -> bool:
 
 def _in_sight(unit: Unit) -> Bodies:
     own = bodies_of(unit)
-    words = frozenset().union(*(function.words for function in own.functions))
+    heads = unit.program.head_macros - own.constants.macros.keys()
+    known = _joined(unit, own, unit.program.brought(heads)) if heads else own
+    words = heads.union(*(function.words for function in known.functions))
     brought = unit.program.brought(words - own.by_name.keys() - own.constants.macros.keys()) if words else ""
+    return _joined(unit, own, brought)
+
+
+def _joined(unit: Unit, own: Bodies, brought: str) -> Bodies:
+    """The device code of a unit with a text from its headers."""
     if not brought:
         return own
     count = len(unit.tokens)

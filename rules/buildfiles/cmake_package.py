@@ -10,6 +10,7 @@ from porter.buildfiles.rule import BuildRule, BuildUnit, Edit, Effort, Finding, 
 from porter.buildfiles.tables import table
 
 _KEPT = ("REQUIRED", "QUIET")
+_FINDING = frozenset({"find_package", "find_dependency"})
 _NVIDIA_ONLY = frozenset(
     {
         "CUDNN",
@@ -42,7 +43,9 @@ class CMakePackage(BuildRule):
 
     `find_package(CUDAToolkit)` becomes `find_package(hip)`; the deprecated `find_package(CUDA)` also stood for the
     language, which is enabled. Packages of the libraries whose targets the file links are added after it (ROCm has one
-    package per library). NVIDIA's packages without a counterpart are reported.
+    package per library). So it is with `find_dependency` in the file that finds the project once it is installed, and
+    there is no target in sight there: who links hipBLAS has to ask for it by hand. NVIDIA's packages without a
+    counterpart are reported.
     """
 
     code = "K104"
@@ -57,6 +60,12 @@ class CMakePackage(BuildRule):
             "target_link_libraries(t CUDA::cublas CUDA::cufft)",
             path="CMakeLists.txt",
         ),
+        fixes(
+            "@PACKAGE_INIT@\nfind_dependency(CUDAToolkit 12)",
+            "@PACKAGE_INIT@\nfind_dependency(hip)",
+            path="foo-config.cmake.in",
+            effort=Effort.REVIEW,
+        ),
         reports("find_package(cuTENSOR REQUIRED)", path="CMakeLists.txt"),
         clean("find_package(Threads REQUIRED)", path="CMakeLists.txt"),
     )
@@ -66,14 +75,18 @@ class CMakePackage(BuildRule):
         needed = _needed(unit)
         anchor = _anchor(unit, needed)
         for command in unit.commands:
-            row = table("packages").get(command.word(0)) if command.name == "find_package" else None
+            row = table("packages").get(command.word(0)) if command.name in _FINDING else None
             extra = _lines(unit, command, needed) if command is anchor else ""
             if row is not None:
                 new = _written(unit, command, row)
                 where = (command.start, command.end)
                 message = f"{unit.text[command.start : command.end]} becomes {' and '.join((new + extra).split())}"
-                yield self.finding(unit, *where, _short(message), Effort.NONE, (Edit(*where, new + extra),))
-            elif command.name == "find_package" and command.word(0) in _NVIDIA_ONLY:
+                if command.name == "find_package":
+                    yield self.finding(unit, *where, _short(message), Effort.NONE, (Edit(*where, new + extra),))
+                else:
+                    message += "; ROCm has one package per library: ask for those that the exported targets link, too"
+                    yield self.finding(unit, *where, _short(message), Effort.REVIEW, (Edit(*where, new),))
+            elif command.name in _FINDING and command.word(0) in _NVIDIA_ONLY:
                 message = f"{command.word(0)} is NVIDIA's alone: what is used of it has to be replaced"
                 yield self.finding(unit, command.start, command.end, message, Effort.MANUAL)
             elif extra:
@@ -145,7 +158,7 @@ def _indent(unit: BuildUnit, command: Command) -> str:
 
 def _written(unit: BuildUnit, command: Command, row: dict[str, object]) -> str:
     kept = "".join(f" {argument.text}" for argument in command.arguments if argument.text in _KEPT)
-    found = f"find_package({row['name']}{kept})"
+    found = f"{command.name}({row['name']}{kept})"
     if not row.get("language"):
         return found
     end, indent = unit.source.newline, _indent(unit, command)

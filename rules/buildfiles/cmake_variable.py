@@ -10,7 +10,8 @@ from porter.buildfiles.tables import language_variable, table
 from porter.buildfiles.unit import BuildRule, BuildUnit, Kind, whole_removal
 from porter.engine.rule import Edit, Effort, Finding, clean, fixes
 
-_REFERENCE = re.compile(r"\$(?:CACHE|ENV)?\{(\w+)\}")
+_REFERENCE = re.compile(r"\$(?:CACHE|ENV)?\{(?P<name>\w+)\}|@(?P<filled>\w+)@")
+"""`@NAME@` stands in templates, for configure_file to fill in."""
 _ASSIGNING = frozenset(
     {"set", "unset", "option", "list", "string", "mark_as_advanced", "set_property", "separate_arguments"}
 )
@@ -48,6 +49,12 @@ class CMakeVariable(BuildRule):
             'string(REPLACE ";" " " CMAKE_HIP_FLAGS "${CMAKE_HIP_FLAGS}")',
             path="CMakeLists.txt",
         ),
+        fixes(
+            "set(CMAKE_CUDA_ARCHITECTURES @CMAKE_CUDA_ARCHITECTURES@)",
+            "set(CMAKE_HIP_ARCHITECTURES @CMAKE_HIP_ARCHITECTURES@)",
+            path="example/CMakeLists.txt.in",
+        ),
+        clean("set(FOO_CUDA @FOO_CUDA@)", path="foo-config.cmake.in"),
         clean('string(REPLACE "CMAKE_CUDA_FLAGS" "x" A "${B}")', path="CMakeLists.txt"),
         clean("option(USE_CUDA OFF)\nif(USE_CUDA)\nendif()", path="CMakeLists.txt"),
         clean("set(CUDA_LIBRARIES mine)\ntarget_link_libraries(t ${CUDA_LIBRARIES})", path="CMakeLists.txt"),
@@ -72,7 +79,8 @@ class CMakeVariable(BuildRule):
 
     def _references(self, unit: BuildUnit, argument: Argument, own: frozenset[str]) -> Iterator[Finding]:
         for match in _REFERENCE.finditer(argument.text):
-            name = match[1]
+            group = "name" if match["filled"] is None else "filled"
+            name = match[group]
             if name in own:
                 continue
             row = table("variables").get(name)
@@ -85,7 +93,7 @@ class CMakeVariable(BuildRule):
                 continue
             new_name = row["name"] if row is not None else language_variable(name)
             if new_name is not None and new_name != name:
-                start = argument.inner + match.start(1)
+                start = argument.inner + match.start(group)
                 yield self.replaced(unit, start, start + len(name), new_name)
 
     def _bare(self, unit: BuildUnit, command: Command, own: frozenset[str]) -> Iterator[Finding]:

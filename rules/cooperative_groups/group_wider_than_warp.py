@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.cpp.syntax import parse_expression, template_end
+from porter.cpp.syntax import closing_angle, parse_expression
 from porter.engine.rule import Effort, Finding, Rule, Unit, clean, reports
 from porter.warp.bodies import bodies_of
 
@@ -64,8 +64,8 @@ class GroupWiderThanWarp(Rule):
     def _size(unit: Unit, index: int) -> int | None:
         """The first template argument, where it is a constant."""
         tokens = unit.tokens
-        after = template_end(tokens, index + 1, len(tokens)) if unit.next_is(index, "<") else None
-        if after is None:
+        closed = closing_angle(tokens, index + 1) if unit.next_is(index, "<") else None
+        if closed is None:
             return None
-        end = next((i for i in range(index + 2, after) if tokens.texts[i] == ","), after - 1)
+        end = next((i for i in range(index + 2, closed[0]) if tokens.texts[i] == ","), closed[0])
         return bodies_of(unit).constants.value(parse_expression(tokens, index + 2, end))

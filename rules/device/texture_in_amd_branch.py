@@ -42,6 +42,10 @@ class TextureInAmdBranch(Rule):
         clean(
             "#include <hip/hip_runtime.h>\n__device__ float at(hipTextureObject_t t) { return tex2D<float>(t, 0, 1); }"
         ),
+        clean(
+            "#ifdef FOR_HIP\n#include <hip/hip_runtime.h>\n#define cudaTextureObject_t porter::texture_object\n#else\n"
+            "#include <hip/hip_runtime.h>\ncudaTextureObject_t one;\n#endif"
+        ),
         clean("#include <cuda_runtime.h>\n#ifdef __GFX9__\nfloat at(Image i) { return i.tex2D(0, 1); }\n#endif"),
     )
 
@@ -51,8 +55,14 @@ class TextureInAmdBranch(Rule):
             return
         for name in sorted(self.triggers & unit.identifiers):
             for index in unit.occurrences(name):
-                if unit.dialects.is_hip(unit.tokens.starts[index]):
+                if unit.dialects.is_hip(unit.tokens.starts[index]) and not _is_defined(unit, index):
                     new = _OBJECTS.get(name, f"porter::{name}")
                     message = f"{name} in a branch for AMD: the textures are the port's own, in plain memory"
                     edit = Edit(*unit.span(index), new)
                     yield self.finding(unit, unit.span(index), message, Effort.REVIEW, (edit,), (_HEADER,))
+
+
+def _is_defined(unit: Unit, index: int) -> bool:
+    """Whether a name is the macro itself in `#define cudaTextureObject_t porter::texture_object`."""
+    directive = unit.tokens.directive_of(index)
+    return directive is not None and directive.name in ("define", "undef") and directive.first == index

@@ -27,8 +27,10 @@ class TranslatedPtx(Rule):
     dropped, so that a loop that waits for a flag reads it each time. Hints on speed alone are dropped. `cp.async`
     becomes a copy through registers, which is done where it stands: right, but it does not
     overlap with computing any more. `mma.sync` and `ldmatrix` become functions of `porter/mma.hpp`, for warps of 32
-    lanes. Statements of several instructions get a scope of their own. Macros that stand for a piece of the template or
-    for a constraint are looked up, in headers too; with several definitions those that can be translated must agree.
+    lanes. Statements of several instructions get a scope of their own. Of `#if __CUDA_ARCH__ >= 700` and the like
+    between the strings the branch is taken that `porter/arch.hpp` takes elsewhere. Macros that stand for a piece of the
+    template or for a constraint are looked up, in headers too; with several definitions those that can be translated
+    must agree.
     Loads and stores in a macro whose arguments say type and cache operator (`"ld.global."#how"."#type`) read these from
     the same text when they are compiled, once each use in the file is known to have a translation.
     Additions and products with a rounding mode (`mul.rn.f32`) are never fused, as in PTX. Carries (`add.cc`, `addc`)
@@ -128,6 +130,33 @@ class TranslatedPtx(Rule):
             r'__device__ float f(float a, float b) { float x; asm("mul.rn.f32 %0, %1, %2;" : "=f"(x) : "f"(a), "f"(b));'
             r" return x; }",
             r"__device__ float f(float a, float b) { float x; x = porter::fmul_rn(a, b); return x; }",
+        ),
+        fixes(
+            "__device__ int f(unsigned a) { int v; asm volatile(\n#if __CUDA_ARCH__ < 700\n"
+            '"ld.volatile.shared.s32 %0, [%1];"\n#else\n"ld.relaxed.cta.shared.s32 %0, [%1];"\n#endif\n'
+            ': "=r"(v) : "r"(a) : "memory"); return v; }',
+            "__device__ int f(unsigned a) { int v; v = porter::ptx::ld<porter::ptx::relaxed_cta>((int const *)"
+            "porter::cvta_shared_to_generic(a)); return v; }",
+        ),
+        fixes(
+            r'__device__ int *f(int *p) { int *q; asm("cvta.to.global.u64 %0, %1;" : "=l"(q) : "l"(p)); return q; }',
+            r"__device__ int *f(int *p) { int *q; q = (decltype(q))((unsigned long long)(p)); return q; }",
+        ),
+        fixes(
+            r'__device__ float f(long a, long b) { long p = a * b; asm("add.u64 %0, %1, 1;" : "=l"(p) : "l"(a)); }',
+            r"__device__ float f(long a, long b) { long p = a * b; p = (unsigned long long)(a) + 1u; }",
+        ),
+        fixes(
+            r'__device__ void f(int n) { for (int i = 0; i < n; i++) asm volatile(".pragma \"nounroll\";"); }',
+            r"__device__ void f(int n) { for (int i = 0; i < n; i++) /* nothing to do on gfx942 */; }",
+        ),
+        fixes(
+            r'__device__ unsigned f(unsigned x) { asm("{ .reg .u16 h<2>; mov.b32 {h0, h1}, %0; '
+            r'mov.b32 %0, {h1, h0}; }" : "+r"(x)); return x; }',
+            r"__device__ unsigned f(unsigned x) { { unsigned ptx0 = static_cast<unsigned>(x); "
+            r"unsigned short h0_ = 0, h1_ = 0; h0_ = static_cast<unsigned short>(ptx0); "
+            r"h1_ = static_cast<unsigned short>(ptx0 >> 16); ptx0 = static_cast<unsigned>(h0_) << 16 | h1_; x = ptx0; }"
+            r" return x; }",
         ),
         fixes(
             '#ifdef __LP64__\n#define P "l"\n#else\n#define P "r"\n#endif\n#define LD "ld.global.cs"\n'

@@ -56,6 +56,16 @@ class UntranslatedPtx(Rule):
                 "LOAD(float, cg, b32, f)",
             )
         ),
+        reports(
+            '__device__ void f(int &v) {\nasm(\n#ifdef FAST\n"add.s32 %0, %0, 1;"\n#else\n'
+            '"add.s32 %0, %0, 2;"\n#endif\n'
+            ': "+r"(v));\n}'
+        ),
+        reports(
+            '__device__ void f(int &v) {\nasm("add.s32 %0, %0, 1;"\n#if __CUDA_ARCH__ >= 800\n'
+            '"add.s32 %0, %0, 2;"\n#endif\n'
+            ': "+r"(v));\n}'
+        ),
         reports('#define ADD(n) __device__ void add(int &v) { asm("add.s32 %0, %0, "#n";" : "+r"(v)); }\nADD(1)'),
         reports(
             "#define ADD(type) __device__ void add(int &v, int w) "

@@ -108,6 +108,7 @@ class MissingName(Rule):
             "a.cu",
             _OLD,
         ),
+        clean("double norm(V v) { double low, umax; umax = maximum(v); return umax; }", path="a.c"),
         clean("using namespace cub;\n__global__ void k(int *p) { *p = max(*p, 1); }"),
     )
 
@@ -116,7 +117,7 @@ class MissingName(Rule):
         answered = answered_names(unit.settings)
         for use in unit.uses:
             row = use.row
-            if _is_asked_by_amd(unit, use.first):
+            if _is_asked_by_amd(unit, use.first) or _is_of_calls_alone(unit, use):
                 continue
             if use.name not in answered and use.support is None and row is not None and row.hip is None:
                 span, edits = unit.span(use.first, use.last), _left_out(unit, use)
@@ -150,6 +151,12 @@ def _message(unit: Unit, use: Use, kind: str, gap: str) -> str:
         member = f"{use.name}::{texts[use.last + 2]}"
         return f"{member} is in no name table: it is another library's or the project's; as CUDA's, {gap}"
     return one_cause(f"{use.name}: ", gap)
+
+
+def _is_of_calls_alone(unit: Unit, use: Use) -> bool:
+    """Whether a plain word such as `umax`, which the port has as a function, stands where nothing is called."""
+    support = unit.support.names.get(use.name)
+    return support is not None and support.call and not unit.next_is(use.last, "(")
 
 
 def _is_asked_by_amd(unit: Unit, index: int) -> bool:

@@ -39,6 +39,23 @@ _BRINGS = {
 _TEMPLATES = ("cub/", "thrust/")
 _STRING_HEADERS = frozenset({"cstring", "string.h"})
 _STRING = re.compile(r"mem(?:cpy|move|set|cmp|chr)|str(?:len|n?cmp|n?cpy|n?cat|r?chr|str)")
+_OPERATORS = frozenset(
+    {
+        "ArgMax",
+        "ArgMin",
+        "CastOp",
+        "Difference",
+        "Division",
+        "Equality",
+        "Inequality",
+        "Max",
+        "Min",
+        "Sum",
+        "SwizzleScanOp",
+    }
+)
+_OPERATORS_HEADER = "hipcub/thread/thread_operators.hpp"
+_ALL_OF_CUB = frozenset({"cub/cub.cuh", "cub/thread/thread_operators.cuh", "hipcub/hipcub.hpp", _OPERATORS_HEADER})
 _RUNTIME_HEADERS = frozenset({"cuda_runtime.h", "hip/hip_runtime.h", "cuda_runtime_api.h", "math_constants.h"})
 _FLOAT_HEADERS = frozenset({"float.h", "cfloat"})
 _FLOAT_LIMITS = frozenset(
@@ -70,6 +87,12 @@ class TransitiveHeader(Rule):
             "#include <cub/cub.cuh>\nvoid f(int *p) { std::memset(p, 0, 4); }",
             "#include <cub/cub.cuh>\nvoid f(int *p) { std::memset(p, 0, 4); }",
         ),
+        fixes(
+            "#include <cub/block/block_reduce.cuh>\nint f(int a, int b) { return cub::Max()(a, b); }",
+            "#include <cub/block/block_reduce.cuh>\nint f(int a, int b) { return cub::Max()(a, b); }",
+        ),
+        clean("#include <cub/cub.cuh>\nint f(int a, int b) { return cub::Max()(a, b); }"),
+        clean("#include <cub/block/block_reduce.cuh>\nint f(int a, int b) { return mine::cub::Max()(a, b); }"),
         clean("#include <cub/cub.cuh>\n#include <cstring>\nvoid f(int *p) { std::memset(p, 0, 4); }"),
         clean("#include <cub/cub.cuh>\nvoid f(int *p) { memset(p, 0, 4); my::memset(p); }"),
         clean("void f(int *p) { std::memset(p, 0, 4); }"),
@@ -91,6 +114,7 @@ class TransitiveHeader(Rule):
         }
         yield from _limits(self, unit)
         yield from _strings(self, unit)
+        yield from _operators(self, unit)
         if not missing:
             return
         for name, indices in unit.tokens.names.items():
@@ -128,6 +152,19 @@ def _strings(rule: Rule, unit: Unit) -> Iterator[Finding]:
                 return
             message = f"std::{texts[index + 2]} came with CUB or Thrust; <cstring> is included"
             yield rule.finding(unit, unit.span(index, index + 2), message, Effort.NONE, includes=("<cstring>",))
+            return
+
+
+def _operators(rule: Rule, unit: Unit) -> Iterator[Finding]:
+    """`cub::Max`: the headers of CUB's algorithms include its operators, hipCUB's do not."""
+    texts = unit.tokens.texts
+    for index in unit.occurrences("cub"):
+        if texts[index + 1] == "::" and texts[index + 2] in _OPERATORS:
+            included = {include.name for tokens in unit.program.all_tokens for include in tokens.includes}
+            if any(name.startswith("cub/") for name in included) and included.isdisjoint(_ALL_OF_CUB):
+                message = f"cub::{texts[index + 2]} came with a header of CUB; <{_OPERATORS_HEADER}> is included"
+                span = unit.span(index, index + 2)
+                yield rule.finding(unit, span, message, Effort.NONE, includes=(f"<{_OPERATORS_HEADER}>",))
             return
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from porter.engine.renames import unknown_members, unknown_names
-from porter.engine.rule import Effort, Finding, Rule, Unit, clean, reports
+from porter.engine.rule import Effort, Finding, Rule, Unit, answered_names, clean, reports
 
 _LIBRARIES = (
     (re.compile(r"cudaVideo|cuvid|CUVID"), "NVIDIA's video decoder (<nvcuvid.h>)"),
@@ -69,9 +69,10 @@ class UnknownName(Rule):
             internal = name.startswith("__")
             message = f"{name} is internal to CUDA" if internal else _unknown(name)
             yield self.finding(unit, unit.span(index), message, Effort.MANUAL if internal else Effort.REVIEW)
+        answered = answered_names(unit.settings)
         for index in unknown_members(unit):
             name = unit.tokens.texts[index]
-            if name in _SUPPLIED:
+            if name in _SUPPLIED or "".join(unit.tokens.texts[index - 2 : index + 3]) in answered:
                 continue
             message = f"{unit.tokens.texts[index - 2]}::{name} is in no name table: AMD's library hardly has it"
             yield self.finding(unit, unit.span(index), message, Effort.MANUAL)

@@ -53,6 +53,34 @@ class SpinWait(Rule):
         reports(
             """
             __global__ void add(int *lock, float *sum, float v) {
+              int t;
+              asm volatile("mov.u32 %0, %tid.y;" : "=r"(t));
+              if (t == 0) while (atomicCAS(lock, 0, 1) != 0);
+              __syncthreads();
+              atomicAdd(sum, v);
+              __threadfence();
+              __syncthreads();
+              if (t == 0) atomicExch(lock, 0);
+            }
+            """
+        ),
+        clean(
+            """
+            __global__ void add(int *lock, float *sum, float v) {
+              int t;
+              asm volatile("mov.u32 %0, %tid.x;" : "=r"(t));
+              if (t == 0) while (atomicCAS(lock, 0, 1) != 0);
+              __syncthreads();
+              atomicAdd(sum, v);
+              __threadfence();
+              __syncthreads();
+              if (t == 0) atomicExch(lock, 0);
+            }
+            """
+        ),
+        reports(
+            """
+            __global__ void add(int *lock, float *sum, float v) {
               while (atomicCAS(lock, 0, 1) != 0);
               *sum += v;
               __threadfence();

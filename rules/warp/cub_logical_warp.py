@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 
-from porter.cpp.syntax import Tokens, chain_start, template_end
+from porter.cpp.syntax import Tokens, chain_start, closing_angle, split_commas, template_end
+from porter.engine.reach import Reach
 from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes, reports
 
 _PLACES = {
@@ -18,14 +19,21 @@ _PLACES = {
 """Class -> place of its logical warp width among the template arguments, and what stands before it by default."""
 _CONSTANTS = {"CUB_PTX_WARP_THREADS": "32", "CUB_PTX_LOG_WARP_THREADS": "5"}
 _CALLS = {"CUB_WARP_THREADS": "32", "CUB_LOG_WARP_THREADS": "5"}
+_DETAILS = {"warp_threads": "32", "log2_warp_threads": "5"}
+"""In cub::detail."""
 _IDS = {
     "LaneId": "porter::lane_id",
     "WarpId": "porter::warp_id",
     **{f"LaneMask{side}": f"porter::lanemask_{side.lower()}" for side in ("Lt", "Le", "Gt", "Ge")},
 }
+_BOUNDED: Mapping[str, str] = {"ShuffleUp": "first", "ShuffleDown": "last"}
+"""Function -> the lane of its third argument, which hipCUB does not look at."""
+_STRIPED = frozenset(
+    {"LoadDirectWarpStriped", "StoreDirectWarpStriped", "BlockedToWarpStriped", "WarpStripedToBlocked"}
+)
 _ROOTS = frozenset({"cub", "hipcub", "CUB_NS_QUALIFIER"})
 _HANDED_ON = frozenset({">", ",", ">>"})
-_ANGLES = {"<": 1, ">": -1, ">>": -2}
+_ANGLES = {"<": 1, ">": -1, ">>": -2, ">>>": -3}
 
 
 class CubLogicalWarp(Rule):
@@ -33,12 +41,16 @@ class CubLogicalWarp(Rule):
 
     `cub::WarpReduce<T>` works on 32 lanes; hipCUB's defaults to the 64 of the hardware, so two logical warps share one
     result and half of the temporary storage stays unused. The width 32 is written out. `CUB_PTX_WARP_THREADS` and
-    `cub::LaneId()` get the meaning that the code around them has.
+    `cub::LaneId()` get the meaning that the code around them has. Reported: `ShuffleDown` and `ShuffleUp` with a last
+    or first lane of their own, which hipCUB does not look at, and arrangements striped over a warp, whose stripes are
+    64 lanes wide in hipCUB.
     """
 
     code = "W106"
-    triggers = frozenset({*_PLACES, *_CONSTANTS, *_CALLS, *_IDS})
-    answers = frozenset({*_CONSTANTS, *_CALLS, *(f"cub::{name}" for name in _IDS)})
+    triggers = frozenset({*_PLACES, *_CONSTANTS, *_CALLS, *_DETAILS, *_IDS, *_BOUNDED, *_STRIPED})
+    answers = frozenset(
+        {*_CONSTANTS, *_CALLS, *(f"cub::detail::{name}" for name in _DETAILS), *(f"cub::{name}" for name in _IDS)}
+    )
     hazards = ("cub-warpreduce-32-literal", "cub-hipcub")
     examples = (
         fixes(
@@ -69,7 +81,20 @@ class CubLogicalWarp(Rule):
             "using cub::WarpReduce;\nusing Sum = WarpReduce<int>;",
             "using cub::WarpReduce;\nusing Sum = WarpReduce<int, 32>;",
         ),
+        fixes("int lanes = cub::detail::warp_threads;", "int lanes = 32;"),
+        fixes(
+            "#define LANES CUB_PTX_WARP_THREADS\nint lanes = LANES;",
+            "#define LANES 32\nint lanes = LANES;",
+        ),
         reports("using Sum = Pick<cub::WarpReduce, int>;", effort=Effort.REVIEW),
+        reports("#define SUM cub::WarpReduce\nusing Sum = SUM<int>;", effort=Effort.REVIEW),
+        reports("__device__ int f(int x, int n) { return cub::ShuffleDown<32>(x, 1, n, ~0u); }", effort=Effort.REVIEW),
+        reports(
+            "__device__ void f(int *p, int (&x)[4]) { cub::LoadDirectWarpStriped(threadIdx.x, p, x); }",
+            effort=Effort.REVIEW,
+        ),
+        clean("__device__ int f(int x) { return cub::ShuffleDown<16>(x, 1, 15, ~0u); }"),
+        clean("namespace detail { constexpr int warp_threads = 32; } int lanes = detail::warp_threads;"),
         clean("using Sum = cub::WarpReduce<int, 16>;"),
         clean("using Sum = cub::WarpReduce<std::pair<int, int>, 16>;"),
         clean("template <class T> struct WarpReduce {}; WarpReduce<int> mine;"),
@@ -79,57 +104,84 @@ class CubLogicalWarp(Rule):
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per place."""
         tokens = unit.tokens
-        for name in sorted(_PLACES.keys() & tokens.names.keys()):
+        for values, is_call in ((_CONSTANTS, False), (_CALLS, True)):
+            for name in sorted(values.keys() & tokens.names.keys()):
+                yield from self._constants(unit, name, values[name], is_call)
+        names = self.triggers & tokens.names.keys() - _CONSTANTS.keys() - _CALLS.keys()
+        if not names or not any(_speaks_of_cub(source.text) for source in (unit.source, *unit.program.headers)):
+            return
+        reach = Reach.of(unit.program.all_tokens)
+        for name in sorted(names):
             for index in tokens.names[name]:
-                if not self._is_cub(unit, index):
-                    continue
-                if unit.next_is(index, "<"):
-                    yield from self._widthless(unit, index, name)
-                elif unit.next_in(index, _HANDED_ON):
-                    message = f"{name} works on 64 lanes in hipCUB unless told otherwise [cub-warpreduce-32-literal]"
-                    yield self.finding(unit, unit.span(index), message, Effort.REVIEW)
-        for name, value in sorted(_CONSTANTS.items()):
-            for index in tokens.names.get(name, ()):
-                if tokens.directive_of(index) is None:
-                    yield self._constant(unit, index, index, value)
-        for name, value in sorted(_CALLS.items()):
-            for index in tokens.names.get(name, ()):
-                closed = tokens.partner.get(index + 1)
-                if tokens.directive_of(index) is None and closed is not None:
-                    yield self._constant(unit, index, closed, value)
-        for name, value in sorted(_IDS.items()):
-            for index in tokens.names.get(name, ()):
-                if self._is_cub(unit, index) and unit.next_is(index, "("):
-                    yield self._id(unit, index, value)
+                if _is_cub(unit, reach, index) or (name in _STRIPED and _is_a_member(unit, index)):
+                    yield from self._named(unit, index, name)
 
-    @staticmethod
-    def _is_cub(unit: Unit, index: int) -> bool:
-        """Whether a name is CUB's: qualified by it, or found through `using namespace cub`."""
+    def _constants(self, unit: Unit, name: str, value: str, is_call: bool) -> Iterator[Finding]:
         tokens = unit.tokens
-        first = chain_start(tokens, index)
-        if first != index:
-            return not _roots(tokens).isdisjoint(tokens.texts[first:index])
-        if tokens.texts[index - 1] in ("class", "struct", "typename"):
-            return False
-        return any(_brings(tokens.texts, i, tokens.texts[index]) for root in _ROOTS for i in tokens.names.get(root, ()))
+        for index in tokens.names[name]:
+            directive = tokens.directive_of(index)
+            if directive is not None and (directive.name != "define" or directive.first == index):
+                continue
+            last = tokens.partner.get(index + 1) if is_call else index
+            if last is not None:
+                yield self._constant(unit, index, last, value)
+
+    def _named(self, unit: Unit, index: int, name: str) -> Iterator[Finding]:
+        """What is found at a name of CUB's, or at a member that is called as one of its classes' is."""
+        tokens = unit.tokens
+        if name in _STRIPED and unit.next_in(index, frozenset({"(", "<"})):
+            message = f"{name} stripes items over the 64 lanes of a wavefront in hipCUB, not over 32 [cub-hipcub]"
+            yield self.finding(unit, unit.span(index), message, Effort.REVIEW)
+        elif name in _PLACES and unit.next_is(index, "<"):
+            yield from self._widthless(unit, index, name)
+        elif name in _PLACES and (unit.next_in(index, _HANDED_ON) or _ends_macro(tokens, index)):
+            message = f"{name} works on 64 lanes in hipCUB unless told otherwise [cub-warpreduce-32-literal]"
+            yield self.finding(unit, unit.span(index), message, Effort.REVIEW)
+        elif name in _DETAILS and _is_used(tokens, index):
+            message = f"hipCUB has no {name}: take this line away, the uses are numbers [cub-internal-namespaces]"
+            yield self.finding(unit, unit.span(index), message, Effort.MANUAL)
+        elif name in _DETAILS:
+            yield self._constant(unit, chain_start(tokens, index), index, _DETAILS[name])
+        elif name in _IDS and not _is_used(tokens, index):
+            yield self._id(unit, index, _IDS[name])
+        elif name in _BOUNDED:
+            yield from self._bounded(unit, index, name)
+
+    def _bounded(self, unit: Unit, index: int, name: str) -> Iterator[Finding]:
+        """A shuffle within part of a warp."""
+        tokens = unit.tokens
+        after = template_end(tokens, index + 1, len(tokens)) if unit.next_is(index, "<") else None
+        closed = tokens.partner.get(after) if after is not None else None
+        if after is None or closed is None:
+            return
+        width = tokens.texts[index + 2] if after == index + 4 else ""
+        arguments = split_commas(tokens, after + 1, closed)
+        lane = "".join(tokens.texts[slice(*arguments[2])]) if len(arguments) > 2 else ""
+        widths = {**_CONSTANTS, **{str(2**power): str(2**power) for power in range(1, 6)}}
+        if width in widths and lane == ("0" if name == "ShuffleUp" else str(int(widths[width]) - 1)):
+            return
+        if name == "ShuffleUp" and lane == "0":
+            return
+        message = f"hipCUB's {name} does not look at the {_BOUNDED[name]} lane that it is given [cub-hipcub]"
+        yield self.finding(unit, unit.span(index, closed), message, Effort.REVIEW)
 
     def _widthless(self, unit: Unit, index: int, name: str) -> Iterator[Finding]:
         tokens = unit.tokens
-        after = template_end(tokens, index + 1, len(tokens))
-        if after is None:
+        closed = closing_angle(tokens, index + 1)
+        if closed is None:
             return
+        last, inner = closed
         place, defaults = _PLACES[name]
-        given = _given(tokens, index + 2, after - 1)
+        given = _given(tokens, index + 2, last)
         if given > place or given < place - len(defaults):
             return
         missing = [f"{_scope(tokens, index)}{default}" for default in defaults[len(defaults) - (place - given) :]]
         text = ", ".join(["", *(missing if given < place else []), "32"])
-        end = tokens.starts[after - 1] + max(0, len(tokens.texts[after - 1]) - 1)
-        end = tokens.end(after - 2) if tokens.texts[after - 1] == ">" else end
+        end = tokens.starts[last] + inner if inner else tokens.end(last - 1)
         message = (
             f"{name} works on 64 lanes in hipCUB unless told otherwise: width 32 added [cub-warpreduce-32-literal]"
         )
-        yield self.finding(unit, unit.span(index, after - 1), message, Effort.NONE, (Edit(end, end, text),))
+        yield self.finding(unit, unit.span(index, last), message, Effort.NONE, (Edit(end, end, text),))
 
     def _constant(self, unit: Unit, first: int, last: int, value: str) -> Finding:
         span = unit.span(first, last)
@@ -162,22 +214,34 @@ def _given(tokens: Tokens, first: int, last: int) -> int:
     return commas + (first < last)
 
 
-def _roots(tokens: Tokens) -> frozenset[str]:
-    """CUB's namespace and the names that the file gives it."""
-    found = set(_ROOTS)
-    for root in _ROOTS & tokens.names.keys():
-        for index in tokens.names[root]:
-            before = tokens.texts[max(0, index - 4) : index]
-            if before[-1:] == ["::"]:
-                before = before[:-1]
-            if before[-1:] == ["="] and before[-3:-2] == ["namespace"]:
-                found.add(before[-2])
-    return frozenset(found)
+def _speaks_of_cub(text: str) -> bool:
+    return "cub" in text or "CUB" in text
 
 
-def _brings(texts: Sequence[str], index: int, name: str) -> bool:
-    """`using namespace cub`, `using cub::WarpReduce`, also with `::` before."""
-    before = index - 1 - (texts[index - 1] == "::")
-    if texts[before] == "namespace":
-        return texts[before - 1] == "using"
-    return texts[before] == "using" and list(texts[index + 1 : index + 4]) == ["::", name, ";"]
+def _is_cub(unit: Unit, reach: Reach, index: int) -> bool:
+    """Whether a name is CUB's: by its scope, or by what the file and its headers open."""
+    tokens = unit.tokens
+    name, first = tokens.texts[index], chain_start(tokens, index)
+    if name in _DETAILS:
+        return not reach.found_in(tokens, index).isdisjoint({"cub::detail", "hipcub::detail"})
+    if first == index and tokens.texts[index - 1] in ("class", "struct", "typename"):
+        return False
+    return reach.is_below(tokens, index, _ROOTS) and (first < index or not unit.program.declares(name))
+
+
+def _is_a_member(unit: Unit, index: int) -> bool:
+    """Whether a name is called as a member, of a class that is none of the project's."""
+    texts = unit.tokens.texts
+    before = texts[index - 2] if texts[index - 1] == "template" else texts[index - 1]
+    return before in (".", "->") and not unit.program.declares(texts[index])
+
+
+def _is_used(tokens: Tokens, index: int) -> bool:
+    """Whether a name stands in `using cub::name;`."""
+    return tokens.texts[chain_start(tokens, index) - 1] == "using"
+
+
+def _ends_macro(tokens: Tokens, index: int) -> bool:
+    """Whether a name is the last word of a macro."""
+    directive = tokens.directive_of(index)
+    return directive is not None and directive.name == "define" and directive.last == index + 1

@@ -5,21 +5,35 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from porter.cpp.syntax import chain_start
-from porter.engine.renames import namespace_aliases, opened_namespaces, without_alias
-from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes
+from porter.engine.reach import Reach
+from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes, reports
 
 _FREE = frozenset(
     {"WARP_SHFL", "WARP_SHFL_XOR", "WARP_SHFL_UP", "WARP_SHFL_DOWN", "WARP_BALLOT", "WARP_SYNC", "ACTIVE_MASK"}
 )
+_REDUCTIONS = "at::native::cuda_utils"
+_LIMIT = "kCUDABlockReduceMaxThreads"
 _SCOPES: Mapping[str, str] = {
     **dict.fromkeys(
-        ("WarpReduceSum", "WarpReduceMax", "WarpReduce", "BlockReduceSum", "BlockReduce", "Block1D", "Block2D"),
-        "cuda_utils",
+        ("WarpReduceSum", "WarpReduceMax", "WarpReduce", "BlockReduceSum", "BlockReduceMax", "BlockReduce"), _REDUCTIONS
     ),
+    **dict.fromkeys(("Block1D", "Block2D", _LIMIT), _REDUCTIONS),
     **dict.fromkeys(("getLaneId", "getLaneMaskLt", "getLaneMaskLe", "getLaneMaskGt", "getLaneMaskGe"), "at::cuda"),
+    **dict.fromkeys(("inclusiveBinaryPrefixScan", "exclusiveBinaryPrefixScan"), "at::cuda"),
 }
-"""Helpers in namespaces -> how the namespace ends."""
-_PYTORCHS = ("ATen/", "torch/", "c10/")
+"""Helpers in namespaces -> their namespace."""
+_WAVES: Mapping[str, str] = {
+    "reduce": "Normalization.cuh",
+    "reduceBlockWithNThreadLocalReductions": "TensorModeKernel.cuh",
+    "compute_mode": "TensorModeKernel.cuh",
+    "warpMergeSortKVInPlace": "SortUtils.cuh",
+    **dict.fromkeys(
+        ("radixSelect", "countRadixUsingMask", "countRadixUsingMaskDataSmem", "countRadixAggregateCounts"),
+        "SortingRadixSelect.cuh",
+    ),
+}
+"""Device functions and kernels of at::native that count on blocks of whole wavefronts -> the header that has them."""
+_PYTORCHS = ("ATen/", "torch/", "c10/", "THC/")
 _NEW = "porter::torch_warp::"
 
 
@@ -29,12 +43,15 @@ class TorchWarpHelper(Rule):
     `WARP_SHFL_DOWN` and its family from `ATen/cuda/DeviceUtils.cuh` default to the hardware's width and drop the mask
     on ROCm, `WARP_BALLOT` returns 64 bits and takes one argument, `WARP_SYNC` is empty; `cuda_utils::WarpReduceSum`
     adds up 64 lanes, and `BlockReduceSum` gives 0 for blocks of 32 threads. Each becomes a function of the same name
-    with warps of 32 lanes, as do `at::cuda::getLaneId` and the masks of lanes beside it. Helpers that the project
-    defines itself are ported where they are defined.
+    with warps of 32 lanes, as do `at::cuda::getLaneId`, the masks of lanes beside it and the prefix scans over votes.
+    Functions of `at::native` that count on blocks of whole wavefronts (`reduce` of `Normalization.cuh`, `radixSelect`)
+    are reported: launch them so, with the shared memory that PyTorch for ROCm wants. Helpers that the project defines
+    itself are ported where they are defined.
     """
 
     code = "W105"
-    triggers = _FREE | _SCOPES.keys()
+    in_sight = r"\b(?:ATen|torch|c10|THC)/"
+    triggers = _FREE | _SCOPES.keys() | _WAVES.keys()
     hazards = ("warp-helpers-ignore-mask", "torch-warp-shfl-down-int64-width", "syncwarp-dropped-to-nothing")
     examples = (
         fixes(
@@ -93,6 +110,23 @@ class TorchWarpHelper(Rule):
             __device__ int below(unsigned m) { return __popc(m & porter::torch_warp::getLaneMaskLt()); }
             """,
         ),
+        fixes(
+            """
+            #include <ATen/native/cuda/block_reduce.cuh>
+            namespace at::native { int most() { return cuda_utils::kCUDABlockReduceMaxThreads(); } }
+            """,
+            """
+            #include <ATen/native/cuda/block_reduce.cuh>
+            namespace at::native { int most() { return porter::torch_warp::kCUDABlockReduceMaxThreads(); } }
+            """,
+        ),
+        reports(
+            """
+            #include <ATen/native/cuda/Normalization.cuh>
+            __device__ float total(Op op, View x, int plane) { return at::native::reduce<float>(op, x, plane); }
+            """,
+            effort=Effort.REVIEW,
+        ),
         clean(
             """
             #include <torch/extension.h>
@@ -131,43 +165,51 @@ class TorchWarpHelper(Rule):
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per call."""
         tokens = unit.tokens
+        if not any(name in source.text for source in (unit.source, *unit.program.headers) for name in _PYTORCHS):
+            return
         programs = tuple(unit.program.all_tokens)
-        if not any(include.name.startswith(_PYTORCHS) for one in programs for include in one.includes):
+        included = [include.name for one in programs for include in one.includes]
+        if not any(name.startswith(_PYTORCHS) for name in included):
             return
         for name in sorted(_FREE & tokens.names.keys()):
-            if not self._defined_here(unit, name) and not unit.program.declares(name):
+            if not unit.program.declares(name):
                 for index in tokens.names[name]:
                     if unit.is_free_of_amd(index):
                         yield self._replaced(unit, index, index)
-        aliases = {name: scope for one in programs for name, scope in namespace_aliases(one).items()}
-        opened = {scope for one in programs for scope in opened_namespaces(one, aliases)}
+        reach = Reach.of(programs)
         for name in sorted(_SCOPES.keys() & tokens.names.keys()):
-            is_open = any(_is_scope(scope, _SCOPES[name]) for scope in opened) and not unit.program.declares(name)
             for index in tokens.names[name]:
-                first = chain_start(tokens, index)
-                scope = without_alias("".join(tokens.texts[first : max(first, index - 1)]), aliases)
-                is_meant = _is_scope(scope, _SCOPES[name]) or (is_open and unit.is_free(index))
-                if is_meant and unit.is_for_cuda(index):
-                    yield self._replaced(unit, first, index)
-
-    @staticmethod
-    def _defined_here(unit: Unit, name: str) -> bool:
-        """Whether the file has a macro or a function of that name."""
-        tokens = unit.tokens
-        for index in tokens.names[name]:
-            if tokens.defines(index):
-                return True
-            if index and tokens.kinds[index - 1] == "i" and tokens.texts[index - 1] not in ("return", "else"):
-                return True
-        return False
+                if _is_pytorchs(unit, reach, index, _SCOPES[name]) and unit.is_for_cuda(index):
+                    yield self._replaced(unit, chain_start(tokens, index), index)
+        for name in sorted(_WAVES.keys() & tokens.names.keys()):
+            if any(header.endswith(f"native/cuda/{_WAVES[name]}") for header in included):
+                for index in tokens.names[name]:
+                    if _is_pytorchs(unit, reach, index, "at::native") and unit.is_for_cuda(index):
+                        yield self._reported(unit, index)
 
     def _replaced(self, unit: Unit, first: int, last: int) -> Finding:
         span = unit.span(first, last)
         name = unit.tokens.texts[last]
         message = f"{name} works on 64 lanes in PyTorch for ROCm; the port's has 32 [warp-helpers-ignore-mask]"
-        edit = Edit(span.start, span.end, _NEW + name)
+        called = (
+            "()" if name == _LIMIT and not unit.next_is(last, "(") and unit.tokens.texts[first - 1] != "using" else ""
+        )
+        edit = Edit(span.start, span.end, f"{_NEW}{name}{called}")
         return self.finding(unit, span, message, Effort.NONE, (edit,), ("porter/torch_warp.hpp",))
 
+    def _reported(self, unit: Unit, index: int) -> Finding:
+        name = unit.tokens.texts[index]
+        message = (
+            f"{name} of PyTorch for ROCm counts on blocks of whole wavefronts: 64 threads, not 32, make a warp in it"
+        )
+        return self.finding(unit, unit.span(index), message, Effort.REVIEW)
 
-def _is_scope(scope: str, ending: str) -> bool:
-    return scope == ending or scope.endswith(f"::{ending}")
+
+def _is_pytorchs(unit: Unit, reach: Reach, index: int, namespace: str) -> bool:
+    """Whether a name is PyTorch's: by its whole scope, or by the end of it where the project has no such name."""
+    tokens = unit.tokens
+    found = reach.found_in(tokens, index)
+    if reach.scope(tokens, index) == namespace:
+        return True
+    ending = namespace.rpartition("::")[2] == "cuda_utils" and any(one.endswith("cuda_utils") for one in found)
+    return (namespace in found or ending) and not unit.program.declares(tokens.texts[index])

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from porter.cpp.syntax import chain_start, parse_expression, split_commas, template_end
+from porter.cpp.syntax import chain_start, closing_angle, parse_expression, split_commas
+from porter.engine.reach import Reach
 from porter.engine.rule import Edit, Effort, Finding, Rule, Span, Unit, clean, fixes
 from porter.warp.bodies import bodies_of
 
@@ -65,15 +66,18 @@ class WarpTransposedBlock(Rule):
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per class."""
         tokens = unit.tokens
+        reach: Reach | None = None
         for name, prefix in _CLASSES.items():
-            algorithm = f"{prefix}_WARP_TRANSPOSE"
-            for index in tokens.names.get(name, ()) if algorithm in tokens.names else ():
-                after = template_end(tokens, index + 1, len(tokens)) if unit.next_is(index, "<") else None
-                if after is None or not _is_cubs(unit, index):
+            algorithms = {f"{prefix}_WARP_TRANSPOSE", f"{prefix}_WARP_TRANSPOSE_TIMESLICED"} & tokens.names.keys()
+            for index in tokens.names.get(name, ()) if algorithms else ():
+                closed = closing_angle(tokens, index + 1) if unit.next_is(index, "<") else None
+                reach = reach or Reach.of(unit.program.all_tokens)
+                if closed is None or not reach.is_below(tokens, index, _ROOTS):
                     continue
-                arguments = split_commas(tokens, index + 2, after - 1)
-                place = next((i for i in range(index, after) if tokens.texts[i] == algorithm), None)
-                if place is None or len(arguments) < 2 or "?" in tokens.texts[index:after]:
+                last = closed[0]
+                arguments = split_commas(tokens, index + 2, last)
+                place = next((i for i in range(index, last) if tokens.texts[i] in algorithms), None)
+                if place is None or len(arguments) < 2 or "?" in tokens.texts[index:last]:
                     continue
                 yield from self._replaced(unit, place, prefix, [arguments[1], *arguments[4:6]])
 
@@ -100,15 +104,6 @@ class WarpTransposedBlock(Rule):
     def _found(self, unit: Unit, span: Span, message: str, edits: tuple[Edit, ...]) -> Finding:
         message = f"rocPRIM transposes by wavefronts; {message} [rocprim-warp-multiple]"
         return self.finding(unit, span, message, Effort.NONE, edits)
-
-
-def _is_cubs(unit: Unit, index: int) -> bool:
-    """Whether a class is CUB's: by its scope, or because the file opens CUB's namespace."""
-    tokens = unit.tokens
-    first = chain_start(tokens, index)
-    if first < index:
-        return not _ROOTS.isdisjoint(tokens.texts[first : index + 1])
-    return any(tokens.texts[i - 2 : i] == ["using", "namespace"] for root in _ROOTS for i in tokens.names.get(root, ()))
 
 
 def _factor(unit: Unit, size: tuple[int, int]) -> str:

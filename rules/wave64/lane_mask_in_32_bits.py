@@ -47,6 +47,26 @@ class LaneMaskIn32Bits(Rule):
             effort=Effort.REVIEW,
             path="a.hip",
         ),
+        fixes(
+            """
+            __global__ void count(const int *x, int *n) {
+              auto y = __shfl_up(x[threadIdx.x], 1);
+              auto z = __shfl(y, 0);
+              unsigned m = __ballot(z > 0);
+              if (threadIdx.x % 64 == 0) *n = __popcll(m);
+            }
+            """,
+            """
+            __global__ void count(const int *x, int *n) {
+              auto y = __shfl_up(x[threadIdx.x], 1);
+              auto z = __shfl(y, 0);
+              unsigned long long m = __ballot(z > 0);
+              if (threadIdx.x % 64 == 0) *n = __popcll(m);
+            }
+            """,
+            effort=Effort.REVIEW,
+            path="a.hip",
+        ),
         reports("__device__ unsigned live() { return __ballot(1); }", path="a.hip"),
         reports("__global__ void k(unsigned *m, int p) { m[blockIdx.x] = __ballot(p); }", path="a.hip"),
         reports("__device__ int first(int p) { return __ffs((unsigned)__ballot(p)); }", path="a.hip"),

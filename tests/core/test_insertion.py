@@ -66,3 +66,20 @@ def inserted(text: str) -> str:
 def test_place(before: str, after: str) -> None:
     """Every configuration of the file sees the line, guards and comments stay first."""
     assert inserted(before) == after
+
+
+_SWITCHED = '#ifdef GPU\n#include <{}>\n#endif\n#include "a.h"\n'
+
+
+@pytest.mark.parametrize("header", ["cublas_v2.h", "hipblas/hipblas.h"])
+def test_what_hipblas_asks_for_stands_before_it(header: str) -> None:
+    source = SourceFile("a.h", _SWITCHED.format(header).encode())
+    edit = include_edit(source, lex(source.text), ['"porter/hipblas_types.hpp"'])
+    assert edit is not None and edit.start == 0
+    assert inserted(source.text).index("<n.h>") > source.text.index("#endif")
+
+
+def test_another_library_keeps_its_part() -> None:
+    source = SourceFile("a.h", _SWITCHED.format("cufft.h").encode())
+    edit = include_edit(source, lex(source.text), ['"porter/hipblas_types.hpp"'])
+    assert edit is not None and edit.start == source.text.index('#include "a.h"')

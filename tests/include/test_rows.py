@@ -50,6 +50,23 @@ def test_overloads_are_not_written_elsewhere(tmp_path: Path) -> None:
     assert "porter" not in _ported(MIXED % ("float", "float"), tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("header", "written"),
+    [
+        ("using bf = __nv_bfloat16;", True),
+        ("typedef nv_bfloat16 bf;", True),
+        ("using bf = float;\nusing other = __nv_bfloat16;", False),
+    ],
+)
+def test_overloads_of_what_a_header_calls_a_type(header: str, written: bool, tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/t.h").write_text(f"#pragma once\n#include <cuda_bf16.h>\n{header}\n")
+    (tmp_path / "in/a.cu").write_text('#include "t.h"\n__global__ void k(bf *o, const bf *p) { o[0] = __ldg(p); }\n')
+    done = CliRunner().invoke(app, ["port", str(tmp_path / "in"), "-o", str(tmp_path / "out")])
+    assert done.exit_code in (0, 1), done.output
+    assert ("porter::ldg" in (tmp_path / "out/a.hip").read_text("utf-8")) is written
+
+
 def test_functions_that_newer_versions_have(tmp_path: Path) -> None:
     text = "__global__ void k(unsigned *p) { p[0] = __fns(p[1], 0, 3); }"
     assert "porter::fns" in _ported(text, tmp_path, "--rocm", "5.2")

@@ -20,6 +20,10 @@ struct P { unsigned a, b; unsigned q[2]; };
 template <int A, int B> __device__ unsigned two(unsigned x) { return x; }
 """
 OPERATIONS = (
+    'asm("{ .reg .b32 x<2>; mov.b32 x0, %1; mov.b32 x1, %2; xor.b32 %0, x0, x1; }" : "=r"(r) : "r"(v), "r"(t));',
+    r'asm volatile(".pragma \"nounroll\";"); r = v ^ t;',
+    'asm(\n#if __CUDA_ARCH__ >= 700\n"xor.b32 %0, %1, %2;"\n#else\n"or.b32 %0, %1, %2;"\n#endif\n : "=r"(r) : "r"(v), "r"(t));',
+    'asm(\n#if CUDA_VERSION < 9000\n"or.b32 "\n#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 600\n"and.b32 "\n#else\n"xor.b32 "\n#endif\n"%0, %1, %2;" : "=r"(r) : "r"(v), "r"(t));',
     'asm("xor.b32 %0, %1, %2;" : "=r"(r) : "r"(v), "r"(t));',
     'asm volatile("xor.b32 %0, %1, %2;" : "=r"(r) : "r"(v), "r"(t));',
     'asm __volatile__("xor.b32 %0, %1, %2;" : "=r"(r) : "r"(v), "r"(t));',
@@ -364,12 +368,10 @@ EXCHANGES = (
 )
 SAID = (
     'asm(OP("b32") : "=r"(r) : "r"(v), "r"(t));',
-    'asm("{ .reg .b32 x<2>; mov.b32 x0, %1; mov.b32 x1, %2; xor.b32 %0, x0, x1; }" : "=r"(r) : "r"(v), "r"(t));',
     r'asm("{\n .reg .pred p;\n setp.ne.u32 p, %2, 77;\n @p bra L;\n mov.u32 %0, 0;\n L: xor.b32 %0, %1, %2;\n}" : "=r"(r) : "r"(v), "r"(t));',
     'unsigned q[2] = {v, 0}, *p = q; asm("xor.b32 %0, %0, %1;" : "+r"(*p++) : "r"(t)); r = p == q + 1 ? q[0] : 0;',
     'asm("mov.v4.u32 {%0, _, _, _}, %%tid;" : "=r"(r)); r = r == t ? v ^ t : 0;',
     'asm volatile("ld.global.u32 %0, [%1 + -4];" : "=r"(r) : "l"(in + 1)); r = r == in[0] ? v ^ t : 0;',
-    r'asm volatile(".pragma \"nounroll\";"); r = v ^ t;',
     'asm volatile("bar.sync 0, 64;"); r = v;',
     'asm volatile("bar.sync %0;" :: "n"(0)); r = v;',
     'asm volatile("bar.sync %0;" :: "r"(0)); r = v;',

@@ -34,6 +34,9 @@ _VIDEO = [
     "vmax.s32.u32.s32.max %0, %1.h0, %2, %3;",
     "vmad.u32.u32.u32 %0, %1.b1, %2.b3, %3;",
     "vmad.s32.s32.u32 %0, %1.h1, %2, %3;",
+    "vmad.s32.u32.u32 %0, -%1.h0, %2.h0, %3;",
+    "vmad.s32.s32.s32 %0, %1, -%2.b1, %3;",
+    "vmad.u32.u32.u32 %0, %1, %2, -%3;",
     "vshl.u32.u32.u32.clamp %0, %1, %2.b0;",
     "vshl.u32.u32.u32.wrap.add %0, %1.b1, %2, %3;",
     "vshr.s32.s32.u32.wrap %0, %1, %2;",
@@ -65,7 +68,7 @@ def _selected(value: int, part: str, kind: str) -> int:
     return _signed(chosen, width) if kind == "s32" else chosen
 
 
-_TEXT = re.compile(r"(\w+)\.([\w.]+) (%0[\w.]*), (%1[\w.]*), (%2[\w.]*)(?:, %3)?;")
+_TEXT = re.compile(r"(\w+)\.([\w.]+) (%0[\w.]*), -?(%1[\w.]*), -?(%2[\w.]*)(?:, -?%3)?;")
 
 
 def _expected(text: str, a: int, b: int, c: int) -> int:
@@ -80,7 +83,7 @@ def _expected(text: str, a: int, b: int, c: int) -> int:
     to = match[3][3:]
     x, y = _selected(a, match[4][3:], left), _selected(b, match[5][3:], right)
     if name == "vmad":
-        return (x * y + c) % 2**32
+        return ((-1 if "-%1" in text or "-%2" in text else 1) * x * y + (-c if "-%3" in text else c)) % 2**32
     wrapped = y & 31 if "wrap" in modifiers else min(y, 32)
     value = {
         "vadd": lambda: x + y,

@@ -1,4 +1,4 @@
-// PyTorch's warp helpers (ATen/cuda/DeviceUtils.cuh and AsmUtils.cuh, ATen/native/cuda/block_reduce.cuh) for logical warps of 32 lanes.
+// PyTorch's warp helpers (ATen/cuda/DeviceUtils.cuh, AsmUtils.cuh and ScanUtils.cuh, ATen/native/cuda/block_reduce.cuh) for logical warps of 32 lanes.
 //
 // PyTorch's own versions use the hardware's width on ROCm: 64 lanes on MI300X, masks ignored, WARP_SYNC empty.
 // SPDX-License-Identifier: Apache-2.0
@@ -7,8 +7,19 @@
 
 #include "warp32.hpp"
 
+namespace porter {
+namespace torch_warp {
+
+/// Threads that two steps over warps can reduce, on host and device; PyTorch for ROCm says 4096.
+constexpr int kCUDABlockReduceMaxThreads() { return warpSize * warpSize; }
+
+}  // namespace torch_warp
+}  // namespace porter
+
 #if defined(__HIP__) || defined(__HIPCC__)
 #include <hip/hip_runtime.h>
+
+#include <limits>
 
 #define PORTER_TORCH __device__ inline __attribute__((always_inline))
 
@@ -83,7 +94,11 @@ template <class B, class T, class WarpWide> PORTER_TORCH T block_reduced(T value
 template <class T, class B = Block1D> PORTER_TORCH T BlockReduceSum(T value, T* shared) {
   return detail::block_reduced<B>(value, T(0), shared, [](T v) { return WarpReduceSum(v); });
 }
-template <class T, class B = Block1D, class ReduceOp>
+template <class T, class B = Block1D> PORTER_TORCH T BlockReduceMax(T value, T* shared) {
+  T const lowest = T(std::numeric_limits<T>::lowest());
+  return detail::block_reduced<B>(value, lowest, shared, [](T v) { return WarpReduceMax(v); });
+}
+template <class T, class ReduceOp, class B = Block1D>
 PORTER_TORCH T BlockReduce(T value, ReduceOp const& op, T const& identity, T* shared) {
   return detail::block_reduced<B>(value, identity, shared, [&op](T v) { return WarpReduce(v, op); });
 }
@@ -94,6 +109,35 @@ PORTER_TORCH unsigned getLaneMaskLt() { return lanemask_lt(); }
 PORTER_TORCH unsigned getLaneMaskLe() { return lanemask_le(); }
 PORTER_TORCH unsigned getLaneMaskGt() { return lanemask_gt(); }
 PORTER_TORCH unsigned getLaneMaskGe() { return ~lanemask_lt(); }
+
+/// ATen/cuda/ScanUtils.cuh: how many threads of the block up to this one say yes; `counts` has one value per warp.
+template <class T, bool CountsAreUsedAgain, class Combine>
+PORTER_TORCH void inclusiveBinaryPrefixScan(T* counts, bool yes, T* result, Combine combine) {
+  unsigned const votes = ballot(yes);
+  int const warp = threadIdx.x / warpSize;
+  if (lane_id() == 0) counts[warp] = static_cast<T>(__popc(votes));
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    int total = 0;
+    for (int other = 0; other < static_cast<int>(blockDim.x / warpSize); ++other) {
+      T const own = counts[other];
+      counts[other] = combine(own, total);
+      total = combine(total, own);
+    }
+  }
+  __syncthreads();
+  T const inside = static_cast<T>(__popc(votes & lanemask_le()));
+  *result = warp > 0 ? static_cast<T>(combine(inside, counts[warp - 1])) : inside;
+  if (CountsAreUsedAgain) __syncthreads();
+}
+/// The threads before this one, and in `all` those of the block.
+template <class T, bool CountsAreUsedAgain, class Combine>
+PORTER_TORCH void exclusiveBinaryPrefixScan(T* counts, bool yes, T* result, T* all, Combine combine) {
+  inclusiveBinaryPrefixScan<T, false>(counts, yes, result, combine);
+  *result -= static_cast<T>(yes);
+  *all = counts[(blockDim.x + warpSize - 1) / warpSize - 1];
+  if (CountsAreUsedAgain) __syncthreads();
+}
 
 }  // namespace torch_warp
 }  // namespace porter

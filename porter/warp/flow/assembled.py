@@ -1,4 +1,4 @@
-"""Loads and atomic operations in assembly as the calls that they come to."""
+"""Loads, atomic operations and numbers of threads in assembly as the C++ that they come to."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ _CALLS = {"cas": "atomicCAS", "exch": "atomicExch"}
 FAR_LOAD = "__ld_system"
 """Stands for a load that sees what other devices and the host write."""
 _OPERAND = re.compile(r"%(\d+)")
+_MOVE = re.compile(r"\s*mov\.[busf]32\s+%0\s*,\s*%%?(\w+)\.([xyz])\s*;?\s*")
+_SPECIAL = {"tid": "threadIdx", "ntid": "blockDim", "ctaid": "blockIdx", "nctaid": "gridDim"}
 _NUMBER = re.compile(r"-?(?:0[xX][0-9a-fA-F]+|\d+)")
 
 
@@ -34,7 +36,24 @@ def as_call(node: Node, tokens: Tokens) -> Node | None:
     callee = Node("name", node.first, node.last, name)
     given = tuple(value for value in values if value is not None)
     call = Node("call", node.first, node.last, kids=(callee, address, *given))
-    return Node("statement", node.first, node.last, kids=(Node("assign", node.first, node.last, "=", (target, call)),))
+    return _assigned(node, target, call)
+
+
+def as_number_of_thread(node: Node, text: str) -> Node | None:
+    """`asm("mov.u32 %0, %tid.x;" : "=r"(t));` as `t = threadIdx.x;`; None for others.
+
+    Some write it so to keep the compiler from holding the number in a register.
+    """
+    move = _MOVE.fullmatch(text)
+    special = _SPECIAL.get(move[1]) if move is not None else None
+    if move is None or special is None or len(node.kids) != 1:
+        return None
+    value = Node("member", node.first, node.last, move[2], (Node("name", node.first, node.last, special),))
+    return _assigned(node, node.kids[0], value)
+
+
+def _assigned(node: Node, target: Node, value: Node) -> Node:
+    return Node("statement", node.first, node.last, kids=(Node("assign", node.first, node.last, "=", (target, value)),))
 
 
 def _operand(text: str, node: Node) -> Node | None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import functools
 import re
+from typing import cast
 
 from porter.cpp.constants import WARP
+from porter.cpp.declared import declares
 from porter.cpp.nodes import Node, calls, spelled, unwrapped
 from porter.warp.bodies import CALLED, Function, class_named
 from porter.warp.collectives import (
@@ -22,7 +24,7 @@ from porter.warp.collectives import (
 from porter.warp.flow.evaluation import DEEPEST, Evaluation
 from porter.warp.flow.events import Branch, Event, State
 from porter.warp.flow.spread import PER_LANE, PER_WARP, THREAD, UNIFORM, Spread, Value, by_name, join
-from porter.warp.groups import block_groups, is_block, synchronised
+from porter.warp.groups import WarpTiles, block_groups, is_block, is_warp_tile, synchronised, warp_tiles
 
 _ROUNDS_UP = re.compile(r"(?:round|align|pad)_?(?:ed)?_?(?:up|to)", re.IGNORECASE)
 """Functions that round up, to whole warps as a rule."""
@@ -48,6 +50,7 @@ _KEEPS_SPREAD = frozenset(
 _LANE_CALLS = frozenset({"clock", "clock64", "__lane_id", "LaneId", "get_lane_id"})
 
 
+_TILES = "warp tiles"
 _CONDITIONS = frozenset({"if", "for", "while", "switch", "ternary"})
 
 
@@ -76,7 +79,7 @@ class CallEvaluation(Evaluation):
         if (group := synchronised(node)) is not None and is_block(group, self._block_groups):
             self._record(Event("barrier", node, state.branches, state.exits))
             return UNIFORM
-        if callee.kind == "member" and callee.text in TILE_MEMBERS:
+        if callee.kind == "member" and callee.text in TILE_MEMBERS and not self._is_of_class(callee):
             return self._tile(node, callee, arguments, state)
         called = self._object_called(node)
         if called is not None:
@@ -93,7 +96,7 @@ class CallEvaluation(Evaluation):
         self.calls.append((name, arguments))
         if not is_read and name not in self.bodies.macro_bodies:
             return UNIFORM  # what a function returns is a walk of its own
-        return self._returned_by(name, arguments, state)
+        return self._returned_by(name, arguments, state, callee)
 
     def _object_called(self, node: Node) -> Node | None:
         """The call of a class's call operator that a call of an object is: `sum(v)`, `Sum()(v)`."""
@@ -191,19 +194,58 @@ class CallEvaluation(Evaluation):
     @functools.cached_property
     def _warp_tiles(self) -> frozenset[str]:
         """Variables and parameters that hold a tile of one whole warp."""
-        found = {name for name, text in self.function.parameter_types.items() if _is_warp_tile(text)}
-        if not TILES.isdisjoint(self.bodies.tokens.names):
-            for node in self.function.declarations:
-                is_tile = _is_warp_tile(node.text)
-                found |= {kid.text for kid in node.kids if is_tile or self._makes_warp_tile(kid.initial)}
-        return frozenset(found)
+        bodies = self.bodies
+        if TILES.isdisjoint(bodies.tokens.names):
+            return frozenset()
+        if _TILES not in bodies.memo:
+            bodies.memo[_TILES] = warp_tiles(bodies.tokens, bodies.constants)
+        tiles = cast(WarpTiles, bodies.memo[_TILES])
+        written = dict(self.function.parameter_types.items())
+        made = set()
+        for node in self.function.declarations:
+            written |= {kid.text: node.text for kid in node.kids}
+            made |= {kid.text for kid in node.kids if self._makes_warp_tile(kid.initial)}
+        typed = (
+            n for n, text in written.items() if is_warp_tile(text, bodies.constants) or _plain(text) in tiles.types
+        )
+        members = tiles.variables - written.keys() if self.function.owner is not None else ()
+        return frozenset({*made, *typed, *members})
 
     def _makes_warp_tile(self, node: Node | None) -> bool:
         if node is None or node.kind != "call" or not node.callee.endswith("tiled_partition"):
             return False
         return [self.bodies.constants.value(kid) for kid in node.kids[0].kids] == [WARP]
 
-    def _returned_by(self, name: str, arguments: tuple[Value, ...], state: State) -> Value:
+    def _meant(self, name: str, callee: Node) -> tuple[Function, ...]:
+        """The functions of a name that a call can mean, by its class or namespace as far as that is known."""
+        functions = self.bodies.by_name.get(name, ())
+        if len(functions) < 2:
+            return functions
+        free = tuple(function for function in functions if function.owner is None)
+        scope, separator, _ = spelled(callee).rpartition("::")
+        if callee.kind == "member":
+            owner = self._objects.get(callee.kids[0].text, "")
+        elif separator:
+            owner = class_named(scope).rpartition("::")[2]
+        else:
+            return free or functions if self.function.owner is None else functions
+        members = tuple(function for function in functions if function.owner == owner)
+        if members or callee.kind == "member":
+            return members or functions
+        return functions if self._is_type(owner) else free or functions
+
+    def _is_of_class(self, callee: Node) -> bool:
+        """Whether a member's object has a class of the project's that defines it."""
+        owner = self._objects.get(callee.kids[0].text, "")
+        return any(function.owner == owner for function in self.bodies.by_name.get(callee.text, ()))
+
+    def _is_type(self, name: str) -> bool:
+        """Whether a scope is a class, another name of one or a template's parameter, and no namespace."""
+        tokens = self.bodies.tokens
+        places = (index for index in tokens.names.get(name, ()) if tokens.texts[index - 1] != "namespace")
+        return any(declares(tokens, index) for index in places)
+
+    def _returned_by(self, name: str, arguments: tuple[Value, ...], state: State, callee: Node) -> Value:
         if name in _UNIFORM_CALLS:
             return UNIFORM
         if name in _KEEPS_SPREAD:
@@ -214,7 +256,7 @@ class CallEvaluation(Evaluation):
             return THREAD
         if (named := by_name(name)).role == "lane":
             return named
-        functions = self.bodies.by_name.get(name, ())
+        functions = self._meant(name, callee)
         if functions and self.depth < DEEPEST:
             found = [self._summary(function, arguments) for function in functions]
             return join(*found)
@@ -289,5 +331,6 @@ class CallEvaluation(Evaluation):
             self.events.append(event)
 
 
-def _is_warp_tile(written_type: str) -> bool:
-    return re.search(r"\bthread_block_tile\s*<\s*32\s*[,>]", written_type) is not None
+def _plain(written_type: str) -> str:
+    """The name of a type without `&` and `*` behind it."""
+    return class_named(written_type.rstrip("&* "))

@@ -14,11 +14,11 @@ from porter.cpp.statements import parse_expression
 from porter.engine.unit import Unit
 from porter.model import Launch
 from porter.warp.bodies import Bodies, bodies_of
+from porter.warp.flow.host_values import Reaches, changes_in_loop, declares_dim3, may_change, reaches
 
 _DEEPEST = 6
 _SIDES = ("x", "y", "z")
 _CEILING = re.compile(r"(?:\w*ceil\w*div\w*|\w*div\w*(?:up|ceil)\w*|cdiv|iDivUp|getNumBlocks)", re.IGNORECASE)
-_CHANGES = frozenset({"+=", "-=", "*=", "/=", "++", "--", "<<=", ">>="})
 _QUERIES = frozenset({"cudaDeviceGetAttribute", "hipDeviceGetAttribute"})
 _ATTRIBUTES = frozenset({"cudaDevAttrWarpSize", "hipDeviceAttributeWarpSize"})
 
@@ -97,22 +97,30 @@ class Host:
                 sizes = [1, 1, 1] if texts[index + 1] == ";" else []
             elif sizes and texts[index + 1] == "." and texts[index + 2] in _SIDES and texts[index + 3] == "=":
                 value = parse_expression(tokens, index + 4, value_end(tokens, index + 4))
-                sizes[_SIDES.index(texts[index + 2])] = self.value(value, index, depth + 1)
+                known = reaches(tokens, index, before) is Reaches.SURELY
+                sizes[_SIDES.index(texts[index + 2])] = self.value(value, index, depth + 1) if known else None
         return tuple(sizes) if sizes != [1, 1, 1] else ()
 
     def _dim3(self, name: str, before: int) -> tuple[int, int] | None:
         """Tokens of the initial value of the nearest `dim3 name(...)` before a place."""
         tokens = self.bodies.tokens
         texts = tokens.texts
+        if changes_in_loop(tokens, name, before):
+            return None
         for index in reversed([i for i in tokens.names.get(name, ()) if i < before]):
             follow = texts[index + 1]
-            if texts[index - 1] == "dim3" and follow in ("(", "{"):
+            gives = follow in ("(", "{") and declares_dim3(tokens, index)
+            if (gives or follow == "=") and (how := reaches(tokens, index, before)) is not Reaches.SURELY:
+                if how is Reaches.NEVER:
+                    continue
+                return None
+            if gives:
                 closed = tokens.partner.get(index + 1)
                 return None if closed is None else (index + 2, closed)
             if follow == "=":
                 is_dim3 = texts[index - 1] == "dim3" or texts[index + 2] == "dim3"
                 return (index + 2, value_end(tokens, index + 2)) if is_dim3 else None
-            if follow == ".":
+            if follow == "." or may_change(tokens, index):
                 return None
         return None
 
@@ -157,15 +165,19 @@ class Host:
     def _local(self, name: str, before: int, depth: int) -> int | None:
         tokens = self.bodies.tokens
         texts = tokens.texts
+        if changes_in_loop(tokens, name, before):
+            return self.unknown
         for index in reversed([i for i in tokens.names.get(name, ()) if i < before]):
-            follow = texts[index + 1]
             if texts[index - 1] == "&" and (width := self._queried(index, depth)) is not None:
                 return width
-            if follow in _CHANGES or texts[index - 1] in ("++", "--", "&"):
+            if may_change(tokens, index):
                 return self.unknown
-            if follow == "=":
+            if texts[index + 1] == "=":
+                how = reaches(tokens, index, before)
+                if how is Reaches.NEVER:
+                    continue
                 node = parse_expression(tokens, index + 2, value_end(tokens, index + 2))
-                return self.value(node, index, depth + 1)
+                return self.value(node, index, depth + 1) if how is Reaches.SURELY else self.unknown
         return self.unknown
 
     def _queried(self, index: int, depth: int) -> int | None:

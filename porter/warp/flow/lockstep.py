@@ -226,8 +226,12 @@ class Lockstep:
 
     def _surely_waits(self, name: str) -> bool:
         """Whether a function of a header has its barrier in no branch: its callers in other files cannot see which."""
-        functions = self.bodies.by_name.get(name, ())
-        return all(self.bodies.is_own(one) or any(map(self._is_fence, one.body.kids)) for one in functions)
+        known = cast("dict[str, bool]", self.bodies.memo.setdefault("surely waits", {}))
+        if name not in known:
+            known[name] = False  # for functions that call themselves, or an overload
+            functions = self.bodies.by_name.get(name, ())
+            known[name] = all(self.bodies.is_own(one) or any(map(self._is_fence, one.body.kids)) for one in functions)
+        return known[name]
 
     def _conflict(self, old: Access, new: Access, guards: Guards) -> bool:
         """Whether one lane may read or overwrite what another lane wrote, or write what another lane read."""

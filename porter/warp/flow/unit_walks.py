@@ -7,7 +7,7 @@ from typing import cast
 
 from porter.cpp.nodes import Node
 from porter.warp.bodies import CALLED, Bodies, Function
-from porter.warp.collectives import EXCHANGES, TILES
+from porter.warp.collectives import EXCHANGES, TILE_MEMBERS, TILES
 from porter.warp.flow.events import Event
 from porter.warp.flow.spread import PER_LANE, UNIFORM, Value, by_name, join
 from porter.warp.flow.walk import Flow
@@ -94,9 +94,11 @@ def flows(bodies: Bodies) -> tuple[Flow, ...]:
 
 def _concerned(bodies: Bodies) -> Iterator[Function]:
     marks = TILES | {"__syncwarp"}
+    tiles = not TILES.isdisjoint(bodies.tokens.names)
     for function in bodies.all_functions:
         exchanges = not EXCHANGES.isdisjoint(bodies.reach.get(function.name, ()))
-        if exchanges or any(bodies.calls(function, mark) for mark in marks):
+        asks_tile = tiles and not TILE_MEMBERS.isdisjoint(function.words)
+        if exchanges or asks_tile or any(bodies.calls(function, mark) for mark in marks):
             yield function
 
 

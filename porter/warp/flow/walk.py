@@ -12,6 +12,7 @@ from porter.cpp.constants import WARP
 from porter.cpp.nodes import EMPTY, Node, calls, names, only, stands_in, unwrapped
 from porter.warp.bodies import class_named, waits_for_block
 from porter.warp.collectives import BARRIERS, EXCHANGES, argument, collective
+from porter.warp.flow.assembled import as_number_of_thread
 from porter.warp.flow.call_evaluation import CallEvaluation
 from porter.warp.flow.events import Branch, Event, State
 from porter.warp.flow.spread import PER_LANE, PER_WARP, THREAD, UNIFORM, Spread, Value, join, selected
@@ -256,8 +257,11 @@ class Flow(CallEvaluation):
             state.exits = (*state.exits, node)
 
     def _asm(self, node: Node, state: State) -> None:
-        inputs = [self._value(kid, state) for kid in node.kids]
         text = said(self.bodies.tokens, node.first)
+        if (moved := as_number_of_thread(node, text)) is not None:
+            self._expression(moved, state)
+            return
+        inputs = [self._value(kid, state) for kid in node.kids]
         if waits_for_block(text):
             self._record(Event("barrier", node, state.branches, state.exits))
         if _EXITS.search(text):

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 from porter.cpp.asm import Assembly, StringMacro, assemblies, string_macros
+from porter.cpp.preprocessor import ABSENT, UNKNOWN, Macro
 from porter.engine.unit import Unit
+
+_VALUES = {
+    **dict.fromkeys(("__CUDA_ARCH__", "PORTER_CUDA_ARCH"), Macro(True, 700)),
+    **dict.fromkeys(("CUDA_VERSION", "CUDART_VERSION", "PORTER_CUDA_VERSION"), Macro(True, 12000)),
+    **dict.fromkeys(("__CUDACC_VER_MAJOR__", "PORTER_CUDA_VERSION_MAJOR"), Macro(True, 12)),
+    **dict.fromkeys(("__CUDACC_VER_MINOR__", "PORTER_CUDA_VERSION_MINOR"), Macro(True, 0)),
+    **dict.fromkeys(("__HIPCC__", "__HIP_PLATFORM_AMD__", "__HIP__", "__AMDGCN__"), Macro(True, 1)),
+    "__HIP_PLATFORM_NVIDIA__": ABSENT,
+}
+"""What conditions between the strings of a statement ask for: as arch.hpp has it, in the device pass."""
 
 
 def statements(unit: Unit) -> list[Assembly]:
     """All inline assembly statements; headers are read only where something would be missing without them."""
     macros = string_macros(unit.source.text)
-    found = list(assemblies(unit.tokens, macros))
+    found = list(assemblies(unit.tokens, macros, _meaning))
     if all(assembly.complete and assembly.template is not None for assembly in found):
         return found
-    return list(assemblies(unit.tokens, {**_of_headers(unit), **macros}))
+    return list(assemblies(unit.tokens, {**_of_headers(unit), **macros}, _meaning))
 
 
 def _of_headers(unit: Unit) -> dict[str, tuple[StringMacro, ...]]:
@@ -22,3 +33,7 @@ def _of_headers(unit: Unit) -> dict[str, tuple[StringMacro, ...]]:
         for name, bodies in string_macros(source.text).items():
             found[name] = tuple(dict.fromkeys((*found.get(name, ()), *bodies)))
     return found
+
+
+def _meaning(name: str) -> Macro:
+    return _VALUES.get(name, UNKNOWN)

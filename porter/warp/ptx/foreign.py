@@ -37,12 +37,12 @@ ADVICE: tuple[tuple[str, str], ...] = (
     (r"(?:addc|subc|madc|mad\.(?:lo|hi)\.cc|(?:add|sub)\.cc)\..*", "a carry of other statements: make one of all"),
     (r"mapa\..*|.*cluster.*", "no clusters on gfx942 [thread-block-cluster]"),
     (
-        r"the operand %%?(?:n?(?:ctaid|tid)(?:\.[xyzw])?|n?smid|n?warpid|gridid|pm\d+(?:_64)?|envreg\d+|clock_hi|"
-        r"globaltimer_(?:lo|hi)|(?:total|dynamic|aggr|reserved)_\w*smem\w*|current_graph_exec)",
+        r"the operand %%?(?:n?(?:ctaid|tid)(?:\.[xyzw])?|n?smid|n?warpid|gridid|pm\d+(?:_64)?|envreg\d+|"
+        r"(?:total|dynamic|aggr|reserved)_\w*smem\w*|current_graph_exec)",
         "gfx942 has no such register: pass the number to the kernel",
     ),
     (
-        r"the operand %.*",
+        r"the operand %.*|the (?:operand|result) [A-Za-z_$][\w$]*",
         "another statement declares this register, or PTX has none of the name: use it where it is declared, or write "
         "it in C++",
     ),

@@ -55,13 +55,15 @@ def _video_set(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) 
 
 @on(r"vmad\.([us]32)\.([us]32)\.([us]32)")
 def _video_mad(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
-    """The low word, which is the same for signed and unsigned numbers."""
+    """The low word, which is the same for signed and unsigned numbers; a minus is that of the product or of `c`."""
     need(operands, 4, "vmad")
-    if any(operand.startswith("-") for operand in operands):
-        raise Unknown("vmad with a negated operand")
-    a, b = _part(writer, operands[1], match[2]), _part(writer, operands[2], match[3])
+    left, right, third = (operand.removeprefix("-").strip() for operand in operands[1:])
+    a, b = _part(writer, left, match[2]), _part(writer, right, match[3])
     product = f"static_cast<unsigned>({a}) * static_cast<unsigned>({b})"
-    return writer.assign(operands[0], f"{product} + {writer.value(operands[3], 'u32')}")
+    sign = "-" if operands[1].startswith("-") != operands[2].startswith("-") else ""
+    operation = "-" if operands[3].startswith("-") else "+"
+    value = f"{sign}({product})" if sign else product
+    return writer.assign(operands[0], f"{value} {operation} {writer.value(third, 'u32')}")
 
 
 @on(r"(vadd|vsub|vavrg|vabsdiff|vmin|vmax)([24])\.([us]32)\.([us]32)\.([us]32)(\.sat)?(\.add)?")

@@ -28,14 +28,18 @@ _REGISTERS = {
        for axis in "xyz"},
     "%clock": "static_cast<unsigned>(clock64())",
     "%clock64": "static_cast<unsigned long long>(clock64())",
+    "%clock_hi": "static_cast<unsigned>(static_cast<unsigned long long>(clock64()) >> 32)",
     "%globaltimer": "(static_cast<unsigned long long>(wall_clock64()) * 10u)",
+    "%globaltimer_lo": "(static_cast<unsigned>(wall_clock64()) * 10u)",
+    "%globaltimer_hi": "static_cast<unsigned>((static_cast<unsigned long long>(wall_clock64()) * 10u) >> 32)",
     "%smid": "__smid()",
     "WARP_SZ": "32u",
 }  # fmt: skip
+_CLOCK = "counts other clocks than on NVIDIA [clock-units]"
+_TIMER = "comes from the 100 MHz clock of MI300X, in steps of 10 ns [clock-units]"
 _REVIEWED = {
-    "%clock": "counts other clocks than on NVIDIA [clock-units]",
-    "%clock64": "counts other clocks than on NVIDIA [clock-units]",
-    "%globaltimer": "comes from the 100 MHz clock of MI300X, in steps of 10 ns [clock-units]",
+    **dict.fromkeys(("%clock", "%clock64", "%clock_hi"), _CLOCK),
+    **dict.fromkeys(("%globaltimer", "%globaltimer_lo", "%globaltimer_hi"), _TIMER),
     "%smid": "is sparse on gfx942, up to 511: no index into an array of one entry per multiprocessor [smid-sparse]",
 }
 _REFERENCE = re.compile(r"%(?:\[(\w+)\]|(\d{1,9}))")
@@ -43,6 +47,7 @@ _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*")
 _PLAIN = re.compile(r"[A-Za-z_]\w*|\d\w*")
 _CHANGE = re.compile(r"\+\+|--|(?<![=!<>])=(?!=)")
 _EFFECT = re.compile(r"\+\+|--|(?<![=!<>])=(?!=)|\w\s*\(")
+_MANY = re.compile(r"([A-Za-z_$%][\w$]*)<([1-9]\d?)>")
 _INTEGER = re.compile(r"[-+]?(?:0[xX][0-9a-fA-F]+|\d+)[uU]?")
 _FLOAT = re.compile(r"[-+]?\d+\.\d*(?:[eE][-+]?\d+)?")
 _BITS = re.compile(r"0([fFdD])([0-9a-fA-F]{8}|[0-9a-fA-F]{16})")
@@ -191,7 +196,7 @@ class Writer:
             else:
                 begin.append(f"{kind} {name} = 0;")
             if number < len(self.assembly.outputs):
-                end.append(f"{operand.expression} = {name};")
+                end.append(f"{operand.expression} = {_as_pointer(operand, name)};")
         return "{ " + " ".join([*begin, *(line for line in lines if line), *end]) + " }"
 
     def _kind(self, operand: Operand) -> str:
@@ -203,6 +208,8 @@ class Writer:
     def _line(self, instruction: Instruction) -> str:
         if instruction.opcode == ".reg":
             return self._declared(instruction)
+        if instruction.opcode == ".pragma":  # `"nounroll"` and its like: for ptxas alone
+            return ""
         if instruction.opcode.startswith(".") or instruction.opcode.endswith(":"):
             raise Unknown(instruction.opcode)
         text = self._statement(instruction.opcode, instruction.operands)
@@ -215,7 +222,8 @@ class Writer:
     def _declared(self, instruction: Instruction) -> str:
         """`.reg .u32 a, b`"""
         kind, _, first = instruction.operands[0].partition(" ") if instruction.operands else ("", "", "")
-        names = [name.strip() for name in (first, *instruction.operands[1:]) if name.strip()]
+        written = [name.strip() for name in (first, *instruction.operands[1:]) if name.strip()]
+        names = [name for one in written for name in _numbered(one)]
         cpp = TYPES.get(kind.lstrip("."))
         if cpp is None or not names or any("<" in name for name in names):
             raise Unknown(".reg " + " ".join(instruction.operands))
@@ -354,6 +362,9 @@ class Writer:
         register = self.register_kind(target)
         if register is not None and (kind in ("f32", "f64")) != (register in _FLOATING):
             value = self.helper(f"bits<{register}>", value)
+        operand = self.operand(target.strip())
+        if self.single and operand is not None:
+            value = _as_pointer(operand, value)
         return f"{place} = {value};" if place else f"(void)({value});"
 
     def rounded(self, name: str, *arguments: str) -> str:
@@ -365,6 +376,13 @@ class Writer:
         """A call of a function of ptx.hpp."""
         self.headers.add(HEADER)
         return f"{PREFIX}{name}({', '.join(arguments)})"
+
+
+def _as_pointer(operand: Operand, value: str) -> str:
+    """A result of 64 bits for a variable that is a pointer: a register does not tell."""
+    if not operand.is_pointer:
+        return value
+    return f"(decltype({operand.expression})){value if value.isidentifier() else f'({value})'}"
 
 
 def _cast(kind: str, operand: Operand) -> str:
@@ -402,6 +420,12 @@ def _is_wrapped(text: str) -> bool:
         if depth == 0:
             return place == len(text) - 1
     return False
+
+
+def _numbered(name: str) -> list[str]:
+    """`v<4>` is v0, v1, v2 and v3."""
+    match = _MANY.fullmatch(name)
+    return [name] if match is None else [f"{match[1]}{number}" for number in range(int(match[2]))]
 
 
 def _safe(name: str) -> str:

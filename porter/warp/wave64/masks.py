@@ -53,7 +53,7 @@ class Masks(Lanes):
         if depth > _DEEPEST:
             return False
         if node.kind == "call":
-            return self._is_mask_call(node)
+            return self._is_mask_call(node, known, depth)
         if node.kind == "cast":
             return self.cast_bits(node) == WHOLE and self._holds_mask(node.kids[0], known, depth + 1)
         if node.kind == "name":
@@ -68,7 +68,7 @@ class Masks(Lanes):
             return self._is_mask_operation(node, known, depth)
         return False
 
-    def _is_mask_call(self, node: Node) -> bool:
+    def _is_mask_call(self, node: Node, known: Set[str], depth: int) -> bool:
         name = node.callee.rpartition("::")[2]
         if node.callee.startswith("porter::"):
             return False
@@ -78,7 +78,7 @@ class Masks(Lanes):
             return self._is_whole_group(node.kids[0].kids[0], 0)
         if name in _SHUFFLES or (name in _CASTS and bits_of([name], self.aliases) == WHOLE):
             values = node.arguments[1:2] if name.endswith("_sync") else node.arguments[:1]
-            return any(map(self.is_mask, values))
+            return any(self._holds_mask(value, known, depth + 1) for value in values)
         one = self.branches.operations.get(node.callee)
         if one is not None:
             return one.kind != "shuffle"

@@ -1,0 +1,61 @@
+"""Functions whose heads a macro of a header begins are read as those that begin with the word itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from porter.cpp.headers import header_reader
+from porter.engine.file import Context, port
+from porter.engine.registry import all_rules
+from porter.engine.support import load_support
+from porter.model import Settings
+from porter.names.table import load_names
+from porter.source import SourceFile
+
+KERNELS = {
+    "plain": ("#define KERN __global__ void", "KERN k(int *p)"),
+    "bounds": ("#define KERN __launch_bounds__(1024) __global__ void", "KERN k(int *p)"),
+    "two": (
+        "#ifdef OLD\n#define KERN __launch_bounds__(256) __global__ void\n#else\n#define KERN __global__ void\n#endif",
+        "KERN k(int *p)",
+    ),
+    "lines": ('#define KERN extern "C" \\\n  __global__ void', "KERN k(int *p)"),
+    "word": ("#define GLOBAL __global__", "template <int N> GLOBAL void k(int *p)"),
+    "of another": ("#define GLOBAL __global__\n#define KERN GLOBAL void", "KERN k(int *p)"),
+    "argument": ("#define KERN(name) __global__ void name", "KERN(k)(int *p)"),
+    "helper": ("#define DEV __device__ __forceinline__", "DEV void k(int *p)"),
+    "both": ("#define DEV __device__\n#define HD __host__ DEV", "HD inline void k(int *p)"),
+}
+BODIES = {
+    "S103": "{{ if (threadIdx.x % 3 == 1) __syncthreads(); p[threadIdx.x] = 1; }}",
+    "W102": "{{ if (threadIdx.x % 3 == 1) p[0] += __shfl_down_sync(0xffffffff, p[1], 1); }}",
+}
+
+
+def codes(folder: Path, header: str, source: str) -> set[str]:
+    (folder / "a.h").write_text(f"#pragma once\n{header}\n")
+    rules = tuple(rule for rule in all_rules() if rule.code in BODIES)
+    context = Context(
+        Settings(), load_names(None, {}), load_support(None), rules, included_file=header_reader(folder, ())
+    )
+    return {finding.code for finding in port(SourceFile("k.cu", source.encode()), context, "k.cu").findings}
+
+
+@pytest.mark.parametrize("code", BODIES)
+@pytest.mark.parametrize("form", KERNELS)
+def test_a_macro_of_a_header_begins_the_function(tmp_path: Path, form: str, code: str) -> None:
+    macro, head = KERNELS[form]
+    source = f'#include "a.h"\n{head} {BODIES[code].format()}\n'
+    assert codes(tmp_path, macro, source) == {code}
+
+
+@pytest.mark.parametrize("code", BODIES)
+def test_what_the_macro_of_a_header_does_not_begin(tmp_path: Path, code: str) -> None:
+    """A macro of the host's, and one that the file undoes the meaning of by its own."""
+    body = BODIES[code].format()
+    assert not codes(tmp_path, "#define KERN static void", f'#include "a.h"\nKERN k(int *p) {body}\n')
+    assert not codes(
+        tmp_path, "#define KERN __global__ void", f'#include "a.h"\nstruct KERNEL {{}};\nvoid k(int *p) {body}\n'
+    )
