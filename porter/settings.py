@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import itertools
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -35,6 +36,9 @@ STYLES = ("renamed", "dual")
 TORCH_MODES = ("leave", "standalone")
 DIALECTS = ("cuda", "hip", "nvidia")
 FAIL_LEVELS = ("manual", "review", "hazard")
+
+
+_NAME = re.compile(r"(?!\d)\w+(?:::(?!\d)\w+)*")
 
 
 class Handling(str, enum.Enum):
@@ -225,7 +229,23 @@ def _handling(key: str, value: Any) -> Handling:
 def _names(key: str, value: Any) -> tuple[tuple[str, str], ...]:
     if not isinstance(value, dict) or not all(isinstance(new, str) for new in value.values()):
         raise TypeError(f"{key} must be a table of names: OLD = 'NEW'")
+    for text in itertools.chain.from_iterable(value.items()):
+        if not _NAME.fullmatch(text):
+            raise ValueError(f"{key}: {text!r} is no name of C++")
+    for old in value:
+        _without_return(key, old, value)
     return tuple(sorted(value.items()))
+
+
+def _without_return(key: str, old: str, names: Mapping[str, str]) -> None:
+    """ValueError where a name is what it becomes in the end."""
+    seen = {old}
+    new = names[old]
+    while new in names and new not in seen and names[new] != new:
+        seen.add(new)
+        new = names[new]
+    if new == old != names[old]:
+        raise ValueError(f"{key}: {old!r} comes back from what it is replaced by")
 
 
 def _dialects(key: str, value: Any) -> tuple[tuple[str, str], ...]:

@@ -9,7 +9,7 @@ import re
 import stat
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,6 +17,7 @@ from porter.buildfiles.mentions import kind_of_build
 from porter.cpp.include_graph import SOURCES
 from porter.errors import Unusable
 from porter.names.table import is_cuda_header
+from porter.project.unmet import include_notes, version_notes
 from porter.project.writing import is_temporary
 from porter.settings import Choices, Handling
 from porter.system import git
@@ -76,7 +77,8 @@ class Project:
 def discover(source: Path, choices: Choices) -> Project:
     """Lists a folder in a fixed order, or takes one file; only folders are read, and what looks like CUDA's headers."""
     if source.is_dir():
-        return _folder(source, choices)
+        project = _folder(source, choices)
+        return replace(project, notes=(*project.notes, *version_notes(choices.engine.rocm)))
     try:
         status = source.stat()
     except OSError as error:
@@ -86,7 +88,7 @@ def discover(source: Path, choices: Choices) -> Project:
     if not is_code(source.name):
         raise Unusable(f"{source}: not a C++ or CUDA file ({' '.join(sorted(CODE_SUFFIXES))})")
     entry = Entry(source.name, Kind.CODE, stat.S_IMODE(status.st_mode), status.st_size)
-    return Project(source.parent, (entry,), single=True)
+    return Project(source.parent, (entry,), single=True, notes=tuple(version_notes(choices.engine.rocm)))
 
 
 def is_code(path: str) -> bool:
@@ -102,6 +104,7 @@ def _folder(root: Path, choices: Choices) -> Project:
     hidden, notes = _ignored(root, choices)
     role = _roles(choices, root, hidden)
     entries: list[Entry] = []
+    sources: list[str] = []
     left_out: list[str] = []
     copies: list[str] = []
     pending = [("", Handling.PORT)]
@@ -115,6 +118,8 @@ def _folder(root: Path, choices: Choices) -> Project:
             if handling is Handling.SKIP:
                 left_out.append(found.path)
                 continue
+            if found.kind in (Kind.CODE, Kind.BUILD):
+                sources.append(found.path)
             if found.kind is Kind.FOLDER:
                 below.append((found.path, handling))
             elif found.kind in (Kind.CODE, Kind.BUILD) and handling is Handling.COPY:
@@ -127,7 +132,9 @@ def _folder(root: Path, choices: Choices) -> Project:
             entries.append(found)
         pending += reversed(below)
     entries.sort(key=lambda entry: os.fsencode(entry.path))
-    notes = (*notes, *sorted(copies))
+    base = settings_folder(choices, root)
+    unmet = include_notes(choices.include, lambda glob: matcher((glob,), root, base), sources)
+    notes = (*notes, *sorted(copies), *unmet)
     return Project(root, tuple(entries), left_out=tuple(sorted(left_out)), notes=notes, listed=listed)
 
 
@@ -222,10 +229,25 @@ def matcher(globs: tuple[str, ...], root: Path, base: Path) -> Callable[[str], b
         return lambda path: False
     from pathspec import GitIgnoreSpec
 
-    spec = GitIgnoreSpec.from_lines(globs)
+    try:
+        spec = GitIgnoreSpec.from_lines(globs)
+    except (ValueError, re.error) as error:  # of one of them, which only the first kind names
+        raise Unusable(f"{_wrong_glob(globs)!r} is no glob of .gitignore: {error}") from None
     below = os.path.relpath(root.absolute(), base)
     prefix = "" if below == "." or below.startswith("..") else below.replace(os.sep, "/") + "/"
     return lambda path: spec.match_file(prefix + path)
+
+
+def _wrong_glob(globs: tuple[str, ...]) -> str:
+    """The first one that alone is an error, too."""
+    from pathspec import GitIgnoreSpec
+
+    for glob in globs:
+        try:
+            GitIgnoreSpec.from_lines((glob,))
+        except (ValueError, re.error):
+            return glob
+    return ", ".join(globs)
 
 
 def _listed(root: Path, folder: str) -> Iterator[Entry]:

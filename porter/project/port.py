@@ -16,6 +16,7 @@ from porter.project.plan import Plan, Run
 from porter.project.port_tree import Progress, port_project
 from porter.project.records import FileRecord
 from porter.project.task import Sink
+from porter.project.unmet import rule_notes
 from porter.report.document import Header, Report, build_report
 from porter.settings import Choices
 from porter.system import git
@@ -123,7 +124,7 @@ def _header(command: str, request: Request, plan: Plan, output: Path | None, run
         source=str(request.source),
         output=str(output) if output is not None else None,
         settings=settings_json(request.choices),
-        notes=plan.project.notes,
+        notes=(*plan.project.notes, *rule_notes(request.choices)),
         left_out=plan.project.left_out,
         reused=run.reused,
     )

@@ -64,6 +64,13 @@ def test_pyproject_and_nearest_file(tmp_path: Path) -> None:
         ("exclude = 'x'", "exclude must be a list"),
         ("vendored = 'drop'", "vendored must be one of port, copy, skip"),
         ("names = ['a']", "names must be a table"),
+        ("names = {A = 'not a name'}", "names: 'not a name' is no name of C\\+\\+"),
+        ("names = {A = '9b'}", "'9b' is no name"),
+        ("names = {A = ''}", "'' is no name"),
+        ("names = {A = 'b::'}", "'b::' is no name"),
+        ("names = {'a b' = 'c'}", "'a b' is no name"),
+        ("names = {A = 'B', B = 'A'}", "'A' comes back from what it is replaced by"),
+        ("names = {A = 'B', B = 'C', C = 'D', D = 'B'}", "'B' comes back"),
         ("= 3", "porter.toml"),
     ],
 )
@@ -72,6 +79,17 @@ def test_wrong_settings_are_named(tmp_path: Path, text: str, message: str) -> No
     (tmp_path / "porter.toml").write_text(text)
     with pytest.raises(Unusable, match=message):
         load_choices(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [{"A": "mine::B"}, {"a::b": "c"}, {"A": "B", "B": "C"}, {"A": "A", "B": "A"}, {"_a9": "größe"}],
+)
+def test_names_that_can_be(tmp_path: Path, names: dict[str, str]) -> None:
+    """With namespaces, one after the other, and a name that stays."""
+    lines = (f'"{old}" = "{new}"\n' for old, new in names.items())
+    (tmp_path / "porter.toml").write_text("[names]\n" + "".join(lines), encoding="utf-8")
+    assert dict(load_choices(tmp_path).engine.custom_names) == names
 
 
 def test_two_settings_files_are_an_error(tmp_path: Path) -> None:
