@@ -38,7 +38,7 @@ DIALECTS = ("cuda", "hip", "nvidia")
 FAIL_LEVELS = ("manual", "review", "hazard")
 
 
-_NAME = re.compile(r"(?!\d)\w+(?:::(?!\d)\w+)*")
+_NAME = re.compile(r"(?!\d)\w+(?:::(?!\d)\w+)*", re.ASCII)
 
 
 class Handling(str, enum.Enum):
@@ -229,12 +229,22 @@ def _handling(key: str, value: Any) -> Handling:
 def _names(key: str, value: Any) -> tuple[tuple[str, str], ...]:
     if not isinstance(value, dict) or not all(isinstance(new, str) for new in value.values()):
         raise TypeError(f"{key} must be a table of names: OLD = 'NEW'")
-    for text in itertools.chain.from_iterable(value.items()):
-        if not _NAME.fullmatch(text):
-            raise ValueError(f"{key}: {text!r} is no name of C++")
+    _are_names(key, itertools.chain.from_iterable(value.items()))
     for old in value:
         _without_return(key, old, value)
     return tuple(sorted(value.items()))
+
+
+def _name_list(key: str, value: Any) -> tuple[str, ...]:
+    names = _texts(key, value)
+    _are_names(key, names)
+    return names
+
+
+def _are_names(key: str, texts: Iterable[str]) -> None:
+    for text in texts:
+        if not _NAME.fullmatch(text):
+            raise ValueError(f"{key}: {text!r} is no name of C++ (of ASCII's letters, digits, _ and ::)")
 
 
 def _without_return(key: str, old: str, names: Mapping[str, str]) -> None:
@@ -346,7 +356,7 @@ _KEYS: dict[str, Callable[[str, Any], Any]] = {
     "comments": _flag,
     "names": _names,
     "rewrite": _rewrites,
-    "ignore_names": _texts,
+    "ignore_names": _name_list,
     "include_dirs": _texts,
     "defines": _texts,
     "dialect": _dialects,
