@@ -12,7 +12,7 @@ from porter.warp.bodies import Function
 from porter.warp.collectives import BARRIERS, Collective, argument, collective
 from porter.warp.native.expressions import Expressions, is_full_mask
 from porter.warp.native.kinds import PER_THREAD, THREADS, Kind, Undecided, joined, placed
-from porter.warp.native.operations import atomic_operation, functors, of_whole, operation, written_variable
+from porter.warp.native.operations import atomic_operation, functors, kept, of_whole, operation, written_variable
 from porter.warp.native.state import FollowsStatements, Scope
 
 K = Kind
@@ -424,7 +424,7 @@ class Calls:
                 raise Undecided(node, "a block's sum added more than once")
             return K.UNIFORM
         if kind in (K.DATA, K.STEP) or place in PER_THREAD:
-            if single and place is not K.UNIFORM:
+            if single and (place is not K.UNIFORM or (scope.is_one_lane and not self.plan.item)):
                 raise Undecided(node, "one lane's data")
             return K.DATA
         if kind is K.UNIFORM:
@@ -520,6 +520,8 @@ class Calls:
         if K.LANE in (one, two) or K.WARP in (one, two):
             raise Undecided(node, "a comparison by lane or warp")
         if one is K.RANK and node.text == "==" and self.constants.value(right) == 0:
+            if "thread" not in scope.guards and not scope.exited:
+                raise Undecided(node, "a rank of 0, which lanes have that were not chosen, too")
             return ("leader",)
         if one in (K.MASK, K.BIT) or two in (K.MASK, K.BIT):
             return self._mask_compared(node, one, two)
@@ -670,8 +672,8 @@ class Calls:
         if target.kind == "unary" and target.text == "*" and unwrapped(target.kids[0]).text in scope.pointees:
             target = unwrapped(target.kids[0])
         kind = self.value(source, scope)
-        if target.kind == "name" and node.text == "=":
-            scope.operations[target.text] = operation(self, source, scope)
+        if target.kind == "name" and (node.text == "=" or scope.operations.get(target.text)):
+            scope.operations[target.text] = kept(self, target.text, node, scope)
         if target.kind == "member" and (root := _root(target)) is not None and root in scope.kinds:
             if node.text == "=" and not scope.tree:
                 scope.operations[root] = of_whole(operation(self, source, scope), target.text)
@@ -727,6 +729,8 @@ class Calls:
 
     def _to_memory(self, node: Node, place: Kind, kind: Kind, scope: Scope) -> None:
         guards = set(scope.guards)
+        if place in PER_THREAD and scope.is_one_lane and not self.plan.item:
+            raise Undecided(node, "written by one lane of a warp: it would be one of 64")
         if place in THREADS:
             self.plan.thread_memory = True
             self.plan.item |= "mask" in guards
@@ -762,6 +766,8 @@ class Calls:
         shared = self.plan.shared[name]
         place = self.value(target.kids[1], scope)
         guards = set(scope.guards)
+        if place in PER_THREAD and scope.is_one_lane and not self.plan.item:
+            raise Undecided(node, "written by one lane of a warp: it would be one of 64")
         if place is K.WARP:
             if kind not in (K.AGG, K.SCAN, K.UNIFORM) or (kind is K.SCAN and "last" not in guards):
                 raise Undecided(node, f"{kind.value} kept per warp")

@@ -153,6 +153,8 @@ class Expressions:
     def _stepped(self, node: Node, kind: Kind, scope: Scope) -> Kind:
         """`++x`: a number of a thread is just data afterwards."""
         target = unwrapped(node)
+        if target.kind == "name" and target.text in scope.operations:
+            scope.operations[target.text] = ""
         if kind in THREADS and target.kind == "name":
             scope.kinds[target.text] = K.DATA
             return K.DATA

@@ -6,6 +6,7 @@ from porter.cpp.nodes import Node, calls, unwrapped
 from porter.warp.bodies import Bodies, Function
 from porter.warp.collectives import collective
 from porter.warp.native.state import Gathered, Scope
+from porter.warp.native.steady import cuts, is_no_zero, is_steady, is_whole, type_of
 
 _ASSIGNED = {"+=": "add", "|=": "or", "&=": "and", "^=": "xor", "*=": "mul"}
 _FUNCTIONS = {
@@ -93,7 +94,9 @@ def written_variable(written_type: str, argument: Node) -> str | None:
 
 def operation(walk: Gathered, node: Node, scope: Scope) -> str:
     """How the value of an expression was gathered; empty where it was not, or was changed afterwards."""
-    node = unwrapped(node)
+    if node.kind == "cast" and len(node.kids) == 1:
+        how = operation(walk, node.kids[0], scope)
+        return "" if how == "add" and cuts(frozenset(node.text.split()), node.kids[0], walk.plan, scope) else how
     if node.kind == "name":
         return scope.operations.get(node.text, "")
     if node.kind == "member":
@@ -102,16 +105,62 @@ def operation(walk: Gathered, node: Node, scope: Scope) -> str:
     if node.kind == "unary" and node.text == "*" and unwrapped(node.kids[0]).text in scope.pointees:
         return operation(walk, node.kids[0], scope)
     if node.kind == "ternary":
-        found = {operation(walk, kid, scope) for kid in node.kids[1:]} - {""}
-        return found.pop() if len(found) == 1 else ""
+        return _chosen(walk, node, scope)
     if node.kind == "index" and unwrapped(node.kids[0]).text in walk.plan.shared:
         return walk.plan.shared[unwrapped(node.kids[0]).text].operation
-    if node.kind == "binary" and node.text in ("*", "/"):
-        found = {operation(walk, kid, scope) for kid in node.kids} - {""}
-        return "add" if found == {"add"} and operation(walk, node.kids[0], scope) else ""
+    if node.kind == "binary":
+        return computed(walk, node.text, node.kids[0], node.kids[1], scope)
     if node.kind == "call":
         return _called(walk, node, scope)
     return ""
+
+
+def _chosen(walk: Gathered, node: Node, scope: Scope) -> str:
+    """One value or the other: what was gathered, or what adds nothing to it."""
+    kids = node.kids[1:]
+    found = [operation(walk, kid, scope) for kid in kids]
+    how = next(iter(set(found) - {""}), "")
+    for kid, one in zip(kids, found, strict=True):
+        if one != how and (one or not is_steady(walk.plan, kid, scope) or (how in ("add", "xor") and is_no_zero(kid))):
+            return ""
+    return how
+
+
+def computed(walk: Gathered, operator: str, left: Node, right: Node, scope: Scope) -> str:
+    """How `left operator right` was gathered: sums of sums, and sums times what is the same for all, are sums."""
+    one, two = operation(walk, left, scope), operation(walk, right, scope)
+    if operator in ("+", "-"):
+        return "add" if one == two == "add" else ""
+    if operator == "*" and {one, two} == {"add", ""}:
+        return "add" if is_steady(walk.plan, right if one else left, scope) else ""
+    if operator == "/" and (one, two) == ("add", "") and not is_whole(left, walk.plan, scope):
+        return "add" if is_steady(walk.plan, right, scope) else ""
+    return ""
+
+
+def kept(walk: Gathered, name: str, node: Node, scope: Scope) -> str:
+    """How a variable was gathered once an assignment or its declaration has set it: its type may cut a sum."""
+    if node.kind == "assign" and node.text != "=":
+        how = computed(walk, node.text[:-1], node.kids[0], node.kids[1], scope)
+        value = node.kids[1]
+    else:
+        value = node.kids[1] if node.kind == "assign" else node
+        how = operation(walk, value, scope)
+    return "" if how == "add" and cuts(type_of(name, walk.plan, scope), value, walk.plan, scope) else how
+
+
+def over_warps(walk: Gathered, body: Node, name: str, scope: Scope) -> str:
+    """How a loop over the warps gathers their values in a variable; empty where it does more than that."""
+    found: set[str] = set()
+    for node in body.walk():
+        if node.kind != "assign" or unwrapped(node.kids[0]).text != name:
+            continue
+        source = unwrapped(node.kids[1])
+        parts = source.arguments if source.kind == "call" else source.kids if source.kind == "binary" else ()
+        if node.text != "=":
+            parts = (node.kids[1],)
+        found |= {operation(walk, part, scope) for part in parts if unwrapped(part).text != name}
+    return found.pop() if len(found) == 1 else ""
 
 
 def _called(walk: Gathered, node: Node, scope: Scope) -> str:

@@ -128,6 +128,11 @@ class Scope:
         """Whether only the first thread of a block comes here."""
         return "tid0" in self.guards or {"warp0", "lane0"} <= set(self.guards)
 
+    @property
+    def is_one_lane(self) -> bool:
+        """Whether one lane of each warp comes here, and not only that of the first."""
+        return bool({"lane0", "last", "leader"} & set(self.guards)) and not {"tid0", "warp0"} & set(self.guards)
+
     def copy(self, *guards: str) -> Scope:
         """The scope of a branch."""
         return Scope(

@@ -13,7 +13,7 @@ from porter.warp.native.calls import LANES, Calls, is_plain_assembly
 from porter.warp.native.expressions import Expressions, is_full_mask
 from porter.warp.native.kinds import THREADS, Kind, Undecided, joined
 from porter.warp.native.literals import widened
-from porter.warp.native.operations import operation, tree_operation
+from porter.warp.native.operations import kept, operation, over_warps, tree_operation
 from porter.warp.native.state import Plan, Scope, Shared
 
 K = Kind
@@ -122,7 +122,7 @@ class Statements:
         if holds_mask and is_full_mask(self.expressions, initial) and unwrapped(initial).kind != "name":
             return K.FULL
         kind = self.value(initial, scope)
-        scope.operations[variable.text] = operation(self.calls, initial, scope)
+        scope.operations[variable.text] = kept(self.calls, variable.text, initial, scope)
         return kind
 
     def widen_type(self, node: Node, name: str, scope: Scope) -> None:
@@ -181,10 +181,14 @@ class Statements:
         if "agg" in guards and not _only_returns(node.kids[1]):
             self.plan.item = True
         then = scope.copy(*guards)
+        before = dict(scope.operations)
         self.run(node.kids[1], then)
+        lost = {name for name, how in before.items() if how and not scope.operations.get(name)}
+        self._in_one_lane(node, then, scope)
         other = scope.copy(*_opposite(guards))
         if len(node.kids) > 2:
             self.run(node.kids[2], other)
+        scope.operations.update(dict.fromkeys(lost, ""))
         scope.exited |= then.exited or other.exited
         if _only_returns(node.kids[1]):
             scope.kinds = other.kinds
@@ -196,6 +200,20 @@ class Statements:
                 if one is K.AGG and self.calls.is_one_warp(node.kids[0]):
                     one = K.BLOCKWIDE
                 scope.kinds[name] = self._merged(node, guards, one, other.kinds[name])
+
+    def _in_one_lane(self, node: Node, then: Scope, scope: Scope) -> None:
+        """A thread's variable that one lane of each warp sets has another value in half of those lanes."""
+        if not then.is_one_lane or self.plan.item:
+            return
+        for assign in node.kids[1].walk():
+            if assign.kind not in ("assign", "postfix") and assign.text not in ("++", "--"):
+                continue
+            target = unwrapped(assign.kids[0]) if assign.kids else EMPTY
+            name = _base_name(target)
+            if target.kind not in ("name", "member") and name not in scope.locals:
+                continue
+            if name in scope.kinds and then.kinds.get(name) in (K.DATA, K.UNIFORM, *THREADS):
+                raise Undecided(assign, f"{name} set in one lane of a warp")
 
     def _merged(self, node: Node, guards: tuple[str, ...], one: Kind, two: Kind) -> Kind:
         if one is two:
@@ -278,7 +296,7 @@ class Statements:
         read = [self.plan.shared[name] for name in set(names(body)) & self.plan.shared.keys()]
         for target in {_base_name(n.kids[0]) for n in body.walk() if n.kind == "assign"} & scope.kinds.keys():
             if inner.kinds[target] is K.PARTIAL:
-                if any(array.operation != how for array in read):
+                if any(array.operation != how for array in read) or over_warps(self.calls, body, target, inner) != how:
                     raise Undecided(body, "the warps' values are gathered in another way than the lanes'")
                 scope.kinds[target] = K.BLOCKWIDE
 
