@@ -95,6 +95,8 @@ def port_in_place(request: Request, progress: Progress | None = None) -> Answer:
     source = request.source
     _require(source)
     reason = None if request.force else git.why_not_clean(source)
+    if reason is not None and source.is_dir() and kept(source):
+        raise Unusable(f"{source}: a port in place was interrupted here; --force goes on with it")
     if reason is not None:
         raise Unusable(f"{source}: not ported in place, because {reason}; commit first, or use --force")
     project = discover(source, request.choices)

@@ -87,7 +87,8 @@ def _port(plan: Plan, progress: Progress | None) -> Run:
         if isinstance(reason, Unusable):
             raise
         done = f"{len(work.records)} of {len(plan.project.entries)} entries are done"
-        raise Interrupted(f"interrupted: {done}; the same command goes on from there") from None
+        how = "the same command with --force" if plan.sink.in_place else "the same command"
+        raise Interrupted(f"interrupted: {done}; {how} goes on from there") from None
     records = tuple(work.records[path] for path in sorted(work.records))
     return Run(work.plan, records, work.data, tuple(work.crashes), work.rules, work.reused, work.stamps)
 

@@ -8,6 +8,7 @@ import faulthandler
 import json
 import os
 import signal
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -226,6 +227,31 @@ def test_a_run_in_place_that_was_killed_is_gone_on_with(tmp_path: Path, after: i
     port_in_place(Request(broken, Choices(), 1, force=True))
     assert listing(broken) == listing(whole)
     assert "two.hip" in whole.joinpath("CMakeLists.txt").read_text()
+
+
+def test_an_interrupted_run_in_place_says_how_to_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same command would be refused: the work tree is not clean any more."""
+    parent = os.getpid()
+
+    def interrupt(source: SourceFile, context: engine.Context) -> None:
+        if source.path == "f5.cu":
+            os.kill(parent, signal.SIGINT)
+
+    source = make_tree(tmp_path / "src", dict.fromkeys(FILES, KERNEL + b"//" * 60000))
+    subprocess.run(["git", "init", "-q"], cwd=source, check=True)
+    subprocess.run(["git", "add", "-A"], cwd=source, check=True)
+    name = ["-c", "user.name=a", "-c", "user.email=a@b"]
+    subprocess.run(["git", *name, "commit", "-q", "-m", "a"], cwd=source, check=True)
+    with monkeypatch.context() as patch:
+        before_each(patch, interrupt)
+        with pytest.raises(Interrupted, match="the same command with --force goes on from there"):
+            port_in_place(Request(source, Choices(), 1))
+    with pytest.raises(Unusable, match="a port in place was interrupted here; --force goes on with it"):
+        port_in_place(Request(source, Choices(), 1))
+    port_in_place(Request(source, Choices(), 1, force=True))
+    assert not list(source.glob("*.cu"))
+    with pytest.raises(Unusable, match="not ported in place, because git has uncommitted changes"):
+        port_in_place(Request(source, Choices(), 1))
 
 
 def test_names_of_a_run_that_was_killed_are_believed_only_where_asked(tmp_path: Path) -> None:
