@@ -87,7 +87,11 @@ def load_choices(source: Path, config: Path | None = None) -> Choices:
     """Reads the settings file given, or the one beside the source or in the nearest folder above it."""
     if config is not None:
         return _from_file(config)
-    found = _nearest(source if source.is_dir() else source.parent)
+    try:
+        folder = source if source.is_dir() else source.parent
+    except OSError as error:  # it lies in a folder that may not be entered
+        raise Unusable(f"{source}: {error.strerror}") from None
+    found = _nearest(folder)
     return _from_file(found) if found is not None else Choices()
 
 
@@ -104,16 +108,23 @@ def _nearest(folder: Path) -> Path | None:
     for place in (folder, *folder.parents):
         own = place / FILE_NAME
         shared = place / "pyproject.toml"
-        in_shared = shared.is_file() and b"[tool.porter" in _content(shared)
-        if own.is_file() and in_shared:
+        in_shared = _is_there(shared) and b"[tool.porter" in _content(shared)
+        if _is_there(own) and in_shared:
             raise Unusable(f"settings stand in two files: {own} and [tool.porter] in {shared}; keep one")
-        if own.is_file():
+        if _is_there(own):
             return own
         if in_shared:
             return shared
         if (place / ".git").exists():
             break
     return None
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError as error:  # of a folder that may not be entered
+        raise Unusable(f"{path.parent}: {error.strerror}") from None
 
 
 def _from_file(path: Path) -> Choices:

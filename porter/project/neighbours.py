@@ -41,5 +41,5 @@ def neighbours(root: Path, path: str, interesting: Callable[[str], bool]) -> dic
         found[current] = (sha256(data), look)
         beside = (posixpath.normpath(posixpath.join(posixpath.dirname(current), name)) for name in look.includes)
         waiting += [other for other in beside if is_code(other) and other not in found and is_regular(root / other)]
-    del found[path]
+    found.pop(path, None)
     return found

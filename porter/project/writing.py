@@ -85,13 +85,15 @@ def place(
     path = os.fspath(path)
     try:
         status = os.lstat(path)
+        present = content_at(Path(path)).sha256 if stat.S_ISREG(status.st_mode) else None
     except FileNotFoundError:
         _write(path, content, mode, sync=sync)
         return Placed.WRITTEN
+    except OSError as error:
+        raise Unusable(f"{path}: {error.strerror}") from None
     if stat.S_ISDIR(status.st_mode):
         return Placed.KEPT
-    if stat.S_ISREG(status.st_mode):
-        present = content_at(Path(path)).sha256
+    if present is not None:
         if present == content.sha256:
             if stat.S_IMODE(status.st_mode) != mode:
                 os.chmod(path, mode)  # noqa: PTH101

@@ -101,7 +101,7 @@ def draft_step(wanted: Wanted, folder: Folder, document: dict[str, Any], result:
                 tried: tuple[TriedCase, ...] = ()
                 if wanted.trying:
                     tried = try_sizes(drafted, wanted.seconds, wanted.jobs)
-            except Unusable as error:
+            except (Unusable, OSError) as error:
                 result.missing.append(f"draft {path}: {error}")
                 told.append(str(error))
                 continue

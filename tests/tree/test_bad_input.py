@@ -11,12 +11,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from porter.validation.draft.init import draft
 
 from porter.errors import Unusable
 from porter.project.discovery import Project, discover
 from porter.project.manifest import NAME
-from porter.project.port import Request, port_in_place
-from porter.settings import Choices
+from porter.project.port import Request, port_in_place, scan
+from porter.settings import Choices, load_choices
 from tests.tree.trees import KERNEL, PORTED_KERNEL, codes, listing, make_tree, port
 
 SAME_BUT_RENAMED = {
@@ -136,6 +137,45 @@ def test_what_cannot_be_read_is_reported(tmp_path: Path) -> None:
     assert codes(answer) == [("dark", "E101"), ("secret.cu", "E101"), ("secret.txt", "E101")]
     assert (out / "a.hip").read_bytes() == PORTED_KERNEL + b"//\n"
     assert (out / "dark" / "b.hip").read_bytes() == PORTED_KERNEL
+
+
+@pytest.mark.skipif(sys.platform != "linux" and os.geteuid() == 0, reason="root may read everything")
+def test_what_the_command_line_names_cannot_be_read(tmp_path: Path) -> None:
+    """One file, a file in a folder that may not be entered, and that folder: said, with its path."""
+    source = make_tree(tmp_path / "src", {"secret.cu": KERNEL, "dark/b.cu": KERNEL})
+    (source / "secret.cu").chmod(0)
+    (source / "dark").chmod(0)
+    with _without_roots_rights():
+        answer = scan(Request(source / "secret.cu", Choices(), 1))
+        for path in (source / "dark", source / "dark" / "b.cu"):
+            with pytest.raises(Unusable, match=f"{path}: Permission denied"):
+                load_choices(path)
+    (source / "dark").chmod(0o755)
+    assert codes(answer) == [("secret.cu", "E101")]
+
+
+@pytest.mark.skipif(sys.platform != "linux" and os.geteuid() == 0, reason="root may read everything")
+@pytest.mark.parametrize(("closed", "named"), [("a.hip", "a.hip"), ("porter", "porter/warp32.hpp")])
+def test_an_output_that_cannot_be_read_is_named(tmp_path: Path, closed: str, named: str) -> None:
+    """It is not the source that cannot be read."""
+    source, out = make_tree(tmp_path / "src", {"a.cu": KERNEL}), tmp_path / "out"
+    port(source, out)
+    (source / "a.cu").write_bytes(KERNEL + b"//\n")
+    (out / closed).chmod(0)
+    with _without_roots_rights(), pytest.raises(Unusable, match=f"{out / named}: Permission denied"):
+        port(source, out)
+    (out / closed).chmod(0o755)
+    assert codes(port(source, out)) == []
+    assert (out / "a.hip").read_bytes() == PORTED_KERNEL + b"//\n"
+
+
+@pytest.mark.skipif(sys.platform != "linux" and os.geteuid() == 0, reason="root may read everything")
+def test_drafts_go_without_what_cannot_be_read(tmp_path: Path) -> None:
+    """A source beside the one whose kernels are described."""
+    source = make_tree(tmp_path / "src", {"a.cu": KERNEL, "secret.cu": KERNEL})
+    (source / "secret.cu").chmod(0)
+    with _without_roots_rights():
+        assert draft(source / "a.cu").cases == 1
 
 
 def test_a_file_that_vanishes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

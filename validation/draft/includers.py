@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import re
@@ -160,9 +161,10 @@ def _contents(root: Path) -> tuple[tuple[Path, bytes], ...]:
     for place, folders, names in os.walk(root):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for path in (Path(place) / name for name in sorted(names) if Path(name).suffix in _CODE):
-            if is_regular(path) and path.stat().st_size < _LARGE:
-                found.append((path, read_regular(path)))
-                size += len(found[-1][1])
+            with contextlib.suppress(OSError):  # not to be read, or gone
+                if is_regular(path) and path.stat().st_size < _LARGE:
+                    found.append((path, read_regular(path)))
+                    size += len(found[-1][1])
         if size > _MOST_BYTES:
             break
     return tuple(found)

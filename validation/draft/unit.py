@@ -307,6 +307,8 @@ def _beside(path: Path, seen: set[Path], length: int, folders: tuple[Path, ...])
     made = ""
     for other in sorted(path.parent.iterdir()):
         if other.suffix in _SOURCES and is_regular(other) and other.resolve() not in seen:
+            if not os.access(other, os.R_OK):
+                continue
             size = other.stat().st_size
             if size > _LARGEST or length + len(made) + size > _MOST:
                 continue
