@@ -158,15 +158,16 @@ def test_what_the_command_line_names_cannot_be_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("closed", "named"), [("a.hip", "a.hip"), ("porter", "porter/warp32.hpp")])
 def test_an_output_that_cannot_be_read_is_named(tmp_path: Path, closed: str, named: str) -> None:
     """It is not the source that cannot be read."""
-    source, out = make_tree(tmp_path / "src", {"a.cu": KERNEL}), tmp_path / "out"
+    kernel = "__global__ void k(int *p) { *p = __shfl_sync(~0u, *p, 0); }\n"
+    source, out = make_tree(tmp_path / "src", {"a.cu": kernel}), tmp_path / "out"
     port(source, out)
-    (source / "a.cu").write_bytes(KERNEL + b"//\n")
+    (source / "a.cu").write_text(kernel + "//\n")
     (out / closed).chmod(0)
     with _without_roots_rights(), pytest.raises(Unusable, match=f"{out / named}: Permission denied"):
         port(source, out)
     (out / closed).chmod(0o755)
     assert codes(port(source, out)) == []
-    assert (out / "a.hip").read_bytes() == PORTED_KERNEL + b"//\n"
+    assert (out / "a.hip").read_text().endswith("//\n")
 
 
 @pytest.mark.skipif(sys.platform != "linux" and os.geteuid() == 0, reason="root may read everything")

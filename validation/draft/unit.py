@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -307,11 +308,10 @@ def _beside(path: Path, seen: set[Path], length: int, folders: tuple[Path, ...])
     made = ""
     for other in sorted(path.parent.iterdir()):
         if other.suffix in _SOURCES and is_regular(other) and other.resolve() not in seen:
-            if not os.access(other, os.R_OK):
-                continue
             size = other.stat().st_size
             if size > _LARGEST or length + len(made) + size > _MOST:
                 continue
             seen.add(other.resolve())
-            made += "\n" + _flat(other, read_regular(other).decode("latin-1"), seen, folders)
+            with contextlib.suppress(OSError):  # not to be read
+                made += "\n" + _flat(other, read_regular(other).decode("latin-1"), seen, folders)
     return made
