@@ -244,6 +244,9 @@ def test_a_name_that_is_not_there_is_told(tmp_path: Path) -> None:
     assert "torch.cuda.CUDAGraph" in done.reason
 
 
+CMAKE = "CMake Error at a.cmake:6 (message):"
+
+
 @pytest.mark.parametrize(
     ("said", "line"),
     [
@@ -253,6 +256,11 @@ def test_a_name_that_is_not_there_is_told(tmp_path: Path) -> None:
         ("ld: undefined reference to `f'\n", "ld: undefined reference to `f'"),
         ("RuntimeError\n", "RuntimeError"),
         ("make: nothing\n", "make: nothing"),
+        (
+            "-- x\nCMake Error at a.cmake:6 (message):\n  No ROCm\n  here.\n\nCall Stack\n  b\n",
+            f"{CMAKE} No ROCm here.",
+        ),
+        ("CMake Error at a.cmake:6 (message):\n  No ROCm\n\n\n-- Configuring incomplete\n", f"{CMAKE} No ROCm"),
     ],
 )
 def test_the_line_of_a_build_that_tells_most(said: str, line: str) -> None:

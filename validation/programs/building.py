@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 from collections.abc import Sequence
@@ -15,6 +16,8 @@ from porter.validation.programs.sides import Side
 from porter.validation.toolchain.invoke import invoke
 from porter.validation.toolchain.result import Missing
 
+_CMAKE_ENDS = ("Call Stack", "CMake ", "-- ")
+"""Lines after what an error of CMake says."""
 _ERROR = re.compile(r"\berror( [A-Z]*\d+)?: |undefined reference")
 """What compilers and linkers write; other lines merely have the word."""
 
@@ -32,7 +35,11 @@ class Built:
         lines = [line.strip() for line in self.said.splitlines() if line.strip()]
         told = [line for line in lines if _ERROR.search(line)]
         errors = told or [line for line in lines if "error" in line.lower() or "No such file" in line]
-        return (errors or lines or ["no output"])[0][:300]
+        first = (errors or lines or ["no output"])[0]
+        if first.startswith("CMake Error") and first.endswith("(message):"):  # what it says comes in the lines below
+            below = itertools.takewhile(lambda line: not line.startswith(_CMAKE_ENDS), lines[lines.index(first) + 1 :])
+            first = " ".join((first, *below))
+        return first[:300]
 
 
 def build(side: Side, folder: Path, steps: Sequence[Sequence[str]], seconds: float) -> Built | Missing:
