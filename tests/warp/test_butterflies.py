@@ -14,6 +14,7 @@ from porter.source import SourceFile
 RULES = tuple(rule for rule in all_rules() if rule.code == "W102")
 CONTEXT = Context(Settings(), load_names(None, {}), load_support(None), RULES)
 XOR = "__shfl_xor_sync(~0u, v, o)"
+STEP = "v += __shfl_xor_sync(~0u, v, {});"
 AFTER = ("for (int i = 0; i < v; ++i) p[i] = __ballot_sync(~0u, p[i]);", "if (v) p[0] = __ballot_sync(~0u, w);")
 SAME = (
     f"for (int o = 16; o > 0; o >>= 1) v = max(v, {XOR});",
@@ -28,6 +29,9 @@ SAME = (
     "for (int o = 16; o > 0; o >>= 1) v = max(v, __shfl_xor_sync(~0u, v, o, 32));",
     f"#pragma unroll\nfor (int o = 16; o > 0; o >>= 1) {{ v = min(v, {XOR}); w += __shfl_xor_sync(~0u, w, o); }}",
     "v = most(v);",
+    "".join(STEP.format(o) for o in (16, 8, 4, 2, 1)),
+    "".join(STEP.format(o) for o in ("0x1", 2, "1 << 2", 8, "WIDTH / 2")),
+    "".join(f"v = max(v, __shfl_xor_sync(~0u, v, {o}));" for o in (1, 2, 4, 8, 16)),
     "v = __shfl_sync(~0u, __reduce_max_sync(~0u, v), threadIdx.x % 2);",
 )
 PARTED = (
@@ -52,6 +56,13 @@ PARTED = (
     f"for (int o = 16; o > 0; o >>= 1) v = max(v, {XOR}); v += threadIdx.x;",
     f"for (int o = 16; o > 0; o >>= 1) v = max(v, {XOR}); if (w) v = 3;",
     "v = most(v) + w;",
+    "for (int i = 0; i < n; ++i) { " + "".join(STEP.format(o) for o in (16, 8, 4, 2, 1)) + "}",
+    "".join(STEP.format(o) for o in (1, 2)),
+    "".join(STEP.format(o) for o in (8, 4, 2, 1)),
+    "".join(STEP.format(o) for o in (16, 8, 4, 2)),
+    "".join(STEP.format(o) for o in (16, 8, 4, 2, "n")),
+    "".join(STEP.format(o) for o in (16, 8)) + "v = w;" + "".join(STEP.format(o) for o in (4, 2, 1)),
+    "".join(STEP.format(o) for o in (16, 8, 4, 2)) + "v = max(v, __shfl_xor_sync(~0u, w, 1));",
 )
 
 

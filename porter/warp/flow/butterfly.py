@@ -22,6 +22,24 @@ class Butterfly(NamedTuple):
     """A variable of the loop's own that keeps what the other lane has; empty: there is none."""
 
 
+DISTANCES = frozenset({1, 2, 4, 8, 16})
+"""Of the lanes that all have to meet, until they have the same."""
+
+
+def distances(constants: Constants, name: str, source: Node) -> frozenset[int]:
+    """How far away the lanes are that an expression gets a variable of: 8 of `max(v, __shfl_xor_sync(m, v, 8))`."""
+    found: set[int] = set()
+    for call in calls(source):
+        one = collective(call)
+        if one is None or one.kind != "shuffle" or "xor" not in one.name:
+            continue
+        value, lane = argument(call, one.value), argument(call, one.lane)
+        distance = None if lane is None else constants.value(lane)
+        if value is not None and unwrapped(value).text == name and distance is not None:
+            found.add(distance)
+    return frozenset(found)
+
+
 def butterflies(constants: Constants, loop: Node) -> Iterator[Butterfly]:
     """The variables that a `for` combines with those of lanes at every distance from 1 to 16.
 
