@@ -29,6 +29,10 @@ SAME = (
     "for (int o = 16; o > 0; o >>= 1) v = max(v, __shfl_xor_sync(~0u, v, o, 32));",
     f"#pragma unroll\nfor (int o = 16; o > 0; o >>= 1) {{ v = min(v, {XOR}); w += __shfl_xor_sync(~0u, w, o); }}",
     "v = most(v);",
+    "v = max(w, __shfl_xor_sync(~0u, w, 16));" + "".join(STEP.format(o) for o in (8, 4, 2, 1)),
+    "int b = ~w & __shfl_xor_sync(~0u, (~w), 16); "
+    + "".join(f"b &= __shfl_xor_sync(~0u, b, {o});" for o in (8, 4, 2, 1))
+    + "v = b;",
     "".join(STEP.format(o) for o in (16, 8, 4, 2, 1)),
     "".join(STEP.format(o) for o in ("0x1", 2, "1 << 2", 8, "WIDTH / 2")),
     "".join(f"v = max(v, __shfl_xor_sync(~0u, v, {o}));" for o in (1, 2, 4, 8, 16)),
@@ -56,6 +60,9 @@ PARTED = (
     f"for (int o = 16; o > 0; o >>= 1) v = max(v, {XOR}); v += threadIdx.x;",
     f"for (int o = 16; o > 0; o >>= 1) v = max(v, {XOR}); if (w) v = 3;",
     "v = most(v) + w;",
+    "v = max(w, __shfl_xor_sync(~0u, v, 16));" + "".join(STEP.format(o) for o in (8, 4, 2, 1)),
+    "v = max(v, __shfl_xor_sync(~0u, w + 1, 16));" + "".join(STEP.format(o) for o in (8, 4, 2, 1)),
+    "int v2 = v + __shfl_xor_sync(~0u, v, 16); v = v2 & w;" + "".join(STEP.format(o) for o in (8, 4, 2, 1)),
     "for (int i = 0; i < n; ++i) { " + "".join(STEP.format(o) for o in (16, 8, 4, 2, 1)) + "}",
     "".join(STEP.format(o) for o in (1, 2)),
     "".join(STEP.format(o) for o in (8, 4, 2, 1)),

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from porter.cpp.constants import WARP, Constants
 from porter.cpp.nodes import Node, calls, names, unwrapped
+from porter.warp.bodies import Bodies
 from porter.warp.collectives import argument, collective
 
 _HALF = WARP // 2
@@ -26,18 +27,46 @@ DISTANCES = frozenset({1, 2, 4, 8, 16})
 """Of the lanes that all have to meet, until they have the same."""
 
 
-def distances(constants: Constants, name: str, source: Node) -> frozenset[int]:
-    """How far away the lanes are that an expression gets a variable of: 8 of `max(v, __shfl_xor_sync(m, v, 8))`."""
+class Met(NamedTuple):
+    """What an expression combines with the same of other lanes."""
+
+    whom: tuple[str, ...]
+    """Its words: `v` of `max(v, __shfl_xor_sync(m, v, 8))`."""
+    distances: frozenset[int]
+
+
+def met_in(bodies: Bodies, source: Node, own: str = "") -> Met | None:
+    """How far away the lanes are that an expression combines a value with the value of; `own` is combined with it."""
+    whom: set[tuple[str, ...]] = set()
     found: set[int] = set()
     for call in calls(source):
         one = collective(call)
         if one is None or one.kind != "shuffle" or "xor" not in one.name:
             continue
         value, lane = argument(call, one.value), argument(call, one.lane)
-        distance = None if lane is None else constants.value(lane)
-        if value is not None and unwrapped(value).text == name and distance is not None:
-            found.add(distance)
-    return frozenset(found)
+        distance = None if lane is None else bodies.constants.value(lane)
+        if value is None or distance is None:
+            return None
+        whom.add(_words(bodies, value))
+        found.add(distance)
+    if len(whom) != 1:
+        return None
+    (words,) = whom
+    others = sum(_words(bodies, node) == words for node in _outside(source))
+    return Met(words, frozenset(found)) if words == (own,) or others else None
+
+
+def _outside(node: Node) -> Iterator[Node]:
+    """What is below an expression, but not below its exchanges."""
+    yield node
+    one = collective(node)
+    for kid in node.kids if one is None or one.kind != "shuffle" else ():
+        yield from _outside(kid)
+
+
+def _words(bodies: Bodies, node: Node) -> tuple[str, ...]:
+    node = unwrapped(node)
+    return tuple(bodies.tokens.texts[node.first : node.last + 1])
 
 
 def butterflies(constants: Constants, loop: Node) -> Iterator[Butterfly]:

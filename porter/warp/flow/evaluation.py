@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from porter.cpp.constants import looks_like_warp_size, number
-from porter.cpp.nodes import Node, names, spelled, unwrapped
+from porter.cpp.nodes import Node, spelled, unwrapped
 from porter.warp.bodies import Bodies, Function
 from porter.warp.collectives import COLLECTIVES, FULL, collective
-from porter.warp.flow.butterfly import DISTANCES, distances
+from porter.warp.flow.butterfly import DISTANCES, met_in
 from porter.warp.flow.events import Branch, Event, State
 from porter.warp.flow.spread import PER_LANE, PER_WARP, THREAD, UNIFORM, Spread, Value, binary, join, selected
 
@@ -203,16 +203,16 @@ class Evaluation(abc.ABC):
         return not _CROSSING.isdisjoint(self.bodies.tokens.names)
 
     def _reduces(self, target: Node, source: Node, operator: str) -> bool:
-        """`v += __shfl_xor(v, o)` and `v = max(v, __shfl_xor(v, o))`: with 16, 8, 4, 2 and 1 for `o` a butterfly, which
+        """`v += __shfl_xor(v, o)` and `v = max(w, __shfl_xor(w, o))`: with 16, 8, 4, 2 and 1 for `o` a butterfly, which
         ends the same in all lanes."""
         name = unwrapped(target)
-        if not self._crosses or name.kind != "name":
+        if not self._crosses or name.kind not in ("name", "variable"):
             return False
-        met = distances(self.bodies.constants, name.text, source)
-        if not met or (operator == "" and name.text not in names(source)):
+        met = met_in(self.bodies, source, name.text if operator else "")
+        if met is None:
             self._met.pop(name.text, None)
             return False
-        self._met[name.text] = met | self._met.get(name.text, frozenset())
+        self._met[name.text] = met.distances | self._met.get(" ".join(met.whom), frozenset())
         return self._met[name.text] >= DISTANCES
 
     def _assigned(self, target: Node, value: Value, state: State) -> None:

@@ -58,8 +58,11 @@ class Flow(CallEvaluation):
             return
         for variable in node.kids:
             initial = variable.initial
-            self._met.pop(variable.text, None)
             value = self._value(initial, state) if initial is not None else UNIFORM
+            if initial is None:
+                self._met.pop(variable.text, None)
+            elif self._reduces(variable, initial, ""):
+                value = PER_WARP
             if "&" in variable.extra and initial is not None and not self.shared.isdisjoint(names(initial)):
                 self.shared.add(variable.text)
                 continue
