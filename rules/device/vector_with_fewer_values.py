@@ -54,9 +54,11 @@ class VectorWithFewerValues(Rule):
         if unit.source.path.endswith(".c"):
             return
         for name in unit.tokens.names:
-            for index in unit.occurrences(name) if name in self.triggers else ():
-                for opened, is_array in _lists(unit, index):
-                    yield from self._judged(unit, name, opened, is_array)
+            for index in unit.tokens.names[name] if name in self.triggers else ():
+                lists = _lists(unit, index)
+                found = [one for opened, is_array in lists for one in self._judged(unit, name, opened, is_array)]
+                if found and unit.is_cuda(index):  # asked last: it may take clang to tell
+                    yield from found
 
     def _judged(self, unit: Unit, name: str, opened: int, is_array: bool) -> Iterator[Finding]:
         values = _values(unit, opened)

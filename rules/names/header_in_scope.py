@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from porter.cpp.syntax import Include, Tokens, headers_of, tokens_of
+from porter.engine.renames import looks_like_cuda
 from porter.engine.rule import Effort, Finding, Rule, Span, Unit, clean, fixes
 from porter.engine.support import FOLDER
 
@@ -15,6 +16,7 @@ _BY_WORD = {
     "max": f"{FOLDER}/minmax.hpp",
     "__launch_bounds__": f"{FOLDER}/launch_bounds.hpp",
 }
+_MARKS = frozenset({"__global__", "__device__", "__host__", "__shared__", "__constant__", "cooperative_groups", "cub"})
 _MOST_HEADERS = 100
 
 
@@ -55,6 +57,12 @@ def _in_braces(tokens: Tokens) -> Iterator[Include]:
             yield include
 
 
+def _has_device_code(tokens: Tokens) -> bool:
+    """Whether a header is CUDA's in more than macros, which other compilers leave empty."""
+    places = (index for mark in _MARKS for index in tokens.names.get(mark, ()))
+    return any(tokens.directive_of(index) is None for index in places)
+
+
 def _needed(unit: Unit, include: Include) -> list[str]:
     """What the port of a header includes, and of those that it includes."""
     source = unit.included_file(unit.source.path, include.name) if unit.included_file is not None else None
@@ -63,9 +71,10 @@ def _needed(unit: Unit, include: Include) -> list[str]:
     names = [one.name for one in tokens_of(source).includes]
     sources = [source, *headers_of(source, names, unit.included_file, _MOST_HEADERS, f"{FOLDER}/")]
     words = frozenset(word for one in sources for word in tokens_of(one).names)
-    rows = (unit.support.get(word) for word in words)
-    found = {row.header for row in rows if row is not None}
+    rows = {word: row for word in words if (row := unit.support.get(word)) is not None}
+    telling = any(map(looks_like_cuda, words)) or any(word.startswith("__") for word in rows)
+    if not telling and not any(_has_device_code(tokens_of(one)) for one in sources):
+        return []  # a header in C has `min` and `sqrt` as well
+    found = {row.header for row in rows.values()}
     found |= {header for word, header in _BY_WORD.items() if word in words}
-    if found or any(unit.names.get(word) is not None for word in words):
-        return [_RUNTIME, *sorted(found)]
-    return []
+    return [_RUNTIME, *sorted(found)]

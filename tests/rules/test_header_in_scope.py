@@ -34,12 +34,22 @@ def test_what_the_port_of_a_header_needs_comes_ahead(opening: str) -> None:
     assert ported(done) == done
 
 
+@pytest.mark.parametrize("inner", ["extern cudaStream_t s;\n", "__device__ float f(float a) { return sqrtf(a); }\n"])
+def test_headers_of_cuda_need_the_runtime(inner: str) -> None:
+    done = ported('namespace mine {\n#include "inner.cuh"\n}\n', inner)
+    assert done.startswith("#include <hip/hip_runtime.h>\n")
+
+
 @pytest.mark.parametrize(
     ("text", "inner"),
     [
         ('#include "inner.cuh"\nnamespace mine { int i; }\n', INNER),
         ('namespace mine {\n#include "inner.cuh"\n}\n', "inline int f() { return 1; }\n"),
         ('namespace mine {\n#include "other.h"\n}\n', INNER),
+        (
+            'extern "C" {\n#include "inner.cuh"\n}\n',
+            "static double root(double a, double b) { return sqrt(min(a, b)); }\nsize_t surface;\n",
+        ),
     ],
 )
 def test_others_stay(text: str, inner: str) -> None:

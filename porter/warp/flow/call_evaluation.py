@@ -163,6 +163,10 @@ class CallEvaluation(Evaluation):
         self._record(Event(found.kind, node, state.branches, state.exits, found, full, reaches, neighbours))
         if found.uniform:
             return PER_WARP
+        if found.kind == "shuffle" and found.value is not None and found.value < len(arguments):
+            shuffled = arguments[found.value].spread
+            if shuffled is not Spread.LANE:
+                return Value(shuffled)
         if found.kind == "shuffle" and "xor" not in found.name and "up" not in found.name:
             lane = found.lane
             broadcast = "down" not in found.name and lane is not None and lane < len(arguments)

@@ -8,9 +8,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from porter.cpp.constants import looks_like_warp_size, number
-from porter.cpp.nodes import Node, calls, names, spelled, unwrapped
+from porter.cpp.nodes import Node, spelled, unwrapped
 from porter.warp.bodies import Bodies, Function
 from porter.warp.collectives import COLLECTIVES, FULL, collective
+from porter.warp.flow.butterfly import DISTANCES, met_in
 from porter.warp.flow.events import Branch, Event, State
 from porter.warp.flow.spread import PER_LANE, PER_WARP, THREAD, UNIFORM, Spread, Value, binary, join, selected
 
@@ -41,6 +42,8 @@ class Evaluation(abc.ABC):
     _recording: bool = True
     _changes: int = 0
     """Counts what expressions did besides having a value."""
+    _met: dict[str, frozenset[int]] = field(default_factory=dict)
+    """Variables that were combined with those of other lanes, and of how far away."""
 
     @abc.abstractmethod
     def run(self) -> Evaluation:
@@ -200,12 +203,17 @@ class Evaluation(abc.ABC):
         return not _CROSSING.isdisjoint(self.bodies.tokens.names)
 
     def _reduces(self, target: Node, source: Node, operator: str) -> bool:
-        """`v += __shfl_xor(v, o)` and `v = max(v, __shfl_xor(v, o))`: a butterfly ends the same in all lanes."""
+        """`v += __shfl_xor(v, o)` and `v = max(w, __shfl_xor(w, o))`: with 16, 8, 4, 2 and 1 for `o` a butterfly, which
+        ends the same in all lanes."""
         name = unwrapped(target)
-        if not self._crosses or name.kind != "name":
+        if not self._crosses or name.kind not in ("name", "variable"):
             return False
-        shuffles = [found for call in calls(source) if (found := collective(call)) is not None]
-        return any("xor" in found.name for found in shuffles) and (operator != "" or name.text in names(source))
+        met = met_in(self.bodies, source, name.text if operator else "")
+        if met is None:
+            self._met.pop(name.text, None)
+            return False
+        self._met[name.text] = met.distances | self._met.get(" ".join(met.whom), frozenset())
+        return self._met[name.text] >= DISTANCES
 
     def _assigned(self, target: Node, value: Value, state: State) -> None:
         self._changes += 1

@@ -13,6 +13,7 @@ from porter.cpp.nodes import EMPTY, Node, calls, names, only, stands_in, unwrapp
 from porter.warp.bodies import class_named, waits_for_block
 from porter.warp.collectives import BARRIERS, EXCHANGES, argument, collective
 from porter.warp.flow.assembled import as_number_of_thread
+from porter.warp.flow.butterfly import butterflies
 from porter.warp.flow.call_evaluation import CallEvaluation
 from porter.warp.flow.events import Branch, Event, State
 from porter.warp.flow.spread import PER_LANE, PER_WARP, THREAD, UNIFORM, Spread, Value, join, selected
@@ -58,6 +59,10 @@ class Flow(CallEvaluation):
         for variable in node.kids:
             initial = variable.initial
             value = self._value(initial, state) if initial is not None else UNIFORM
+            if initial is None:
+                self._met.pop(variable.text, None)
+            elif self._reduces(variable, initial, ""):
+                value = PER_WARP
             if "&" in variable.extra and initial is not None and not self.shared.isdisjoint(names(initial)):
                 self.shared.add(variable.text)
                 continue
@@ -202,8 +207,20 @@ class Flow(CallEvaluation):
             if not recording and trial == 1:
                 break
             self._round(state, condition, step, body, first)
+        self._reduced(node, state)
         jumps = [e for e in state.exits if e not in outer and e.kind != "return"]
         state.exits = tuple(e for e in state.exits if e not in jumps)
+
+    def _reduced(self, loop: Node, state: State) -> None:
+        """What a butterfly leaves is the same in all lanes, where nothing but the variable itself goes into it."""
+        if not self._crosses:
+            return
+        recording, self._recording = self._recording, False
+        for found in butterflies(self.bodies.constants, loop):
+            met = {**state.values, found.name: PER_WARP, found.exchanged: PER_WARP}
+            if self._value(found.source, State(met, state.branches, state.exits, state.masks)).spread <= Spread.WARP:
+                state.values[found.name] = PER_WARP
+        self._recording = recording
 
     def _round(self, state: State, condition: Node, step: Node, body: Node, first: bool) -> None:
         """One pass through a loop; `continue` takes lanes away until the pass ends."""
