@@ -51,6 +51,7 @@ class TensorflowGuard(Rule):
             "((defined(GOOGLE_CUDA) || defined(TENSORFLOW_USE_ROCM)) && N == 1)\nint a;\n#endif",
             path="a.cc",
         ),
+        fixes("#if GOOGLE_CUDA\nint a;", "#if GOOGLE_CUDA || TENSORFLOW_USE_ROCM\nint a;", path="a.cc"),
         reports("#define GOOGLE_CUDA 1\n#define EIGEN_USE_GPU", effort=Effort.REVIEW, path="a.cc"),
     )
 
@@ -61,6 +62,8 @@ class TensorflowGuard(Rule):
         for index in tokens.names.get(_CUDA, ()):
             directive = tokens.directive_of(index)
             if directive is None or knows_hip(group_at(groups, directive.start), tokens):
+                continue
+            if _ROCM in tokens.texts[directive.first : directive.last + 1]:  # of a group that does not end
                 continue
             if directive.name == "define" and index == directive.first:
                 message = (
