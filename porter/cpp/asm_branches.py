@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.cpp.lex import Directive, Tokens, lex
-from porter.cpp.preprocessor import Lookup, holds
-
-_OPENS = frozenset({"if", "ifdef", "ifndef"})
-_CONTINUES = frozenset({"elif", "elifdef", "elifndef", "else"})
+from porter.cpp.conditionals import CONTINUES, OPENS
+from porter.cpp.lex import Tokens, lex
+from porter.cpp.preprocessor import Lookup, condition_holds
 
 
 def of_one_branch(tokens: Tokens, first: int, closed: int, meanings: Lookup) -> Tokens | None:
@@ -33,9 +31,9 @@ def _left_out(tokens: Tokens, start: int, end: int, meanings: Lookup) -> Iterato
         if not all(taken for taken, _ in open_groups):
             yield dead_from, directive.start
         yield directive.start, directive.end
-        if directive.name in _OPENS or (directive.name in _CONTINUES and open_groups):
-            done = directive.name in _CONTINUES and any(open_groups.pop())
-            answer = False if done else _holds(tokens, directive, meanings)
+        if directive.name in OPENS or (directive.name in CONTINUES and open_groups):
+            done = directive.name in CONTINUES and any(open_groups.pop())
+            answer = False if done else condition_holds(tokens, directive, meanings)
             if answer is None:
                 yield None
                 return
@@ -48,12 +46,3 @@ def _left_out(tokens: Tokens, start: int, end: int, meanings: Lookup) -> Iterato
         dead_from = directive.end
     if open_groups:
         yield None
-
-
-def _holds(tokens: Tokens, directive: Directive, meanings: Lookup) -> bool | None:
-    if directive.name == "else":
-        return True
-    if directive.name in ("if", "elif"):
-        return holds(tokens, directive.first, directive.last, meanings)
-    known = meanings(tokens.texts[directive.first]).defined
-    return known if known is None or not directive.name.endswith("ndef") else not known

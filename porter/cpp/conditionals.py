@@ -11,8 +11,8 @@ from porter.cpp.lex import Directive, Tokens
 from porter.cpp.nesting import Nesting
 from porter.model import Span
 
-_OPENS = frozenset({"if", "ifdef", "ifndef"})
-_CONTINUES = frozenset({"elif", "elifdef", "elifndef", "else"})
+OPENS = frozenset({"if", "ifdef", "ifndef"})
+CONTINUES = frozenset({"elif", "elifdef", "elifndef", "else"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +55,9 @@ def find_groups(tokens: Tokens) -> Groups:
     open_groups: list[list[Directive]] = []
     closed: list[tuple[int, list[Directive]]] = []
     for directive in tokens.directives:
-        if directive.name in _OPENS:
+        if directive.name in OPENS:
             open_groups.append([directive])
-        elif directive.name in _CONTINUES and open_groups:
+        elif directive.name in CONTINUES and open_groups:
             open_groups[-1].append(directive)
         elif directive.name == "endif" and open_groups:
             group = open_groups.pop()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from porter.cpp.constants import number, within_range
-from porter.cpp.lex import IDENTIFIER, NUMBER, Tokens
+from porter.cpp.lex import IDENTIFIER, NUMBER, Directive, Tokens
 
 
 class Macro(NamedTuple):
@@ -46,6 +46,18 @@ def holds(tokens: Tokens, first: int, last: int, lookup: Lookup) -> bool | None:
     reader = _Reader(tokens, first, last, lookup)
     value = reader.ternary()
     return None if value is None or reader.place != last else bool(value)
+
+
+def condition_holds(tokens: Tokens, directive: Directive, lookup: Lookup) -> bool | None:
+    """Whether the condition of an `#if`, `#ifdef`, `#elif`, `#else` or the like is true by itself."""
+    if directive.name == "else":
+        return True
+    if directive.first >= directive.last:
+        return None
+    if directive.name in ("if", "elif"):
+        return holds(tokens, directive.first, directive.last, lookup)
+    known = lookup(tokens.texts[directive.first]).defined
+    return known if known is None or not directive.name.endswith("ndef") else not known
 
 
 class _Reader:

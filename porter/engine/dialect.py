@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from porter.cpp.conditionals import Group, find_groups, knows_hip
+from porter.cpp.conditionals import CONTINUES, OPENS, Group, find_groups, knows_hip
 from porter.cpp.constants import number as integer
 from porter.cpp.lex import IDENTIFIER, Directive, Tokens, lex
-from porter.cpp.preprocessor import ABSENT, PRESENT, UNKNOWN, Macro, holds
+from porter.cpp.preprocessor import ABSENT, PRESENT, UNKNOWN, Macro, condition_holds, holds
 from porter.model import Span
 
 
@@ -323,9 +323,7 @@ def _asks(tokens: Tokens) -> bool:
     )
 
 
-_OPENS = frozenset({"if", "ifdef", "ifndef"})
-_CONTINUES = frozenset({"elif", "elifdef", "elifndef", "else"})
-_CONDITIONS = _OPENS | _CONTINUES
+_CONDITIONS = OPENS | CONTINUES
 
 
 @dataclass
@@ -368,13 +366,13 @@ class _Regions:
         yield 0, worlds, text
         directives = self._tokens.directives
         for number, directive in enumerate(directives):
-            if directive.name in _OPENS:
+            if directive.name in OPENS:
                 follower = directives[number + 1] if number + 1 < len(directives) else None
                 guard = self._is_guard(directive, follower)
                 yes, maybe = (worlds, worlds) if guard else self._reached(directive, worlds)
                 frames.append(_Frame(worlds, text, worlds & ~yes if not guard else worlds, directive))
                 worlds, text = self._entered(frames[-1], maybe, directive)
-            elif directive.name in _CONTINUES and frames:
+            elif directive.name in CONTINUES and frames:
                 frame = frames[-1]
                 yield directive.start, frame.outer, frame.outer_text
                 yes, maybe = self._reached(directive, frame.left)
@@ -431,17 +429,7 @@ class _Regions:
         return found.values()
 
     def _holds(self, directive: Directive, world: int) -> bool | None:
-        tokens = self._tokens
-        if directive.name == "else":
-            return True
-        if directive.first >= directive.last:
-            return None
-        if directive.name in ("ifdef", "ifndef", "elifdef", "elifndef"):
-            known = self._lookup(tokens.texts[directive.first], world, directive).defined
-            if known is None:
-                return None
-            return known if directive.name.endswith("ifdef") else not known
-        return holds(tokens, directive.first, directive.last, lambda name: self._lookup(name, world, directive))
+        return condition_holds(self._tokens, directive, lambda name: self._lookup(name, world, directive))
 
     def _define(self, directive: Directive, worlds: int) -> None:
         """What `#define` and `#undef` make of a macro in the worlds that see them."""

@@ -6,7 +6,7 @@ from collections.abc import Container
 
 from porter.cpp.conditionals import Group, find_groups, group_at
 from porter.cpp.lex import IDENTIFIER, Directive, Tokens
-from porter.cpp.preprocessor import ABSENT, UNKNOWN, Lookup, Macro, holds
+from porter.cpp.preprocessor import ABSENT, UNKNOWN, Lookup, Macro, condition_holds
 
 DEVICE_ARCHITECTURE = "__CUDA_ARCH__"
 
@@ -60,13 +60,7 @@ class DeviceSide:
         return True if own and None not in earlier else None
 
     def _condition(self, directive: Directive) -> bool | None:
-        tokens, first, last = self._tokens, directive.first, directive.last
-        if directive.name == "else":
-            return True
-        if directive.name in ("if", "elif"):
-            return holds(tokens, first, last, self._lookup)
-        known = self._lookup(tokens.texts[first]).defined if first < last else None
-        return known if known is None or not directive.name.endswith("ndef") else not known
+        return condition_holds(self._tokens, directive, self._lookup)
 
     def _is_guard(self, group: Group) -> bool:
         """Whether a group keeps a file from being read twice: the first time it is read."""

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from porter.cpp.constants import WARP, Constants
 from porter.cpp.nodes import Node, calls, names, unwrapped
 from porter.warp.bodies import Bodies
-from porter.warp.collectives import argument, collective
+from porter.warp.collectives import Collective, argument, collective
 
 _HALF = WARP // 2
 
@@ -40,8 +40,8 @@ def met_in(bodies: Bodies, source: Node, own: str = "") -> Met | None:
     whom: set[tuple[str, ...]] = set()
     found: set[int] = set()
     for call in calls(source):
-        one = collective(call)
-        if one is None or one.kind != "shuffle" or "xor" not in one.name:
+        one = _crossing(call)
+        if one is None:
             continue
         value, lane = argument(call, one.value), argument(call, one.lane)
         distance = None if lane is None else bodies.constants.value(lane)
@@ -54,6 +54,12 @@ def met_in(bodies: Bodies, source: Node, own: str = "") -> Met | None:
     (words,) = whom
     others = sum(_words(bodies, node) == words for node in _outside(source))
     return Met(words, frozenset(found)) if words == (own,) or others else None
+
+
+def _crossing(call: Node) -> Collective | None:
+    """The exchange with the lane whose number differs in some bits that a call is."""
+    found = collective(call)
+    return found if found is not None and found.kind == "shuffle" and "xor" in found.name else None
 
 
 def _outside(node: Node) -> Iterator[Node]:
@@ -161,8 +167,8 @@ def _change(step: Node) -> tuple[str, Node | None]:
 
 def _of_whom(constants: Constants, counter: str, call: Node) -> str:
     """The variable that a call exchanges with the lane whose number differs in the counter's bit."""
-    found = collective(call)
-    if found is None or found.kind != "shuffle" or "xor" not in found.name:
+    found = _crossing(call)
+    if found is None:
         return ""
     value, lane, width = (argument(call, place) for place in (found.value, found.lane, found.width))
     if value is None or lane is None or unwrapped(lane).text != counter:

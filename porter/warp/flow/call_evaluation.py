@@ -163,16 +163,7 @@ class CallEvaluation(Evaluation):
         self._record(Event(found.kind, node, state.branches, state.exits, found, full, reaches, neighbours))
         if found.uniform:
             return PER_WARP
-        if found.kind == "shuffle" and found.value is not None and found.value < len(arguments):
-            shuffled = arguments[found.value].spread
-            if shuffled is not Spread.LANE:
-                return Value(shuffled)
-        if found.kind == "shuffle" and "xor" not in found.name and "up" not in found.name:
-            lane = found.lane
-            broadcast = "down" not in found.name and lane is not None and lane < len(arguments)
-            if broadcast and arguments[lane or 0].spread is not Spread.LANE:
-                return PER_WARP
-        return PER_LANE
+        return _shuffled(found, arguments) if found.kind == "shuffle" else PER_LANE
 
     def _tile(self, node: Node, callee: Node, arguments: tuple[Value, ...], state: State) -> Value:
         """A member function of a group: a barrier of the block, or an operation of a tile."""
@@ -338,3 +329,13 @@ class CallEvaluation(Evaluation):
 def _plain(written_type: str) -> str:
     """The name of a type without `&` and `*` behind it."""
     return class_named(written_type.rstrip("&* "))
+
+
+def _shuffled(found: Collective, arguments: tuple[Value, ...]) -> Value:
+    """What a shuffle gives: the same to all lanes that had the same, and to all that take it from one lane."""
+    places = (found.value, found.lane)
+    value, lane = (arguments[one] if one is not None and one < len(arguments) else PER_LANE for one in places)
+    if value.spread is not Spread.LANE:
+        return Value(value.spread)
+    moves = any(way in found.name for way in ("xor", "up", "down"))
+    return PER_LANE if moves or lane.spread is Spread.LANE else PER_WARP

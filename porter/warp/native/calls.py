@@ -727,10 +727,13 @@ class Calls:
         self._to_memory(node, place, kind, scope)
         return kind
 
-    def _to_memory(self, node: Node, place: Kind, kind: Kind, scope: Scope) -> None:
-        guards = set(scope.guards)
+    def _not_by_one_lane(self, node: Node, place: Kind, scope: Scope) -> None:
         if place in PER_THREAD and scope.is_one_lane and not self.plan.item:
             raise Undecided(node, "written by one lane of a warp: it would be one of 64")
+
+    def _to_memory(self, node: Node, place: Kind, kind: Kind, scope: Scope) -> None:
+        guards = set(scope.guards)
+        self._not_by_one_lane(node, place, scope)
         if place in THREADS:
             self.plan.thread_memory = True
             self.plan.item |= "mask" in guards
@@ -766,8 +769,7 @@ class Calls:
         shared = self.plan.shared[name]
         place = self.value(target.kids[1], scope)
         guards = set(scope.guards)
-        if place in PER_THREAD and scope.is_one_lane and not self.plan.item:
-            raise Undecided(node, "written by one lane of a warp: it would be one of 64")
+        self._not_by_one_lane(node, place, scope)
         if place is K.WARP:
             if kind not in (K.AGG, K.SCAN, K.UNIFORM) or (kind is K.SCAN and "last" not in guards):
                 raise Undecided(node, f"{kind.value} kept per warp")
