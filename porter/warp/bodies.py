@@ -19,7 +19,7 @@ from porter.cpp.scopes import class_around
 from porter.cpp.signatures import parameters_of, template_parameters_of
 from porter.cpp.statements import parse_block, parse_expression, parse_statements
 from porter.engine.unit import Unit
-from porter.warp.collectives import BARRIERS, COLLECTIVES, GROUPS, Collective, argument, collective, named
+from porter.warp.collectives import BARRIERS, CHOSEN, COLLECTIVES, GROUPS, Collective, argument, collective, named
 from porter.warp.groups import block_groups, is_block, synchronised
 
 
@@ -240,6 +240,7 @@ class Bodies:
             if name in self.reach and name != function.name:
                 made += [argument(call, place) for place in self.mask_places(name)]
         masks = {mask.text for mask in map(unwrapped, filter(None, made)) if mask.kind == "name"}
+        masks -= set(_chosen_here(function.body)) if not masks.isdisjoint(function.parameters) else set()
         return frozenset(place for place, name in enumerate(function.parameters) if name in masks)
 
     @cached_property
@@ -516,6 +517,14 @@ def _defaults(tokens: Tokens, opening: int, closing: int) -> tuple[Node, ...]:
         equals = next((i for i in range(first, last) if tokens.texts[i] == "="), None)
         found.append(EMPTY if equals is None else parse_expression(tokens, equals + 1, last))
     return tuple(found)
+
+
+def _chosen_here(body: Node) -> Iterator[str]:
+    """Variables that are set to the lanes that are there: `mask &= __activemask();`."""
+    for node in body.walk():
+        found = map(collective, calls(node.kids[1])) if node.kind == "assign" else ()
+        if any(one is not None and one.kind in CHOSEN for one in found):
+            yield unwrapped(node.kids[0]).text
 
 
 def _initialisers(tokens: Tokens, head: Head) -> tuple[Node, ...]:

@@ -57,6 +57,9 @@ COLLECTIVES = {
 EXCHANGES = frozenset({"shuffle", "ballot", "vote", "match", "reduce"})
 """Kinds that move a value between lanes."""
 
+CHOSEN = frozenset({"active", "ballot", "match"})
+"""Kinds that give the lanes that are there."""
+
 TILE_MEMBERS = frozenset(
     [
         "shfl",

@@ -7,7 +7,17 @@ from collections.abc import Iterator
 from porter.cpp.syntax import Node
 from porter.engine.rule import Effort, Finding, Rule, Unit, clean, reports
 from porter.warp.bodies import Bodies, Function, bodies_in_sight, mentions_in_sight
-from porter.warp.flow.divergence import COLLECTIVES, EXCHANGES, TILES, Branch, Event, Spread, flows, names_all_lanes
+from porter.warp.flow.divergence import (
+    COLLECTIVES,
+    EXCHANGES,
+    TILES,
+    Branch,
+    Event,
+    Spread,
+    flows,
+    names_all_lanes,
+    parted_behind_mask,
+)
 
 
 class DivergentCollective(Rule):
@@ -294,9 +304,15 @@ class DivergentCollective(Rule):
             seen: set[int] = set()
             for event in flow.events:
                 parting = _parting(bodies, flow.function, event)
-                if parting is not None and event.node.first not in seen:
-                    seen.add(event.node.first)
+                branch = parted_behind_mask(flow.function, event) if parting is None else None
+                if event.node.first in seen or (parting is None and branch is None):
+                    continue
+                seen.add(event.node.first)
+                if parting is not None:
                     yield self._finding(unit, event, parting)
+                elif branch is not None:
+                    span = unit.span(event.node.first, event.node.last)
+                    yield self.finding(unit, span, _missing(unit, event, branch), Effort.REVIEW)
 
     def _finding(self, unit: Unit, event: Event, parting: Branch | Node) -> Finding:
         message, effort = _left(unit, event, parting) if isinstance(parting, Node) else _parted(unit, event, parting)
@@ -314,10 +330,22 @@ def _left(unit: Unit, event: Event, jump: Node) -> tuple[str, Effort]:
     return f"{message} [ballot-in-divergent-code]", _effort(event)
 
 
-def _parted(unit: Unit, event: Event, branch: Branch) -> tuple[str, Effort]:
+def _around(unit: Unit, branch: Branch) -> str:
     condition = unit.slice(unit.span(branch.node.first, branch.node.last)) if branch.node.last >= 0 else ""
     line, _ = unit.source.position(unit.tokens.starts[branch.node.first])
-    around = f"the {'loop' if branch.kind == 'loop' else 'condition'} '{' '.join(condition.split())}' (line {line})"
+    return f"the {'loop' if branch.kind == 'loop' else 'condition'} '{' '.join(condition.split())}' (line {line})"
+
+
+def _missing(unit: Unit, event: Event, branch: Branch) -> str:
+    return (
+        f"the mask of {event.node.callee} was chosen before {_around(unit, branch)}, which lets only some of the lanes "
+        "come by that it may name; hoist the operation, or let the mask say which lanes are there "
+        "[ballot-in-divergent-code]"
+    )
+
+
+def _parted(unit: Unit, event: Event, branch: Branch) -> tuple[str, Effort]:
+    around = _around(unit, branch)
     if event.kind == "sync":
         message = (
             f"both sides of {around} wait for each other at {event.node.callee}; on gfx942 one side runs to its end "

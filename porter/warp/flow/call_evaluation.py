@@ -8,12 +8,11 @@ from typing import cast
 
 from porter.cpp.constants import WARP
 from porter.cpp.declared import declares
-from porter.cpp.nodes import Node, calls, spelled, unwrapped
+from porter.cpp.nodes import Node, spelled, unwrapped
 from porter.warp.bodies import CALLED, Function, class_named
 from porter.warp.collectives import (
     BARRIERS,
     EXCHANGES,
-    FULL,
     GROUPS,
     TILE_MEMBERS,
     TILES,
@@ -21,8 +20,10 @@ from porter.warp.collectives import (
     argument,
     collective,
 )
-from porter.warp.flow.evaluation import DEEPEST, Evaluation
+from porter.warp.flow.evaluation import DEEPEST
 from porter.warp.flow.events import Branch, Event, State
+from porter.warp.flow.mask_evaluation import MaskEvaluation
+from porter.warp.flow.masks import Lanes
 from porter.warp.flow.spread import PER_LANE, PER_WARP, THREAD, UNIFORM, Spread, Value, by_name, join
 from porter.warp.groups import WarpTiles, block_groups, is_block, is_warp_tile, synchronised, warp_tiles
 
@@ -54,7 +55,7 @@ _TILES = "warp tiles"
 _CONDITIONS = frozenset({"if", "for", "while", "switch", "ternary"})
 
 
-class CallEvaluation(Evaluation):
+class CallEvaluation(MaskEvaluation):
     """Records the warp-wide and block-wide operations, and follows calls into the functions of the file."""
 
     def _call(self, node: Node, state: State, *, is_read: bool = True) -> Value:
@@ -91,8 +92,9 @@ class CallEvaluation(Evaluation):
         if "group" in reaches and self._hands_block(node):
             reaches |= {"barrier"}
         if reaches:
-            full = self._recording and self._call_is_full(name, node, state)
-            self._record(Event("call", node, state.branches, state.exits, None, full, reaches))
+            masks = self._masks_of_call(name, node, state)
+            full = any(mask.lanes is Lanes.ALL for mask in masks)
+            self._record(Event("call", node, state.branches, state.exits, None, full, reaches, masks=masks))
         self.calls.append((name, arguments))
         if not is_read and name not in self.bodies.macro_bodies:
             return UNIFORM  # what a function returns is a walk of its own
@@ -120,26 +122,6 @@ class CallEvaluation(Evaluation):
         declared = ((kid.text, class_named(node.text)) for node in self.function.declarations for kid in node.kids)
         return found | dict(declared)
 
-    def _call_is_full(self, name: str, node: Node, state: State) -> bool:
-        """Whether a call hands the full mask on, by an argument, a default value or a macro's own text."""
-        passed = list(node.arguments) if name in self.bodies.macro_bodies else []
-        for place in self.bodies.mask_places(name):
-            handed = node.arguments[place] if place < len(node.arguments) else None
-            if handed is None:
-                passed += (defaults[place] for defaults in self.bodies.defaults(name) if place < len(defaults))
-            elif handed.text not in state.masks:
-                passed += (handed, self._first_values.get(handed.text, handed))
-        for _, body in self.bodies.macro_bodies.get(name, ()):
-            made = ((call, collective(call)) for call in calls(body))
-            passed += [mask for call, found in made if found and (mask := argument(call, found.mask)) is not None]
-        return any(value & FULL == FULL for mask in passed for value in self.bodies.constants.possible(mask))
-
-    @functools.cached_property
-    def _first_values(self) -> dict[str, Node]:
-        """What the variables of the function hold at first."""
-        variables = (kid for node in self.function.declarations for kid in node.kids)
-        return {kid.text: kid.initial for kid in variables if kid.initial is not None}
-
     def _written_through(self, argument_node: Node, passed: tuple[Value, ...], state: State) -> None:
         """`f(&x, i)`: afterwards x differs between threads as much as what was passed."""
         node = unwrapped(argument_node)
@@ -153,14 +135,13 @@ class CallEvaluation(Evaluation):
 
     def _collective(self, node: Node, found: Collective, arguments: tuple[Value, ...], state: State) -> Value:
         mask = argument(node, found.mask)
-        full = mask is not None and not self._computed_mask(mask, state)
-        if found.kind == "sync" and mask is None:
-            full = True
+        masks = () if mask is None else (self._mask(mask, state),)
+        full = any(one.lanes is not Lanes.SOME for one in masks) or (found.kind == "sync" and mask is None)
         near = found.kind == "shuffle" and found.name.rpartition("shfl")[2] in _NEIGHBOURS
         active = mask is not None and mask.kind == "call" and (inner := collective(mask)) is not None
         neighbours = near and active and inner is not None and inner.kind == "active"
         reaches = frozenset({found.kind})
-        self._record(Event(found.kind, node, state.branches, state.exits, found, full, reaches, neighbours))
+        self._record(Event(found.kind, node, state.branches, state.exits, found, full, reaches, neighbours, masks))
         if found.uniform:
             return PER_WARP
         return _shuffled(found, arguments) if found.kind == "shuffle" else PER_LANE
@@ -284,9 +265,9 @@ class CallEvaluation(Evaluation):
             if not any(below.kind in _CONDITIONS for below in body.walk()):
                 continue
             given = dict(zip(macro.parameters or (), node.arguments, strict=False))
-            masks = {text for text, value in given.items() if self._computed_mask(value, state)}
+            masks = {text: self._mask(value, state) for text, value in given.items()}
             bound = dict(state.values) | dict(zip(macro.parameters or (), arguments, strict=False))
-            inner = State(bound, state.branches, state.exits, state.masks | masks)
+            inner = State(bound, state.branches, state.exits, {**state.masks, **masks})
             known, self.events = self.events, []
             self.depth += 1
             self._statement(body, inner)
@@ -298,7 +279,8 @@ class CallEvaluation(Evaluation):
                     branches = (*state.branches, *(Branch(node, branch.spread, branch.kind) for branch in own))
                     kind = "barrier" if event.kind == "barrier" else "call"
                     full = event.full and event.kind in EXCHANGES | {"call"}
-                    self._record(Event(kind, node, branches, state.exits, None, full, event.reaches))
+                    made_of = (event.reaches, False, event.masks)
+                    self._record(Event(kind, node, branches, state.exits, None, full, *made_of))
 
     def _macro_call(self, name: str, arguments: tuple[Value, ...], state: State) -> Value:
         found: list[Value] = []

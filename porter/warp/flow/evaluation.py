@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from porter.cpp.constants import looks_like_warp_size, number
 from porter.cpp.nodes import Node, spelled, unwrapped
 from porter.warp.bodies import Bodies, Function
-from porter.warp.collectives import COLLECTIVES, FULL, collective
+from porter.warp.collectives import COLLECTIVES
 from porter.warp.flow.butterfly import DISTANCES, met_in
 from porter.warp.flow.events import Branch, Event, State
 from porter.warp.flow.spread import PER_LANE, PER_WARP, THREAD, UNIFORM, Spread, Value, binary, join, selected
@@ -60,6 +60,10 @@ class Evaluation(abc.ABC):
     @abc.abstractmethod
     def _call(self, node: Node, state: State, *, is_read: bool = True) -> Value:
         """What a call returns; anything where nobody reads it."""
+
+    @abc.abstractmethod
+    def _remember_mask(self, name: str, source: Node, state: State, operator: str = "=") -> None:
+        """Keeps what a variable holds as a mask."""
 
     def evaluate(self, node: Node, values: Mapping[str, Value]) -> Value:
         """The value of an expression where variables hold what `values` says."""
@@ -193,9 +197,8 @@ class Evaluation(abc.ABC):
         if self._reduces(target, source, node.text.removesuffix("=")):
             value = PER_WARP
         self._assigned(target, Value(value.spread, value.role), state)
-        name = unwrapped(target)
-        if name.kind == "name":
-            self._remember_mask(name.text, source, state)
+        if name := spelled(unwrapped(target)):
+            self._remember_mask(name, source, state, node.text)
         return value
 
     @functools.cached_property
@@ -257,37 +260,6 @@ class Evaluation(abc.ABC):
         for body in node.kids[:1]:
             self._statement(body, inner)
         return UNIFORM
-
-    def _remember_mask(self, name: str, source: Node, state: State) -> None:
-        """Whether a variable holds a mask computed at run time: asked where an operation of the warp has a mask."""
-        if self.function.collectives:
-            computed = self._computed_mask(source, state)
-            state.masks = state.masks | {name} if computed else state.masks - {name}
-
-    def _computed_mask(self, node: Node, state: State) -> bool:
-        """Whether a mask expression depends on which lanes are active or was computed from data."""
-        binary = False
-        read: list[str] = []
-        for below in node.walk():
-            if below.kind == "name":
-                if below.text in state.masks or below.text in self.function.parameters:
-                    return True
-                read.append(below.text)
-            elif below.kind == "call":
-                found = collective(below)
-                if found is not None and found.kind in ("active", "ballot", "match"):
-                    return True
-                if "mask" in below.callee.lower():
-                    return True
-            elif below.kind == "member":
-                if "mask" in below.text.lower():
-                    return True
-            elif below.kind == "binary":
-                binary = True
-        constant = self.bodies.constants.value(node)
-        if constant is not None:
-            return constant & FULL != FULL
-        return binary or any(state.values.get(name, UNIFORM).spread is not Spread.BLOCK for name in read)
 
 
 @functools.lru_cache(maxsize=1024)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from porter.cpp.nodes import Node
 from porter.warp.collectives import Collective
+from porter.warp.flow.masks import Mask
 from porter.warp.flow.spread import Spread, Value
 
 
@@ -40,6 +42,8 @@ class Event:
     reaches: frozenset[str] = frozenset()
     neighbours: bool = False
     """Whether it is a shuffle from a fixed distance among whatever lanes are active."""
+    masks: tuple[Mask, ...] = ()
+    """Its masks, or those that it hands on."""
 
 
 @dataclass
@@ -49,5 +53,5 @@ class State:
     values: dict[str, Value]
     branches: tuple[Branch, ...] = ()
     exits: tuple[Node, ...] = ()
-    masks: frozenset[str] = frozenset()
-    """Variables that hold a mask computed at run time."""
+    masks: Mapping[str, Mask] = field(default_factory=dict)
+    """What variables and parameters hold as masks."""

@@ -9,6 +9,7 @@ from porter.cpp.nodes import Node
 from porter.warp.bodies import CALLED, Bodies, Function
 from porter.warp.collectives import EXCHANGES, TILE_MEMBERS, TILES
 from porter.warp.flow.events import Event
+from porter.warp.flow.masks import Mask, handed, literal
 from porter.warp.flow.spread import PER_LANE, UNIFORM, Value, by_name, join
 from porter.warp.flow.walk import Flow
 
@@ -20,12 +21,18 @@ def names_all_lanes(bodies: Bodies, function: Function, event: Event) -> bool:
     if event.kind == "call":
         if event.reaches.isdisjoint(EXCHANGES):
             return False
-        return event.full or any(f.head.begin in _full_functions(bodies) for f in _called(bodies, function, event.node))
+        known = _full_functions(bodies)
+        return _is_full(event) or any(f.head.begin in known for f in _called(bodies, function, event.node))
     if event.kind == "tile":
         return event.full
     if event.collective is None or event.kind not in EXCHANGES:
         return False
-    return event.full or (event.collective.mask is None and event.kind == "shuffle")
+    return _is_full(event) or (event.collective.mask is None and event.kind == "shuffle")
+
+
+def _is_full(event: Event) -> bool:
+    """Whether its mask names all lanes, or a caller hands one that does."""
+    return event.full or any(mask.given for mask in event.masks)
 
 
 def _called(bodies: Bodies, caller: Function, call: Node) -> list[Function]:
@@ -109,8 +116,20 @@ def flow_of(bodies: Bodies, function: Function) -> Flow:
     if known is None:
         bodies.memo[key] = Flow(bodies, function, dict.fromkeys(function.parameters, UNIFORM))
         passed = _passed(bodies, function)
-        known = bodies.memo[key] = Flow(bodies, function, initial_values(function, passed)).run()
+        values, masks = initial_values(function, passed), _masks_handed(bodies, function)
+        known = bodies.memo[key] = Flow(bodies, function, values, parameter_masks=masks).run()
     return cast(Flow, known)
+
+
+def _masks_handed(bodies: Bodies, function: Function) -> dict[str, Mask]:
+    """What the parameters of a function hold as masks, by the calls in this file and by their default values."""
+    places = bodies.mask_places(function.name)
+    if function.is_kernel or not places:
+        return handed(function, (), ())
+    around = (flow_of(bodies, caller) for caller in bodies.callers(function.name) if caller != function)
+    passed = (masks for flow in around for name, masks in flow.masks_passed if name == function.name)
+    defaults = (literal(bodies.constants.possible(value)) for value in function.defaults)
+    return handed(function, passed, defaults)
 
 
 def _passed(bodies: Bodies, function: Function) -> dict[str, list[tuple[Value, ...]]]:

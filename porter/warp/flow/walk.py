@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from operator import attrgetter
 
@@ -16,6 +17,7 @@ from porter.warp.flow.assembled import as_number_of_thread
 from porter.warp.flow.butterfly import butterflies
 from porter.warp.flow.call_evaluation import CallEvaluation
 from porter.warp.flow.events import Branch, Event, State
+from porter.warp.flow.masks import Lanes, Mask, either
 from porter.warp.flow.spread import PER_LANE, PER_WARP, THREAD, UNIFORM, Spread, Value, join, selected
 from porter.warp.flow.waiting_loop import STEPS
 
@@ -29,6 +31,8 @@ _PER_LANE_ASSEMBLY = re.compile(r"laneid|lanemask|%tid|shfl|match|elect|clock|gl
 class Flow(CallEvaluation):
     """One walk over one function."""
 
+    parameter_masks: Mapping[str, Mask] = field(default_factory=dict)
+    """What the parameters hold as masks."""
     _barriers: dict[int, bool] = field(default_factory=dict)
     """Whether a statement of this body comes to a barrier, by its identity."""
     _storing: dict[int, bool] = field(default_factory=dict)
@@ -36,7 +40,7 @@ class Flow(CallEvaluation):
 
     def run(self) -> Flow:
         """Walks the body."""
-        state = State(dict(self.values))
+        state = State(dict(self.values), masks=self.parameter_masks)
         self._statement(self.function.body, state)
         self.final = state.values
         return self
@@ -102,7 +106,7 @@ class Flow(CallEvaluation):
         return any(
             found.kind in EXCHANGES
             and (mask := argument(call, found.mask)) is not None
-            and not self._computed_mask(mask, state)
+            and self._mask(mask, state).lanes is not Lanes.SOME
             for call in calls(node)
             if (found := collective(call)) is not None
         )
@@ -193,7 +197,8 @@ class Flow(CallEvaluation):
                 kept = selected(joined.role, spread) if widest is joined.spread else ""
                 state.values[name] = Value(widest, kept)
         state.exits = _with_new(state.exits, then.exits, other.exits if other is not None else ())
-        state.masks |= then.masks | (other.masks if other is not None else frozenset())
+        if other is not None or then.masks is not state.masks:
+            state.masks = _joined_masks(then.masks, state.masks if other is None else other.masks)
 
     def _loop(self, node: Node, state: State) -> None:
         start, condition, step, body, first = _loop_parts(node)
@@ -325,6 +330,13 @@ def _with_new(known: tuple[Node, ...], *others: tuple[Node, ...]) -> tuple[Node,
         return known
     highest = max(map(attrgetter("first"), known), default=-1)
     return (*known, *(e for e in dict.fromkeys(added) if e.first > highest or e not in known))
+
+
+def _joined_masks(then: Mapping[str, Mask], other: Mapping[str, Mask]) -> Mapping[str, Mask]:
+    """What variables hold as masks behind two branches."""
+    if then is other:
+        return then
+    return {name: either(side[name] for side in (then, other) if name in side) for name in {**then, **other}}
 
 
 def _is_condition(macro: Node) -> bool:
