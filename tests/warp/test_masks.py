@@ -28,6 +28,8 @@ IN_HELPERS = [
     "__device__ int h(unsigned m, int n, int v) { return @ ? EXCHANGE : v; }\nKERNEL { o[0] = h(~0u, n, v); }",
     "__device__ int h(int n, int v, unsigned m = FULL) { if (@) v += EXCHANGE; return v; }\nKERNEL { o[0] = h(n, v); }",
     "__device__ int h(int n, int v, unsigned m = FULL) { if (@) v += EXCHANGE; return v; }",
+    "#if A\n#define M 0xffffffffffffffffull\n#else\n#define M FULL\n#endif\n"
+    "__device__ int h(int n, int v, unsigned m = static_cast<unsigned>(M)) { if (@) v += EXCHANGE; return v; }",
     "#define M FULL\n__device__ int h(int n, int v, unsigned m = M) { if (@) v += EXCHANGE; return v; }",
     "__device__ int h(unsigned m, int n, int v) { const unsigned w = m; if (@) v = __shfl_sync(w, v, 0); return v; }\n"
     "KERNEL { o[0] = h(FULL, n, v); }",
@@ -111,6 +113,7 @@ CALLED = [
     "unsigned m = __activemask(); while (@) { v = h(m, v); }",
     "unsigned m = __activemask(); v = @ ? h(m, v) : 0;",
     "unsigned m = __activemask(); auto w = m; if (@) v = h(w, v);",
+    "unsigned m = active(); if (@) v = h(m, v);",
     "unsigned m = 1; m = __activemask(); if (@) v = h(m, v);",
     missed("unsigned m[] = {FULL}; if (@) v = h(m[0], v);"),
     missed("if (@) v = h(some(), v);"),
@@ -119,6 +122,7 @@ _BEFORE = """HELPER
 struct S { unsigned m; };
 __device__ unsigned full_mask() { return FULL; }
 __device__ unsigned warpMask() { return ~0u; }
+__device__ unsigned active() { return __activemask(); }
 __device__ unsigned some() { return FULL; }
 KERNEL { """
 
@@ -156,6 +160,8 @@ RELATED = [
     "if (threadIdx.x % 32 < 16) v = h(0xffff, v);",
     "unsigned m = 0xffff; if (threadIdx.x % 32 < 16) v = h(m, v);",
     "if (@) v = h(getMask(), v);",
+    "if (@) v = h(active(), v);",
+    "if (@) { unsigned m = active(); v = h(m, v); }",
     "S s; fill(&s); if (@) v = h(s.mask, v);",
     "unsigned m = n < 32 ? (1u << n) - 1 : FULL; if (threadIdx.x % 32 < n) v = h(m, v);",
     "unsigned m = FULL; if (n < 32) m = (1u << n) - 1; if (threadIdx.x % 32 < n) v = h(m, v);",
@@ -166,6 +172,7 @@ RELATED = [
 ]
 _HELPERS = """HELPER
 struct S { unsigned mask; };
+__device__ unsigned active() { return __activemask(); }
 template<unsigned M> __device__ int f(int v) { return __shfl_sync(M, v, 0); }
 __device__ int g(int v, unsigned m) { m &= __activemask(); return __shfl_sync(m, v, 0); }
 KERNEL { """

@@ -88,14 +88,20 @@ class MaskEvaluation(Evaluation):
         if found is not None and found.kind in CHOSEN:
             return Mask(Lanes.SOME, len(state.branches), frozenset(names(node)))
         name = node.callee.rpartition("::")[2]
-        if found is None and self._returns_all(name):
+        returned = self._returned_masks(name) if found is None else ()
+        if returned and all(literal(self.bodies.constants.possible(unwrapped(one))) is ALL for one in returned):
             return ALL
+        inside = (collective(call) for one in returned for call in calls(one))
+        if any(one is not None and one.kind == "active" for one in inside):
+            return Mask(Lanes.SOME, len(state.branches))
         return SOME if "mask" in name.lower() else None
 
-    def _returns_all(self, name: str) -> bool:
-        functions = self.bodies.by_name.get(name, ()) if "mask" in name.lower() or "full" in name.lower() else ()
-        made = [node for one in functions for node in one.body.walk() if node.kind == "return" and node.kids]
-        return bool(made) and all(literal(self.bodies.constants.possible(node.kids[0])) is ALL for node in made)
+    def _returned_masks(self, name: str) -> tuple[Node, ...]:
+        """What the functions in sight return whose name speaks of a mask."""
+        if not any(word in name.lower() for word in ("mask", "full", "active")):
+            return ()
+        inside = (node for one in self.bodies.by_name.get(name, ()) for node in one.body.walk())
+        return tuple(node.kids[0] for node in inside if node.kind == "return" and node.kids)
 
     def _calculated(self, node: Node, state: State) -> Mask:
         """A mask that is written out: a constant, or lanes that hang on the variables in it."""
@@ -121,7 +127,9 @@ class MaskEvaluation(Evaluation):
                 found[place] = self._mask(node.arguments[place], state)
             else:
                 values = [defaults[place] for defaults in bodies.defaults(name) if place < len(defaults)]
-                written = [literal(bodies.constants.possible(value)) for value in values if value is not EMPTY]
+                written = [
+                    literal(bodies.constants.possible(unwrapped(value))) for value in values if value is not EMPTY
+                ]
                 if written:
                     found[place] = either(written)
         if found:
@@ -135,7 +143,7 @@ class MaskEvaluation(Evaluation):
         for _, body in self.bodies.macro_bodies[name]:
             made = ((call, collective(call)) for call in calls(body))
             written += [mask for call, found in made if found and (mask := argument(call, found.mask)) is not None]
-        known = (literal(self.bodies.constants.possible(mask)) for mask in written)
+        known = (literal(self.bodies.constants.possible(unwrapped(mask))) for mask in written)
         return [mask for mask in known if mask is ALL]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import cast
 
-from porter.cpp.nodes import Node
+from porter.cpp.nodes import Node, unwrapped
 from porter.warp.bodies import CALLED, Bodies, Function
 from porter.warp.collectives import EXCHANGES, TILE_MEMBERS, TILES
 from porter.warp.flow.events import Event
@@ -128,7 +128,7 @@ def _masks_handed(bodies: Bodies, function: Function) -> dict[str, Mask]:
         return handed(function, (), ())
     around = (flow_of(bodies, caller) for caller in bodies.callers(function.name) if caller != function)
     passed = (masks for flow in around for name, masks in flow.masks_passed if name == function.name)
-    defaults = (literal(bodies.constants.possible(value)) for value in function.defaults)
+    defaults = (literal(bodies.constants.possible(unwrapped(value))) for value in function.defaults)
     return handed(function, passed, defaults)
 
 
