@@ -14,6 +14,7 @@ from porter.warp.native.expressions import Expressions, is_full_mask
 from porter.warp.native.kinds import PER_THREAD, THREADS, Kind, Undecided, joined, placed
 from porter.warp.native.operations import atomic_operation, functors, kept, of_whole, operation, written_variable
 from porter.warp.native.state import FollowsStatements, Scope
+from porter.warp.native.steady import is_neutral
 
 K = Kind
 _WIDE = "porter::wide::"
@@ -415,6 +416,8 @@ class Calls:
         if kind is K.AGG:
             if not single or place not in (K.UNIFORM, K.ITEM):
                 raise Undecided(node, "a warp's sum added more than once, or to a place by thread")
+            if self.plan.shape.form == "line" and {"tid0", "warp0"} & set(scope.guards):
+                raise Undecided(node, "the value of the first warp, which stands for its lanes alone")
             self.plan.item |= place is K.ITEM
             if place is not K.ITEM:
                 self._same_operation(node, scope)
@@ -782,6 +785,7 @@ class Calls:
                 shared.kind = K.PREFIX
             elif kind is not K.UNIFORM:
                 raise Undecided(node, f"{kind.value} kept per warp")
+            shared.filler = node.kids[1] if kind is K.UNIFORM else None
         elif place is K.BTHREAD:
             if kind not in (K.DATA, K.UNIFORM, *THREADS):
                 raise Undecided(node, f"{kind.value} kept per thread")
@@ -815,6 +819,8 @@ class Calls:
         if place in (K.BTHREAD, K.LANE) and shared.kind in (K.PARTIAL, K.PREFIX, K.BLOCKWIDE):
             if not {"warp0", *_STAGE2} & set(scope.guards):
                 raise Undecided(node, "values of the warps read by all threads")
+            if shared.filler is not None and not is_neutral(shared.operation, shared.filler, self.plan, scope):
+                raise Undecided(shared.filler, FILLED)
             shared.by_lane |= _STAGE2.isdisjoint(scope.guards)
             return K.PARTIAL0 if "stage2t" in scope.guards and "warp0" not in scope.guards else K.PARTIAL
         if place is K.LANE:
@@ -849,6 +855,7 @@ def _root(node: Node) -> str | None:
     return node.text if node.kind == "name" else None
 
 
+FILLED = "what fills the places of more warps is gathered, too"
 _COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
 _STAGE2 = frozenset({"stage2", "stage2t"})
 """Guards of the lanes, or of the first threads, that each take the value of one warp."""

@@ -6,13 +6,14 @@ from porter.cpp.nodes import Node, calls, unwrapped
 from porter.warp.bodies import Bodies, Function
 from porter.warp.collectives import collective
 from porter.warp.native.state import Gathered, Scope
-from porter.warp.native.steady import cuts, is_no_zero, is_steady, is_whole, type_of
+from porter.warp.native.steady import cuts, is_neutral, is_steady, is_whole, type_of
 
 _ASSIGNED = {"+=": "add", "|=": "or", "&=": "and", "^=": "xor", "*=": "mul"}
-_FUNCTIONS = {
+FUNCTIONS = {
     **dict.fromkeys(("max", "fmax", "fmaxf", "__hmax", "std::max"), "max"),
     **dict.fromkeys(("min", "fmin", "fminf", "__hmin", "std::min"), "min"),
 }
+"""Functions that take the larger or smaller of two values."""
 _BINARY = {"+": "add", "|": "or", "&": "and", "^": "xor", "*": "mul"}
 _VOTES = {"__any_sync": "or", "__any": "or", "__all_sync": "and", "__all": "and"}
 _ATOMICS = {
@@ -25,7 +26,7 @@ _ATOMICS = {
 }
 
 
-_SIMPLE = frozenset({*_ASSIGNED.values(), *_FUNCTIONS.values()})
+_SIMPLE = frozenset({*_ASSIGNED.values(), *FUNCTIONS.values()})
 
 
 def tree_operation(bodies: Bodies, body: Node, scope: Scope) -> str:
@@ -38,8 +39,8 @@ def tree_operation(bodies: Bodies, body: Node, scope: Scope) -> str:
             found.add(_ASSIGNED[node.text])
         elif node.text == "=":
             source = unwrapped(node.kids[1])
-            if source.kind == "call" and source.callee in _FUNCTIONS:
-                found.add(_FUNCTIONS[source.callee])
+            if source.kind == "call" and source.callee in FUNCTIONS:
+                found.add(FUNCTIONS[source.callee])
             elif source.kind == "binary" and source.text in _BINARY:
                 found.add(_BINARY[source.text])
             else:
@@ -121,7 +122,9 @@ def _chosen(walk: Gathered, node: Node, scope: Scope) -> str:
     found = [operation(walk, kid, scope) for kid in kids]
     how = next(iter(set(found) - {""}), "")
     for kid, one in zip(kids, found, strict=True):
-        if one != how and (one or not is_steady(walk.plan, kid, scope) or (how in ("add", "xor") and is_no_zero(kid))):
+        if one == how:
+            continue
+        if one or not is_steady(walk.plan, kid, scope) or not is_neutral(how, kid, walk.plan, scope):
             return ""
     return how
 

@@ -23,6 +23,8 @@ class Shared:
     """Whether lanes index it, so that it needs 64 elements."""
     operation: str = ""
     """How the lanes' values became the element of a warp."""
+    filler: Node | None = None
+    """What stands where no warp has written."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from porter.cpp.constants import WARP
 from porter.cpp.lex import IDENTIFIER
 from porter.cpp.nodes import EMPTY, Node, calls, names, unwrapped
 from porter.warp.collectives import collective
-from porter.warp.native.calls import LANES, Calls, is_plain_assembly
+from porter.warp.native.calls import FILLED, LANES, Calls, is_plain_assembly
+from porter.warp.native.counting import counts_lanes
 from porter.warp.native.expressions import Expressions, is_full_mask
 from porter.warp.native.kinds import THREADS, Kind, Undecided, joined
 from porter.warp.native.literals import widened
 from porter.warp.native.operations import kept, operation, over_warps, tree_operation
 from porter.warp.native.state import Plan, Scope, Shared
+from porter.warp.native.steady import is_neutral
 
 K = Kind
 _CHOOSES = frozenset({"if", "ifdef", "ifndef"})
@@ -185,6 +187,8 @@ class Statements:
         self.run(node.kids[1], then)
         lost = {name for name, how in before.items() if how and not scope.operations.get(name)}
         self._in_one_lane(node, then, scope)
+        if not {"stage2", "stage2t"}.isdisjoint(guards):
+            self._filled(node, then, scope)
         other = scope.copy(*_opposite(guards))
         if len(node.kids) > 2:
             self.run(node.kids[2], other)
@@ -214,6 +218,16 @@ class Statements:
                 continue
             if name in scope.kinds and then.kinds.get(name) in (K.DATA, K.UNIFORM, *THREADS):
                 raise Undecided(assign, f"{name} set in one lane of a warp")
+
+    def _filled(self, node: Node, then: Scope, scope: Scope) -> None:
+        """`v = 1; if (lane < warps) v = parts[lane];`: lanes without a warp keep what the variable held."""
+        for name, kind in scope.kinds.items():
+            if kind is not K.UNIFORM or then.kinds.get(name) not in (K.PARTIAL, K.PARTIAL0):
+                continue
+            values = [value for place, value in _values_of(scope.function.body, name) if place < node.first]
+            values += [value for other in node.kids[2:] for _, value in _values_of(other, name)]
+            if values and not is_neutral(scope.operations.get(name, ""), values[-1], self.plan, scope):
+                raise Undecided(values[-1], FILLED)
 
     def _merged(self, node: Node, guards: tuple[str, ...], one: Kind, two: Kind) -> Kind:
         if one is two:
@@ -257,13 +271,15 @@ class Statements:
         if start is not EMPTY:
             self.run(start, scope)
         each_warp = variable is not None and self._counts_warps(condition, variable, scope)
+        before = dict(scope.kinds)
         guards = ("uniform",) if each_warp else self._loop_guards(condition, scope)
         inner = scope.copy(*guards)
         if variable is not None and each_warp:
             inner.kinds[variable[0]] = K.EACH_WARP
         self._rounds(node, body, step, inner, scope)
-        if each_warp:
+        if each_warp and variable is not None:
             self._over_warps(body, inner, scope)
+            self._first_once(body, self.constants.value(variable[1]) == 0, before, inner)
 
     def _loop_guards(self, condition: Node, scope: Scope) -> tuple[str, ...]:
         if condition is EMPTY:
@@ -300,6 +316,15 @@ class Statements:
                     raise Undecided(body, "the warps' values are gathered in another way than the lanes'")
                 scope.kinds[target] = K.BLOCKWIDE
 
+    def _first_once(self, body: Node, from_first: bool, before: dict[str, Kind], inner: Scope) -> None:
+        """A loop over all warps begins with nothing, one from the second on with the value of the first."""
+        for target in {_base_name(n.kids[0]) for n in body.walk() if n.kind == "assign"} & before.keys():
+            has_first = before[target] is K.PARTIAL
+            if inner.kinds[target] is not K.PARTIAL or has_first is not from_first:
+                continue
+            if not has_first or tree_operation(self.plan.bodies, body, inner) in _ONCE:
+                raise Undecided(body, "the first warp's value goes in twice, or not at all")
+
     def _counts_warps(self, condition: Node, variable: tuple[str, Node], scope: Scope) -> bool:
         """`w < blockDim.x / 32`, from 0 or 1"""
         name, start = variable
@@ -325,6 +350,7 @@ class Statements:
             self._widen_half(first, scope)
         else:
             self._widen_bound(condition, name, scope)
+        self._no_count(body, scope)
         inner = scope.copy("tree")
         inner.tree = scope.tree | {name}
         inner.kinds[name] = K.DELTA
@@ -342,6 +368,10 @@ class Statements:
             scope.operations[target] = known.get(target, "")
             self._after_tree(target, inner.kinds[target], how, scope, down, node)
         return True
+
+    def _no_count(self, body: Node, scope: Scope) -> None:
+        if counts_lanes(self.plan.bodies, body, scope):
+            raise Undecided(body, "each step does more than to combine two lanes: the result counts them")
 
     def _only_upwards(self, body: Node) -> bool:
         """Whether lanes read from lanes before them alone, which are always there."""
@@ -458,6 +488,7 @@ class Statements:
         """A sixth statement, for distance 32, goes before the five."""
         places = [place for place, _ in map(self._fixed_distance, run) if place is not None]
         self.plan.distances |= {place.first for place in places}
+        self._no_count(run[0], scope)
         self._sixth(run[0], places[0])
         inner = scope.copy("tree")
         known = dict(scope.operations)
@@ -504,6 +535,8 @@ class Statements:
         raise Undecided(node, "a loop made by a macro")
 
 
+_ONCE = frozenset({"add", "mul", "xor"})
+"""Operations for which a value counts each time."""
 _FIRST_THREADS = frozenset({"tid0", "warp0", "lane0", "stage2", "stage2t"})
 """Guards that the first thread of a block passes."""
 
@@ -573,6 +606,15 @@ def _stride(step: Node, name: str) -> Node | None:
         if right.kind == "binary" and right.text == "+" and unwrapped(right.kids[0]).text == name:
             return right.kids[1]
     return None
+
+
+def _values_of(body: Node, name: str) -> Iterator[tuple[int, Node]]:
+    """What a variable is set to, and where, in the order of the text."""
+    for node in body.walk():
+        if node.kind == "variable" and node.text == name and node.initial is not None:
+            yield node.first, node.initial
+        elif node.kind == "assign" and node.text == "=" and unwrapped(node.kids[0]).text == name:
+            yield node.first, node.kids[1]
 
 
 def _base_name(node: Node) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from porter.cpp.constants import WARP
 from porter.cpp.nodes import Node, calls, names, unwrapped
 from porter.warp.collectives import collective
 from porter.warp.native.kinds import Kind
@@ -14,6 +15,7 @@ _STEADY = frozenset({K.UNIFORM, K.ITEM, K.BLOCKWIDE, K.TOTAL})
 _WHOLE = re.compile(r"(?:u?int\d*(?:_t)?|unsigned|signed|char|short|long|size_t|bool|uchar|ushort|uint|ulong)")
 _FRACTION = re.compile(r"(?:float|double|half|__half|__nv_bfloat16|nv_bfloat16)")
 _QUALIFIERS = frozenset({"const", "constexpr", "volatile", "static", "register", "std", "::", "&", "&&", "*"})
+_DEEPEST = 4
 _FRACTION_NUMBER = re.compile(r"(?!0[xX])(?:[0-9']*\.[0-9']*|[0-9']+(?=[eE]))(?:[eE][+-]?[0-9]+)?[a-zA-Z]*")
 
 
@@ -27,12 +29,45 @@ def is_steady(plan: Plan, node: Node, scope: Scope) -> bool:
     )
 
 
-def is_no_zero(node: Node) -> bool:
-    """Whether an expression is a number other than zero."""
+def is_neutral(how: str, node: Node, plan: Plan, scope: Scope) -> bool:
+    """Whether a value leaves what is gathered as it is, as far as it is a number: blocks have more places than warps.
+
+    What is no number is trusted; a maximum with 0 may be what is wanted where the original has such places, too.
+    """
+    number = _number(node, plan, scope)
+    if number is None:
+        return True
+    zero = not re.search(r"[1-9]", re.split(r"[eEpPuUlLfF]", number.lstrip("+-"))[0])
+    if how in ("add", "xor"):
+        return zero
+    return not (how in ("max", "min") and zero and _may_be_full(plan))
+
+
+def _may_be_full(plan: Plan) -> bool:
+    """Whether a block may have 32 warps, so that the original never sees what fills the places of others."""
+    return plan.shape.form == "line" and (plan.shape.threads or WARP * WARP) >= WARP * WARP
+
+
+def _number(node: Node, plan: Plan, scope: Scope, depth: int = 0) -> str | None:
+    """The number that an expression is, by its text: of a constant or variable what it begins with."""
     node = unwrapped(node)
+    if node.kind == "number":
+        return node.text
     if node.kind == "unary" and node.text in ("-", "+"):
-        return is_no_zero(node.kids[0])
-    return node.kind == "number" and bool(re.search(r"[1-9]", re.split(r"[eEpPuUlLfF]", node.text)[0]))
+        return _number(node.kids[0], plan, scope, depth)
+    if node.kind == "call" and len(node.arguments) == 1 and node.callee not in plan.bodies.by_name:
+        return _number(node.arguments[0], plan, scope, depth)
+    if node.kind == "list" and len(node.kids) == 1:
+        return _number(node.kids[0], plan, scope, depth)
+    if node.kind != "name" or depth > _DEEPEST:
+        return None
+    declared = scope.declared.get(node.text)
+    initial = [kid.initial for kid in declared.kids if kid.text == node.text] if declared is not None else []
+    values = [*filter(None, initial), *plan.bodies.object_macros.get(node.text, ())]
+    if not values and (constant := plan.bodies.constants.value(node)) is not None:
+        return str(constant)
+    found = {_number(value, plan, scope, depth + 1) for value in values}
+    return found.pop() if len(found) == 1 else None
 
 
 def type_of(name: str, plan: Plan, scope: Scope) -> frozenset[str]:
