@@ -10,6 +10,7 @@ from porter.cpp.lex import STRING, Tokens
 from porter.cpp.nodes import Node, calls, spelled, unwrapped
 from porter.warp.bodies import Function
 from porter.warp.collectives import BARRIERS, Collective, argument, collective
+from porter.warp.native import parts
 from porter.warp.native.expressions import Expressions, is_full_mask
 from porter.warp.native.kinds import PER_THREAD, THREADS, Kind, Undecided, joined, placed
 from porter.warp.native.operations import atomic_operation, functors, kept, of_whole, operation, written_variable
@@ -144,7 +145,7 @@ class Calls:
                 if target not in scope.kinds:
                     raise Undecided(node, f"{node.callee} may write {target}")
                 scope.kinds[target] = kind
-                scope.operations[target] = ""
+                scope.operations[target] = scope.parts[target] = ""
         return kind
 
     def _usable(self, kind: Kind, node: Node) -> None:
@@ -164,7 +165,7 @@ class Calls:
             target = written_variable("*", kid)
             if target in scope.kinds and target is not None:
                 scope.kinds[target] = kind
-                scope.operations[target] = ""
+                scope.operations[target] = scope.parts[target] = ""
             elif target is not None and unwrapped(unwrapped(kid).kids[0]).kind == "name":
                 raise Undecided(node, f"{node.callee} may write {target}")
         return kind
@@ -203,6 +204,9 @@ class Calls:
         if kind in (K.SCAN, K.LANE, K.MASK):
             raise Undecided(node, f"{found.name} of {kind.value}")
         if found.kind == "reduce":
+            how = found.name.removeprefix("__reduce_").removesuffix("_sync")
+            if value is not None and parts.part_of(value, self.plan, scope) != how:
+                self.plan.unlike = self.plan.unlike or node
             self.plan.exchanges = True
             return self.gathered(kind, node)
         if kind is K.PARTIAL0:
@@ -347,7 +351,7 @@ class Calls:
 
     def _bound_scope(self, node: Node, function: Function, scope: Scope) -> Scope:
         """What a helper's parameters mean in one call."""
-        inside = Scope(function, {}, guards=scope.guards, exited=scope.exited)
+        inside = Scope(function, {}, guards=scope.guards, exited=scope.exited, strided=scope.strided)
         inside.functors = functors(self.plan.bodies, node, function, scope)
         distances: set[str] = set()
         for name, kid in zip(function.parameters, node.arguments, strict=False):
@@ -366,6 +370,7 @@ class Calls:
             else:
                 inside.kinds[name] = self.value(kid, scope)
             inside.operations[name] = operation(self, pointee or kid, scope)
+            inside.parts[name] = parts.part_of(pointee or kid, self.plan, scope)
         inside.kinds.update(
             {
                 name: K.UNIFORM
@@ -403,6 +408,7 @@ class Calls:
                 raise Undecided(node, f"{node.callee} may write {target}")
             scope.kinds[target] = inside.kinds[name]
             scope.operations[target] = inside.operations.get(name, "")
+            scope.parts[target] = inside.parts.get(name, "")
 
     def _atomic(self, node: Node, scope: Scope) -> Kind:
         if not node.arguments:
@@ -675,6 +681,7 @@ class Calls:
         if target.kind == "unary" and target.text == "*" and unwrapped(target.kids[0]).text in scope.pointees:
             target = unwrapped(target.kids[0])
         kind = self.value(source, scope)
+        parts.set_by(node, self.plan, scope)
         if target.kind == "name" and (node.text == "=" or scope.operations.get(target.text)):
             scope.operations[target.text] = kept(self, target.text, node, scope)
         if target.kind == "member" and (root := _root(target)) is not None and root in scope.kinds:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from porter.cpp.constants import WARP
 from porter.cpp.nodes import Node, names, spelled, unwrapped
 from porter.cpp.statements import parse_expression
+from porter.warp.native import parts
 from porter.warp.native.kinds import PER_THREAD, THREADS, Kind, Undecided, combined, joined, placed
 from porter.warp.native.literals import long_one, widened
 from porter.warp.native.state import FollowsCalls, Plan, Scope
@@ -153,6 +154,7 @@ class Expressions:
     def _stepped(self, node: Node, kind: Kind, scope: Scope) -> Kind:
         """`++x`: a number of a thread is just data afterwards."""
         target = unwrapped(node)
+        parts.stepped(target, self.plan, scope)
         if target.kind == "name" and target.text in scope.operations:
             scope.operations[target.text] = ""
         if kind in THREADS and target.kind == "name":

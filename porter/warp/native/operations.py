@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import re
+
 from porter.cpp.nodes import Node, calls, unwrapped
 from porter.warp.bodies import Bodies, Function
 from porter.warp.collectives import collective
 from porter.warp.native.state import Gathered, Scope
 from porter.warp.native.steady import cuts, is_neutral, is_steady, is_whole, type_of
 
-_ASSIGNED = {"+=": "add", "|=": "or", "&=": "and", "^=": "xor", "*=": "mul"}
+ASSIGNED = {"+=": "add", "|=": "or", "&=": "and", "^=": "xor", "*=": "mul"}
 FUNCTIONS = {
     **dict.fromkeys(("max", "fmax", "fmaxf", "__hmax", "std::max"), "max"),
     **dict.fromkeys(("min", "fmin", "fminf", "__hmin", "std::min"), "min"),
 }
 """Functions that take the larger or smaller of two values."""
-_BINARY = {"+": "add", "|": "or", "&": "and", "^": "xor", "*": "mul"}
+BINARY = {"+": "add", "|": "or", "&": "and", "^": "xor", "*": "mul"}
+"""Operators that combine two values, whatever the order."""
 _VOTES = {"__any_sync": "or", "__any": "or", "__all_sync": "and", "__all": "and"}
 _ATOMICS = {
     "atomicAdd": "add",
@@ -26,7 +29,9 @@ _ATOMICS = {
 }
 
 
-_SIMPLE = frozenset({*_ASSIGNED.values(), *FUNCTIONS.values()})
+_MADE = re.compile(r"[A-Za-z_][\w:<>, ]* (?:\( \)|\{ \})")
+"""`Plus { }`: an object without values."""
+_SIMPLE = frozenset({*ASSIGNED.values(), *FUNCTIONS.values()})
 
 
 def tree_operation(bodies: Bodies, body: Node, scope: Scope) -> str:
@@ -35,14 +40,14 @@ def tree_operation(bodies: Bodies, body: Node, scope: Scope) -> str:
     for node in body.walk():
         if node.kind != "assign":
             continue
-        if node.text in _ASSIGNED:
-            found.add(_ASSIGNED[node.text])
+        if node.text in ASSIGNED:
+            found.add(ASSIGNED[node.text])
         elif node.text == "=":
             source = unwrapped(node.kids[1])
             if source.kind == "call" and source.callee in FUNCTIONS:
                 found.add(FUNCTIONS[source.callee])
-            elif source.kind == "binary" and source.text in _BINARY:
-                found.add(_BINARY[source.text])
+            elif source.kind == "binary" and source.text in BINARY:
+                found.add(BINARY[source.text])
             else:
                 found.add("other")
     if len(found) == 1 and "other" not in found:
@@ -62,8 +67,9 @@ def functors(bodies: Bodies, call: Node, function: Function, scope: Scope) -> di
         found[name] = _bound_text(bodies, node.first, node.last + 1, scope)
     for name, node in zip(function.parameters, call.arguments, strict=False):
         kind = function.parameter_types.get(name, "").replace("const", "").strip(" &")
-        if name in function.called or (kind in function.template_parameters and _is_functor(function, kind)):
-            text = _bound_text(bodies, node.first, node.last + 1, scope)
+        text = _bound_text(bodies, node.first, node.last + 1, scope)
+        generic = kind in function.template_parameters
+        if name in function.called or (generic and (_is_functor(function, kind) or _MADE.fullmatch(text))):
             found[name] = text
             found.setdefault(kind, text)
     return found

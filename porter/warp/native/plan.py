@@ -140,6 +140,8 @@ def _check(view: View, kernel: Function, plan: Plan) -> None:
         raise Undecided(None, "nothing in it is 32 lanes wide")
     if plan.item and plan.thread_memory:
         raise Undecided(None, "a warp has an item of its own, and threads have data of their own")
+    if plan.item and plan.unlike is not None:
+        raise Undecided(plan.unlike, "the lanes' parts of an item are gathered in another way than the lanes")
     if plan.item and plan.bare is not None:
         raise Undecided(plan.bare, "32 in a place that says nothing of its meaning")
     if plan.item and len(view.bodies.by_name.get(kernel.name, ())) > 1:

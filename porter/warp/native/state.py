@@ -64,6 +64,8 @@ class Plan:
     """Tokens of distances in unrolled trees."""
     copies: list[tuple[int, int, int, tuple[int, int], str]] = field(default_factory=list)
     """Statements to write once more: where, from, to, the distance that becomes 32, and what goes in front."""
+    unlike: Node | None = None
+    """Where lanes meet whose parts of an item were gathered in another way."""
     bare: Node | None = None
     """A 32 that was left as it is: right for threads, but perhaps not where warps have items."""
     widths: dict[int, frozenset[str]] = field(default_factory=dict)
@@ -124,6 +126,12 @@ class Scope:
     """Template parameters that are the width."""
     pointees: set[str] = field(default_factory=set)
     """Parameters that point to a variable of the caller."""
+    parts: dict[str, str] = field(default_factory=dict)
+    """How each lane gathered a variable from the places of an item that are its own."""
+    starts: dict[str, Node] = field(default_factory=dict)
+    """What variables begin with."""
+    strided: frozenset[str] | None = None
+    """The variables that a loop over a lane's places of an item goes on with, where we are in one."""
 
     @property
     def is_first_thread(self) -> bool:
@@ -150,6 +158,9 @@ class Scope:
             self.functors,
             self.widths,
             self.pointees,
+            self.parts,
+            self.starts,
+            self.strided,
         )
 
 

@@ -9,8 +9,9 @@ from porter.cpp.constants import WARP
 from porter.cpp.lex import IDENTIFIER
 from porter.cpp.nodes import EMPTY, Node, calls, names, unwrapped
 from porter.warp.collectives import collective
+from porter.warp.native import parts
 from porter.warp.native.calls import FILLED, LANES, Calls, is_plain_assembly
-from porter.warp.native.counting import counts_lanes
+from porter.warp.native.counting import MERGED, base_of, counts_steps, step_of
 from porter.warp.native.expressions import Expressions, is_full_mask
 from porter.warp.native.kinds import THREADS, Kind, Undecided, joined
 from porter.warp.native.literals import widened
@@ -125,6 +126,7 @@ class Statements:
             return K.FULL
         kind = self.value(initial, scope)
         scope.operations[variable.text] = kept(self.calls, variable.text, initial, scope)
+        parts.declared(variable.text, initial, self.plan, scope)
         return kind
 
     def widen_type(self, node: Node, name: str, scope: Scope) -> None:
@@ -213,7 +215,7 @@ class Statements:
             if assign.kind not in ("assign", "postfix") and assign.text not in ("++", "--"):
                 continue
             target = unwrapped(assign.kids[0]) if assign.kids else EMPTY
-            name = _base_name(target)
+            name = base_of(target)
             if target.kind not in ("name", "member") and name not in scope.locals:
                 continue
             if name in scope.kinds and then.kinds.get(name) in (K.DATA, K.UNIFORM, *THREADS):
@@ -310,7 +312,7 @@ class Statements:
         """What one thread gathered from the values of all warps is the block's."""
         how = tree_operation(self.plan.bodies, body, inner)
         read = [self.plan.shared[name] for name in set(names(body)) & self.plan.shared.keys()]
-        for target in {_base_name(n.kids[0]) for n in body.walk() if n.kind == "assign"} & scope.kinds.keys():
+        for target in {base_of(n.kids[0]) for n in body.walk() if n.kind == "assign"} & scope.kinds.keys():
             if inner.kinds[target] is K.PARTIAL:
                 if any(array.operation != how for array in read) or over_warps(self.calls, body, target, inner) != how:
                     raise Undecided(body, "the warps' values are gathered in another way than the lanes'")
@@ -318,7 +320,7 @@ class Statements:
 
     def _first_once(self, body: Node, from_first: bool, before: dict[str, Kind], inner: Scope) -> None:
         """A loop over all warps begins with nothing, one from the second on with the value of the first."""
-        for target in {_base_name(n.kids[0]) for n in body.walk() if n.kind == "assign"} & before.keys():
+        for target in {base_of(n.kids[0]) for n in body.walk() if n.kind == "assign"} & before.keys():
             has_first = before[target] is K.PARTIAL
             if inner.kinds[target] is not K.PARTIAL or has_first is not from_first:
                 continue
@@ -350,7 +352,8 @@ class Statements:
             self._widen_half(first, scope)
         else:
             self._widen_bound(condition, name, scope)
-        self._no_count(body, scope)
+        if counts_steps(body):
+            raise Undecided(body, _COUNTED)
         inner = scope.copy("tree")
         inner.tree = scope.tree | {name}
         inner.kinds[name] = K.DELTA
@@ -358,7 +361,7 @@ class Statements:
         self.run(body, inner)
         self.run(body, inner)
         changed = {unwrapped(n.kids[0]).text for n in body.walk() if n.kind == "assign"}
-        changed |= {r for n in body.walk() if n.kind == "assign" and (r := _base_name(n.kids[0]))}
+        changed |= {r for n in body.walk() if n.kind == "assign" and (r := base_of(n.kids[0]))}
         changed |= self.calls.written_by_calls(body)
         if self.plan.shape.part and not self._only_upwards(body):
             place = self.plan.bodies.tokens.starts[body.first]
@@ -366,18 +369,25 @@ class Statements:
         for target in changed & before.keys():
             how = tree_operation(self.plan.bodies, body, scope)
             scope.operations[target] = known.get(target, "")
+            self._one_operation(target, body, inner.kinds[target], scope)
             self._after_tree(target, inner.kinds[target], how, scope, down, node)
         return True
-
-    def _no_count(self, body: Node, scope: Scope) -> None:
-        if counts_lanes(self.plan.bodies, body, scope):
-            raise Undecided(body, "each step does more than to combine two lanes: the result counts them")
 
     def _only_upwards(self, body: Node) -> bool:
         """Whether lanes read from lanes before them alone, which are always there."""
         found = [collective(call) for call in calls(body)]
         shuffles = [c for c in found if c is not None and c.kind == "shuffle"]
         return bool(shuffles) and all("_up" in c.name for c in shuffles)
+
+    def _one_operation(self, name: str, body: Node, kind: Kind, scope: Scope) -> None:
+        """A tree does one thing with two lanes, and where a warp has an item, what each lane did with its places."""
+        if kind in (K.SCAN, K.PREFIX):
+            return
+        step = step_of(self.plan.bodies, body, name, scope)
+        if not step:
+            raise Undecided(body, _COUNTED)
+        if step is not MERGED and kind in (K.DATA, K.STEP) and scope.parts.get(name) != step:
+            self.plan.unlike = self.plan.unlike or body
 
     def _after_tree(self, name: str, kind: Kind, how: str, scope: Scope, down: bool, node: Node) -> None:
         """What a variable holds after a tree; values of warps must be gathered as the lanes' values were."""
@@ -452,10 +462,15 @@ class Statements:
             return False
         scope.kinds[name] = kind
         inner = scope.copy("item" if kind is K.ITEM else "thread")
+        if kind is K.STEP:
+            own = {below.text for below in body.walk() if below.kind == "variable"}
+            inner.strided = frozenset(_changed(body)) - own - {name, ""}
         self.calls.condition(condition, inner)
         self._rounds(node, body, EMPTY, inner, scope)
         if kind is K.STEP:
             scope.kinds[name] = K.STEP
+            if inner.strided and parts.asks_its_own(body, inner.strided):
+                scope.parts.update(dict.fromkeys(inner.strided, ""))
         return True
 
     def _start_kind(self, node: Node, scope: Scope) -> Kind:
@@ -488,17 +503,17 @@ class Statements:
         """A sixth statement, for distance 32, goes before the five."""
         places = [place for place, _ in map(self._fixed_distance, run) if place is not None]
         self.plan.distances |= {place.first for place in places}
-        self._no_count(run[0], scope)
         self._sixth(run[0], places[0])
         inner = scope.copy("tree")
         known = dict(scope.operations)
         targets: set[str] = set()
         for statement in run:
             self.run(statement, inner)
-            targets |= {_base_name(n.kids[0]) for n in statement.walk() if n.kind == "assign"}
+            targets |= {base_of(n.kids[0]) for n in statement.walk() if n.kind == "assign"}
         how = tree_operation(self.plan.bodies, run[0], scope)
         for name in targets & scope.kinds.keys():
             scope.operations[name] = known.get(name, "")
+            self._one_operation(name, run[0], inner.kinds[name], scope)
             self._after_tree(name, inner.kinds[name], how, scope, True, run[-1])
 
     def _fixed_distance(self, statement: Node) -> tuple[Node | None, int | None]:
@@ -535,6 +550,7 @@ class Statements:
         raise Undecided(node, "a loop made by a macro")
 
 
+_COUNTED = "each step does more than to combine two lanes: the result counts them"
 _ONCE = frozenset({"add", "mul", "xor"})
 """Operations for which a value counts each time."""
 _FIRST_THREADS = frozenset({"tid0", "warp0", "lane0", "stage2", "stage2t"})
@@ -608,6 +624,13 @@ def _stride(step: Node, name: str) -> Node | None:
     return None
 
 
+def _changed(body: Node) -> Iterator[str]:
+    """The variables that statements set or step."""
+    for node in body.walk():
+        if node.kind in ("assign", "postfix") or (node.kind == "unary" and node.text in ("++", "--")):
+            yield base_of(node.kids[0])
+
+
 def _values_of(body: Node, name: str) -> Iterator[tuple[int, Node]]:
     """What a variable is set to, and where, in the order of the text."""
     for node in body.walk():
@@ -615,13 +638,6 @@ def _values_of(body: Node, name: str) -> Iterator[tuple[int, Node]]:
             yield node.first, node.initial
         elif node.kind == "assign" and node.text == "=" and unwrapped(node.kids[0]).text == name:
             yield node.first, node.kids[1]
-
-
-def _base_name(node: Node) -> str:
-    node = unwrapped(node)
-    while node.kind in ("member", "index") or (node.kind == "unary" and node.text == "*"):
-        node = unwrapped(node.kids[0])
-    return node.text if node.kind == "name" else ""
 
 
 Handler = Callable[[Statements, Node, Scope], None]
