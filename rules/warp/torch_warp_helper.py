@@ -33,6 +33,9 @@ _WAVES: Mapping[str, str] = {
     ),
 }
 """Device functions and kernels of at::native that count on blocks of whole wavefronts -> the header that has them."""
+_EXCHANGE = "warp_shfl_down"
+_OPERATIONS = "ATen/native/SharedReduceOps.h"
+"""PyTorch's operations for reductions, and what they exchange values by."""
 _PYTORCHS = ("ATen/", "torch/", "c10/", "THC/")
 _NEW = "porter::torch_warp::"
 
@@ -45,13 +48,14 @@ class TorchWarpHelper(Rule):
     adds up 64 lanes, and `BlockReduceSum` gives 0 for blocks of 32 threads. Each becomes a function of the same name
     with warps of 32 lanes, as do `at::cuda::getLaneId`, the masks of lanes beside it and the prefix scans over votes.
     Functions of `at::native` that count on blocks of whole wavefronts (`reduce` of `Normalization.cuh`, `radixSelect`)
-    are reported: launch them so, with the shared memory that PyTorch for ROCm wants. Helpers that the project defines
-    itself are ported where they are defined.
+    are reported: launch them so, with the shared memory that PyTorch for ROCm wants. So is `warp_shfl_down` of an
+    operation of `ATen/native/SharedReduceOps.h`, which reads over 64 lanes. Helpers that the project defines itself are
+    ported where they are defined.
     """
 
     code = "W105"
     in_sight = r"\b(?:ATen|torch|c10|THC)/"
-    triggers = _FREE | _SCOPES.keys() | _WAVES.keys()
+    triggers = _FREE | _SCOPES.keys() | _WAVES.keys() | {_EXCHANGE}
     hazards = ("warp-helpers-ignore-mask", "torch-warp-shfl-down-int64-width", "syncwarp-dropped-to-nothing")
     examples = (
         fixes(
@@ -143,6 +147,20 @@ class TorchWarpHelper(Rule):
             __device__ float f(float v, float *s) { return BlockReduceSum(v, s); }
             """
         ),
+        reports(
+            """
+            #include <ATen/native/SharedReduceOps.h>
+            template <class Op> __device__ float next(Op op, float v) { return op.warp_shfl_down(v, 1); }
+            """,
+            effort=Effort.REVIEW,
+        ),
+        clean(
+            """
+            #include <ATen/native/SharedReduceOps.h>
+            struct Op { __device__ float warp_shfl_down(float v, int o) const; };
+            __device__ float next(Op op, float v) { return op.warp_shfl_down(v, 1); }
+            """
+        ),
         clean("__device__ int lane() { return at::cuda::getLaneId(); }"),
         clean(
             """
@@ -186,6 +204,18 @@ class TorchWarpHelper(Rule):
                 for index in tokens.names[name]:
                     if _is_pytorchs(unit, reach, index, "at::native") and unit.is_for_cuda(index):
                         yield self._reported(unit, index)
+
+        if _OPERATIONS in included and not unit.program.declares(_EXCHANGE):
+            for index in tokens.names.get(_EXCHANGE, ()):
+                if tokens.texts[index - 1] in (".", "->") and unit.is_for_cuda(index):
+                    yield self._exchanged(unit, index)
+
+    def _exchanged(self, unit: Unit, index: int) -> Finding:
+        message = (
+            f"{_EXCHANGE} of PyTorch's operations reads over 64 lanes in PyTorch for ROCm: only what lane 0 gets by steps "
+            "from 16 down is surely its warp's [warp-helpers-ignore-mask]"
+        )
+        return self.finding(unit, unit.span(index), message, Effort.REVIEW)
 
     def _replaced(self, unit: Unit, first: int, last: int) -> Finding:
         span = unit.span(first, last)
