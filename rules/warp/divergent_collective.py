@@ -148,6 +148,22 @@ class DivergentCollective(Rule):
                 ("i < (n | lane)", "i += 40", ""),
             )
         ),
+        reports(
+            """
+            __global__ void padded(float *x, int n) {
+              const int padded = (n + 15) & (~15);
+              for (int i = threadIdx.x; i < padded; i += blockDim.x) x[i] += __shfl_xor_sync(0xffffffff, x[i], 1);
+            }
+            """
+        ),
+        clean(
+            """
+            __global__ void padded(float *x, int n) {
+              const int padded = (n + 31) & (~31);
+              for (int i = threadIdx.x; i < padded; i += blockDim.x) x[i] += __shfl_xor_sync(0xffffffff, x[i], 1);
+            }
+            """
+        ),
         *(
             clean(f"""
             __global__ void whole(float *x, int n) {{

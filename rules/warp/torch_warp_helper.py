@@ -212,8 +212,8 @@ class TorchWarpHelper(Rule):
 
     def _exchanged(self, unit: Unit, index: int) -> Finding:
         message = (
-            f"{_EXCHANGE} of PyTorch's operations reads over 64 lanes in PyTorch for ROCm: only what lane 0 gets by steps "
-            "from 16 down is surely its warp's [warp-helpers-ignore-mask]"
+            f"{_EXCHANGE} of PyTorch's operations reads over 64 lanes in PyTorch for ROCm: only what lane 0 gets by "
+            "steps from 16 down is surely its warp's [warp-helpers-ignore-mask]"
         )
         return self.finding(unit, unit.span(index), message, Effort.REVIEW)
 

@@ -32,12 +32,14 @@ DEFAULTS = [
     *("0xffffffff", "0xFFFFFFFFu", "-1", "~0", "~0u", "(unsigned)-1", "unsigned(-1)", "static_cast<unsigned>(-1)"),
     *("UINT_MAX", "UINT32_MAX", "unsigned{0xffffffff}", "uint32_t{~0u}", "(1ull << 32) - 1", "0xffffffffffffffffull"),
     missed("std::numeric_limits<unsigned>::max()"),
+    missed("static_cast<unsigned>(WIDE)"),
 ]
 
 
 @pytest.mark.parametrize("value", DEFAULTS)
 def test_default_value(value: str) -> None:
-    assert "W102" in _codes(HELPER.format(value), "h(v)")
+    wide = "#if A\n#define WIDE 0xffffffffffffffffull\n#else\n#define WIDE 0xffffffff\n#endif\n"
+    assert "W102" in _codes(wide + HELPER.format(value), "h(v)")
 
 
 NAMED = [

@@ -127,9 +127,7 @@ class MaskEvaluation(Evaluation):
                 found[place] = self._mask(node.arguments[place], state)
             else:
                 values = [defaults[place] for defaults in bodies.defaults(name) if place < len(defaults)]
-                written = [
-                    literal(bodies.constants.possible(unwrapped(value))) for value in values if value is not EMPTY
-                ]
+                written = [literal(bodies.constants.possible(value)) for value in values if value is not EMPTY]
                 if written:
                     found[place] = either(written)
         if found:

@@ -85,6 +85,8 @@ def binary(operator: str, left: Value, right: Value, constant: int | None) -> Va
         return Value(constant=constant, fixed=True)
     spread = max(left.spread, right.spread)
     fixed = left.fixed and right.fixed
+    if operator == "&" and spread is Spread.BLOCK:  # `(n + 31) & ~31` is a multiple of 32
+        return Value(fixed=fixed or any(side.constant and side.constant % WARP == 0 for side in (left, right)))
     if operator in ("/", ">>") and left.spread is Spread.LANE and right.spread is Spread.BLOCK:
         return _divided(left, _divisor(operator, right))
     if operator in ("%", "&") and left.spread is Spread.LANE and right.spread is Spread.BLOCK:
