@@ -17,6 +17,8 @@ _LOADERS = frozenset(
     | {"cudaGetDriverEntryPointByVersion", "hipGetProcAddress", "hipGetDriverEntryPoint"}
 )
 _OPENERS = r"""["/]lib[\w-]+\.(?:so|dylib)|\.dll"|dlv?sym|GetProcAddress|DriverEntryPoint"""
+_SYMBOLS = {"hipGetDeviceProperties": "hipGetDevicePropertiesR0600", "hipChooseDevice": "hipChooseDeviceR0600"}
+"""What HIP's headers make of a name since 6.0; the library has the old one too, for the structure of before."""
 _LIBRARIES_OF_DLLS = {"nvcuda": "cuda", "nvml": "nvidia-ml"}
 
 
@@ -27,7 +29,7 @@ class LoadedByName(Rule):
     there is no CUDA, or the wrong library where there is. A literal that is the file name of one of CUDA's libraries
     becomes ROCm's, without a version: the number behind `.so` is ROCm's own, and packages without headers may lack the
     name without one. In a file that looks functions up, a literal that is the name of one of CUDA's becomes HIP's.
-    What the pointer to it is called with is not looked at.
+    What the pointer to it is called with is not looked at, nor which names of hipBLAS ROCm 6 has with `_v2`.
     """
 
     code = "R028"
@@ -51,6 +53,11 @@ class LoadedByName(Rule):
         fixes(
             'void *get(void *h, const char *n) { return dlsym(h, n); }\nvoid *f(void *h) { return get(h, "cuInit"); }',
             'void *get(void *h, const char *n) { return dlsym(h, n); }\nvoid *f(void *h) { return get(h, "hipInit"); }',
+            effort=Effort.REVIEW,
+        ),
+        fixes(
+            'void *f(void *h) { return dlsym(h, "cudaGetDeviceProperties"); }',
+            'void *f(void *h) { return dlsym(h, "hipGetDevicePropertiesR0600"); }',
             effort=Effort.REVIEW,
         ),
         reports('void *f() { return dlopen("libnvidia-ml.so.1", RTLD_LAZY); }'),
@@ -109,9 +116,10 @@ class LoadedByName(Rule):
         if row.hip is None:
             yield self.finding(unit, span, f"{literal.text}, looked up by name: {row.gap}", Effort.MANUAL)
             return
-        message = f"{literal.text}, looked up by name, is {row.hip} in HIP"
+        new = _SYMBOLS.get(row.hip, row.hip)
+        message = f"{literal.text}, looked up by name, is {new} in HIP"
         if row.signature:
             message += f": {row.signature}"
         effort = max(row.effort, Effort.REVIEW, key=lambda effort: effort.rank)
-        edit = Edit(0, len(literal.text), row.hip)
+        edit = Edit(0, len(literal.text), new)
         yield self.finding(unit, span, message, effort, literal.edits(edit) or ())
