@@ -8,11 +8,14 @@ from collections.abc import Iterator
 
 from porter.buildfiles.loaded import loaded_library
 from porter.buildfiles.python import literal, nodes_of, place, tree
-from porter.buildfiles.rule import BuildRule, BuildUnit, Edit, Effort, Finding, Kind, clean, fixes, reports
+from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
+from porter.engine.rule import Edit, Effort, Example, Finding, Settings, clean, fixes, reports
 
 _LOADS = re.compile(r"\b(?:CDLL|PyDLL|WinDLL|LoadLibrary|find_library|find_loaded_library|dlopen)\b")
 _KNOWS_AMD = re.compile(r"(?<![A-Za-z])(?:amdhip|hip|rccl|rocm)", re.IGNORECASE)
 _FUNCTION = re.compile(r"(?:cuda|cu|cublas(?:Lt)?|cufft|curand|cusparse|cusolver|nvrtc)[A-Z]\w+")
+
+_NCCL = 'lib = ctypes.CDLL("libnccl.so.2")'
 
 
 class PythonLoadedLibrary(BuildRule):
@@ -27,18 +30,14 @@ class PythonLoadedLibrary(BuildRule):
     code = "K209"
     kinds = frozenset({Kind.PYTHON})
     examples = (
-        fixes(
-            'lib = ctypes.CDLL("libnccl.so.2")',
-            'lib = ctypes.CDLL("librccl.so")',
-            path="comm.py",
-            effort=Effort.REVIEW,
-        ),
+        fixes(_NCCL, 'lib = ctypes.CDLL("librccl.so")', path="comm.py", effort=Effort.REVIEW),
         fixes(
             'lib = ctypes.CDLL(ctypes.util.find_library("cudart"))',
             'lib = ctypes.CDLL(ctypes.util.find_library("amdhip64"))',
             path="comm.py",
             effort=Effort.REVIEW,
         ),
+        Example(_NCCL, _NCCL, Effort.MANUAL, "comm.py", Settings(style="dual")),
         fixes(
             'rt = CDLL("libcudart.so.12")\nrt.cudaMalloc(p, 4)',
             'rt = CDLL("libamdhip64.so")\nrt.cudaMalloc(p, 4)',
@@ -58,9 +57,9 @@ class PythonLoadedLibrary(BuildRule):
         root = tree(unit)
         if root is None:
             return
-        libraries = list(self._libraries(unit, root))
-        yield from libraries
-        if any(finding.edits for finding in libraries):
+        found = list(self._libraries(unit, root))
+        yield from found
+        if any(finding.edits for finding in found):
             yield from self._functions(unit, root)
 
     def _libraries(self, unit: BuildUnit, root: ast.Module) -> Iterator[Finding]:
@@ -73,6 +72,10 @@ class PythonLoadedLibrary(BuildRule):
             if loaded is None:
                 continue
             new = loaded.file
+            if new is not None and unit.settings.style == "dual":
+                message = f"{loaded.message}; choose between the two"
+                yield self.finding(unit, found.start, found.end, message, Effort.MANUAL)
+                continue
             if new is not None and id(node) in searched:
                 new = new.removeprefix("lib").removesuffix(".so")
             edits = (Edit(found.inner, found.inner_end, new),) if new is not None else ()
