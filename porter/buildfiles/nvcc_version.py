@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeGuard
 
 from porter.buildfiles.python import nodes_of
 from porter.buildfiles.tables import is_compiler
@@ -37,7 +38,7 @@ def questions(root: ast.Module) -> Questions:
     functions = {
         node.name: found
         for node in nodes_of(root)
-        if isinstance(node, ast.FunctionDef) and (found := [one for one in ast.walk(node) if _is_command(one)])
+        if isinstance(node, ast.FunctionDef) and (found := [one for one in ast.walk(node) if is_command(one)])
     }
     if not functions:
         return Questions()
@@ -53,7 +54,8 @@ def questions(root: ast.Module) -> Questions:
     return Questions(known, frozenset(id(one) for own in functions.values() for one in own))
 
 
-def _is_command(node: ast.AST) -> bool:
+def is_command(node: ast.AST) -> TypeGuard[ast.List | ast.Tuple]:
+    """Whether it is the words of a command whose first is nvcc."""
     if not isinstance(node, (ast.List, ast.Tuple)) or len(node.elts) < 2:
         return False
     first = node.elts[0]
