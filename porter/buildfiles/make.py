@@ -14,6 +14,7 @@ import tree_sitter_bash
 import tree_sitter_make
 
 from porter.buildfiles.flags import Word
+from porter.buildfiles.make_lines import unread_lines
 from porter.buildfiles.tables import is_compiler
 
 _REFERENCE = re.compile(r"\$[({]?(\w+)")
@@ -227,12 +228,10 @@ def parse_make(data: bytes) -> Makefile:
     for node in _nodes_to_read(root):
         kind = node.type
         if kind == "variable_assignment":
+            if node.has_error:
+                continue
             for found in _assigned(node, data, ("text",)):
-                comment = _COMMENT.search(data, found.start, found.end)
-                if comment is not None:
-                    comments.append((comment.start(), found.end))
-                    found = found._replace(end=comment.start())
-                assignments.append(found)
+                assignments.append(_before_comment(found, data, comments))
         elif kind in ("recipe_line", "shell_assignment", "shell_text") and node.parent is not None:
             indented = _indented(node, data)
             if indented is not None:
@@ -241,7 +240,30 @@ def parse_make(data: bytes) -> Makefile:
                 lines.append(Line(node.start_byte, node.end_byte, _first_prerequisite(node, data)))
         elif kind == "comment":
             comments.append((node.start_byte, node.end_byte))
+    if root.has_error or b"define" in data:
+        _read_rest(data, assignments, lines, comments)
     return Makefile(data.decode("latin-1"), tuple(assignments), tuple(lines), tuple(sorted(comments)))
+
+
+def _before_comment(found: Assignment, data: bytes, comments: list[tuple[int, int]]) -> Assignment:
+    """The assignment without a comment at its end, which joins the others."""
+    comment = _COMMENT.search(data, found.start, found.end)
+    if comment is None:
+        return found
+    if (comment.start(), found.end) not in comments:
+        comments.append((comment.start(), found.end))
+    return found._replace(end=comment.start())
+
+
+def _read_rest(data: bytes, assignments: list[Assignment], lines: list[Line], comments: list[tuple[int, int]]) -> None:
+    """Adds what the grammar does not read, in the order of the file."""
+    for one in unread_lines(data, [(one.start, one.end) for one in (*assignments, *lines)]):
+        if one.name:
+            assignments.append(_before_comment(Assignment(one.name, one.start, one.end), data, comments))
+        else:
+            lines.append(Line(one.start, one.end, _first_of(*(names.split() for names in one.rule))))
+    assignments.sort(key=lambda assignment: assignment.start)
+    lines.sort(key=lambda line: line.start)
 
 
 def _first_prerequisite(node: tree_sitter.Node, data: bytes) -> str:
@@ -251,6 +273,10 @@ def _first_prerequisite(node: tree_sitter.Node, data: bytes) -> str:
         data[found.start_byte : found.end_byte].decode("latin-1").split() if (found := lists.get(name)) else []
         for name in ("targets", "prerequisites")
     )
+    return _first_of(targets, prerequisites)
+
+
+def _first_of(targets: list[str], prerequisites: list[str]) -> str:
     if prerequisites:
         return prerequisites[0]
     suffixes = _SUFFIXES.fullmatch(targets[0]) if targets else None
