@@ -286,7 +286,7 @@ _KERNEL_MACRO = re.compile(rb"^[ \t]*#[ \t]*define\b(?:[^\n\\]|\\\r?\n|\\.)*__gl
 
 
 _HEAD_MACRO = re.compile(
-    rb"""^[ \t]*\#[ \t]*define[ \t]+(\w+)(?:[^\n\\{]|\\\r?\n|\\[^\r\n])*?__(?:global|device)__
+    rb"""^[ \t]*\#[ \t]*define[ \t]+(\w+)(?:[^\n\\{]|\\\r?\n|\\[^\r\n])*?__(global|device)__
     (?:[^\n\\{]|\\\r?\n|\\[^\r\n])*$""",
     re.MULTILINE | re.VERBOSE,
 )
@@ -296,7 +296,14 @@ def head_macros(data: bytes) -> frozenset[str]:
     """Macros of a file that stand for `__global__` or `__device__` and what else begins a function, but for no body."""
     if b"__global__" not in data and b"__device__" not in data:
         return frozenset()
-    return frozenset(name.decode("latin-1") for name in _HEAD_MACRO.findall(data))
+    return frozenset(name.decode("latin-1") for name, _ in _HEAD_MACRO.findall(data))
+
+
+def kernel_heads(data: bytes) -> frozenset[str]:
+    """Those of them that begin kernels."""
+    if b"__global__" not in data:
+        return frozenset()
+    return frozenset(name.decode("latin-1") for name, side in _HEAD_MACRO.findall(data) if side == b"global")
 
 
 _TYPE_ALIAS = re.compile(rb"\busing[ \t]+(\w+)[ \t]*=[ \t]*(?:::)?(\w+)[ \t]*;|\btypedef[ \t]+(\w+)[ \t]+(\w+)[ \t]*;")

@@ -124,13 +124,14 @@ class Lockstep:
     def _if(self, node: Node, guards: Guards, pending: _Pending) -> None:
         inside = (*guards, node.kids[0])
         before = list(pending.accesses)
+        known = frozenset(map(id, before))
         after: list[tuple[Access, Node]] = []
         fenced = True
         for branch in node.kids[1:]:
             inner = _Pending(list(before))
             self._step(branch, inside, inner, alone=True)
-            fenced &= not any(item in inner.accesses for item in before) and bool(before)
-            after += [(access, node) for access, place in inner.accesses if (access, place) not in before]
+            fenced &= bool(before) and known.isdisjoint(map(id, inner.accesses))
+            after += [(item[0], node) for item in inner.accesses if id(item) not in known]
         if len(node.kids) < 3 or not fenced:
             after = before + after
         pending.accesses[:] = after
@@ -160,8 +161,9 @@ class Lockstep:
         if any(gap.statement is _last(body) for gap in self.gaps.values()):
             pending.accesses.clear()
             return
-        known = [item for item in inner.accesses if item in pending.accesses]
-        pending.accesses[:] = [*known, *((a, node) for a, p in inner.accesses if (a, p) not in known)]
+        before = frozenset(map(id, pending.accesses))
+        kept = [item for item in inner.accesses if id(item) in before]
+        pending.accesses[:] = [*kept, *((item[0], node) for item in inner.accesses if id(item) not in before)]
 
     def _around(self, body: Node, guards: Guards, pending: _Pending) -> None:
         """The end of a loop's body against the start of its next round."""
