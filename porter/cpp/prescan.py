@@ -235,9 +235,17 @@ _ALIGNED = re.compile(rb"(?:alignas|__align__|__attribute__|__declspec|__builtin
 _AFTER_HEAD = re.compile(rb"\)\s*(?:const|noexcept|override|final|mutable|volatile|try)$")
 
 
+_POINTED = re.compile(
+    rb"[ \t]*\([ \t]*(?:[\w:]{1,80}[ \t]+){0,3}[\w:]{0,80}\*[*\s\w]{0,80}(?:\[[^\]\n]{0,80}\])?\)[ \t]*\("
+)
+"""Behind the type that functions return which a pointer is declared for: `extern T (CALL *p)(int);`."""
+
+
 def _declares(text: bytes, match: re.Match[bytes], name: str, depths: _Depths) -> bool:
     """Whether what looks like a declaration says that the project has such a thing itself."""
     if name in ATTRIBUTES and match.lastindex != _DEFINE_GROUP:
+        return False
+    if _POINTED.match(text, match.end(match.lastindex or 0)) is not None:
         return False
     return not _is_handle(text, match) and not _is_cudas(text, match, depths)
 
