@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -240,7 +241,7 @@ def parse_make(data: bytes) -> Makefile:
                 lines.append(Line(node.start_byte, node.end_byte, _first_prerequisite(node, data)))
         elif kind == "comment":
             comments.append((node.start_byte, node.end_byte))
-    if root.has_error or b"define" in data:
+    if root.has_error or b"define" in data or b"eval" in data:
         _read_rest(data, assignments, lines, comments)
     return Makefile(data.decode("latin-1"), tuple(assignments), tuple(lines), tuple(sorted(comments)))
 
@@ -308,12 +309,21 @@ def parse_shell(data: bytes) -> Makefile:
     comments: list[tuple[int, int]] = []
     for node in _walk(root):
         if node.type == "variable_assignment":
-            assignments += _assigned(node, data, ())
+            assignments += map(_without_quotes, _assigned(node, data, ()), itertools.repeat(data))
         elif node.type == "command":
             lines.append(Line(node.start_byte, node.end_byte))
         elif node.type == "comment":
             comments.append((node.start_byte, node.end_byte))
     return Makefile(data.decode("latin-1"), tuple(assignments), tuple(lines), tuple(sorted(comments)))
+
+
+def _without_quotes(found: Assignment, data: bytes) -> Assignment:
+    """`F="-O3 -arch=sm_80"`: what the variable holds are the words within."""
+    value = data[found.start : found.end]
+    quote = value[:1]
+    if quote in (b'"', b"'") and len(value) > 1 and value.endswith(quote) and quote not in value[1:-1]:
+        return found._replace(start=found.start + 1, end=found.end - 1)
+    return found
 
 
 def stretches(data: bytes, types: frozenset[str], *, shell: bool = False) -> list[tuple[int, int]]:

@@ -1,4 +1,4 @@
-"""The lines of a Makefile that the grammar does not read: what has a fault beside it, and bodies of definitions."""
+"""Lines of a Makefile that the grammar does not read: those with a fault beside them, definitions, `$(eval ...)`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ _ASSIGNMENT = re.compile(
     rb"[ \t]*(?:(?:export|override|private)[ \t]+)*([\w.-]+)[ \t]*(?:\?|\+|!|:{1,3})?=[ \t]*", re.ASCII
 )
 _DIRECTIVE = re.compile(rb"[ \t]*-?(?:ifn?eq|ifn?def|else|endif|s?include|vpath|undefine)\b")
+_EVAL = re.compile(rb"\$\([ \t]*eval[ \t]+(?:\$\(\w+\))?([\w.-]+)[ \t]*(?:\?|\+|!|:{1,3})?=[ \t]*", re.ASCII)
 _DEFINE = re.compile(rb"[ \t]*(?:override[ \t]+)?define\b")
 _ENDEF = re.compile(rb"[ \t]*endef\b")
 _RULE = re.compile(rb"(?![ \t]*#)([^\t:=#][^:=#]*?)[ \t]*&?::?(?![:=])[ \t]*([^;#\r\n]*)")
@@ -51,6 +52,8 @@ def _lines(data: bytes) -> Iterator[Text]:
             continue
         if line.startswith(b"\t") and (rule is not None or in_definition):
             yield Text(start + len(line) - len(bare), end, rule=rule or ("", ""))
+        elif bare.startswith(b"$(") and b"eval" in bare:
+            yield from _evaluated(line, start)
         elif (found := _ASSIGNMENT.match(line)) is not None:
             yield Text(start + found.end(), end, found[1].decode("ascii"))
             rule = None
@@ -58,6 +61,18 @@ def _lines(data: bytes) -> Iterator[Text]:
             rule = heads[1].decode("latin-1"), heads[2].decode("latin-1")
         elif in_definition:
             yield Text(start + len(line) - len(bare), end)
+
+
+def _evaluated(line: bytes, start: int) -> Iterator[Text]:
+    """The assignments of `$(foreach s,$(S),$(eval F += -gencode arch=compute_$(s)))`."""
+    for found in _EVAL.finditer(line):
+        depth, end = 1, found.end()
+        while end < len(line) and (depth := depth + (line[end] == _OPENING) - (line[end] == _CLOSING)):
+            end += 1
+        yield Text(start + found.end(), start + end, found[1].decode("ascii"))
+
+
+_OPENING, _CLOSING = b"()"
 
 
 def _logical(data: bytes) -> Iterator[tuple[int, int]]:

@@ -69,6 +69,14 @@ class MakeFlags(BuildRule):
             "CFLAGS = -O3 -x hip  # CC is given by the one who calls\n.c.o:\n\t$(CC) -c $(CFLAGS) $<",
             path="Makefile",
         ),
+        fixes(
+            'F="-x cu -arch=sm_$CC"\nnvcc $F a.c\n', 'F="-x hip --offload-arch=gfx942"\nnvcc $F a.c\n', path="build.sh"
+        ),
+        fixes(
+            "$(foreach s,70 80,$(eval F += -gencode arch=compute_$(s),code=sm_$(s)))\na:\n\tnvcc $(F)",
+            "$(foreach s,70 80,$(eval F += --offload-arch=gfx942))\na:\n\tnvcc $(F)",
+            path="Makefile",
+        ),
         reports("a:\n\t$(NVCC) --frobnicate a.c", path="Makefile", effort=Effort.REVIEW),
         reports("a:\n\t${NVCC} -dlink -o all.o *.o", path="Makefile", effort=Effort.MANUAL),
         reports("nvcc -ptx -o a.ptx a.c\n", path="build.sh", effort=Effort.MANUAL),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from porter.buildfiles.make import Makefile, parse_make
+from porter.buildfiles.make import Makefile, parse_make, parse_shell
 
 FAULTS = (
     'SAY = @bash -c \'[[ "$$2" =~ ^$(subst .,\\.,$(DIR))/(.*)$$ ]] && p="$${BASH_REMATCH[1]}"\' SAY\n',
@@ -59,3 +59,21 @@ def test_lines_end_as_they_do() -> None:
     make = parse_make((FAULTS[1] + "F = -G \\\r\n -O1\r\nG = 2\r\n").encode())
     assert ("G", "2") in assigned(make)
     assert dict(assigned(make))["F"].split() == ["-G", "\\", "-O1"]
+
+
+def test_what_is_evaluated_is_assigned() -> None:
+    text = "S = 70\n$(foreach s, ${S}, $(eval F += -gencode arch=compute_$(s),code=sm_$(s)))\n$(eval G := -G)\nH = 1\n"
+    values = assigned(parse_make(text.encode()))
+    assert values == [("S", "70"), ("F", "-gencode arch=compute_$(s),code=sm_$(s)"), ("G", "-G"), ("H", "1")]
+
+
+def test_words_in_the_quotes_of_a_script() -> None:
+    text = 'F="-x cu -arch=sm_$N"\nG=\'-G\'\nH=-O3\nI="a"b"c"\nJ=""\nK+=" -G"\n'
+    assert assigned(parse_shell(text.encode())) == [
+        ("F", "-x cu -arch=sm_$N"),
+        ("G", "-G"),
+        ("H", "-O3"),
+        ("I", '"a"b"c"'),
+        ("J", ""),
+        ("K", " -G"),
+    ]
