@@ -13,6 +13,7 @@ from porter.warp.bodies import Bodies, Function
 from porter.warp.collectives import BARRIERS, collective
 from porter.warp.flow.accesses import Access, Accesses, element_macros
 from porter.warp.flow.linear import Linear, linear, stride
+from porter.warp.flow.short_barriers import short_steps
 from porter.warp.flow.spread import THREAD, UNIFORM, Value
 from porter.warp.flow.unit_walks import flow_of
 from porter.warp.flow.walk import Flow
@@ -169,8 +170,9 @@ class Lockstep:
         """The end of a loop's body against the start of its next round."""
         last = _last(body)
         early = list(self._until_fence(body))
-        for access, _ in pending.accesses:
-            if any(self._conflict(access, other, guards) for other in early):
+        for access, origin in pending.accesses:
+            inside = (*guards, origin.kids[0]) if origin.kind == "if" and len(origin.kids) == 2 else guards
+            if any(self._conflict(access, other, inside) for other in early):
                 self._gap(last, body.kind != "block", access.base)
                 return
 
@@ -232,7 +234,9 @@ class Lockstep:
         if name not in known:
             known[name] = False  # for functions that call themselves, or an overload
             functions = self.bodies.by_name.get(name, ())
-            known[name] = all(self.bodies.is_own(one) or any(map(self._is_fence, one.body.kids)) for one in functions)
+            known[name] = not any(short_steps(self.bodies, one) for one in functions) and all(
+                self.bodies.is_own(one) or any(map(self._is_fence, one.body.kids)) for one in functions
+            )
         return known[name]
 
     def _conflict(self, old: Access, new: Access, guards: Guards) -> bool:
@@ -327,13 +331,15 @@ class Lockstep:
         if condition.text in ("&&", "and"):
             return any(self._one_warp(kid) for kid in condition.kids)
         left, right = (self._term(kid) for kid in condition.kids)
+        limit = unwrapped(condition.kids[1])
         if "lane" in (left.role, right.role):
             return True
         if condition.text in (">", ">="):
-            left, right = right, left
+            left, right, limit = right, left, unwrapped(condition.kids[0])
         if condition.text in ("<", "<=", ">", ">="):
             bound = right.constant
-            return left.role == "thread" and bound is not None and 0 < bound <= _LARGEST_GUARD
+            is_short = limit.kind == "name" and limit.text in short_steps(self.bodies, self.function)
+            return left.role == "thread" and (is_short or (bound is not None and 0 < bound <= _LARGEST_GUARD))
         if condition.text == "==":
             return "warp" in (left.role, right.role)
         return False
