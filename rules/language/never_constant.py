@@ -28,6 +28,10 @@ class NeverConstant(Rule):
         clean("constexpr float f(int a) { return a ? *reinterpret_cast<float *>(&a) : 0.f; }"),
         clean("template <class T> constexpr T f(int a) { return *reinterpret_cast<T *>(&a); }"),
         clean("constexpr int n = 3;\\nint *f(char *p) { return reinterpret_cast<int *>(p); }"),
+        clean(
+            "template <int N> int f(float a) { if constexpr (N > 1) return *reinterpret_cast<int *>(&a); return 0; }"
+        ),
+        clean("auto g = [](float a) constexpr { return *reinterpret_cast<int *>(&a); };"),
         clean("constexpr int f(int a) { if (a) return 1; return *reinterpret_cast<int *>(&a); }"),
         fixes(
             "template <> __device__ inline constexpr half f() { short v = 1; return *reinterpret_cast<half *>(&v); }",
@@ -64,6 +68,8 @@ def _body(unit: Unit, index: int) -> tuple[int, int] | None:
     """The braces of the function that a `constexpr` begins."""
     tokens = unit.tokens
     place = index + 1
+    if tokens.texts[index - 1] == "if":
+        return None
     while place < len(tokens) and tokens.texts[place] not in _ENDS and tokens.texts[place] != "(":
         place += 1
     if place >= len(tokens) or tokens.texts[place] != "(" or place not in tokens.partner:
