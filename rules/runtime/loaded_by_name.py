@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from porter.buildfiles.tables import is_nvidia_library, library
+from porter.buildfiles.loaded import loaded_library
 from porter.cpp.literals import Literal, read_literal
 from porter.cpp.syntax import STRING
 from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes, reports
 
-_FILE = re.compile(r"(?:.*/)?(?:lib([\w-]+?)\.(?:so|dylib)((?:\.\d+)*)(\.\S*)?|(nv\w+|cu[a-zA-Z]+?)(?:64)?[\d_]*\.dll)")
 _FUNCTION = re.compile(r"(?:cu|nv|nccl)\w+")
 _LOADERS = frozenset(
     {"dlsym", "dlvsym", "GetProcAddress", "cuGetProcAddress", "cuGetProcAddress_v2", "cudaGetDriverEntryPoint"}
@@ -19,7 +18,6 @@ _LOADERS = frozenset(
 _OPENERS = r"""["/]lib[\w-]+\.(?:so|dylib)|\.dll"|dlv?sym|GetProcAddress|DriverEntryPoint"""
 _SYMBOLS = {"hipGetDeviceProperties": "hipGetDevicePropertiesR0600", "hipChooseDevice": "hipChooseDeviceR0600"}
 """What HIP's headers make of a name since 6.0; the library has the old one too, for the structure of before."""
-_LIBRARIES_OF_DLLS = {"nvcuda": "cuda", "nvml": "nvidia-ml"}
 
 
 class LoadedByName(Rule):
@@ -82,32 +80,11 @@ class LoadedByName(Rule):
             literal = read_literal(tokens, index, index)
             if literal is None or (index and tokens.texts[index - 1] in ("asm", "__asm__")):
                 continue
-            if (named := _FILE.fullmatch(literal.text)) is not None:
-                yield from self._library(unit, index, literal, named)
+            if (loaded := loaded_library(literal.text)) is not None:
+                edits = literal.edits(Edit(0, len(literal.text), loaded.file)) if loaded.file is not None else ()
+                yield self.finding(unit, unit.span(index), loaded.message, loaded.effort, edits or ())
             elif looks_up and _FUNCTION.fullmatch(literal.text):
                 yield from self._function(unit, index, literal)
-
-    def _library(self, unit: Unit, index: int, literal: Literal, named: re.Match[str]) -> Iterator[Finding]:
-        known, version, rest, of_windows = named.groups()
-        known = known or _LIBRARIES_OF_DLLS.get(of_windows, of_windows)
-        new, span = library(known), unit.span(index)
-        if new is None and not is_nvidia_library(known):
-            return
-        if not new:
-            yield self.finding(unit, span, f"{literal.text} is NVIDIA's: no counterpart to load", Effort.MANUAL)
-        elif of_windows:
-            message = f"{literal.text} is NVIDIA's: HIP's libraries for Windows have versions in their names"
-            yield self.finding(unit, span, message, Effort.MANUAL)
-        elif rest is not None:
-            message = f"lib{known} is lib{new} in ROCm, with version numbers of its own"
-            yield self.finding(unit, span, message, Effort.REVIEW)
-        else:
-            was = f", and {version[1:]} is CUDA's version" if version else ""
-            message = (
-                f"lib{known} is lib{new} in ROCm{was}: whether the name without one is installed was not looked at"
-            )
-            edit = Edit(0, len(literal.text), f"lib{new}.so")
-            yield self.finding(unit, span, message, Effort.REVIEW, literal.edits(edit) or ())
 
     def _function(self, unit: Unit, index: int, literal: Literal) -> Iterator[Finding]:
         row, span = unit.names.get(literal.text), unit.span(index)
