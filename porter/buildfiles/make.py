@@ -258,7 +258,8 @@ def _before_comment(found: Assignment, data: bytes, comments: list[tuple[int, in
 
 def _read_rest(data: bytes, assignments: list[Assignment], lines: list[Line], comments: list[tuple[int, int]]) -> None:
     """Adds what the grammar does not read, in the order of the file."""
-    for one in unread_lines(data, [(one.start, one.end) for one in (*assignments, *lines)]):
+    known = [(one.start, one.end) for one in assignments] + [(one.start, one.end) for one in lines]
+    for one in unread_lines(data, known):
         if one.name:
             assignments.append(_before_comment(Assignment(one.name, one.start, one.end), data, comments))
         else:
