@@ -69,6 +69,7 @@ _WORDS_IN_PYTHON = (
     *(b"CUDAExtension", b"load_inline", b"cpp_extension", b"RawKernel", b"RawModule", b"SourceModule"),
     *(b"ElementwiseKernel", b"ReductionKernel", b"cuda.jit", b"nvrtcCreateProgram", b"cuda.core"),
     *(b"CDLL", b"PyDLL", b"LoadLibrary", b"find_library", b"find_loaded_library"),
+    *(b"get_device_capability", b"get_device_properties", b"torch.version.cuda"),
     *(b'"cu"', b"'cu'", b"'cu\"", b"\"cu'"),
 )
 _IN_PYTHON = (re.compile(rb"nvcc\b(?<=\bnvcc)"), re.compile(rb"\.cu\b"))

@@ -10,6 +10,7 @@ from porter.buildfiles.nvcc_version import questions
 from porter.buildfiles.python import imports_torch, literal, mentions_extension, nodes_of, place, tree
 from porter.buildfiles.rule import BuildRule, BuildUnit, Edit, Effort, Finding, Kind, clean, fixes, reports
 from porter.buildfiles.tables import is_compiler
+from porter.buildfiles.torch_version import asks_for_none, for_cuda, is_truth, is_version
 
 
 class PythonToolkit(BuildRule):
@@ -81,14 +82,14 @@ class PythonToolkit(BuildRule):
             return
         asked = questions(root)
         guards = {id(question.guard.test) for question in asked.known if question.guard is not None}
-        guards |= {id(one) for branch in _for_cuda(root) for one in ast.walk(branch) if _is_version(one)}
+        guards |= {id(one) for branch in for_cuda(root) for one in ast.walk(branch) if is_version(one)}
         parents = {id(child): node for node in nodes_of(root) for child in ast.iter_child_nodes(node)}
         for node in nodes_of(root):
             if id(node) in asked.calls or id(node) in guards:
                 continue
             if isinstance(node, ast.Compare):
                 yield from self._home(unit, root, node, parents.get(id(node)))
-            elif _is_home(node) and _is_truth(node, parents.get(id(node))):
+            elif _is_home(node) and is_truth(node, parents.get(id(node))):
                 yield self._truth(unit, root, node)
             elif isinstance(node, ast.Attribute):
                 yield from self._attribute(unit, node, parents.get(id(node)))
@@ -117,10 +118,10 @@ class PythonToolkit(BuildRule):
 
     def _attribute(self, unit: BuildUnit, node: ast.Attribute, parent: ast.AST | None) -> Iterator[Finding]:
         start, end = place(unit, node)
-        if _is_version(node):
+        if is_version(node):
             if isinstance(parent, ast.FormattedValue):
                 return  # a message says None
-            if _is_truth(node, parent) or _asks_for_none(parent):
+            if is_truth(node, parent) or asks_for_none(parent):
                 yield self.finding(unit, start, end, "torch.version.cuda is None on ROCm", Effort.REVIEW)
             else:
                 yield self.finding(unit, start, end, "torch.version.cuda is None on ROCm", Effort.MANUAL)
@@ -141,41 +142,8 @@ class PythonToolkit(BuildRule):
             yield self.finding(unit, *place(unit, words[0]), "nvcc is called", Effort.MANUAL)
 
 
-def _is_version(node: ast.AST) -> bool:
-    return isinstance(node, ast.Attribute) and node.attr == "cuda" and ast.unparse(node) == "torch.version.cuda"
-
-
-def _asks_for_none(node: ast.AST | None) -> bool:
-    return isinstance(node, ast.Compare) and any(isinstance(op, (ast.Is, ast.IsNot)) for op in node.ops)
-
-
-def _for_cuda(root: ast.Module) -> Iterator[ast.AST]:
-    """What is only reached where torch.version.cuda is not None: never on ROCm."""
-    for node in nodes_of(root):
-        if isinstance(node, (ast.If, ast.IfExp)):
-            tests = node.test.values if isinstance(node.test, ast.BoolOp) else [node.test]
-            is_and = not isinstance(node.test, ast.BoolOp) or isinstance(node.test.op, ast.And)
-            if is_and and any(_is_there(test) for test in tests):
-                yield from node.body if isinstance(node, ast.If) else [node.body]
-
-
-def _is_there(test: ast.expr) -> bool:
-    if isinstance(test, ast.Compare):
-        return _is_version(test.left) and isinstance(test.ops[0], ast.IsNot)
-    return _is_version(test)
-
-
 def _is_home(node: ast.AST) -> TypeGuard[ast.expr]:
     return isinstance(node, (ast.Name, ast.Attribute)) and ast.unparse(node).rpartition(".")[2] == "CUDA_HOME"
-
-
-def _is_truth(node: ast.AST, parent: ast.AST | None) -> bool:
-    """Whether only the truth of a value is asked for, and not beside torch.version.hip."""
-    if isinstance(parent, (ast.If, ast.IfExp, ast.While)):
-        return parent.test is node
-    if isinstance(parent, ast.BoolOp):
-        return "torch.version.hip" not in ast.unparse(parent)
-    return isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.Not)
 
 
 def _comes_first(statement: ast.stmt) -> bool:
