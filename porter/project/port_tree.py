@@ -69,6 +69,8 @@ def _port(plan: Plan, progress: Progress | None) -> Run:
             ):  # first, so that what a killed run leaves is known as ours
                 outputs.make_root(plan.sink.root)
                 _save(work, complete=False)
+            if not plan.sink.in_place:
+                outputs.make_way(plan.sink.root, plan.previous.files, plan.project)
             outputs.make_folders(plan.sink.root, plan.project)
             if goes_on:
                 outputs.remove_temporaries(plan.sink.root, plan.project)
