@@ -21,6 +21,8 @@ from porter.project.unmet import folder_notes, glob_notes, include_notes, refuse
 from porter.project.writing import is_temporary
 from porter.settings import Choices, Handling
 from porter.system import git
+from porter.system.cache import cache_folder
+from porter.system.paths import real_inside
 from porter.system.reading import opened
 from porter.system.stamps import Stamp, stamp_of
 
@@ -104,6 +106,7 @@ def _folder(root: Path, choices: Choices) -> Project:
     listed = time.time_ns()
     hidden, notes = _ignored(root, choices)
     role = _roles(choices, root, hidden)
+    cache = real_inside(os.path.realpath(root), str(cache_folder()))
     entries: list[Entry] = []
     sources: list[str] = []
     left_out: list[str] = []
@@ -113,7 +116,7 @@ def _folder(root: Path, choices: Choices) -> Project:
         folder, inherited = pending.pop()
         below: list[tuple[str, Handling]] = []
         for found in _listed(root, folder):
-            if found.path.rpartition("/")[2] == ".git":
+            if found.path.rpartition("/")[2] == ".git" or found.path == cache:
                 continue
             handling = role(found, inherited)
             if handling is Handling.SKIP:

@@ -93,9 +93,10 @@ def remove_stale(
 ) -> Iterator[FileRecord]:
     """Removes outputs that no source stands for any more; yields records of those that were edited and stay."""
     current = {record.output for record in records.values()}
+    links = frozenset(record.output for record in records.values() if record.status is Status.LINK)
     unreadable = tuple(entry.path + "/" for entry in project.entries if entry.kind is Kind.UNREADABLE)
     for path, record in previous.items():
-        if not record.output or record.output in current or _lies_below_a_link(out, record.output):
+        if not record.output or record.output in current or _lies_below(links, record.output):
             continue
         if path.startswith(unreadable):
             yield record
@@ -107,10 +108,10 @@ def remove_stale(
             _remove_empty_folders(out, record.output, project)
 
 
-def _lies_below_a_link(out: Path, output: str) -> bool:
-    """Whether a folder of ours became a link; nothing is removed through it."""
+def _lies_below(links: frozenset[str], output: str) -> bool:
+    """Whether a folder became a link of the source's: what was in it is gone, and nothing is removed through it."""
     parts = output.split("/")
-    return any((out / "/".join(parts[:end])).is_symlink() for end in range(1, len(parts)))
+    return any("/".join(parts[:end]) in links for end in range(1, len(parts)))
 
 
 def _removed(path: Path, record: FileRecord) -> bool:
