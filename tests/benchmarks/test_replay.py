@@ -18,8 +18,8 @@ from porter.validation.devices.ptx import Device
 from porter.validation.toolchain import nvcc
 from porter.validation.toolchain.result import Assembled, Missing
 
-from benchmarks.replay.random_kernels import problem
 from benchmarks.replay import run
+from benchmarks.replay.random_kernels import problem
 from benchmarks.replay.run import Refused, compared, replay
 from tests.ptx.conftest import device as device
 from tests.random_warps.kernels import kernel, text_of
