@@ -358,7 +358,7 @@ def test_a_run_without_a_profile_adds_nothing(inputs: Inputs) -> None:
 
 
 def test_who_waits_are_kernels(inputs: Inputs) -> None:
-    """Those with the place in them, and those that call a function with it; neither the function itself nor host code."""
+    """Those with the place in them, and those that call a function with it; not the function itself, nor host code."""
     kernels = [dict(kernel, through=[]) for kernel in inputs.report["kernels"]]
     assert len(kernels) > 3
     kernels[1]["through"] = kernels[2]["through"] = ["helper"]
