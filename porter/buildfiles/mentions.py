@@ -68,6 +68,7 @@ _CUDA = re.compile(rb"nvcc|CUDA|cuda|cu(?<=\bcu)(?:blas|fft|rand|sparse|solver|d
 _WORDS_IN_PYTHON = (
     *(b"CUDAExtension", b"load_inline", b"cpp_extension", b"RawKernel", b"RawModule", b"SourceModule"),
     *(b"ElementwiseKernel", b"ReductionKernel", b"cuda.jit", b"nvrtcCreateProgram", b"cuda.core"),
+    *(b"CDLL", b"PyDLL", b"LoadLibrary", b"find_library", b"find_loaded_library"),
     *(b'"cu"', b"'cu'", b"'cu\"", b"\"cu'"),
 )
 _IN_PYTHON = (re.compile(rb"nvcc\b(?<=\bnvcc)"), re.compile(rb"\.cu\b"))

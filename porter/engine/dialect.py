@@ -99,6 +99,8 @@ _AMD_KIND = re.compile(
     r"_*(?:\w*_)?(?:HIP|ROCM|ROCPRIM|AMDGPU|AMDGCN|HCC|MI\d{2,3}\w*|GFX\d+\w*|gfx\d+\w*|RDNA\w*|CDNA\w*)(?:_\w*)?"
 )
 """A name that only says which AMD GPU or which ROCm: `HIP_VERSION`, `__HIP__MI300__`, `ROCPRIM_TARGET_RDNA3`."""
+_OF_HIPS_HEADERS = frozenset({"HIP_DISABLE_WARP_SYNC_BUILTINS", "HIP_ENABLE_WARP_SYNC_BUILTINS"})
+"""What HIP's own headers ask for, though one of the names says no."""
 _WORD = re.compile(r"\w+")
 _WAVE64 = re.compile(r"_*(?:\w+_)?(?:WAVE|WAVEFRONT|WARP)_?(?:SIZE_?)?64", re.IGNORECASE)
 _NEGATED = re.compile(r"(?:^|_)(?:NO|NOT|DISABLE\w*|WITHOUT|SKIP|AVOID)(?:_|$)")
@@ -572,7 +574,7 @@ def _by_name(name: str, world: World) -> Macro:
         return Macro(True, 1) if world.lanes == 64 else ABSENT
     if not _AMD_KIND.fullmatch(name) and not _AMD_CHOICE.fullmatch(name):
         return UNKNOWN
-    if _GUARD.search(name) or _NEGATED.search(name):
+    if name not in _OF_HIPS_HEADERS and (_GUARD.search(name) or _NEGATED.search(name)):
         return UNKNOWN
     if world.vendor in ("nvidia", "none"):
         return ABSENT

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from porter.cpp.declared import declares
 from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes
 
 _TYPES = (
@@ -36,31 +37,35 @@ class HalfFromEmptyBraces(Rule):
         clean("__device__ void f() { half2 a = {}; }"),
         clean("__device__ void f() { half2 a; float2 b; b = {}; s.a = {}; }"),
         clean("__device__ void f(half2 *a) { b = {}; half2 b; }"),
+        clean("__device__ void f() { { half2 a; } { float2 a; a = {}; } { float2 b, a; a = {}; } }"),
+        clean("__device__ void f() { if (x) { half2 a; } else { __hip_bfloat162 a = {}; } }"),
+        clean("template <class T> __device__ void f() { { half2 a; } { T &a = *p; a = {}; } { vec<T> a = {}; } }"),
     )
 
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per assignment."""
         texts = unit.tokens.texts
-        declared = sorted(place for type_ in _TYPES for place in self._declared(unit, type_))
-        names = {name for _, name, _ in declared}
-        for name in names:
+        declared = {place: type_ for type_ in _TYPES for place in self._declared(unit, type_)}
+        for name in sorted({texts[place] for place in declared}):
             for index in unit.tokens.names[name]:
                 if texts[index + 1 : index + 5] != ["=", "{", "}", ";"] or texts[index - 1] in (".", "->"):
                     continue
-                before = [type_ for place, other, type_ in declared if other == name and place < index]
-                if before and not any(place == index for place, _, _ in declared):
+                known = (p for p in reversed(unit.tokens.names[name]) if p <= index and declares(unit.tokens, p))
+                place = next(known, None)
+                if place != index and place in declared:
+                    type_ = declared[place]
                     span = unit.span(index + 2, index + 3)
-                    edits = (Edit(span.start, span.start, before[-1]),)
-                    yield self.finding(unit, span, f"{before[-1]} = {{}} is ambiguous in HIP", Effort.NONE, edits)
+                    edits = (Edit(span.start, span.start, type_),)
+                    yield self.finding(unit, span, f"{type_} = {{}} is ambiguous in HIP", Effort.NONE, edits)
 
     @staticmethod
-    def _declared(unit: Unit, type_: str) -> Iterator[tuple[int, str, str]]:
-        """Token, name and type of the plain variables declared in lists such as `half2 a, b;`."""
+    def _declared(unit: Unit, type_: str) -> Iterator[int]:
+        """Tokens of the plain variables declared in lists such as `half2 a, b;`."""
         texts, kinds = unit.tokens.texts, unit.tokens.kinds
         for index in unit.occurrences(type_) if type_ in unit.tokens.names else ():
             place = index + 1
             while kinds[place] == "i" and texts[place + 1] in (",", ";", "=", ")"):
-                yield place, texts[place], type_
+                yield place
                 if texts[place + 1] != ",":
                     break
                 place += 2

@@ -1,0 +1,45 @@
+"""Files of CUDA's libraries that a program loads by name, and what ROCm has instead."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from porter.buildfiles.tables import is_nvidia_library, library
+from porter.model import Effort
+
+_FILE = re.compile(r"(?:.*/)?lib([\w-]+?)(\.so|\.dylib)((?:\.\d+)*)(\.\S*)?|(nv\w+|cu[a-zA-Z]+?)(?:64)?[\d_]*\.dll")
+_OF_DLLS = {"nvcuda": "cuda", "nvml": "nvidia-ml"}
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedLibrary:
+    """What a text that is the name of such a file becomes."""
+
+    file: str | None
+    """ROCm's file; None: it is not known, or there is none."""
+    effort: Effort
+    message: str
+
+
+def loaded_library(text: str) -> LoadedLibrary | None:
+    """What is said of a text that is nothing but the file name of one of CUDA's libraries."""
+    named = _FILE.fullmatch(text)
+    if named is None:
+        return None
+    old, suffix, version, rest, of_windows = named.groups()
+    old = old or _OF_DLLS.get(of_windows, of_windows)
+    new = library(old)
+    if new is None and not is_nvidia_library(old):
+        return None
+    if not new:
+        return LoadedLibrary(None, Effort.MANUAL, f"{text} is NVIDIA's: no counterpart to load")
+    if of_windows:
+        message = f"{text} is NVIDIA's: HIP's libraries for Windows have versions in their names"
+        return LoadedLibrary(None, Effort.MANUAL, message)
+    message = f"lib{old} is lib{new} in ROCm"
+    if rest is not None:
+        return LoadedLibrary(None, Effort.REVIEW, f"{message}, with version numbers of its own")
+    was = f", and {version[1:]} is CUDA's version" if version else ""
+    message = f"{message}{was}; whether the name without one is installed is not known"
+    return LoadedLibrary(f"lib{new}{suffix}", Effort.REVIEW, message)
