@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeGuard
 
@@ -68,16 +68,16 @@ def _is_decided(node: ast.AST) -> bool:
     return isinstance(node, ast.IfExp) and "torch.version.hip" in ast.unparse(node.test)
 
 
-def _is_named(node: ast.AST, functions: dict[str, list[ast.AST]]) -> bool:
+def _is_named(node: ast.AST, functions: Mapping[str, Sequence[ast.AST]]) -> bool:
     return isinstance(node, ast.FunctionDef) and node.name in functions
 
 
-def _asks(node: ast.AST, functions: dict[str, list[ast.AST]]) -> bool:
+def _asks(node: ast.AST, functions: Mapping[str, Sequence[ast.AST]]) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in functions
 
 
 def _question(
-    root: ast.Module, ask: ast.Assign, parents: dict[int, ast.AST], functions: dict[str, list[ast.AST]]
+    root: ast.Module, ask: ast.Assign, parents: dict[int, ast.AST], functions: Mapping[str, Sequence[ast.AST]]
 ) -> Question | None:
     names = {node.id for target in ask.targets for node in ast.walk(target) if isinstance(node, ast.Name)}
     guard = _guard(parents.get(id(ask)))
