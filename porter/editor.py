@@ -19,6 +19,7 @@ from porter.commands.border import DONE, WORK_LEFT
 from porter.errors import Unusable
 from porter.explain import explanation
 from porter.explain_name import name_text
+from porter.project.discovery import is_code
 
 if TYPE_CHECKING:
     from pygls.workspace import TextDocument
@@ -82,7 +83,8 @@ class _Looks:
             return
         if isinstance(answer, str):
             self._owner.window_log_message(types.LogMessageParams(types.MessageType.Warning, answer))
-            answer = {"findings": []}
+            self._say(uri, [_failure(answer)] if is_code(document.path) else [])
+            return
         self._say(uri, [_diagnostic(document, found) for found in answer["findings"] if found["effort"] in _SEVERITY])
 
     def forget(self, uri: str) -> None:
@@ -113,6 +115,13 @@ async def _scanned(path: str) -> dict[str, Any] | str:
         return reason or f"porter scan {path} ended with {started.returncode}"
     document: dict[str, Any] = json.loads(said)
     return document
+
+
+def _failure(reason: str) -> types.Diagnostic:
+    """Why there are no findings, at the top of the file: editors hide logs, and none would look like none left."""
+    start = types.Position(0, 0)
+    message = reason.removeprefix("porter: ")
+    return types.Diagnostic(types.Range(start, start), message, types.DiagnosticSeverity.Error, source="porter")
 
 
 def _diagnostic(document: TextDocument, found: dict[str, Any]) -> types.Diagnostic:

@@ -7,6 +7,7 @@ out=gfx942.capture
 case ${1-} in ''|--*) ;; *) out=$1; shift ;; esac
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+export HIP_PLATFORM="${HIP_PLATFORM:-amd}" # hipcc takes an nvcc that is there for the compiler that is meant
 hipcc --offload-arch=gfx942 -O2 -I "$here" "$here/capture.hip" -o "$work/capture"
 ${CAPTURE_RUN:-} "$work/capture" "$out" "$@"
 gzip -9 -f "$out"

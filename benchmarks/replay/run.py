@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+DRIVER = "libcuda.so.1"
 LIMIT = 30
 """Seconds without a result, after which the launch in hand counts as endless."""
 LOG = 4096
@@ -62,7 +63,7 @@ class Driver:
 
     def __init__(self, level: int = 4) -> None:
         self._level = level
-        self._library = ctypes.CDLL("libcuda.so.1")
+        self._library = ctypes.CDLL(DRIVER)
         self._programs: dict[str, Any] = {}
         self._device = ctypes.c_int()
         self.call("cuInit", 0)
@@ -244,8 +245,16 @@ def all_of(paths: list[Path], level: int = 4, kept: Path | None = None) -> Itera
         process.join()
 
 
+def _no_driver() -> str:
+    try:
+        ctypes.CDLL(DRIVER)
+    except OSError as error:
+        return f"no NVIDIA driver: {error}"
+    return ""
+
+
 def main() -> int:
-    """Exit code 1 where something differs that no doubt explains."""
+    """Exit code 1 where something differs that no doubt explains, 2 where nothing can be replayed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--report", type=Path, help="all that is not the same, as JSON")
@@ -254,9 +263,14 @@ def main() -> int:
     options = parser.parse_args()
     if options.keep:
         options.keep.mkdir(parents=True, exist_ok=True)
+    launches = sorted(options.folder.glob("*.npz"))
+    why = f"{options.folder}: no launches were recorded there" if not launches else _no_driver()
+    if why:
+        print(why, file=sys.stderr)
+        return 2
     device, told = "", []
     count: Counter[str] = Counter()
-    for one in all_of(sorted(options.folder.glob("*.npz")), options.level, options.keep):
+    for one in all_of(launches, options.level, options.keep):
         if isinstance(one, str):
             device = one
             continue

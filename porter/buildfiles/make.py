@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ import tree_sitter_bash
 import tree_sitter_make
 
 from porter.buildfiles.flags import Word
+from porter.buildfiles.make_lines import unread_lines
 from porter.buildfiles.tables import is_compiler
 
 _REFERENCE = re.compile(r"\$[({]?(\w+)")
@@ -227,12 +229,10 @@ def parse_make(data: bytes) -> Makefile:
     for node in _nodes_to_read(root):
         kind = node.type
         if kind == "variable_assignment":
+            if node.has_error:
+                continue
             for found in _assigned(node, data, ("text",)):
-                comment = _COMMENT.search(data, found.start, found.end)
-                if comment is not None:
-                    comments.append((comment.start(), found.end))
-                    found = found._replace(end=comment.start())
-                assignments.append(found)
+                assignments.append(_before_comment(found, data, comments))
         elif kind in ("recipe_line", "shell_assignment", "shell_text") and node.parent is not None:
             indented = _indented(node, data)
             if indented is not None:
@@ -241,7 +241,31 @@ def parse_make(data: bytes) -> Makefile:
                 lines.append(Line(node.start_byte, node.end_byte, _first_prerequisite(node, data)))
         elif kind == "comment":
             comments.append((node.start_byte, node.end_byte))
+    if root.has_error or b"define" in data or b"eval" in data:
+        _read_rest(data, assignments, lines, comments)
     return Makefile(data.decode("latin-1"), tuple(assignments), tuple(lines), tuple(sorted(comments)))
+
+
+def _before_comment(found: Assignment, data: bytes, comments: list[tuple[int, int]]) -> Assignment:
+    """The assignment without a comment at its end, which joins the others."""
+    comment = _COMMENT.search(data, found.start, found.end)
+    if comment is None:
+        return found
+    if (comment.start(), found.end) not in comments:
+        comments.append((comment.start(), found.end))
+    return found._replace(end=comment.start())
+
+
+def _read_rest(data: bytes, assignments: list[Assignment], lines: list[Line], comments: list[tuple[int, int]]) -> None:
+    """Adds what the grammar does not read, in the order of the file."""
+    known = [(one.start, one.end) for one in assignments] + [(one.start, one.end) for one in lines]
+    for one in unread_lines(data, known):
+        if one.name:
+            assignments.append(_before_comment(Assignment(one.name, one.start, one.end), data, comments))
+        else:
+            lines.append(Line(one.start, one.end, _first_of(*(names.split() for names in one.rule))))
+    assignments.sort(key=lambda assignment: assignment.start)
+    lines.sort(key=lambda line: line.start)
 
 
 def _first_prerequisite(node: tree_sitter.Node, data: bytes) -> str:
@@ -251,6 +275,10 @@ def _first_prerequisite(node: tree_sitter.Node, data: bytes) -> str:
         data[found.start_byte : found.end_byte].decode("latin-1").split() if (found := lists.get(name)) else []
         for name in ("targets", "prerequisites")
     )
+    return _first_of(targets, prerequisites)
+
+
+def _first_of(targets: list[str], prerequisites: list[str]) -> str:
     if prerequisites:
         return prerequisites[0]
     suffixes = _SUFFIXES.fullmatch(targets[0]) if targets else None
@@ -282,12 +310,21 @@ def parse_shell(data: bytes) -> Makefile:
     comments: list[tuple[int, int]] = []
     for node in _walk(root):
         if node.type == "variable_assignment":
-            assignments += _assigned(node, data, ())
+            assignments += map(_without_quotes, _assigned(node, data, ()), itertools.repeat(data))
         elif node.type == "command":
             lines.append(Line(node.start_byte, node.end_byte))
         elif node.type == "comment":
             comments.append((node.start_byte, node.end_byte))
     return Makefile(data.decode("latin-1"), tuple(assignments), tuple(lines), tuple(sorted(comments)))
+
+
+def _without_quotes(found: Assignment, data: bytes) -> Assignment:
+    """`F="-O3 -arch=sm_80"`: what the variable holds are the words within."""
+    value = data[found.start : found.end]
+    quote = value[:1]
+    if quote in (b'"', b"'") and len(value) > 1 and value.endswith(quote) and quote not in value[1:-1]:
+        return found._replace(start=found.start + 1, end=found.end - 1)
+    return found
 
 
 def stretches(data: bytes, types: frozenset[str], *, shell: bool = False) -> list[tuple[int, int]]:

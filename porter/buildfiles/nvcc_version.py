@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeGuard
 
 from porter.buildfiles.python import nodes_of
 from porter.buildfiles.tables import is_compiler
@@ -37,7 +38,7 @@ def questions(root: ast.Module) -> Questions:
     functions = {
         node.name: found
         for node in nodes_of(root)
-        if isinstance(node, ast.FunctionDef) and (found := [one for one in ast.walk(node) if _is_command(one)])
+        if isinstance(node, ast.FunctionDef) and (found := [one for one in ast.walk(node) if is_command(one)])
     }
     if not functions:
         return Questions()
@@ -53,7 +54,8 @@ def questions(root: ast.Module) -> Questions:
     return Questions(known, frozenset(id(one) for own in functions.values() for one in own))
 
 
-def _is_command(node: ast.AST) -> bool:
+def is_command(node: ast.AST) -> TypeGuard[ast.List | ast.Tuple]:
+    """Whether it is the words of a command whose first is nvcc."""
     if not isinstance(node, (ast.List, ast.Tuple)) or len(node.elts) < 2:
         return False
     first = node.elts[0]
@@ -66,16 +68,16 @@ def _is_decided(node: ast.AST) -> bool:
     return isinstance(node, ast.IfExp) and "torch.version.hip" in ast.unparse(node.test)
 
 
-def _is_named(node: ast.AST, functions: dict[str, list[ast.AST]]) -> bool:
+def _is_named(node: ast.AST, functions: Mapping[str, Sequence[ast.AST]]) -> bool:
     return isinstance(node, ast.FunctionDef) and node.name in functions
 
 
-def _asks(node: ast.AST, functions: dict[str, list[ast.AST]]) -> bool:
+def _asks(node: ast.AST, functions: Mapping[str, Sequence[ast.AST]]) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in functions
 
 
 def _question(
-    root: ast.Module, ask: ast.Assign, parents: dict[int, ast.AST], functions: dict[str, list[ast.AST]]
+    root: ast.Module, ask: ast.Assign, parents: dict[int, ast.AST], functions: Mapping[str, Sequence[ast.AST]]
 ) -> Question | None:
     names = {node.id for target in ask.targets for node in ast.walk(target) if isinstance(node, ast.Name)}
     guard = _guard(parents.get(id(ask)))

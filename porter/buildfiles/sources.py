@@ -78,7 +78,15 @@ class Sources:
         """Whether a word stands for renamed files, and no one word stands for their new names."""
         if not self.is_source(text) or self.new_name(folder, text) is not None:
             return False
-        return bool(self._matched(text))
+        one = not _is_pattern(text) and not self._is_end_of_names(text)
+        return self._ends_like(text) if one else bool(self._matched(text))
+
+    def object_name(self, folder: str, text: str) -> str | None:
+        """As `new_name`, for the source in the name of an object, which stands in a folder of its own."""
+        found = self.new_name(folder, text)
+        if found is None and self.is_source(text) and self._matched(text) and self._by_suffix_alone(text):
+            return text[:-3] + ".hip"
+        return found
 
     def lost(self, pattern: str) -> bool:
         """Whether a pattern such as `*.cu*` matches renamed files by their old names only."""

@@ -25,7 +25,7 @@ from porter.cpp.include_graph import (
 from porter.cpp.prescan import Scan
 from porter.engine.context import run_key, shadowing
 from porter.names.table import is_cuda_header
-from porter.project.compilation import NO_FLAGS, Flags, database_flags
+from porter.project.compilation import NO_FLAGS, Database, Flags, read_database
 from porter.project.dialects import Told, file_dialects, told_by
 from porter.project.discovery import Entry, Kind, Project, is_code
 from porter.project.manifest import settings_json
@@ -180,7 +180,8 @@ def side_of(
     like = head if head is not None and _is_alike(scans, head) else None  # a change in code alone, as most are
     graph = like.graph if like is not None else include_graph(scans, is_cuda_header)
     home = head.root if head is not None else root  # for the settings, the base's files are where the head's are
-    flags = head.flags if head is not None else database_flags(root, (entry.path for entry in project.entries))
+    paths = (entry.path for entry in project.entries)
+    flags, notes = Database(dict(head.flags)) if head is not None else read_database(root, paths)
     told = head.told if head is not None else told_by(project)
     if like is not None and not machine.choices.dialect:
         dialects = like.dialects
@@ -203,7 +204,7 @@ def side_of(
         machine,
         {path: one.use for path, one in known.items() if one.use is not None},
         len(known),
-        project.notes,
+        (*project.notes, *notes),
     )
 
 

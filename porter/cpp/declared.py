@@ -49,9 +49,7 @@ def declares(tokens: Tokens, index: int) -> bool:
     if index == 0 or index + 1 >= len(tokens):
         return False
     before, after = texts[index - 1], texts[index + 1]
-    if before == "*" and after == ")" and texts[index - 2] == "(" and texts[index + 2] == "(":
-        return True  # a pointer to functions
-    if before in _TAGS or (before == "}" and after in (";", ",")):
+    if points_to_functions(tokens, index) or before in _TAGS or (before == "}" and after in (";", ",")):
         return True
     if before in ("{", ",") and after in (",", "}", "=") and _in_enum(tokens, index):
         return True
@@ -70,6 +68,12 @@ def declares(tokens: Tokens, index: int) -> bool:
     if before == ">":
         return after != "(" or template_start(tokens, index - 1, 0) is not None
     return tokens.kinds[index - 1] == IDENTIFIER and before not in _NO_TYPE
+
+
+def points_to_functions(tokens: Tokens, index: int) -> bool:
+    """Whether a name is declared as a pointer to functions: `int (*name)(`."""
+    texts = tokens.texts
+    return texts[index - 2 : index] == ["(", "*"] and texts[index + 1 : index + 3] == [")", "("]
 
 
 def continues_declaration(tokens: Tokens, index: int) -> bool:

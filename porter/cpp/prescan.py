@@ -235,9 +235,17 @@ _ALIGNED = re.compile(rb"(?:alignas|__align__|__attribute__|__declspec|__builtin
 _AFTER_HEAD = re.compile(rb"\)\s*(?:const|noexcept|override|final|mutable|volatile|try)$")
 
 
+_POINTED = re.compile(
+    rb"[ \t]*\([ \t]*(?:[\w:]{1,80}[ \t]+){0,3}[\w:]{0,80}\*[*\s\w]{0,80}(?:\[[^\]\n]{0,80}\])?\)[ \t]*\("
+)
+"""Behind the type that functions return which a pointer is declared for: `extern T (CALL *p)(int);`."""
+
+
 def _declares(text: bytes, match: re.Match[bytes], name: str, depths: _Depths) -> bool:
     """Whether what looks like a declaration says that the project has such a thing itself."""
     if name in ATTRIBUTES and match.lastindex != _DEFINE_GROUP:
+        return False
+    if _POINTED.match(text, match.end(match.lastindex or 0)) is not None:
         return False
     return not _is_handle(text, match) and not _is_cudas(text, match, depths)
 
@@ -286,7 +294,7 @@ _KERNEL_MACRO = re.compile(rb"^[ \t]*#[ \t]*define\b(?:[^\n\\]|\\\r?\n|\\.)*__gl
 
 
 _HEAD_MACRO = re.compile(
-    rb"""^[ \t]*\#[ \t]*define[ \t]+(\w+)(?:[^\n\\{]|\\\r?\n|\\[^\r\n])*?__(?:global|device)__
+    rb"""^[ \t]*\#[ \t]*define[ \t]+(\w+)(?:[^\n\\{]|\\\r?\n|\\[^\r\n])*?__(global|device)__
     (?:[^\n\\{]|\\\r?\n|\\[^\r\n])*$""",
     re.MULTILINE | re.VERBOSE,
 )
@@ -296,7 +304,14 @@ def head_macros(data: bytes) -> frozenset[str]:
     """Macros of a file that stand for `__global__` or `__device__` and what else begins a function, but for no body."""
     if b"__global__" not in data and b"__device__" not in data:
         return frozenset()
-    return frozenset(name.decode("latin-1") for name in _HEAD_MACRO.findall(data))
+    return frozenset(name.decode("latin-1") for name, _ in _HEAD_MACRO.findall(data))
+
+
+def kernel_heads(data: bytes) -> frozenset[str]:
+    """Those of them that begin kernels."""
+    if b"__global__" not in data:
+        return frozenset()
+    return frozenset(name.decode("latin-1") for name, side in _HEAD_MACRO.findall(data) if side == b"global")
 
 
 _TYPE_ALIAS = re.compile(rb"\busing[ \t]+(\w+)[ \t]*=[ \t]*(?:::)?(\w+)[ \t]*;|\btypedef[ \t]+(\w+)[ \t]+(\w+)[ \t]*;")

@@ -12,7 +12,7 @@ from porter.cpp.definitions import candidates, definitions_of
 from porter.cpp.headers import MOST_FILES, OURS, Included, headers_of
 from porter.cpp.kept_tokens import tokens_of
 from porter.cpp.lex import Tokens
-from porter.cpp.prescan import aliases_of, defines_kernel_macro, head_macros, type_aliases
+from porter.cpp.prescan import aliases_of, defines_kernel_macro, head_macros, kernel_heads, type_aliases
 from porter.source import SourceFile
 
 _MOST_BROUGHT = 300
@@ -23,6 +23,7 @@ has_kernel_macro = functools.lru_cache(maxsize=4096)(defines_kernel_macro)
 _type_aliases = functools.lru_cache(maxsize=4096)(type_aliases)
 _aliases_of = functools.lru_cache(maxsize=4096)(aliases_of)
 _head_macros = functools.lru_cache(maxsize=4096)(head_macros)
+_kernel_heads = functools.lru_cache(maxsize=4096)(kernel_heads)
 
 
 @dataclass(frozen=True)
@@ -64,9 +65,17 @@ class Program:
     @cached_property
     def head_macros(self) -> frozenset[str]:
         """Macros of headers that the file uses, and that begin functions: `#define KERNEL __global__ void`."""
+        return self._used_heads(_head_macros)
+
+    @cached_property
+    def kernel_heads(self) -> frozenset[str]:
+        """Those of them that begin kernels."""
+        return self._used_heads(_kernel_heads) if self.head_macros else frozenset()
+
+    def _used_heads(self, macros: Callable[[bytes], frozenset[str]]) -> frozenset[str]:
         known = self.tokens.names
         sources = (*self.headers, *self._beside)
-        direct = frozenset().union(*(_head_macros(source.data) for source in sources))
+        direct = frozenset().union(*(macros(source.data) for source in sources))
         found = direct.union(*(_aliases_of(source.data, direct) for source in sources)) if direct else direct
         return frozenset(name for name in found if name in known)
 

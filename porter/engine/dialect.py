@@ -5,6 +5,7 @@ from __future__ import annotations
 import bisect
 import enum
 import functools
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -218,8 +219,9 @@ def read_dialects(path: str, tokens: Tokens, given: Dialect | None = None, defin
 
 
 HIP_EVIDENCE, CUDA_EVIDENCE, GUARDED, NVIDIAS, UNSEEN = "hip", "cuda", "amd-only ", "nvidia-only ", "never "
+CUDA_NAMES = "cuda-names"
 """What `Scan.vendor` holds: the file would not compile for the other vendor; headers that only one's branches include;
-headers that it only includes where no port compiles it."""
+headers that it only includes where no port compiles it; calls of CUDA's runtime in a file that does not mention HIP."""
 
 
 def own_dialect(path: str, found: Iterable[str]) -> Dialect:
@@ -264,7 +266,22 @@ class QuickLook:
         """`evidence` of the file."""
         if self._tokens is not None:
             return evidence(self._path, self._tokens, self._dialects.regions)
-        return (CUDA_EVIDENCE,) if any(map(_CUDA_HEADERS.fullmatch, includes)) else ()
+        if any(map(_CUDA_HEADERS.fullmatch, includes)):
+            return (CUDA_EVIDENCE,)
+        return (CUDA_NAMES,) if _calls_runtime(self._data) else ()
+
+
+_RUNTIME_CALL = re.compile(rb"\bcuda[A-Z][a-z]\w*[ \t]*\(")
+_MOST_COMMENTED = 50
+
+
+def _calls_runtime(data: bytes) -> bool:
+    """Whether a call of CUDA's runtime stands outside of comments, as far as its line tells."""
+    for match in itertools.islice(_RUNTIME_CALL.finditer(data), _MOST_COMMENTED):
+        before = data[data.rfind(b"\n", 0, match.start()) + 1 : match.start()].lstrip()
+        if b"//" not in before and b'"' not in before and not before.startswith((b"*", b"/*")):
+            return True
+    return False
 
 
 _EVERYWHERE: tuple[tuple[int, int, str], ...] = ((0, _ALL, ""),)

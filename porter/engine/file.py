@@ -348,9 +348,9 @@ def _reported(
 
 def _kernels(unit: Unit) -> tuple[Kernel, ...]:
     """The kernels with types; clang is asked where the types' own words do not tell, or macros make kernels."""
-    if not unit.kernels:
+    if not unit.kernels and not unit.program.kernel_heads:
         return ()
-    if "semantics" not in unit.__dict__ and not unit.program.makes_kernels:
+    if unit.kernels and "semantics" not in unit.__dict__ and not unit.program.makes_kernels:
         typed = typed_kernels(unit.kernels, unit.declared)
         if typed is not None:
             known = {function.name: function.qualified for function in unit.device_functions}

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple, Protocol
 
+from porter.cpp.declared import points_to_functions
 from porter.cpp.lex import IDENTIFIER, Tokens
 from porter.cpp.program import Program
 from porter.engine.support import SupportRow, SupportTable
@@ -125,6 +126,18 @@ def _plain(unit: Named) -> Iterator[Use]:
         for index in unit.occurrences(name):
             if support is None or not support.call or unit.next_is(index, "("):
                 yield Use(index, index, name, row, support)
+        if support is None:
+            yield from (Use(index, index, name, row, None) for index in _pointer_members(unit, name))
+
+
+def _pointer_members(unit: Named, name: str) -> Iterator[int]:
+    """Where a member is used that is declared as a pointer to functions: `api.cudaMalloc(&p, n)` for a library that is
+    loaded at run time. The declaration is renamed, and what a macro is told of it."""
+    texts = unit.tokens.texts
+    places = [index for index in unit.tokens.names.get(name, ()) if texts[index - 1] in (".", "->")]
+    everywhere = unit.program.all_tokens if places else ()
+    if any(points_to_functions(tokens, index) for tokens in everywhere for index in tokens.names.get(name, ())):
+        yield from places
 
 
 def _qualified(unit: Named, aliases: Mapping[str, str]) -> Iterator[Use]:

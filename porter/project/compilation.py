@@ -26,19 +26,51 @@ class Flags(NamedTuple):
     defines: tuple[str, ...] = ()
 
 
+class Database(NamedTuple):
+    """The flags of each source, and what could not be made out."""
+
+    flags: dict[str, Flags]
+    notes: tuple[str, ...] = ()
+
+
 NO_FLAGS = Flags()
 
 
 def database_flags(root: Path, paths: Iterable[str]) -> dict[str, Flags]:
-    """Flags by source, from the first database there is: among the project's files, or in a usual build folder.
+    """Flags by source."""
+    return read_database(root, paths).flags
+
+
+def read_database(root: Path, paths: Iterable[str]) -> Database:
+    """The first database there is: among the project's files, or in a usual build folder.
 
     A database that cannot be read is none, and what lies outside of the project is left out.
     """
+    notes: list[str] = []
     for place in database_places(root, paths):
-        entries = _entries(root, place)
-        if entries is not None:
-            return _by_source(os.path.realpath(root), entries)
-    return {}
+        try:
+            entries = _entries(root, place)
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except (OSError, ValueError) as error:
+            why = error.strerror if isinstance(error, OSError) else error
+            notes.append(f"{_named(root, place)} is not read: {why}")
+            continue
+        flags, strange = _by_source(os.path.realpath(root), entries)
+        notes += _oddities(_named(root, place), len(entries), strange, len(flags))
+        return Database(flags, tuple(notes))
+    return Database({}, tuple(notes))
+
+
+def _named(root: Path, place: Path) -> str:
+    return place.relative_to(root).as_posix()
+
+
+def _oddities(name: str, entries: int, strange: int, found: int) -> Iterator[str]:
+    if strange:
+        yield f"{name}: {strange} of {entries} entries have no file, no directory or no command that can be read"
+    if entries > strange and not found:
+        yield f"{name}: none of its files lies in the tree, so no include folders and macros are taken from it"
 
 
 def database_places(root: Path, paths: Iterable[str]) -> list[Path]:
@@ -47,41 +79,43 @@ def database_places(root: Path, paths: Iterable[str]) -> list[Path]:
     return [root / folder / _NAME for folder in dict.fromkeys((*listed, *_USUAL_FOLDERS))]
 
 
-def _entries(root: Path, path: Path) -> list[Any] | None:
-    real = os.path.realpath(path)
+def _entries(root: Path, path: Path) -> list[Any]:
+    """The commands of a database; FileNotFoundError, OSError or ValueError where it is none."""
+    real = os.path.realpath(path, strict=True)
     if real_inside(os.path.realpath(root), real) is None:
-        return None
-    try:
-        document = parsed_json(read_regular(real, _LARGEST))
-    except (OSError, ValueError):
-        return None
-    return document if isinstance(document, list) else None
+        raise ValueError("it is a link that leads out of the tree")
+    document = parsed_json(read_regular(real, _LARGEST))
+    if not isinstance(document, list):
+        raise ValueError("it is no list of commands")
+    return document
 
 
-def _by_source(root: str, entries: Iterable[Any]) -> dict[str, Flags]:
+def _by_source(root: str, entries: Iterable[Any]) -> tuple[dict[str, Flags], int]:
+    """The flags by source, and how many entries are none."""
     found: dict[str, Flags] = {}
+    strange = 0
     for entry in entries:
-        if not isinstance(entry, dict):
-            continue
-        folder, name = entry.get("directory"), entry.get("file")
+        folder, name = (entry.get("directory"), entry.get("file")) if isinstance(entry, dict) else (None, None)
+        words = _words(entry) if isinstance(entry, dict) else None
+        strange += words is None or not (isinstance(folder, str) and isinstance(name, str))
         if not isinstance(folder, str) or not isinstance(name, str):
             continue
         base = os.path.join(root, folder)  # noqa: PTH118
         path = real_inside(root, os.path.join(base, name))  # noqa: PTH118
         if path is not None and path not in found:
-            found[path] = _flags(root, base, _words(entry))
-    return found
+            found[path] = _flags(root, base, words or [])
+    return found, strange
 
 
-def _words(entry: Mapping[str, Any]) -> list[str]:
+def _words(entry: Mapping[str, Any]) -> list[str] | None:
     """The command: a list of arguments, or a line for a shell."""
-    words = entry.get("arguments")
+    words, line = entry.get("arguments"), entry.get("command")
     if isinstance(words, list):
         return [word for word in words if isinstance(word, str)]
     try:
-        return shlex.split(str(entry.get("command", "")))
+        return shlex.split(line) if isinstance(line, str) else None
     except ValueError:
-        return []
+        return None
 
 
 def _flags(root: str, base: str, words: list[str]) -> Flags:

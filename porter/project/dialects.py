@@ -14,6 +14,7 @@ from porter.cpp.prescan import Scan
 from porter.dual.headers import SHIMS
 from porter.engine.dialect import (
     CUDA_EVIDENCE,
+    CUDA_NAMES,
     GUARDED,
     HIP_EVIDENCE,
     NVIDIAS,
@@ -101,7 +102,9 @@ def judged(choices: Choices, root: Path, told: Told, scans: Mapping[str, Scan], 
         if may_be_unseen(alone[path], given(path)) and is_unseen(path, scans, graph.users)
     }
     found = by_users(alone, graph)
-    return Judged(by_text, found, meaning, meaning_of_rest(Counter(found.values())))
+    calls_cuda = any(CUDA_NAMES in scans[path].vendor for path, one in found.items() if one is None)
+    rest = Dialect.BOTH if calls_cuda else meaning_of_rest(Counter(found.values()))
+    return Judged(by_text, found, meaning, rest)
 
 
 def meaning_of_names(cudas: int, named: Mapping[Dialect | None, int]) -> Dialect:

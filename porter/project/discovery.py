@@ -17,10 +17,12 @@ from porter.buildfiles.mentions import kind_of_build
 from porter.cpp.include_graph import SOURCES
 from porter.errors import Unusable
 from porter.names.table import is_cuda_header
-from porter.project.unmet import include_notes, version_notes
+from porter.project.unmet import folder_notes, glob_notes, include_notes, refuse_circles, version_notes
 from porter.project.writing import is_temporary
 from porter.settings import Choices, Handling
 from porter.system import git
+from porter.system.cache import cache_folder
+from porter.system.paths import real_inside
 from porter.system.reading import opened
 from porter.system.stamps import Stamp, stamp_of
 
@@ -76,6 +78,7 @@ class Project:
 
 def discover(source: Path, choices: Choices) -> Project:
     """Lists a folder in a fixed order, or takes one file; only folders are read, and what looks like CUDA's headers."""
+    refuse_circles(choices)
     if source.is_dir():
         project = _folder(source, choices)
         return replace(project, notes=(*project.notes, *version_notes(choices.engine.rocm)))
@@ -103,6 +106,7 @@ def _folder(root: Path, choices: Choices) -> Project:
     listed = time.time_ns()
     hidden, notes = _ignored(root, choices)
     role = _roles(choices, root, hidden)
+    cache = real_inside(os.path.realpath(root), str(cache_folder()))
     entries: list[Entry] = []
     sources: list[str] = []
     left_out: list[str] = []
@@ -112,7 +116,7 @@ def _folder(root: Path, choices: Choices) -> Project:
         folder, inherited = pending.pop()
         below: list[tuple[str, Handling]] = []
         for found in _listed(root, folder):
-            if found.path.rpartition("/")[2] == ".git":
+            if found.path.rpartition("/")[2] == ".git" or found.path == cache:
                 continue
             handling = role(found, inherited)
             if handling is Handling.SKIP:
@@ -132,10 +136,24 @@ def _folder(root: Path, choices: Choices) -> Project:
             entries.append(found)
         pending += reversed(below)
     entries.sort(key=lambda entry: os.fsencode(entry.path))
-    base = settings_folder(choices, root)
-    unmet = include_notes(choices.include, lambda glob: matcher((glob,), root, base), sources)
-    notes = (*notes, *sorted(copies), *unmet)
+    notes = (*notes, *sorted(copies), *_unmet(choices, root, sources, entries, left_out))
     return Project(root, tuple(entries), left_out=tuple(sorted(left_out)), notes=notes, listed=listed)
+
+
+def _unmet(
+    choices: Choices, root: Path, sources: Iterable[str], entries: Iterable[Entry], left_out: Iterable[str]
+) -> Iterator[str]:
+    """What the settings say of files that are not there."""
+
+    def matches(glob: str) -> Callable[[str], bool]:
+        return matcher((glob,), root, settings_folder(choices, root))
+
+    yield from include_notes(choices.include, matches, sources)
+    yield from folder_notes(root, choices)
+    if choices.exclude or choices.omit or choices.dialect:
+        there = (entry.path + "/" * (entry.kind is Kind.FOLDER) for entry in entries)
+        away = (path + end for path in left_out for end in ("", "/"))
+        yield from glob_notes(choices, below_settings(choices, root), matches, (*there, *away))
 
 
 def _is_nvidias_header(root: Path, path: str) -> bool:
@@ -233,9 +251,18 @@ def matcher(globs: tuple[str, ...], root: Path, base: Path) -> Callable[[str], b
         spec = GitIgnoreSpec.from_lines(globs)
     except (ValueError, re.error) as error:  # of one of them, which only the first kind names
         raise Unusable(f"{_wrong_glob(globs)!r} is no glob of .gitignore: {error}") from None
-    below = os.path.relpath(root.absolute(), base)
-    prefix = "" if below == "." or below.startswith("..") else below.replace(os.sep, "/") + "/"
+    prefix = _seen_from(base, root)
     return lambda path: spec.match_file(prefix + path)
+
+
+def below_settings(choices: Choices, root: Path) -> str:
+    """The root as seen from the folder of the settings: empty, or with a slash at its end."""
+    return _seen_from(settings_folder(choices, root), root)
+
+
+def _seen_from(base: Path, root: Path) -> str:
+    below = os.path.relpath(root.absolute(), base)
+    return "" if below == "." or below.startswith("..") else below.replace(os.sep, "/") + "/"
 
 
 def _wrong_glob(globs: tuple[str, ...]) -> str:

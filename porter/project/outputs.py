@@ -16,6 +16,7 @@ from porter.project.writing import content_at, remove_abandoned
 from porter.system.paths import place_inside
 
 _OWNER = stat.S_IRWXU
+_NOTHING_TO_PLACE = (Kind.SPECIAL, Kind.UNREADABLE)
 
 
 def make_root(out: Path) -> None:
@@ -45,6 +46,28 @@ def _make_folder(path: Path) -> None:
             raise Unusable(f"{path}: stands where a folder of the source has to go") from None
 
 
+def make_way(out: Path, previous: Mapping[str, FileRecord], project: Project) -> None:
+    """Removes what an earlier run wrote where the source has another kind of thing now: file, link or folder."""
+    kinds = {entry.path: entry.kind for entry in project.entries}
+    for path, record in previous.items():
+        kind = kinds.get(path, Kind.SPECIAL)
+        is_other = (kind is Kind.LINK) != (record.target is not None) or kind is Kind.FOLDER
+        if record.output and kind not in _NOTHING_TO_PLACE and is_other:
+            _removed(place_inside(out, record.output), record)
+    for folder in _folders_that_are_none(previous, kinds):
+        for path, record in previous.items():
+            if record.output and path.startswith(f"{folder}/"):
+                _removed(place_inside(out, record.output), record)
+                _remove_empty_folders(out, record.output, project)
+
+
+def _folders_that_are_none(previous: Mapping[str, FileRecord], kinds: Mapping[str, Kind]) -> Iterator[str]:
+    """Folders of the last run's files where a file or a link stands now."""
+    lowest = [folder.split("/") for folder in {path.rpartition("/")[0] for path in previous}]
+    above = {"/".join(parts[:end]) for parts in lowest for end in range(1, len(parts) + 1)}
+    return (path for path in sorted(above) if kinds.get(path, Kind.FOLDER) not in (Kind.FOLDER, *_NOTHING_TO_PLACE))
+
+
 def remove_temporaries(out: Path, project: Project) -> None:
     """Removes what a run that was killed left of files it was writing."""
     folders = [out, *(out / entry.path for entry in project.entries if entry.kind is Kind.FOLDER)]
@@ -70,9 +93,10 @@ def remove_stale(
 ) -> Iterator[FileRecord]:
     """Removes outputs that no source stands for any more; yields records of those that were edited and stay."""
     current = {record.output for record in records.values()}
+    links = frozenset(record.output for record in records.values() if record.status is Status.LINK)
     unreadable = tuple(entry.path + "/" for entry in project.entries if entry.kind is Kind.UNREADABLE)
     for path, record in previous.items():
-        if not record.output or record.output in current:
+        if not record.output or record.output in current or _lies_below(links, record.output):
             continue
         if path.startswith(unreadable):
             yield record
@@ -82,6 +106,12 @@ def remove_stale(
             yield replace(record, status=Status.FAILED, edited=True, key="", entries=entries, kernels=())
         else:
             _remove_empty_folders(out, record.output, project)
+
+
+def _lies_below(links: frozenset[str], output: str) -> bool:
+    """Whether a folder became a link of the source's: what was in it is gone, and nothing is removed through it."""
+    parts = output.split("/")
+    return any("/".join(parts[:end]) in links for end in range(1, len(parts)))
 
 
 def _removed(path: Path, record: FileRecord) -> bool:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from porter import __version__
 from porter.errors import Unusable
 from porter.project.begun import kept
-from porter.project.discovery import Project, discover, is_code
+from porter.project.discovery import Project, below_settings, discover, is_code
 from porter.project.manifest import Manifest, read_manifest, settings_json
 from porter.project.naming import usual_name
 from porter.project.placement import check_output
@@ -16,7 +17,7 @@ from porter.project.plan import Plan, Run
 from porter.project.port_tree import Progress, port_project
 from porter.project.records import FileRecord
 from porter.project.task import Sink
-from porter.project.unmet import rule_notes
+from porter.project.unmet import kernel_notes, rule_notes
 from porter.report.document import Header, Report, build_report
 from porter.settings import Choices
 from porter.system import git
@@ -126,7 +127,14 @@ def _header(command: str, request: Request, plan: Plan, output: Path | None, run
         source=str(request.source),
         output=str(output) if output is not None else None,
         settings=settings_json(request.choices),
-        notes=(*plan.project.notes, *rule_notes(request.choices)),
+        notes=(*run.plan.project.notes, *rule_notes(request.choices), *_kernel_notes(request.choices, run)),
         left_out=plan.project.left_out,
         reused=run.reused,
     )
+
+
+def _kernel_notes(choices: Choices, run: Run) -> Iterator[str]:
+    project = run.plan.project
+    if not project.single:
+        kernels = (kernel["name"] for record in run.records for kernel in record.kernels)
+        yield from kernel_notes(choices, below_settings(choices, project.root), kernels)

@@ -18,7 +18,7 @@ from porter.engine.context import run_key
 from porter.errors import Interrupted, Unusable
 from porter.names.table import is_cuda_header
 from porter.project import begun, outputs
-from porter.project.compilation import NO_FLAGS, database_flags, flags_of
+from porter.project.compilation import NO_FLAGS, flags_of, read_database
 from porter.project.discovery import Entry, Kind
 from porter.project.links import keep_link
 from porter.project.manifest import settings_json, write_manifest
@@ -69,6 +69,8 @@ def _port(plan: Plan, progress: Progress | None) -> Run:
             ):  # first, so that what a killed run leaves is known as ours
                 outputs.make_root(plan.sink.root)
                 _save(work, complete=False)
+            if not plan.sink.in_place:
+                outputs.make_way(plan.sink.root, plan.previous.files, plan.project)
             outputs.make_folders(plan.sink.root, plan.project)
             if goes_on:
                 outputs.remove_temporaries(plan.sink.root, plan.project)
@@ -104,7 +106,8 @@ def _begin(plan: Plan) -> Work:
         path = project.entries[0].path
         names = replace(names, renamed={path: plan.output_name} if path != plan.output_name else {})
     code = [entry.path for entry in project.entries if entry.kind is Kind.CODE]
-    flags = database_flags(project.root, (entry.path for entry in project.entries))
+    flags, notes = read_database(project.root, (entry.path for entry in project.entries))
+    plan = replace(plan, project=replace(project, notes=(*project.notes, *notes)))
     key = run_key(settings_json(plan.choices), code, names.renamed, flags)
     work = Work(plan, names, key, present, flags, rules=plan.previous.rules)
     if plan.keeps_manifest:

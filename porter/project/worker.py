@@ -84,7 +84,8 @@ def _past(what: str) -> Entry:
 
 
 def _failed(task: Task, notice: notices.Notice, message: str) -> FileRecord:
-    return _record(task, Status.FAILED, entries=(notice_entry(notice, message),))
+    """The record of a file that could not be done; what an earlier run wrote stays known as ours."""
+    return _record(task, Status.FAILED, output_sha256=task.ours or "", entries=(notice_entry(notice, message),))
 
 
 def _code(task: Task, root: Path, context: engine.Context, sink: Sink) -> Done:

@@ -66,9 +66,18 @@ def kept_folder(name: str) -> Path:
         with contextlib.suppress(OSError):
             root.mkdir(parents=True, exist_ok=True, mode=0o700)
             folder.mkdir(exist_ok=True, mode=0o700)
+            _hide(root)
             if is_ours(root) and is_ours(folder) and os.access(folder, os.W_OK):
                 return folder
     raise OSError(None, "no folder can be written for what is kept", str(cache_folder() / name))
+
+
+def _hide(root: Path) -> None:
+    """Keeps git from taking what is kept for a project's files, where the folder is within one's work tree."""
+    note = root / ".gitignore"
+    if not os.path.lexists(note):
+        with contextlib.suppress(OSError):
+            note.write_text("*\n")
 
 
 def publish(path: Path, data: bytes, mode: int = 0o600) -> None:

@@ -257,12 +257,16 @@ class Bodies:
 
     @cached_property
     def macro_bodies(self) -> Mapping[str, tuple[tuple[Macro, Node], ...]]:
-        """The function-like macros with their replacements read as statements."""
-        return {
-            name: tuple((m, parse_statements(self.tokens, m.first, m.last)) for m in macros if m.first < m.last)
-            for name, macros in self.constants.macros.items()
-            if any(m.parameters is not None for m in macros)
-        }
+        """The function-like macros with their replacements read as statements: one of those that are written alike."""
+        texts = self.tokens.texts
+        found: dict[str, tuple[tuple[Macro, Node], ...]] = {}
+        for name, macros in self.constants.macros.items():
+            if any(macro.parameters is not None for macro in macros):
+                written = {(m.parameters, *texts[m.first : m.last]): m for m in reversed(macros) if m.first < m.last}
+                found[name] = tuple(
+                    (m, parse_statements(self.tokens, m.first, m.last)) for m in reversed(written.values())
+                )
+        return found
 
     @cached_property
     def reach(self) -> Mapping[str, frozenset[str]]:

@@ -12,12 +12,15 @@ from porter.engine.rule import Edit, Effort, Finding, clean, fixes
 
 _REFERENCE = re.compile(r"\$(?:CACHE|ENV)?\{(?P<name>\w+)\}|@(?P<filled>\w+)@")
 """`@NAME@` stands in templates, for configure_file to fill in."""
+_NESTED = re.compile(r"\$\{(CMAKE_CUDA_\w+_)(?=\$\{)")
 _ASSIGNING = frozenset(
     {"set", "unset", "option", "list", "string", "mark_as_advanced", "set_property", "separate_arguments"}
 )
 _ANYWHERE = frozenset({"list", "string"})
 """Commands whose result goes to a variable that they name at some place."""
 _CONDITION = frozenset({"if", "elseif", "while"})
+_OF_LANGUAGE = "CMAKE_CUDA_"
+"""What begins so, and is a word of its own, names the variable wherever it stands."""
 _DEFINITION = re.compile(r"-D(\w+)(?::\w+)?=")
 
 
@@ -54,6 +57,17 @@ class CMakeVariable(BuildRule):
             "set(CMAKE_HIP_ARCHITECTURES @CMAKE_HIP_ARCHITECTURES@)",
             path="example/CMakeLists.txt.in",
         ),
+        fixes(
+            'wipe(CMAKE_CUDA_FLAGS_${T})\nset(F "${CMAKE_CUDA_FLAGS_${T}}")',
+            'wipe(CMAKE_HIP_FLAGS_${T})\nset(F "${CMAKE_HIP_FLAGS_${T}}")',
+            path="CMakeLists.txt",
+        ),
+        fixes(
+            "cmake_path(GET CMAKE_CUDA_COMPILER PARENT_PATH D)",
+            "cmake_path(GET CMAKE_HIP_COMPILER PARENT_PATH D)",
+            path="CMakeLists.txt",
+        ),
+        clean('flag("CMAKE_CUDA_COMPILER" CMAKE_CUDA_COMPILER_NOTE)', path="CMakeLists.txt"),
         clean("set(FOO_CUDA @FOO_CUDA@)", path="foo-config.cmake.in"),
         clean('string(REPLACE "CMAKE_CUDA_FLAGS" "x" A "${B}")', path="CMakeLists.txt"),
         clean("option(USE_CUDA OFF)\nif(USE_CUDA)\nendif()", path="CMakeLists.txt"),
@@ -78,6 +92,10 @@ class CMakeVariable(BuildRule):
             yield from self._bare(unit, command, own)
 
     def _references(self, unit: BuildUnit, argument: Argument, own: frozenset[str]) -> Iterator[Finding]:
+        for nested in _NESTED.finditer(argument.text):
+            start, whole = argument.inner + nested.start(1), language_variable(nested[1])
+            if whole is not None:
+                yield self.replaced(unit, start, start + len(nested[1]), whole)
         for match in _REFERENCE.finditer(argument.text):
             group = "name" if match["filled"] is None else "filled"
             name = match[group]
@@ -105,7 +123,8 @@ class CMakeVariable(BuildRule):
             candidates = tuple(a for a in words if not a.quoted) if command.name in _ANYWHERE else words[:1]
         else:
             yield from self._definitions(unit, command)
-            return
+            words = command.arguments
+            candidates = tuple(a for a in words if not a.quoted and a.text.startswith(_OF_LANGUAGE))
         for argument in candidates:
             name = argument.text
             row = table("variables").get(name) if name not in own else None

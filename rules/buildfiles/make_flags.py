@@ -69,10 +69,21 @@ class MakeFlags(BuildRule):
             "CFLAGS = -O3 -x hip  # CC is given by the one who calls\n.c.o:\n\t$(CC) -c $(CFLAGS) $<",
             path="Makefile",
         ),
+        fixes(
+            'F="-x cu -arch=sm_$CC"\nnvcc $F a.c\n', 'F="-x hip --offload-arch=gfx942"\nnvcc $F a.c\n', path="build.sh"
+        ),
+        fixes(
+            "$(foreach s,70 80,$(eval F += -gencode arch=compute_$(s),code=sm_$(s)))\na:\n\tnvcc $(F)",
+            "$(foreach s,70 80,$(eval F += --offload-arch=gfx942))\na:\n\tnvcc $(F)",
+            path="Makefile",
+        ),
         reports("a:\n\t$(NVCC) --frobnicate a.c", path="Makefile", effort=Effort.REVIEW),
         reports("a:\n\t${NVCC} -dlink -o all.o *.o", path="Makefile", effort=Effort.MANUAL),
         reports("nvcc -ptx -o a.ptx a.c\n", path="build.sh", effort=Effort.MANUAL),
         clean("CXX = g++\na:\n\t$(CXX) -G a.c", path="Makefile"),
+        clean(
+            "S = $(shell find src -name x.c)\na:\n\tnvcc -O2 $(S) -o a | sed -r 's/a/b/' && rm -rf b", path="Makefile"
+        ),
         clean("# nvcc -arch=sm_80\nall:", path="Makefile"),
     )
 
@@ -84,13 +95,16 @@ class MakeFlags(BuildRule):
                 continue
             certain = assignment.name in make.flag_variables
             for words in make.words(assignment.start, assignment.end):
-                yield from self.flags(unit, words, all_known=certain, arch_flags=True)
+                known = certain and (not _is_another_command(words) or make.calls_nvcc(words[0].start, words[-1].end))
+                yield from self.flags(unit, words, all_known=known, arch_flags=True)
         for line in make.lines:
             if unit.kind is Kind.SHELL and any(a.start <= line.start < a.end for a in make.assignments):
                 continue
             certain = make.calls_nvcc(line.start, line.end)
             for words in make.words(line.start, line.end):
-                yield from self.flags(unit, words, all_known=certain, arch_flags=True)
+                for command in _commands(unit.text, words) if certain else (words,):
+                    known = certain and make.calls_nvcc(command[0].start, command[-1].end)
+                    yield from self.flags(unit, command, all_known=known, arch_flags=True)
         yield from self._links(unit)
 
     def _links(self, unit: BuildUnit) -> Iterator[Finding]:
@@ -115,3 +129,24 @@ class MakeFlags(BuildRule):
         texts |= {word for a in named for word in unit.text[a.start : a.end].split()}
         inputs = any(text.startswith("$") or text.endswith((".o", ".a")) for text in texts)
         return "-o" in texts and inputs and not texts & _DOES_NOT_LINK and not any(map(_SOURCE.search, texts))
+
+
+def _commands(text: str, words: list[Word]) -> Iterator[list[Word]]:
+    """The commands of a line, which `|`, `&&` and `;` part."""
+    command: list[Word] = []
+    for word in words:
+        if command and not _PARTS.isdisjoint(text[command[-1].end : word.start]):
+            yield command
+            command = []
+        command.append(word)
+    if command:
+        yield command
+
+
+_PARTS = frozenset("|;&")
+_PROGRAM = re.compile(r"[a-z]\w*")
+
+
+def _is_another_command(words: list[Word]) -> bool:
+    """Whether words are a command of their own, as those of `$(shell find src -name a.c)`."""
+    return len(words) > 1 and _PROGRAM.fullmatch(words[0].text) is not None

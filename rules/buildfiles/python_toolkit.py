@@ -6,10 +6,9 @@ import ast
 from collections.abc import Iterator
 from typing import TypeGuard
 
-from porter.buildfiles.nvcc_version import questions
-from porter.buildfiles.python import imports_torch, literal, mentions_extension, nodes_of, place, tree
+from porter.buildfiles.nvcc_version import is_command, questions
+from porter.buildfiles.python import imports_torch, mentions_extension, nodes_of, place, tree
 from porter.buildfiles.rule import BuildRule, BuildUnit, Edit, Effort, Finding, Kind, clean, fixes, reports
-from porter.buildfiles.tables import is_compiler
 from porter.buildfiles.torch_version import asks_for_none, for_cuda, is_truth, is_version
 
 
@@ -131,15 +130,8 @@ class PythonToolkit(BuildRule):
 
     def _call(self, unit: BuildUnit, node: ast.expr) -> Iterator[Finding]:
         """nvcc as the first word of a command."""
-        words = node.elts if isinstance(node, (ast.List, ast.Tuple)) else []
-        if not words:
-            return
-        found = literal(unit, words[0])
-        text = found.value if found is not None else ""
-        if isinstance(words[0], ast.BinOp) and isinstance(words[0].right, ast.Constant):
-            text = str(words[0].right.value)
-        if is_compiler(text) and len(words) > 1:
-            yield self.finding(unit, *place(unit, words[0]), "nvcc is called", Effort.MANUAL)
+        if is_command(node):
+            yield self.finding(unit, *place(unit, node.elts[0]), "nvcc is called", Effort.MANUAL)
 
 
 def _is_home(node: ast.AST) -> TypeGuard[ast.expr]:

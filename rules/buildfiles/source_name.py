@@ -44,6 +44,7 @@ class SourceName(BuildRule):
         fixes("O = $(S:.cu=.o)\n%.cu.o: %.cu", "O = $(S:.hip=.o)\n%.hip.o: %.hip", path="Makefile"),
         fixes("O = $(S:.cu=.o)\n.cu.o:\n\tcp $< $@", "O = $(S:.hip=.o)\n.hip.o:\n\tcp $< $@", path="Makefile"),
         fixes("all: a.cu.o", "all: a.hip.o", path="Makefile"),
+        fixes("all: build/a.cu.o\nbuild/a.cu.o: a.cu", "all: build/a.hip.o\nbuild/a.hip.o: a.hip", path="Makefile"),
         clean("O = $(S:.cuda=.o)", path="Makefile"),
         fixes("S = ['a.cu', 'c.cpp']", "S = ['a.hip', 'c.cpp']", path="setup.py"),
         fixes('s = f"src/{name}.cu"', 's = f"src/{name}.hip"', path="setup.py"),
@@ -75,7 +76,9 @@ class SourceName(BuildRule):
 
     def _word(self, unit: BuildUnit, start: int, word: str) -> Iterator[Finding]:
         end = start + len(word)
-        new = unit.sources.new_name(unit.folder, word)
+        is_object = unit.kind is Kind.MAKE and unit.text[end : end + 1] == "."
+        name = unit.sources.object_name if is_object else unit.sources.new_name
+        new = name(unit.folder, word)
         if new is not None:
             yield self.replaced(unit, start, end, new)
         elif unit.sources.breaks(unit.folder, word):

@@ -26,6 +26,11 @@ class RenamedName(Rule):
             "#define CHECK(x) do { cudaError_t e = (x); if (e != cudaSuccess) die(); } while (0)",
             "#define CHECK(x) do { hipError_t e = (x); if (e != hipSuccess) die(); } while (0)",
         ),
+        fixes(
+            "struct Api { int (*cudaFree)(void *p); };\nint f(Api &a, void *p) { return a.cudaFree(p); }",
+            "struct Api { int (*hipFree)(void *p); };\nint f(Api &a, void *p) { return a.hipFree(p); }",
+        ),
+        clean("struct Api { int cudaMalloc; };\nint f(Api &a) { return a.cudaMalloc; }"),
         fixes("using Sum = cub::BlockReduce<int, 128>;", "using Sum = hipcub::BlockReduce<int, 128>;"),
         fixes("namespace my_cub = cub;", "namespace my_cub = hipcub;"),
         clean(

@@ -38,6 +38,15 @@ class SupportName(Rule):
             "__device__ int f(int a) {\n#if __CUDA_ARCH__ >= 800\n  return g(a);\n#else\n  return a;\n#endif\n}",
             "__device__ int f(int a) {\n#if PORTER_CUDA_ARCH >= 800\n  return g(a);\n#else\n  return a;\n#endif\n}",
         ),
+        fixes(
+            "#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800\n// not there\n#else\n__device__ void f();\n#endif",
+            "#if defined(PORTER_CUDA_ARCH_SOLE) && PORTER_CUDA_ARCH_SOLE < 800\n// not there\n#else\n"
+            "__device__ void f();\n#endif",
+        ),
+        fixes(
+            "#if __CUDA_ARCH__ < 900\n#else\n__device__ void f();\n#endif",
+            "#if PORTER_CUDA_ARCH < 900\n#else\n__device__ void f();\n#endif",
+        ),
         clean("#if warpSize == 32\n#endif"),
         clean("struct S { int __shfl_sync(int); }; int f(S s) { return s.__shfl_sync(1); }"),
     )

@@ -151,6 +151,58 @@ class MissingWaveBarrier(Rule):
             "__device__ void f(int *s, int t) { porter::syncwarp(); "
             "for (int d = 16; d > 0; d /= 2) { s[t] += s[t + d]; porter::syncwarp(); } }",
         ),
+        fixes(
+            """
+            __global__ void k(int *out) {
+              __shared__ int s[256];
+              int t = threadIdx.x;
+              for (int o = 128; o > 0; o >>= 1) {
+                if (t < o) s[t] += s[t + o]; if (o > 32) __syncthreads();
+              }
+            }
+            """,
+            """
+            __global__ void k(int *out) {
+              __shared__ int s[256];
+              int t = threadIdx.x;
+              for (int o = 128; o > 0; o >>= 1) {
+                if (t < o) s[t] += s[t + o]; if (o > 32) __syncthreads(); porter::syncwarp();
+              }
+            }
+            """,
+        ),
+        fixes(
+            """
+            template <int N> __device__ void sum(int *s) {
+              if (N > 16) __syncthreads();
+              if (threadIdx.x < N) { s[threadIdx.x] += s[threadIdx.x + N]; sum<N / 2>(s); }
+            }
+            """,
+            """
+            template <int N> __device__ void sum(int *s) { porter::syncwarp();
+              if (N > 16) __syncthreads();
+              if (threadIdx.x < N) { s[threadIdx.x] += s[threadIdx.x + N]; porter::syncwarp(); sum<N / 2>(s); }
+            porter::syncwarp(); }
+            """,
+        ),
+        clean(
+            """
+            __global__ void k(int *out, int n) {
+              __shared__ int s[256];
+              int t = threadIdx.x;
+              for (int o = 128; o > 0; o >>= 1) { if (t < o) s[t] += 1; if (o > 32) __syncthreads(); }
+            }
+            """
+        ),
+        clean(
+            """
+            __global__ void k(int *out, int n) {
+              __shared__ int s[256];
+              int t = threadIdx.x;
+              for (int o = 128; o > 0; o >>= 1) { if (t < o) s[t] += s[t + o]; if (n > 0) out[0] = 1; __syncthreads(); }
+            }
+            """
+        ),
         clean("__device__ void f(int *s, int t) { for (int d = 16; d > 0; d--) { s[t] += s[t + d]; } }"),
         clean("__device__ void f(int *s, int t) { s[t] += s[t + 16]; s[t] += s[t + 8]; s[t] += s[t + 1]; }"),
         clean("__device__ int f(const int *s, int t) { return s[t] + s[t+16] + s[t+8] + s[t+4] + s[t+2] + s[t+1]; }"),

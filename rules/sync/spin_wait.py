@@ -66,6 +66,22 @@ class SpinWait(Rule):
         ),
         clean(
             """
+            __global__ void k(int *out, const int *in) {
+              __shared__ int head[64];
+              __shared__ int next[64];
+              next[threadIdx.x] = atomicExch(&head[in[threadIdx.x]], threadIdx.x);
+              __syncthreads();
+              int count = 0, at = head[in[threadIdx.x]];
+              while (at >= 0) {
+                if (in[at] == 3) count += at;
+                at = next[at];
+              }
+              out[threadIdx.x] = count;
+            }
+            """
+        ),
+        clean(
+            """
             __global__ void add(int *lock, float *sum, float v) {
               int t;
               asm volatile("mov.u32 %0, %tid.x;" : "=r"(t));

@@ -18,6 +18,7 @@ from porter.validation.devices.ptx import Device
 from porter.validation.toolchain import nvcc
 from porter.validation.toolchain.result import Assembled, Missing
 
+from benchmarks.replay import run
 from benchmarks.replay.random_kernels import problem
 from benchmarks.replay.run import Refused, compared, replay
 from tests.ptx.conftest import device as device
@@ -161,3 +162,14 @@ def test_a_kernel_that_leaves_something_else_is_told(device: Device, tmp_path: P
         f".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry {one.name}({arguments}) {{ ret; }}\n"
     )
     assert problem(Virtual(device), ptx, one).startswith(f"{one.name}: ")  # type: ignore[arg-type]
+
+
+def test_nothing_to_replay_is_no_success(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: Any) -> None:
+    """No launches, and no driver: said once, and another exit code than where all is the same."""
+    monkeypatch.setattr(run, "DRIVER", "libcuda-that-is-not-here.so")
+    monkeypatch.setattr(sys, "argv", ["run.py", str(tmp_path)])
+    assert run.main() == 2
+    assert "no launches were recorded" in capsys.readouterr().err
+    (tmp_path / "a.npz").write_bytes(b"")
+    assert run.main() == 2
+    assert capsys.readouterr().err.startswith("no NVIDIA driver: libcuda-that-is-not-here.so")

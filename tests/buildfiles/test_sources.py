@@ -44,3 +44,13 @@ def test_sources_that_all_get_the_longer_name() -> None:
     assert sources.new_name("", "*.cu") == "*.cu.hip"
     assert sources.new_name("", "%.cu") == "%.cu.hip"
     assert sources.new_name("", "b.cu") == "b.cu.hip"
+
+
+def test_the_source_in_the_name_of_an_object_in_another_folder() -> None:
+    sources = Sources(MIXED, frozenset(MIXED))
+    assert sources.object_name("csrc", "build/y.cu") == "build/y.hip"
+    assert sources.object_name("csrc", "build/x_cuda.cu") is None
+    assert sources.object_name("csrc", "build/other.cu") is None
+    assert sources.new_name("csrc", "build/y.cu") is None
+    assert not sources.breaks("csrc", "build/y.cu")
+    assert sources.is_missing("csrc", "build/y.cu")

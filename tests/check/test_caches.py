@@ -11,6 +11,8 @@ from porter.check.fail_on import FailOn
 from porter.check.result import CheckResult
 from porter.check.store import Store
 from tests.check.repositories import REDUCE, SPIN, checked, commit, git, repository, told
+from tests.cli.command import porter
+from tests.tree.trees import make_tree
 
 SETUP = """\
 import torch
@@ -138,3 +140,18 @@ def test_a_mixed_tree(tmp_path: Path) -> None:
     assert {path for _, path in codes} == {"hip/b.hip"}
     told_so = checked(root, dialect=(("common/**", "hip"),))
     assert ("V101", "common/c.h") in {(f.code, f.path) for f in told_so.findings}
+
+
+@pytest.mark.parametrize("in_git", [True, False])
+def test_a_cache_within_the_project_is_no_part_of_it(tmp_path: Path, in_git: bool) -> None:
+    """As in a job that may keep files of the project's folder alone; porter's own texts about CUDA lie there."""
+    root = repository(tmp_path / "project", FILES) if in_git else make_tree(tmp_path / "project", FILES)
+    environment = {"PORTER_CACHE_DIR": str(root / ".porter-cache")}
+    first, again = (porter("scan", ".", "--format", "json", folder=root, environment=environment) for _ in range(2))
+    assert first.stderr == again.stderr
+    assert list((root / ".porter-cache").rglob("*.h")), "clang was asked, and what it is shown is kept"
+    assert first.stdout == again.stdout
+    if in_git:
+        one, two = (porter("check", "--since", "HEAD", folder=root, environment=environment) for _ in range(2))
+        assert one.code == two.code == 0, one.stdout + two.stdout
+        assert git(root, "status", "--short") == ""

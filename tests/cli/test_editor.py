@@ -68,6 +68,13 @@ def test_an_editor_shows_what_is_left(tmp_path: Path) -> None:
         second = await asyncio.wait_for(shown.get(), SECONDS)
         assert (second.uri, list(second.diagnostics)) == (uri, [])
 
+        (tmp_path / "porter.toml").write_text('warpp = "native"')
+        client.text_document_did_save(types.DidSaveTextDocumentParams(types.TextDocumentIdentifier(uri)))
+        (broken,) = (await asyncio.wait_for(shown.get(), SECONDS)).diagnostics
+        assert broken.severity is types.DiagnosticSeverity.Error and broken.range.start.line == 0
+        assert broken.message == f"{tmp_path / 'porter.toml'}: unknown setting 'warpp'; did you mean 'warp'?"
+        (tmp_path / "porter.toml").unlink()
+
         (tmp_path / "notes.txt").write_text("cudaMalloc")
         open_file(tmp_path / "notes.txt")
         other = await asyncio.wait_for(shown.get(), SECONDS)

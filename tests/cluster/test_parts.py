@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from porter.validation.cluster import slots
+from porter.validation.cluster import hand, slots
 from porter.validation.cluster.backend import LocalBackend
 from porter.validation.cluster.engine import do_all
 from porter.validation.cluster.identity import Identity, differences, why_refused
@@ -393,3 +393,17 @@ def test_what_is_no_kind_of_task_is_refused() -> None:
 
     reply = do(Order("shell", {"command": "id"}), "")
     assert reply.state == "refused" and "shell" not in HANDLERS
+
+
+@pytest.mark.parametrize("folder", ["/home/me/project", "/home/me/elsewhere/x", ""])
+def test_a_command_that_was_given_beside_what_travels(
+    tmp_path: Path, folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`porter build ../port` of a sibling folder: that has no place on the worker yet."""
+    (tmp_path / "home" / "me" / "project").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    hand.enter(str(tmp_path), folder)
+    assert Path.cwd() == Path(f"{tmp_path}{folder}")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(FileNotFoundError):  # of this machine itself nothing is made
+        hand.enter("", str(tmp_path / "gone"))

@@ -107,3 +107,25 @@ def test_in_device_code(tree: hip.HipTree | None, tmp_path: Path) -> None:
     tree = tree or hip.require_tree()
     done = hip.compiled(SOURCE, tmp_path, tree=tree, flags=("-fsyntax-only",))
     assert done.returncode == 0, done.stderr
+
+
+BESIDE_A_HALF = """
+#include <hip/hip_runtime.h>
+#include <hip/hip_fp16.h>
+#include "porter/minmax.hpp"
+template <class T> __device__ float most(T x, float y) { return porter::max(porter::max(y, x), porter::min(x, 2.f)); }
+__global__ void k(__half h, float *p, double *q) {
+  static_assert(sizeof(porter::max(h, 1.f)) == 4 && sizeof(porter::min(2.0, h)) == 8, "");
+  p[0] = most(h, p[1]) + most(p[2], p[1]);
+  q[0] = porter::max(h, q[1]);
+}
+"""
+
+
+@pytest.mark.parametrize("tree", hip.trees() or [None], ids=lambda tree: tree.version if tree else "none")
+def test_a_half_beside_a_number_is_that_number(tree: hip.HipTree | None, tmp_path: Path) -> None:
+    tree = tree or hip.require_tree("hip/hip_fp16.h")
+    if not tree.has("hip/hip_fp16.h"):
+        pytest.skip("these headers have no halves")
+    done = hip.compiled(BESIDE_A_HALF, tmp_path, tree=tree, flags=("-fsyntax-only",))
+    assert done.returncode == 0, done.stderr

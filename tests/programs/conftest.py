@@ -161,3 +161,9 @@ def program(request: pytest.FixtureRequest) -> Path:
     """Either side."""
     found: Path = request.getfixturevalue(request.param)
     return found
+
+
+@pytest.fixture(params=["cuda", "hip"])
+def streams(request: pytest.FixtureRequest) -> Path:
+    """streams.cu on either side."""
+    return _program(SIDES[request.param], "streams")

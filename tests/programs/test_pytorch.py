@@ -260,6 +260,10 @@ CMAKE = "CMake Error at a.cmake:6 (message):"
             "-- x\nCMake Error at a.cmake:6 (message):\n  No ROCm\n  here.\n\nCall Stack\n  b\n",
             f"{CMAKE} No ROCm here.",
         ),
+        (
+            "CMake Error at a.txt:5 (find_package):\n  No\n\n  package.\n",
+            "CMake Error at a.txt:5 (find_package): No package.",
+        ),
         ("CMake Error at a.cmake:6 (message):\n  No ROCm\n\n\n-- Configuring incomplete\n", f"{CMAKE} No ROCm"),
     ],
 )

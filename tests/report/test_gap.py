@@ -355,3 +355,20 @@ def test_a_run_without_a_profile_adds_nothing(inputs: Inputs) -> None:
     run = {name: value for name, value in profiled().items() if name != "profile"}
     report = gap_report(replace(inputs, runs=(run,)), {})
     assert report.roofs is None and not any(kernel.estimates for kernel in report.kernels)
+
+
+def test_who_waits_are_kernels(inputs: Inputs) -> None:
+    """Those with the place in them, and those that call a function with it; not the function itself, nor host code."""
+    kernels = [dict(kernel, through=[]) for kernel in inputs.report["kernels"]]
+    assert len(kernels) > 3
+    kernels[1]["through"] = kernels[2]["through"] = ["helper"]
+    finding = {**inputs.report["findings"][0], "code": "A002", "effort": "manual", "suppressed": None, "fixed": False}
+    inside = [(kernels[0]["path"], kernels[0]["qualified"])] * 2
+    where = [*inside, ("a.cuh", "n::helper<int, m::T>"), ("a.cuh", "n::helper<int>"), ("b.cu", "host"), ("b.cu", None)]
+    findings = [
+        {**finding, "path": path, "kernel": kernel, "line": line} for line, (path, kernel) in enumerate(where, 1)
+    ]
+    report = gap_report(replace(inputs, report={**inputs.report, "kernels": kernels, "findings": findings}), {})
+    (action,) = [one for one in report.actions if one.kind == "manual"]
+    assert (action.places, action.kernels) == (6, 3)
+    assert report.work[0].kernels == 3

@@ -137,6 +137,13 @@ def test_what_cannot_be_read_is_reported(tmp_path: Path) -> None:
     assert codes(answer) == [("dark", "E101"), ("secret.cu", "E101"), ("secret.txt", "E101")]
     assert (out / "a.hip").read_bytes() == PORTED_KERNEL + b"//\n"
     assert (out / "dark" / "b.hip").read_bytes() == PORTED_KERNEL
+    for name in ("secret.cu", "dark/b.cu"):
+        (source / name).write_bytes(KERNEL + b"//\n")
+    (source / "secret.txt").unlink()
+    (out / "dark" / "b.hip").write_bytes(b"edited")
+    assert codes(port(source, out)) == [("dark/b.cu", "E106")], "what porter wrote before is known as its own"
+    assert (out / "secret.hip").read_bytes() == PORTED_KERNEL + b"//\n"
+    assert not (out / "secret.txt").exists()
 
 
 @pytest.mark.skipif(sys.platform != "linux" and os.geteuid() == 0, reason="root may read everything")

@@ -9,7 +9,7 @@ import pytest
 
 from porter.cpp.include_graph import include_graph
 from porter.cpp.prescan import Scan
-from porter.project.compilation import Flags, database_flags, flags_of
+from porter.project.compilation import Flags, database_flags, flags_of, read_database
 from tests.tree.trees import make_tree, port
 
 SOURCE = """#include <cuda_runtime.h>
@@ -72,6 +72,44 @@ def test_a_database_that_is_none(tmp_path: Path, text: str) -> None:
     """No flags, no failure."""
     make_tree(tmp_path, {"compile_commands.json": text})
     assert database_flags(tmp_path, ()) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "is not read: Expecting value: line 1 column 1 (char 0)"),
+        ('[{"directory": "/", ', "is not read: Expecting property name enclosed in double quotes"),
+        ("{}", "is not read: it is no list of commands"),
+        ('["nvcc -c a.cu"]', ": 1 of 1 entries have no file, no directory or no command that can be read"),
+        ('[{"directory": ".", "command": "nvcc"}, {"directory": ".", "file": "a.cu", "command": "nvcc"}]', ": 1 of 2 "),
+        ('[{"directory": ".", "file": "a.cu"}]', ": 1 of 1 entries"),
+        ('[{"directory": ".", "file": "a.cu", "command": "nvcc \'-DX"}]', ": 1 of 1 entries"),
+        ('[{"directory": "/gone", "file": "a.cu", "command": "nvcc"}]', ": none of its files lies in the tree"),
+    ],
+)
+def test_a_database_of_a_wrong_shape_is_said(tmp_path: Path, text: str, said: str) -> None:
+    """Otherwise nobody knew why clang misses headers."""
+    make_tree(tmp_path / "src", {"build/compile_commands.json": text, "a.cu": SOURCE})
+    (note,) = port(tmp_path / "src", tmp_path / "out").report.header.notes
+    assert note.startswith(f"build/compile_commands.json{' ' * (said[0] != ':')}{said}")
+
+
+def test_nothing_is_said_of_databases_that_do(tmp_path: Path) -> None:
+    """One that is empty, one with files elsewhere too, and `build` that is no folder."""
+    own = entry(tmp_path / "compi", command="nvcc -DWITH_GPU")
+    some = [{"directory": "/", "file": "/b.cu", "command": "nvcc -DX"}, own]
+    for name, text in (("compile_commands.json", database(*some)), ("out/compile_commands.json", "[]"), ("build", "x")):
+        make_tree(tmp_path / name[:5], {name: text, "a.cu": SOURCE})
+        flags, notes = read_database(tmp_path / name[:5], ())
+        assert not notes, flags
+
+
+def test_the_next_database_is_asked_where_one_is_none(tmp_path: Path) -> None:
+    make_tree(tmp_path, {"compile_commands.json": "{", "build": "x"})
+    make_tree(tmp_path, {"out/compile_commands.json": database(entry(tmp_path, command="nvcc -DB"))})
+    flags, (note,) = read_database(tmp_path, ())
+    assert flags["a.cu"].defines == ("B",)
+    assert note.startswith("compile_commands.json is not read: ")
 
 
 def test_an_unbalanced_command_has_no_flags(tmp_path: Path) -> None:

@@ -39,6 +39,22 @@ TREES: dict[str, tuple[dict[str, str], dict[str, str]]] = {
         },
         {"nv/all.hpp": "nvidia", "nv/one.hpp": "nvidia", "both.hpp": "hip", "amd.hpp": "hip", "test.cpp": "hip"},
     ),
+    "a folder for each vendor, of which the one for CUDA includes nothing of CUDA's": (
+        {
+            "cuda/a.cpp": f'#include "k.h"\n{KERNEL}void f(void **p) {{ cudaMalloc(p, 4); }}\n',
+            "cuda/k.h": KERNEL,
+            "hip/a.cpp": f'#include "k.h"\n{HIP}void f(void **p) {{ hipMalloc(p, 4); }}\n',
+            "hip/k.h": HIP,
+        },
+        {"cuda/a.cpp": "both", "cuda/k.h": "both", "hip/a.cpp": "hip", "hip/k.h": "hip"},
+    ),
+    "a tree of AMD's whose comments and messages name CUDA": (
+        {
+            "a.cpp": f'{KERNEL}// as cudaMalloc(p, 4)\n/* * cudaFree(p) */\nvoid f() {{ puts("cudaFree(p)"); }}\n',
+            "k.hip": HIP,
+        },
+        {"a.cpp": "hip", "k.hip": "hip"},
+    ),
     "a branch that nvcc takes, and so does a port": (
         {"a.h": '#ifdef __CUDACC__\n#include "k.cuh"\n#endif\n', "k.cuh": CUDA, "a.cu": f'#include "a.h"\n{KERNEL}'},
         {"k.cuh": "cuda"},

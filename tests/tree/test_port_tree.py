@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import json
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from porter.engine.support import contents, header_bytes, header_names
+from porter.errors import Unusable
 from porter.model import Settings
 from porter.project.manifest import NAME
 from tests.tree.trees import KERNEL, PORTED_KERNEL, codes, listing, make_tree, port
@@ -255,6 +259,43 @@ def test_edited_outputs_are_kept_until_forced(tmp_path: Path) -> None:
     assert codes(port(source, out, force=True)) == []
     assert (out / "a.hip").read_bytes() == PORTED_KERNEL + b"// more\n"
     assert codes(port(source, out)) == []
+
+
+TURNED: dict[str, dict[str, bytes | str]] = {
+    "a link": {"x": "->b.txt"},
+    "a file": {"x": "words"},
+    "a source": {"x.cu": KERNEL},
+    "a source that is a link": {"x.cu": "->sub/a.cu"},
+    "a folder": {"x/a.cu": KERNEL, "x/y/b.txt": "b"},
+    "nothing": {},
+}
+_BESIDE: dict[str, bytes | str] = {"b.txt": "b", "sub/a.cu": KERNEL}
+
+
+@pytest.mark.parametrize(("before", "after"), list(itertools.permutations(TURNED, 2)))
+def test_what_turned_into_something_else(tmp_path: Path, before: str, after: str) -> None:
+    """A link that became a file, a file that became a folder: nobody edited anything, and the port is as from new."""
+    source, out = make_tree(tmp_path / "src", {**_BESIDE, **TURNED[before]}), tmp_path / "out"
+    port(source, out)
+    shutil.rmtree(source)
+    make_tree(source, {**_BESIDE, **TURNED[after]})
+    assert codes(port(source, out)) == codes(port(source, tmp_path / "new"))
+    assert listing(out) == listing(tmp_path / "new")
+
+
+@pytest.mark.parametrize(("before", "after"), list(itertools.permutations(["a link", "a file", "a folder"], 2)))
+def test_what_turned_into_something_else_and_was_edited(tmp_path: Path, before: str, after: str) -> None:
+    """It stays."""
+    source, out = make_tree(tmp_path / "src", {**_BESIDE, **TURNED[before]}), tmp_path / "out"
+    port(source, out)
+    edited = out / ("x/y/b.txt" if before == "a folder" else "x")
+    edited.unlink()
+    edited.write_bytes(b"mine")
+    shutil.rmtree(source)
+    make_tree(source, {**_BESIDE, **TURNED[after]})
+    with contextlib.suppress(Unusable):  # it stands where a folder has to go
+        assert "E106" in {code for _, code in codes(port(source, out))}
+    assert edited.read_bytes() == b"mine"
 
 
 def test_an_edit_that_equals_the_new_port_is_taken(tmp_path: Path) -> None:

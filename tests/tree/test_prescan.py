@@ -29,11 +29,15 @@ DECLARATIONS = {
     "variable": b"static const int shimX = 3;",
     "member": b"struct A {\n  int shimX;\n};",
     "array": b"float shimX[3];",
+    "name in brackets": b"extern int shimX (int *f);",
     "enum": b"enum shimX : int {",
     "enumerator": b"enum E { a, shimX = 3, b };",
     "first enumerator": b"typedef enum\n{ shimX } E;",
 }
 USES = {
+    "pointer to functions": b"X shimX (CALL* f)(int);",
+    "pointers to functions": b"extern shimX (*f[3])(int a,\n  int b);",
+    "pointer to members": b"static shimX (A::*f)(int);",
     "call": b"  shimX(1);",
     "returned": b"  return shimX(1);",
     "else": b"  else shimX(1);",

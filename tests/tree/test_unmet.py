@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from porter.names.versions import NEWEST_ROCM, OLDEST_ROCM
 from porter.project.discovery import discover
 from porter.project.port import Request, scan
 from porter.project.unmet import rule_notes, version_notes
-from porter.settings import Choices
+from porter.settings import Choices, load_choices
 
 API = Path(__file__).parents[2] / "rules" / "api"
 
@@ -88,3 +89,74 @@ def test_rules_that_there_are_not(tree: Path) -> None:
         "disable: there is no rule 'Z999'",
         "disable: there is no rule 'unknown-nam'; did you mean 'unknown-name'?",
     )
+
+
+@pytest.mark.parametrize("key", ["exclude", "omit", "dialect"])
+@pytest.mark.parametrize(
+    ("globs", "unmet"),
+    [
+        (("src/",), ()),
+        (("/src/*.cu", "notes.*", "!x", "# comment"), ()),
+        (("srcs/", "*.cu"), ("srcs/",)),
+        (("src/a.cpp", "**/b.cu"), ("src/a.cpp", "**/b.cu")),
+    ],
+)
+def test_other_globs_that_fit_nothing(tree: Path, key: str, globs: tuple[str, ...], unmet: tuple[str, ...]) -> None:
+    """Left out, copied or told apart is then what was not meant."""
+    value = tuple((glob, "hip") for glob in globs) if key == "dialect" else globs
+    notes = _notes(tree, Choices(**{key: value}))  # type: ignore[arg-type]
+    assert notes == tuple(f"{key}: nothing fits {glob!r}" for glob in unmet)
+
+
+def test_settings_for_more_than_one_tree(tree: Path) -> None:
+    """What they say of a folder beside fits nothing in this one, and is right."""
+    settings = tree / "porter.toml"
+    settings.write_text('exclude = ["lib/", "*.bin"]\nomit = ["/src/b.cu"]\nnative_kernels = ["k"]\n')
+    assert _notes(tree / "src", load_choices(tree / "src")) == ("omit: nothing fits '/src/b.cu'",)
+    assert len(_notes(tree, load_choices(tree))) == 4
+
+
+def test_what_git_ignores_may_be_named(tree: Path) -> None:
+    subprocess.run(["git", "init", "-q"], cwd=tree, check=True)
+    (tree / ".gitignore").write_text("build/\n")
+    (tree / "build").mkdir()
+    assert not _notes(tree, Choices(exclude=("build/",), omit=("/build",)))
+
+
+def test_folders_for_clang_that_are_not_there(tree: Path) -> None:
+    (tree / "up").symlink_to(tree.parent)
+    notes = _notes(tree, Choices(include_dirs=("src", "", "inc", "src/a.cu", "../", "up")))
+    assert notes[:2] == ("include_dirs: there is no folder 'inc'", "include_dirs: there is no folder 'src/a.cu'")
+    assert [note.split("'")[1] for note in notes[2:]] == ["../", "up"]
+
+
+def test_kernels_that_there_are_not(tree: Path) -> None:
+    (tree / "src" / "a.cu").write_text("namespace n { __global__ void rows(int *p) { *p = 1; } }\n")
+    assert not _notes(tree, Choices(Settings(native_kernels=("rows",), preserve_kernels=("rows",))))
+    assert not _notes(tree / "src" / "a.cu", Choices(Settings(native_kernels=("of_another_file",))))
+    assert _notes(tree, Choices(Settings(native_kernels=("row",), preserve_kernels=("n::rows",)))) == (
+        "native_kernels: there is no kernel 'row'; did you mean 'rows'?",
+        "preserve_kernels: there is no kernel 'n::rows'; did you mean 'rows'?",
+    )
+
+
+@pytest.mark.parametrize(
+    "names",
+    [{"hipFree": "cudaFree"}, {"hipFree": "mine", "mine": "cudaFree"}, {"cuMemFree": "mine", "mine": "cuMemFree"}],
+)
+def test_names_that_come_back_by_the_tables(tree: Path, names: dict[str, str]) -> None:
+    """Before the first file, and not once per file."""
+    for source in (tree, tree / "src" / "a.cu"):
+        with pytest.raises(Unusable, match="comes back from what it is replaced by"):
+            scan(Request(source, Choices(Settings(custom_names=tuple(names.items()))), 1))
+
+
+@pytest.mark.parametrize(
+    "names",
+    [{"mine": "cudaFree"}, {"cudaFree": "cudaFree"}, {"cudaFree": "mine"}, {"hipFree": "cudaMalloc"}, {"a": "b"}],
+)
+def test_names_that_do_not_come_back(tree: Path, names: dict[str, str]) -> None:
+    """What porter renames once more, what stays, and what is another's."""
+    (tree / "src" / "a.cu").write_text("void f() { " + "".join(f"{name}(0); " for name in names) + "}\n")
+    answer = scan(Request(tree, Choices(Settings(custom_names=tuple(names.items()))), 1))
+    assert not [one for one in answer.report.findings if one.entry.code == "E002"]

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from porter.cpp.headers import header_reader
+from porter.engine.context import parser_for
 from porter.engine.file import Context, port
 from porter.engine.registry import all_rules
 from porter.engine.support import load_support
-from porter.model import Settings
+from porter.model import PortedFile, Settings
 from porter.names.table import load_names
 from porter.source import SourceFile
 
@@ -35,12 +37,18 @@ BODIES = {
 
 
 def codes(folder: Path, header: str, source: str) -> set[str]:
+    return {finding.code for finding in ported(folder, header, source).findings}
+
+
+def ported(folder: Path, header: str, source: str) -> PortedFile:
+    """With the rules that are asked for below, and without clang."""
     (folder / "a.h").write_text(f"#pragma once\n{header}\n")
+    return port(SourceFile("k.cu", source.encode()), context_for(folder), "k.cu")
+
+
+def context_for(folder: Path) -> Context:
     rules = tuple(rule for rule in all_rules() if rule.code in BODIES)
-    context = Context(
-        Settings(), load_names(None, {}), load_support(None), rules, included_file=header_reader(folder, ())
-    )
-    return {finding.code for finding in port(SourceFile("k.cu", source.encode()), context, "k.cu").findings}
+    return Context(Settings(), load_names(None, {}), load_support(None), rules, included_file=header_reader(folder, ()))
 
 
 @pytest.mark.parametrize("code", BODIES)
@@ -59,3 +67,13 @@ def test_what_the_macro_of_a_header_does_not_begin(tmp_path: Path, code: str) ->
     assert not codes(
         tmp_path, "#define KERN __global__ void", f'#include "a.h"\nstruct KERNEL {{}};\nvoid k(int *p) {body}\n'
     )
+
+
+@pytest.mark.parametrize("form", KERNELS)
+def test_kernels_that_a_macro_of_a_header_begins_are_counted(tmp_path: Path, form: str) -> None:
+    macro, head = KERNELS[form]
+    (tmp_path / "a.h").write_text(f"#pragma once\n{macro}\n")
+    source = SourceFile("k.cu", f'#include "a.h"\n{head} {{ p[0] = 1; }}\n'.encode())
+    context = replace(context_for(tmp_path), parse=parser_for(tmp_path, (), ()))
+    found = port(source, context, "k.cu").kernels
+    assert [kernel.name for kernel in found] == ([] if form in ("helper", "both") else ["k"])

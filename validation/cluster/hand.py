@@ -42,6 +42,14 @@ def _handler(kind: str) -> Handler | None:
     return getattr(importlib.import_module(module), name) if module else None
 
 
+def enter(prefix: str, folder: str) -> None:
+    """Goes to where relative paths start for the client, be it within what travelled or not."""
+    place = prefix + folder if folder else prefix or "."
+    if prefix:
+        Path(place).mkdir(parents=True, exist_ok=True)
+    os.chdir(place)
+
+
 def do(order: Order, prefix: str) -> Reply:
     """One order; whatever goes wrong is in the reply."""
     began = time.monotonic()
@@ -49,7 +57,7 @@ def do(order: Order, prefix: str) -> Reply:
         handler = _handler(order.kind)
         if handler is None:
             return Reply("refused", reason=f"it does not know tasks of the kind {order.kind!r}")
-        os.chdir(prefix + order.folder if order.folder else prefix or ".")
+        enter(prefix, order.folder)
         stand_for_root(prefix)
         built = order.payload.get("built", {})
         files = {key: (str(content_at(digest)), digest) for key, digest in built.items()}

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from porter.validation.devices.core.hostcc import find_host_compiler
+from porter.validation.programs import rocm
 from porter.validation.programs.compilers import folder as compiler_folder
 from porter.validation.programs.pytorch.environment import variables as python_variables
-from porter.validation.programs.sides import Side
+from porter.validation.programs.sides import HIP, Side
 from porter.validation.toolchain.invoke import invoke
 from porter.validation.toolchain.result import Missing
 
@@ -36,7 +37,7 @@ class Built:
         told = [line for line in lines if _ERROR.search(line)]
         errors = told or [line for line in lines if "error" in line.lower() or "No such file" in line]
         first = (errors or lines or ["no output"])[0]
-        if first.startswith("CMake Error") and first.endswith("(message):"):  # what it says comes in the lines below
+        if first.startswith("CMake Error") and first.endswith("):"):  # what it says comes in the lines below
             below = itertools.takewhile(lambda line: not line.startswith(_CMAKE_ENDS), lines[lines.index(first) + 1 :])
             first = " ".join((first, *below))
         return first[:300]
@@ -55,6 +56,8 @@ def build(side: Side, folder: Path, steps: Sequence[Sequence[str]], seconds: flo
         "PATH": f"{tools}{os.pathsep}{os.environ.get('PATH', '')}",
         "NVCC_APPEND_FLAGS": os.environ.get("NVCC_APPEND_FLAGS", ""),
     }
+    if side is HIP:
+        environment |= rocm.environment(tools, os.environ)
     for step in steps:
         done = invoke(step, seconds, folder, environment)
         if not done.ok:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from porter.validation.devices.core.hostcc import HostCompiler, find_host_compiler, fingerprint
+from porter.validation.programs import rocm
 from porter.validation.programs.dropin import build
 from porter.validation.programs.libraries import STAND_INS, build_stand_in
 from porter.validation.programs.libraries import folder as stand_in_folder
@@ -42,8 +44,11 @@ def folder(side: Side, compiler: HostCompiler) -> Path | Missing:
         .replace(_SHARED, "import subprocess\nfrom pathlib import Path\n" + shared)
     )
     text = text.replace("Any] = {}", f"Any] = {settings!r}")
+    files = dict(_rocm(settings)) if side is HIP else {}
     tools = {tool: found.path for tool in _TOOLS if isinstance(found := find(tool), Program)} if side is HIP else {}
-    target = cache_folder() / "programs" / f"tools-{fingerprint(text, repr(tools), sys.executable, _OMP)[:24]}"
+    target = (
+        cache_folder() / "programs" / f"tools-{fingerprint(text, repr(tools), repr(files), sys.executable, _OMP)[:24]}"
+    )
     if not is_whole(target):
         with whole(target) as made:
             (made / name).write_text(f"#!{sys.executable} -IS\n{text}")
@@ -51,6 +56,8 @@ def folder(side: Side, compiler: HostCompiler) -> Path | Missing:
             for tool, path in tools.items():
                 (made / tool).symlink_to(path)
             (made / "include").mkdir()
+            if files:
+                rocm.lay_out(made, files)
             for header in sorted(Path("/usr/lib/gcc").glob("*/*/include/omp.h"))[-1:]:
                 (made / "include" / "omp.h").write_text(_OMP.format(header))
     return target
@@ -97,6 +104,16 @@ def _hip(compiler: HostCompiler) -> dict[str, object] | Missing:
         "libraries": [f"-L{library}", "-lamdhip64", "-lm", "-lpthread"],
         **_stand_ins(HIP, compiler, version),
     }
+
+
+def _rocm(settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """What CMake is shown of a ROCm, of the same parts as the settings of `hipcc`."""
+    headers = find_headers()
+    if not isinstance(headers, Missing):
+        library = Path(settings["libraries"][0].removeprefix("-L"))
+        version = version_of(headers) or HIP.versions[-1][0]
+        stand_ins = settings["stand_ins"], settings["build_stand_ins"]
+        yield from rocm.texts(headers, bool(include_options(headers)), library, version, *stand_ins)
 
 
 def _is_plain_bfloat16(headers: Path) -> bool:

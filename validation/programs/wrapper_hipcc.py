@@ -23,14 +23,14 @@ DROPPED = (
     "-fno-gpu-rdc",
 )
 NO_LINK = {"-c", "-E", "-S", "-M", "-MM", "-fsyntax-only"}
-QUESTIONS = {"--version", "-v", "-V", "-dumpversion"}
+QUESTIONS = {"--version", "-v", "-V", "-dumpversion", "-print-targets"}
 OTHERS = ("ROCM_PATH", "HIP_PATH", "HIP_DEVICE_LIB_PATH")
 """Clang looks for a ROCm of its own there, and takes its version for that of the headers that it is given."""
 
 
 def command(words: list[str]) -> list[str]:
     """The command line for clang."""
-    if any(word in QUESTIONS for word in words) and len(words) == 1:
+    if QUESTIONS.issuperset(words) and words:
         return [SETTINGS["compiler"], *words]
     out: list[str] = []
     takes, compiles, openmp, level = False, False, False, False
@@ -68,17 +68,19 @@ def command(words: list[str]) -> list[str]:
     if link:
         link = [*linked_stand_ins(words, SETTINGS["stand_ins"], SETTINGS["build_stand_ins"]), *link]
     if openmp:
-        options = [*options, "-idirafter", str(Path(__file__).absolute().parent / "include")]
+        options = [*options, "-idirafter", str(Path(__file__).resolve().parent / "include")]
         link = [*link, "-lgomp"] if link else link
     return [SETTINGS["compiler"], *options, *out, *link]
 
 
 def main() -> None:
     """Run it; the folder of this script holds the tools that clang looks for."""
-    here = Path(__file__).absolute().parent
+    here = Path(__file__).resolve().parent
     os.environ["PATH"] = str(here) + os.pathsep + os.environ.get("PATH", "")
     for name in OTHERS:
         os.environ.pop(name, None)
+    if "-print-targets" in sys.argv:  # CMake reads off clang's answer where its ROCm is
+        print(f"Found HIP installation: {here / 'rocm'}, version 0", file=sys.stderr, flush=True)
     words = command(sys.argv[1:])
     try:
         os.execv(words[0], words)

@@ -10,6 +10,8 @@
 #if defined(__HIP__) || defined(__HIPCC__)
 #include <hip/hip_runtime.h>
 #define PORTER_MINMAX inline __host__ __device__
+struct __half;
+struct __hip_bfloat16;
 #else
 #define PORTER_MINMAX inline
 #endif
@@ -26,8 +28,20 @@ template <bool, class T> struct if_true {};
 template <class T> struct if_true<true, T> { using type = T; };
 // Not __is_arithmetic: libstdc++ has a class of that name, after which older clangs take it for that class.
 template <class T> struct is_number { static constexpr bool value = __is_integral(T) || __is_floating_point(T); };
+// HIP's template for arguments of two types is an error for a half beside a number, where CUDA takes the number's type.
+template <class T> struct is_half { static constexpr bool value = false; };
+#if defined(__HIP__) || defined(__HIPCC__)
+template <> struct is_half<::__half> { static constexpr bool value = true; };
+template <> struct is_half<::__hip_bfloat16> { static constexpr bool value = true; };
+#endif
+template <class A, class B> struct is_mixed {
+  static constexpr bool value = is_half<A>::value && __is_floating_point(B);
+};
 template <class A, class B>
-using if_project_t = typename if_true<!(is_number<A>::value && is_number<B>::value), A>::type;
+using if_project_t = typename if_true<!(is_number<A>::value && is_number<B>::value) && !is_mixed<A, B>::value &&
+                                          !is_mixed<B, A>::value,
+                                      A>::type;
+template <class A, class B> using if_mixed_t = typename if_true<is_mixed<A, B>::value, B>::type;
 
 #if defined(__HIP__) || defined(__HIPCC__)
 using ::max;
@@ -85,6 +99,19 @@ PORTER_MINMAX auto min(const A &a, const B &b) -> decltype(minmax::project_min(a
 template <class A, class B, class = minmax::if_project_t<A, B>>
 PORTER_MINMAX auto max(const A &a, const B &b) -> decltype(minmax::project_max(a, b)) {
   return minmax::project_max(a, b);
+}
+
+template <class A, class B> PORTER_MINMAX minmax::if_mixed_t<A, B> min(const A &a, const B &b) {
+  return min(static_cast<float>(a), b);
+}
+template <class A, class B> PORTER_MINMAX minmax::if_mixed_t<B, A> min(const A &a, const B &b) {
+  return min(a, static_cast<float>(b));
+}
+template <class A, class B> PORTER_MINMAX minmax::if_mixed_t<A, B> max(const A &a, const B &b) {
+  return max(static_cast<float>(a), b);
+}
+template <class A, class B> PORTER_MINMAX minmax::if_mixed_t<B, A> max(const A &a, const B &b) {
+  return max(a, static_cast<float>(b));
 }
 
 }  // namespace porter

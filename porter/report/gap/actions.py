@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import shlex
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from porter.report.gap.effort import effort_class, minutes_of, reads_as
-from porter.report.gap.model import Action, FailedUnit, Kernel, Program, State, Work
+from porter.report.gap.model import Action, FailedUnit, Kernel, Place, Program, State, Work
 
 _ORDER = {
     "tool": 0,
@@ -42,7 +42,7 @@ def actions_of(
         *_units(failed),
         *_wrong(kernels),
         *_programs(programs),
-        *_places(work),
+        *_places(work, kernels),
         *_runs(kernels, built=built, ran=ran),
         *(_cases(kernels) if ran else ()),
         *_todo(kernels),
@@ -136,7 +136,14 @@ def _programs(programs: Sequence[Program]) -> Iterator[Action]:
         )
 
 
-def _places(work: Sequence[Work]) -> Iterator[Action]:
+def waiting(kernels: Iterable[Kernel], places: Iterable[Place]) -> int:
+    """How many kernels have one of these places, in themselves or in a function that they call."""
+    own = frozenset(places)
+    functions = {place.kernel.partition("<")[0].rpartition("::")[2] for place in own if place.kernel}
+    return sum(not (own.isdisjoint(one.places) and functions.isdisjoint(one.through)) for one in kernels)
+
+
+def _places(work: Sequence[Work], kernels: Sequence[Kernel]) -> Iterator[Action]:
     """One per code and outcome; the owner is the file that has most of the places."""
     for one in work:
         for effort in ("manual", "review"):
@@ -159,7 +166,7 @@ def _places(work: Sequence[Work]) -> Iterator[Action]:
                 path=first.path,
                 line=first.line,
                 owner=owner,
-                kernels=len({(place.path, place.kernel) for place in places if place.kernel}),
+                kernels=waiting(kernels, places),
                 places=len(places),
                 minutes=minutes_of(told, len(places), alike=len(places) - len(causes)),
                 basis=told.basis,

@@ -10,7 +10,7 @@ from typing import Any
 
 from porter.check.result import HAZARD_GROUPS
 from porter.engine.knowledge import rule_infos
-from porter.report.gap.actions import actions_of
+from porter.report.gap.actions import actions_of, waiting
 from porter.report.gap.estimates import estimates_by_kernel, profiles_as_estimates, roofs_of
 from porter.report.gap.evidence import (
     Paths,
@@ -213,7 +213,7 @@ def _folders(report: Document, kernels: Iterable[Kernel]) -> tuple[Folder, ...]:
     )
 
 
-def _work(places: Iterable[Place], kernels: Iterable[Kernel], rules: Mapping[str, Rule]) -> tuple[Work, ...]:
+def _work(places: Iterable[Place], kernels: Sequence[Kernel], rules: Mapping[str, Rule]) -> tuple[Work, ...]:
     by_code: defaultdict[str, list[Place]] = defaultdict(list)
     for place in places:
         if place.suppressed is None:
@@ -229,7 +229,7 @@ def _work(places: Iterable[Place], kernels: Iterable[Kernel], rules: Mapping[str
                 manual=sum(place.effort == "manual" for place in own),
                 done=sum(place.fixed for place in own),
                 files=len({place.path for place in open_places}),
-                kernels=len({(place.path, place.kernel) for place in open_places if place.kernel}),
+                kernels=waiting(kernels, open_places),
                 places=tuple(sorted(open_places, key=lambda p: (p.effort != "manual", p.path, p.line))),
             )
         )

@@ -13,6 +13,7 @@ from porter.warp.bodies import Bodies, Function
 from porter.warp.collectives import BARRIERS, collective
 from porter.warp.flow.accesses import Access, Accesses, element_macros
 from porter.warp.flow.linear import Linear, linear, stride
+from porter.warp.flow.short_barriers import short_steps
 from porter.warp.flow.spread import THREAD, UNIFORM, Value
 from porter.warp.flow.unit_walks import flow_of
 from porter.warp.flow.walk import Flow
@@ -124,13 +125,14 @@ class Lockstep:
     def _if(self, node: Node, guards: Guards, pending: _Pending) -> None:
         inside = (*guards, node.kids[0])
         before = list(pending.accesses)
+        known = frozenset(map(id, before))
         after: list[tuple[Access, Node]] = []
         fenced = True
         for branch in node.kids[1:]:
             inner = _Pending(list(before))
             self._step(branch, inside, inner, alone=True)
-            fenced &= not any(item in inner.accesses for item in before) and bool(before)
-            after += [(access, node) for access, place in inner.accesses if (access, place) not in before]
+            fenced &= bool(before) and known.isdisjoint(map(id, inner.accesses))
+            after += [(item[0], node) for item in inner.accesses if id(item) not in known]
         if len(node.kids) < 3 or not fenced:
             after = before + after
         pending.accesses[:] = after
@@ -160,15 +162,17 @@ class Lockstep:
         if any(gap.statement is _last(body) for gap in self.gaps.values()):
             pending.accesses.clear()
             return
-        known = [item for item in inner.accesses if item in pending.accesses]
-        pending.accesses[:] = [*known, *((a, node) for a, p in inner.accesses if (a, p) not in known)]
+        before = frozenset(map(id, pending.accesses))
+        kept = [item for item in inner.accesses if id(item) in before]
+        pending.accesses[:] = [*kept, *((item[0], node) for item in inner.accesses if id(item) not in before)]
 
     def _around(self, body: Node, guards: Guards, pending: _Pending) -> None:
         """The end of a loop's body against the start of its next round."""
         last = _last(body)
         early = list(self._until_fence(body))
-        for access, _ in pending.accesses:
-            if any(self._conflict(access, other, guards) for other in early):
+        for access, origin in pending.accesses:
+            inside = (*guards, origin.kids[0]) if origin.kind == "if" and len(origin.kids) == 2 else guards
+            if any(self._conflict(access, other, inside) for other in early):
                 self._gap(last, body.kind != "block", access.base)
                 return
 
@@ -230,7 +234,9 @@ class Lockstep:
         if name not in known:
             known[name] = False  # for functions that call themselves, or an overload
             functions = self.bodies.by_name.get(name, ())
-            known[name] = all(self.bodies.is_own(one) or any(map(self._is_fence, one.body.kids)) for one in functions)
+            known[name] = not any(short_steps(self.bodies, one) for one in functions) and all(
+                self.bodies.is_own(one) or any(map(self._is_fence, one.body.kids)) for one in functions
+            )
         return known[name]
 
     def _conflict(self, old: Access, new: Access, guards: Guards) -> bool:
@@ -325,13 +331,15 @@ class Lockstep:
         if condition.text in ("&&", "and"):
             return any(self._one_warp(kid) for kid in condition.kids)
         left, right = (self._term(kid) for kid in condition.kids)
+        limit = unwrapped(condition.kids[1])
         if "lane" in (left.role, right.role):
             return True
         if condition.text in (">", ">="):
-            left, right = right, left
+            left, right, limit = right, left, unwrapped(condition.kids[0])
         if condition.text in ("<", "<=", ">", ">="):
             bound = right.constant
-            return left.role == "thread" and bound is not None and 0 < bound <= _LARGEST_GUARD
+            is_short = limit.kind == "name" and limit.text in short_steps(self.bodies, self.function)
+            return left.role == "thread" and (is_short or (bound is not None and 0 < bound <= _LARGEST_GUARD))
         if condition.text == "==":
             return "warp" in (left.role, right.role)
         return False

@@ -12,6 +12,7 @@ from porter.warp.flow.lockstep import Gap, Lockstep, lockstep_walks
 from porter.warp.flow.lockstep_hints import candidates
 from porter.warp.flow.lockstep_trees import is_stepped, may_have_trees, trees
 from porter.warp.flow.plain_pointers import plain_pointers
+from porter.warp.flow.short_barriers import short_helpers, short_steps
 
 __all__ = ["Function", "Gap", "Lockstep", "gaps_in_headers", "gaps_of", "plain_pointers"]
 
@@ -37,6 +38,7 @@ def gaps_in_headers(unit: Unit) -> Iterator[tuple[Node, Gap]]:
         for gap in gaps[:1]
         if not bodies.is_own(function) and _is_pointer(function, gap.base)
         if not walk.is_volatile(gap.base) and not is_stepped(bodies, walk, gap.base)
+        if not short_steps(bodies, function)
     }
     for function, walk, _ in walks if lacking else ():
         for name in sorted({name for name, _ in walk.handed} & lacking.keys()) if bodies.is_own(function) else ():
@@ -55,5 +57,6 @@ def _walks(unit: Unit) -> list[tuple[Function, Lockstep, tuple[Gap, ...]]]:
     known = bodies.memo.get("lockstep walks")
     if known is None:
         stepped = dict(trees(bodies)) if may_have_trees(unit.source.text) else {}
+        stepped.update(short_helpers(bodies))
         known = bodies.memo["lockstep walks"] = list(lockstep_walks(bodies, candidates(bodies), stepped))
     return cast("list[tuple[Function, Lockstep, tuple[Gap, ...]]]", known)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from porter.cpp.lex import IDENTIFIER, Tokens
 from porter.warp.bodies import Bodies, Function
 from porter.warp.flow.accesses import COPIES, element_macros
+from porter.warp.flow.short_barriers import short_steps
 
 
 def candidates(bodies: Bodies) -> Iterator[Function]:
@@ -19,7 +20,12 @@ def candidates(bodies: Bodies) -> Iterator[Function]:
         if not knows:
             continue
         hidden = not element_macros(bodies).names.isdisjoint(inside) or (":" in inside and _has_range(tokens, function))
-        if hidden or _exchanges(bodies, function) or _hands_on(bodies, function):
+        if (
+            hidden
+            or _exchanges(bodies, function)
+            or _hands_on(bodies, function)
+            or (shared and short_steps(bodies, function))
+        ):
             yield function
 
 

@@ -69,8 +69,9 @@ class PolledMemory:
     def read(self, tested: Node) -> Iterator[tuple[Node, str]]:
         """The places below an expression that read such memory, each with the name through which they do."""
         objects = {id(unwrapped(node.kids[0])) for node in tested.walk() if node.kind == "member"}
+        arrays = {id(unwrapped(node.kids[0])) for node in tested.walk() if node.kind == "index"}
         for node in tested.walk():
-            name = self.name_of(node)
+            name = self.name_of(node) if id(node) not in arrays else ""
             if name and not (id(node) in objects and name in self.atomic):
                 yield node, name
 

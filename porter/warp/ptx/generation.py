@@ -31,13 +31,17 @@ def sole_code(unit: Unit) -> frozenset[int]:
     tokens = unit.tokens
     places = [(index, directive) for index in tokens.names.get(NAME, ()) if (directive := tokens.directive_of(index))]
     bounds = {index: _bound(tokens, index) for index, _ in places}
-    if any(bound is not None and bound[0] in ("<", "<=") and bound[1] > _USUAL for bound in bounds.values()):
-        return frozenset()
     groups = find_groups(tokens)
+    inverse = {
+        directive.start for index, directive in places if _leaves_older_out(unit, groups, directive, bounds[index])
+    }
+    older = (bounds[index] for index, directive in places if directive.start not in inverse)
+    if any(bound is not None and bound[0] in ("<", "<=") and bound[1] > _USUAL for bound in older):
+        return frozenset()
     by_line: dict[int, list[tuple[str, int] | None]] = {}
     for index, directive in places:
         by_line.setdefault(directive.start, []).append(bounds[index])
-    found = {
+    found = {index for index, directive in places if directive.start in inverse} | {
         index
         for index, directive in places
         if _asks_for_newer(by_line[directive.start])
@@ -46,6 +50,23 @@ def sole_code(unit: Unit) -> frozenset[int]:
         and _is_alone(unit, group, directive)
     }
     return frozenset(found)
+
+
+def _leaves_older_out(unit: Unit, groups: Groups, directive: Directive, bound: tuple[str, int] | None) -> bool:
+    """`#if __CUDA_ARCH__ < 800` with nothing before an `#else` that can be compiled here."""
+    if bound is None or bound[0] not in ("<", "<=") or not _USUAL < bound[1] + (bound[0] == "<=") <= _NEWEST:
+        return False
+    group = _group_of(groups, directive)
+    if (
+        group is None
+        or [one.name for one in group.directives] != ["if", "else", "endif"]
+        or knows_hip(group, unit.tokens)
+    ):
+        return False
+    first, second = _branches(group)
+    starts = unit.tokens.starts
+    is_empty = bisect.bisect_left(starts, first.start) == bisect.bisect_left(starts, first.end)
+    return is_empty and _translates(unit, second)
 
 
 def _bound(tokens: Tokens, index: int) -> tuple[str, int] | None:

@@ -342,7 +342,8 @@ EXPORT int API(StreamDestroy)(void *s) {
     return the_sticky;
 }
 static int waits(const char *call, void *s) { return is_stream(s) ? the_sticky : fail(call, BAD_HANDLE, NULL); }
-EXPORT int API(StreamSynchronize)(void *s) { SYNCHRONISED; return waits(NAME(StreamSynchronize), s); }
+int stream_blocks(const void *s) { return (uint64_t)s < 16 || !(((const Stream *)s)->flags & 1); }
+EXPORT int API(StreamSynchronize)(void *s) { BEGIN; queue_drain_of(s); return waits(NAME(StreamSynchronize), s); }
 EXPORT int API(StreamQuery)(void *s) { SYNCHRONISED; return waits(NAME(StreamQuery), s); }
 EXPORT int API(StreamWaitEvent)(void *s, void *event, unsigned flags) { (void)event, (void)flags; SYNCHRONISED; return waits(NAME(StreamWaitEvent), s); }
 EXPORT int API(StreamGetFlags)(void *s, unsigned *into) { BEGIN; *into = (uint64_t)s < 16 ? 0 : ((Stream *)s)->flags; return waits(NAME(StreamGetFlags), s); }

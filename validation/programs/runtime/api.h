@@ -49,6 +49,8 @@ int queue_set(void *stream, void *to, int value, size_t bytes);
 int queue_call(void *stream, void (*call)(void *), void *data);
 int queue_launch(void *stream, const Request *);
 void queue_drain(void);
+void queue_drain_of(void *stream);
+int stream_blocks(const void *stream); /* whether the null stream and it wait for each other */
 void queue_dropped(void);
 long long property(const char *name);
 int write_properties(uint8_t *into, const Field *fields, size_t count, size_t size);

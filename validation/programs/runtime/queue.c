@@ -23,9 +23,11 @@ int queue_captures(void *stream) {
 int queue_keeps(void *stream) { return settings.delay || queue_captures(stream); }
 
 static Op *add(void *stream, enum Act act) {
+    static uint64_t asked;
     List *list = &queue_of(stream)->list;
     Op *made = calloc(1, sizeof *made);
     made->act = act;
+    made->number = asked++;
     if (!list->first) list->last = &list->first;
     *list->last = made;
     list->last = &made->next;
@@ -75,26 +77,61 @@ int queue_perform(const Op *op) {
     return OK;
 }
 
+static int is_null(const void *stream) { return (uint64_t)stream < 2; }
+
+/* The null stream goes on when the blocking ones have done what came before, and they after it. */
+static int is_ordered(const Pending *a, const Pending *b) {
+    return (is_null(a->stream) && stream_blocks(b->stream)) || (is_null(b->stream) && stream_blocks(a->stream));
+}
+
+static int is_waiting(const Pending *p) { return p->list.first && !p->capturing; }
+
+/* What has to be done before a stream's first operation: the earliest of those, or that stream itself. */
+static Pending *before(Pending *p) {
+    Pending *earliest = p;
+    for (Pending *q = pending; q; q = q->next)
+        if (is_waiting(q) && is_ordered(p, q) && q->list.first->number < earliest->list.first->number) earliest = q;
+    return earliest == p ? p : before(earliest);
+}
+
+static void perform_first(Pending *p) {
+    Op *op = p->list.first;
+    p->list.first = op->next;
+    queue_perform(op);
+    if (op->act == LAUNCH) free((void *)op->request.packed);
+    free(op);
+}
+
+static uint32_t drawn(void) {
+    static uint64_t state;
+    state = (state + settings.delay) * 6364136223846793005ull + 1442695040888963407ull;
+    return (uint32_t)(state >> 33);
+}
+
 /* Everything that waits, stream after stream, the seed says which first; each stream in its own order. */
 void queue_drain(void) {
-    static uint64_t state;
     if (!settings.delay) return;
     for (;;) {
         uint32_t count = 0, chosen;
-        for (const Pending *p = pending; p; p = p->next) count += p->list.first && !p->capturing;
+        for (const Pending *p = pending; p; p = p->next) count += is_waiting(p);
         if (!count) return;
-        state = (state + settings.delay) * 6364136223846793005ull + 1442695040888963407ull;
-        chosen = (uint32_t)(state >> 33) % count;
+        chosen = drawn() % count;
         for (Pending *p = pending; p; p = p->next) {
-            if (!p->list.first || p->capturing || chosen--) continue;
-            Op *op = p->list.first;
-            p->list.first = op->next;
-            queue_perform(op);
-            if (op->act == LAUNCH) free((void *)op->request.packed);
-            free(op);
+            if (!is_waiting(p) || chosen--) continue;
+            perform_first(before(p));
             break;
         }
     }
+}
+
+/* What one stream waits for: nothing else has to be done then, and every second time nothing else is. */
+void queue_drain_of(void *stream) {
+    if (!settings.delay) return;
+    if (is_null(stream) || drawn() & 1) {
+        queue_drain();
+        return;
+    }
+    for (Pending *p = queue_of(stream); is_waiting(p);) perform_first(before(p));
 }
 
 /* When the program ends: what is still kept is dropped, as a GPU may drop it. */

@@ -7,6 +7,7 @@
 enum Act { COPY, SET, LAUNCH, CALL };
 typedef struct Op {
     enum Act act;
+    uint64_t number; /* in the order in which the program asked for all of them */
     int value; /* way of a copy, byte of a set */
     void *to;
     const void *from;
