@@ -42,7 +42,7 @@ def test_stubs_compile_without_errors(language: str, side: str) -> None:
 def test_precompiled_stubs_are_made_once(fresh: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PORTER_CACHE_DIR", str(tmp_path / "cache"))
     stubs.prepare()
-    (folder,) = (tmp_path / "cache").iterdir()
+    (folder,) = filter(Path.is_dir, (tmp_path / "cache").iterdir())
     made = {path.name: path.stat().st_ino for path in folder.iterdir()}
     assert {name for name in made if not name.endswith(".sha256")} == {"stubs", "cuda-host.pch", "cuda-device.pch"}
     for function in CACHED:
@@ -54,7 +54,7 @@ def test_precompiled_stubs_are_made_once(fresh: None, tmp_path: Path, monkeypatc
 def test_a_broken_precompiled_header_is_replaced(fresh: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PORTER_CACHE_DIR", str(tmp_path))
     stubs.prepare()
-    (folder,) = tmp_path.iterdir()
+    (folder,) = filter(Path.is_dir, tmp_path.iterdir())
     (folder / "cuda-host.pch").write_bytes(b"not a precompiled header")
     for function in CACHED:
         function.cache_clear()
@@ -85,7 +85,7 @@ def test_damaged_stubs_are_made_again(
     """What they say decides what is ported, so no answer may come from a damaged one."""
     monkeypatch.setenv("PORTER_CACHE_DIR", str(tmp_path))
     stubs.prepare()
-    (folder,) = tmp_path.iterdir()
+    (folder,) = filter(Path.is_dir, tmp_path.iterdir())
     for path in [path for path in folder.rglob("*") if path.is_file()]:
         name = {".h": "stub", ".pch": "precompiled", ".sha256": "sum"}.get(path.suffix)
         if damage in (name, "all"):
@@ -107,7 +107,7 @@ def test_stubs_that_rot_where_they_lie_are_made_again(
     """The same size and the same time, as when a disk loses a bit."""
     monkeypatch.setenv("PORTER_CACHE_DIR", str(tmp_path))
     stubs.prepare()
-    (folder,) = tmp_path.iterdir()
+    (folder,) = filter(Path.is_dir, tmp_path.iterdir())
     rotten = folder / "stubs/cuda/runtime.h"
     status = rotten.stat()
     rotten.write_bytes(rotten.read_bytes().replace(b"cudaStream_t", b"cudbStream_t"))

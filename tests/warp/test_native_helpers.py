@@ -335,6 +335,22 @@ def test_a_maximum_of_a_full_block_meets_no_zero(filler: str, launch: str, widen
     assert _is_widened(_source("", THREADS, body, launch)) is widened
 
 
+@pytest.mark.parametrize(
+    ("type_", "filler", "widened"),
+    [("unsigned", "0u", True), ("uint64_t", "0ull", True), ("int", "0", False), ("int", "0u", False)],
+)
+@pytest.mark.parametrize("form", ["v = $LESS ? p[lane] : $ZERO;", "v = $ZERO; if ($LESS) v = p[lane];"])
+def test_zero_is_the_least_of_numbers_without_sign(type_: str, filler: str, widened: bool, form: str) -> None:
+    maximum = "for (int o = 16; o > 0; o /= 2) v = max(v, __shfl_xor_sync(FULL, v, o));"
+    filled = form.replace("$LESS", "threadIdx.x < $WARPS").replace("$ZERO", filler)
+    body = (
+        f"__shared__ {type_} p[32]; {maximum} if (lane == 0) p[warp] = v; __syncthreads(); "
+        f"{filled} if (warp == 0) {{ {maximum} }} $FIRST out[blockIdx.x] = v;"
+    )
+    threads = THREADS.replace("float v = i < n ? x[i] : 0.0f", f"{type_} v = i < n ? ({type_})x[i] : 0")
+    assert _is_widened(_source("", threads, body, BY_1024)) is widened
+
+
 def _results(text: str) -> np.ndarray:
     loaded, source = module(text), context("native").unit(SourceFile("a.cu", text.encode()))
     shape = block_shape(bodies_of(source), launches_of(source)[0])

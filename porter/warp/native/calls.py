@@ -826,7 +826,7 @@ class Calls:
         if place in (K.BTHREAD, K.LANE) and shared.kind in (K.PARTIAL, K.PREFIX, K.BLOCKWIDE):
             if not {"warp0", *_STAGE2} & set(scope.guards):
                 raise Undecided(node, "values of the warps read by all threads")
-            if shared.filler is not None and not is_neutral(shared.operation, shared.filler, self.plan, scope):
+            if shared.filler is not None and not is_neutral(shared.operation, shared.filler, name, self.plan, scope):
                 raise Undecided(shared.filler, FILLED)
             shared.by_lane |= _STAGE2.isdisjoint(scope.guards)
             return K.PARTIAL0 if "stage2t" in scope.guards and "warp0" not in scope.guards else K.PARTIAL

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from porter.cpp.nodes import Node, calls, unwrapped
+from porter.cpp.nodes import Node, calls, names, unwrapped
 from porter.warp.bodies import Bodies, Function
 from porter.warp.collectives import collective
 from porter.warp.native.state import Gathered, Scope
@@ -127,10 +127,11 @@ def _chosen(walk: Gathered, node: Node, scope: Scope) -> str:
     kids = node.kids[1:]
     found = [operation(walk, kid, scope) for kid in kids]
     how = next(iter(set(found) - {""}), "")
+    among = next((name for kid, one in zip(kids, found, strict=True) if one for name in names(kid)), "")
     for kid, one in zip(kids, found, strict=True):
         if one == how:
             continue
-        if one or not is_steady(walk.plan, kid, scope) or not is_neutral(how, kid, walk.plan, scope):
+        if one or not is_steady(walk.plan, kid, scope) or not is_neutral(how, kid, among, walk.plan, scope):
             return ""
     return how
 

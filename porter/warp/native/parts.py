@@ -118,7 +118,9 @@ def _gathered(name: str, operation: str, used: tuple[str, ...], plan: Plan, scop
     if old or scope.kinds.get(name.partition(".")[0], Kind.UNIFORM) is not Kind.UNIFORM:
         return operation if old == operation else ""
     start = scope.starts.get(name)
-    neutral = start is None or operation in _ANY_TIME or (operation == "add" and is_neutral("add", start, plan, scope))
+    neutral = (
+        start is None or operation in _ANY_TIME or (operation == "add" and is_neutral("add", start, name, plan, scope))
+    )
     return operation if neutral else ""
 
 

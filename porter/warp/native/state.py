@@ -25,6 +25,8 @@ class Shared:
     """How the lanes' values became the element of a warp."""
     filler: Node | None = None
     """What stands where no warp has written."""
+    type_words: frozenset[str] = frozenset()
+    """The words of its elements' type, as far as they are in sight."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,7 +85,8 @@ class Statements:
                 bound = variable.dimensions[0] if variable.dimensions else None
                 if bound is None and "extern" in node.text.split():
                     bound = EMPTY
-                self.plan.shared.setdefault(variable.text, Shared(variable, bound))
+                shared = Shared(variable, bound, type_words=frozenset(node.text.split()))
+                self.plan.shared.setdefault(variable.text, shared)
             return
         for variable in node.kids:
             if self._points_to_shared(variable, scope):
@@ -228,7 +229,7 @@ class Statements:
                 continue
             values = [value for place, value in _values_of(scope.function.body, name) if place < node.first]
             values += [value for other in node.kids[2:] for _, value in _values_of(other, name)]
-            if values and not is_neutral(scope.operations.get(name, ""), values[-1], self.plan, scope):
+            if values and not is_neutral(scope.operations.get(name, ""), values[-1], name, self.plan, scope):
                 raise Undecided(values[-1], FILLED)
 
     def _merged(self, node: Node, guards: tuple[str, ...], one: Kind, two: Kind) -> Kind:

@@ -13,6 +13,7 @@ from porter.warp.native.state import Plan, Scope
 K = Kind
 _STEADY = frozenset({K.UNIFORM, K.ITEM, K.BLOCKWIDE, K.TOTAL})
 _WHOLE = re.compile(r"(?:u?int\d*(?:_t)?|unsigned|signed|char|short|long|size_t|bool|uchar|ushort|uint|ulong)")
+_UNSIGNED = re.compile(r"u(?:nsigned|int\d*(?:_t)?|char|short|long)|size_t")
 _FRACTION = re.compile(r"(?:float|double|half|__half|__nv_bfloat16|nv_bfloat16)")
 _QUALIFIERS = frozenset({"const", "constexpr", "volatile", "static", "register", "std", "::", "&", "&&", "*"})
 _DEEPEST = 4
@@ -29,8 +30,9 @@ def is_steady(plan: Plan, node: Node, scope: Scope) -> bool:
     )
 
 
-def is_neutral(how: str, node: Node, plan: Plan, scope: Scope) -> bool:
-    """Whether a value leaves what is gathered as it is, as far as it is a number: blocks have more places than warps.
+def is_neutral(how: str, node: Node, among: str, plan: Plan, scope: Scope) -> bool:
+    """Whether a value leaves what a variable or array gathers as it is, as far as it is a number: blocks have more
+    places than warps.
 
     What is no number is trusted; a maximum with 0 may be what is wanted where the original has such places, too.
     """
@@ -40,7 +42,13 @@ def is_neutral(how: str, node: Node, plan: Plan, scope: Scope) -> bool:
     zero = not re.search(r"[1-9]", re.split(r"[eEpPuUlLfF]", number.lstrip("+-"))[0])
     if how in ("add", "xor"):
         return zero
+    if how == "max" and zero and _is_unsigned(type_of(among, plan, scope)):
+        return True
     return not (how in ("max", "min") and zero and _may_be_full(plan))
+
+
+def _is_unsigned(words: frozenset[str]) -> bool:
+    return any(_UNSIGNED.fullmatch(word) for word in words)
 
 
 def _may_be_full(plan: Plan) -> bool:
@@ -73,6 +81,8 @@ def _number(node: Node, plan: Plan, scope: Scope, depth: int = 0) -> str | None:
 def type_of(name: str, plan: Plan, scope: Scope) -> frozenset[str]:
     """The words of a variable's type, as far as it is declared in sight."""
     declaration = scope.declared.get(name)
+    if declaration is None and name in plan.shared:
+        return plan.shared[name].type_words
     if declaration is None:
         return frozenset(scope.function.parameter_types.get(name, "").replace("&", " ").split())
     return frozenset(plan.bodies.tokens.texts[declaration.first : declaration.kids[0].first])
