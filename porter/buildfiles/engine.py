@@ -5,6 +5,7 @@ from __future__ import annotations
 import traceback
 from dataclasses import dataclass, replace
 
+from porter.buildfiles.mentions import only_runs
 from porter.buildfiles.own_branches import nvidias_own
 from porter.buildfiles.registry import build_rules
 from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
@@ -29,6 +30,8 @@ def convert(unit: BuildUnit, rules: tuple[BuildRule, ...] | None = None) -> Conv
     """The file with every rule applied; findings of later passes are about what they rewrote."""
     asked = build_rules() if rules is None else rules
     asked = tuple(rule for rule in asked if unit.kind in rule.kinds and not _disabled(rule, unit))
+    if unit.kind is Kind.PYTHON and only_runs(unit.source.data):
+        asked = tuple(rule for rule in asked if rule.at_run_time)
     endless: frozenset[str] = frozenset()
     while True:
         done = _converted(unit, asked, endless)

@@ -68,10 +68,13 @@ _CUDA = re.compile(rb"nvcc|CUDA|cuda|cu(?<=\bcu)(?:blas|fft|rand|sparse|solver|d
 _WORDS_IN_PYTHON = (
     *(b"CUDAExtension", b"load_inline", b"cpp_extension", b"RawKernel", b"RawModule", b"SourceModule"),
     *(b"ElementwiseKernel", b"ReductionKernel", b"cuda.jit", b"nvrtcCreateProgram", b"cuda.core"),
-    *(b"CDLL", b"PyDLL", b"LoadLibrary", b"find_library", b"find_loaded_library"),
-    *(b"get_device_capability", b"get_device_properties", b"torch.version.cuda"),
     *(b'"cu"', b"'cu'", b"'cu\"", b"\"cu'"),
 )
+_AT_RUN_TIME = (
+    *(b"CDLL", b"PyDLL", b"LoadLibrary", b"find_library", b"find_loaded_library"),
+    *(b"get_device_capability", b"get_device_properties", b"torch.version.cuda"),
+)
+"""What Python that compiles nothing asks, or loads, when it runs."""
 _IN_PYTHON = (re.compile(rb"nvcc\b(?<=\bnvcc)"), re.compile(rb"\.cu\b"))
 """Looked for one by one, which is three times as fast as all at once: most files have none of them."""
 _CUDA_IN_SCRIPT = re.compile(rb"\bnvcc\b|-DCUDA|-DCMAKE_CUDA|\w\.cu\b|CUDA_HOME|CUDA_PATH|/cuda\b")
@@ -121,7 +124,12 @@ def _place(pattern: re.Pattern[bytes], data: bytes) -> int | None:
     return None if found is None else found.start()
 
 
-def _in_python(data: bytes) -> int | None:
-    words = (data.find(word) for word in _WORDS_IN_PYTHON)
+def only_runs(data: bytes) -> bool:
+    """Whether a Python file asks or loads something when it runs, and mentions nothing that compiles CUDA."""
+    return any(word in data for word in _AT_RUN_TIME) and _in_python(data, ()) is None
+
+
+def _in_python(data: bytes, more: tuple[bytes, ...] = _AT_RUN_TIME) -> int | None:
+    words = (data.find(word) for word in (*_WORDS_IN_PYTHON, *more))
     others = (found.start() for pattern in _IN_PYTHON if (found := pattern.search(data)) is not None)
     return min((*(place for place in words if place >= 0), *others), default=None)

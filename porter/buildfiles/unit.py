@@ -83,6 +83,8 @@ class BuildRule(Explained):
     """Base of the rules for build files: like a Rule, for one kind of build file (or several)."""
 
     kinds: ClassVar[frozenset[Kind]] = frozenset()
+    at_run_time: ClassVar[bool] = False
+    """Whether it is asked about Python that compiles nothing, too."""
 
     def find(self, unit: BuildUnit) -> Iterator[Finding]:
         """Yields findings; changes nothing."""

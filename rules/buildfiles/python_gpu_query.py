@@ -32,6 +32,7 @@ class PythonGpuQuery(BuildRule):
 
     code = "K210"
     kinds = frozenset({Kind.PYTHON})
+    at_run_time = True
     hazards = ("torch-capability-gates",)
     examples = (
         reports("if torch.cuda.get_device_capability()[0] >= 9: a()", path="ops.py", effort=Effort.REVIEW),

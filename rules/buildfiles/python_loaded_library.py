@@ -29,6 +29,7 @@ class PythonLoadedLibrary(BuildRule):
 
     code = "K209"
     kinds = frozenset({Kind.PYTHON})
+    at_run_time = True
     examples = (
         fixes(_NCCL, 'lib = ctypes.CDLL("librccl.so")', path="comm.py", effort=Effort.REVIEW),
         fixes(

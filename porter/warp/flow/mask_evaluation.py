@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from porter.cpp.nodes import EMPTY, Node, calls, names, spelled, unwrapped
@@ -22,8 +23,22 @@ class MaskEvaluation(Evaluation):
 
     @functools.cached_property
     def _has_masks(self) -> bool:
-        """Whether the function has an operation with a mask, or hands one on."""
-        return bool(self.function.collectives) or any(self.bodies.mask_places(name) for name in self.function.called)
+        """Whether the function has an operation whose mask is no constant, or hands such a mask on."""
+        handed = any(self.bodies.mask_places(name) for name in self.function.called)
+        if not self.function.collectives and not handed:
+            return False
+        if not self.bodies.macro_bodies.keys().isdisjoint(self.function.called):
+            return True
+        return any(not self.bodies.constants.possible(unwrapped(mask)) for mask in self._written_masks())
+
+    def _written_masks(self) -> Iterator[Node]:
+        for call in calls(self.function.body):
+            found = collective(call)
+            if found is not None and (mask := argument(call, found.mask)) is not None:
+                yield mask
+            elif found is None:
+                places = self.bodies.mask_places(call.callee.rpartition("::")[2])
+                yield from (call.arguments[place] for place in places if place < len(call.arguments))
 
     def _remember_mask(self, name: str, source: Node, state: State, operator: str = "=") -> None:
         """Keeps what a variable holds as a mask: asked where an operation of the warp has one."""

@@ -336,7 +336,12 @@ def _joined_masks(then: Mapping[str, Mask], other: Mapping[str, Mask]) -> Mappin
     """What variables hold as masks behind two branches."""
     if then is other:
         return then
-    return {name: either(side[name] for side in (then, other) if name in side) for name in {**then, **other}}
+    joined = dict(other)
+    for name, mask in then.items():
+        known = joined.get(name)
+        if known is not mask:
+            joined[name] = mask if known is None else either((mask, known))
+    return joined
 
 
 def _is_condition(macro: Node) -> bool:
