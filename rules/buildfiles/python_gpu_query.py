@@ -18,6 +18,7 @@ _MEANINGS = {
     "major": "the compute capability is (9, 4) on MI300X, which passes for Hopper",
     "warp_size": "64 on MI300X, where ported kernels keep logical warps of 32",
 }
+_ATTRIBUTES = frozenset({"cuda", "get_device_capability", *_MEANINGS})
 
 
 class PythonGpuQuery(BuildRule):
@@ -53,16 +54,21 @@ class PythonGpuQuery(BuildRule):
         if _ASKS.search(unit.text) is None or _KNOWS_AMD.search(unit.text) is not None:
             return
         root = tree(unit)
-        if root is None or mentions_extension(root):
+        if root is None or ("xtension" in unit.text and mentions_extension(root)):
             return
-        guarded = {id(one) for branch in for_cuda(root) for one in ast.walk(branch)}
-        parents = {id(child): node for node in nodes_of(root) for child in ast.iter_child_nodes(node)}
-        kept = {target.id for target in _kept(root)}
+        asks_version, asks_properties = "version.cuda" in unit.text, "get_device_properties" in unit.text
+        guarded = {id(one) for branch in for_cuda(root) for one in ast.walk(branch)} if asks_version else set()
+        parents = _parents(root) if asks_version else {}
+        kept = {target.id for target in _kept(root)} if asks_properties else set()
         for node in nodes_of(root):
-            if isinstance(node, ast.Attribute) and id(node) not in guarded:
+            if isinstance(node, ast.Attribute) and node.attr in _ATTRIBUTES and id(node) not in guarded:
                 said = _version(node, parents.get(id(node))) if is_version(node) else _question(node, kept)
                 if said is not None:
                     yield self.finding(unit, *place(unit, node), *said)
+
+
+def _parents(root: ast.Module) -> dict[int, ast.AST]:
+    return {id(child): node for node in nodes_of(root) for child in ast.iter_child_nodes(node)}
 
 
 def _question(node: ast.Attribute, kept: set[str]) -> tuple[str, Effort] | None:
