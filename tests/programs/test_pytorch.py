@@ -217,7 +217,7 @@ def test_what_extensions_are_built_with(side: Side, tmp_path: Path, monkeypatch:
 
 
 def test_locks_of_builds_that_were_killed(tmp_path: Path) -> None:
-    """One that a process has open stays: another build is under way."""
+    """One that a process has open stays: another build is under way. Processes may end while they are looked at."""
     for name in ("dead", "held", "built"):
         (tmp_path / name).mkdir()
     (tmp_path / "dead" / "lock").touch()
@@ -225,6 +225,14 @@ def test_locks_of_builds_that_were_killed(tmp_path: Path) -> None:
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    processes = tmp_path / "proc"
+    for process in ("1", "2", "3"):
+        (processes / process).mkdir(parents=True)
+    (processes / "2" / "fd").touch()
+    (processes / "3" / "fd").mkdir()
+    (processes / "3" / "fd" / "0").symlink_to(tmp_path / "dead" / "lock")
+    module.drop_dead_locks(tmp_path, processes)
+    assert (tmp_path / "dead" / "lock").exists()
     with (tmp_path / "held" / "lock").open("w"):
         module.drop_dead_locks(tmp_path)
         assert [path.parent.name for path in tmp_path.glob("*/lock")] == ["held"]

@@ -211,13 +211,20 @@ def _offer_toolkit(spec: Any) -> None:
 def drop_dead_locks(folder: Path, processes: Path = Path("/proc")) -> None:
     """Those of builds that were killed: PyTorch has a lock open while it builds, and waits for any without end."""
     locks = list(folder.glob("*/lock"))
-    held = set()
-    for link in processes.glob("[0-9]*/fd/*") if locks else ():
-        with contextlib.suppress(OSError):
-            held.add(str(link.readlink()))
+    held = {opened for process in processes.glob("[0-9]*") for opened in _opened_by(process)} if locks else set()
     for lock in locks:
         if str(lock.resolve()) not in held:
             lock.unlink(missing_ok=True)
+
+
+def _opened_by(process: Path) -> set[str]:
+    """The files that a process has open; none, where it ends meanwhile or is another user's."""
+    opened = set()
+    with contextlib.suppress(OSError):
+        for link in (process / "fd").iterdir():
+            with contextlib.suppress(OSError):
+                opened.add(str(link.readlink()))
+    return opened
 
 
 def _change_builder(module: Any) -> None:
