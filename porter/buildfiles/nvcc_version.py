@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeGuard
 
-from porter.buildfiles.python import nodes_of
+from porter.buildfiles.python import nodes_of, parents_of
 from porter.buildfiles.tables import is_compiler
 
 _QUIET_CALLS = ("append", "extend", "warn", "print")
@@ -46,7 +46,7 @@ def questions(root: ast.Module) -> Questions:
     inside |= {id(node) for one in nodes_of(root) if _is_decided(one) for node in ast.walk(one)}
     calls = [node for node in nodes_of(root) if _asks(node, functions) and id(node) not in inside]
     asking = [node for node in nodes_of(root) if isinstance(node, ast.Assign) and node.value in calls]
-    parents = {id(child): node for node in nodes_of(root) for child in ast.iter_child_nodes(node)}
+    parents = parents_of(root)
     answers = (_question(root, node, parents, functions) for node in asking)
     known = tuple(question for question in answers if question is not None)
     if not known or len(known) != len(calls):

@@ -48,6 +48,11 @@ def nodes_of(root: ast.AST) -> tuple[ast.AST, ...]:
     return _last[0][1]
 
 
+def parents_of(root: ast.AST) -> dict[int, ast.AST]:
+    """What each node stands in, by the node's identity."""
+    return {id(child): node for node in nodes_of(root) for child in _children(node)}
+
+
 def _children(node: ast.AST) -> list[ast.AST]:
     """As ast.iter_child_nodes gives them, in half the time."""
     found: list[ast.AST] = []

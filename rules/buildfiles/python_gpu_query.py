@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from porter.buildfiles.python import mentions_extension, nodes_of, place, tree
+from porter.buildfiles.python import mentions_extension, nodes_of, parents_of, place, tree
 from porter.buildfiles.torch_version import asks_for_none, for_cuda, is_truth, is_version
 from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
 from porter.engine.rule import Effort, Finding, clean, reports
@@ -58,17 +58,13 @@ class PythonGpuQuery(BuildRule):
             return
         asks_version, asks_properties = "version.cuda" in unit.text, "get_device_properties" in unit.text
         guarded = {id(one) for branch in for_cuda(root) for one in ast.walk(branch)} if asks_version else set()
-        parents = _parents(root) if asks_version else {}
+        parents = parents_of(root) if asks_version else {}
         kept = {target.id for target in _kept(root)} if asks_properties else set()
         for node in nodes_of(root):
             if isinstance(node, ast.Attribute) and node.attr in _ATTRIBUTES and id(node) not in guarded:
                 said = _version(node, parents.get(id(node))) if is_version(node) else _question(node, kept)
                 if said is not None:
                     yield self.finding(unit, *place(unit, node), *said)
-
-
-def _parents(root: ast.Module) -> dict[int, ast.AST]:
-    return {id(child): node for node in nodes_of(root) for child in ast.iter_child_nodes(node)}
 
 
 def _question(node: ast.Attribute, kept: set[str]) -> tuple[str, Effort] | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TypeGuard
 
 from porter.buildfiles.nvcc_version import is_command, questions
-from porter.buildfiles.python import imports_torch, mentions_extension, nodes_of, place, tree
+from porter.buildfiles.python import imports_torch, mentions_extension, nodes_of, parents_of, place, tree
 from porter.buildfiles.rule import BuildRule, BuildUnit, Edit, Effort, Finding, Kind, clean, fixes, reports
 from porter.buildfiles.torch_version import asks_for_none, for_cuda, is_truth, is_version
 
@@ -82,7 +82,7 @@ class PythonToolkit(BuildRule):
         asked = questions(root)
         guards = {id(question.guard.test) for question in asked.known if question.guard is not None}
         guards |= {id(one) for branch in for_cuda(root) for one in ast.walk(branch) if is_version(one)}
-        parents = {id(child): node for node in nodes_of(root) for child in ast.iter_child_nodes(node)}
+        parents = parents_of(root)
         for node in nodes_of(root):
             if id(node) in asked.calls or id(node) in guards:
                 continue
