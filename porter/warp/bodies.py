@@ -229,6 +229,11 @@ class Bodies:
             known = self._mask_places[name] = own.union(*masks)
         return known
 
+    def handed_masks(self, call: Node) -> Iterator[Node]:
+        """What a call hands on as masks, as far as it is written."""
+        places = self.mask_places(call.callee.rpartition("::")[2])
+        return filter(None, (argument(call, place) for place in places))
+
     @cached_property
     def _mask_places(self) -> dict[str, frozenset[int]]:
         return {}
@@ -238,7 +243,7 @@ class Bodies:
         for call in function.calls:
             name = call.callee.rpartition("::")[2]
             if name in self.reach and name != function.name:
-                made += [argument(call, place) for place in self.mask_places(name)]
+                made += self.handed_masks(call)
         masks = {mask.text for mask in map(unwrapped, filter(None, made)) if mask.kind == "name"}
         masks -= set(_chosen_here(function.body)) if not masks.isdisjoint(function.parameters) else set()
         return frozenset(place for place, name in enumerate(function.parameters) if name in masks)

@@ -32,13 +32,12 @@ class MaskEvaluation(Evaluation):
         return any(not self.bodies.constants.possible(unwrapped(mask)) for mask in self._written_masks())
 
     def _written_masks(self) -> Iterator[Node]:
-        for call in calls(self.function.body):
+        for call in self.function.calls:
             found = collective(call)
-            if found is not None and (mask := argument(call, found.mask)) is not None:
+            if found is None:
+                yield from self.bodies.handed_masks(call)
+            elif (mask := argument(call, found.mask)) is not None:
                 yield mask
-            elif found is None:
-                places = self.bodies.mask_places(call.callee.rpartition("::")[2])
-                yield from (call.arguments[place] for place in places if place < len(call.arguments))
 
     def _remember_mask(self, name: str, source: Node, state: State, operator: str = "=") -> None:
         """Keeps what a variable holds as a mask: asked where an operation of the warp has one."""
