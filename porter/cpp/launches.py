@@ -28,6 +28,8 @@ _CONFIGURED = {
     "cudaLaunchKernelExC": 1,
     "hipLaunchKernelExC": 1,
     "hipLaunchKernelEx": 1,
+    "launch_kernel_ex": 1,
+    "launch_kernel_ex_c": 1,
 }
 _MODULE = frozenset({"cuLaunchKernel", "cuLaunchCooperativeKernel", "hipModuleLaunchKernel"})
 

@@ -241,6 +241,42 @@ class SpinWait(Rule):
             }
             """
         ),
+        reports(
+            """
+            __device__ void tell(unsigned *p, unsigned v) {
+              asm volatile("st.volatile.u32 [%1], %0;" :: "r"(v), "l"(p));
+            }
+            __device__ unsigned ask(unsigned *p) {
+              unsigned v;
+              asm volatile("ld.volatile.u32 %0, [%1];" : "=r"(v) : "l"(p));
+              return v;
+            }
+            __global__ void meet(unsigned **all, unsigned *own, int me, int n, unsigned flag) {
+              if (threadIdx.x < n) {
+                tell(&all[threadIdx.x][me], flag);
+                while (ask(&own[threadIdx.x]) != flag);
+              }
+              __syncthreads();
+            }
+            """,
+            effort=Effort.REVIEW,
+        ),
+        reports(
+            """
+            __device__ void tell(unsigned *p, unsigned v) {
+              asm volatile("st.volatile.u32 [%1], %0;" :: "r"(v), "l"(p));
+            }
+            __device__ unsigned ask(unsigned *p) {
+              unsigned v;
+              asm volatile("ld.volatile.u32 %0, [%1];" : "=r"(v) : "l"(p));
+              return v;
+            }
+            __global__ void chain(unsigned *flags, unsigned flag) {
+              while (ask(&flags[threadIdx.x]) != flag);
+              tell(&flags[threadIdx.x + 1], flag);
+            }
+            """
+        ),
         fixes(
             """
             __global__ void add(int *lock, float *sum, float v) {
@@ -383,6 +419,12 @@ def _said(spin: Spin) -> tuple[str, Effort]:
             "of the wavefront have left the loop, so that the lock is never released; end the loop by a flag "
             "[intrawarp-spinlock]"
         ), Effort.MANUAL
+    if spin.waits is Waits.FLAG and spin.signals_first and not spin.one_thread:
+        return (
+            "every lane sets the flag of another block or device, and then waits for its own: these must run at the "
+            "same time, the memory must be fine-grained where it is another device's, and the flag be read with "
+            "acquire semantics [interblock-spin]"
+        ), Effort.REVIEW
     if spin.waits is Waits.FLAG and (spin.one_thread or spin.spread is Spread.BLOCK):
         return (
             "this waits for another block: that block must be resident, which a normal launch does "

@@ -40,6 +40,11 @@ def launches(text: str) -> tuple[Launch, ...]:
             "k<float>",
             ("cfg.gridDim", "cfg.blockDim", "cfg.dynamicSmemBytes", "cfg.stream"),
         ),
+        (
+            "porter::launch_kernel_ex_c(config, (void *)k, args);",
+            "k",
+            ("config->gridDim", "config->blockDim", "config->dynamicSmemBytes", "config->stream"),
+        ),
         ("hipLaunchKernelGGL(HIP_KERNEL_NAME(k<int, 2>), g, b, 0, s, x);", "k<int, 2>", ("g", "b", "0", "s")),
         ("hipLaunchKernelGGL((k<int, 2>), dim3(g), b, 0, s, x);", "k<int, 2>", ("dim3(g)", "b", "0", "s")),
         ("cuLaunchKernel(f, 1, 2, 3, 4, 5, 6, sh, st, p, 0);", "f", ("1, 2, 3", "4, 5, 6", "sh", "st")),

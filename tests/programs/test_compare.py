@@ -275,6 +275,74 @@ int main() {
     "Makefile": "main: main.cu\n\tnvcc -O1 -arch=sm_80 main.cu -o main\n",
     "porter.toml": '[[program]]\nname = "by_size"\nrun = "./main"\n',
 }
+_DEPENDENT = {
+    "main.cu": r"""
+#include <cuda_runtime.h>
+#include <cstdio>
+__global__ void first(float *x, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  cudaTriggerProgrammaticLaunchCompletion();
+  if (i < n) x[i] = i;
+}
+template <class T> __global__ void second(const T *x, T *y, int n, T scale) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;");
+#endif
+  cudaGridDependencySynchronize();
+  if (i < n) y[i] = scale * x[i] + y[i];
+}
+__global__ void nothing() {}
+int refused() {
+#ifdef PORTED
+  cudaLaunchAttribute attribute;
+  attribute.id = cudaLaunchAttributeClusterDimension;
+  attribute.val.clusterDim.x = 2;
+  attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+  cudaLaunchConfig_t config = {dim3(2), dim3(64), 0, 0, &attribute, 1};
+  return cudaLaunchKernelEx(&config, nothing) == cudaErrorNotSupported;
+#else
+  return 1;
+#endif
+}
+int main() {
+  int n = 1000;
+  float *x, *y, h[1000];
+  cudaMalloc(&x, n * sizeof(float));
+  cudaMalloc(&y, n * sizeof(float));
+  cudaMemset(y, 0, n * sizeof(float));
+  cudaStream_t stream;
+  cudaStreamCreate(&stream);
+  first<<<4, 256, 0, stream>>>(x, n);
+  cudaLaunchAttribute attributes[3];
+  attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attributes[0].val.programmaticStreamSerializationAllowed = 1;
+  attributes[1].id = cudaLaunchAttributeClusterDimension;
+  attributes[1].val.clusterDim.x = attributes[1].val.clusterDim.y = attributes[1].val.clusterDim.z = 1;
+  attributes[2].id = cudaLaunchAttributePriority;
+  attributes[2].val.priority = 0;
+  cudaLaunchConfig_t config = {0};
+  config.gridDim = 4;
+  config.blockDim = dim3(256);
+  config.stream = stream;
+  config.attrs = attributes;
+  config.numAttrs = 3;
+  int given = cudaLaunchKernelEx(&config, second<float>, x, y, n, 2);
+  given += cudaLaunchKernelEx(&config, nothing);
+  const float *from = x;
+  float scale = 3;
+  void *arguments[] = {&from, &y, &n, &scale};
+  given += cudaLaunchKernelExC(&config, (const void *)second<float>, arguments);
+  config.numAttrs = 0;
+  given += cudaLaunchKernelExC(&config, (const void *)second<float>, arguments);
+  given += cudaStreamSynchronize(stream);
+  cudaMemcpy(h, y, n * sizeof(float), cudaMemcpyDeviceToHost);
+  printf("%d %g %d\n", given, h[999], refused());
+}
+""",
+    "Makefile": "main: main.cu\n\tnvcc -O1 -arch=sm_90 $(MORE) main.cu -o main\n",
+    "porter.toml": '[[program]]\nname = "dependent"\nrun = "./main"\nbuild_port = ["make MORE=-DPORTED"]\n',
+}
 
 
 @pytest.mark.slow
@@ -289,6 +357,13 @@ def test_a_grid_by_the_number_of_multiprocessors(tmp_path: Path) -> None:
 def test_device_code_that_is_compiled_apart(tmp_path: Path) -> None:
     """nvcc links it by itself; the port's Makefile says so to hipcc."""
     assert _compared(_APART, tmp_path).says == "pass"
+
+
+@pytest.mark.slow
+def test_launches_with_attributes(tmp_path: Path) -> None:
+    """Programmatic dependent launch becomes the stream's order; a cluster of two blocks is refused."""
+    found = _compared(_DEPENDENT, tmp_path)
+    assert found.port is not None and b"0 7992 1" in found.port.output
 
 
 @pytest.mark.slow

@@ -18,6 +18,7 @@ from porter.warp.flow.assembled import FAR_LOAD
 from porter.warp.flow.expansion import RELEASES, Expansion
 from porter.warp.flow.polled_memory import PolledMemory
 from porter.warp.flow.possible_waits import PossibleWaits
+from porter.warp.flow.signalled import signals_first
 from porter.warp.flow.spread import UNIFORM, Spread
 from porter.warp.flow.waiting_loop import STEPS, Loop, leaps_back, parts_of
 from porter.warp.flow.walk import Flow
@@ -73,6 +74,8 @@ class Spin:
     """The branch that takes a lock, uses it and gives it back."""
     callee: str = ""
     """The function of a header that the loop stands in, which is called here."""
+    signals_first: bool = False
+    """Whether each lane has set what others wait for before it waits itself."""
 
     @property
     def is_in_macro(self) -> bool:
@@ -161,7 +164,8 @@ class Spins:
                 waits, winner = self._taken_inside(parts)
             if waits is not None:
                 one_thread, one_lane = any(map(self.alone.one_thread, guards)), any(map(self.alone.one_lane, guards))
-                yield Spin(loop, waits, one_thread, one_lane, self._polled_spread(parts), winner)
+                first = waits is Waits.FLAG and signals_first(self.bodies, self.expansion.body(self.function), parts)
+                yield Spin(loop, waits, one_thread, one_lane, self._polled_spread(parts), winner, signals_first=first)
                 if loop is node:
                     return
         if node.kind == "call":
@@ -179,7 +183,8 @@ class Spins:
             one_thread, one_lane = any(map(self.alone.one_thread, guards)), any(map(self.alone.one_lane, guards))
             for spin in inner:
                 alone = spin.one_thread or one_thread, spin.one_lane or one_lane
-                yield Spin(call, spin.waits, *alone, spin.spread, EMPTY, name if spin.loop is not call else "")
+                callee = name if spin.loop is not call else ""
+                yield Spin(call, spin.waits, *alone, spin.spread, EMPTY, callee, spin.signals_first)
 
     def _in_header(self, name: str, count: int) -> list[Spin]:
         """The waits of a function of a header; where a barrier helps, its own port has one."""

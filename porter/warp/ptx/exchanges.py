@@ -125,8 +125,6 @@ def _nanosleep(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) 
 
 @on(r"prefetchu?\.[\w:.]+|discard\.[\w:.]+|applypriority\.[\w:.]+|griddepcontrol\.\w+|pragma|setmaxnreg\.[\w.]+")
 def _hint(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
-    if match[0].startswith("griddepcontrol"):
-        writer.notes.append("programmatic dependent launch does not exist on gfx942 [pdl]")
     if match[0].startswith("setmaxnreg"):
         writer.notes.append("registers are fixed per kernel on gfx942 [setmaxnreg-warp-specialisation]")
     return ""
