@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import cast
 
 from porter.cpp.constants import number
 from porter.cpp.nodes import Node, spelled, unwrapped
@@ -116,9 +117,12 @@ class Lanes(Body):
         return found.pop() if len(found) == 1 else None
 
     def _lane_returned(self, helper: Function, depth: int) -> int | None:
-        inside = replace(self, function=helper)
-        returned = [node.kids[0] for node in helper.body.walk() if node.kind == "return" and node.kids]
-        return inside.lane(returned[0], depth) if len(returned) == 1 else None
+        key = "lane returned", id(helper), depth  # a name may have a hundred functions, and each call as many
+        if key not in self.bodies.memo:
+            inside = replace(self, function=helper)
+            returned = [node.kids[0] for node in helper.body.walk() if node.kind == "return" and node.kids]
+            self.bodies.memo[key] = inside.lane(returned[0], depth) if len(returned) == 1 else None
+        return cast("int | None", self.bodies.memo[key])
 
     def looks_like_lane(self, node: Node) -> bool:
         """A lane of 64, or one by its name where nothing says of how many."""
