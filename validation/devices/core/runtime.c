@@ -152,6 +152,30 @@ static void note_misaligned(Wave *w, uint32_t site, uint32_t lane, uint64_t addr
     record(&launch->note, w, FAULT_MISALIGNED, site, lane, address, bytes);
 }
 
+/* ---- device memory that nothing wrote: a byte of state for each, which stores of other threads leave alone -------- */
+
+uint64_t core_unwritten(Wave *w, uint32_t site, uint64_t active, const uint64_t *address, uint32_t bytes) {
+    Launch *launch = w->launch;
+    uint64_t found = 0;
+    if (LIKELY(!(launch->flags & CHECK_UNWRITTEN))) return 0;
+    for (uint64_t left = active; left; left &= left - 1) {
+        uint64_t lane = first_lane(left), at = address[lane];
+        if (at < launch->unwritten_base || at + bytes > launch->unwritten_end) continue;
+        const uint8_t *state = launch->unwritten + (at - launch->unwritten_base);
+        for (uint32_t i = 0; i < bytes; i++) found |= (uint64_t)(state[i] != 0) << lane;
+    }
+    if (found) {
+        uint32_t lane = (uint32_t)first_lane(found);
+        record(&launch->unwritten_read, w, FAULT_UNINITIALISED, site, lane, address[lane], bytes);
+    }
+    return found;
+}
+
+static void is_written(const Launch *launch, uint64_t address, uint32_t bytes) {
+    if (address < launch->unwritten_base || address + bytes > launch->unwritten_end) return;
+    memset(launch->unwritten + (address - launch->unwritten_base), 0, bytes);
+}
+
 int core_global(Wave *w, uint32_t site, uint64_t active, uint64_t *address, uint32_t bytes, uint32_t align, int write) {
     uint32_t mask[LANES] ALIGNED;
     uint64_t safe = address[first_lane(active)], low = UINT64_MAX, high = 0, bits = 0;
@@ -191,6 +215,8 @@ int core_global(Wave *w, uint32_t site, uint64_t active, uint64_t *address, uint
     if (UNLIKELY(w->launch->flags & COUNT_CACHES)) core_caches_access(w, site, active, address, bytes, write);
     if (UNLIKELY(write && w->launch->flags & WATCH)) watch(w, site, active, address, bytes);
     if (UNLIKELY(w->launch->flags & CHECK_GLOBAL)) core_global_races(w, site, active, address, bytes, write);
+    if (UNLIKELY(write && w->launch->flags & CHECK_UNWRITTEN))
+        for (uint64_t left = active; left; left &= left - 1) is_written(w->launch, address[first_lane(left)], bytes);
     return 0;
 }
 
@@ -206,6 +232,7 @@ int core_scalar(Wave *w, uint32_t site, uint64_t address, uint32_t bytes, int wr
         for (int lane = 0; lane < LANES; lane++) all[lane] = address;
         core_global_races(w, site, 1ull << first_lane(w->live), all, bytes, write);
     }
+    if (UNLIKELY(write && w->launch->flags & CHECK_UNWRITTEN)) is_written(w->launch, address, bytes);
     return 0;
 }
 
