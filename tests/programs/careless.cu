@@ -56,11 +56,36 @@ __global__ void locked(int *to) {
     atomicExch(&lock, 0);
 }
 
+/* Objects that one kernel makes in the device's heap, and others use. */
+struct Shape {
+    int side;
+    __device__ explicit Shape(int given) : side(given) {}
+    __device__ virtual int area() const { return side * side; }
+};
+struct Cube : Shape {
+    __device__ explicit Cube(int given) : Shape(given) {}
+    __device__ int area() const override { return 6 * side * side; }
+};
+__device__ Shape *shapes[2];
+__global__ void make_shapes() { shapes[0] = new Shape(3), shapes[1] = new Cube(2); }
+__global__ void grow_shapes(int by) { shapes[threadIdx.x]->side += by; }
+__global__ void measure(int *to) { to[threadIdx.x] = shapes[threadIdx.x]->area(); }
+__global__ void drop_shapes() { delete shapes[0], delete shapes[1]; }
+
 static int *device(int cleared) {
     int *made;
     if (cudaMalloc(&made, N * sizeof(int))) exit(9);
     if (cleared) cudaMemset(made, 0, N * sizeof(int));
     return made;
+}
+
+static int heap() {
+    int *areas = device(1), seen[2];
+    make_shapes<<<1, 1>>>();
+    for (int i = 0; i < 4; i++) grow_shapes<<<1, 2>>>(1);
+    measure<<<1, 2>>>(areas), drop_shapes<<<1, 1>>>();
+    cudaMemcpy(seen, areas, sizeof seen, cudaMemcpyDeviceToHost);
+    return seen[0] == 49 && seen[1] == 216;
 }
 
 static void set(void *at) { *(int *)at += 1; }
@@ -102,6 +127,7 @@ int main(int count_of, char **words) {
 #define MODE(name) else if (!strcmp(mode, #name))
     if (!strcmp(mode, "shared")) good = shared();
     MODE(written) good = written();
+    MODE(heap) good = heap();
     MODE(read) { fill<<<1, N>>>(made, 5), cudaDeviceSynchronize(), good = made[3] == 5; }
     MODE(write) { memcpy(made, seen, sizeof seen), fill<<<1, N>>>(made, 5); }
     MODE(callback) { cudaLaunchHostFunc(0, set, made), fill<<<1, N>>>(made, 5); }

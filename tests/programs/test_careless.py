@@ -62,6 +62,13 @@ def test_what_was_written_in_any_way(careless: Path, mode: str) -> None:
     assert (done.verdict, done.output, done.account.notes) == (Verdict.PASSED, b"PASS\n", ())
 
 
+@pytest.mark.parametrize("options", [Options(), Options(uninitialised=True), Options(races=True)])
+def test_what_one_kernel_leaves_in_the_heap(careless: Path, options: Options) -> None:
+    """Kernels that allocate nothing use it, too; before, they were told to leave every allocation."""
+    done = run(careless, "heap", options)
+    assert (done.verdict, done.output) == (Verdict.PASSED, b"PASS\n"), done.reason
+
+
 @pytest.mark.parametrize("mode", ["sum", "store"])
 def test_blocks_that_store_different_values(careless: Path, mode: str) -> None:
     done = run(careless, mode, Options(races=True))

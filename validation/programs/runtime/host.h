@@ -68,6 +68,7 @@ Allocation *memory_find(const void *); /* the allocation around an address, free
 Detail *memory_detail(const Allocation *);
 const Allocation *memory_table(uint32_t *count);
 Heap *memory_heap(void);
+Heap *memory_heap_made(void);
 void memory_describe(uint64_t address, char *text, size_t room);
 int memory_is_ours(const void *); /* inside the reserved range */
 int memory_is_closed(const void *); /* the host may not touch it */

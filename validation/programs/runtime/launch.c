@@ -343,7 +343,7 @@ static void fill(Launch *l, const Request *r) {
     l->sites = k->sites;
     l->segments = k->segments;
     l->divergence = k->divergence;
-    if (k->uses_heap) l->heap = memory_heap();
+    l->heap = k->uses_heap ? memory_heap() : memory_heap_made();
     memory_follow(l);
 }
 

@@ -272,6 +272,9 @@ Heap *memory_heap(void) {
     return &the_heap;
 }
 
+/* Kernels that allocate nothing may use what others did; null: nobody did. */
+Heap *memory_heap_made(void) { return the_heap.count ? &the_heap : NULL; }
+
 /* ---- in words ------------------------------------------------------------------------------------------- */
 
 static const Allocation *nearest(uint64_t address) {
