@@ -56,6 +56,18 @@ __global__ void locked(int *to) {
     atomicExch(&lock, 0);
 }
 
+/* Tiles in turns, each after the one before it: block 0 waits for the last block, which a GPU has alive beside it. */
+__global__ void in_turns(volatile int *done, int tiles) {
+    for (int i = blockIdx.x; i < tiles; i += gridDim.x) {
+        if (!threadIdx.x) {
+            while (i && done[i - 1] == 0) {}
+            __threadfence();
+            done[i] = i ? done[i - 1] + 1 : 1;
+        }
+        __syncthreads();
+    }
+}
+
 /* Objects that one kernel makes in the device's heap, and others use. */
 struct Shape {
     int side;
@@ -128,6 +140,10 @@ int main(int count_of, char **words) {
     if (!strcmp(mode, "shared")) good = shared();
     MODE(written) good = written();
     MODE(heap) good = heap();
+    MODE(turns) {
+        in_turns<<<8, 64>>>(made, 100);
+        cudaMemcpy(seen, made, sizeof seen, cudaMemcpyDeviceToHost), good = seen[99] == 100;
+    }
     MODE(read) { fill<<<1, N>>>(made, 5), cudaDeviceSynchronize(), good = made[3] == 5; }
     MODE(write) { memcpy(made, seen, sizeof seen), fill<<<1, N>>>(made, 5); }
     MODE(callback) { cudaLaunchHostFunc(0, set, made), fill<<<1, N>>>(made, 5); }

@@ -85,7 +85,7 @@ enum FaultKind {
 
 enum AllocationState { ALLOCATION_LIVE, ALLOCATION_FREED, ALLOCATION_READ_ONLY, ALLOCATION_HEAP };
 
-enum LaunchFlag { CHECK_RACES = 1, COUNT_MEMORY = 2, COOPERATIVE = 4, CHECK_POISON = 8, INTERLEAVE = 16, ALLOW_EXITED = 32, WATCH = 64, CHECK_GLOBAL = 128, ROUND_UP = 256, ROUND_DOWN = 512, COUNT_ARRIVALS = 1024, COUNT_CACHES = 4096, CHECK_UNWRITTEN = 8192 };
+enum LaunchFlag { CHECK_RACES = 1, COUNT_MEMORY = 2, COOPERATIVE = 4, CHECK_POISON = 8, INTERLEAVE = 16, ALLOW_EXITED = 32, WATCH = 64, CHECK_GLOBAL = 128, ROUND_UP = 256, ROUND_DOWN = 512, COUNT_ARRIVALS = 1024, COUNT_CACHES = 4096, CHECK_UNWRITTEN = 8192, MORE_BLOCKS = 16384 };
 
 enum Alignment { ALIGN_NONE, ALIGN_DWORD, ALIGN_NATURAL };
 
@@ -217,6 +217,7 @@ typedef struct Block {
     uint32_t *read_times; /* with an order: per byte and wave */
     uint8_t *waves;
     uint32_t waiting, grid_waiting;
+    uint32_t yields; /* turns that waves had used up since the last barrier */
     uint32_t named, arrived[NAMED_BARRIERS]; /* a named barrier was used; threads that do not wait for it */
 } Block;
 

@@ -324,7 +324,7 @@ static void fill(Launch *l, const Request *r) {
     l->shared_bytes = k->shared + (uint32_t)r->shared;
     l->private_bytes = k->private_bytes;
     l->threads = threads_for(r);
-    l->flags = ALLOW_EXITED | COUNT_ARRIVALS | (settings.races ? CHECK_RACES | CHECK_GLOBAL : 0u) | (settings.poison ? CHECK_POISON : 0u) |
+    l->flags = ALLOW_EXITED | COUNT_ARRIVALS | MORE_BLOCKS | (settings.races ? CHECK_RACES | CHECK_GLOBAL : 0u) | (settings.poison ? CHECK_POISON : 0u) |
                (settings.schedule ? INTERLEAVE : 0u) | (r->cooperative ? COOPERATIVE : 0u);
     l->alignment = LANES == 32 ? ALIGN_NATURAL : ALIGN_DWORD;
     l->resident = r->cooperative ? (uint32_t)blocks : settings.schedule ? 4 : 1;
