@@ -167,3 +167,9 @@ def program(request: pytest.FixtureRequest) -> Path:
 def streams(request: pytest.FixtureRequest) -> Path:
     """streams.cu on either side."""
     return _program(SIDES[request.param], "streams")
+
+
+@pytest.fixture(params=["cuda", "hip"])
+def careless(request: pytest.FixtureRequest) -> Path:
+    """careless.cu on either side."""
+    return _program(SIDES[request.param], "careless")

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from porter.validation.programs.building import Built
+from porter.validation.programs.building import Built, build
 from porter.validation.programs.compare import Agreement, compare_runs
 from porter.validation.programs.launch import Options, run_program
 from porter.validation.programs.outcome import Account, Happening, ProgramRun, TestOutcome, Verdict, judge
@@ -18,6 +18,7 @@ from porter.validation.programs.pytorch import environment
 from porter.validation.programs.pytorch.environment import side_of, variables
 from porter.validation.programs.pytorch.results import with_results
 from porter.validation.programs.sides import CUDA, HIP, Side, side_by_device
+from porter.validation.toolchain.result import Missing
 
 from porter.errors import Unusable
 from tests.outside import require
@@ -182,6 +183,85 @@ def test_tensors(side: Side, version: str, tmp_path: Path) -> None:
         pytest.skip(done.reason)
     assert done.verdict is Verdict.NO_LAUNCH, done.errors.decode()  # the program did all right, and no kernel ran
     assert dict(done.account.operators)["aten::mm.out"] >= 1
+
+
+ADDER = """
+HEADER
+__global__ void add(float *to, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) to[i] += 1.0f;
+}
+extern "C" void accumulate(float *to, int n) { add<<<(n + 63) / 64, 64>>>(to, n); }
+"""
+
+EMPTY = """
+import ctypes, sys, torch
+library = ctypes.CDLL("./libadder.so")
+def add(tensor):
+    assert tensor.is_contiguous()
+    library.accumulate(ctypes.c_void_p(tensor.data_ptr()), ctypes.c_int(tensor.numel()))
+    torch.cuda.synchronize()
+    return tensor
+def empty(*size): return torch.empty(*size, device="cuda")
+if sys.argv[1] == "empty":
+    assert add(empty(100)).tolist() == [1.0] * 100
+elif sys.argv[1] == "half":
+    made = empty(100)
+    made[:50] = 0
+    add(made)
+else:  # each is written, in a way of its own
+    x = torch.arange(6.0, device="cuda")
+    assert add(torch.zeros(100, device="cuda")).tolist() == [1.0] * 100
+    drawn, full = torch.randn(9, device="cuda"), torch.full((7,), 3.0, device="cuda")
+    for made in (x.clone(), x * 2, torch.cat([x, x]), torch.ones(9).cuda(), drawn, full):
+        add(made)
+    made = empty(100); made.copy_(torch.ones(100)); add(made)
+    made = empty(100); made[:50] = 1; made[50:].fill_(2); add(made)
+    made = empty(4, 6); made[:, :3] = 1; made[:, 3:] = 2; add(made)
+    made = empty(6); torch.add(x, x, out=made); add(made)
+    made = empty(0); torch.add(x, x, out=made); add(made)
+    made = [torch.empty_like(x), torch.empty_like(x)]; torch._foreach_zero_(made); add(made[1])
+    made = empty(6); made[torch.arange(6, device="cuda")] = x; add(made)
+    made = torch.nn.Linear(6, 6).cuda(); add(made.weight.data)
+    made(x).sum().backward(); add(made.weight.grad)
+    made = empty(6); made.set_(x.clone()); add(made)
+    made = torch.empty(6, pin_memory=True); made.fill_(1); add(made.to("cuda", non_blocking=True))
+    made = empty(6); made.untyped_storage().copy_(x.untyped_storage()); add(made)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("side", [CUDA, HIP], ids=["cuda", "hip"])
+def test_tensors_that_nothing_wrote(side: Side, tmp_path: Path) -> None:
+    """`torch.empty` is no zeros, and with --uninitialised who reads it is told; what is written in any way is not."""
+    pytest.importorskip("torch")
+    require("g++")
+    name, tool = ("adder.cu", "nvcc") if side is CUDA else ("adder.hip", "hipcc")
+    pic = ("-Xcompiler", "-fPIC") if side is CUDA else ("-fPIC",)
+    header = "" if side is CUDA else "#include <hip/hip_runtime.h>"
+    (tmp_path / name).write_text(ADDER.replace("HEADER", header))
+    (tmp_path / "empty.py").write_text(EMPTY)
+    made = build(side, tmp_path, [(tool, "-O2", "-shared", *pic, name, "-o", "libadder.so")], 300)
+    if isinstance(made, Missing):
+        pytest.skip(made.reason)
+    assert made.failed is None, made.said
+
+    def run(mode: str, *, follow: bool = False) -> ProgramRun:
+        return run_program(
+            (sys.executable, "empty.py", mode), Options(side=side, uninitialised=follow), tmp_path, keep=True
+        )
+
+    good = run("written", follow=True)
+    if good.verdict is Verdict.NOT_RUN:
+        pytest.skip(good.reason)
+    assert good.verdict is Verdict.PASSED, good.errors.decode()
+    assert run("written").verdict is Verdict.PASSED
+    wrong = run("empty")
+    assert wrong.verdict is Verdict.FAILED and b"AssertionError" in wrong.errors
+    for mode, at in (("empty", 0), ("half", 200)):
+        done = run(mode, follow=True)
+        assert done.verdict is Verdict.FAULT and done.account.faults[0].details["kind"] == "uninitialised"
+        assert f"{at} bytes into device memory 1 (400 bytes)" in done.reason
 
 
 BUILDER = """

@@ -60,9 +60,11 @@ def test_an_end_while_work_is_queued(ways: Path) -> None:
 
 def test_races_are_told(ways: Path) -> None:
     done = run(ways, "race", options=Options(seconds=120, races=True))
-    (told,) = (row.text for row in done.account.notes if "hazard" in row.text)
+    (told,) = (row.text for row in done.account.faults)
+    assert (done.verdict, done.code) == (Verdict.FAULT, 0)
+    assert "data race in global memory: two blocks store different values" in told
     assert "race(int*)" in told and "ways." in told
-    assert not run(ways, "race").account.notes
+    assert run(ways, "race").verdict is Verdict.PASSED
 
 
 def test_values_that_nothing_wrote(ways: Path) -> None:

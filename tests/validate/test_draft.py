@@ -66,6 +66,30 @@ def test_what_a_file_tells(tmp_path: Path) -> None:
     assert (made.cases, made.marks) == (1, 1)
 
 
+UNTOLD = """\
+#include "input.h"
+__global__ void histogram(const unsigned char *data, unsigned *bins, long n) {
+  for (long i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+    atomicAdd(&bins[data[i]], 1u);
+}
+void count(const Input &input, const unsigned char *data, unsigned *bins, int slots) {
+  cudaMalloc(&bins, slots * sizeof(unsigned));
+  histogram<<<64, 256>>>(data, bins, input.size());
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "told"), [(UNTOLD, "n, slots"), (UNTOLD.replace("slots *", "256 *"), None), (CLEAR, None)]
+)
+def test_lengths_that_the_host_does_not_tell(text: str, told: str | None, tmp_path: Path) -> None:
+    """A number that is porter's own is said to be; the program's, and those of a sweep that tries many, are not."""
+    (tmp_path / "input.h").write_text("struct Input { long size() const; };")
+    (tmp_path / "kernel.cu").write_text(text)
+    notes = [line for line in draft(tmp_path / "kernel.cu").text.splitlines() if "the numbers are porter's" in line]
+    assert [line.rpartition(": ")[2] for line in notes] == ([told] if told else [])
+
+
 @pytest.mark.parametrize("sample", NAMES)
 def test_drafts_of_the_samples(sample: str, tmp_path: Path) -> None:
     """They are TOML with a case per kernel; with marks they are refused, and say where."""

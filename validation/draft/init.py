@@ -399,6 +399,9 @@ class _Case:
         shared = self._side(launch.shared, renamed) if launch and launch.shared.strip() not in ("", "0") else "0"
         shown = [argument.text(lambda value: _shown(value, renamed)) for argument in arguments]
         sizes = sizes_of(host, _symbols([*grid, *block, shared, *shown]), renamed, arguments, grid, block, body)
+        if sizes.untold:
+            untold = ", ".join(sizes.untold)
+            self.notes.append(f"the host's code does not tell how large this is, the numbers are porter's: {untold}")
         lines = [*self.string, f"grid = {_listed(grid)}", f"block = {_listed(block)}"]
         if shared != "0":
             lines.append(f"shared = {_quoted(shared)}")

@@ -41,10 +41,12 @@ class Sizes:
     tables: tuple[tuple[float, ...], ...]
     preferred: int
     """So many of them are for cases that nobody tries first."""
+    untold: tuple[str, ...] = ()
+    """Lengths that the host's code gives no value, and no sweep varies: the numbers are ours."""
 
     def only(self, place: int) -> Sizes:
         """One of the tables."""
-        return Sizes(self.names, self.tables[place : place + 1], 1)
+        return Sizes(self.names, self.tables[place : place + 1], 1, self.untold)
 
     def lines(self, chosen: Sequence[int] | None = None) -> list[str]:
         """The key `sweep`; none where nothing varies."""
@@ -92,6 +94,7 @@ def sizes_of(
         found += [usual | dict(zip(sizes, values, strict=True)) for values in small]
         found += _beyond(sizes, found[-1], grid, block) if "gridDim" in body else []
     preferred = len(found)
+    untold = () if found else tuple(name for name in sizes if own[name] is None and usual[name] != ASSUMED_BLOCK)
     counts = [name for name in names if name not in sizes and name not in in_block and name not in floats]
     for most in (_MOST.get(len(sizes), _FEWEST), 128, 32, 8, 512, 16384):
         smaller = {name: _scaled(usual[name], max(most, _FEWEST)) for name in counts}
@@ -100,7 +103,7 @@ def sizes_of(
     found.append(usual | fewest | {name: _ROOMY if own[name] is None else _scaled(own[name], 32) for name in sizes})
     found.append(usual | {name: own[name] or 256 for name in sizes})
     tables = tuple(dict.fromkeys(tuple(one[name] for name in names) for one in found))
-    return Sizes(tuple(names), tables, preferred or 1)
+    return Sizes(tuple(names), tables, preferred or 1, untold)
 
 
 def _beyond(

@@ -183,7 +183,7 @@ class PtxModule(Loaded):
     def _translate(self, name: str, poison: bool) -> Code:
         function = self.program.kernels[name]
         try:
-            made = Translator(self.program, function, poison).translate()
+            made = Translator(self.program, function, poison, followed=poison).translate()
         except Unsupported as error:
             raise Refused(str(error)) from None
         except Unreadable as error:

@@ -27,7 +27,7 @@ class FaultRecord(c.Structure):
         ("bytes", c.c_uint64),
         ("other_lane", c.c_uint64),
         ("other_block", c.c_uint32 * 3),
-        ("plain", c.c_uint32),
+        ("weight", c.c_uint32),
     )
 
 
@@ -132,6 +132,10 @@ class Launch(c.Structure):
         ("cache_totals", CacheTotals),
         ("block_limit", c.c_uint64),
         ("block_stride", c.c_uint64),
+        ("unwritten", c.c_void_p),
+        ("unwritten_base", c.c_uint64),
+        ("unwritten_end", c.c_uint64),
+        ("unwritten_read", FaultRecord),
     )
 
 

@@ -375,7 +375,7 @@ def execute(
         cpu_seconds,
         spoken.printed,
         writer,
-        str(_fault(launch.global_hazard, image, memory)) if launch.global_hazard.plain else None,
+        str(_fault(launch.global_hazard, image, memory)) if launch.global_hazard.weight else None,
     )
 
 

@@ -171,9 +171,10 @@ typedef struct Flag { /* a word of global memory that blocks publish by: the las
 typedef struct Suspect { /* a conflict that is none if the memory stays the same */
     Wave *wave;
     uint64_t address;
-    uint32_t before, site, lane, plain;
+    uint32_t before, site, lane, weight;
     Access with;
 } Suspect;
+
 
 enum { SUSPECTS = 64 };
 #define SHADOW_LIMIT (1ull << 30)
@@ -290,19 +291,19 @@ static int ordered(const Wave *w, const Races *r, const History *h, const Access
     return a->fence == LAST_FENCE || (other && a->fence < other->published && other->times[a->fence] <= h->acquired);
 }
 
-/* The first one is told, unless one between plain accesses comes later. */
-static int is_news(const Launch *launch, uint32_t plain) {
-    return launch->global_hazard.kind == FAULT_NONE || (plain && !launch->global_hazard.plain);
+/* The first one is told, unless one that counts for more comes later. */
+static int is_news(const Launch *launch, uint32_t weight) {
+    return launch->global_hazard.kind == FAULT_NONE || weight > launch->global_hazard.weight;
 }
 
 static void tell(const Suspect *s) {
     const Launch *launch = s->wave->launch;
     FaultRecord *into = &s->wave->launch->global_hazard;
-    if (!is_news(launch, s->plain)) return;
+    if (!is_news(launch, s->weight)) return;
     into->kind = FAULT_NONE;
     core_note(into, s->wave, FAULT_GLOBAL_RACE, s->site, s->lane, s->address, 4);
     uint32_t other = s->with.block == MANY_BLOCKS ? UINT32_MAX : s->with.block - 1;
-    into->plain = s->plain;
+    into->weight = s->weight;
     into->other_site = s->with.site;
     into->other_wave = s->with.wave == MANY_WAVES || other == UINT32_MAX ? UINT32_MAX : s->with.wave;
     into->other_block[0] = other == UINT32_MAX ? other : other % launch->grid[0];
@@ -322,9 +323,10 @@ int core_settle(Wave *w) {
     return core_settle_shared(w);
 }
 
-static void suspect(Wave *w, Races *r, uint32_t site, uint32_t lane, uint64_t address, const Access *with, int write) {
-    Suspect s = {w, address, 0, site, lane, !w->manner && !with->strong, *with};
-    if (!is_news(w->launch, s.plain)) return;
+static void suspect(Wave *w, Races *r, uint32_t site, uint32_t lane, uint64_t address, const Access *with, int write, int stores) {
+    Suspect s = {w, address, 0, site, lane, w->manner || with->strong ? SOME_STRONG : ALL_PLAIN, *with};
+    if (s.weight == ALL_PLAIN && stores && with->block != MANY_BLOCKS && with->block != w->block->linear + 1) s.weight = TWO_STORES;
+    if (!is_news(w->launch, s.weight)) return;
     if (!write) {
         tell(&s);
         return;
@@ -392,9 +394,9 @@ void core_global_races(Wave *w, uint32_t site, uint64_t active, const uint64_t *
             uint32_t low = word < at ? (uint32_t)(at - word) : 0, high = end - word < 4 ? (uint32_t)(end - word) : 4;
             mine.bytes = (0xfu << low) & ((1u << high) - 1);
             if (conflicts(w, r, h, &cell->written, mine.bytes, (int)strong))
-                suspect(w, r, site, lane, word, &cell->written, write && !(w->manner & MANNER_ATOMIC));
+                suspect(w, r, site, lane, word, &cell->written, write && !(w->manner & MANNER_ATOMIC), write);
             if (write && conflicts(w, r, h, &cell->read, mine.bytes, (int)strong))
-                suspect(w, r, site, lane, word, &cell->read, !(w->manner & MANNER_ATOMIC));
+                suspect(w, r, site, lane, word, &cell->read, !(w->manner & MANNER_ATOMIC), 0);
             if (!write) {
                 note_read(w, r, h, &cell->read, mine);
                 continue;

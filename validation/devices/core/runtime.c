@@ -152,6 +152,30 @@ static void note_misaligned(Wave *w, uint32_t site, uint32_t lane, uint64_t addr
     record(&launch->note, w, FAULT_MISALIGNED, site, lane, address, bytes);
 }
 
+/* ---- device memory that nothing wrote: a byte of state for each, which stores of other threads leave alone -------- */
+
+uint64_t core_unwritten(Wave *w, uint32_t site, uint64_t active, const uint64_t *address, uint32_t bytes) {
+    Launch *launch = w->launch;
+    uint64_t found = 0;
+    if (LIKELY(!(launch->flags & CHECK_UNWRITTEN))) return 0;
+    for (uint64_t left = active; left; left &= left - 1) {
+        uint64_t lane = first_lane(left), at = address[lane];
+        if (at < launch->unwritten_base || at + bytes > launch->unwritten_end) continue;
+        const uint8_t *state = launch->unwritten + (at - launch->unwritten_base);
+        for (uint32_t i = 0; i < bytes; i++) found |= (uint64_t)(state[i] != 0) << lane;
+    }
+    if (found) {
+        uint32_t lane = (uint32_t)first_lane(found);
+        record(&launch->unwritten_read, w, FAULT_UNINITIALISED, site, lane, address[lane], bytes);
+    }
+    return found;
+}
+
+static void is_written(const Launch *launch, uint64_t address, uint32_t bytes) {
+    if (address < launch->unwritten_base || address + bytes > launch->unwritten_end) return;
+    memset(launch->unwritten + (address - launch->unwritten_base), 0, bytes);
+}
+
 int core_global(Wave *w, uint32_t site, uint64_t active, uint64_t *address, uint32_t bytes, uint32_t align, int write) {
     uint32_t mask[LANES] ALIGNED;
     uint64_t safe = address[first_lane(active)], low = UINT64_MAX, high = 0, bits = 0;
@@ -191,6 +215,8 @@ int core_global(Wave *w, uint32_t site, uint64_t active, uint64_t *address, uint
     if (UNLIKELY(w->launch->flags & COUNT_CACHES)) core_caches_access(w, site, active, address, bytes, write);
     if (UNLIKELY(write && w->launch->flags & WATCH)) watch(w, site, active, address, bytes);
     if (UNLIKELY(w->launch->flags & CHECK_GLOBAL)) core_global_races(w, site, active, address, bytes, write);
+    if (UNLIKELY(write && w->launch->flags & CHECK_UNWRITTEN))
+        for (uint64_t left = active; left; left &= left - 1) is_written(w->launch, address[first_lane(left)], bytes);
     return 0;
 }
 
@@ -206,6 +232,7 @@ int core_scalar(Wave *w, uint32_t site, uint64_t address, uint32_t bytes, int wr
         for (int lane = 0; lane < LANES; lane++) all[lane] = address;
         core_global_races(w, site, 1ull << first_lane(w->live), all, bytes, write);
     }
+    if (UNLIKELY(write && w->launch->flags & CHECK_UNWRITTEN)) is_written(w->launch, address, bytes);
     return 0;
 }
 
@@ -598,7 +625,7 @@ static void block_start(Block *block, uint64_t linear) {
     block->id[1] = (uint32_t)(linear / launch->grid[0] % launch->grid[1]);
     block->id[2] = (uint32_t)(linear / launch->grid[0] / launch->grid[1]);
     block->live_waves = block->wave_count;
-    block->waiting = block->grid_waiting = block->named = 0;
+    block->waiting = block->grid_waiting = block->named = block->yields = 0;
     memset(block->arrived, 0, sizeof block->arrived);
     block->epoch++;
     if (block->initialised) memset(block->initialised, 0, launch->shared_bytes);
@@ -688,7 +715,7 @@ static int barrier_opens(Block *block) {
         Wave *w = wave_at(block, i);
         if (w->event == WAVE_BARRIER) w->event = WAVE_YIELD;
     }
-    block->waiting = 0;
+    block->waiting = block->yields = 0;
     block->epoch++;
     return 1;
 }
@@ -716,6 +743,7 @@ static int turn(Block *block, Wave *w) {
         if (w->missed && w->launch->note.kind == FAULT_NONE)
             record(&w->launch->note, w, FAULT_DIVERGENT_BARRIER, w->missed_site, (uint32_t)first_lane(w->missed), 0, 0);
     }
+    block->yields += event == WAVE_YIELD;
     block->waiting += event == WAVE_BARRIER;
     block->named |= event == WAVE_BARRIER && (w->barrier_id || w->barrier_count);
     block->grid_waiting += event == WAVE_GRID_BARRIER;
@@ -758,38 +786,64 @@ static int at_grid(const Block *block) {
     return block->grid_waiting && block->grid_waiting + block->waiting == block->live_waves;
 }
 
-/* Blocks of a worker that are alive together: one, some when interleaving, all when cooperative. */
-static int run_resident(Worker *worker, Block *blocks, uint32_t resident, uint64_t *next, uint64_t total) {
+/* The next block of the grid, in a place that has its memory; 0: there is none. */
+static int start_next(Block *block, uint64_t *next, uint64_t total) {
+    const Launch *launch = block->worker->launch;
+    uint64_t mine = __atomic_fetch_add(next, 1, __ATOMIC_RELAXED);
+    if (mine >= total) return 0;
+    block_start(block, sampled(launch, shuffled(launch, mine, total)));
+    return 1;
+}
+
+/* Waves that had so many turns, and neither ended nor met at a barrier, may wait for a block that has not begun, which a GPU would have
+ * alive beside theirs. */
+enum { PATIENCE = 4, MOST_MORE = 1024 };
+
+typedef struct Residents { /* blocks of a worker that are alive together: one, some when interleaving, all when cooperative */
+    Block *first, *more;   /* more where they run for long; waves point to their block, so that neither moves */
+    uint32_t room, alive, is_full;
+} Residents;
+
+static Block *resident(const Residents *r, uint32_t i) { return i < r->room ? &r->first[i] : &r->more[i - r->room]; }
+
+/* One more block, if there is one left, and memory for it. */
+static void start_more(Residents *r, Worker *worker, uint64_t *next, uint64_t total) {
+    uint32_t place = r->alive;
+    if (r->is_full || place < r->room || place - r->room >= MOST_MORE || __atomic_load_n(next, __ATOMIC_RELAXED) >= total) return;
+    if (!r->more) r->more = calloc(MOST_MORE, sizeof *r->more);
+    r->is_full = !r->more || block_allocate(resident(r, place), worker);
+    if (r->is_full) return;
+    r->alive += (uint32_t)start_next(resident(r, place), next, total);
+}
+
+static int run_resident(Worker *worker, Residents *r, uint64_t *next, uint64_t total) {
     Launch *launch = worker->launch;
-    uint32_t alive = 0;
-    for (uint32_t i = 0; i < resident; i++) {
-        uint64_t mine = __atomic_fetch_add(next, 1, __ATOMIC_RELAXED);
-        if (mine >= total) break;
-        block_start(&blocks[i], sampled(launch, shuffled(launch, mine, total)));
-        alive++;
-    }
-    uint32_t running = alive;
+    uint32_t patience = launch->flags & INTERLEAVE ? PATIENCE << 15 : PATIENCE;
+    while (r->alive < r->room && start_next(&r->first[r->alive], next, total)) r->alive++;
+    uint32_t running = r->alive;
     while (running) {
         uint32_t at_grid_barrier = 0;
         running = 0;
-        for (uint32_t i = 0; i < alive; i++) {
-            Block *block = &blocks[i];
+        for (uint32_t i = 0; i < r->alive; i++) {
+            Block *block = resident(r, i);
             if (!block->live_waves) continue;
             if (!block_pass(block)) return 0;
-            if (!block->live_waves) {
-                uint64_t mine = __atomic_fetch_add(next, 1, __ATOMIC_RELAXED);
-                if (mine < total) block_start(block, sampled(launch, shuffled(launch, mine, total)));
+            if (block->yields > patience && launch->flags & MORE_BLOCKS) {
+                block->yields = 0;
+                start_more(r, worker, next, total);
             }
+            if (!block->live_waves) (void)start_next(block, next, total);
             running += block->live_waves != 0;
             at_grid_barrier += at_grid(block);
         }
         if (running && at_grid_barrier == running) {
             core_races_forget(worker->races, launch);
-            for (uint32_t i = 0; i < alive; i++) {
-                blocks[i].grid_waiting = 0;
-                blocks[i].epoch++;
-                for (uint32_t k = 0; k < blocks[i].wave_count; k++)
-                    if (wave_at(&blocks[i], k)->event == WAVE_GRID_BARRIER) wave_at(&blocks[i], k)->event = WAVE_YIELD;
+            for (uint32_t i = 0; i < r->alive; i++) {
+                Block *block = resident(r, i);
+                block->grid_waiting = 0;
+                block->epoch++;
+                for (uint32_t k = 0; k < block->wave_count; k++)
+                    if (wave_at(block, k)->event == WAVE_GRID_BARRIER) wave_at(block, k)->event = WAVE_YIELD;
             }
         }
     }
@@ -807,13 +861,15 @@ static void *work(void *argument) {
     Task *task = argument;
     Launch *launch = task->worker.launch;
     uint64_t total = blocks_to_run(launch);
-    uint32_t resident = launch->resident < total ? launch->resident : (uint32_t)total;
-    Block *blocks = calloc(resident, sizeof *blocks);
-    task->out_of_memory = !blocks;
-    for (uint32_t i = 0; blocks && i < resident; i++) task->out_of_memory |= block_allocate(&blocks[i], &task->worker);
-    if (!task->out_of_memory) run_resident(&task->worker, blocks, resident, task->next, total);
-    for (uint32_t i = 0; blocks && i < resident; i++) block_free(&blocks[i]);
-    free(blocks);
+    uint32_t room = launch->resident < total ? launch->resident : (uint32_t)total;
+    Residents r = {calloc(room, sizeof(Block)), NULL, room, 0};
+    task->out_of_memory = !r.first;
+    for (uint32_t i = 0; r.first && i < room; i++) task->out_of_memory |= block_allocate(&r.first[i], &task->worker);
+    if (!task->out_of_memory) run_resident(&task->worker, &r, task->next, total);
+    for (uint32_t i = 0; r.first && i < room; i++) block_free(&r.first[i]);
+    for (uint32_t i = 0; r.more && i < MOST_MORE; i++) block_free(&r.more[i]);
+    free(r.first);
+    free(r.more);
     return NULL;
 }
 

@@ -85,7 +85,7 @@ enum FaultKind {
 
 enum AllocationState { ALLOCATION_LIVE, ALLOCATION_FREED, ALLOCATION_READ_ONLY, ALLOCATION_HEAP };
 
-enum LaunchFlag { CHECK_RACES = 1, COUNT_MEMORY = 2, COOPERATIVE = 4, CHECK_POISON = 8, INTERLEAVE = 16, ALLOW_EXITED = 32, WATCH = 64, CHECK_GLOBAL = 128, ROUND_UP = 256, ROUND_DOWN = 512, COUNT_ARRIVALS = 1024, COUNT_CACHES = 4096 };
+enum LaunchFlag { CHECK_RACES = 1, COUNT_MEMORY = 2, COOPERATIVE = 4, CHECK_POISON = 8, INTERLEAVE = 16, ALLOW_EXITED = 32, WATCH = 64, CHECK_GLOBAL = 128, ROUND_UP = 256, ROUND_DOWN = 512, COUNT_ARRIVALS = 1024, COUNT_CACHES = 4096, CHECK_UNWRITTEN = 8192, MORE_BLOCKS = 16384 };
 
 enum Alignment { ALIGN_NONE, ALIGN_DWORD, ALIGN_NATURAL };
 
@@ -97,12 +97,15 @@ typedef struct Allocation {
     uint32_t state, id;
 } Allocation;
 
+/* Of a race in global memory: an atomic or volatile is part of it, none is, or it is two plain stores of two blocks: one value stays. */
+enum Weight { SOME_STRONG, ALL_PLAIN, TWO_STORES };
+
 typedef struct FaultRecord {
     uint32_t kind, site, other_site, wave, other_wave, lane;
     uint32_t block[3], allocation;
     uint64_t address, bytes;
     uint64_t other_lane; /* of the same wave; LANES: not known */
-    uint32_t other_block[3], plain; /* of a race in global memory; UINT32_MAX: several. Neither is atomic or volatile */
+    uint32_t other_block[3], weight; /* of a race in global memory; UINT32_MAX: several */
 } FaultRecord;
 
 typedef struct SiteCount { /* memory instructions only */
@@ -160,6 +163,9 @@ typedef struct Launch {
     const CacheShape *cache_shape; /* with COUNT_CACHES */
     CacheTotals cache_totals;
     uint64_t block_limit, block_stride; /* a sample: so many blocks, the first of every so many chunks; 0: all */
+    uint8_t *unwritten; /* with CHECK_UNWRITTEN: of every byte between the two addresses, whether nothing wrote it */
+    uint64_t unwritten_base, unwritten_end;
+    FaultRecord unwritten_read; /* the first that met such a byte */
 } Launch;
 
 /* ---- not seen by Python ------------------------------------------------------------------------- */
@@ -211,6 +217,7 @@ typedef struct Block {
     uint32_t *read_times; /* with an order: per byte and wave */
     uint8_t *waves;
     uint32_t waiting, grid_waiting;
+    uint32_t yields; /* turns that waves had used up since the last barrier */
     uint32_t named, arrived[NAMED_BARRIERS]; /* a named barrier was used; threads that do not wait for it */
 } Block;
 
@@ -285,6 +292,8 @@ int core_global(Wave *, uint32_t site, uint64_t active, uint64_t *address, uint3
 int core_shared(Wave *, uint32_t site, uint64_t active, uint64_t *address, uint32_t bytes, uint32_t align, int write,
                 int atomic, uint64_t *poisoned);
 int core_scalar(Wave *, uint32_t site, uint64_t address, uint32_t bytes, int write);
+/* The lanes that would read a byte of device memory that nothing wrote (CHECK_UNWRITTEN). */
+uint64_t core_unwritten(Wave *, uint32_t site, uint64_t active, const uint64_t *address, uint32_t bytes);
 
 /* The device heap, and messages to the host (services.c). */
 uint64_t core_heap_allocate(Wave *, uint64_t bytes, uint64_t align);

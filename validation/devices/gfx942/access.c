@@ -246,6 +246,12 @@ static int atomic_part(Lanes *w, uint32_t site, int space, int op, uint64_t *add
     return gfx_atomic_at(w, site, space, op, b & 1, address, row, (uint32_t)b >> 1, result);
 }
 
+static uint64_t unwritten_at(Lanes *w, uint32_t site, const uint64_t *address, uint32_t offset, uint32_t bytes) {
+    uint64_t at[64];
+    for (int l = 0; l < 64; l++) at[l] = address[l] + offset;
+    return core_unwritten(&w->core, site, w->exec, at, bytes);
+}
+
 int gfx_load_at(Lanes *w, uint32_t site, int space, int width, uint64_t *address, uint32_t row) {
     uint64_t bad;
     uint32_t bytes = width_bytes[width], words = bytes / 4;
@@ -254,9 +260,14 @@ int gfx_load_at(Lanes *w, uint32_t site, int space, int width, uint64_t *address
     if (space == SPACE_FLAT) return split_flat(w, site, width, address, row, 0, 0, load_part);
     if (space == SPACE_PRIVATE) return private_load(w, site, width, address, row);
     if (resolve(w, site, space, address, bytes, width_align[width], 0, 0, &bad)) return 1;
+    int followed = space == SPACE_GLOBAL && w->core.launch->flags & CHECK_UNWRITTEN;
+    uint64_t unwritten[4] = {0};
+    for (uint32_t k = 0; followed && k < (words ? words : 1); k++) /* registers of one load may be needed or not */
+        unwritten[k] = unwritten_at(w, site, address, 4 * k, words ? 4 : bytes);
     if (width == W_32) read_dwords(w, address, row);
     else read_lanes(w, width, address, row);
     poison_rows(w, row, words ? words : 1, bad);
+    for (uint32_t k = 0; followed && k < (words ? words : 1); k++) poison_rows(w, row + k, 1, bad | unwritten[k]);
     return 0;
 }
 
@@ -386,6 +397,9 @@ int gfx_atomic_at(Lanes *w, uint32_t site, int space, int op, int wide, uint64_t
     w->core.manner = MANNER_ATOMIC | MANNER_FENCED | (result >= 0 ? MANNER_RETURNS : 0) |
                      (op == AT_SWAP || op == AT_CMPSWAP || op == AT_FCMPSWAP ? MANNER_SWAPS : 0) |
                      (op == AT_CMPSWAP || op == AT_FCMPSWAP ? MANNER_COMPARES : 0);
+    if (space == SPACE_GLOBAL && (result >= 0 || op != AT_SWAP) &&
+        gfx_poison(w, site, core_unwritten(&w->core, site, w->exec, address, 4 * words)))
+        return 1;
     if (resolve(w, site, space, address, 4 * words, align, 1, 1, &bad)) return 1;
     w->core.manner = 0;
     int plain = space == SPACE_SHARED || w->core.launch->threads == 1;
@@ -565,11 +579,19 @@ int gfx_scalar_atomic(Lanes *w, uint32_t site, int op, int wide, uint64_t addres
     return 0;
 }
 
+static uint32_t scalar_unwritten(Lanes *w, uint32_t site, uint64_t address) {
+    uint64_t lane = first_lane(w->core.live), at[64];
+    at[lane] = address;
+    return core_unwritten(&w->core, site, 1ull << lane, at, 4) != 0;
+}
+
 int gfx_scalar_load(Lanes *w, uint32_t site, uint64_t address, uint32_t words, uint32_t into) {
     address &= ~3ull;
     if (core_scalar(&w->core, site, address, 4 * words, 0)) return 1;
     memcpy(&w->s[into], (const void *)address, 4 * words);
     memset(&w->s_poison[into], 0, 4 * words);
+    if (UNLIKELY(w->core.launch->flags & CHECK_UNWRITTEN))
+        for (uint32_t k = 0; k < words; k++) w->s_poison[into + k] = scalar_unwritten(w, site, address + 4 * k);
     return 0;
 }
 

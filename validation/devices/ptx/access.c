@@ -162,7 +162,7 @@ static int is_stream(const Warp *w, uint32_t site, uint32_t active, int space, c
                      int write) {
     const Launch *launch = w->core.launch;
     const Allocation *hit = w->core.worker->hit[site];
-    if (active != UINT32_MAX || space != SPACE_GLOBAL || !hit || launch->flags & (COUNT_MEMORY | WATCH | CHECK_GLOBAL) || w->core.missed)
+    if (active != UINT32_MAX || space != SPACE_GLOBAL || !hit || launch->flags & (COUNT_MEMORY | WATCH | CHECK_GLOBAL | CHECK_UNWRITTEN) || w->core.missed)
         return 0;
     if (address[0] & (bytes - 1) || address[0] < hit->base || address[0] + (uint64_t)bytes * LANES > hit->end) return 0;
     if (hit->state == ALLOCATION_FREED || (write && hit->state != ALLOCATION_LIVE)) return 0;
@@ -182,6 +182,7 @@ int ptx_load(Warp *w, uint32_t site, uint32_t active, int space, uint64_t *addre
     if (s.global) {
         memcpy(copy, address, sizeof copy);
         if (core_global(&w->core, site, s.global, copy, total, total, 0)) return 1;
+        poisoned |= core_unwritten(&w->core, site, s.global, copy, total);
         read_rows(w, s.global, copy, bytes, is_signed, count, into, wide);
     }
     if (s.shared) {
@@ -319,6 +320,7 @@ int ptx_atomic(Warp *w, uint32_t site, uint32_t active, int space, int action, i
         part = round ? s.shared : s.global;
         if (!part) continue;
         memcpy(copy, address, sizeof copy);
+        if (!round && (into || action != AT_EXCH)) poisoned = core_unwritten(&w->core, site, part, copy, bytes);
         if (round ? core_shared(&w->core, site, part, copy, bytes, bytes, 1, 1, &poisoned)
                   : core_global(&w->core, site, part, copy, bytes, bytes, 1))
             return 1;

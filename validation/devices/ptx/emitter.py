@@ -24,10 +24,12 @@ _RESERVED_PARTS = {"begin": 0, "end": RESERVED_BYTES, "0": 0, "1": RESERVED_BYTE
 class Emitter:
     """State of one translation."""
 
-    def __init__(self, program: Program, kernel: Function, poison: bool) -> None:
+    def __init__(self, program: Program, kernel: Function, poison: bool, followed: bool = False) -> None:
         self.program = program
         self.kernel = kernel
         self.poison = poison
+        self.followed = followed
+        """Values of device memory too, which the host may have left unwritten."""
         self.lines: list[str] = []
         self.sites: list[SiteKind] = []
         self.segment = -1

@@ -49,7 +49,7 @@ class Translator(MatrixEmitter, ControlEmitter, ImageEmitter):
         rows = {"r": 0, "q": 0}
         for function in functions:
             self.collect_calls(function)
-            unit = prepare(function, rows, self.poison)
+            unit = prepare(function, rows, self.poison, self.followed)
             rows = dict(unit.rows.count)
             unit.parameter_base = rows["r"]
             rows["r"] += unit.parameter_rows

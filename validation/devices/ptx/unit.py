@@ -56,14 +56,17 @@ class Unit:
 _SOURCES = ("ld", "ldu", "atom", "shfl")
 
 
-def _taint_sources(function: Function, graph: cfg.Graph) -> set[str]:
-    """Results of what may read memory that nothing wrote, or a lane that is not there."""
+_WRITTEN = frozenset({"global", "const", "param"})
+
+
+def _taint_sources(function: Function, graph: cfg.Graph, written: frozenset[str]) -> set[str]:
+    """Results of what may read memory that nothing wrote, or a lane that is not there; all of `written` is."""
     found: set[str] = set()
     for block in graph.blocks.values():
         for instruction in block.code:
             modifiers = instruction.modifiers
             if (
-                (instruction.base in ("ld", "ldu") and not {"global", "const", "param"} & set(modifiers))
+                (instruction.base in ("ld", "ldu") and written.isdisjoint(modifiers))
                 or instruction.base in ("shfl", "ldmatrix")
                 or (instruction.base == "ld" and "param" in modifiers and not function.is_kernel)
             ):
@@ -71,8 +74,8 @@ def _taint_sources(function: Function, graph: cfg.Graph) -> set[str]:
     return found
 
 
-def prepare(function: Function, first_row: dict[str, int], poison: bool) -> Unit:
-    """Analyse one function; its rows follow those of the functions before it."""
+def prepare(function: Function, first_row: dict[str, int], poison: bool, followed: bool = False) -> Unit:
+    """Analyse one function; its rows follow those of the functions before it. `followed`: device memory, too."""
     graph = cfg.build(function)
     steady = constants(function, graph)
     live = liveness(function, graph, set(steady))
@@ -84,7 +87,8 @@ def prepare(function: Function, first_row: dict[str, int], poison: bool) -> Unit
     kinds = {name: storage("pred" if name == CARRY else function.registers[name]) for name in live.names}
     rows = assign(_intervals(graph, steps, needed, live), kinds, first_row)
     undefined = {live.names[i] for i in bits_of(live.live_in[0])}
-    unclean = tainted(function, graph, undefined, _taint_sources(function, graph)) if poison else set()
+    written = _WRITTEN - {"global"} if followed else _WRITTEN
+    unclean = tainted(function, graph, undefined, _taint_sources(function, graph, written)) if poison else set()
     unit = Unit(function, graph, steady, live, steps, needed, rows, unclean - set(steady), undefined)
     _place_locals(unit)
     unit.parameter_rows = 0 if function.is_kernel else (layout(function.parameters) + 3) // 4

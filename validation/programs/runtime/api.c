@@ -2,10 +2,12 @@
 #define _GNU_SOURCE
 #include "api.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <signal.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 /* ---- one at a time ------------------------------------------------------------------------------------------ */
@@ -14,8 +16,30 @@ pthread_mutex_t the_lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static __thread int last_error, the_device;
 static int the_sticky;
 
-int lock_(void) { return pthread_mutex_lock(&the_lock); }
-void unlock_(int *held) { (void)held, pthread_mutex_unlock(&the_lock); }
+/* Within a call a thread may touch device memory, and after one of a stand-in, which works on it, until the next. */
+static __thread int within, lent;
+
+int lock_(void) {
+    int status = pthread_mutex_lock(&the_lock);
+    if (!within++) memory_allow(1);
+    return status;
+}
+void unlock_(int *held) {
+    (void)held;
+    if (!--within && !lent) memory_allow(0);
+    pthread_mutex_unlock(&the_lock);
+}
+void lend(int given) { lent = given; }
+
+/* The program's own code, called from within a call. */
+void call_back(void (*call)(void *), void *data) {
+    int before = within, given = lent;
+    within = lent = 0;
+    memory_allow(0);
+    call(data);
+    within = before, lent = given;
+    memory_allow(within || lent);
+}
 int sticky(void) { return the_sticky; }
 void set_sticky(int status) { the_sticky = status; }
 void keep_error(int status) { last_error = status; }
@@ -25,6 +49,36 @@ static void crashed(int number) {
     end_by_signal(number);
 }
 
+/* The program's own code is where a driver would have ended it. */
+static void broke_in(int number, siginfo_t *info, void *context) {
+    char near[400], text[1000], code[300] = "";
+    Dl_info found;
+    if (info->si_code != SEGV_PKUERR || !memory_is_closed(info->si_addr)) crashed(number);
+#if defined __x86_64__
+    const void *at = (const void *)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+    if (dladdr(at, &found))
+        snprintf(code, sizeof code, "%s%s%s+%#lx", found.dli_sname ? found.dli_sname : "", found.dli_sname ? " in " : "", found.dli_fname,
+                 (unsigned long)((const char *)at - (const char *)found.dli_fbase));
+#else
+    (void)context;
+#endif
+    memory_describe((uint64_t)info->si_addr, near, sizeof near);
+    snprintf(text, sizeof text, "host code touches device memory: %s%s%p, %s", code, code[0] ? "; " : "", info->si_addr, near);
+    fault_happened("host-access", "host code", text, NULL, 0, (uint32_t[3]){0}, 0);
+    fprintf(stderr, "porter: %s\n", text);
+    if (settings.stop_at_fault) end_process(END_FAULT, NULL);
+    memory_open();
+}
+
+static void watch_for_signals(void) {
+    const int signals[] = {SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTERM, SIGXCPU};
+    struct sigaction now, breaking = {.sa_flags = SA_SIGINFO | SA_NODEFER};
+    breaking.sa_sigaction = broke_in;
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        if (!sigaction(signals[i], NULL, &now) && now.sa_handler == SIG_DFL) signal(signals[i], crashed);
+    if (!sigaction(SIGSEGV, NULL, &now) && now.sa_handler == SIG_DFL) sigaction(SIGSEGV, &breaking, NULL);
+}
+
 void ready(void) {
     static int started;
     if (__atomic_load_n(&started, __ATOMIC_ACQUIRE)) return;
@@ -32,11 +86,7 @@ void ready(void) {
     if (!started) {
         report_start();
         memory_start();
-        const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTERM, SIGXCPU};
-        for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
-            struct sigaction now;
-            if (!sigaction(signals[i], NULL, &now) && now.sa_handler == SIG_DFL) signal(signals[i], crashed);
-        }
+        watch_for_signals();
         __atomic_store_n(&started, 1, __ATOMIC_RELEASE);
     }
     pthread_mutex_unlock(&the_lock);
@@ -116,6 +166,7 @@ static int allocate(const char *call, void **into, size_t bytes, enum Sort sort)
     }
     Detail *detail = memory_detail(memory_find(made));
     detail->device = (uint32_t)the_device;
+    if (sort == SORT_DEVICE) memory_fresh(made, bytes);
     *into = made;
     return OK;
 }
@@ -217,8 +268,11 @@ int copy(const char *call, void *to, const void *from, size_t bytes, int way) {
     if (!to || !from) return fail(call, INVALID_VALUE, "a null pointer");
     int status = reaches(call, to, bytes, way == HOST_TO_DEVICE || way == DEVICE_TO_DEVICE);
     if (!status) status = reaches(call, from, bytes, way == DEVICE_TO_HOST || way == DEVICE_TO_DEVICE);
-    if (!status) memmove(to, from, bytes);
-    return status;
+    if (status) return status;
+    memmove(to, from, bytes);
+    memory_moved(to, from, bytes);
+    if (!memory_is_ours(to)) memory_shown(call, from, bytes);
+    return OK;
 }
 
 EXPORT int API(Memcpy)(void *to, const void *from, size_t bytes, int way) { SYNCHRONISED; return copy(NAME(Memcpy), to, from, bytes, way); }
@@ -240,8 +294,10 @@ EXPORT int API(Memcpy2DAsync)(void *to, size_t tp, const void *from, size_t fp, 
 int set_memory(const char *call, void *to, int value, size_t bytes) {
     if (the_sticky) return the_sticky;
     int status = reaches(call, to, bytes, 1);
-    if (!status) memset(to, value, bytes);
-    return status;
+    if (status) return status;
+    memset(to, value, bytes);
+    memory_wrote(to, bytes);
+    return OK;
 }
 EXPORT int API(Memset)(void *to, int value, size_t bytes) { SYNCHRONISED; return set_memory(NAME(Memset), to, value, bytes); }
 EXPORT int API(MemsetAsync)(void *to, int value, size_t bytes, void *s) { BEGIN; return queue_keeps(s) ? queue_set(s, to, value, bytes) : set_memory(NAME(MemsetAsync), to, value, bytes); }
@@ -352,14 +408,17 @@ EXPORT int API(StreamGetDevice)(void *s, int *into) { BEGIN; *into = the_device;
 EXPORT int API(StreamAttachMemAsync)(void *s, void *at, size_t bytes, unsigned flags) { (void)at, (void)bytes, (void)flags; BEGIN; return waits(NAME(StreamAttachMemAsync), s); }
 EXPORT int API(StreamAddCallback)(void *s, void (*call)(void *, int, void *), void *data, unsigned flags) {
     (void)flags;
-    ready();
-    queue_drain();
+    {
+        SYNCHRONISED;
+    }
     call(s, the_sticky, data);
     return the_sticky;
 }
 EXPORT int API(LaunchHostFunc)(void *s, void (*call)(void *), void *data) {
-    ready();
-    if (queue_keeps(s)) return queue_call(s, call, data);
+    {
+        BEGIN;
+        if (queue_keeps(s)) return queue_call_back(s, call, data);
+    }
     call(data);
     return the_sticky;
 }

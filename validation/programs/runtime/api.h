@@ -47,6 +47,7 @@ int queue_captures(void *stream);
 int queue_copy(void *stream, void *to, const void *from, size_t bytes, int way);
 int queue_set(void *stream, void *to, int value, size_t bytes);
 int queue_call(void *stream, void (*call)(void *), void *data);
+int queue_call_back(void *stream, void (*call)(void *), void *data); /* the program's own code */
 int queue_launch(void *stream, const Request *);
 void queue_drain(void);
 void queue_drain_of(void *stream);
@@ -64,6 +65,7 @@ int potential_block(const char *call, int *grid, int *block, const void *host, s
 uint64_t resident_blocks(const Function *f, Dim block, size_t shared);
 _Noreturn void end_by_signal(int number);
 extern int pointer_device, pointer_host;
-#define BEGIN LOCKED; ready()
+#define BEGIN LOCKED; lend(0); ready()
+#define STAND_IN LOCKED; lend(1); ready() /* of calls that stand-ins make */
 #define SYNCHRONISED BEGIN; queue_drain() /* of calls that wait for what was asked for before */
 #endif

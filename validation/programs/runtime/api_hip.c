@@ -148,6 +148,7 @@ static int fill(const char *call, void *to, uint64_t value, size_t size, size_t 
     const Allocation *row = memory_find(to);
     if (!row || row->state == ALLOCATION_FREED || (uint64_t)to + size * count > row->end) return fail(call, INVALID_VALUE, "%zu bytes at %p", size * count, to);
     for (size_t i = 0; i < count; i++) memcpy((char *)to + i * size, &value, size);
+    memory_wrote(to, size * count);
     return sticky();
 }
 EXPORT int hipMemsetD8(void *to, unsigned char value, size_t count) { BEGIN; return fill("hipMemsetD8", to, value, 1, count); }

@@ -361,6 +361,7 @@ int cuMemcpyPeer(Address to, void *a, Address from, void *b, size_t bytes) { (vo
 static int fill(const char *call, Address to, uint32_t value, size_t size, size_t count) {
     int status = sticky() ? sticky() : reaches(call, AT(to), size * count, 1);
     for (size_t i = 0; !status && i < count; i++) memcpy((char *)AT(to) + i * size, &value, size);
+    if (!status) memory_wrote(AT(to), size * count);
     return status;
 }
 int cuMemsetD8_v2(Address to, unsigned char value, size_t count) { SYNCHRONISED; return fill("cuMemsetD8", to, value, 1, count); }

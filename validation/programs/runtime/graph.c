@@ -115,7 +115,7 @@ typedef struct HostNode {
 } HostNode;
 EXPORT int API(GraphAddHostNode)(NODE, const HostNode *host) {
     BEGIN;
-    return added(node, graph, queue_call(opened(graph), host->call, host->data));
+    return added(node, graph, queue_call_back(opened(graph), host->call, host->data));
 }
 static void nothing(void *unused) { (void)unused; }
 EXPORT int API(GraphAddEmptyNode)(NODE) {
@@ -153,6 +153,7 @@ static void fill_later(void *asked) {
             uint8_t *at = f->to + y * f->pitch + x * f->one;
             if (!x && reaches("a fill in a graph", at, f->width * f->one, 1)) return;
             memcpy(at, &f->value, f->one);
+            memory_wrote(at, f->one);
         }
 }
 EXPORT int API(GraphAddMemsetNode)(NODE, const Fill *asked) {

@@ -48,7 +48,7 @@ void digest_of(const void *content, size_t size, char *text); /* SHA-256, 64 dig
 enum Sort { SORT_DEVICE, SORT_MANAGED, SORT_PINNED, SORT_REGISTERED, SORT_SYMBOL, SORT_OWN };
 typedef struct Detail { /* by Allocation.id */
     enum Sort sort;
-    uint32_t number, device, flags; /* number: of its sort, counted from 1 */
+    uint32_t number, device, flags, told; /* number: of its sort, counted from 1 */
     const char *name;
     size_t pitch;
     uint64_t hash; /* of the content before a launch that is traced */
@@ -68,8 +68,18 @@ Allocation *memory_find(const void *); /* the allocation around an address, free
 Detail *memory_detail(const Allocation *);
 const Allocation *memory_table(uint32_t *count);
 Heap *memory_heap(void);
+Heap *memory_heap_made(void);
 void memory_describe(uint64_t address, char *text, size_t room);
 int memory_is_ours(const void *); /* inside the reserved range */
+int memory_is_closed(const void *); /* the host may not touch it */
+void memory_allow(int allowed);     /* this thread may, for now */
+void memory_open(void);             /* everybody may, from now on */
+void memory_share(const Allocation *);
+void memory_fresh(void *, size_t bytes); /* these do something where it is followed what nothing wrote */
+void memory_wrote(const void *, size_t bytes);
+void memory_moved(const void *to, const void *from, size_t bytes);
+void memory_shown(const char *call, const void *from, size_t bytes);
+void memory_follow(Launch *);
 
 /* ---- module.c ---- */
 
@@ -195,7 +205,7 @@ void print_messages(const Launch *, char *assertion, size_t room);
 
 extern struct Settings {
     const char *folder, *python, *report, *trace, *profile;
-    uint32_t threads, schedule, races, poison, stop_at_fault, capability, devices, delay, every, multiprocessors;
+    uint32_t threads, schedule, races, poison, guard, stop_at_fault, capability, devices, delay, every, multiprocessors;
     uint64_t budget, device_memory;
 } settings;
 void report_start(void);
@@ -219,6 +229,8 @@ double seconds_now(void);
 #define LOCKED __attribute__((cleanup(unlock_), unused)) int locked_ = lock_()
 int lock_(void);
 void unlock_(int *);
+void lend(int given);                            /* device memory stays open to this thread until its next call */
+void call_back(void (*call)(void *), void *data); /* the program's own code */
 int fail(const char *call, int status, const char *format, ...);
 int sticky(void);
 void set_sticky(int status);

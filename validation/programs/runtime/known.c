@@ -67,7 +67,7 @@ static int is_worth(const Request *r, const Allocation *rows, uint32_t count) {
     const Kernel *k = r->kernel;
     uint64_t bytes = 0, run = k->launches - k->known;
     if (settings.races || settings.poison || settings.schedule || settings.trace || settings.profile || settings.every) return 0;
-    if (k->uses_heap || (k->recorded >= PATIENCE && !k->known)) return 0;
+    if (k->uses_heap || memory_heap_made() || (k->recorded >= PATIENCE && !k->known)) return 0;
     double lanes = (double)r->grid.x * r->grid.y * r->grid.z * r->block.x * r->block.y * r->block.z;
     for (uint32_t i = 0; i < count; i++)
         if (counts(&rows[i])) bytes += rows[i].end - rows[i].base;

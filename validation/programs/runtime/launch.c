@@ -172,6 +172,9 @@ static const char *const sentences[] = { /* as core/result.py */
     "hazard in global memory: two waves, one of them writing, nothing orders them",
 };
 
+static const char two_stores[] = "data race in global memory: two blocks store different values, nothing orders them";
+static int is_block_race(const FaultRecord *f) { return f->kind == FAULT_GLOBAL_RACE && f->weight == TWO_STORES; }
+
 static void where_text(const Kernel *k, uint32_t site, char *text, size_t size) {
     if (site >= k->site_count) return (void)(text[0] = 0);
     const SiteText *s = &k->site_texts[site];
@@ -184,15 +187,32 @@ static void fault_text(const Kernel *k, const FaultRecord *f, char *text, size_t
     where_text(k, f->site, where, sizeof where);
     int global = f->kind == FAULT_OUT_OF_BOUNDS || f->kind == FAULT_FREED || f->kind == FAULT_READ_ONLY || f->kind == FAULT_GLOBAL_RACE;
     if (global) memory_describe(f->address, near, sizeof near);
-    int at = snprintf(text, size, "%s: %s, block (%u, %u, %u), wave %u, lane %u%s%s", sentences[f->kind], k->shown, f->block[0],
+    int at = snprintf(text, size, "%s: %s, block (%u, %u, %u), wave %u, lane %u%s%s", is_block_race(f) ? two_stores : sentences[f->kind], k->shown, f->block[0],
                       f->block[1], f->block[2], f->wave, f->lane, where[0] ? " at " : "", where);
     if (at < 0 || (size_t)at >= size) return;
     if (f->bytes) at += snprintf(text + at, size - (size_t)at, "; %llu bytes at %#llx", (unsigned long long)f->bytes, (unsigned long long)f->address);
     if (near[0] && (size_t)at < size) at += snprintf(text + at, size - (size_t)at, "; %s", near);
     if (f->other_site != UINT32_MAX && (size_t)at < size) {
+        char other[80] = "";
         where_text(k, f->other_site, where, sizeof where);
-        snprintf(text + at, size - (size_t)at, "; with wave %u at %s", f->other_wave, where);
+        if (f->kind == FAULT_GLOBAL_RACE) {
+            if (f->other_block[0] == UINT32_MAX) snprintf(other, sizeof other, "several blocks, ");
+            else snprintf(other, sizeof other, "block (%u, %u, %u), ", f->other_block[0], f->other_block[1], f->other_block[2]);
+        }
+        if (f->other_wave == UINT32_MAX) snprintf(text + at, size - (size_t)at, "; with %sat %s", other, where);
+        else snprintf(text + at, size - (size_t)at, "; with %swave %u at %s", other, f->other_wave, where);
     }
+}
+
+/* Where a value came from that nothing wrote. */
+static void add_read(const Kernel *k, const FaultRecord *read, char *text, size_t size) {
+    char where[600], near[400];
+    if (read->kind == FAULT_NONE) return;
+    where_text(k, read->site, where, sizeof where);
+    memory_describe(read->address, near, sizeof near);
+    size_t at = strlen(text);
+    snprintf(text + at, size - at, "; the first read of what nothing wrote: at %s; %llu bytes at %#llx; %s", where, (unsigned long long)read->bytes,
+             (unsigned long long)read->address, near);
 }
 
 static int faulted(const Request *r, Launch *l, const char *assertion) {
@@ -201,6 +221,7 @@ static int faulted(const Request *r, Launch *l, const char *assertion) {
     FaultRecord *f = &l->fault;
     if (f->kind == FAULT_TRAP && assertion[0]) f->kind = FAULT_ASSERT;
     fault_text(k, f, text, sizeof text);
+    if (f->kind == FAULT_UNINITIALISED) add_read(k, &l->unwritten_read, text, sizeof text);
     if (assertion[0]) snprintf(text + strlen(text), sizeof text - strlen(text), "; %s", assertion);
     const SiteText *s = f->site < k->site_count ? &k->site_texts[f->site] : NULL;
     fault_happened(kinds[f->kind], k->shown, text, s ? s->file : NULL, s ? s->line : 0, f->block, f->wave * LANES + f->lane);
@@ -213,11 +234,24 @@ static int faulted(const Request *r, Launch *l, const char *assertion) {
     return OK; /* the launch itself was accepted: the next call says what came of it */
 }
 
+/* What `--races` found between blocks is wrong, but the program goes on: its values are there, and more may be found. */
+static void block_race(const Kernel *k, const FaultRecord *f) {
+    char text[2000];
+    const SiteText *s = f->site < k->site_count ? &k->site_texts[f->site] : NULL;
+    fault_text(k, f, text, sizeof text);
+    fault_happened("block-race", k->shown, text, s ? s->file : NULL, s ? s->line : 0, f->block, f->wave * LANES + f->lane);
+    fprintf(stderr, "porter: %s\n", text);
+}
+
 static void noted(const Kernel *k, const Launch *l) {
     const FaultRecord *all[] = {&l->note, &l->hazard, &l->no_fence, &l->global_hazard};
     char text[2000];
     for (int i = 0; i < 4; i++) {
         if (all[i]->kind == FAULT_NONE) continue;
+        if (is_block_race(all[i])) {
+            block_race(k, all[i]);
+            continue;
+        }
         fault_text(k, all[i], text, sizeof text);
         note("%s", text);
     }
@@ -290,7 +324,7 @@ static void fill(Launch *l, const Request *r) {
     l->shared_bytes = k->shared + (uint32_t)r->shared;
     l->private_bytes = k->private_bytes;
     l->threads = threads_for(r);
-    l->flags = ALLOW_EXITED | COUNT_ARRIVALS | (settings.races ? CHECK_RACES | CHECK_GLOBAL : 0u) | (settings.poison ? CHECK_POISON : 0u) |
+    l->flags = ALLOW_EXITED | COUNT_ARRIVALS | MORE_BLOCKS | (settings.races ? CHECK_RACES | CHECK_GLOBAL : 0u) | (settings.poison ? CHECK_POISON : 0u) |
                (settings.schedule ? INTERLEAVE : 0u) | (r->cooperative ? COOPERATIVE : 0u);
     l->alignment = LANES == 32 ? ALIGN_NATURAL : ALIGN_DWORD;
     l->resident = r->cooperative ? (uint32_t)blocks : settings.schedule ? 4 : 1;
@@ -309,7 +343,8 @@ static void fill(Launch *l, const Request *r) {
     l->sites = k->sites;
     l->segments = k->segments;
     l->divergence = k->divergence;
-    if (k->uses_heap) l->heap = memory_heap();
+    l->heap = k->uses_heap ? memory_heap() : memory_heap_made();
+    memory_follow(l);
 }
 
 /* Nothing was printed or noted: there is nothing but memory to put back. */

@@ -14,7 +14,15 @@ enum { ALIGN = 512, RED_ZONE = 64 << 10, KEPT_FREED = 1 << 16, LARGE = 1 << 20 }
 const char *const sort_names[] = {"device memory", "managed memory", "pinned host memory", "registered host memory",
                                   "symbol", "runtime"};
 
-static uint64_t origin, next, end, used, heap_limit = 256ull << 20;
+/* The range has two parts: what the device alone may touch, and what it shares with the host. */
+typedef struct Part {
+    uint64_t base, next, end;
+} Part;
+
+static Part closed, open_part;
+static uint64_t origin, end, used, heap_limit = 256ull << 20;
+static uint8_t *unwritten; /* of every byte of the closed part, whether nothing wrote it; null: not followed */
+static int key = -1; /* of the processor's protection keys; -1: it has none, or the program keeps no memory from the host */
 static Allocation *table;
 static Detail *details;
 static uint32_t *spare, spare_count; /* ids that can be used again */
@@ -29,9 +37,39 @@ void memory_start(void) {
     }
     if (made == MAP_FAILED) end_process(END_BROKEN, "no address space for device memory");
     origin = (uint64_t)made;
-    next = origin + RED_ZONE;
     end = origin + bytes;
+    closed = (Part){origin, origin + RED_ZONE, origin + bytes / 4 * 3};
+    open_part = (Part){closed.end, closed.end + RED_ZONE, end};
+    if (settings.poison) {
+        unwritten = mmap(NULL, closed.end - closed.base, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (unwritten == MAP_FAILED) end_process(END_BROKEN, "no address space to follow what is written to device memory");
+    }
+    if (!settings.guard) return;
+    key = pkey_alloc(0, 0);
+    if (key >= 0 && pkey_mprotect((void *)closed.base, closed.end - closed.base, PROT_READ | PROT_WRITE, key)) pkey_free(key), key = -1;
+    if (key < 0) note("this processor has no protection keys: host code that touches device memory is not looked for");
 }
+
+/* ---- who may touch device memory: a thread while it is in a call of the runtime -------------------------- */
+
+void memory_allow(int allowed) {
+    if (key >= 0) pkey_set(key, allowed ? 0 : PKEY_DISABLE_ACCESS);
+}
+
+static void open_pages(uint64_t first, uint64_t last) {
+    first = first / 4096 * 4096;
+    if (key >= 0) pkey_mprotect((void *)first, (last - first + 4095) / 4096 * 4096, PROT_READ | PROT_WRITE, 0);
+}
+
+void memory_open(void) {
+    open_pages(closed.base, closed.end);
+    key = -1;
+}
+
+void memory_share(const Allocation *row) { open_pages(row->base, row->end); }
+int memory_is_closed(const void *at) { return key >= 0 && (uint64_t)at >= closed.base && (uint64_t)at < closed.end; }
+
+static Part *part_of(enum Sort sort) { return sort == SORT_MANAGED || sort == SORT_PINNED ? &open_part : &closed; }
 
 uint64_t memory_total(void) {
     struct sysinfo info;
@@ -105,18 +143,18 @@ void memory_place(uint64_t base, size_t bytes, enum Sort sort, uint32_t state, c
 }
 
 uint64_t memory_reserve(size_t bytes) {
-    uint64_t base = (next + 4095) / 4096 * 4096;
-    if (bytes > end - base || base + bytes + RED_ZONE > end) return 0;
-    next = base + bytes + RED_ZONE;
+    uint64_t base = (closed.next + 4095) / 4096 * 4096;
+    if (bytes > closed.end - base || base + bytes + RED_ZONE > closed.end) return 0;
+    closed.next = base + bytes + RED_ZONE;
     return base;
 }
 
 /* The range is used up: the first gap between what is alive that is large enough. */
-static uint64_t gap(size_t bytes) {
+static uint64_t gap(const Part *part, size_t bytes) {
     drop_rows(some_gone, UINT32_MAX);
-    uint64_t last = origin;
+    uint64_t last = part->base;
     for (uint32_t i = 0; i < count; i++) {
-        if (table[i].base < origin || table[i].base >= end) continue;
+        if (table[i].base < part->base || table[i].base >= part->end) continue;
         uint64_t base = (last + RED_ZONE + ALIGN - 1) / ALIGN * ALIGN;
         if (base + bytes + RED_ZONE <= table[i].base) return base;
         last = table[i].end;
@@ -126,10 +164,11 @@ static uint64_t gap(size_t bytes) {
 
 void *memory_allocate(size_t bytes, enum Sort sort, uint32_t state, const char *name) {
     int counted = sort == SORT_DEVICE || sort == SORT_MANAGED;
-    if (bytes > end - origin || (counted && used + bytes > memory_total())) return NULL;
-    uint64_t base = (next + ALIGN - 1) / ALIGN * ALIGN;
-    if (base + bytes + RED_ZONE <= end) next = base + bytes + RED_ZONE;
-    else base = gap(bytes);
+    Part *part = part_of(sort);
+    if (bytes > part->end - part->base || (counted && used + bytes > memory_total())) return NULL;
+    uint64_t base = (part->next + ALIGN - 1) / ALIGN * ALIGN;
+    if (base + bytes + RED_ZONE <= part->end) part->next = base + bytes + RED_ZONE;
+    else base = gap(part, bytes);
     if (!base) return NULL;
     memory_place(base, bytes, sort, state, name);
     if (counted) used += bytes;
@@ -150,6 +189,52 @@ int memory_release(void *at, enum Sort sort) {
         madvise((void *)first, last - first, MADV_DONTNEED);
     }
     return OK;
+}
+
+/* ---- what nothing wrote -------------------------------------------------------------------------------------- */
+
+static uint8_t *state_of(const void *at) {
+    return unwritten && (uint64_t)at >= closed.base && (uint64_t)at < closed.end ? unwritten + ((uint64_t)at - closed.base) : NULL;
+}
+
+/* Fresh memory: not zero, which a GPU's is not either once some was freed. */
+void memory_fresh(void *at, size_t bytes) {
+    uint8_t *state = state_of(at);
+    if (!state) return;
+    memset(state, 1, bytes);
+    memset(at, 0xff, bytes);
+}
+
+void memory_wrote(const void *at, size_t bytes) {
+    uint8_t *state = state_of(at);
+    if (state) memset(state, 0, bytes);
+}
+
+void memory_moved(const void *to, const void *from, size_t bytes) {
+    uint8_t *into = state_of(to), *out = state_of(from);
+    if (into && out) memmove(into, out, bytes);
+    else if (into) memset(into, 0, bytes);
+}
+
+/* The bytes of a copy to the host that nothing wrote are told once for an allocation. */
+void memory_shown(const char *call, const void *from, size_t bytes) {
+    const uint8_t *state = state_of(from), *first = state ? memchr(state, 1, bytes) : NULL;
+    const Allocation *row = first ? memory_find(from) : NULL;
+    char near[400];
+    size_t sum = 0;
+    if (!row || memory_detail(row)->told) return;
+    memory_detail(row)->told = 1;
+    for (size_t i = 0; i < bytes; i++) sum += state[i];
+    memory_describe((uint64_t)from + (uint64_t)(first - state), near, sizeof near);
+    note("%s: %zu of %zu bytes were never written; the first: %s", call, sum, bytes, near);
+}
+
+void memory_follow(Launch *l) {
+    if (!unwritten) return;
+    l->flags |= CHECK_UNWRITTEN;
+    l->unwritten = unwritten;
+    l->unwritten_base = closed.base;
+    l->unwritten_end = closed.end;
 }
 
 int memory_register(void *at, size_t bytes) {
@@ -186,6 +271,9 @@ Heap *memory_heap(void) {
     }
     return &the_heap;
 }
+
+/* Kernels that allocate nothing may use what others did; null: nobody did. */
+Heap *memory_heap_made(void) { return the_heap.count ? &the_heap : NULL; }
 
 /* ---- in words ------------------------------------------------------------------------------------------- */
 

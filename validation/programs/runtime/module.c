@@ -559,6 +559,7 @@ void symbols_manage(Module *m) {
         if (module_load(m) > 0 && module_variable(m, s->name)) {
             address = module_variable(m, s->name)->address;
             *s->managed = (void *)address;
+            memory_share(memory_find((void *)address));
         }
         (void)size;
     }

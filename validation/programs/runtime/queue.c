@@ -44,11 +44,13 @@ int queue_set(void *stream, void *to, int value, size_t bytes) {
     op->to = to, op->value = value, op->bytes = bytes;
     return OK;
 }
-int queue_call(void *stream, void (*call)(void *), void *data) {
-    Op *op = add(stream, CALL);
+static int keep_call(void *stream, enum Act act, void (*call)(void *), void *data) {
+    Op *op = add(stream, act);
     op->call = call, op->to = data;
     return OK;
 }
+int queue_call(void *stream, void (*call)(void *), void *data) { return keep_call(stream, CALL, call, data); }
+int queue_call_back(void *stream, void (*call)(void *), void *data) { return keep_call(stream, CALL_BACK, call, data); }
 /* The arguments are taken when the kernel is launched, not when it runs. */
 int queue_launch(void *stream, const Request *r) {
     Op *op = add(stream, LAUNCH);
@@ -69,6 +71,7 @@ int queue_perform(const Op *op) {
     case COPY: return copy("a copy in a queue", op->to, op->from, op->bytes, op->value);
     case SET: return set_memory("a fill in a queue", op->to, op->value, op->bytes);
     case CALL: return op->call(op->to), OK;
+    case CALL_BACK: return call_back(op->call, op->to), OK;
     case LAUNCH: {
         int status = launch(&op->request);
         return status ? fail(NAME(LaunchKernel), status, "%s, in a queue", op->request.kernel->shown) : OK;

@@ -4,7 +4,7 @@
 
 #include "api.h"
 
-enum Act { COPY, SET, LAUNCH, CALL };
+enum Act { COPY, SET, LAUNCH, CALL, CALL_BACK }; /* the last: the program's own code */
 typedef struct Op {
     enum Act act;
     uint64_t number; /* in the order in which the program asked for all of them */

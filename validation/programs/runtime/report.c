@@ -221,6 +221,7 @@ void report_start(void) {
     settings.schedule = (uint32_t)number("PORTER_RUN_SCHEDULE", 0);
     settings.races = (uint32_t)number("PORTER_RUN_RACES", 0);
     settings.poison = (uint32_t)number("PORTER_RUN_UNINITIALISED", 0);
+    settings.guard = (uint32_t)number("PORTER_RUN_GUARD", 1);
     settings.stop_at_fault = (uint32_t)number("PORTER_RUN_STOP", 1);
     settings.capability = (uint32_t)number("PORTER_RUN_CAPABILITY", 80);
     settings.delay = (uint32_t)number("PORTER_RUN_DELAY", 0);

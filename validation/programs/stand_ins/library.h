@@ -30,6 +30,7 @@ int porter_plays(const char *library, const char *call, void *stream, void (*pla
 int porter_reaches(const char *call, const void *at, uint64_t bytes);
 int porter_refuses(const char *call, const char *what);
 void porter_notes(const char *text);
+void porter_lends(void);
 void porter_fails(const char *call, const char *why);
 int porter_works(void);
 int porter_own_thread(void);
@@ -42,6 +43,7 @@ _Noreturn void porter_ends(const char *call, const char *why);
 /* The kept library that a variable of the environment names; the process ends where it is none. */
 static inline void *kept_library(const char *variable) {
     const char *path = getenv(variable);
+    porter_lends();
     void *made = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
     if (made) return made;
     fprintf(stderr, "porter: " LIBRARY ": %s\n", path ? dlerror() : "start the program with porter run");

@@ -9,6 +9,7 @@
 #include <c10/cuda/impl/CUDAGuardImpl.h>
 
 #include <array>
+#include <cstring>
 #include <mutex>
 #include <unordered_map>
 
@@ -163,6 +164,8 @@ void *allocate_bytes(size_t bytes) {
         TORCH_CHECK_WITH(OutOfMemoryError, status != cudaErrorMemoryAllocation, "CUDA out of memory. Tried to allocate ", bytes, " bytes.");
         C10_CUDA_CHECK(status);
     }
+    /* what PyTorch's pool has is what was freed before; here a NaN, or the largest number, which no sum survives unseen */
+    std::memset(at, 0xff, bytes);
     const std::lock_guard<std::mutex> lock(sizes_mutex);
     sizes[at] = bytes;
     auto &memory = porter::memory;
@@ -194,7 +197,10 @@ struct Allocator final : CUDAAllocator {
         return {at, at, &release, device};
     }
     DeleterFnPtr raw_deleter() const override { return &release; }
-    void copy_data(void *to, const void *from, std::size_t bytes) const override { default_copy_data(to, from, bytes); }
+    void copy_data(void *to, const void *from, std::size_t bytes) const override {
+        default_copy_data(to, from, bytes);
+        porter_wrote(to, bytes);
+    }
     void *raw_alloc(size_t bytes) override { return allocate_bytes(bytes); }
     void *raw_alloc_with_stream(size_t bytes, cudaStream_t) override { return allocate_bytes(bytes); }
     void raw_delete(void *at) override { release(at); }
@@ -250,7 +256,7 @@ Allocator the_allocator;
 std::atomic<CUDAAllocator *> allocator{&the_allocator};
 
 namespace {
-const bool registered = (c10::SetAllocator(DeviceType::CUDA, &the_allocator), true);
+const bool registered = (porter_opens(), c10::SetAllocator(DeviceType::CUDA, &the_allocator), true);
 }
 } // namespace CUDACachingAllocator
 

@@ -45,6 +45,7 @@ Storage device_storage(const void *from, size_t bytes) {
     auto *allocator = c10::cuda::CUDACachingAllocator::get();
     Storage made(c10::Storage::use_byte_size_t(), bytes, allocator->allocate(bytes), allocator, true);
     if (bytes) std::memcpy(made.mutable_data(), from, bytes);
+    porter_wrote(made.data(), bytes);
     return made;
 }
 
@@ -64,6 +65,7 @@ class Call {
 
     at::Tensor to_host(const at::Tensor &tensor) {
         if (!tensor.defined()) return tensor;
+        if (writes && tensor.is_cuda()) changed_.push_back(tensor);
         if (!tensor.is_cuda()) {
             if (tensor.dim() > 0 && !stranger_.defined()) stranger_ = tensor;
             return tensor;
@@ -113,6 +115,9 @@ class Call {
             if (moved || host.sizes() != device.sizes() || host.strides() != device.strides() || host.storage_offset() != device.storage_offset())
                 impl->set_sizes_and_strides(host.sizes(), host.strides(), host.storage_offset());
         }
+        for (const auto &tensor : changed_)
+            if (tensor.numel())
+                porter_wrote(tensor.data_ptr(), at::detail::computeStorageNbytes(tensor.sizes(), tensor.strides(), tensor.itemsize()));
     }
 
     at::Tensor to_device(const at::Tensor &host) {
@@ -124,6 +129,7 @@ class Call {
     }
 
     bool stays_on_host = false;
+    bool writes = false; /* the argument at hand is written to */
 
   private:
     struct Known {
@@ -146,6 +152,7 @@ class Call {
     std::unordered_map<StorageImpl *, Storage> aliases_;
     std::unordered_map<StorageImpl *, Known> known_;
     std::vector<Storage> kept_;
+    std::vector<at::Tensor> changed_;
     std::optional<at::Device> device_;
     at::Tensor stranger_;
 };
@@ -198,6 +205,7 @@ void on_host(const c10::OperatorHandle &op, torch::jit::Stack *stack) {
     C10_CUDA_CHECK(PORTER_RUNTIME(StreamSynchronize)(c10::cuda::getCurrentCUDAStream()));
     for (size_t i = 0; i < arguments; i++) {
         auto &value = (*stack)[first + i];
+        call.writes = schema.arguments()[i].alias_info() && schema.arguments()[i].alias_info()->isWrite();
         value = takes_generator(schema.arguments()[i]) ? IValue(host_generator(value)) : argument(call, value);
     }
     call.check();

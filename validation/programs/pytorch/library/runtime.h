@@ -24,6 +24,8 @@
 #include <string>
 
 extern "C" int porter_refuses(const char *call, const char *what);
+extern "C" void porter_opens(void);
+extern "C" void porter_wrote(const void *at, uint64_t bytes);
 
 namespace porter {
 /* What PyTorch's CUDA library has and this one lacks: told, kept for the report, and an error. */
