@@ -54,6 +54,7 @@ from porter.settings import Choices, Handling
 from porter.system.git import work_tree_root
 from porter.system.reading import read_regular
 
+_NOTHING = "there is no file here that porter looks at, so nothing was checked"
 _WORD = re.compile(r"[\w:.$/-]+")
 """Names of one word; anything longer could be laid out anew, and the context tells it apart as well."""
 
@@ -413,7 +414,7 @@ def _result(
         stale=verdict.stale,
         proofs=(),
         rules={code: infos[code] for code in codes if code in infos},
-        notes=(*head.notes, *(base.notes if base is not None else ())),
+        notes=(*head.notes, *(base.notes if base is not None else ()), *((_NOTHING,) if not head.files else ())),
         incomplete=verdict.incomplete,
     )
 

@@ -17,6 +17,7 @@ from porter.check.fail_on import FailOn
 from porter.check.formats import CheckFormat, render
 from porter.check.matching import Mark
 from porter.check.result import CheckResult, Proof, Step
+from porter.errors import Unusable
 from porter.project.port import Request, preview
 from porter.report import schemas
 from porter.settings import Choices
@@ -129,6 +130,23 @@ def test_junit_is_valid(any_result: CheckResult) -> None:
 def test_json_is_valid(any_result: CheckResult, name: str) -> None:
     """Against our own schema."""
     jsonschema.validate(json.loads(render(any_result, CheckFormat.JSON)), schemas.load(name))
+
+
+@pytest.mark.parametrize("text", ["[]", "{}", "null", '{"schema": "porter-baseline-9"}'])
+def test_a_baseline_that_is_none(tmp_path: Path, text: str) -> None:
+    """The advice can be followed: the file is never written over, and moved away it is made again."""
+    root = repository(tmp_path, {"a.cu": TEXTURE, ".porter-baseline.json": text})
+    for update in (False, True):
+        with pytest.raises(Unusable, match="move it away and write it again with --update-baseline"):
+            checked(root, update_baseline=update)
+    (root / ".porter-baseline.json").unlink()
+    assert checked(root, update_baseline=True).passed
+
+
+def test_nothing_to_look_at_is_told(tmp_path: Path) -> None:
+    """A gate at the wrong folder would pass for ever."""
+    root = repository(tmp_path, {"README.md": "x\n"})
+    assert any("nothing was checked" in note for note in checked(root).notes)
 
 
 def test_a_baseline_is_valid(result: CheckResult) -> None:
