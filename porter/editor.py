@@ -10,7 +10,6 @@ import codecs
 import json
 import os
 import re
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +22,7 @@ from porter.errors import Unusable
 from porter.explain import explanation
 from porter.explain_name import name_text
 from porter.project.discovery import is_code
+from porter.system.asked import asked
 
 if TYPE_CHECKING:
     from pygls.workspace import TextDocument
@@ -73,17 +73,25 @@ class _Looks:
         self._slots = asyncio.Semaphore(_AT_ONCE)
         self._latest: dict[str, int] = {}
         self._found: dict[str, list[types.Diagnostic]] = {}
+        self._scans: dict[str, asyncio.Future[dict[str, Any] | str]] = {}
 
     async def at(self, uri: str) -> None:
         """Looks at a file and says what was found; what has no place of its own on the disk is another's to show."""
         if not uri.startswith("file:"):
             return
         number = self._latest[uri] = self._latest.get(uri, 0) + 1
+        self._stop(uri)
         document = self._owner.workspace.get_text_document(uri)
         async with self._slots:
             if self._latest.get(uri) != number:
                 return
-            answer = await _scanned(document.path)
+            scan = self._scans[uri] = asyncio.ensure_future(_scanned(document.path))
+            try:
+                answer = await scan
+            except asyncio.CancelledError:
+                if self._latest.get(uri) == number:
+                    raise
+                return  # a later look, or none, is wanted
         if self._latest.get(uri) != number:
             return
         if isinstance(answer, str):
@@ -98,7 +106,14 @@ class _Looks:
     def forget(self, uri: str) -> None:
         """The file was closed: nothing is shown for it any more."""
         self._latest.pop(uri, None)
+        self._stop(uri)
         self._say(uri, [])
+
+    def _stop(self, uri: str) -> None:
+        """Ends a look that nobody wants any more."""
+        scan = self._scans.pop(uri, None)
+        if scan is not None:
+            scan.cancel()
 
     def codes(self, uri: str, line: int) -> list[str]:
         """The codes of the findings in a line."""
@@ -114,16 +129,10 @@ async def _scanned(path: str) -> dict[str, Any] | str:
     """The document of `porter scan`, or why there is none."""
     if os.path.isdir(path):  # noqa: PTH112
         return f"{path}: a folder"
-    command = ["-m", "porter", "--quiet", "scan", "--format", "json", "--jobs", "1", "--", path]
-    pipe = asyncio.subprocess.PIPE
-    started = await asyncio.create_subprocess_exec(
-        sys.executable, *command, stdin=asyncio.subprocess.DEVNULL, stdout=pipe, stderr=pipe
-    )
-    said, complaints = await started.communicate()
-    if started.returncode not in (DONE, WORK_LEFT):
-        reason = complaints.decode(errors="replace").strip()
-        return reason or f"porter scan {path} ended with {started.returncode}"
-    document: dict[str, Any] = json.loads(said)
+    done = await asked("scan", "--format", "json", "--jobs", "1", "--", path)
+    if done.code not in (DONE, WORK_LEFT):
+        return done.stderr.strip() or f"porter scan {path} ended with {done.code}"
+    document: dict[str, Any] = json.loads(done.stdout)
     return document
 
 
