@@ -414,9 +414,17 @@ def _result(
         stale=verdict.stale,
         proofs=(),
         rules={code: infos[code] for code in codes if code in infos},
-        notes=(*head.notes, *(base.notes if base is not None else ()), *((_NOTHING,) if not head.files else ())),
+        notes=(*head.notes, *(base.notes if base is not None else ()), *_unmet(request, path, head)),
         incomplete=verdict.incomplete,
     )
+
+
+def _unmet(request: CheckRequest, baseline: Path, head: Side) -> Iterator[str]:
+    """What was named, and is not there to be had."""
+    if not head.files:
+        yield _NOTHING
+    if request.baseline is not None and baseline.name != NAME and not baseline.exists():
+        yield f"baseline: there is no file {baseline}, so nothing is accepted"
 
 
 def _baseline(request: CheckRequest, checkout: Checkout) -> Path:

@@ -81,7 +81,7 @@ def base_named(folder: Path, asked: str) -> Base:
 def blobs_of(folder: Path, base: Base) -> dict[str, Blob]:
     """All that a base has below a folder."""
     with _repository(folder) as git:
-        return _blobs(git, folder, base.commit) | base.in_modules
+        return {**_blobs(git, folder, base.commit), **base.in_modules}
 
 
 def differences(folder: Path, one: str, other: str) -> dict[str, Blob | None] | None:

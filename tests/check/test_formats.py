@@ -15,8 +15,10 @@ import pytest
 from porter.check.baseline import Accepted, baseline_text
 from porter.check.fail_on import FailOn
 from porter.check.formats import CheckFormat, render
+from porter.check.gate import CheckRequest, check
 from porter.check.matching import Mark
 from porter.check.result import CheckResult, Proof, Step
+from porter.check.store import Store
 from porter.errors import Unusable
 from porter.project.port import Request, preview
 from porter.report import schemas
@@ -147,6 +149,15 @@ def test_nothing_to_look_at_is_told(tmp_path: Path) -> None:
     """A gate at the wrong folder would pass for ever."""
     root = repository(tmp_path, {"README.md": "x\n"})
     assert any("nothing was checked" in note for note in checked(root).notes)
+
+
+def test_a_baseline_that_is_named_and_not_there_is_told(tmp_path: Path) -> None:
+    """But for the usual one, which most projects begin without."""
+    root = repository(tmp_path, {"a.cu": REDUCE})
+    request = CheckRequest(root, Choices(), 1, FailOn.MANUAL)
+    for name, told in ((".porter-baseline.json", False), ("gaps.json", True)):
+        notes = check(replace(request, baseline=root / name), Store(None)).result.notes
+        assert any("nothing is accepted" in note for note in notes) is told
 
 
 def test_a_baseline_is_valid(result: CheckResult) -> None:
