@@ -67,7 +67,7 @@ def base_named(folder: Path, asked: str) -> Base:
         shared = git.run("merge-base", tip, "HEAD")
         found = shared.ok and bool(shared.stdout.strip())
         commit = shared.stdout.decode().split()[0] if found else tip
-        notes = () if found else (_apart(git, asked),)
+        notes: tuple[str, ...] = () if found else (_apart(git, asked),)
         old = _changed(git, folder, commit)
         modules = _submodules(git, folder, commit, old)
         tree = None if modules else _tree(git, folder, commit)
