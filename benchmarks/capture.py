@@ -12,6 +12,7 @@ import gzip
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -214,6 +215,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", type=Path)
     parser.add_argument("--with", dest="other", type=Path, help="a second file")
+    parser.add_argument("--keep", type=Path, help="keep what the virtual device computes in FILE.gz")
     parser.add_argument("--make", choices=sorted(KITS), help="make FILE.gz on this virtual device")
     options = parser.parse_args()
     if options.make:
@@ -221,15 +223,16 @@ def main() -> int:
         print(wrong or f"{options.file}.gz", file=sys.stderr if wrong else sys.stdout)
         return 1 if wrong else 0
     mine = read(options.file)
-    other = options.other
-    if other is None:
-        made = options.file.with_name(f"{options.file.name}.virtual.capture").absolute()
-        wrong = make(mine.kind, made)
-        if wrong:
-            print(wrong, file=sys.stderr)
-            return 2
-        other = made.with_name(made.name + ".gz")
-    found = compare(mine, read(other))
+    with tempfile.TemporaryDirectory(prefix="porter-capture-") as folder:
+        other = options.other
+        if other is None:
+            made = (options.keep or Path(folder, "virtual.capture")).absolute()
+            wrong = make(mine.kind, made)
+            if wrong:
+                print(wrong, file=sys.stderr)
+                return 2
+            other = made.with_name(made.name + ".gz")
+        found = compare(mine, read(other))
     print(f"{mine.device}{'' if mine.is_whole else ' (cut off)'}\n")
     print(table(found))
     return 0 if found and not any(row.different for row in found) else 1

@@ -6,13 +6,12 @@ Each tool is a process of its own: nothing that it prints gets into the protocol
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from porter.commands.border import DONE, UNUSABLE, WORK_LEFT
+from porter.system.asked import Answer, asked
 
 if TYPE_CHECKING:
     from mcp.server.fastmcp import FastMCP
@@ -39,37 +38,37 @@ def server() -> FastMCP:
     return made
 
 
-def scan(source: str) -> dict[str, Any]:
+async def scan(source: str) -> dict[str, Any]:
     """What a port of a CUDA file or folder would rewrite and what it would leave; writes nothing."""
-    return _short(_document("scan", source))
+    return _short(await _document("scan", source))
 
 
-def explain(what: str) -> str:
+async def explain(what: str) -> str:
     """Why a finding (a code such as W102) is one and what to do, or what becomes of a CUDA name by ROCm version."""
-    return _said("explain", "--", *what.split())
+    return await _said("explain", "--", *what.split())
 
 
-def port(source: str, output: str) -> dict[str, Any]:
+async def port(source: str, output: str) -> dict[str, Any]:
     """Port a file or folder to HIP into another folder; the source is not changed."""
-    return _short(_document("port", source, "--output", output))
+    return _short(await _document("port", source, "--output", output))
 
 
-def build(port: str, target: str = "gfx942") -> dict[str, Any]:
+async def build(port: str, target: str = "gfx942") -> dict[str, Any]:
     """Compile a ported tree: what does not build and why, and registers, LDS and occupancy per kernel."""
-    document = _document("build", port, "--target", target)
+    document = await _document("build", port, "--target", target)
     for unit in document["units"]:
         unit.pop("command", None)
     return document
 
 
-def draft_cases(source: str) -> str:
+async def draft_cases(source: str) -> str:
     """A case file (TOML) for the kernels of a CUDA file; what is marked TODO has to be filled in before validating."""
-    return _said("cases", "init", source, "--stdout")
+    return await _said("cases", "init", "--stdout", "--", source)
 
 
-def validate(cases: str, port: str | None = None) -> dict[str, Any]:
+async def validate(cases: str, port: str | None = None) -> dict[str, Any]:
     """Run originals and ports of a case file or folder on the virtual devices, and compare what they compute."""
-    document = _document("validate", cases, *(("--port", port) if port else ()))
+    document = await _document("validate", cases, *(("--port", port) if port else ()))
     for case in document["cases"]:
         for side in case["sides"]:
             side.pop("counters", None)
@@ -77,50 +76,40 @@ def validate(cases: str, port: str | None = None) -> dict[str, Any]:
     return document
 
 
-def run(command: list[str], folder: str = ".") -> dict[str, Any]:
+async def run(command: list[str], folder: str = ".") -> dict[str, Any]:
     """Run a CUDA or HIP program (path and arguments) on the virtual device that fits it: launches, faults, output."""
     with tempfile.TemporaryDirectory(prefix="porter-mcp-") as scratch:
         told = Path(scratch, "run.json")
-        done = _porter("run", "--format", "json", "--output", str(told), "--", *command, folder=Path(folder))
+        done = await _porter("run", "--format", "json", "--output", str(told), "--", *command, folder=Path(folder))
         if not told.is_file():
-            raise ValueError(done.stderr.strip() or f"porter run ended with {done.returncode}")
+            raise ValueError(done.stderr.strip() or f"porter run ended with {done.code}")
         document: dict[str, Any] = json.loads(told.read_text("utf-8"))
     printed = {"stdout": done.stdout[-_MOST_PRINTED:], "stderr": done.stderr[-_MOST_PRINTED:]}
     return {**document, **printed}
 
 
-def compare_programs(source: str) -> dict[str, Any]:
+async def compare_programs(source: str) -> dict[str, Any]:
     """Build and run the programs that a project's porter.toml names, original and port, and compare what they print."""
-    document: dict[str, Any] = json.loads(_said("run", "--compare", "--source", source, "--format", "json"))
+    document: dict[str, Any] = json.loads(await _said("run", "--compare", "--source", source, "--format", "json"))
     return document
 
 
-def _document(command: str, path: str, *options: str) -> dict[str, Any]:
-    document: dict[str, Any] = json.loads(_said(command, *options, "--format", "json", "--", path))
+async def _document(command: str, path: str, *options: str) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(await _said(command, *options, "--format", "json", "--", path))
     return document
 
 
-def _said(*words: str) -> str:
+async def _said(*words: str) -> str:
     """What a command prints; ValueError with its message where it could not do its work."""
-    done = _porter(*words)
-    has_document = done.returncode == UNUSABLE and done.stdout  # it says which case files cannot be used, and why
-    if done.returncode not in (DONE, WORK_LEFT) and not has_document:
-        raise ValueError(done.stderr.strip() or f"porter {words[0]} ended with {done.returncode}")
+    done = await _porter(*words)
+    has_document = done.code == UNUSABLE and done.stdout  # it says which case files cannot be used, and why
+    if done.code not in (DONE, WORK_LEFT) and not has_document:
+        raise ValueError(done.stderr.strip() or f"porter {words[0]} ended with {done.code}")
     return done.stdout
 
 
-def _porter(*words: str, folder: Path = Path()) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "porter", "--quiet", *words]
-    return subprocess.run(
-        command,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        errors="replace",
-        timeout=_SECONDS,
-        check=False,
-        cwd=folder,
-    )
+async def _porter(*words: str, folder: Path = Path()) -> Answer:
+    return await asked(*words, folder=folder, seconds=_SECONDS)
 
 
 def _short(document: dict[str, Any]) -> dict[str, Any]:

@@ -6,9 +6,11 @@ A file is looked at as `porter scan` does, in a process of its own, when it is o
 from __future__ import annotations
 
 import asyncio
+import codecs
 import json
+import os
 import re
-import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
@@ -20,6 +22,7 @@ from porter.errors import Unusable
 from porter.explain import explanation
 from porter.explain_name import name_text
 from porter.project.discovery import is_code
+from porter.system.asked import asked
 
 if TYPE_CHECKING:
     from pygls.workspace import TextDocument
@@ -70,27 +73,47 @@ class _Looks:
         self._slots = asyncio.Semaphore(_AT_ONCE)
         self._latest: dict[str, int] = {}
         self._found: dict[str, list[types.Diagnostic]] = {}
+        self._scans: dict[str, asyncio.Future[dict[str, Any] | str]] = {}
 
     async def at(self, uri: str) -> None:
-        """Looks at a file and says what was found."""
+        """Looks at a file and says what was found; what has no place of its own on the disk is another's to show."""
+        if not uri.startswith("file:"):
+            return
         number = self._latest[uri] = self._latest.get(uri, 0) + 1
+        self._stop(uri)
         document = self._owner.workspace.get_text_document(uri)
         async with self._slots:
             if self._latest.get(uri) != number:
                 return
-            answer = await _scanned(document.path)
+            scan = self._scans[uri] = asyncio.ensure_future(_scanned(document.path))
+            try:
+                answer = await scan
+            except asyncio.CancelledError:
+                if self._latest.get(uri) == number:
+                    raise
+                return  # a later look, or none, is wanted
         if self._latest.get(uri) != number:
             return
         if isinstance(answer, str):
             self._owner.window_log_message(types.LogMessageParams(types.MessageType.Warning, answer))
             self._say(uri, [_failure(answer)] if is_code(document.path) else [])
             return
-        self._say(uri, [_diagnostic(document, found) for found in answer["findings"] if found["effort"] in _SEVERITY])
+        rows = _rows(document.path)
+        self._say(
+            uri, [_diagnostic(document, rows, found) for found in answer["findings"] if found["effort"] in _SEVERITY]
+        )
 
     def forget(self, uri: str) -> None:
         """The file was closed: nothing is shown for it any more."""
         self._latest.pop(uri, None)
+        self._stop(uri)
         self._say(uri, [])
+
+    def _stop(self, uri: str) -> None:
+        """Ends a look that nobody wants any more."""
+        scan = self._scans.pop(uri, None)
+        if scan is not None:
+            scan.cancel()
 
     def codes(self, uri: str, line: int) -> list[str]:
         """The codes of the findings in a line."""
@@ -104,16 +127,12 @@ class _Looks:
 
 async def _scanned(path: str) -> dict[str, Any] | str:
     """The document of `porter scan`, or why there is none."""
-    command = ["-m", "porter", "--quiet", "scan", "--format", "json", "--jobs", "1", "--", path]
-    pipe = asyncio.subprocess.PIPE
-    started = await asyncio.create_subprocess_exec(
-        sys.executable, *command, stdin=asyncio.subprocess.DEVNULL, stdout=pipe, stderr=pipe
-    )
-    said, complaints = await started.communicate()
-    if started.returncode not in (DONE, WORK_LEFT):
-        reason = complaints.decode(errors="replace").strip()
-        return reason or f"porter scan {path} ended with {started.returncode}"
-    document: dict[str, Any] = json.loads(said)
+    if os.path.isdir(path):  # noqa: PTH112
+        return f"{path}: a folder"
+    done = await asked("scan", "--format", "json", "--jobs", "1", "--", path)
+    if done.code not in (DONE, WORK_LEFT):
+        return done.stderr.strip() or f"porter scan {path} ended with {done.code}"
+    document: dict[str, Any] = json.loads(done.stdout)
     return document
 
 
@@ -124,12 +143,29 @@ def _failure(reason: str) -> types.Diagnostic:
     return types.Diagnostic(types.Range(start, start), message, types.DiagnosticSeverity.Error, source="porter")
 
 
-def _diagnostic(document: TextDocument, found: dict[str, Any]) -> types.Diagnostic:
+def _rows(path: str) -> list[bytes]:
+    """The lines of a file, in whose bytes findings have their columns."""
+    try:
+        return Path(path).read_bytes().split(b"\n")
+    except OSError:
+        return []
+
+
+def _before(row: bytes, column: int) -> int:
+    """How many characters stand before a column; a byte order mark is none that an editor shows."""
+    before = row[: column - 1].removeprefix(codecs.BOM_UTF8)
+    try:
+        return len(before.decode())
+    except UnicodeDecodeError:
+        return len(before)
+
+
+def _diagnostic(document: TextDocument, rows: list[bytes], found: dict[str, Any]) -> types.Diagnostic:
     """A finding at the word that it is about."""
     lines = document.lines
     number = min(found["line"], max(len(lines), 1)) - 1
     text = lines[number].rstrip("\r\n") if lines else ""
-    start = min(found["column"] - 1, len(text))
+    start = min(_before(rows[number] if number < len(rows) else b"", found["column"]), len(text))
     word = _WORD.match(text, start)
     end = word.end() if word else len(text)
     client = document.position_codec

@@ -1,4 +1,4 @@
-"""Files of CUDA's libraries that a program loads by name, and what ROCm has instead."""
+"""CUDA's libraries that a program loads by file name, functions that it looks up there, and what ROCm has instead."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from porter.buildfiles.tables import is_nvidia_library, library
 from porter.model import Effort
+from porter.names.table import NameTable
 
 _FILE = re.compile(r"(?:.*/)?lib([\w-]+?)(\.so|\.dylib)((?:\.\d+)*)(\.\S*)?|(nv\w+|cu[a-zA-Z]+?)(?:64)?[\d_]*\.dll")
 _OF_DLLS = {"nvcuda": "cuda", "nvml": "nvidia-ml"}
@@ -43,3 +44,31 @@ def loaded_library(text: str) -> LoadedLibrary | None:
     was = f", and {version[1:]} is CUDA's version" if version else ""
     message = f"{message}{was}; whether the name without one is installed is not known"
     return LoadedLibrary(f"lib{new}{suffix}", Effort.REVIEW, message)
+
+
+_SYMBOLS = {"hipGetDeviceProperties": "hipGetDevicePropertiesR0600", "hipChooseDevice": "hipChooseDeviceR0600"}
+"""What HIP's headers make of a name since 6.0; the library has the old one too, for the structure of before."""
+
+
+@dataclass(frozen=True, slots=True)
+class LookedUp:
+    """What a text that is the name of one of CUDA's functions becomes."""
+
+    name: str | None
+    """HIP's; None: there is none."""
+    effort: Effort
+    message: str
+
+
+def looked_up(name: str, names: NameTable) -> LookedUp | None:
+    """What is said of a function that is looked up by name; None where HIP calls it so, or CUDA has none."""
+    row = names.get(name)
+    if row is None or row.kind != "function" or row.hip == name:
+        return None
+    if row.hip is None:
+        return LookedUp(None, Effort.MANUAL, f"{name}, looked up by name: {row.gap}")
+    new = _SYMBOLS.get(row.hip, row.hip)
+    message = f"{name}, looked up by name, is {new} in HIP"
+    if row.signature:
+        message += f": {row.signature}"
+    return LookedUp(new, max(row.effort, Effort.REVIEW, key=lambda effort: effort.rank), message)

@@ -23,7 +23,7 @@ from porter.engine.notices import (
 )
 from porter.project.records import BuildUse
 
-_NAMES = {
+NAMES = {
     "cmakelists.txt": BUILD_CMAKE,
     "makefile": BUILD_MAKE,
     "gnumakefile": BUILD_MAKE,
@@ -46,7 +46,7 @@ _NAMES = {
     "setup.cfg": BUILD_SETTINGS,
     "pyproject.toml": BUILD_SETTINGS,
 }
-_SUFFIXES = {
+SUFFIXES = {
     ".cmake": BUILD_CMAKE,
     ".mk": BUILD_MAKE,
     ".mak": BUILD_MAKE,
@@ -59,10 +59,12 @@ _SUFFIXES = {
     ".pro": BUILD_QMAKE,
     ".pri": BUILD_QMAKE,
 }
-_BEGINNINGS = (
+BEGINNINGS = (
     *(("makefile.", BUILD_MAKE), ("makefile_", BUILD_MAKE), ("makefile-", BUILD_MAKE), ("make.inc", BUILD_MAKE)),
     *(("cmakelists.", BUILD_CMAKE), ("cmakelists_", BUILD_CMAKE), ("cmakelists-", BUILD_CMAKE)),
 )
+TEMPLATES = frozenset({BUILD_CMAKE, BUILD_MAKE, BUILD_SCRIPT})
+"""Kinds that may be made from a file with `.in` behind its name."""
 # Each choice begins with a character of its own and looks back for the edge of a word, which is four times as fast.
 _CUDA = re.compile(rb"nvcc|CUDA|cuda|cu(?<=\bcu)(?:blas|fft|rand|sparse|solver|dnn)\b|\.cu\b|sm_(?<=\bsm_)\d\d|-x cu\b")
 _WORDS_IN_PYTHON = (
@@ -100,14 +102,14 @@ _PATTERNS = {
 def kind_of_build(path: str) -> Notice | None:
     """The kind of build file a name stands for."""
     name = posixpath.basename(path).lower()
-    known = _NAMES.get(name) or next((notice for begin, notice in _BEGINNINGS if name.startswith(begin)), None)
+    known = NAMES.get(name) or next((notice for begin, notice in BEGINNINGS if name.startswith(begin)), None)
     if known is not None:
         return known
     stem, suffix = posixpath.splitext(name)
     if suffix == ".in":  # `lib-config.cmake.in`: a template, with @NAMES@ to be filled in
-        inner = _SUFFIXES.get(posixpath.splitext(stem)[1])
-        return inner if inner in (BUILD_CMAKE, BUILD_MAKE, BUILD_SCRIPT) else None
-    return _SUFFIXES.get(suffix)
+        inner = SUFFIXES.get(posixpath.splitext(stem)[1])
+        return inner if inner in TEMPLATES else None
+    return SUFFIXES.get(suffix)
 
 
 def mention(notice: Notice, data: bytes) -> BuildUse | None:

@@ -18,6 +18,7 @@ from porter.source import SourceFile
 if TYPE_CHECKING:
     from porter.buildfiles.cmake import Command
     from porter.buildfiles.make import Makefile
+    from porter.names.table import NameTable
 
 
 Glue = Callable[[int], str]
@@ -54,6 +55,13 @@ class BuildUnit:
     def folder(self) -> str:
         """The folder of the file, that names in it begin at."""
         return posixpath.dirname(self.source.path)
+
+    @property
+    def names(self) -> NameTable:
+        """What CUDA's names are in HIP."""
+        from porter.names.table import load_names
+
+        return load_names(self.settings.rocm, dict(self.settings.custom_names))
 
     @cached_property
     def _cmake(self) -> tuple[tuple[Command, ...], int | None]:

@@ -13,6 +13,8 @@ from porter.errors import Unusable
 
 NAME = ".porter-baseline.json"
 SCHEMA = "porter-baseline-1"
+_AGAIN = "bring back what git has of it, or move it away and write it again with --update-baseline"
+"""Writing it over would lose the reasons in it."""
 
 
 class Accepted(NamedTuple):
@@ -37,10 +39,10 @@ def read_baseline(path: Path) -> tuple[Accepted, ...]:
         return ()
     try:
         if document["schema"] != SCHEMA:
-            raise Unusable(f"{path}: a baseline of another porter ({document['schema']}); write it again")
+            raise Unusable(f"{path}: a baseline of another porter ({document['schema']!r:.60}); {_AGAIN}")
         return tuple(map(_accepted, document["accepted"]))
     except (KeyError, TypeError, AttributeError) as error:
-        raise Unusable(f"{path}: damaged ({error}); write it again with --update-baseline") from None
+        raise Unusable(f"{path}: no baseline, or damaged ({type(error).__name__}: {error}); {_AGAIN}") from None
 
 
 def _accepted(item: dict[str, Any]) -> Accepted:

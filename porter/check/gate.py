@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from porter import __version__
-from porter.buildfiles.mentions import kind_of_build
+from porter.buildfiles.mentions import REPORTED, kind_of_build
 from porter.check.affected import seeing
 from porter.check.baseline import NAME, read_baseline, write_baseline
 from porter.check.context import Place
@@ -40,7 +40,7 @@ from porter.check.store import Store
 from porter.cpp.lex import lex
 from porter.cpp.prescan import include_names
 from porter.engine.knowledge import rule_infos
-from porter.engine.notices import BUILD_BAZEL, BUILD_MESON, BUILD_SETTINGS, UNREADABLE
+from porter.engine.notices import BUILD_SETTINGS, UNREADABLE
 from porter.errors import Unusable
 from porter.project.discovery import Entry, Kind, Project, discover, handlings, is_code
 from porter.project.links import keep_link
@@ -54,8 +54,7 @@ from porter.settings import Choices, Handling
 from porter.system.git import work_tree_root
 from porter.system.reading import read_regular
 
-_ONLY_REPORTED = frozenset({BUILD_MESON, BUILD_BAZEL, BUILD_SETTINGS})
-"""Kinds of build files that have one finding for all files of the kind; the rules are asked about the others."""
+_NOTHING = "there is no file here that porter looks at, so nothing was checked"
 _WORD = re.compile(r"[\w:.$/-]+")
 """Names of one word; anything longer could be laid out anew, and the context tells it apart as well."""
 
@@ -137,18 +136,22 @@ def check(request: CheckRequest, store: Store, progress: Progress | None = None)
         head, before, base = sides.head, sides.before, sides.base
         scope = _scope(sides)
         earlier: dict[str, Looked] = {}
+        builds: dict[str, Looked] = {}
+        old_builds: dict[str, Looked] = {}
         try:
             _look_at(head, scope.head, machine, looked, progress)
+            _look_at(head, _settings(head), machine, builds, None)
             if before is not None:
                 _look_at_base(before, _asked_before(scope, looked), head, machine, earlier, progress)
+                _look_at_base(before, _settings(before), head, machine, old_builds, None)
         except Expired as late:
             incomplete = str(late)
         finally:
             store.save()
         kernels = changed_kernels(head, before, looked, earlier, scope.changed, checkout.prefix)
     seen = Seen(
-        now=tuple(_spotted(checkout, looked.values(), _other_records(head, base))),
-        before=tuple(_spotted(checkout, earlier.values(), _builds(before))) if before is not None else (),
+        now=tuple(_spotted(checkout, looked.values(), [*_mentions(head, builds), *_other_records(head, base)])),
+        before=tuple(_spotted(checkout, earlier.values(), _mentions(before, old_builds))) if before is not None else (),
         paths=Shown(head.entries, checkout.prefix),
         looked_at=frozenset(map(checkout.shown, scope.head | scope.base)) if base is not None else None,
         prefix=checkout.prefix,
@@ -187,7 +190,7 @@ def sides_of(request: CheckRequest, machine: Machine, folder: Path) -> Sides:
     head = side_of(source, project, known, machine)
     if base is None:
         return Sides(head)
-    blobs = blobs_of(source, base.commit)
+    blobs = blobs_of(source, base)
     before = _base_side(folder, base, blobs, head, request, machine)
     keep_tree(source, base, blobs, head, before)
     return Sides(head, before, base)
@@ -334,8 +337,8 @@ def _seen_otherwise(path: str, head: Side, before: Side) -> bool:
 
 
 def _other_records(head: Side, base: Base | None) -> list[FileRecord]:
-    """Build files, and entries that are no files; links and unreadable ones only where they changed."""
-    records = _builds(head)
+    """Entries that are no files; links and unreadable ones only where they changed."""
+    records: list[FileRecord] = []
     entries = head.entries.values() if base is None else map(head.entries.get, sorted(base.changed))
     for entry in filter(None, entries):
         if entry.kind is Kind.LINK:
@@ -346,10 +349,21 @@ def _other_records(head: Side, base: Base | None) -> list[FileRecord]:
     return records
 
 
-def _builds(side: Side) -> list[FileRecord]:
+def _settings(side: Side) -> list[str]:
+    """Build files that are converted, and reported where some of CUDA is left: all, for they share a finding."""
+    return [path for path in side.mentions if kind_of_build(path) is BUILD_SETTINGS]
+
+
+def _mentions(side: Side, looked: Mapping[str, Looked]) -> list[FileRecord]:
     """The build files of kinds that have one finding for all."""
-    mentions = sorted(side.mentions.items())
-    return [FileRecord(p, p, Status.COPIED, build=use) for p, use in mentions if kind_of_build(p) in _ONLY_REPORTED]
+    records: list[FileRecord] = []
+    for path, use in sorted(side.mentions.items()):
+        kind = kind_of_build(path)
+        if kind in REPORTED:
+            records.append(FileRecord(path, path, Status.COPIED, build=use))
+        elif kind is BUILD_SETTINGS and path in looked:
+            records.append(FileRecord(path, path, Status.COPIED, build=looked[path].record.build))
+    return records
 
 
 def _spotted(checkout: Checkout, looked: Iterable[Looked], others: Sequence[FileRecord]) -> list[Spotted]:
@@ -400,9 +414,17 @@ def _result(
         stale=verdict.stale,
         proofs=(),
         rules={code: infos[code] for code in codes if code in infos},
-        notes=(*head.notes, *(base.notes if base is not None else ())),
+        notes=(*head.notes, *(base.notes if base is not None else ()), *_unmet(request, path, head)),
         incomplete=verdict.incomplete,
     )
+
+
+def _unmet(request: CheckRequest, baseline: Path, head: Side) -> Iterator[str]:
+    """What was named, and is not there to be had."""
+    if not head.files:
+        yield _NOTHING
+    if request.baseline is not None and baseline.name != NAME and not baseline.exists():
+        yield f"baseline: there is no file {baseline}, so nothing is accepted"
 
 
 def _baseline(request: CheckRequest, checkout: Checkout) -> Path:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import stat
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
 from porter.errors import Unusable
-from porter.system.git import Repository, in_work_tree, repository
+from porter.system.git import Repository, in_work_tree, repository, work_tree_root
 
 _AUTO = "auto"
 
@@ -21,6 +22,8 @@ class Blob(NamedTuple):
 
     name: str
     mode: int
+    module: str = ""
+    """The submodule that holds it, as seen from the folder that is compared."""
 
     @property
     def is_regular(self) -> bool:
@@ -44,6 +47,17 @@ class Base:
     """The name of the folder's content in the commit; None where work tree and git need not have the same files."""
     notes: tuple[str, ...] = ()
     """What the comparison cannot know."""
+    in_modules: Mapping[str, Blob] = field(default_factory=dict)
+    """What the commits of its submodules have that are checked out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """A submodule that is checked out: what its files were, and which differ; paths as in `Base`."""
+
+    changed: Mapping[str, Blob | None]
+    blobs: Mapping[str, Blob]
+    notes: tuple[str, ...] = ()
 
 
 def base_named(folder: Path, asked: str) -> Base:
@@ -53,15 +67,21 @@ def base_named(folder: Path, asked: str) -> Base:
         shared = git.run("merge-base", tip, "HEAD")
         found = shared.ok and bool(shared.stdout.strip())
         commit = shared.stdout.decode().split()[0] if found else tip
-        notes = () if found else (_apart(git, asked),)
+        notes: tuple[str, ...] = () if found else (_apart(git, asked),)
         old = _changed(git, folder, commit)
-        return Base(asked, commit, frozenset(old), old, _tree(git, folder, commit), notes)
+        modules = _submodules(git, folder, commit, old)
+        tree = None if modules else _tree(git, folder, commit)
+    for module in modules:
+        old |= module.changed
+        notes += module.notes
+    blobs = {path: blob for module in modules for path, blob in module.blobs.items()}
+    return Base(asked, commit, frozenset(old), old, tree, notes, blobs)
 
 
-def blobs_of(folder: Path, commit: str) -> dict[str, Blob]:
-    """All that a commit has below a folder."""
+def blobs_of(folder: Path, base: Base) -> dict[str, Blob]:
+    """All that a base has below a folder."""
     with _repository(folder) as git:
-        return _blobs(git, folder, commit)
+        return {**_blobs(git, folder, base.commit), **base.in_modules}
 
 
 def differences(folder: Path, one: str, other: str) -> dict[str, Blob | None] | None:
@@ -101,12 +121,17 @@ def automatic(environment: Mapping[str, str]) -> str:
 
 def contents(folder: Path, blobs: Sequence[Blob]) -> list[bytes]:
     """The bytes of files of the base, in order."""
-    if not blobs:
-        return []
+    found: dict[Blob, bytes] = {}
+    for module, those in itertools.groupby(sorted(set(blobs), key=lambda blob: blob.module), lambda blob: blob.module):
+        wanted = list(those)
+        found |= zip(wanted, _contents(folder / module, wanted), strict=True)
+    return [found[blob] for blob in blobs]
+
+
+def _contents(folder: Path, blobs: Sequence[Blob]) -> Iterator[bytes]:
     given = "".join(f"{blob.name}\n" for blob in blobs).encode()
     with repository(folder) as git:
         answer = git.answer("cat-file", "--batch", given=given)
-    found: list[bytes] = []
     place = 0
     for blob in blobs:
         end = answer.index(b"\n", place)
@@ -114,9 +139,8 @@ def contents(folder: Path, blobs: Sequence[Blob]) -> list[bytes]:
         if len(head) != 3:
             raise Unusable(f"{folder}: git lacks {blob.name}; is this a partial clone?")
         size = int(head[2])
-        found.append(answer[end + 1 : end + 1 + size])
+        yield answer[end + 1 : end + 1 + size]
         place = end + 1 + size + 1
-    return found
 
 
 def _commit(git: Repository, name: str) -> str:
@@ -147,6 +171,66 @@ def _changed(git: Repository, folder: Path, commit: str) -> dict[str, Blob | Non
     )
     untracked = git.answer("ls-files", "-z", "--others", "--exclude-standard", "--", ".", folder=folder)
     return {path: before for path, before, _ in _rows(differ)} | dict.fromkeys(_paths(untracked))
+
+
+def _submodules(git: Repository, folder: Path, commit: str | None, differ: Iterable[str]) -> list[Module]:
+    """The submodules below a folder, and those within them; each is asked as a repository of its own.
+
+    Two processes more, so only where the work tree or the change has the file without which git makes no submodule.
+    """
+    if not (git.work_tree / _MODULES).exists() and _MODULES not in differ:
+        return []
+    before = {}
+    if commit is not None:
+        before = {path: blob.name for path, blob in _blobs(git, folder, commit).items() if _is_module(blob)}
+    listed = git.answer("ls-files", "-z", "--stage", "--", ".", folder=folder).split(b"\0")
+    rows = [line.partition(b"\t") for line in listed if line.startswith(b"160000 ")]
+    now = {os.fsdecode(path): head.split()[1].decode() for head, _, path in rows}
+    modules: list[Module] = []
+    for path in sorted({*before, *now}):
+        modules += _submodule(folder / path, path, before.get(path), now.get(path))
+    return modules
+
+
+def _submodule(place: Path, path: str, before: str | None, now: str | None) -> Iterator[Module]:
+    """One, and those within it; a folder that is no repository is one that is not checked out, or is gone."""
+    real = os.path.realpath(place)
+    if real != f"{os.path.realpath(place.parent)}{os.sep}{place.name}" or work_tree_root(place) != Path(real):
+        unseen = f"{path}: a submodule that is at another commit than before and not checked out, so not looked at"
+        yield Module({}, {}, (unseen,) if now not in (None, before) else ())
+        return
+    with repository(place) as git:
+        notes: tuple[str, ...] = ()
+        if before is not None and not git.run("cat-file", "-e", f"{before}^{{commit}}").ok:
+            notes = (f"{path}: git lacks the commit that the submodule was at, so all that it holds counts as new",)
+            before = None
+        changed = _changed(git, place, before) if before is not None else dict.fromkeys(_all_files(git, place))
+        blobs = _blobs(git, place, before) if before is not None else {}
+        inner = _submodules(git, place, before, changed)
+    yield Module(_within(path, changed), {f"{path}/{p}": b._replace(module=path) for p, b in blobs.items()}, notes)
+    for module in inner:
+        within = {f"{path}/{p}": b._replace(module=f"{path}/{b.module}") for p, b in module.blobs.items()}
+        yield Module(_within(path, module.changed), within, tuple(f"{path}/{note}" for note in module.notes))
+
+
+def _all_files(git: Repository, folder: Path) -> Iterable[str]:
+    return _paths(git.answer("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", ".", folder=folder))
+
+
+def _within(path: str, changed: Mapping[str, Blob | None]) -> dict[str, Blob | None]:
+    """Seen from the repository around it."""
+    return {
+        f"{path}/{name}": blob and blob._replace(module=f"{path}/{blob.module}".rstrip("/"))
+        for name, blob in changed.items()
+    }
+
+
+def _is_module(blob: Blob) -> bool:
+    return stat.S_IFMT(blob.mode) == _GITLINK
+
+
+_MODULES = ".gitmodules"
+_GITLINK = 0o160000
 
 
 def _tree(git: Repository, folder: Path, commit: str) -> str | None:

@@ -8,7 +8,7 @@ import os
 import sqlite3
 import stat
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from porter.buildfiles.listed import mentions_amd
@@ -17,9 +17,9 @@ from porter.check.history import Base, Blob, contents, differences
 from porter.check.index import Damaged, Index, kept_trees, save_index
 from porter.check.overlay import Around, Fact, NotLocal, Overlay
 from porter.check.side import Machine, Side, build_file_at, look_quickly
-from porter.project.compilation import database_flags
+from porter.project.compilation import read_database
 from porter.project.dialects import Told, is_build_list
-from porter.project.discovery import Entry, Kind, handlings, is_code, settings_folder
+from porter.project.discovery import Entry, Kind, handlings, is_code, settings_folder, settings_notes
 from porter.project.manifest import is_ours
 from porter.project.support_files import is_own_place
 from porter.project.writing import is_temporary
@@ -109,11 +109,12 @@ def _both(source: Path, base: Base, tree: str, index: Index, folder: Path, machi
     then |= _facts_then(source, base.old, folder, machine)
     _refuse_lists(index, source, now)
     _refuse_lists(index, folder, {path: then[path] for path in base.old})
-    flags = database_flags(source, index.whole.databases)
-    around = Around(source, machine, flags, Told(listed=frozenset(index.whole.listed)))
+    database = read_database(source, index.whole.databases)
+    around = Around(source, machine, database.flags, Told(listed=frozenset(index.whole.listed)))
     head = Overlay(index, now, around)
     before = Overlay(index, then, around)
-    one, other = head.side(source), before.side(folder)
+    notes = (*settings_notes(source, machine.choices), *database.notes)
+    one, other = replace(head.side(source), notes=notes), before.side(folder)
     otherwise = head.seen_otherwise() | before.seen_otherwise()
     if head.renamed != before.renamed:
         otherwise |= one.mentions.keys() | other.mentions.keys()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from porter.commands.border import DONE, WORK_LEFT, guarded
+from porter.commands.border import DONE, UNUSABLE, WORK_LEFT, guarded
 from porter.commands.where import Cluster, StoreFile, place
 from porter.errors import Unusable
 from porter.report.render import DataFormat
@@ -108,7 +108,10 @@ def bench_command(
             )
             estimated = _estimated(plan, against, profile_import, place(cluster, store, _cores()))
         sys.stdout.write(_shown(measured, estimated, form))
-        return DONE if all(report.is_done for report in (measured, estimated) if report is not None) else WORK_LEFT
+        reports = [report for report in (measured, estimated) if report is not None]
+        if any(report.errors for report in reports):
+            return UNUSABLE
+        return DONE if all(report.is_done for report in reports) else WORK_LEFT
 
     raise typer.Exit(run())
 

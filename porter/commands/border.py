@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import functools
 import os
 import signal
@@ -24,12 +25,15 @@ _EXTRAS = {
     **dict.fromkeys(("distributed", "dask"), "cluster"),
 }
 """Packages that a plain installation lacks, and the extra that brings them."""
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+"""Errors of a disk, and not of ours, wherever they come up."""
 Parameters = ParamSpec("Parameters")
 
 
 @contextlib.contextmanager
 def at_the_border() -> Iterator[None]:
     """A command's process: any name can be printed, and whatever ends it, children end and temporary files go."""
+    _occupy_streams()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
@@ -40,6 +44,21 @@ def at_the_border() -> Iterator[None]:
     except KeyboardInterrupt:  # before a command began
         complain("interrupted")
         sys.exit(INTERRUPTED)
+    except OSError as error:  # of the command line's library, which prints help
+        if error.errno not in _FULL:
+            raise
+        sys.exit(_full(error))
+
+
+def _occupy_streams() -> None:
+    """Where a stream is closed, the next file that is opened would be taken for it, by us and by children."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
 
 
 def guarded(command: Callable[Parameters, int]) -> Callable[Parameters, int]:
@@ -61,7 +80,7 @@ def guarded(command: Callable[Parameters, int]) -> Callable[Parameters, int]:
             complain("interrupted")
             return INTERRUPTED
         except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _drop_output()
             complain("the reader of the output went away")
             return UNUSABLE
         except ModuleNotFoundError as error:
@@ -71,9 +90,25 @@ def guarded(command: Callable[Parameters, int]) -> Callable[Parameters, int]:
             complain(f"this needs the package {error.name}: pip install 'porter[{extra}]'")
             return UNUSABLE
         except Exception as error:
+            if isinstance(error, OSError) and error.errno in _FULL:
+                return _full(error)
             return _our_bug(error)
 
     return run
+
+
+def _full(error: OSError) -> int:
+    """What is still to be written goes nowhere: the end of the process would raise the error once more."""
+    with contextlib.suppress(OSError):
+        sys.stdout.flush()
+    _drop_output()
+    complain(f"{error.filename or 'the output'}: {error.strerror}")
+    return UNUSABLE
+
+
+def _drop_output() -> None:
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _our_bug(error: Exception) -> int:
@@ -85,7 +120,8 @@ def _our_bug(error: Exception) -> int:
 
 def complain(message: str) -> None:
     """One line on stderr."""
-    print(f"porter: {message}", file=sys.stderr)
+    with contextlib.suppress(OSError):  # which may be as full
+        print(f"porter: {message}", file=sys.stderr)
 
 
 def report_bug(tracebacks: Sequence[str], what: str) -> None:

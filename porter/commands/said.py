@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from pathlib import PurePath
 
 from porter.system.quiet import is_quiet
 
@@ -16,4 +17,9 @@ def say(text: str) -> None:
 
 def next_step(*words: object, why: str = "") -> None:
     """The command that makes sense now."""
-    say(f"next: {shlex.join(map(str, words))}" + (f"   # {why}" if why else ""))
+    say(f"next: {shlex.join(map(_word, words))}" + (f"   # {why}" if why else ""))
+
+
+def _word(word: object) -> str:
+    """A path that begins like an option is told from one."""
+    return f"./{word}" if isinstance(word, PurePath) and str(word).startswith("-") else str(word)

@@ -6,11 +6,10 @@ import bisect
 from collections import Counter
 from collections.abc import Iterator
 
+from porter.cpp.conditionals import CONTINUES, OPENS
 from porter.cpp.lex import IDENTIFIER, Directive, Tokens
 
 _PLAIN_DIRECTIVES = frozenset({"define", "undef", "include", "pragma", "error", "warning", "line"})
-_OPENS = frozenset({"if", "ifdef", "ifndef"})
-_BRANCHES = frozenset({"elif", "else", "elifdef", "elifndef"})
 _CLASSES = frozenset({"struct", "class", "union", "enum"})
 _AFTER_NAME = frozenset(["(", "=", ";", "[", "{", ","])
 _ANGLES = {"<": 1, "<<<": 3, ">": -1, ">>": -2, ">>>": -3}
@@ -150,9 +149,9 @@ def _words(tokens: Tokens, directive: Directive) -> tuple[str, ...]:
 
 
 def _turn(conditions: list[tuple[str, ...]], directive: Directive, words: tuple[str, ...]) -> None:
-    if directive.name in _OPENS:
+    if directive.name in OPENS:
         conditions.append(words)
-    elif directive.name in _BRANCHES and conditions:
+    elif directive.name in CONTINUES and conditions:
         conditions[-1] = (*conditions[-1], *words)
     elif directive.name == "endif" and conditions:
         conditions.pop()

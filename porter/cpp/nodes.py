@@ -113,11 +113,25 @@ def spelled(node: Node) -> str:
     return ""
 
 
+MEMBERS = frozenset({"member"})
+PARTS = MEMBERS | {"index"}
+POINTED = PARTS | {"*"}
+"""What leads from a variable to a part of it: members, elements, and what it points to."""
+
+
 def unwrapped(node: Node) -> Node:
     """The expression inside parentheses and casts."""
     while node.kind == "cast" and len(node.kids) == 1:
         node = node.kids[0]
     return node
+
+
+def base_of(node: Node, through: frozenset[str] = POINTED) -> str:
+    """The variable that an expression is a part of; empty where it begins with something else."""
+    node = unwrapped(node)
+    while node.kind in through or (node.kind == "unary" and node.text == "*" and "*" in through):
+        node = unwrapped(node.kids[0])
+    return node.text if node.kind == "name" else ""
 
 
 def only(statement: Node) -> Node:

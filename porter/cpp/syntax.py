@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from porter.cpp.brackets import closing, closing_angle, split_commas, template_end, template_start, words
-from porter.cpp.conditionals import Group, Groups, find_groups, group_at, knows_hip
+from porter.cpp.conditionals import OPENS, Group, Groups, find_groups, group_at, knows_hip
 from porter.cpp.constants import WARP, Constants, Macro, looks_like_warp_size, number
 from porter.cpp.headers import headers_of
 from porter.cpp.heads import Head, find_heads
@@ -18,6 +18,7 @@ __all__ = [
     "EMPTY",
     "IDENTIFIER",
     "NUMBER",
+    "OPENS",
     "STRING",
     "WARP",
     "Constants",

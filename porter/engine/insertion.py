@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from porter.cpp.conditionals import OPENS
 from porter.cpp.lex import Directive, Tokens
 from porter.model import Edit
 from porter.source import SourceFile
 
-_OPENS = frozenset({"if", "ifdef", "ifndef"})
 _ALLOWANCE = "porter: allow["
 _FOR_BLAS = re.compile(r"porter/(?:hipblas_types|compute_type)\.hpp")
 _BLAS = re.compile(r"(?:^|/)(?:cu|hip)blas\w*\.h$")
@@ -47,7 +47,7 @@ def _place(source: SourceFile, tokens: Tokens, early: bool) -> int:
     for number, directive in enumerate(tokens.directives):
         if depth and directive.start > code > opened:
             return _line_start(source, opened)
-        if directive.name in _OPENS:
+        if directive.name in OPENS:
             opened = opened if depth else directive.start
             depth += number != guard
         elif directive.name == "endif":

@@ -36,11 +36,6 @@ class Database(NamedTuple):
 NO_FLAGS = Flags()
 
 
-def database_flags(root: Path, paths: Iterable[str]) -> dict[str, Flags]:
-    """Flags by source."""
-    return read_database(root, paths).flags
-
-
 def read_database(root: Path, paths: Iterable[str]) -> Database:
     """The first database there is: among the project's files, or in a usual build folder.
 

@@ -94,6 +94,13 @@ def discover(source: Path, choices: Choices) -> Project:
     return Project(source.parent, (entry,), single=True, notes=tuple(version_notes(choices.engine.rocm)))
 
 
+def settings_notes(root: Path, choices: Choices) -> tuple[str, ...]:
+    """The notes of `discover` about a folder's settings; its files are listed only where globs are asked about them."""
+    if choices.include or choices.exclude or choices.omit or choices.dialect:
+        return discover(root, choices).notes
+    return (*folder_notes(root, choices), *version_notes(choices.engine.rocm))
+
+
 def is_code(path: str) -> bool:
     """Whether the name is that of a C, C++ or CUDA file; `x.cpp.cuda` is one that a build copies to its place."""
     stem, suffix = posixpath.splitext(path.lower())

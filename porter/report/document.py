@@ -174,7 +174,7 @@ def _build_findings(records: Iterable[FileRecord]) -> dict[str, list[Entry]]:
     for code, users in sorted(by_kind.items()):
         first = min(users, key=lambda record: (record.path.count("/"), record.path))
         assert first.build is not None
-        others = f" (nor {len(users) - 1} more)" if len(users) > 1 else ""
+        others = f", as are {len(users) - 1} more" if len(users) > 1 else ""
         message = f"{_NOTICE_TITLES.get(code, code)}: {posixpath.basename(first.path)} is copied as it is{others}"
         found[first.path].append(Entry(first.build.line, first.build.column, code, "manual", message))
     return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from porter.cpp.conditionals import CONTINUES, OPENS
 from porter.cpp.constants import WARP, Constants, looks_like_warp_size, number
 from porter.cpp.lex import IDENTIFIER, Directive, Tokens
 from porter.engine.unit import Unit
@@ -126,9 +127,9 @@ def branch_around(tokens: Tokens, place: int) -> Directive | None:
     for directive in tokens.directives:
         if directive.start >= offset or tokens.directive_of(place) is directive:
             break
-        if directive.name in ("if", "ifdef", "ifndef"):
+        if directive.name in OPENS:
             open_.append(directive)
-        elif directive.name in ("else", "elif", "elifdef", "elifndef") and open_:
+        elif directive.name in CONTINUES and open_:
             open_[-1] = directive
         elif directive.name == "endif" and open_:
             open_.pop()

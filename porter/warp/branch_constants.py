@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from porter.cpp.conditionals import CONTINUES, OPENS
 from porter.cpp.constants import Constant, Constants
 from porter.cpp.lex import Directive, Tokens
 from porter.warp.amd_widths import branch_around, is_width, widths_of_64
@@ -39,9 +40,9 @@ def chains(tokens: Tokens) -> Iterator[Chain]:
     """All conditionals of a file, inner ones first."""
     open_: list[list[Directive]] = []
     for directive in tokens.directives:
-        if directive.name in ("if", "ifdef", "ifndef"):
+        if directive.name in OPENS:
             open_.append([directive])
-        elif directive.name in ("elif", "else", "elifdef", "elifndef") and open_:
+        elif directive.name in CONTINUES and open_:
             open_[-1].append(directive)
         elif directive.name == "endif" and open_:
             yield Chain((*open_.pop(), directive))

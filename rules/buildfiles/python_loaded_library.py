@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from porter.buildfiles.loaded import loaded_library
+from porter.buildfiles.loaded import loaded_library, looked_up
 from porter.buildfiles.python import literal, nodes_of, place, tree
 from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
 from porter.engine.rule import Edit, Effort, Example, Finding, Settings, clean, fixes, reports
@@ -22,9 +22,10 @@ class PythonLoadedLibrary(BuildRule):
     """Library of CUDA's that Python loads by name
 
     `ctypes.CDLL("libcudart.so")` fails where there is no CUDA. The file name becomes ROCm's, without a version, which
-    is ROCm's own. Functions that are taken from a library by name (`cudart.cudaMalloc`) are another library's then:
-    each is listed, for arguments and results have to be looked at as well. NCCL's functions have the same names in
-    RCCL. A file that knows AMD's libraries already is left alone.
+    is ROCm's own. Functions that are taken from a library by name, as an attribute (`cudart.cudaMalloc`) or a string
+    (`getattr(lib, "cudaMalloc")`), become HIP's, with a look at arguments and results; attributes of what the file
+    imports are no library's and are listed, those of methods of its own stay. NCCL's functions have the same names in
+    RCCL. A file that knows AMD's libraries already is left alone; other files that use the library are not looked at.
     """
 
     code = "K209"
@@ -41,9 +42,39 @@ class PythonLoadedLibrary(BuildRule):
         Example(_NCCL, _NCCL, Effort.MANUAL, "comm.py", Settings(style="dual")),
         fixes(
             'rt = CDLL("libcudart.so.12")\nrt.cudaMalloc(p, 4)',
-            'rt = CDLL("libamdhip64.so")\nrt.cudaMalloc(p, 4)',
+            'rt = CDLL("libamdhip64.so")\nrt.hipMalloc(p, 4)',
+            path="comm.py",
+            effort=Effort.REVIEW,
+        ),
+        fixes(
+            'rt = CDLL("libcuda.so.1")\nrt.cuMemAlloc_v2.argtypes = []\ninit = getattr(rt, "cuInit")',
+            'rt = CDLL("libamdhip64.so")\nrt.hipMalloc.argtypes = []\ninit = getattr(rt, "hipInit")',
+            path="comm.py",
+            effort=Effort.REVIEW,
+        ),
+        fixes(
+            'rt = CDLL("libcuda.so.1")\nrt.cuTensorMapEncodeTiled(p)',
+            'rt = CDLL("libamdhip64.so")\nrt.cuTensorMapEncodeTiled(p)',
             path="comm.py",
             effort=Effort.MANUAL,
+        ),
+        fixes(
+            'from cuda import cudart\nrt = CDLL("libcudart.so")\ncudart.cudaMalloc(4)',
+            'from cuda import cudart\nrt = CDLL("libamdhip64.so")\ncudart.cudaMalloc(4)',
+            path="comm.py",
+            effort=Effort.MANUAL,
+        ),
+        fixes(
+            'class R:\n  def cudaFree(self, p):\n    R.f["cudaFree"](p)\nr = R(CDLL("libcudart.so"))\nr.cudaFree(0)',
+            'class R:\n  def cudaFree(self, p):\n    R.f["hipFree"](p)\nr = R(CDLL("libamdhip64.so"))\nr.cudaFree(0)',
+            path="comm.py",
+            effort=Effort.REVIEW,
+        ),
+        fixes(
+            'rt = CDLL("libcudart.so")\nrt.cudaMine(p)',
+            'rt = CDLL("libamdhip64.so")\nrt.cudaMine(p)',
+            path="comm.py",
+            effort=Effort.REVIEW,
         ),
         reports('lib = ctypes.CDLL("libnvidia-ml.so.1")', path="comm.py"),
         clean('lib = ctypes.CDLL("libmine.so")', path="comm.py"),
@@ -83,13 +114,44 @@ class PythonLoadedLibrary(BuildRule):
             yield self.finding(unit, found.start, found.end, loaded.message, loaded.effort, edits)
 
     def _functions(self, unit: BuildUnit, root: ast.Module) -> Iterator[Finding]:
+        names = unit.names
+        own = {node.name for node in nodes_of(root) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))}
+        modules = _imported(root)
         for node in nodes_of(root):
-            name = node.attr if isinstance(node, ast.Attribute) else None
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                name = node.value
-            if name is not None and isinstance(node, ast.expr) and _FUNCTION.fullmatch(name):
-                message = f"{name}, looked up by name: ROCm's library has it under another name"
-                yield self.finding(unit, *place(unit, node), message, Effort.MANUAL)
+            if isinstance(node, ast.Attribute):
+                name, start, end = node.attr, *_attribute(unit, node)
+            elif (text := literal(unit, node)) is not None:
+                name, start, end = text.value, text.inner, text.inner_end
+            else:
+                continue
+            found = looked_up(name, names) if _FUNCTION.fullmatch(name) else None
+            if found is None or (isinstance(node, ast.Attribute) and name in own):
+                continue
+            if isinstance(node, ast.Attribute) and _base(node) in modules:
+                message = f"{name}, of a module that the file imports: NVIDIA's own"
+                yield self.finding(unit, start, end, message, Effort.MANUAL)
+                continue
+            edits = (Edit(start, end, found.name),) if found.name is not None else ()
+            yield self.finding(unit, start, end, found.message, found.effort, edits)
+
+
+def _attribute(unit: BuildUnit, node: ast.Attribute) -> tuple[int, int]:
+    """Where the name of an attribute is: at the end of the expression."""
+    _, end = place(unit, node)
+    return end - len(node.attr), end
+
+
+def _base(node: ast.Attribute) -> str | None:
+    """The name that a chain of attributes begins with."""
+    inner: ast.expr = node
+    while isinstance(inner, ast.Attribute):
+        inner = inner.value
+    return inner.id if isinstance(inner, ast.Name) else None
+
+
+def _imported(root: ast.Module) -> frozenset[str]:
+    aliases = (one for node in nodes_of(root) if isinstance(node, (ast.Import, ast.ImportFrom)) for one in node.names)
+    return frozenset((one.asname or one.name).partition(".")[0] for one in aliases)
 
 
 def _is_search(call: ast.Call) -> bool:

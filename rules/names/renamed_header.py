@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from porter.cpp.syntax import Include, find_groups, group_at
+from porter.cpp.syntax import OPENS, Include, find_groups, group_at
 from porter.engine.rule import Dialect, Edit, Effort, Finding, Rule, Span, Unit, clean, fixes
 from porter.engine.support import FOLDER
 from porter.names.table import NameRow
@@ -89,7 +89,7 @@ Branch = tuple[int, int]
 def _branches(unit: Unit) -> Callable[[Include], Branch]:
     """Tells the branch of the preprocessor that an #include stands in."""
     groups = find_groups(unit.tokens)
-    balanced = len(groups) == sum(directive.name in _OPENING for directive in unit.tokens.directives)
+    balanced = len(groups) == sum(directive.name in OPENS for directive in unit.tokens.directives)
 
     def branch(include: Include) -> Branch:
         if not balanced:
@@ -100,9 +100,6 @@ def _branches(unit: Unit) -> Callable[[Include], Branch]:
         return group.span.start, sum(directive.start < include.line_start for directive in group.directives)
 
     return branch
-
-
-_OPENING = frozenset({"if", "ifdef", "ifndef"})
 
 
 def _line_removal(unit: Unit, include: Include) -> Edit | None:

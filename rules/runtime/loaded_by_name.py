@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from porter.buildfiles.loaded import loaded_library
+from porter.buildfiles.loaded import loaded_library, looked_up
 from porter.cpp.literals import Literal, read_literal
 from porter.cpp.syntax import STRING
 from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes, reports
@@ -16,8 +16,6 @@ _LOADERS = frozenset(
     | {"cudaGetDriverEntryPointByVersion", "hipGetProcAddress", "hipGetDriverEntryPoint"}
 )
 _OPENERS = r"""["/]lib[\w-]+\.(?:so|dylib)|\.dll"|dlv?sym|GetProcAddress|DriverEntryPoint"""
-_SYMBOLS = {"hipGetDeviceProperties": "hipGetDevicePropertiesR0600", "hipChooseDevice": "hipChooseDeviceR0600"}
-"""What HIP's headers make of a name since 6.0; the library has the old one too, for the structure of before."""
 
 
 class LoadedByName(Rule):
@@ -87,16 +85,8 @@ class LoadedByName(Rule):
                 yield from self._function(unit, index, literal)
 
     def _function(self, unit: Unit, index: int, literal: Literal) -> Iterator[Finding]:
-        row, span = unit.names.get(literal.text), unit.span(index)
-        if row is None or row.kind != "function" or row.hip == literal.text:
-            return
-        if row.hip is None:
-            yield self.finding(unit, span, f"{literal.text}, looked up by name: {row.gap}", Effort.MANUAL)
-            return
-        new = _SYMBOLS.get(row.hip, row.hip)
-        message = f"{literal.text}, looked up by name, is {new} in HIP"
-        if row.signature:
-            message += f": {row.signature}"
-        effort = max(row.effort, Effort.REVIEW, key=lambda effort: effort.rank)
-        edit = Edit(0, len(literal.text), new)
-        yield self.finding(unit, span, message, effort, literal.edits(edit) or ())
+        found = looked_up(literal.text, unit.names)
+        if found is not None:
+            edit = Edit(0, len(literal.text), found.name) if found.name is not None else None
+            edits = literal.edits(edit) if edit is not None else ()
+            yield self.finding(unit, unit.span(index), found.message, found.effort, edits or ())

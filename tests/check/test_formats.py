@@ -15,8 +15,11 @@ import pytest
 from porter.check.baseline import Accepted, baseline_text
 from porter.check.fail_on import FailOn
 from porter.check.formats import CheckFormat, render
+from porter.check.gate import CheckRequest, check
 from porter.check.matching import Mark
 from porter.check.result import CheckResult, Proof, Step
+from porter.check.store import Store
+from porter.errors import Unusable
 from porter.project.port import Request, preview
 from porter.report import schemas
 from porter.settings import Choices
@@ -129,6 +132,32 @@ def test_junit_is_valid(any_result: CheckResult) -> None:
 def test_json_is_valid(any_result: CheckResult, name: str) -> None:
     """Against our own schema."""
     jsonschema.validate(json.loads(render(any_result, CheckFormat.JSON)), schemas.load(name))
+
+
+@pytest.mark.parametrize("text", ["[]", "{}", "null", '{"schema": "porter-baseline-9"}'])
+def test_a_baseline_that_is_none(tmp_path: Path, text: str) -> None:
+    """The advice can be followed: the file is never written over, and moved away it is made again."""
+    root = repository(tmp_path, {"a.cu": TEXTURE, ".porter-baseline.json": text})
+    for update in (False, True):
+        with pytest.raises(Unusable, match="move it away and write it again with --update-baseline"):
+            checked(root, update_baseline=update)
+    (root / ".porter-baseline.json").unlink()
+    assert checked(root, update_baseline=True).passed
+
+
+def test_nothing_to_look_at_is_told(tmp_path: Path) -> None:
+    """A gate at the wrong folder would pass for ever."""
+    root = repository(tmp_path, {"README.md": "x\n"})
+    assert any("nothing was checked" in note for note in checked(root).notes)
+
+
+def test_a_baseline_that_is_named_and_not_there_is_told(tmp_path: Path) -> None:
+    """But for the usual one, which most projects begin without."""
+    root = repository(tmp_path, {"a.cu": REDUCE})
+    request = CheckRequest(root, Choices(), 1, FailOn.MANUAL)
+    for name, told in ((".porter-baseline.json", False), ("gaps.json", True)):
+        notes = check(replace(request, baseline=root / name), Store(None)).result.notes
+        assert any("nothing is accepted" in note for note in notes) is told
 
 
 def test_a_baseline_is_valid(result: CheckResult) -> None:

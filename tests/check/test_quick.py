@@ -82,7 +82,7 @@ def changed(root: Path, chance: random.Random) -> None:
 def told(side: Side, paths: set[str]) -> dict[str, object]:
     """All that the gate asks about files."""
     found: dict[str, object] = {"files": side.files, "renamed": side.names.renamed, "apart": side.names.apart}
-    found["mentions"] = side.mentions
+    found["mentions"], found["notes"] = side.mentions, side.notes
     for path in paths:
         entry, known = side.entries.get(path), side.known.get(path)
         about = [entry.kind if entry else None, known, side.key_of(path), side.flags_of(path)]
@@ -123,6 +123,27 @@ def test_it_is_what_all_files_tell(seed: int, tmp_path: Path) -> None:
             commit(root)
         changed(root, chance)
     assert quick >= 4 or seed == 0, quick
+
+
+def test_notes_are_those_of_a_first_look(tmp_path: Path) -> None:
+    """What the settings and a compilation database want and do not get is told each time."""
+    files = {"a.cu": USES, "h.cuh": "int f();\n", "compile_commands.json": "{}\n"}
+    root = repository(tmp_path / "p", files)
+    engine = replace(Choices().engine, rocm="9999")
+    settings: tuple[dict[str, object], ...] = (
+        {"include_dirs": ("nowhere",), "engine": engine},
+        {"exclude": ("nothing/",), "omit": ("*.txt",), "dialect": (("b/**", "hip"),), "include": ("*.cu", "*.none")},
+    )
+    store = Store(tmp_path / "known.sqlite")
+    for choices in settings:
+        first = checked(root, "HEAD", store=store, **choices).notes
+        assert len(first) >= 3
+        write(root, {"h.cuh": "int f(int);\n"})
+        base = base_named(root, "HEAD")
+        with tempfile.TemporaryDirectory() as folder:
+            machine = Machine(replace(Choices(), **choices), store, 1)  # type: ignore[arg-type]
+            assert both_quickly(root, base, Path(folder), machine) is not None
+        assert checked(root, "HEAD", store=store, **choices).notes == first
 
 
 def test_later_commits_and_damage(tmp_path: Path) -> None:

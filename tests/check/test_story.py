@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,7 @@ from porter.check.baseline import read_baseline
 from porter.check.fail_on import FailOn
 from porter.check.result import State
 from porter.check.store import Store
-from tests.check.repositories import REDUCE, SPIN, TEXTURE, checked, commit, git, repository, told
+from tests.check.repositories import REDUCE, SPIN, TEXTURE, checked, commit, git, repository, told, write
 
 KERNEL = "__global__ void scale(float *x) { x[threadIdx.x] *= 2.0f; }\n"
 ALLOWED = SPIN.replace("  while (", "  // porter: allow[S102] one thread per block takes the lock\n  while (")
@@ -234,6 +236,101 @@ def test_a_kind_of_build_file_is_new_once(tmp_path: Path) -> None:
     assert told(checked(root, "HEAD~1")) == [("E204", "meson.build")]
     commit(root, {"sub/meson.build": "add_languages('cuda')\n"})
     assert checked(root, "HEAD~1").passed
+
+
+REPORTED_BUILDS = (
+    ("E209", "configure.ac", "AC_PATH_PROG([NVCC], [nvcc])\n"),
+    ("E210", "xmake.lua", 'add_files("src/*.cu")\n'),
+    ("E211", "SConstruct", "env.Object('k.cu')\n"),
+    ("E212", "app.pro", "LIBS += -lcudart\n"),
+    ("E213", "build.rs", "cc::Build::new().cuda(true)\n"),
+)
+
+
+@pytest.mark.parametrize(("code", "name", "text"), REPORTED_BUILDS, ids=[row[1] for row in REPORTED_BUILDS])
+def test_every_kind_of_build_file_closes_the_gate(tmp_path: Path, code: str, name: str, text: str) -> None:
+    """Those that a port only copies, too."""
+    root = repository(tmp_path, {"k.cu": KERNEL})
+    commit(root, {name: text})
+    assert told(checked(root, "HEAD~1")) == [(code, name)]
+    assert told(checked(root)) == [(code, name)]
+
+
+def test_settings_that_a_port_converts_are_no_finding(tmp_path: Path) -> None:
+    """What is left of CUDA in the converted file counts, not what is in the file."""
+    root = repository(tmp_path, {"k.cu": KERNEL})
+    commit(root, {"MANIFEST.in": "include k.cu\n"})
+    assert checked(root, "HEAD~1").passed
+    assert checked(root).passed
+    commit(root, {"setup.cfg": "[build_ext]\ninclude_dirs=/usr/local/cuda/include\n"})
+    assert told(checked(root, "HEAD~1")) == [("E208", "setup.cfg")]
+    commit(root, {"k.cu": KERNEL + "// more\n"})
+    assert checked(root, "HEAD~1").passed, "the finding of before is the same"
+
+
+def with_submodule(folder: Path, files: Mapping[str, str], inside: Mapping[str, str]) -> Path:
+    """A repository with another one in `lib`."""
+    library = repository(folder / "library", inside)
+    root = repository(folder / "project", files)
+    git(root, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(library), "lib")
+    commit(root)
+    return root
+
+
+def test_what_another_commit_of_a_submodule_brings(tmp_path: Path) -> None:
+    """The submodule is compared with the commit that the base has it at; what it had before is no one's fault."""
+    root = with_submodule(
+        tmp_path, {"use.cu": '#include "lib/a.cuh"\n' + KERNEL}, {"a.cuh": "#pragma once\n" + TEXTURE}
+    )
+    assert told(checked(root, "HEAD~1")) == [("A002", "lib/a.cuh")], "it is new with all that it holds"
+    assert checked(root, "HEAD").passed
+    commit(root / "lib", {"a.cuh": "#pragma once\n" + TEXTURE + SPIN})
+    assert told(checked(root, "HEAD")) == [("S102", "lib/a.cuh")], "checked out, and not committed around it"
+    commit(root)
+    assert told(checked(root, "HEAD~1")) == [("S102", "lib/a.cuh")]
+    write(root, {"lib/a.cuh": "#pragma once\n" + TEXTURE + SPIN + SPIN.replace("locked", "twice")})
+    assert told(checked(root, "HEAD")) == [("S102", "lib/a.cuh")], "not committed at all"
+
+
+def test_a_file_that_includes_a_submodule_is_the_same_in_the_base(tmp_path: Path) -> None:
+    """What is found in it hangs on the submodule's header, which the base has as well."""
+    helper = "__device__ float f(float v) { return __shfl_down_sync(0xffffffffu, v, 1); }\n"
+    use = '#include "lib/a.cuh"\n__global__ void k(float *p) {\n  if (threadIdx.x < 5) *p = f(*p);\n}\n'
+    root = with_submodule(tmp_path, {"use.cu": use}, {"a.cuh": "#pragma once\n" + helper})
+    assert told(checked(root)) == [("W102", "use.cu")]
+    commit(root, {"use.cu": use.replace("  if", "  p += 1;\n  if")})
+    assert checked(root, "HEAD~1").passed
+
+
+def test_a_submodule_whose_earlier_commit_is_not_here(tmp_path: Path) -> None:
+    """As in a clone of depth 1: all counts as new, and a note says why. One that is not checked out is told, too."""
+    root = with_submodule(tmp_path, {"use.cu": KERNEL}, {"a.cu": TEXTURE})
+    commit(root / "lib", {"b.cu": KERNEL})
+    commit(root)
+    git(tmp_path, "clone", "--quiet", "--bare", str(root / "lib"), "whole.git")
+    shutil.rmtree(root / "lib")
+    git(tmp_path, "clone", "--quiet", "--depth", "1", (tmp_path / "whole.git").as_uri(), str(root / "lib"))
+    result = checked(root, "HEAD~1")
+    assert told(result) == [("A002", "lib/a.cu")]
+    assert any(note.startswith("lib: git lacks the commit") for note in result.notes)
+    shutil.rmtree(root / "lib")
+    (root / "lib").mkdir()
+    result = checked(root, "HEAD~1")
+    assert result.passed
+    assert any(note.startswith("lib: a submodule that is at another commit") for note in result.notes)
+
+
+def test_submodules_of_submodules(tmp_path: Path) -> None:
+    """Asked in their turn."""
+    inner = repository(tmp_path / "inner", {"deep.cu": KERNEL})
+    root = with_submodule(tmp_path, {"use.cu": KERNEL}, {"a.cu": KERNEL})
+    git(root / "lib", "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(inner), "inner")
+    commit(root / "lib")
+    commit(root)
+    assert checked(root, "HEAD~1").passed
+    commit(root / "lib" / "inner", {"deep.cu": KERNEL + SPIN})
+    assert told(checked(root, "HEAD~1")) == [("S102", "lib/inner/deep.cu")]
+    assert told(checked(root, "HEAD")) == [("S102", "lib/inner/deep.cu")]
 
 
 def test_nothing_unchanged_is_parsed_again(tmp_path: Path) -> None:

@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from porter.buildfiles.mentions import BEGINNINGS, NAMES, SUFFIXES, TEMPLATES, kind_of_build
+from porter.project.discovery import CODE_SUFFIXES, is_code
 from tests.check.repositories import ENVIRONMENT, REDUCE, SPIN, commit, git, repository
 
 yaml = pytest.importorskip("yaml", reason="PyYAML is not installed")
@@ -222,6 +224,33 @@ def hooked(tmp_path: Path) -> Path:
         tmp_path / "project",
         {".pre-commit-config.yaml": yaml.safe_dump(configuration), "reduce.cu": REDUCE, "notes.txt": "x\n"},
     )
+
+
+def looked_at() -> list[str]:
+    """Names of files that the gate looks at, from the tables."""
+    names = [f"src/a{suffix}" for suffix in sorted(CODE_SUFFIXES | SUFFIXES.keys())]
+    names += [f"a{suffix}.in" for suffix, kind in SUFFIXES.items() if kind in TEMPLATES]
+    names += [*NAMES, *(f"sub/{name}" for name in NAMES), *(begin + "x" for begin, _ in BEGINNINGS)]
+    names += ["a.tcu", "a.cuknl", "a.cuhh", "a.cukernels", "b.cpp.cuda", "A.CU", "src/SConstruct", "CMakeLists.txt"]
+    assert all(is_code(name) or kind_of_build(name) is not None for name in names)
+    return [*names, ".porter-baseline.json", "sub/porter.toml", ".gitmodules"]
+
+
+def test_the_hooks_see_every_file_that_the_gate_looks_at() -> None:
+    """And start for no other, which would cost each commit to the documents a second."""
+    for hook in load(ROOT / ".pre-commit-hooks.yaml"):
+        pattern = re.compile(hook["files"])
+        assert [name for name in looked_at() if pattern.search(name) is None] == []
+        others = ("README.md", "docs/build.md", "notes.txt", "a.json", "makefiles.md", "a.rs", "data.in", "x.case.toml")
+        assert [name for name in others if is_code(name) or kind_of_build(name) is not None] == []
+        assert [name for name in others if pattern.search(name) is not None] == []
+
+
+def test_the_documented_suffixes_are_those_of_the_table() -> None:
+    text = (ROOT / "docs" / "usage.md").read_text("utf-8")
+    line = re.search(r"^Files ending in `([^`]+)`", text, re.MULTILINE)
+    assert line is not None
+    assert set(line[1].split()) == CODE_SUFFIXES
 
 
 def pre_commit(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

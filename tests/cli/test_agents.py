@@ -51,6 +51,35 @@ def test_an_assistant_ports_and_asks(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_tool_that_takes_its_time_holds_nobody_up(tmp_path: Path) -> None:
+    """A client asks for more meanwhile, or takes back what it asked for, and the program that runs ends."""
+    import anyio
+    from mcp import ClientSession, StdioServerParameters
+    from mcp.client.stdio import stdio_client
+
+    make_tree(tmp_path / "src", {"a.cu": KERNEL})
+    program = tmp_path / "wait"
+    program.write_text(f"#!/bin/sh\ntouch {tmp_path}/begun\nsleep 600\n")
+    program.chmod(0o755)
+
+    async def talk() -> None:
+        parameters = StdioServerParameters(command=sys.executable, args=["-m", "porter", "mcp"])
+        async with stdio_client(parameters) as (read, write), ClientSession(read, write) as session:
+            await session.initialize()
+            async with anyio.create_task_group() as group:
+                group.start_soon(session.call_tool, "run", {"command": [str(program)]})
+                with anyio.fail_after(120):
+                    while not (tmp_path / "begun").exists():
+                        await anyio.sleep(0.1)
+                    await session.send_ping()
+                    done = await session.call_tool("scan", {"source": str(tmp_path / "src")})
+                    assert not done.isError
+                group.cancel_scope.cancel()
+
+    anyio.run(talk)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "said",
     [

@@ -389,3 +389,47 @@ def test_an_interrupt_leaves_whole_files_and_no_processes(tmp_path: Path, number
     assert len(set(found.values())) == 1
     assert porter("port", source, "-o", tmp_path / "out").code == 0
     assert len(list((tmp_path / "out").glob("*.hip"))) == 300
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+@pytest.mark.parametrize("words", [("scan", "a.cu"), ("rules",), ("check", "--help"), ("explain", "W102")])
+def test_an_output_that_is_full(tmp_path: Path, words: tuple[str, ...]) -> None:
+    """What the disk refuses is no bug of ours, whoever writes it."""
+    (tmp_path / "a.cu").write_bytes(KERNEL)
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "porter", *words], cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert done.returncode == 2
+    assert done.stderr == "porter: the output: No space left on device\n"
+
+
+def test_closed_streams_are_taken_for_nobody_elses(tmp_path: Path) -> None:
+    """The first file that is opened would get the number of a closed stream, and what is printed with it."""
+    make_tree(tmp_path / "src", {"a.cu": KERNEL})
+    command = f"{sys.executable} -m porter port src -o out <&- >&- 2>&-"
+    assert subprocess.run(["sh", "-c", command], cwd=tmp_path).returncode == 0
+    assert (tmp_path / "out" / "a.hip").read_bytes() == PORTED_KERNEL
+
+
+def test_the_next_command_does_not_take_a_name_for_an_option(tmp_path: Path) -> None:
+    make_tree(tmp_path / "src", {"a.cu": KERNEL})
+    assert "next: porter build ./-out " in porter("port", "src", "-o", "-out", folder=tmp_path).stderr
+
+
+def test_documents_that_are_none(tmp_path: Path) -> None:
+    """A file of somebody else's among the documents, and a case file that is not there."""
+    make_tree(tmp_path / "src", {"a.cu": KERNEL})
+    (tmp_path / "port.json").write_text(porter("scan", "src", "--format", "json", folder=tmp_path).stdout)
+    (tmp_path / "foreign.json").write_text('{"schema": "theirs-1"}')
+    result = porter("report", "port.json", "foreign.json", "-o", "x.html", folder=tmp_path)
+    assert (result.code, (tmp_path / "x.html").exists()) == (2, False)
+    assert result.stderr == "porter: foreign.json: no document that a report is made of (schema: 'theirs-1')\n"
+    assert porter("bench", "nosuch", "--devices", "gfx942", folder=tmp_path).code == 2
+    assert "a.cu: no kernel is defined here" in porter("cases", "init", "a.cu", folder=without_kernel(tmp_path)).stderr
+
+
+def without_kernel(folder: Path) -> Path:
+    """A file with nothing to describe."""
+    make_tree(folder / "plain", {"a.cu": b"int f();\n"})
+    return folder / "plain"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import codecs
 import sys
 from pathlib import Path
 
@@ -15,7 +16,7 @@ needs_installed("pygls")
 pytestmark = pytest.mark.slow
 LEFT = """#include <cuda_runtime.h>
 // 𝄞
-__global__ void k(int *x) { asm("frob.u32 %0;" : "=r"(x[0])); }
+/* ä€ */ __global__ void k(int *x) { asm("frob.u32 %0;" : "=r"(x[0])); }
 void f(void *p) { cudaMallocManaged(&p, 4); }
 """
 DONE = "#include <cuda_runtime.h>\nvoid f(void *p) { cudaFree(p); }\n"
@@ -80,6 +81,9 @@ def test_an_editor_shows_what_is_left(tmp_path: Path) -> None:
         other = await asyncio.wait_for(shown.get(), SECONDS)
         assert other.uri.endswith("notes.txt") and not other.diagnostics
         assert any("notes.txt" in message for message in logged)
+        client.text_document_did_open(
+            types.DidOpenTextDocumentParams(types.TextDocumentItem("git:/elsewhere/a.cu", "cuda-cpp", 1, LEFT))
+        )  # as editors do for the other side of a difference: nothing is said of it
         client.text_document_did_close(types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(uri)))
         assert (await asyncio.wait_for(shown.get(), SECONDS)).uri == uri
         await client.shutdown_async(None)
@@ -89,6 +93,24 @@ def test_an_editor_shows_what_is_left(tmp_path: Path) -> None:
         await client.stop()
 
     asyncio.run(talk())
+
+
+@pytest.mark.parametrize(
+    ("line", "column", "characters"),
+    [
+        (b"abc", 3, 2),
+        ("ä€𝄞x".encode(), 10, 3),
+        ("äx".encode("latin-1"), 2, 1),
+        (codecs.BOM_UTF8 + b"abc", 5, 1),
+        (b"abc", 9, 3),
+        (b"", 4, 0),
+    ],
+)
+def test_columns_are_bytes_of_the_file(line: bytes, column: int, characters: int) -> None:
+    """And an editor's are characters of what it shows."""
+    from porter.editor import _before
+
+    assert _before(line, column) == characters
 
 
 @pytest.mark.parametrize(

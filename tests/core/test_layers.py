@@ -20,7 +20,7 @@ ROOMS = {
     "porter.engine": {"cpp", "names", "model", "source", "settings", "system", "buildfiles", "rules"},
     "porter.warp": {"cpp", "engine", "model", "source"},
     "porter.rules": {"engine", "cpp", "warp", "names", "buildfiles"},
-    "porter.buildfiles": {"engine", "model", "source", "project", "rules", "system"},
+    "porter.buildfiles": {"engine", "model", "source", "project", "rules", "system", "names"},
     "porter.dual": {"engine", "cpp", "model", "system", "project"},
     "porter.project": {
         *("engine", "cpp", "names", "model", "source", "settings", "errors", "system"),

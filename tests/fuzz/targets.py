@@ -28,7 +28,7 @@ from porter.engine.dialect import Dialect
 from porter.engine.file import Context, port
 from porter.errors import Unusable
 from porter.model import Settings
-from porter.project.compilation import database_flags
+from porter.project.compilation import read_database
 from porter.project.manifest import NAME as MANIFEST
 from porter.project.manifest import read_manifest
 from porter.project.port import Request, port_to, scan
@@ -225,7 +225,7 @@ def _history(path: Path) -> None:
 
 
 def _database(path: Path) -> None:
-    database_flags(path.parent, [path.name])
+    read_database(path.parent, [path.name])
 
 
 def _baseline(path: Path) -> None:

@@ -184,6 +184,18 @@ def test_sources_outside_the_tree_are_not_read(folder: Path, tmp_path: Path) -> 
     assert json.loads(re.search(r'id="files">(.*?)</script>', page, re.DOTALL)[1]) == []  # type: ignore[index]
 
 
+def test_a_name_that_is_no_text(tmp_path: Path) -> None:
+    """Bytes of a name that are no UTF-8 stand in links as they are."""
+    document = json.loads(json.dumps(ported(tmp_path)))
+    document["files"][0]["path"] = "a\udcff.cu"
+    for finding in document["findings"]:
+        finding["path"] = "a\udcff.cu"
+    (tmp_path / "port.json").write_text(json.dumps(document))
+    wish = Wish("html", None, None, link="https://host/{path}")
+    page = wished(read_inputs([tmp_path / "port.json"], tmp_path), wish)
+    assert "/a%FF.cu" in page
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [

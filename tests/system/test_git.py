@@ -41,7 +41,7 @@ def test_nothing_of_the_repository_runs(tmp_path: Path, trap: Trap) -> None:
         base = base_named(folder, "HEAD")
         assert any(path.endswith("a.cu") for path in base.changed)
         try:
-            contents(folder, [blob for blob in blobs_of(folder, base.commit).values() if blob.is_regular])
+            contents(folder, [blob for blob in blobs_of(folder, base).values() if blob.is_regular])
         except Unusable:
             assert trap.__name__ == "lazy_fetch", "only a repository that lacks objects cannot be read"
     assert not list(marks.iterdir())

@@ -9,7 +9,7 @@ import pytest
 
 from porter.cpp.include_graph import include_graph
 from porter.cpp.prescan import Scan
-from porter.project.compilation import Flags, database_flags, flags_of, read_database
+from porter.project.compilation import Flags, flags_of, read_database
 from tests.tree.trees import make_tree, port
 
 SOURCE = """#include <cuda_runtime.h>
@@ -42,7 +42,7 @@ def entry(root: Path, **more: object) -> dict[str, object]:
 def test_spellings_of_the_options(tmp_path: Path, words: list[str]) -> None:
     """Joined, apart, and nvcc's long ones; each value once."""
     make_tree(tmp_path, {"compile_commands.json": database(entry(tmp_path, arguments=words)), "inc/x.h": ""})
-    assert database_flags(tmp_path, ()) == {"a.cu": Flags(("inc",), ("A", "B=1 2"))}
+    assert read_database(tmp_path, ()).flags == {"a.cu": Flags(("inc",), ("A", "B=1 2"))}
 
 
 def test_a_command_is_split_as_a_shell_would(tmp_path: Path) -> None:
@@ -50,7 +50,7 @@ def test_a_command_is_split_as_a_shell_would(tmp_path: Path) -> None:
     command = entry(tmp_path, command=r'nvcc -DNAME=\"x\" "-DTWO=a b" -I../inc')
     other = entry(tmp_path, command="nvcc -DOTHER")
     make_tree(tmp_path, {"build/compile_commands.json": database(command, other)})
-    assert database_flags(tmp_path, ()) == {"a.cu": Flags(("inc",), ('NAME="x"', "TWO=a b"))}
+    assert read_database(tmp_path, ()).flags == {"a.cu": Flags(("inc",), ('NAME="x"', "TWO=a b"))}
 
 
 def test_what_is_outside_of_the_project_is_left_out(tmp_path: Path) -> None:
@@ -59,9 +59,9 @@ def test_what_is_outside_of_the_project_is_left_out(tmp_path: Path) -> None:
     outside = [{"directory": "/", "file": "/b.cu", "command": "nvcc -DX"}]
     inside = [entry(root, command="nvcc -I/usr/include -I../../elsewhere -I..")]
     make_tree(root, {"compile_commands.json": database(*outside, *inside)})
-    assert database_flags(root, ()) == {"a.cu": Flags((".",), ())}
+    assert read_database(root, ()).flags == {"a.cu": Flags((".",), ())}
     linked = make_tree(tmp_path / "linked", {"compile_commands.json": f"->{root}/compile_commands.json"})
-    assert database_flags(linked, ()) == {}
+    assert read_database(linked, ()).flags == {}
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_what_is_outside_of_the_project_is_left_out(tmp_path: Path) -> None:
 def test_a_database_that_is_none(tmp_path: Path, text: str) -> None:
     """No flags, no failure."""
     make_tree(tmp_path, {"compile_commands.json": text})
-    assert database_flags(tmp_path, ()) == {}
+    assert read_database(tmp_path, ()).flags == {}
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_the_next_database_is_asked_where_one_is_none(tmp_path: Path) -> None:
 def test_an_unbalanced_command_has_no_flags(tmp_path: Path) -> None:
     """The file is listed, nothing is known of it."""
     make_tree(tmp_path, {"compile_commands.json": database(entry(tmp_path, command="nvcc '-DX"))})
-    assert database_flags(tmp_path, ()) == {"a.cu": Flags()}
+    assert read_database(tmp_path, ()).flags == {"a.cu": Flags()}
 
 
 def test_one_among_the_files_comes_before_the_usual_folders(tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_one_among_the_files_comes_before_the_usual_folders(tmp_path: Path) -> N
             "build/compile_commands.json": database(entry(tmp_path, command="nvcc -DBUILT")),
         },
     )
-    assert database_flags(tmp_path, ["tools/db/compile_commands.json"])["a.cu"].defines == ("LISTED",)
+    assert read_database(tmp_path, ["tools/db/compile_commands.json"]).flags["a.cu"].defines == ("LISTED",)
 
 
 def test_a_header_gets_the_flags_of_a_source_that_includes_it() -> None:

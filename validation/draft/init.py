@@ -305,7 +305,11 @@ def draft(source: Path, kernels: tuple[str, ...] = (), *, assuming: bool = False
     unknown = [name for name in kernels if name not in names]
     if unknown or not names:
         there = ", ".join(sorted(names)) or "none"
-        said = f"{source}: no kernel {unknown[0] if unknown else ''}; there are: {there}".replace("  ", " ")
+        said = (
+            f"{source}: no kernel {unknown[0]}; there are: {there}"
+            if unknown
+            else f"{source}: no kernel is defined here"
+        )
         raise Unusable("; ".join([said, *remarks]))
     taken: dict[str, int] = {}
     parts = [

@@ -32,7 +32,7 @@ class Inputs:
     runs: tuple[Document, ...] = ()
     programs: tuple[Document, ...] = ()
     unknown: tuple[str, ...] = ()
-    """Files whose schema nobody knows here."""
+    """What else a store holds."""
     folder: Path = field(default_factory=Path)
     """What relative paths in the documents start from."""
 
@@ -43,6 +43,10 @@ def read_inputs(paths: Iterable[Path], folder: Path) -> Inputs:
     unknown: list[str] = []
     for path, document in _documents(paths):
         kind = kind_of(document)
+        if kind is None and not is_store(path):
+            raise Unusable(
+                f"{path}: no document that a report is made of (schema: {document.get('schema', 'none')!r:.60})"
+            )
         if kind is None:
             unknown.append(f"{path}: {document.get('schema')}")
         else:

@@ -7,6 +7,7 @@ import functools
 import importlib.metadata
 import importlib.resources
 import json
+import os
 import re
 from collections import defaultdict
 from collections.abc import Mapping
@@ -55,7 +56,7 @@ def page(report: GapReport, files: Mapping[str, str], *, root: str | None = None
         files_shown=_FILES_SHOWN,
         root=root,
         link=link,
-        editor_link=lambda path, line: f"vscode://file{quote(f'{root}/{path}')}:{line or 1}",
+        editor_link=lambda path, line: f"vscode://file{quote(os.fsencode(f'{root}/{path}'))}:{line or 1}",
         host_link=lambda path, line: _host(link or "", report.made.commit, path, line),
         best=_best_build,
         verdict=_verdict,
@@ -109,7 +110,7 @@ def _template(link: str | None) -> str | None:
 
 def _host(link: str, commit: str, path: str, line: int) -> str:
     text = (_template(link) or "").replace("{commit}", commit or "HEAD")
-    return text.replace("{path}", quote(path)).replace("{line}", str(line or 1))
+    return text.replace("{path}", quote(os.fsencode(path))).replace("{line}", str(line or 1))
 
 
 def _data(report: GapReport) -> dict[str, Any]:

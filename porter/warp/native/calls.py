@@ -7,7 +7,7 @@ import re
 from porter.cpp.brackets import words
 from porter.cpp.constants import WARP
 from porter.cpp.lex import STRING, Tokens
-from porter.cpp.nodes import Node, calls, spelled, unwrapped
+from porter.cpp.nodes import MEMBERS, Node, base_of, calls, spelled, unwrapped
 from porter.warp.bodies import Function
 from porter.warp.collectives import BARRIERS, Collective, argument, collective
 from porter.warp.native import parts
@@ -105,10 +105,10 @@ class Calls:
         """A member function in sight that knows nothing of warps; it may change its object."""
         member = node.kids[0]
         functions = self._candidates(node, member.text)
-        root = _root(member)
-        suspect = any(word in member.text.lower() for word in _SUSPECT) or self._is_of_warps(root or "", scope)
+        root = base_of(member, MEMBERS)
+        suspect = any(word in member.text.lower() for word in _SUSPECT) or self._is_of_warps(root, scope)
         known = bool(functions) and all(map(self._knows_no_warps, functions))
-        if root is None or root not in scope.kinds or suspect or not known:
+        if root not in scope.kinds or suspect or not known:
             raise Undecided(node, f"the member {member.text}")
         kind = self.expressions.mixed(scope.kinds[root], self._known(node, functions, scope), node)
         if kind is not scope.kinds[root] and not all(f.is_const for f in functions):
@@ -684,7 +684,7 @@ class Calls:
         parts.set_by(node, self.plan, scope)
         if target.kind == "name" and (node.text == "=" or scope.operations.get(target.text)):
             scope.operations[target.text] = kept(self, target.text, node, scope)
-        if target.kind == "member" and (root := _root(target)) is not None and root in scope.kinds:
+        if target.kind == "member" and (root := base_of(target, MEMBERS)) in scope.kinds:
             if node.text == "=" and not scope.tree:
                 scope.operations[root] = of_whole(operation(self, source, scope), target.text)
             old = scope.kinds[root]
@@ -853,13 +853,6 @@ def is_plain_assembly(tokens: Tokens, index: int) -> bool:
         last = tokens.partner.get(last, last) + 1 if tokens.texts[last] == "(" else last + 1
     written = [text for place, text in enumerate(tokens.texts[index:last], index) if tokens.kinds[place] == STRING]
     return bool(written) and not any(_OF_WARPS.search(text) for text in written)
-
-
-def _root(node: Node) -> str | None:
-    """The variable that a member chain starts from."""
-    while node.kind == "member":
-        node = unwrapped(node.kids[0])
-    return node.text if node.kind == "name" else None
 
 
 FILLED = "what fills the places of more warps is gathered, too"

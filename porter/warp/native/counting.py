@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from porter.cpp.nodes import Node, calls, names, unwrapped
+from porter.cpp.nodes import Node, base_of, calls, names, unwrapped
 from porter.warp.bodies import CALLED, Bodies, Function
 from porter.warp.collectives import collective
 from porter.warp.flow.returned import result_of
@@ -57,14 +57,6 @@ def counts_steps(body: Node) -> bool:
     own = {node.text for node in body.walk() if node.kind == "variable"}
     stepped = (n for n in body.walk() if n.kind == "postfix" or (n.kind == "unary" and n.text in ("++", "--")))
     return any(base_of(node.kids[0]) not in own for node in stepped)
-
-
-def base_of(node: Node) -> str:
-    """The variable that an expression is a part of."""
-    node = unwrapped(node)
-    while node.kind in ("member", "index") or (node.kind == "unary" and node.text == "*"):
-        node = unwrapped(node.kids[0])
-    return node.text if node.kind == "name" else ""
 
 
 def _by_reference(bodies: Bodies, body: Node, target: str, scope: Scope) -> str:

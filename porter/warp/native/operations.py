@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from porter.cpp.nodes import Node, calls, names, unwrapped
+from porter.cpp.nodes import PARTS, Node, base_of, calls, names, unwrapped
 from porter.warp.bodies import Bodies, Function
 from porter.warp.collectives import collective
 from porter.warp.native.state import Gathered, Scope
@@ -94,9 +94,7 @@ def written_variable(written_type: str, argument: Node) -> str | None:
         if node.kind != "unary" or node.text != "&":
             return None
         node = unwrapped(node.kids[0])
-    while node.kind in ("member", "index"):
-        node = unwrapped(node.kids[0])
-    return node.text if node.kind == "name" else None
+    return base_of(node, PARTS) or None
 
 
 def operation(walk: Gathered, node: Node, scope: Scope) -> str:

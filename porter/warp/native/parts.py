@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from porter.cpp.nodes import Node, names, spelled, unwrapped
-from porter.warp.native.counting import base_of, larger, same
+from porter.cpp.nodes import Node, base_of, names, spelled, unwrapped
+from porter.warp.native.counting import larger, same
 from porter.warp.native.kinds import Kind
 from porter.warp.native.operations import ASSIGNED, BINARY, FUNCTIONS
 from porter.warp.native.state import Plan, Scope

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from porter.cpp.conditionals import OPENS
 from porter.cpp.constants import WARP
 from porter.cpp.lex import IDENTIFIER
-from porter.cpp.nodes import EMPTY, Node, calls, names, unwrapped
+from porter.cpp.nodes import EMPTY, Node, base_of, calls, names, unwrapped
 from porter.warp.collectives import collective
 from porter.warp.native import parts
 from porter.warp.native.calls import FILLED, LANES, Calls, is_plain_assembly
-from porter.warp.native.counting import MERGED, base_of, counts_steps, step_of
+from porter.warp.native.counting import MERGED, counts_steps, step_of
 from porter.warp.native.expressions import Expressions, is_full_mask
 from porter.warp.native.kinds import THREADS, Kind, Undecided, joined
 from porter.warp.native.literals import widened
@@ -20,7 +21,6 @@ from porter.warp.native.state import Plan, Scope, Shared
 from porter.warp.native.steady import is_neutral
 
 K = Kind
-_CHOOSES = frozenset({"if", "ifdef", "ifndef"})
 _UNSIGNED = re.compile(r"unsigned|int|uint|uint32_t|std::uint32_t|u32|unsigned int")
 
 
@@ -41,7 +41,7 @@ class Statements:
         tokens = self.plan.bodies.tokens
         for directive in tokens.directives:
             inside = head.body is not None and tokens.starts[head.body] < directive.start < tokens.end(head.end - 1)
-            if inside and directive.name in _CHOOSES:
+            if inside and directive.name in OPENS:
                 raise Undecided(None, f"{scope.function.name} has another body in another build")
         self.run(scope.function.body, scope)
 
