@@ -303,7 +303,23 @@ def unknown_names(unit: Named) -> Iterator[int]:
             continue
         if _WRAPPER.search(name) or name in unit.declared or unit.program.declares(name):
             continue
+        if _is_made_by_macro(unit, name):
+            continue
         yield from (index for index in names[name] if unit.is_cuda(index) and not _stands_for_more(unit, index))
+
+
+def _is_made_by_macro(unit: Named, name: str) -> bool:
+    """Whether a macro of the project's puts such a name together: `int64_t ncclParam##name() {`."""
+    return any(
+        tokens.texts[index + 1] == "##" and tokens.texts[index + 3] in _AFTER_PASTED
+        for tokens in unit.program.all_tokens
+        for length in range(_SHORTEST_BEGINNING, len(name))
+        for index in tokens.names.get(name[:length], ())
+    )
+
+
+_SHORTEST_BEGINNING = 6
+_AFTER_PASTED = frozenset({"(", "=", ";", "{", "["})
 
 
 _WRAPPER = re.compile(
@@ -343,8 +359,10 @@ def _is_a_projects_macro(unit: Named, index: int) -> bool:
 
 
 def _is_pasted(unit: Named, index: int) -> bool:
-    """Whether a beginning of CUDA's names is handed to a macro alone: `REGISTER(cudaMem, Advise)` puts it together."""
+    """Whether a name is the beginning of those that a macro of the project makes, or a beginning of CUDA's names is handed to a macro alone: `REGISTER(cudaMem, Advise)` puts it together."""
     texts, partner = unit.tokens.texts, unit.tokens.partner
+    if texts[index + 1] == "##":
+        return not unit.names.begins(texts[index])
     if texts[index - 1] not in ("(", ",") or texts[index + 1] not in (",", ")"):
         return False
     opening = index - 1

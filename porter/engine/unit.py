@@ -258,7 +258,7 @@ class Unit:
     def _is_stand_in(self, index: int) -> bool:
         """Whether a declaration is for builds without CUDA, in no namespace: it is renamed with its uses."""
         tokens = self.tokens
-        if not is_runtime_name(tokens.texts[index]):
+        if not is_runtime_name(tokens.texts[index]) or self._is_defined(tokens.texts[index]):
             return False
         directive = tokens.directive_of(index)
         if directive is not None:
@@ -312,7 +312,8 @@ class Unit:
 
     def _is_projects(self, index: int) -> bool:
         """Asks clang about a name that the project declares in sight; without an answer it is the project's."""
-        if self._is_local(index) or self._is_fallback(self.tokens.texts[index]):
+        name = self.tokens.texts[index]
+        if self._is_local(index) or self._is_fallback(name):
             return True
         known = self._reaches(index)
         if known is not None:
@@ -322,6 +323,11 @@ class Unit:
         if declaration is None:
             return not self._precedes_own(index)
         return declaration.origin != "cuda"
+
+    def _is_defined(self, name: str) -> bool:
+        """Whether the project defines what CUDA's library has, and HIP has not: nothing else can be meant."""
+        row = self.names.get(name) if name in self.declared and is_runtime_name(name) else None
+        return row is not None and row.hip is None and self.support.get(name) is None and name not in self.hidden
 
     def _precedes_own(self, index: int) -> bool:
         """Whether a name is used in a function before the file's own function of that name, which no header declares.
