@@ -359,10 +359,11 @@ def _is_a_projects_macro(unit: Named, index: int) -> bool:
 
 
 def _is_pasted(unit: Named, index: int) -> bool:
-    """Whether a name is the beginning of those that a macro of the project makes, or a beginning of CUDA's names is handed to a macro alone: `REGISTER(cudaMem, Advise)` puts it together."""
+    """Whether it is the beginning of what a macro makes, `cudaMem##name`, or a beginning of CUDA's names is handed to a
+    macro alone: `REGISTER(cudaMem, Advise)` puts it together."""
     texts, partner = unit.tokens.texts, unit.tokens.partner
     if texts[index + 1] == "##":
-        return not unit.names.begins(texts[index])
+        return True
     if texts[index - 1] not in ("(", ",") or texts[index + 1] not in (",", ")"):
         return False
     opening = index - 1
