@@ -311,11 +311,18 @@ def unknown_names(unit: Named) -> Iterator[int]:
 def _is_made_by_macro(unit: Named, name: str) -> bool:
     """Whether a macro of the project's puts such a name together: `int64_t ncclParam##name() {`."""
     return any(
-        tokens.texts[index + 1] == "##" and tokens.texts[index + 3] in _AFTER_PASTED
+        _makes_names(tokens, index)
         for tokens in unit.program.all_tokens
         for length in range(_SHORTEST_BEGINNING, len(name))
         for index in tokens.names.get(name[:length], ())
     )
+
+
+def _makes_names(tokens: Tokens, index: int) -> bool:
+    """Whether a macro declares names of its own that begin with a token."""
+    texts = tokens.texts
+    is_typed = tokens.kinds[index - 1] == IDENTIFIER and texts[index - 1] != "return"
+    return texts[index + 1] == "##" and is_typed and texts[index + 3] in _AFTER_PASTED
 
 
 _SHORTEST_BEGINNING = 6
@@ -363,7 +370,7 @@ def _is_pasted(unit: Named, index: int) -> bool:
     macro alone: `REGISTER(cudaMem, Advise)` puts it together."""
     texts, partner = unit.tokens.texts, unit.tokens.partner
     if texts[index + 1] == "##":
-        return True
+        return _makes_names(unit.tokens, index)
     if texts[index - 1] not in ("(", ",") or texts[index + 1] not in (",", ")"):
         return False
     opening = index - 1

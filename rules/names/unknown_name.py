@@ -58,6 +58,7 @@ class UnknownName(Rule):
         clean("void f() { cudaSafeCall(g()); CUDA_KERNEL_ASSERT(a > b); }\n#ifndef CUDA_DISABLER\n#endif"),
         clean("#define PARAM(name) int ncclParam##name() { return 1; }\nPARAM(N)\nint f() { return ncclParamN(); }"),
         reports("#define PARAM(name) g(ncclParam##name, 1)\nint f() { return ncclParamSize(); }", effort=Effort.REVIEW),
+        reports("#define CALL(name) return cudaFrob##name();", effort=Effort.REVIEW),
         clean("void cudaHelper(int); void f() { cudaHelper(1); }"),
         clean("void f(int **p) { cudaMalloc(p, 4); int cutoff = 3; }"),
         clean("#define INIT(cudaGadget, n) cudaGadget = 0; begin(&cudaGadget, n);"),
