@@ -315,6 +315,8 @@ class Unit:
         name = self.tokens.texts[index]
         if self._is_local(index) or self._is_fallback(name):
             return True
+        if self.dialects.at(self.tokens.starts[index]).compiled and self._is_left_out(name):
+            return False
         known = self._reaches(index)
         if known is not None:
             return known
@@ -323,6 +325,14 @@ class Unit:
         if declaration is None:
             return not self._precedes_own(index)
         return declaration.origin != "cuda"
+
+    def _is_left_out(self, name: str) -> bool:
+        """Whether the file declares a name where no port compiles it (for clang's CUDA mode alone), and nobody else."""
+        tokens = self.tokens
+        places = [index for index in tokens.names[name] if self.declares(index) or declares(tokens, index)]
+        if not places or any(self.dialects.at(tokens.starts[index]).compiled for index in places):
+            return False
+        return not any(name in header.text and is_declared(tokens_of(header), name) for header in self.program.headers)
 
     def _is_defined(self, name: str) -> bool:
         """Whether the project defines what CUDA's library has, and HIP has not: nothing else can be meant."""
