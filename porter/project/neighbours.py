@@ -19,7 +19,7 @@ def looked_at(
     path: str,
     data: bytes,
     interesting: Callable[[str], bool],
-    standing: Callable[[str], Standing],
+    standing: Callable[[str], Standing] = lambda name: "replaced",
     wanted: Wanted | None = None,
 ) -> Scan:
     """What a file includes and declares, and whose compiler it is for; `standing` and `wanted` as `scan` has them."""
