@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from porter.buildfiles.loaded import loaded_library
 from porter.cpp.literals import Literal, read_literal
 from porter.cpp.syntax import STRING
-from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes, reports
+from porter.engine.rule import Edit, Effort, Example, Finding, Rule, Settings, Unit, clean, fixes, reports
 
 _FUNCTION = re.compile(r"(?:cu|nv|nccl)\w+")
 _LOADERS = frozenset(
@@ -18,6 +18,8 @@ _LOADERS = frozenset(
 _OPENERS = r"""["/]lib[\w-]+\.(?:so|dylib)|\.dll"|dlv?sym|GetProcAddress|DriverEntryPoint"""
 _SYMBOLS = {"hipGetDeviceProperties": "hipGetDevicePropertiesR0600", "hipChooseDevice": "hipChooseDeviceR0600"}
 """What HIP's headers make of a name since 6.0; the library has the old one too, for the structure of before."""
+_WITH_TYPES = re.compile(r"hipblas(?:Gemm|Trsm|Axpy|Dotc?|Nrm2|Rot|Scal)(?:Strided)?(?:Batched)?Ex(?:WithFlags)?")
+"""Functions that are told types by number. hipBLAS of ROCm 6 has them twice, since 7 once, with `hipDataType`."""
 
 
 class LoadedByName(Rule):
@@ -27,7 +29,9 @@ class LoadedByName(Rule):
     there is no CUDA, or the wrong library where there is. A literal that is the file name of one of CUDA's libraries
     becomes ROCm's, without a version: the number behind `.so` is ROCm's own, and packages without headers may lack the
     name without one. In a file that looks functions up, a literal that is the name of one of CUDA's becomes HIP's.
-    What the pointer to it is called with is not looked at, nor which names of hipBLAS ROCm 6 has with `_v2`.
+    Functions of hipBLAS that are told types (`hipblasGemmEx`) have numbers of their own for them in ROCm 6's library,
+    and `hipDataType` under `_v2`, which is taken for a port to ROCm 6; since 7 there is one, without. What the pointer
+    to it is called with is not looked at.
     """
 
     code = "R028"
@@ -57,6 +61,27 @@ class LoadedByName(Rule):
             'void *f(void *h) { return dlsym(h, "cudaGetDeviceProperties"); }',
             'void *f(void *h) { return dlsym(h, "hipGetDevicePropertiesR0600"); }',
             effort=Effort.REVIEW,
+        ),
+        Example(
+            'void *f(void *h) { return dlsym(h, "cublasGemmEx"); }',
+            'void *f(void *h) { return dlsym(h, "hipblasGemmEx_v2"); }',
+            Effort.REVIEW,
+            "a.cpp",
+            Settings(rocm="6.2"),
+        ),
+        Example(
+            'void *f(void *h) { return dlsym(h, "cublasGemmEx"); }',
+            'void *f(void *h) { return dlsym(h, "hipblasGemmEx"); }',
+            Effort.REVIEW,
+            "a.cpp",
+            Settings(rocm="7.0"),
+        ),
+        Example(
+            'void *f(void *h) { return dlsym(h, "cublasSgemm_v2"); }',
+            'void *f(void *h) { return dlsym(h, "hipblasSgemm"); }',
+            Effort.REVIEW,
+            "a.cpp",
+            Settings(rocm="6.2"),
         ),
         reports('void *f() { return dlopen("libnvidia-ml.so.1", RTLD_LAZY); }'),
         reports('HMODULE f() { return LoadLibraryA("nvcuda.dll"); }'),
@@ -94,7 +119,12 @@ class LoadedByName(Rule):
             yield self.finding(unit, span, f"{literal.text}, looked up by name: {row.gap}", Effort.MANUAL)
             return
         new = _SYMBOLS.get(row.hip, row.hip)
+        told = _WITH_TYPES.fullmatch(new) is not None
+        if told and (unit.settings.rocm or "7").startswith("6"):
+            new += "_v2"
         message = f"{literal.text}, looked up by name, is {new} in HIP"
+        if told:
+            message += " (hipDataType: with _v2 in ROCm 6, without since 7)"
         if row.signature:
             message += f": {row.signature}"
         effort = max(row.effort, Effort.REVIEW, key=lambda effort: effort.rank)
