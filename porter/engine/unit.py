@@ -14,7 +14,7 @@ from porter.cpp.editors import editor_spans, is_for_editor
 from porter.cpp.headers import Included
 from porter.cpp.include_graph import may_be_found
 from porter.cpp.kept_tokens import tokens_of
-from porter.cpp.kernels import DeviceFunction, find_device_functions, find_kernels
+from porter.cpp.kernels import DeviceFunction, find_device_functions, find_kernels, headed_functions
 from porter.cpp.language import language_of
 from porter.cpp.lex import Tokens
 from porter.cpp.nesting import Nesting
@@ -196,7 +196,13 @@ class Unit:
         place = bisect.bisect_right(self._device_starts, offset) - 1
         if place >= 0 and offset < spans[place][0].end:
             return spans[place][1]
-        return None
+        return next((name for span, name in self._headed_spans if span.start <= offset < span.end), None)
+
+    @cached_property
+    def _headed_spans(self) -> tuple[tuple[Span, str], ...]:
+        """The same of functions whose head a macro of a header writes: `KERNEL(k)(int *p) {`."""
+        heads = self.program.head_macros
+        return tuple(headed_functions(self.tokens, self.program.brought(heads))) if heads else ()
 
     def is_for_host(self, offset: int) -> bool:
         """Whether the host's compiler sees the code there: outside kernels and functions for the device alone."""
