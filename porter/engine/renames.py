@@ -376,7 +376,13 @@ def _is_pasted(unit: Named, index: int) -> bool:
     opening = index - 1
     while opening > 0 and texts[opening] != "(":
         opening = partner.get(opening, opening) - 1 if texts[opening] in (")", "]", "}") else opening - 1
-    return opening > 0 and texts[opening - 1].isupper() and unit.names.begins(texts[index])
+    if opening <= 0 or not texts[opening - 1].isupper():
+        return False
+    return _PASTES.search(texts[opening - 1]) is not None or unit.names.begins(texts[index])
+
+
+_PASTES = re.compile(r"(?:^|_)(?:IDENTIFIER|CONCAT\w*|PASTE\w*|JOIN\w*|MANGLED?|VERSIONED)(?:_|$)")
+"""How macros are called that make another name of the one they are handed: `NVTX_VERSIONED_IDENTIFIER(nvtxGlobals)`."""
 
 
 def unknown_members(unit: Named) -> Iterator[int]:

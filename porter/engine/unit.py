@@ -319,7 +319,7 @@ class Unit:
     def _is_projects(self, index: int) -> bool:
         """Asks clang about a name that the project declares in sight; without an answer it is the project's."""
         name = self.tokens.texts[index]
-        if self._is_local(index) or self._is_fallback(name):
+        if self._is_local(index) or self._is_fallback(name) or name in self._own_gaps:
             return True
         if self.dialects.at(self.tokens.starts[index]).compiled and self._is_left_out(name):
             return False
@@ -339,6 +339,19 @@ class Unit:
         if not places or any(self.dialects.at(tokens.starts[index]).compiled for index in places):
             return False
         return not any(name in header.text and is_declared(tokens_of(header), name) for header in self.program.headers)
+
+    @cached_property
+    def _own_gaps(self) -> frozenset[str]:
+        """Names that HIP lacks and that the project defines, the file or a header of it: clang need not be asked."""
+        return frozenset(
+            name
+            for name in self.known_names & self.declared
+            if self._is_defined(name) and self.program.declares(name) and not self._has_own_blocks(name)
+        )
+
+    def _has_own_blocks(self, name: str) -> bool:
+        """Whether it is declared in a block or as a parameter, so that elsewhere it may mean something else."""
+        return any(stretch(self.tokens, index) is not None for index in self.tokens.names[name] if self.declares(index))
 
     def _is_defined(self, name: str) -> bool:
         """Whether the project defines what CUDA's library has, and HIP has not: nothing else can be meant."""

@@ -48,6 +48,8 @@ class UnknownName(Rule):
         clean("typedef int (*cudaFilter_t)(const int *); void f() { cudaFilter_t g = 0; }"),
         clean("void f() { int sizes = CUDA_TYPICAL_SIZES; }"),
         clean("REGISTER_START(uvm, cudaMem, Advise) REGISTER(cudaMem, AdviseUnset)"),
+        clean("void f() { VERSIONED_IDENTIFIER(nvtxFrobnicate)(1); CONCAT(nvtxFrobnicate, 2)(); }"),
+        reports("void f() { CHECKED(nvtxFrobnicate); }", effort=Effort.REVIEW),
         clean("#define TEST(operation) thrust::operation<int>()"),
         clean("void f() { thrust::MY_BACKEND::g(); }"),
         clean('#include "cuda/mine.h"\nvoid f() { cuda::Stream s; cuda::ensureSizeIsEnough(1, 2); }'),
