@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from porter import __version__
-from porter.buildfiles.mentions import kind_of_build
+from porter.buildfiles.mentions import REPORTED, kind_of_build
 from porter.check.affected import seeing
 from porter.check.baseline import NAME, read_baseline, write_baseline
 from porter.check.context import Place
@@ -40,7 +40,7 @@ from porter.check.store import Store
 from porter.cpp.lex import lex
 from porter.cpp.prescan import include_names
 from porter.engine.knowledge import rule_infos
-from porter.engine.notices import BUILD_BAZEL, BUILD_MESON, BUILD_SETTINGS, UNREADABLE
+from porter.engine.notices import BUILD_SETTINGS, UNREADABLE
 from porter.errors import Unusable
 from porter.project.discovery import Entry, Kind, Project, discover, handlings, is_code
 from porter.project.links import keep_link
@@ -54,7 +54,7 @@ from porter.settings import Choices, Handling
 from porter.system.git import work_tree_root
 from porter.system.reading import read_regular
 
-_ONLY_REPORTED = frozenset({BUILD_MESON, BUILD_BAZEL, BUILD_SETTINGS})
+_ONLY_REPORTED = REPORTED | {BUILD_SETTINGS}
 """Kinds of build files that have one finding for all files of the kind; the rules are asked about the others."""
 _WORD = re.compile(r"[\w:.$/-]+")
 """Names of one word; anything longer could be laid out anew, and the context tells it apart as well."""
