@@ -132,7 +132,9 @@ def scan(
     others: set[str] = set()
     comments: list[int] | None = None
     depths = _Depths(text)
-    own = _OwnNames(text, standing)
+    absent = AbsentBranches(text)
+    own = _OwnNames(text, standing, absent)
+    always = 0
     for match in _LINE.finditer(text) if wanted is None or readers is None else _lines(text, wanted):
         group = match.lastindex or 0
         name = match[group].decode("latin-1")
@@ -144,16 +146,21 @@ def scan(
             if bisect.bisect_right(comments, place) % 2 == 0 and not is_for_editor(for_editor, place):
                 ends = depths.in_code(match.start()) or (group == _DEFINE_GROUP and _is_undone(text, match))
                 (hidden if ends else declared).add(name)
-                if not ends and not is_amds(place + shift) and not _means_hip(text, match):
+                means_hip = _means_hip(text, match)
+                if not ends and not is_amds(place + shift) and not means_hip:
                     others.add(name)
+                always += means_hip and absent.always(place)
     if b"enum" in text:
         enumerators = {name for name in _enumerators(text, depths, own) if is_interesting(name)}
         declared |= enumerators
         others |= enumerators
+    if always >= _MOST_BY_CHANCE:
+        others = set()  # who says of CUDA's names, without a condition, what HIP has for them is read by HIP's compiler
     apart = (tuple(sorted(hidden - declared)), tuple(sorted(declared - others)))
     return Scan(tuple(includes), tuple(sorted(declared)), (), *apart)
 
 
+_MOST_BY_CHANCE = 3
 _ENDS = frozenset(b";{}")
 
 
@@ -251,10 +258,10 @@ class _OwnNames:
     the library's, nor is what stands where the library is absent.
     """
 
-    def __init__(self, text: bytes, standing: Callable[[str], Standing]) -> None:
+    def __init__(self, text: bytes, standing: Callable[[str], Standing], absent: AbsentBranches) -> None:
         self._text = text
         self._standing = standing
-        self._absent = AbsentBranches(text)
+        self._absent = absent
 
     def has(self, name: str, match: re.Match[bytes]) -> bool:
         """Whether what looks like a declaration defines a name that is not renamed."""

@@ -93,6 +93,28 @@ NOT_OWN = {
 }
 
 
+_MEANT = b"#define cudaOne hipOne\n#define cudaTwo hipTwo\n#define cudaSix hipSix\n"
+_SHUFFLE = b"#define shimX(m, v) __shfl(v, 0)\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "amds"),
+    [
+        (_MEANT + _SHUFFLE, True),
+        (b"#ifndef A_H\n#define A_H\n" + _MEANT + _SHUFFLE + b"#endif\n", True),
+        (_SHUFFLE, False),
+        (b"#define cudaOne hipOne\n" + _SHUFFLE, False),
+        (b"#ifdef BACKEND\n" + _MEANT + b"#else\n" + _SHUFFLE + b"#endif\n", False),
+        (b"#ifdef BACKEND\n" + _MEANT + b"#endif\n" + _SHUFFLE, False),
+        (_MEANT.replace(b"hip", b"mine") + _SHUFFLE, False),
+    ],
+)
+def test_what_says_hip_of_cudas_names_without_a_condition_is_for_amd_alone(text: bytes, amds: bool) -> None:
+    """A header that one backend's branch includes, and that is no AMD's by itself."""
+    found = scan(text, lambda name: name == "shimX" or name.startswith("cuda"))
+    assert "shimX" in found.declared and ("shimX" in found.amds) is amds
+
+
 def _own(text: bytes, standing: Standing) -> bool:
     return scan(text + b"\n", lambda name: name == "ncclX", standing=lambda name: standing).declared == ("ncclX",)
 
