@@ -41,7 +41,7 @@ class CMakeNotUnderstood(BuildRule):
         reports("execute_process(COMMAND nvcc --version)", path="CMakeLists.txt"),
         reports('set(CMAKE_CUDA_COMPILER "${DIR}/bin/nvcc")', path="CMakeLists.txt"),
         reports("set(CMAKE_CUDA_COMPILER nvcc CACHE STRING x)", path="CMakeLists.txt"),
-        fixes("set(CMAKE_CUDA_COMPILER ${MINE})", "set(CMAKE_HIP_COMPILER ${MINE})", path="CMakeLists.txt"),
+        clean("set(CMAKE_CUDA_COMPILER ${MINE})", path="CMakeLists.txt"),
         clean('set(MINE "${DIR}/bin/nvcc_wrapper")', path="CMakeLists.txt"),
         reports("set(X ${CUDA_NPP_LIBRARY_ROOT_DIR})", path="CMakeLists.txt", effort=Effort.REVIEW),
         fixes("target_link_libraries(t cublas m)", "target_link_libraries(t hipblas m)", path="CMakeLists.txt"),
