@@ -29,7 +29,7 @@ _NO_LIMITS = (
 class _Call(NamedTuple):
     """A call or type of CUB's."""
 
-    index: int
+    place: int
     """The token of the class."""
     told: str
     """What is wrong with bfloat16."""
@@ -87,9 +87,9 @@ class Bfloat16InCub(Rule):
             certain = _is_bfloat(unit, call)
             if certain is None:
                 continue
-            last = call.method if call.method is not None else call.index
+            last = call.method if call.method is not None else call.place
             told = call.told if certain else f"where the type is bfloat16: {call.told}"
-            yield self.finding(unit, unit.span(call.index, last), told, Effort.MANUAL if certain else Effort.REVIEW)
+            yield self.finding(unit, unit.span(call.place, last), told, Effort.MANUAL if certain else Effort.REVIEW)
 
 
 def _calls(unit: Unit) -> Iterator[_Call]:
@@ -117,7 +117,7 @@ def _is_bfloat(unit: Unit, call: _Call) -> bool | None:
     """Whether the keys are bfloat16; False: they are of a template's type; None: they are not."""
     texts = unit.tokens.texts
     if call.template is not None:
-        return _of_words(unit, texts[slice(*call.template)], call.index)
+        return _of_words(unit, texts[slice(*call.template)], call.place)
     if call.method is None:
         return None
     arguments = unit.arguments(call.method)
@@ -126,9 +126,9 @@ def _is_bfloat(unit: Unit, call: _Call) -> bool | None:
     span = arguments[_KEYS]
     inside = [i for i in range(call.method, len(unit.tokens)) if span.start <= unit.tokens.starts[i] < span.end]
     if len(inside) == 1 and unit.tokens.kinds[inside[0]] == IDENTIFIER:
-        return _of_name(unit, texts[inside[0]], call.index)
+        return _of_name(unit, texts[inside[0]], call.place)
     written = [texts[i] for i in inside]
-    return _of_words(unit, written, call.index) if not _BFLOATS.isdisjoint(written) else _of_type(unit, call.method)
+    return _of_words(unit, written, call.place) if not _BFLOATS.isdisjoint(written) else _of_type(unit, call.method)
 
 
 def _of_name(unit: Unit, name: str, place: int) -> bool | None:
