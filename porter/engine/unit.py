@@ -321,7 +321,7 @@ class Unit:
         name = self.tokens.texts[index]
         if self._is_local(index) or self._is_fallback(name) or name in self._own_gaps:
             return True
-        if self.dialects.at(self.tokens.starts[index]).compiled and self._is_left_out(name):
+        if name in self._left_out and self.dialects.at(self.tokens.starts[index]).compiled:
             return False
         known = self._reaches(index)
         if known is not None:
@@ -331,6 +331,13 @@ class Unit:
         if declaration is None:
             return not self._precedes_own(index)
         return declaration.origin != "cuda"
+
+    @cached_property
+    def _left_out(self) -> frozenset[str]:
+        """Names that no port sees declared; there are none where every port compiles the whole file."""
+        if all(self.dialects.at(start).compiled for start, _, _ in self.dialects.regions):
+            return frozenset()
+        return frozenset(name for name in self.known_names & (self.declared | self.own) if self._is_left_out(name))
 
     def _is_left_out(self, name: str) -> bool:
         """Whether the file declares a name where no port compiles it (for clang's CUDA mode alone), and nobody else."""
