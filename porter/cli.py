@@ -21,6 +21,7 @@ from porter.commands.mcp import mcp_command
 from porter.commands.objects import objects_command
 from porter.commands.porting import Asked, ported, scanned
 from porter.commands.programs import programs_app
+from porter.commands.quietly import Quiet
 from porter.commands.record import record_command
 from porter.commands.report import report_command
 from porter.commands.run import run_command
@@ -86,6 +87,7 @@ def scan_command(
     omit: Omit = None,
     gitignored: Gitignored = None,
     vendored: Vendored = None,
+    quiet: Quiet = False,
 ) -> None:
     """Report what a port would rewrite and what it would leave; writes nothing."""
     asked = Asked(source, form=form, strict=strict, verbose=verbose, jobs=jobs, config=config)
@@ -132,6 +134,7 @@ def port_command(
     omit: Omit = None,
     gitignored: Gitignored = None,
     vendored: Vendored = None,
+    quiet: Quiet = False,
 ) -> None:
     """Port a file or a folder and report what is left."""
     asked = Asked(source, form=form, strict=strict, verbose=verbose, jobs=jobs, config=config)
@@ -171,6 +174,7 @@ def explain_command(
             help="A code (A001), a rule (renamed-name), a name of CUDA's, a place in a file (src/a.cu:12), or words.",
         ),
     ],
+    quiet: Quiet = False,
 ) -> None:
     """Explain a finding, what becomes of a name of CUDA's by version of ROCm, or whose meaning a line has."""
 
@@ -193,7 +197,7 @@ Plain = Annotated[DataFormat, typer.Option("--format", help="Text or JSON.")]
 
 
 @rules_app.callback(invoke_without_command=True)
-def rules_command(context: typer.Context, form: Plain = DataFormat.TEXT) -> None:
+def rules_command(context: typer.Context, form: Plain = DataFormat.TEXT, quiet: Quiet = False) -> None:
     """List the rules and every other code that a report can hold."""
     if context.invoked_subcommand is not None:
         return
@@ -225,7 +229,7 @@ def derive_command(context: typer.Context) -> None:
 
 
 @app.command("doctor")
-def doctor_command(form: Plain = DataFormat.TEXT) -> None:
+def doctor_command(form: Plain = DataFormat.TEXT, quiet: Quiet = False) -> None:
     """Show what is installed and what each part would need."""
 
     @guarded

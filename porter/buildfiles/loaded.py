@@ -48,6 +48,8 @@ def loaded_library(text: str) -> LoadedLibrary | None:
 
 _SYMBOLS = {"hipGetDeviceProperties": "hipGetDevicePropertiesR0600", "hipChooseDevice": "hipChooseDeviceR0600"}
 """What HIP's headers make of a name since 6.0; the library has the old one too, for the structure of before."""
+_WITH_TYPES = re.compile(r"hipblas(?:Gemm|Trsm|Axpy|Dotc?|Nrm2|Rot|Scal)(?:Strided)?(?:Batched)?Ex(?:WithFlags)?")
+"""Functions that are told types by number. hipBLAS of ROCm 6 has them twice, since 7 once, with `hipDataType`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,15 +62,21 @@ class LookedUp:
     message: str
 
 
-def looked_up(name: str, names: NameTable) -> LookedUp | None:
-    """What is said of a function that is looked up by name; None where HIP calls it so, or CUDA has none."""
+def looked_up(name: str, names: NameTable, rocm: str | None) -> LookedUp | None:
+    """What is said of a function that is looked up by name in a ROCm (None: the newest); None where HIP calls it so, or
+    CUDA has none."""
     row = names.get(name)
     if row is None or row.kind != "function" or row.hip == name:
         return None
     if row.hip is None:
         return LookedUp(None, Effort.MANUAL, f"{name}, looked up by name: {row.gap}")
     new = _SYMBOLS.get(row.hip, row.hip)
+    told = _WITH_TYPES.fullmatch(new) is not None
+    if told and rocm is not None and rocm.startswith("6"):
+        new += "_v2"
     message = f"{name}, looked up by name, is {new} in HIP"
+    if told:
+        message += " (hipDataType: with _v2 in ROCm 6, without since 7)"
     if row.signature:
         message += f": {row.signature}"
     return LookedUp(new, max(row.effort, Effort.REVIEW, key=lambda effort: effort.rank), message)

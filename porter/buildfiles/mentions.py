@@ -11,8 +11,10 @@ from porter.engine.notices import (
     BUILD_CARGO,
     BUILD_CMAKE,
     BUILD_COMMANDS,
+    BUILD_CONTAINER,
     BUILD_MAKE,
     BUILD_MESON,
+    BUILD_PACKAGES,
     BUILD_PYTHON,
     BUILD_QMAKE,
     BUILD_SCONS,
@@ -45,6 +47,14 @@ NAMES = {
     "manifest.in": BUILD_SETTINGS,
     "setup.cfg": BUILD_SETTINGS,
     "pyproject.toml": BUILD_SETTINGS,
+    "meta.yaml": BUILD_PACKAGES,
+    "recipe.yaml": BUILD_PACKAGES,
+    "conda_build_config.yaml": BUILD_PACKAGES,
+    "pixi.toml": BUILD_PACKAGES,
+    "pipfile": BUILD_PACKAGES,
+    "singularity": BUILD_CONTAINER,
+    "dockerfile": BUILD_CONTAINER,
+    "containerfile": BUILD_CONTAINER,
 }
 SUFFIXES = {
     ".cmake": BUILD_CMAKE,
@@ -58,13 +68,22 @@ SUFFIXES = {
     ".lua": BUILD_XMAKE,
     ".pro": BUILD_QMAKE,
     ".pri": BUILD_QMAKE,
+    ".dockerfile": BUILD_CONTAINER,
+    ".containerfile": BUILD_CONTAINER,
 }
 BEGINNINGS = (
     *(("makefile.", BUILD_MAKE), ("makefile_", BUILD_MAKE), ("makefile-", BUILD_MAKE), ("make.inc", BUILD_MAKE)),
     *(("cmakelists.", BUILD_CMAKE), ("cmakelists_", BUILD_CMAKE), ("cmakelists-", BUILD_CMAKE)),
+    *((f"{name}{mark}", BUILD_CONTAINER) for name in ("dockerfile", "containerfile") for mark in (".", "-", "_")),
+    ("singularity.", BUILD_CONTAINER),
 )
 TEMPLATES = frozenset({BUILD_CMAKE, BUILD_MAKE, BUILD_SCRIPT})
 """Kinds that may be made from a file with `.in` behind its name."""
+_LISTS = re.compile(
+    r"(?:requirements?|constraints)[\w.-]*\.(?:txt|in)|[\w.-]*requirements\.txt|environment[\w.-]*\.ya?ml"
+    r"|[\w.-]*environment\.ya?ml|(?:conda|all)_?[\w.-]*cuda[\w.-]*\.ya?ml"
+)
+"""Names of lists of packages, for pip and for conda."""
 # Each choice begins with a character of its own and looks back for the edge of a word, which is four times as fast.
 _CUDA = re.compile(rb"nvcc|CUDA|cuda|cu(?<=\bcu)(?:blas|fft|rand|sparse|solver|dnn)\b|\.cu\b|sm_(?<=\bsm_)\d\d|-x cu\b")
 _WORDS_IN_PYTHON = (
@@ -83,6 +102,20 @@ _CUDA_IN_SCRIPT = re.compile(rb"\bnvcc\b|-DCUDA|-DCMAKE_CUDA|\w\.cu\b|CUDA_HOME|
 _CUDA_IN_SETTINGS = re.compile(
     rb"CUDA_(?:HOME|PATH|ARCH)|CUDACXX|/cuda\b(?!\.(?:txt|in))|\bnvcc\b|-gencode|[\w*]\.cu\b|cuda-?1\dx?\b|-cu1\d\b"
     rb"|\b(?:cudart|cublas(?:Lt)?|cufft|curand|cusparse|cusolver|cudnn)\b"
+    rb"|\bnvidia-(?:cu[a-z]+|nccl|nvjitlink|nvtx|nvshmem)\b|\bcuda-?toolkit\b|\bcuda-(?:nvcc|cudart|version|python)\b"
+)
+_CUDA_IN_LISTS = re.compile(
+    rb"""\bcuda-?toolkit\b|\bcuda-(?:nvcc|cudart|version|compiler|libraries|nvrtc|profiler|nvtx|cccl|driver|python)
+    | \bcu(?:py|daq)-cuda\d | \bpytorch-cuda\b | \bnvidia-(?:cu[a-z]+|nccl|nvjitlink|nvtx|nvshmem|npp|ml-py)\b
+    | [-+=/_]cu1\d\d?\b | \[cuda(?:1\d)?[^\]]*\] | \blibcu(?:blas|fft|rand|sparse|solver)(?:-dev)?\b
+    | \bcuda1\dx?\b | compiler\(["']cuda["']\)
+    | \bcuda_compiler\b | \bcuda\d+-?toolkit\b""",
+    re.VERBOSE,
+)
+_CUDA_IN_CONTAINERS = re.compile(
+    rb"\bnvidia/cuda\b|\bnvcr\.io/|/usr/local/cuda|\bcuda-(?:toolkit|nvcc|cudart|libraries|compiler)|\bnvidia-cuda-toolkit\b"
+    rb"|\blibcu(?:blas|fft|rand|sparse|solver|dnn)\d*-dev|\bpytorch/pytorch:\S*cuda|[-+/]cu1\d\d\b|\bCUDA_(?:HOME|PATH|ARCH)"
+    rb"|\bnvcc\b|CMAKE_CUDA|NVIDIA_VISIBLE_DEVICES"
 )
 _CUDA_IN_OTHERS = re.compile(
     rb"\bnvcc\b|NVCC|[\w*)]\.cu\b|(?:\b|-l)(?:cudart|cublas|cufft|curand|cusparse|cusolver|cudnn)\b|CUDA_(?:HOME|PATH|DIR|ROOT)"
@@ -90,13 +123,18 @@ _CUDA_IN_OTHERS = re.compile(
 )
 """In languages that describe more than builds, Lua above all: what only calls a compiler or links."""
 _OTHERS = (BUILD_AUTOCONF, BUILD_CARGO, BUILD_QMAKE, BUILD_SCONS, BUILD_XMAKE)
-REPORTED = frozenset({BUILD_MESON, BUILD_BAZEL, *_OTHERS})
+REPORTED = frozenset({BUILD_MESON, BUILD_BAZEL, BUILD_PACKAGES, BUILD_CONTAINER, *_OTHERS})
 """Kinds that are only reported."""
 _PATTERNS = {
     BUILD_SCRIPT: _CUDA_IN_SCRIPT,
     BUILD_SETTINGS: _CUDA_IN_SETTINGS,
+    BUILD_PACKAGES: _CUDA_IN_LISTS,
+    BUILD_CONTAINER: _CUDA_IN_CONTAINERS,
     **dict.fromkeys(_OTHERS, _CUDA_IN_OTHERS),
 }
+
+
+_OF_LISTS = (".txt", ".in", ".yml", ".yaml")
 
 
 def kind_of_build(path: str) -> Notice | None:
@@ -105,6 +143,8 @@ def kind_of_build(path: str) -> Notice | None:
     known = NAMES.get(name) or next((notice for begin, notice in BEGINNINGS if name.startswith(begin)), None)
     if known is not None:
         return known
+    if name.endswith(_OF_LISTS) and _LISTS.fullmatch(name) is not None:
+        return BUILD_PACKAGES
     stem, suffix = posixpath.splitext(name)
     if suffix == ".in":  # `lib-config.cmake.in`: a template, with @NAMES@ to be filled in
         inner = SUFFIXES.get(posixpath.splitext(stem)[1])

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from porter.commands.border import DONE, INTERRUPTED, OUR_BUG, WORK_LEFT, complain, guarded, report_bug
+from porter.commands.quietly import Quiet
 from porter.commands.said import next_step, say
 from porter.errors import Interrupted
 from porter.settings import load_choices
@@ -30,6 +31,7 @@ def all_command(
     ] = None,
     config: Annotated[Path | None, typer.Option(help="Settings file; default: porter.toml near SRC.")] = None,
     jobs: Annotated[int | None, typer.Option("--jobs", "-j", min=1, help="Processes; default: one per core.")] = None,
+    quiet: Quiet = False,
 ) -> None:
     """Port, build, draft cases, validate and report, in one folder; run again, it goes on and does what changed."""
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from porter.commands.border import DONE, UNUSABLE, WORK_LEFT, guarded
+from porter.commands.quietly import Quiet
 from porter.commands.where import Cluster, StoreFile, place
 from porter.errors import Unusable
 from porter.report.render import DataFormat
@@ -64,6 +65,7 @@ def bench_command(
     cluster: Cluster = "local",
     store: StoreFile = None,
     form: Annotated[DataFormat, typer.Option("--format", help="Text or JSON.")] = DataFormat.TEXT,
+    quiet: Quiet = False,
 ) -> None:
     """Time originals and ports on real GPUs by device events, results checked before and after; or estimate.
 

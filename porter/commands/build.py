@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from porter.commands.border import DONE, WORK_LEFT, guarded
+from porter.commands.quietly import Quiet
 from porter.commands.said import next_step
 from porter.commands.where import Cluster, StoreFile, place
 from porter.errors import Unusable
@@ -52,6 +53,7 @@ def build_command(
     cluster: Cluster = "local",
     store: StoreFile = None,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show every warning and every command.")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Compile a ported tree and show what each kernel needs of the GPU."""
 

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from porter.commands.border import DONE, WORK_LEFT, guarded
+from porter.commands.quietly import Quiet
 from porter.commands.said import next_step
 from porter.errors import Unusable
 from porter.project.writing import content_of, write_atomically
@@ -42,6 +43,7 @@ def init_command(
         typer.Option("--try", help="Run the originals on the virtual NVIDIA GPU; keep the sizes that work."),
     ] = False,
     seconds: Annotated[float, typer.Option("--timeout", metavar="SECONDS", help="With --try: for one launch.")] = 20.0,
+    quiet: Quiet = False,
 ) -> None:
     """Draft cases from signatures and launches; what they do not tell is marked TODO and has to be filled in."""
 

@@ -13,6 +13,7 @@ import typer
 from porter.check.fail_on import FailOn
 from porter.check.formats import CheckFormat
 from porter.commands.border import DONE, OUR_BUG, WORK_LEFT, complain, guarded, report_bug
+from porter.commands.quietly import Quiet
 from porter.commands.said import next_step
 from porter.errors import Unusable
 from porter.settings import Choices, load_choices
@@ -67,6 +68,7 @@ def check_command(
     ] = None,
     jobs: Annotated[int | None, typer.Option("--jobs", "-j", min=1, help="Processes; default: one per core.")] = None,
     config: Annotated[Path | None, typer.Option(help="Settings file; default: porter.toml near SRC.")] = None,
+    quiet: Quiet = False,
 ) -> None:
     """Fail on porting gaps that a change brings: the gate for pull requests, without a GPU."""
 

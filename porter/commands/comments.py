@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from porter.commands.border import DONE, WORK_LEFT, guarded
+from porter.commands.quietly import Quiet
 from porter.commands.said import next_step
 from porter.errors import Unusable
 
@@ -18,6 +19,7 @@ def comments_command(
     code: Annotated[
         list[str] | None, typer.Option(metavar="CODE", help="Only those with this code; may be given again.")
     ] = None,
+    quiet: Quiet = False,
 ) -> None:
     """List the comments of `port --comments`, each of which is a place to look at; exit code 1 while there are any."""
 

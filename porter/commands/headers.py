@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from porter.commands.border import DONE, guarded
+from porter.commands.quietly import Quiet
 from porter.commands.said import next_step, say
 
 
@@ -23,6 +24,7 @@ def headers_command(
         str,
         typer.Option(metavar="NAME", help="Newer ones beside these, from a suite of Debian or Ubuntu, such as `sid`."),
     ] = "",
+    quiet: Quiet = False,
 ) -> None:
     """Fetch the headers of HIP and of ROCm's libraries (5 MB), to build ports without a ROCm; or CUDA's (10 MB)."""
 

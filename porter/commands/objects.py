@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from porter.commands.border import DONE, WORK_LEFT, guarded
+from porter.commands.quietly import Quiet
 from porter.report.render import DataFormat
 
 
@@ -19,6 +20,7 @@ def objects_command(
     target: Annotated[str | None, typer.Option(metavar="GFX", help="Only kernels for this target.")] = None,
     kernel: Annotated[str | None, typer.Option(metavar="TEXT", help="Only kernels with this in their name.")] = None,
     form: Annotated[DataFormat, typer.Option("--format", help="Text or JSON.")] = DataFormat.TEXT,
+    quiet: Quiet = False,
 ) -> None:
     """List the kernels for AMD GPUs in a file: registers, LDS, scratch, threads. Nothing is run."""
 

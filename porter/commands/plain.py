@@ -20,7 +20,7 @@ from porter.system.quiet import be_quiet
 _COMPLETION = "_PORTER_COMPLETE"
 _QUIET = frozenset({"-q", "--quiet"})
 _COMMANDS: Mapping[str, Callable[[Asked], int]] = {"scan": scanned, "port": ported}
-_SHORT = {"-o": "--output", "-j": "--jobs", "-v": "--verbose"}
+_SHORT = {"-o": "--output", "-j": "--jobs", "-v": "--verbose", "-q": "--quiet"}
 _OF_PORT = frozenset({"--output", "--in-place", "--diff", "--verify", "--comments", "--force"})
 
 
@@ -34,7 +34,7 @@ def _number(word: str) -> int:
     return int(word)
 
 
-_FLAGS = frozenset({"--in-place", "--diff", "--verify", "--comments", "--force", "--strict", "--verbose"})
+_FLAGS = frozenset({"--in-place", "--diff", "--verify", "--comments", "--force", "--strict", "--verbose", "--quiet"})
 _LISTS = frozenset({"--include", "--exclude", "--omit"})
 _VALUES: Mapping[str, Callable[[str], Any]] = {
     **dict.fromkeys(("--output", "--config"), Path),
@@ -56,7 +56,7 @@ def plain_run(words: Sequence[str]) -> int | None:
     asked = plainly_asked(rest[0], rest[1:])
     if asked is None:
         return None
-    be_quiet(quiet)
+    be_quiet(quiet or asked.quiet)
     return command(asked)
 
 

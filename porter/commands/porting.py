@@ -53,6 +53,8 @@ class Asked(NamedTuple):
     jobs: int | None = None
     strict: bool = False
     verbose: bool = False
+    quiet: bool = False
+    """Of a line that the command line's library does not read; it says so itself elsewhere."""
     config: Path | None = None
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()

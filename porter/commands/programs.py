@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from porter.commands.border import DONE, WORK_LEFT, complain, guarded
+from porter.commands.quietly import Quiet
 from porter.commands.said import next_step
 from porter.errors import Unusable
 from porter.project.writing import content_of, write_atomically
@@ -49,6 +50,7 @@ def init_command(
         bool,
         typer.Option("--make", help="Ask `make -n run` as well, which runs the $(shell ...) of the Makefiles."),
     ] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Draft `[[program]]` from CMake's add_test and, with --make, from Makefiles."""
 
@@ -86,6 +88,7 @@ def sizes_command(
     words: Annotated[list[str], typer.Argument(metavar="-- PROGRAM [ARG]...", help="A program with its arguments.")],
     budget: Annotated[int, typer.Option(metavar="N", min=1, help="Lane-instructions that a run may take.")] = 10**9,
     seconds: Annotated[float, typer.Option(metavar="SECONDS", min=0.1, help="Processor time of a run.")] = 5.0,
+    quiet: Quiet = False,
 ) -> None:
     """Cut a program's numbers down until it fits a virtual device and still launches something."""
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from porter.commands.border import DONE, WORK_LEFT, guarded
+from porter.commands.quietly import Quiet
 from porter.commands.said import next_step, say
 from porter.errors import Unusable
 
@@ -19,6 +20,7 @@ def record_command(
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where the compilations go.")] = Path(
         "compile_commands.json"
     ),
+    quiet: Quiet = False,
 ) -> None:
     """Run a build and write down what it compiles; `porter port` and `porter build` then use its folders and macros."""
 

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from porter.commands.border import DONE, guarded
+from porter.commands.quietly import Quiet
 from porter.commands.said import next_step
 
 
@@ -63,6 +64,7 @@ def report_command(
     history: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Adds this run to a file of runs, and shows how it went.")
     ] = None,
+    quiet: Quiet = False,
 ) -> None:
     """One report of what is done and left per kernel, with the evidence: HTML, Markdown or text."""
 

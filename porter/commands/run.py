@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from porter.commands.border import guarded
+from porter.commands.quietly import Quiet
 from porter.commands.run_plain import run_plain
 from porter.commands.said import next_step
 from porter.commands.where import Cluster, StoreFile, place
@@ -69,6 +70,7 @@ def run_command(
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where the JSON goes; default: stdout.")
     ] = None,
     form: Annotated[DataFormat, typer.Option("--format", help="Text (to stderr) or JSON.")] = DataFormat.TEXT,
+    quiet: Quiet = False,
 ) -> None:
     """Run a CUDA or HIP program on the virtual device that fits it; no GPU is needed."""
 

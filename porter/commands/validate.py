@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from porter.commands.border import DONE, OUR_BUG, UNUSABLE, WORK_LEFT, guarded, report_bug
+from porter.commands.quietly import Quiet
 from porter.commands.said import next_step
 from porter.commands.where import Cluster, StoreFile, place
 from porter.errors import Unusable
@@ -73,6 +74,7 @@ def validate_command(
         bool, typer.Option("--strict", help="Exit with 1 when something was not run, declared or not.")
     ] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show compilers, notes, and what passed.")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Run ported kernels against their originals and references, and say who is right."""
 

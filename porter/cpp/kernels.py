@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import cast
 
 from porter.cpp.brackets import template_end, words, written
 from porter.cpp.heads import Head, find_heads
 from porter.cpp.launches import find_launches, launched_kernels
-from porter.cpp.lex import IDENTIFIER, Tokens
+from porter.cpp.lex import IDENTIFIER, Tokens, joined, lex
 from porter.cpp.scopes import Scope, find_scopes, qualify
 from porter.cpp.shared_memory import file_scope_shared, mentioned, shared_in
 from porter.cpp.signatures import attributes_of, launch_bounds_of, parameters_of, template_parameters_of
@@ -24,6 +25,7 @@ __all__ = [
     "find_device_functions",
     "find_kernels",
     "find_launches",
+    "headed_functions",
     "place_device_functions",
     "place_kernels",
 ]
@@ -115,6 +117,19 @@ def _placed_device_functions(tokens: Tokens) -> tuple[PlacedFunction, ...]:
         return ()
     scopes = find_scopes(tokens)
     return tuple(PlacedFunction(_device_function(tokens, head, scopes), _signature(tokens, head)) for head in heads)
+
+
+def headed_functions(tokens: Tokens, macros: str) -> Iterator[tuple[Span, str]]:
+    """Functions of a file whose heads macros make that stand elsewhere, as their text, with their qualified names."""
+    together = joined(tokens, lex(macros))
+    if together is None:
+        return
+    count, scopes = len(tokens), find_scopes(tokens)
+    for marker in ("__global__", "__device__"):
+        for head in find_heads(together, marker):
+            if head.is_definition and head.end <= count:
+                name = written(tokens, head.name_first, head.name_last)
+                yield _span(tokens, head), qualify(scopes, head.marker, name)
 
 
 def attach_launches(kernels: tuple[Kernel, ...], launches: tuple[Launch, ...], tokens: Tokens) -> tuple[Kernel, ...]:

@@ -60,6 +60,20 @@ def condition_holds(tokens: Tokens, directive: Directive, lookup: Lookup) -> boo
     return known if known is None or not directive.name.endswith("ndef") else not known
 
 
+HAS_INCLUDE = frozenset({"__has_include", "__has_include_next"})
+_ASKED = "__has_include "
+
+
+def asked_header(tokens: Tokens, opened: int, closed: int) -> str:
+    """What stands for the question whether a header is there, in the lookup of macros."""
+    return _ASKED + "".join(tokens.texts[opened + 1 : closed]).strip('<>"')
+
+
+def header_of(name: str) -> str:
+    """The header that such a name asks for; empty for a macro's."""
+    return name.removeprefix(_ASKED) if name.startswith(_ASKED) else ""
+
+
 class _Reader:
     """One walk over a condition, left to right."""
 
@@ -144,8 +158,11 @@ class _Reader:
         if kind != IDENTIFIER:
             return None
         if self._text == "(":
+            opened = self.place
             closed = self._tokens.partner.get(self.place, self._last - 1)
             self.place = min(closed + 1, self._last)
+            if text in HAS_INCLUDE:
+                return self._lookup(asked_header(self._tokens, opened, closed)).value
             return 0 if self._lookup(text).defined is False else None
         if text in ("true", "false"):
             return int(text == "true")

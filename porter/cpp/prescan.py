@@ -6,8 +6,9 @@ import bisect
 import re
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
+from porter.cpp.absent import AbsentBranches
 from porter.cpp.compiled import readers
 from porter.cpp.editors import NAMES, editor_spans, is_for_editor
 
@@ -19,6 +20,7 @@ _LINE = re.compile(
     rb"""\n[ \t]*(?:
       \#[ \t]*(?:define[ \t]+(\w+) | (?:include|include_next|import)[ \t]*[<"]([^>"\n]+)[>"])
     | (?:typedef[ \t][^;{\n]{0,300}?[ \t*&](\w+)[ \t]*(?:\[[^\]\n]*\])?;)
+    | (?:typedef[ \t][\w \t*&:<>,]{1,200}\((?:[A-Z_]+[ \t]*)?\*[ \t]*(\w+)[ \t]*\)[ \t]*\()
     | (?:using[ \t]+(\w+)[ \t]*=)
     | (?:(?:typedef[ \t]+)?(?:struct|class|union|enum(?:[ \t]+class|[ \t]+struct)?)[ \t]+
         (?:__\w+__\b[ \t]*(?:\([^)\n]*\)+)?[ \t]*|alignas\([^)\n]*\)[ \t]*)*(\w+)[ \t]*(?:final[ \t]*)?[:{\n\r])
@@ -100,17 +102,23 @@ class Wanted(NamedTuple):
     """Whatever is interesting is known, or begins so."""
 
 
+Standing = Literal["replaced", "missing", "unknown"]
+"""What HIP has for a name of CUDA's, or that no table has it."""
+
+
 def scan(
     data: bytes,
     is_interesting: Callable[[str], bool],
     wanted: Wanted | None = None,
     is_amds: Callable[[int], bool] = lambda offset: False,
+    standing: Callable[[str], Standing] = lambda name: "replaced",
 ) -> Scan:
     """Includes and declared names of one file, whatever its bytes are.
 
     Lines that begin like a declaration at any depth count, so that members and shims are found; text in comments does
     not, and neither does code for an editor alone. Without `wanted` each line is looked at. `is_amds` says of an offset
-    whether AMD's compiler alone sees it.
+    whether AMD's compiler alone sees it. `standing` tells of names that are built like those of CUDA's libraries: who
+    defines one that HIP has nothing for means the own one.
     """
     words = words_of(data)
     if wanted is not None and not wanted.any_of(words):
@@ -124,27 +132,35 @@ def scan(
     others: set[str] = set()
     comments: list[int] | None = None
     depths = _Depths(text)
+    absent = AbsentBranches(text)
+    own = _OwnNames(text, standing, absent)
+    always = 0
     for match in _LINE.finditer(text) if wanted is None or readers is None else _lines(text, wanted):
         group = match.lastindex or 0
         name = match[group].decode("latin-1")
         if group == _INCLUDE_GROUP:
             includes[name] = None
-        elif name not in others and is_interesting(name) and _declares(text, match, name, depths):
+        elif name not in others and is_interesting(name) and _declares(text, match, name, depths, own):
             comments = _comment_edges(text) if comments is None else comments
             place = match.start(group)
             if bisect.bisect_right(comments, place) % 2 == 0 and not is_for_editor(for_editor, place):
                 ends = depths.in_code(match.start()) or (group == _DEFINE_GROUP and _is_undone(text, match))
                 (hidden if ends else declared).add(name)
-                if not ends and not is_amds(place + shift) and not _means_hip(text, match):
+                means_hip = _means_hip(text, match)
+                if not ends and not is_amds(place + shift) and not means_hip:
                     others.add(name)
+                always += means_hip and absent.always(place)
     if b"enum" in text:
-        enumerators = {name for name in _enumerators(text, depths) if is_interesting(name)}
+        enumerators = {name for name in _enumerators(text, depths, own) if is_interesting(name)}
         declared |= enumerators
         others |= enumerators
-    own = (tuple(sorted(hidden - declared)), tuple(sorted(declared - others)))
-    return Scan(tuple(includes), tuple(sorted(declared)), (), *own)
+    if always >= _MOST_BY_CHANCE:
+        others = set()  # who says of CUDA's names, without a condition, what HIP has for them is read by HIP's compiler
+    apart = (tuple(sorted(hidden - declared)), tuple(sorted(declared - others)))
+    return Scan(tuple(includes), tuple(sorted(declared)), (), *apart)
 
 
+_MOST_BY_CHANCE = 3
 _ENDS = frozenset(b";{}")
 
 
@@ -235,19 +251,54 @@ _ALIGNED = re.compile(rb"(?:alignas|__align__|__attribute__|__declspec|__builtin
 _AFTER_HEAD = re.compile(rb"\)\s*(?:const|noexcept|override|final|mutable|volatile|try)$")
 
 
+class _OwnNames:
+    """Which names built like those of CUDA's libraries a file defines for itself, as NCCL does its own.
+
+    Nothing is renamed then, so that every use finds what the project has. A prototype is not enough where the name is
+    the library's, nor is what stands where the library is absent.
+    """
+
+    def __init__(self, text: bytes, standing: Callable[[str], Standing], absent: AbsentBranches) -> None:
+        self._text = text
+        self._standing = standing
+        self._absent = absent
+
+    def has(self, name: str, match: re.Match[bytes]) -> bool:
+        """Whether what looks like a declaration defines a name that is not renamed."""
+        standing = self._standing(name)
+        if standing == "missing":
+            return self._has_body(match) and not self._absent.holds(match.start(match.lastindex or 0))
+        return standing == "unknown"
+
+    def has_enumerator(self, name: str, place: int) -> bool:
+        """The same of an enumerator."""
+        standing = self._standing(name)
+        return standing == "unknown" or (standing == "missing" and not self._absent.holds(place))
+
+    def _has_body(self, match: re.Match[bytes]) -> bool:
+        """Whether it is no mere prototype."""
+        behind = _PARAMETERS.match(self._text, match.end(match.lastindex or 0))
+        return behind is None or behind[1] == b"{"
+
+
+_PARAMETERS = re.compile(rb"\s*\([^;{}]{0,2000}\)\s*(?:const\b\s*)?(?:noexcept\b\s*)?([{;:,=])")
+
+
 _POINTED = re.compile(
     rb"[ \t]*\([ \t]*(?:[\w:]{1,80}[ \t]+){0,3}[\w:]{0,80}\*[*\s\w]{0,80}(?:\[[^\]\n]{0,80}\])?\)[ \t]*\("
 )
 """Behind the type that functions return which a pointer is declared for: `extern T (CALL *p)(int);`."""
 
 
-def _declares(text: bytes, match: re.Match[bytes], name: str, depths: _Depths) -> bool:
+def _declares(text: bytes, match: re.Match[bytes], name: str, depths: _Depths, own: _OwnNames) -> bool:
     """Whether what looks like a declaration says that the project has such a thing itself."""
     if name in ATTRIBUTES and match.lastindex != _DEFINE_GROUP:
         return False
     if _POINTED.match(text, match.end(match.lastindex or 0)) is not None:
         return False
-    return not _is_handle(text, match) and not _is_cudas(text, match, depths)
+    if _is_handle(text, match) or _FORWARD.match(text, match.start() + 1) is not None:
+        return False
+    return not _is_cudas(text, match, depths) or own.has(name, match)
 
 
 def is_runtime_name(name: str) -> bool:
@@ -262,13 +313,11 @@ def _is_handle(text: bytes, match: re.Match[bytes]) -> bool:
 
 
 def _is_cudas(text: bytes, match: re.Match[bytes], depths: _Depths) -> bool:
-    """Whether it is a forward declaration, or a stand-in for builds without CUDA.
+    """Whether it is a stand-in for builds without CUDA.
 
     Stand-ins have CUDA's name in no namespace, like CUDA's own: the declaration and all uses are renamed together, so
     that both builds stay as they are. Macros that say what HIP has for a name are a port of the project's own.
     """
-    if _FORWARD.match(text, match.start() + 1):
-        return True
     if _RUNTIME_NAME.fullmatch(match[match.lastindex or 0]) is None:
         return False
     if match[1]:
@@ -282,12 +331,14 @@ def _comment_edges(text: bytes) -> list[int]:
     return [edge for match in _COMMENT.finditer(text) for edge in match.span()]
 
 
-def _enumerators(text: bytes, depths: _Depths) -> Iterator[str]:
+def _enumerators(text: bytes, depths: _Depths, own: _OwnNames) -> Iterator[str]:
     """Those of CUDA's host libraries, in no namespace, are stand-ins like other declarations."""
     for match in _ENUM.finditer(text):
         for name in _ENUMERATOR.findall(match[1]):
-            if _RUNTIME_NAME.fullmatch(name) is None or depths.at(match.start()):
-                yield name.decode("latin-1")
+            text_of = name.decode("latin-1")
+            plain = _RUNTIME_NAME.fullmatch(name) is None or depths.at(match.start())
+            if plain or own.has_enumerator(text_of, match.start()):
+                yield text_of
 
 
 _KERNEL_MACRO = re.compile(rb"^[ \t]*#[ \t]*define\b(?:[^\n\\]|\\\r?\n|\\.)*__global__", re.MULTILINE)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from porter.cpp.lex import Tokens
-    from porter.cpp.prescan import Wanted
+    from porter.cpp.prescan import Standing, Wanted
     from porter.engine.file import Context
     from porter.engine.support import SupportTable
     from porter.engine.unit import Semantics
@@ -121,6 +121,19 @@ def interesting_names(context: Context) -> Callable[[str], bool]:
         return name in names or support.get(name) is not None or name in triggers or looks_like_cuda(name)
 
     return interesting
+
+
+def standing_of(context: Context) -> Callable[[str], Standing]:
+    """Tells whether a name becomes one of HIP's, has none, or is in no table."""
+    names, support = context.names, context.support
+
+    def standing(name: str) -> Standing:
+        row = names.get(name)
+        if row is None:
+            return "unknown" if support.get(name) is None else "replaced"
+        return "replaced" if row.hip is not None or support.get(name) is not None else "missing"
+
+    return standing
 
 
 _KEYWORDS = frozenset({"asm", "__asm", "__asm__", "operator", "register", "template", "volatile"})

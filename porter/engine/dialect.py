@@ -15,7 +15,17 @@ from typing import NamedTuple
 from porter.cpp.conditionals import CONTINUES, OPENS, Group, find_groups, knows_hip
 from porter.cpp.constants import number as integer
 from porter.cpp.lex import IDENTIFIER, Directive, Tokens, lex
-from porter.cpp.preprocessor import ABSENT, PRESENT, UNKNOWN, Macro, condition_holds, holds
+from porter.cpp.preprocessor import (
+    ABSENT,
+    HAS_INCLUDE,
+    PRESENT,
+    UNKNOWN,
+    Macro,
+    asked_header,
+    condition_holds,
+    header_of,
+    holds,
+)
 from porter.model import Span
 
 
@@ -330,7 +340,7 @@ def _uses(tokens: Tokens, dialects: Dialects, begin: str, names: re.Pattern[str]
 
 
 _ASKS = re.compile(
-    r"HIP|ROC|AMD|gfx|GFX|RDNA|CDNA|__CUDA_ARCH__|__HCC__|MI\d|PORTER_CUDA_ARCH|__CUDACC_|__NVCC__|WAVE|if\s+0\b"
+    r"HIP|ROC|AMD|gfx|GFX|RDNA|CDNA|__CUDA_ARCH__|__HCC__|MI\d|PORTER_CUDA_ARCH|__CUDACC_|__NVCC__|__CUDA__|__has_include|WAVE|if\s+0\b"
 )
 
 
@@ -439,6 +449,8 @@ class _Regions:
         tokens = self._tokens
         line = range(directive.first, directive.last)
         names = dict.fromkeys(tokens.texts[index] for index in line if tokens.kinds[index] == IDENTIFIER)
+        if not HAS_INCLUDE.isdisjoint(names):
+            names |= dict.fromkeys(_asked_headers(tokens, line))
         rows = [self._meanings(name, directive) for name in names]
         found: dict[tuple[Macro, ...], tuple[int, int]] = {}
         for number, key in enumerate(zip(*rows, strict=True) if rows else [()] * len(_WORLDS)):
@@ -490,6 +502,8 @@ class _Regions:
         """What a macro is in each world, where a line asks for it."""
         row = self._macros.get(name)
         means: Sequence[Macro] = _undefined_here(name) if row is None else _defined_here(name)
+        if name == _CLANGS and _CLANG in self._tokens.texts[directive.first : directive.last]:
+            means = [UNKNOWN if world.vendor == "nvidia" else ABSENT for world in _WORLDS]
         if name in _OF_NVCC:
             own = knows_hip(self._groups.get(directive.start), self._tokens)
             means = [
@@ -502,6 +516,17 @@ class _Regions:
 
 
 _OF_NVCC = frozenset({"__CUDACC__", "__NVCC__"})
+_CLANG, _CLANGS = "__clang__", "__CUDA__"
+"""What clang says of itself where it compiles CUDA, not HIP; without the first, `__CUDA__` may be a project's."""
+
+
+def _asked_headers(tokens: Tokens, line: Iterable[int]) -> Iterator[str]:
+    """The headers that a condition asks for with `__has_include`."""
+    for index in line:
+        if tokens.texts[index] in HAS_INCLUDE and tokens.texts[index + 1] == "(":
+            closed = tokens.partner.get(index + 1)
+            if closed is not None:
+                yield asked_header(tokens, index + 1, closed)
 
 
 @functools.lru_cache(maxsize=1 << 12)
@@ -529,7 +554,7 @@ _OF_COMPILERS = frozenset(
 
 def _is_of_compilers(name: str) -> bool:
     """Whether `_of_compilers` may know a name."""
-    return name in _OF_COMPILERS or name.startswith(("__CUDACC_VER_", "__gfx", "__GFX"))
+    return name in _OF_COMPILERS or name.startswith(("__CUDACC_VER_", "__gfx", "__GFX", "__has_include "))
 
 
 def _is_told_by_name(name: str) -> bool:
@@ -545,6 +570,8 @@ def _known_by_compilers(name: str) -> bool:
 def _of_compilers(name: str, world: World) -> Macro | None:
     """What a compiler defines by itself, or a build for AMD by common agreement."""
     amd = world.vendor in ("amd", "port")
+    if header_of(name):
+        return (Macro(True, 1) if amd else ABSENT) if _HIP_HEADERS.fullmatch(header_of(name)) else None
     if name in _AMD_BUILD:
         return Macro(True, 1) if amd else ABSENT
     if name in _AMD_COMPILER:

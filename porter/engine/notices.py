@@ -274,6 +274,25 @@ BUILD_CARGO = _build(
     """`cc::Build` with `.cuda(true)` calls nvcc: set the compiler to hipcc instead, or run it by Command, and link
     `amdhip64`. Crates that bind CUDA's driver in Rust itself have to be exchanged, too.""",
 )
+BUILD_PACKAGES = _notice(
+    "E214",
+    "package-list",
+    Effort.REVIEW,
+    "List of packages names CUDA's",
+    """Recipes and environments of conda, requirements of pip and settings of pixi are copied. Packages of NVIDIA's
+    (`cuda-nvcc`, `cudatoolkit`, `nvidia-cublas-cu12`) have no place in a port: ROCm comes from its own repository or
+    container. Of Python packages that are built for CUDA (`cupy-cuda12x`, `pytorch-cuda`, `torch` from an index for
+    `cu121`, `jax[cuda12]`) the build for ROCm is wanted, where there is one (`torch` from an index for `rocm6.4`).""",
+)
+BUILD_CONTAINER = _notice(
+    "E215",
+    "container",
+    Effort.REVIEW,
+    "Container is built on CUDA",
+    """Dockerfiles and definitions of Singularity are copied. An image such as `nvidia/cuda:12.4.1-devel-ubuntu22.04`
+    has no ROCm: begin with `rocm/dev-ubuntu-22.04` or `rocm/pytorch`, install ROCm's packages instead of CUDA's, and
+    run it with `--device=/dev/kfd --device=/dev/dri` instead of `--gpus`.""",
+)
 BUILD_SETTINGS = _notice(
     "E208",
     "python-settings",

@@ -303,7 +303,30 @@ def unknown_names(unit: Named) -> Iterator[int]:
             continue
         if _WRAPPER.search(name) or name in unit.declared or unit.program.declares(name):
             continue
+        if _is_made_by_macro(unit, name):
+            continue
         yield from (index for index in names[name] if unit.is_cuda(index) and not _stands_for_more(unit, index))
+
+
+def _is_made_by_macro(unit: Named, name: str) -> bool:
+    """Whether a macro of the project's puts such a name together: `int64_t ncclParam##name() {`."""
+    return any(
+        _makes_names(tokens, index)
+        for tokens in unit.program.all_tokens
+        for length in range(_SHORTEST_BEGINNING, len(name))
+        for index in tokens.names.get(name[:length], ())
+    )
+
+
+def _makes_names(tokens: Tokens, index: int) -> bool:
+    """Whether a macro declares names of its own that begin with a token."""
+    texts = tokens.texts
+    is_typed = tokens.kinds[index - 1] == IDENTIFIER and texts[index - 1] != "return"
+    return texts[index + 1] == "##" and is_typed and texts[index + 3] in _AFTER_PASTED
+
+
+_SHORTEST_BEGINNING = 6
+_AFTER_PASTED = frozenset({"(", "=", ";", "{", "["})
 
 
 _WRAPPER = re.compile(
@@ -343,14 +366,23 @@ def _is_a_projects_macro(unit: Named, index: int) -> bool:
 
 
 def _is_pasted(unit: Named, index: int) -> bool:
-    """Whether a beginning of CUDA's names is handed to a macro alone: `REGISTER(cudaMem, Advise)` puts it together."""
+    """Whether it is the beginning of what a macro makes, `cudaMem##name`, or a beginning of CUDA's names is handed to a
+    macro alone: `REGISTER(cudaMem, Advise)` puts it together."""
     texts, partner = unit.tokens.texts, unit.tokens.partner
+    if texts[index + 1] == "##":
+        return _makes_names(unit.tokens, index)
     if texts[index - 1] not in ("(", ",") or texts[index + 1] not in (",", ")"):
         return False
     opening = index - 1
     while opening > 0 and texts[opening] != "(":
         opening = partner.get(opening, opening) - 1 if texts[opening] in (")", "]", "}") else opening - 1
-    return opening > 0 and texts[opening - 1].isupper() and unit.names.begins(texts[index])
+    if opening <= 0 or not texts[opening - 1].isupper():
+        return False
+    return _PASTES.search(texts[opening - 1]) is not None or unit.names.begins(texts[index])
+
+
+_PASTES = re.compile(r"(?:^|_)(?:IDENTIFIER|CONCAT\w*|PASTE\w*|JOIN\w*|MANGLED?|VERSIONED)(?:_|$)")
+"""How macros are called that make another name of the one they are handed: `NVTX_VERSIONED_IDENTIFIER(nvtxGlobals)`."""
 
 
 def unknown_members(unit: Named) -> Iterator[int]:

@@ -14,7 +14,7 @@ from porter.cpp.editors import editor_spans, is_for_editor
 from porter.cpp.headers import Included
 from porter.cpp.include_graph import may_be_found
 from porter.cpp.kept_tokens import tokens_of
-from porter.cpp.kernels import DeviceFunction, find_device_functions, find_kernels
+from porter.cpp.kernels import DeviceFunction, find_device_functions, find_kernels, headed_functions
 from porter.cpp.language import language_of
 from porter.cpp.lex import Tokens
 from porter.cpp.nesting import Nesting
@@ -196,7 +196,13 @@ class Unit:
         place = bisect.bisect_right(self._device_starts, offset) - 1
         if place >= 0 and offset < spans[place][0].end:
             return spans[place][1]
-        return None
+        return next((name for span, name in self._headed_spans if span.start <= offset < span.end), None)
+
+    @cached_property
+    def _headed_spans(self) -> tuple[tuple[Span, str], ...]:
+        """The same of functions whose head a macro of a header writes: `KERNEL(k)(int *p) {`."""
+        heads = self.program.head_macros
+        return tuple(headed_functions(self.tokens, self.program.brought(heads))) if heads else ()
 
     def is_for_host(self, offset: int) -> bool:
         """Whether the host's compiler sees the code there: outside kernels and functions for the device alone."""
@@ -258,7 +264,7 @@ class Unit:
     def _is_stand_in(self, index: int) -> bool:
         """Whether a declaration is for builds without CUDA, in no namespace: it is renamed with its uses."""
         tokens = self.tokens
-        if not is_runtime_name(tokens.texts[index]):
+        if not is_runtime_name(tokens.texts[index]) or self._is_defined(tokens.texts[index]):
             return False
         directive = tokens.directive_of(index)
         if directive is not None:
@@ -312,8 +318,11 @@ class Unit:
 
     def _is_projects(self, index: int) -> bool:
         """Asks clang about a name that the project declares in sight; without an answer it is the project's."""
-        if self._is_local(index) or self._is_fallback(self.tokens.texts[index]):
+        name = self.tokens.texts[index]
+        if self._is_local(index) or self._is_fallback(name) or name in self._own_gaps:
             return True
+        if name in self._left_out and self.dialects.at(self.tokens.starts[index]).compiled:
+            return False
         known = self._reaches(index)
         if known is not None:
             return known
@@ -322,6 +331,39 @@ class Unit:
         if declaration is None:
             return not self._precedes_own(index)
         return declaration.origin != "cuda"
+
+    @cached_property
+    def _left_out(self) -> frozenset[str]:
+        """Names that no port sees declared; there are none where every port compiles the whole file."""
+        if all(self.dialects.at(start).compiled for start, _, _ in self.dialects.regions):
+            return frozenset()
+        return frozenset(name for name in self.known_names & (self.declared | self.own) if self._is_left_out(name))
+
+    def _is_left_out(self, name: str) -> bool:
+        """Whether the file declares a name where no port compiles it (for clang's CUDA mode alone), and nobody else."""
+        tokens = self.tokens
+        places = [index for index in tokens.names[name] if self.declares(index) or declares(tokens, index)]
+        if not places or any(self.dialects.at(tokens.starts[index]).compiled for index in places):
+            return False
+        return not any(name in header.text and is_declared(tokens_of(header), name) for header in self.program.headers)
+
+    @cached_property
+    def _own_gaps(self) -> frozenset[str]:
+        """Names that HIP lacks and that the project defines, the file or a header of it: clang need not be asked."""
+        return frozenset(
+            name
+            for name in self.known_names & self.declared
+            if self._is_defined(name) and self.program.declares(name) and not self._has_own_blocks(name)
+        )
+
+    def _has_own_blocks(self, name: str) -> bool:
+        """Whether it is declared in a block or as a parameter, so that elsewhere it may mean something else."""
+        return any(stretch(self.tokens, index) is not None for index in self.tokens.names[name] if self.declares(index))
+
+    def _is_defined(self, name: str) -> bool:
+        """Whether the project defines what CUDA's library has, and HIP has not: nothing else can be meant."""
+        row = self.names.get(name) if name in self.declared and is_runtime_name(name) else None
+        return row is not None and row.hip is None and self.support.get(name) is None and name not in self.hidden
 
     def _precedes_own(self, index: int) -> bool:
         """Whether a name is used in a function before the file's own function of that name, which no header declares.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import functools
 from collections import ChainMap, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -60,7 +61,16 @@ class NameTable:
 
     def begins(self, text: str) -> bool:
         """Whether some names go on where this one ends: `cudaMem`."""
-        return any(name.startswith(text) and name[len(text) : len(text) + 1].isupper() for name in self._names)
+        place = bisect.bisect_left(self._sorted, text)
+        while place < len(self._sorted) and self._sorted[place].startswith(text):
+            if self._sorted[place][len(text) : len(text) + 1].isupper():
+                return True
+            place += 1
+        return False
+
+    @cached_property
+    def _sorted(self) -> list[str]:
+        return sorted(self._names)
 
     def header(self, name: str) -> NameRow | None:
         """The row of an `#include` name."""

@@ -6,7 +6,7 @@ import posixpath
 from collections.abc import Callable
 from pathlib import Path
 
-from porter.cpp.prescan import Scan, Wanted, scan
+from porter.cpp.prescan import Scan, Standing, Wanted, scan
 from porter.engine.dialect import QuickLook
 from porter.project.discovery import is_code
 from porter.project.writing import sha256
@@ -19,15 +19,18 @@ def looked_at(
     path: str,
     data: bytes,
     interesting: Callable[[str], bool],
+    standing: Callable[[str], Standing] = lambda name: "replaced",
     wanted: Wanted | None = None,
 ) -> Scan:
-    """What a file includes and declares, and whose compiler it is for; `wanted` as `scan` has it."""
+    """What a file includes and declares, and whose compiler it is for; `standing` and `wanted` as `scan` has them."""
     reading = QuickLook(path, data)
-    look = scan(data, interesting, wanted, reading.is_amds)
+    look = scan(data, interesting, wanted, reading.is_amds, standing)
     return look._replace(vendor=reading.evidence(look.includes))
 
 
-def neighbours(root: Path, path: str, interesting: Callable[[str], bool]) -> dict[str, tuple[str, Scan]]:
+def neighbours(
+    root: Path, path: str, interesting: Callable[[str], bool], standing: Callable[[str], Standing]
+) -> dict[str, tuple[str, Scan]]:
     """Digest and quick look of each file that a file includes, directly or not, relative to the including file."""
     found: dict[str, tuple[str, Scan]] = {}
     waiting = [path]
@@ -37,7 +40,7 @@ def neighbours(root: Path, path: str, interesting: Callable[[str], bool]) -> dic
             data = read_regular(root / current)
         except OSError:
             continue
-        look = looked_at(current, data, interesting)
+        look = looked_at(current, data, interesting, standing)
         found[current] = (sha256(data), look)
         beside = (posixpath.normpath(posixpath.join(posixpath.dirname(current), name)) for name in look.includes)
         waiting += [other for other in beside if is_code(other) and other not in found and is_regular(root / other)]

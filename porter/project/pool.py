@@ -18,8 +18,8 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-from porter.cpp.prescan import Scan, Wanted
-from porter.engine.context import build_context, interesting_names, wanted_words
+from porter.cpp.prescan import Scan, Standing, Wanted
+from porter.engine.context import build_context, interesting_names, standing_of, wanted_words
 from porter.engine.file import Context
 from porter.project.neighbours import looked_at, neighbours
 from porter.project.records import to_line
@@ -73,6 +73,7 @@ class _State:
     job: Job
     context: Context
     interesting: Callable[[str], bool]
+    standing: Callable[[str], Standing]
     wanted: Wanted
     marks: memoryview[int] | None
     """For each file the process that works on it; last, whether to begin no other one."""
@@ -122,7 +123,7 @@ class Pool:
     def neighbours(self, path: str) -> dict[str, tuple[str, Scan]]:
         """A quick look at what a single file includes."""
         assert _state is not None
-        return neighbours(self._job.root, path, _state.interesting)
+        return neighbours(self._job.root, path, _state.interesting, _state.standing)
 
     def port(self, tasks_and_sizes: Sequence[tuple[Task, int]], deliver: Callable[[Outcome], None]) -> None:
         """Does all files; an error or an interrupt stops after the files in progress, and those are delivered."""
@@ -265,7 +266,7 @@ def _prepare(job: Job, marks: memoryview[int] | None) -> None:
 
     prepare()
     context = build_context(job.choices, job.paths, job.renamed)
-    _state = _State(job, context, interesting_names(context), wanted_words(context), marks)
+    _state = _State(job, context, interesting_names(context), standing_of(context), wanted_words(context), marks)
     gc.freeze()
 
 
@@ -303,7 +304,7 @@ def _scan_file(state: _State, path: str) -> Scanned:
         data = read_regular(place)
     except OSError:
         return Scanned(path, None, Scan())
-    return Scanned(path, sha256(data), looked_at(path, data, state.interesting, state.wanted))
+    return Scanned(path, sha256(data), looked_at(path, data, state.interesting, state.standing, state.wanted))
 
 
 def _port_chunk(tasks: Sequence[Task]) -> list[Outcome]:

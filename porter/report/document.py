@@ -161,6 +161,7 @@ def _file_line(record: FileRecord, entries: Iterable[Entry]) -> FileLine:
 
 
 _NOTICE_TITLES = {notice.code: notice.title for notice in NOTICES}
+_NOTICE_EFFORTS = {notice.code: notice.effort.value for notice in NOTICES}
 _NOTICE_NAMES = {notice.code: notice.name for notice in NOTICES}
 
 
@@ -176,7 +177,8 @@ def _build_findings(records: Iterable[FileRecord]) -> dict[str, list[Entry]]:
         assert first.build is not None
         others = f", as are {len(users) - 1} more" if len(users) > 1 else ""
         message = f"{_NOTICE_TITLES.get(code, code)}: {posixpath.basename(first.path)} is copied as it is{others}"
-        found[first.path].append(Entry(first.build.line, first.build.column, code, "manual", message))
+        effort = _NOTICE_EFFORTS.get(code, "manual")
+        found[first.path].append(Entry(first.build.line, first.build.column, code, effort, message))
     return found
 
 

@@ -23,6 +23,9 @@ _OUTPUT = re.compile(r"CUDA_\w+")
 _MODULE = re.compile(r"(?:Find)?CUDA\w*|.*cuda.*\.cmake|select_compute_arch", re.IGNORECASE)
 
 
+_COMPILERS = frozenset({"CMAKE_CUDA_COMPILER", "CMAKE_HIP_COMPILER"})
+
+
 class CMakeNotUnderstood(BuildRule):
     """CUDA in CMake that no rule converts
 
@@ -36,6 +39,10 @@ class CMakeNotUnderstood(BuildRule):
     examples = (
         reports("if(CUDA_VERSION VERSION_LESS 11.0)\nendif()", path="CMakeLists.txt"),
         reports("execute_process(COMMAND nvcc --version)", path="CMakeLists.txt"),
+        reports('set(CMAKE_CUDA_COMPILER "${DIR}/bin/nvcc")', path="CMakeLists.txt"),
+        reports("set(CMAKE_CUDA_COMPILER nvcc CACHE STRING x)", path="CMakeLists.txt"),
+        clean("set(CMAKE_CUDA_COMPILER ${MINE})", path="CMakeLists.txt"),
+        clean('set(MINE "${DIR}/bin/nvcc_wrapper")', path="CMakeLists.txt"),
         reports("set(X ${CUDA_NPP_LIBRARY_ROOT_DIR})", path="CMakeLists.txt", effort=Effort.REVIEW),
         fixes("target_link_libraries(t cublas m)", "target_link_libraries(t hipblas m)", path="CMakeLists.txt"),
         clean("execute_process(COMMAND a OUTPUT_VARIABLE CUDA_X)\nset(X ${CUDA_X})", path="CMakeLists.txt"),
@@ -83,6 +90,9 @@ class CMakeNotUnderstood(BuildRule):
             "find_program",
         ):
             yield self.finding(unit, *where, f"{command.name} calls nvcc", Effort.MANUAL)
+        if command.name == "set" and command.word(0) in _COMPILERS and is_compiler(text):
+            message = "the compiler of HIP's language is ROCm's clang++: leave this out, and CMake finds it"
+            yield self.finding(unit, *where, message, Effort.MANUAL)
         if command.name == "include" and argument is command.arguments[0] and _MODULE.fullmatch(text):
             yield self.finding(unit, *where, f"include({text}): a module about CUDA", Effort.REVIEW)
         if command.name in ("target_link_libraries", "link_libraries", "find_library"):

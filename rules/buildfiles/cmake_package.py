@@ -80,7 +80,7 @@ class CMakePackage(BuildRule):
             if row is not None:
                 new = _written(unit, command, row)
                 where = (command.start, command.end)
-                message = f"{unit.text[command.start : command.end]} becomes {' and '.join((new + extra).split())}"
+                message = f"{unit.text[command.start : command.end]} becomes {_listed(new + extra)}"
                 if command.name == "find_package":
                     yield self.finding(unit, *where, _short(message), Effort.NONE, (Edit(*where, new + extra),))
                 else:
@@ -94,6 +94,11 @@ class CMakePackage(BuildRule):
                 at = command.end if command.name == "find_package" else command.start
                 text = extra if command.name == "find_package" else extra.lstrip() + "\n" + _indent(unit, command)
                 yield self.finding(unit, command.start, command.end, message, Effort.NONE, (Edit(at, at, text),))
+
+
+def _listed(written: str) -> str:
+    """Commands stand on lines of their own; words between blanks are one package and its options."""
+    return " and ".join(line.strip() for line in written.splitlines() if line.strip())
 
 
 def _short(message: str) -> str:

@@ -124,7 +124,7 @@ class PythonLoadedLibrary(BuildRule):
                 name, start, end = text.value, text.inner, text.inner_end
             else:
                 continue
-            found = looked_up(name, names) if _FUNCTION.fullmatch(name) else None
+            found = looked_up(name, names, unit.settings.rocm) if _FUNCTION.fullmatch(name) else None
             if found is None or (isinstance(node, ast.Attribute) and name in own):
                 continue
             if isinstance(node, ast.Attribute) and _base(node) in modules:

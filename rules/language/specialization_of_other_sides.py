@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 
 from porter.cpp.syntax import Head, Tokens, find_heads, tokens_of
@@ -49,15 +50,17 @@ class SpecializationOfOtherSides(Rule):
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per specialisation."""
         tokens = unit.tokens
+        hosts = _Meanings(unit, "__host__")
+        templates_of = functools.cache(lambda name: list(_templates(unit, name)))
         for head in find_heads(tokens, "__device__"):
             name = tokens.texts[head.name_first]
             if not _specialises(tokens, head) or tokens.texts[head.name_first - 1] == "::":
                 continue
             words = tokens.texts[head.begin : head.name_first]
-            if "__device__" not in words or any(_means(unit, word, "__host__") for word in words):
+            if "__device__" not in words or any(map(hosts.has, words)):
                 continue
-            templates = list(_templates(unit, name))
-            if templates and all(any(_means(unit, word, "__host__") for word in one) for one in templates):
+            templates = templates_of(name)
+            if templates and all(any(map(hosts.has, one)) for one in templates):
                 marker = tokens.starts[head.begin + words.index("__device__")]
                 message = f"clang finds no template for this specialisation of {name}: the template is __host__, too"
                 edits = (Edit(marker, marker, "__host__ "),)
@@ -76,21 +79,34 @@ def _templates(unit: Unit, name: str) -> Iterator[list[str]]:
             yield from template_heads(tokens_of(source), name)
 
 
-def _means(unit: Unit, word: str, wanted: str, depth: int = 0) -> bool:
-    """Whether a word is a qualifier, or a macro of the project that comes to it."""
-    if word == wanted:
-        return True
-    if depth == _DEEPEST_MACRO or not word.isidentifier():
-        return False
-    for source in (unit.source, *unit.program.headers):
-        if word not in source.text:
-            continue
-        tokens = tokens_of(source)
-        for index in tokens.names.get(word, ()):
-            directive = tokens.directive_of(index)
-            if directive is None or directive.name != "define" or directive.first != index:
+class _Meanings:
+    """Which words of a unit are a qualifier, or macros of the project that come to it; each is looked for once."""
+
+    def __init__(self, unit: Unit, wanted: str) -> None:
+        self._unit = unit
+        self._known = {wanted: True}
+
+    def has(self, word: str, depth: int = 0) -> bool:
+        """Whether a word comes to the qualifier."""
+        if depth == _DEEPEST_MACRO or not word.isidentifier():
+            return self._known.get(word, False)
+        known = self._known.get(word)
+        if known is None:
+            self._known[word] = False  # as far as a macro leads back to itself
+            known = any(self.has(inner, depth + 1) for inner in self._bodies(word) if inner != word)
+            if known or depth == 0:
+                self._known[word] = known
+            else:
+                del self._known[word]  # further out more of it may be read
+        return known
+
+    def _bodies(self, word: str) -> Iterator[str]:
+        """The words of what macros of a name stand for."""
+        for source in (self._unit.source, *self._unit.program.headers):
+            if word not in source.text:
                 continue
-            body = tokens.texts[index + 1 : directive.last]
-            if any(_means(unit, inner, wanted, depth + 1) for inner in body if inner != word):
-                return True
-    return False
+            tokens = tokens_of(source)
+            for index in tokens.names.get(word, ()):
+                directive = tokens.directive_of(index)
+                if directive is not None and directive.name == "define" and directive.first == index:
+                    yield from tokens.texts[index + 1 : directive.last]

@@ -48,6 +48,8 @@ class UnknownName(Rule):
         clean("typedef int (*cudaFilter_t)(const int *); void f() { cudaFilter_t g = 0; }"),
         clean("void f() { int sizes = CUDA_TYPICAL_SIZES; }"),
         clean("REGISTER_START(uvm, cudaMem, Advise) REGISTER(cudaMem, AdviseUnset)"),
+        clean("void f() { VERSIONED_IDENTIFIER(nvtxFrobnicate)(1); CONCAT(nvtxFrobnicate, 2)(); }"),
+        reports("void f() { CHECKED(nvtxFrobnicate); }", effort=Effort.REVIEW),
         clean("#define TEST(operation) thrust::operation<int>()"),
         clean("void f() { thrust::MY_BACKEND::g(); }"),
         clean('#include "cuda/mine.h"\nvoid f() { cuda::Stream s; cuda::ensureSizeIsEnough(1, 2); }'),
@@ -56,6 +58,9 @@ class UnknownName(Rule):
             "void f(cuda::policy<int> &p) { cuda::detail::g(p); } } }"
         ),
         clean("void f() { cudaSafeCall(g()); CUDA_KERNEL_ASSERT(a > b); }\n#ifndef CUDA_DISABLER\n#endif"),
+        clean("#define PARAM(name) int ncclParam##name() { return 1; }\nPARAM(N)\nint f() { return ncclParamN(); }"),
+        reports("#define PARAM(name) g(ncclParam##name, 1)\nint f() { return ncclParamSize(); }", effort=Effort.REVIEW),
+        reports("#define CALL(name) return cudaFrob##name();", effort=Effort.REVIEW),
         clean("void cudaHelper(int); void f() { cudaHelper(1); }"),
         clean("void f(int **p) { cudaMalloc(p, 4); int cutoff = 3; }"),
         clean("#define INIT(cudaGadget, n) cudaGadget = 0; begin(&cudaGadget, n);"),

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from porter.buildfiles.loaded import loaded_library, looked_up
 from porter.cpp.literals import Literal, read_literal
 from porter.cpp.syntax import STRING
-from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes, reports
+from porter.engine.rule import Edit, Effort, Example, Finding, Rule, Settings, Unit, clean, fixes, reports
 
 _FUNCTION = re.compile(r"(?:cu|nv|nccl)\w+")
 _LOADERS = frozenset(
@@ -25,7 +25,9 @@ class LoadedByName(Rule):
     there is no CUDA, or the wrong library where there is. A literal that is the file name of one of CUDA's libraries
     becomes ROCm's, without a version: the number behind `.so` is ROCm's own, and packages without headers may lack the
     name without one. In a file that looks functions up, a literal that is the name of one of CUDA's becomes HIP's.
-    What the pointer to it is called with is not looked at, nor which names of hipBLAS ROCm 6 has with `_v2`.
+    Functions of hipBLAS that are told types (`hipblasGemmEx`) have numbers of their own for them in ROCm 6's library,
+    and `hipDataType` under `_v2`, which is taken for a port to ROCm 6; since 7 there is one, without. What the pointer
+    to it is called with is not looked at.
     """
 
     code = "R028"
@@ -56,6 +58,27 @@ class LoadedByName(Rule):
             'void *f(void *h) { return dlsym(h, "hipGetDevicePropertiesR0600"); }',
             effort=Effort.REVIEW,
         ),
+        Example(
+            'void *f(void *h) { return dlsym(h, "cublasGemmEx"); }',
+            'void *f(void *h) { return dlsym(h, "hipblasGemmEx_v2"); }',
+            Effort.REVIEW,
+            "a.cpp",
+            Settings(rocm="6.2"),
+        ),
+        Example(
+            'void *f(void *h) { return dlsym(h, "cublasGemmEx"); }',
+            'void *f(void *h) { return dlsym(h, "hipblasGemmEx"); }',
+            Effort.REVIEW,
+            "a.cpp",
+            Settings(rocm="7.0"),
+        ),
+        Example(
+            'void *f(void *h) { return dlsym(h, "cublasSgemm_v2"); }',
+            'void *f(void *h) { return dlsym(h, "hipblasSgemm"); }',
+            Effort.REVIEW,
+            "a.cpp",
+            Settings(rocm="6.2"),
+        ),
         reports('void *f() { return dlopen("libnvidia-ml.so.1", RTLD_LAZY); }'),
         reports('HMODULE f() { return LoadLibraryA("nvcuda.dll"); }'),
         reports('#define LIBRARY "libcublas.so." TEXT(CUBLAS_VER_MAJOR)', effort=Effort.REVIEW),
@@ -85,7 +108,7 @@ class LoadedByName(Rule):
                 yield from self._function(unit, index, literal)
 
     def _function(self, unit: Unit, index: int, literal: Literal) -> Iterator[Finding]:
-        found = looked_up(literal.text, unit.names)
+        found = looked_up(literal.text, unit.names, unit.settings.rocm)
         if found is not None:
             edit = Edit(0, len(literal.text), found.name) if found.name is not None else None
             edits = literal.edits(edit) if edit is not None else ()

@@ -154,7 +154,27 @@ def test_a_build_is_recorded(tmp_path: Path) -> None:
 def test_quiet_says_nothing_of_what_comes_next(tmp_path: Path) -> None:
     make_tree(tmp_path / "src", {"a.cu": KERNEL})
     assert "next: porter build" in porter("port", tmp_path / "src", "-o", tmp_path / "a").stderr
-    assert porter("--quiet", "port", tmp_path / "src", "-o", tmp_path / "b").stderr == ""
+    told = porter("--quiet", "port", tmp_path / "src", "-o", tmp_path / "b")
+    assert told.stderr == "" and "1 ported" in told.stdout
+
+
+@pytest.mark.parametrize("place", range(1, 4))
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_quiet_means_the_same_before_and_after_a_command(tmp_path: Path, place: int, form: str) -> None:
+    make_tree(tmp_path, {"src/a.cu": KERNEL})
+    words = ["scan", "src", f"--format={form}"]
+    before = porter("--quiet", *words, folder=tmp_path)
+    assert before.stdout and before.stderr == ""
+    assert porter(*words[:place], "-q", *words[place:], folder=tmp_path) == before
+    assert porter(*words[:place], "--quiet", *words[place:], folder=tmp_path) == before
+
+
+@pytest.mark.parametrize("command", ["doctor", "rules", "explain A001", "build out", "record -- true"])
+def test_every_command_takes_quiet(tmp_path: Path, command: str) -> None:
+    make_tree(tmp_path, {"out/a.hip": ""})
+    name, *rest = command.split()
+    told = porter(name, "-q", *rest, folder=tmp_path)
+    assert "No such option" not in told.stderr and "next:" not in told.stderr
 
 
 def test_a_draft_with_gaps_says_how_they_are_filled(tmp_path: Path) -> None:

@@ -43,6 +43,10 @@ AMD = (
     "#if WITH_HIP && HIP_VERSION < 60500000 || defined(HIP_DISABLE_WARP_SYNC_BUILTINS)",
     "#ifdef GGML_USE_HIP",
     "#if defined(KOKKOS_ENABLE_HIP)",
+    "#if __has_include(<hip/hip_runtime.h>)",
+    '#if defined(__has_include) && __has_include("hip/hip_fp16.h")',
+    "#if __has_include(<cuda.h>) && !__has_include(<hip/x.h>)\nint a;\n#elif __has_include(<hip/x.h>)",
+    "#if !__has_include(<hip/hip_runtime.h>)\nint a;\n#else",
     "#ifdef USE_ROCM\n#define ON_AMD\n#endif\n#ifdef ON_AMD",
     "#if defined(__HIPCC__) && defined(__gfx942__)\n#define __HIP__MI300__\n#endif\n#if defined(__HIP__MI300__)",
 )
@@ -89,6 +93,11 @@ def test_amds_branches(condition: str) -> None:
         "#ifndef MY_HIP_H\n#define MY_HIP_H",
         "#ifndef NO_HIP",
         "#ifdef HIP_DISABLE_SOMETHING",
+        "#if __has_include(<mine/hip.h>)",
+        "#if __has_include(<hip_mine.h>)",
+        "#if __has_include(<cuda_runtime.h>)",
+        "#ifdef __has_include",
+        "#if !__has_include(<hip/hip_runtime.h>)",
         "#if defined(USE_CUDA)",
         "#if __CUDA_ARCH__ >= 700",
         "#if HIP_VERSION >= 60000000\nint a;\n#else",
@@ -125,6 +134,11 @@ def test_lanes(condition: str, lanes: set[int]) -> None:
         ("#if __CUDA_ARCH__ >= 900", False),
         ("#if __CUDA_ARCH__ >= 800", True),
         ("#if 0", False),
+        ("#if defined(__clang__) && defined(__CUDA__) && (__clang_major__ < 21)", False),
+        ("#if defined(__clang__) && !defined(__CUDA__)", True),
+        ("#ifdef __CUDA__", True),
+        ("#if !__has_include(<hip/hip_runtime.h>)", False),
+        ("#if __has_include(<cuda_runtime.h>)", True),
         ("#ifdef __CUDACC__", True),
         ("#ifdef __CUDACC__\nint a;\n#else", True),
         ("#ifndef GGML_USE_HIP", True),
@@ -224,3 +238,27 @@ def test_a_header_for_nvidia_alone_stays_and_is_counted() -> None:
     found = meaning(text, "a.cuh", Dialect.NVIDIA)
     assert found.dialect is Dialect.HIP
     assert not found.compiled
+
+
+_FALLBACK = """
+{condition}
+__device__ void __stwt(uint4* addr, const uint4& val) {{}}
+#endif
+__device__ void put(uint4* p, uint4 v) {{ __stwt(p, v); }}
+"""
+
+
+@pytest.mark.parametrize(
+    ("condition", "own"),
+    [
+        ("#if defined(__clang__) && defined(__CUDA__) && (__clang_major__ < 21)", False),
+        ("#ifndef USE_ROCM", False),
+        ("#ifdef MINE", True),
+        ("#if __CUDA_ARCH__ >= 700", True),
+    ],
+)
+def test_a_fallback_that_no_port_compiles_is_not_what_is_called(condition: str, own: bool) -> None:
+    """Clang's CUDA mode lacks `__stwt`, so that some define it for that alone."""
+    text = ported(_FALLBACK.format(condition=condition), "a.cu").data.decode()
+    assert ("porter::stwt(p, v)" in text) is not own
+    assert "void __stwt(uint4* addr" in text

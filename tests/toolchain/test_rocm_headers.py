@@ -222,6 +222,30 @@ def test_what_was_fetched_has_the_libraries() -> None:
     assert f"HIP_VERSION_MINOR {minor}\n" in text
 
 
+HIP_VERSION = b"""
+#define HIP_VERSION_MAJOR 6
+#define HIP_VERSION_MINOR 0
+#define HIP_VERSION_PATCH 32830
+#define HIP_VERSION_GITHASH "d62f6a171"
+#define HIP_VERSION_BUILD_ID 0
+#define HIP_VERSION    (HIP_VERSION_MAJOR * 10000000 + HIP_VERSION_MINOR * 100000 + HIP_VERSION_PATCH)
+"""
+
+
+def test_clang_knows_the_folder_by_its_version(tmp_path: Path) -> None:
+    """Four lines, once; a folder without HIP's headers gets none."""
+    rocm_headers.write_version(tmp_path)
+    assert not (tmp_path / "share").exists()
+    (tmp_path / "include/hip").mkdir(parents=True)
+    (tmp_path / "include/hip/hip_version.h").write_bytes(HIP_VERSION)
+    rocm_headers.write_version(tmp_path)
+    lines = (tmp_path / "share/hip/version").read_text().splitlines()
+    assert lines == [f"HIP_VERSION_{name}" for name in ("MAJOR=6", "MINOR=0", "PATCH=32830", "GITHASH=d62f6a171")]
+    (tmp_path / "share/hip/version").write_text("theirs")
+    rocm_headers.write_version(tmp_path)
+    assert (tmp_path / "share/hip/version").read_text() == "theirs"
+
+
 def _hostile(folder: Path, *members: tuple[str | zipfile.ZipInfo, bytes], how: int = zipfile.ZIP_DEFLATED) -> Path:
     path = folder / "hostile.whl"
     with warnings.catch_warnings(), zipfile.ZipFile(path, "w", how) as archive:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from porter.cpp.prescan import scan
+from porter.cpp.prescan import Standing, scan
 
 DECLARATIONS = {
     "macro": b"#define shimX 1",
@@ -68,6 +68,73 @@ def test_a_name_built_like_those_of_the_runtime_is_cudas_own_at_file_scope(name:
     assert scan(b'extern "C" {\nint a;\n}\n' + text, wanted).declared == ()
     if b"define" not in text:
         assert scan(b"namespace mine {\n" + text + b"}\n", wanted).declared == ("cudaX",)
+
+
+OWN = {
+    "struct": b"struct ncclX {\n",
+    "struct on two lines": b"struct ncclX\n{\n",
+    "enumerator": b"enum E { a, ncclX = 3 };",
+    "function": b"static inline int ncclX(int a) {\n",
+    "function on two lines": b"int ncclX(int a,\n  int b)\n{\n",
+    "typedef": b"typedef struct mine ncclX;",
+    "macro": b"#define ncclX(a) a",
+    "behind a guard": b"#ifndef MINE_H\n#define MINE_H\nstruct ncclX {\n#endif",
+    "behind another guard": b"#if !defined(MINE_H)\n\n#define MINE_H 1\nstruct ncclX {\n#endif",
+    "for the device": b"#if CHECK_CUDACC\nstruct ncclX {\n#endif",
+}
+NOT_OWN = {
+    "prototype": b"int ncclX(int a);",
+    "prototype on two lines": b"int ncclX(int a,\n  int b);",
+    "forward declaration": b"struct ncclX;",
+    "without the library": b"#ifdef USE_NCCL\n#include <nccl.h>\n#else\nstruct ncclX {\n#endif",
+    "where the library is not": b"#ifndef USE_NCCL\ntypedef int ncclX;\n#endif",
+    "where it is denied": b"#if !defined(USE_NCCL)\nenum E { ncclX };\n#endif",
+    "where it is zero": b"#if USE_NCCL == 0\nint ncclX(int a) {\n#endif",
+}
+
+
+_MEANT = b"#define cudaOne hipOne\n#define cudaTwo hipTwo\n#define cudaSix hipSix\n"
+_SHUFFLE = b"#define shimX(m, v) __shfl(v, 0)\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "amds"),
+    [
+        (_MEANT + _SHUFFLE, True),
+        (b"#ifndef A_H\n#define A_H\n" + _MEANT + _SHUFFLE + b"#endif\n", True),
+        (_SHUFFLE, False),
+        (b"#define cudaOne hipOne\n" + _SHUFFLE, False),
+        (b"#ifdef BACKEND\n" + _MEANT + b"#else\n" + _SHUFFLE + b"#endif\n", False),
+        (b"#ifdef BACKEND\n" + _MEANT + b"#endif\n" + _SHUFFLE, False),
+        (_MEANT.replace(b"hip", b"mine") + _SHUFFLE, False),
+    ],
+)
+def test_what_says_hip_of_cudas_names_without_a_condition_is_for_amd_alone(text: bytes, amds: bool) -> None:
+    """A header that one backend's branch includes, and that is no AMD's by itself."""
+    found = scan(text, lambda name: name == "shimX" or name.startswith("cuda"))
+    assert "shimX" in found.declared and ("shimX" in found.amds) is amds
+
+
+def _own(text: bytes, standing: Standing) -> bool:
+    return scan(text + b"\n", lambda name: name == "ncclX", standing=lambda name: standing).declared == ("ncclX",)
+
+
+@pytest.mark.parametrize("text", OWN.values(), ids=OWN.keys())
+def test_who_defines_what_hip_lacks_means_the_own_one(text: bytes) -> None:
+    """NCCL itself: nothing is renamed, and every use finds what the project has."""
+    assert _own(text, "missing") and _own(text, "unknown") and not _own(text, "replaced")
+
+
+@pytest.mark.parametrize("text", NOT_OWN.values(), ids=NOT_OWN.keys())
+def test_a_name_of_the_librarys_that_is_not_defined_stays_a_gap(text: bytes) -> None:
+    """A prototype is the library's own, and a stand-in counts for builds without it."""
+    assert not _own(text, "missing")
+
+
+def test_a_pointer_type_is_declared_by_its_typedef() -> None:
+    """`typedef void (*name)(int);` of a name that no table has."""
+    assert _own(b"typedef void (*ncclX)(int a,\n  int b);", "unknown")
+    assert not _own(b"  int (*ncclX)(int a);", "missing")
 
 
 @pytest.mark.parametrize("text", USES.values(), ids=USES.keys())

@@ -6,6 +6,7 @@ stays as it is. Who signed the packages is checked as for any other.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import re
 import shutil
@@ -15,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from porter.validation.toolchain.invoke import first_line, invoke
-from porter.validation.toolchain.rocm_headers import LIBRARIES, fetched, homes
+from porter.validation.toolchain.rocm_headers import LIBRARIES, fetched, homes, write_version
 
 from porter.errors import Unusable
 from porter.system.folders import is_whole, whole
@@ -68,6 +69,8 @@ def fetch_newer(suite: str = SUITE) -> Path:
             _is_kept.cache_clear()
             with whole(target) as folder:
                 _unpack(apt, folder)
+        with contextlib.suppress(OSError):
+            write_version(target)
     return target / "include"
 
 

@@ -8,6 +8,7 @@ files by theirs.
 from __future__ import annotations
 
 import base64
+import contextlib
 import csv
 import functools
 import hashlib
@@ -15,6 +16,7 @@ import io
 import json
 import lzma
 import os
+import re
 import struct
 import sys
 import tempfile
@@ -111,6 +113,8 @@ def fetch(wheel: Path | None = None, published: Published = PUBLISHED) -> Path:
     """Get the headers, from a wheel that is at hand or from the index that pip is set up for; return their folder."""
     target = next(homes()) / published.home / published.release
     if (target / "include").is_dir() and is_whole(target):
+        with contextlib.suppress(OSError):  # of another user's, from before such a file was written
+            write_version(target)
         return target / "include"
     _is_there.cache_clear()
     ways = (functools.partial(_local, wheel),) if wheel is not None else (_parts, _downloaded)
@@ -119,10 +123,23 @@ def fetch(wheel: Path | None = None, published: Published = PUBLISHED) -> Path:
         try:
             with whole(target) as folder:
                 way(published, functools.partial(_extract, published, folder))
+                write_version(folder)
             return target / "include"
         except (OSError, _Different, *_BROKEN) as error:
             reasons.append(str(error) or type(error).__name__)
     raise Unusable(f"the headers of {published.requirement} cannot be fetched: {'; '.join(dict.fromkeys(reasons))}")
+
+
+_VERSION = re.compile(r"^#define (HIP_VERSION_(?:MAJOR|MINOR|PATCH|GITHASH)) +\"?(\w+)", re.MULTILINE)
+
+
+def write_version(folder: Path) -> None:
+    """The file by which clang knows a ROCm (`--rocm-path`, ROCM_PATH), and without which it leaves its wrappers out."""
+    header, version = folder / "include/hip/hip_version.h", folder / "share/hip/version"
+    if header.is_file() and not version.exists():
+        known = _VERSION.findall(header.read_text("utf-8", "replace"))
+        version.parent.mkdir(parents=True, exist_ok=True)
+        version.write_text("".join(f"{name}={value}\n" for name, value in known), "utf-8")
 
 
 class _Different(Exception):
