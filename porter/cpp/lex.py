@@ -332,6 +332,10 @@ def _ends_clean(tokens: Tokens) -> bool:
         return False
     if 'R"' in text and any(_RAW_START.search(text, one.start, one.end) for one in tokens.directives):
         return False
+    if tokens.directives and tokens.directives[-1].end >= len(text):
+        start = tokens.directives[-1].start
+        if text.rfind("/*", start) > text.rfind("*/", start):
+            return False  # `#'/*`: no comment for the tokens, but the directive goes on as in one
     if tokens.comments and tokens.comments[-1].end >= len(text):
         start, end = tokens.comments[-1]
         comment = tokens.text[start:end]

@@ -109,6 +109,7 @@ PIECES = st.lists(st.sampled_from([*CODE, *OPEN]), max_size=14).map("".join)
 
 @given(PIECES, PIECES)
 @example('#R"(', "a")
+@example("#'/*", "")
 @example('#R"(#define X(a) a\na', "a")
 def test_joined_tokens_are_those_of_the_joined_text(first: str, second: str) -> None:
     """Or there are none: where the first text may leave something open."""
