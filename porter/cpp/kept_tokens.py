@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from typing import TypeVar, cast
 
 from porter.cpp.lex import Tokens, lex
 from porter.source import SourceFile
@@ -32,9 +34,22 @@ class _Kept:
         return tokens
 
 
+_Fact = TypeVar("_Fact")
+_MOST_TEXTS = 4096
 _kept = _Kept()
+_facts: OrderedDict[bytes, dict[Hashable, object]] = OrderedDict()
 
 
 def tokens_of(source: SourceFile) -> Tokens:
     """The tokens of a file; units that include it share them."""
     return _kept.of(source)
+
+
+def fact_of(source: SourceFile, key: Hashable, find: Callable[[Tokens], _Fact]) -> _Fact:
+    """What is found in the tokens of a file, kept when these are given up: a unit may include more than is kept."""
+    known = _facts.setdefault(source.data, {})
+    if key not in known:
+        known[key] = find(tokens_of(source))
+        while len(_facts) > _MOST_TEXTS:
+            _facts.popitem(last=False)
+    return cast(_Fact, known[key])

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from porter.cpp.brackets import split_commas
-from porter.cpp.kept_tokens import tokens_of
+from porter.cpp.kept_tokens import fact_of, tokens_of
 from porter.cpp.lex import IDENTIFIER, Tokens
 from porter.cpp.scopes import find_scopes, qualify
 from porter.cpp.templates import LONGEST_HEAD, beginning, template_heads
@@ -105,7 +105,7 @@ class Sides:
         return frozenset().union(*(self._expanded(part, depth + 1) for part in inner))
 
 
-@functools.lru_cache(maxsize=512)
+@functools.lru_cache(maxsize=4096)
 def _macros(source: SourceFile) -> dict[str, list[tuple[str, ...]]]:
     """The short macros of a file that are made of names alone."""
     tokens = tokens_of(source)
@@ -120,7 +120,7 @@ def _macros(source: SourceFile) -> dict[str, list[tuple[str, ...]]]:
     return found
 
 
-@functools.lru_cache(maxsize=512)
+@functools.lru_cache(maxsize=4096)
 def _macros_with(source: SourceFile) -> dict[str, set[str]]:
     """Words -> the macros of `_macros` that they stand in."""
     found: dict[str, set[str]] = {}
@@ -134,12 +134,7 @@ def _named_behind(source: SourceFile, word: str) -> frozenset[str]:
     """The names before a parenthesis that a word stands before in one declaration."""
     if word not in source.text:
         return frozenset()
-    tokens = tokens_of(source)
-    key = "named behind", word
-    known = tokens.memo.get(key)
-    if known is None:
-        known = tokens.memo[key] = frozenset(_names_behind(tokens, word))
-    return cast("frozenset[str]", known)
+    return fact_of(source, ("named behind", word), lambda tokens: frozenset(_names_behind(tokens, word)))
 
 
 def _names_behind(tokens: Tokens, word: str) -> Iterator[str]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator
 
+from porter.cpp.kept_tokens import fact_of
 from porter.cpp.syntax import IDENTIFIER, Tokens
 from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes
 
@@ -14,6 +16,7 @@ _BINARY = frozenset(["+", "-", "*", "/", "%", "<", ">", "<=", ">=", "==", "!=", 
 _NUMBERS = frozenset(["bool", "char", "short", "int", "long", "unsigned", "float", "double", "size_t", "uint32_t"])
 _SPELT = frozenset({"const", "&", "&&", "__restrict__"})
 _GUARDED = frozenset({"enable_if", "enable_if_t", "requires"})
+_GUARD_NAMES = re.compile("|".join(sorted(_GUARDED)))
 _BEFORE_UNARY = frozenset({"(", ",", "=", "return", "["})
 _BORDERS = frozenset({";", "{", "}", ""})
 _LONGEST_HEAD = 120
@@ -77,8 +80,15 @@ class CoordinateOperand(Rule):
 
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per index that such an operator would take."""
-        guards = _GUARDED.union(*map(_guards, unit.program.all_tokens))
-        symbols = frozenset(symbol for tokens in unit.program.all_tokens for symbol in _symbols(tokens, guards))
+        sources = (unit.source, *unit.program.headers)
+        guards = _GUARDED.union(*(fact_of(one, _guards, _guards) for one in sources if one.matches(_GUARD_NAMES)))
+        symbols = frozenset[str]().union(
+            *(
+                fact_of(one, (_symbols, guards), lambda tokens: frozenset(_symbols(tokens, guards)))
+                for one in sources
+                if "operator" in one.text
+            )
+        )
         if not symbols:
             return
         for name in _COORDINATES:

@@ -13,6 +13,7 @@ _COMPLEX = "<hip/hip_complex.h>"
 _PRIM = "<rocprim/rocprim.hpp>"
 _MEETS = {"real": _COMPLEX, "imag": _COMPLEX, "warp": _PRIM}
 """Macro names -> the header of AMD's with names of its own that are spelt so."""
+_DEFINES = re.compile(r"#[ \t]*define[ \t]+(?:" + "|".join(_MEETS) + r")\b")
 _BRINGS = {
     _COMPLEX: re.compile(
         r"cuComplex\.h|cublas\w*\.h|cusparse\w*\.h|cufft\w*\.h|cusolver\w*\.h|hip(?:blas|sparse|fft|solver)/.*"
@@ -50,6 +51,8 @@ class MacroInLibraryHeader(Rule):
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per unit and header; what a unit's headers define is found from the unit."""
         if not unit.source.path.endswith(".cu"):
+            return
+        if not any(one.matches(_DEFINES) for one in (unit.source, *unit.program.headers)):
             return
         parts = (unit.tokens, *(tokens_of(one) for one in unit.program.headers))
         macros = {name for tokens in parts for name in _MEETS.keys() & tokens.names.keys() if _is_macro(tokens, name)}
