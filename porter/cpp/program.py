@@ -117,6 +117,8 @@ class Program:
 
     def declares(self, name: str) -> bool:
         """Whether the file or a header of the project that it includes declares a name."""
-        return is_declared(self.tokens, name) or any(
-            name in header.text and is_declared(tokens_of(header), name) for header in self.headers
-        )
+        return is_declared(self.tokens, name) or self.headers_declare(name)
+
+    def headers_declare(self, name: str) -> bool:
+        """Whether a header of the project that the file includes declares a name."""
+        return any(name in header.text and is_declared(tokens_of(header), name) for header in self.headers)

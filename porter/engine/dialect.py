@@ -554,7 +554,7 @@ _OF_COMPILERS = frozenset(
 
 def _is_of_compilers(name: str) -> bool:
     """Whether `_of_compilers` may know a name."""
-    return name in _OF_COMPILERS or name.startswith(("__CUDACC_VER_", "__gfx", "__GFX", "__has_include "))
+    return name in _OF_COMPILERS or name.startswith(("__CUDACC_VER_", "__gfx", "__GFX")) or header_of(name) != ""
 
 
 def _is_told_by_name(name: str) -> bool:

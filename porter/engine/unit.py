@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Protocol
 
-from porter.cpp.declared import declares, defines_fallback, is_declared
+from porter.cpp.declared import declares, defines_fallback
 from porter.cpp.editors import editor_spans, is_for_editor
 from porter.cpp.headers import Included
 from porter.cpp.include_graph import may_be_found
@@ -345,7 +345,7 @@ class Unit:
         places = [index for index in tokens.names[name] if self.declares(index) or declares(tokens, index)]
         if not places or any(self.dialects.at(tokens.starts[index]).compiled for index in places):
             return False
-        return not any(name in header.text and is_declared(tokens_of(header), name) for header in self.program.headers)
+        return not self.program.headers_declare(name)
 
     @cached_property
     def _own_gaps(self) -> frozenset[str]:
@@ -380,7 +380,7 @@ class Unit:
         around = (scope.opening for scope in find_scopes(tokens) if scope.opening < index < scope.closing)
         if not all("namespace" in tokens.texts[max(0, opening - 8) : opening] for opening in around):
             return False
-        return not any(name in header.text and is_declared(tokens_of(header), name) for header in self.program.headers)
+        return not self.program.headers_declare(name)
 
     def _is_fallback(self, name: str) -> bool:
         """Whether a macro with parameters is defined where nothing else did (`#ifndef CUB_MAX`): it needs no library.

@@ -124,11 +124,12 @@ inline launch_attribute_value const &value_of(drv_launch_attribute const &attrib
 inline bool is_one_block(unsigned x, unsigned y, unsigned z) { return x <= 1 && y <= 1 && z <= 1; }
 
 /// What the attributes ask for that has to be done or refused.
-template <class Attribute> hipError_t read(Attribute const *attributes, unsigned count, bool *cooperative) {
+template <class Config> hipError_t read(Config const *config, bool *cooperative) {
   *cooperative = false;
-  for (unsigned i = 0; i < count; ++i) {
-    launch_attribute_value const &value = value_of(attributes[i]);
-    switch (attributes[i].id) {
+  if (config == nullptr || (config->attrs == nullptr && config->numAttrs != 0)) return hipErrorInvalidValue;
+  for (unsigned i = 0; i < config->numAttrs; ++i) {
+    launch_attribute_value const &value = value_of(config->attrs[i]);
+    switch (config->attrs[i].id) {
       case launch_attribute_cooperative:
         *cooperative = value.cooperative != 0;
         break;
@@ -160,9 +161,8 @@ template <class Attribute> hipError_t record(Attribute const *attributes, unsign
 }
 
 inline hipError_t launch(launch_config const *config, void const *kernel, void **arguments) {
-  if (config == nullptr || (config->attrs == nullptr && config->numAttrs != 0)) return hipErrorInvalidValue;
   bool cooperative;
-  hipError_t status = read(config->attrs, config->numAttrs, &cooperative);
+  hipError_t status = read(config, &cooperative);
   if (status != hipSuccess) return status;
   status = cooperative ? hipLaunchCooperativeKernel(kernel, config->gridDim, config->blockDim, arguments,
                                                     static_cast<unsigned>(config->dynamicSmemBytes), config->stream)
@@ -204,9 +204,8 @@ hipError_t launch_kernel_ex(launch_config const *config, void (*kernel)(P...), A
 /// cuLaunchKernelEx
 inline hipError_t drv_launch_kernel_ex(drv_launch_config const *config, hipFunction_t kernel, void **arguments,
                                        void **extra) {
-  if (config == nullptr || (config->attrs == nullptr && config->numAttrs != 0)) return hipErrorInvalidValue;
   bool cooperative;
-  hipError_t status = detail::read(config->attrs, config->numAttrs, &cooperative);
+  hipError_t status = detail::read(config, &cooperative);
   if (status != hipSuccess) return status;
   status = cooperative ? detail::cooperative(config, kernel, arguments, extra)
                        : hipModuleLaunchKernel(kernel, config->gridDimX, config->gridDimY, config->gridDimZ,
