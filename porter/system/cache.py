@@ -116,6 +116,15 @@ def keep(path: Path, data: bytes) -> None:
 
 
 def kept(path: Path) -> bytes | None:
+    """The content of a file as it was kept, and from now on used; None as with `as_kept`."""
+    data = as_kept(path)
+    if data is not None:
+        mark_used(path)
+        mark_used(_sum_of(path))
+    return data
+
+
+def as_kept(path: Path) -> bytes | None:
     """The content of a file as it was kept; None when there is none, it is not ours, or it was damaged since."""
     if not (is_ours(path) and is_ours(_sum_of(path))):
         return None
@@ -123,11 +132,7 @@ def kept(path: Path) -> bytes | None:
         data, digest = read_regular(path), read_regular(_sum_of(path))
     except OSError:
         return None
-    if hashlib.sha256(data).hexdigest().encode() != digest:
-        return None
-    mark_used(path)
-    mark_used(_sum_of(path))
-    return data
+    return data if hashlib.sha256(data).hexdigest().encode() == digest else None
 
 
 def _sum_of(path: Path) -> Path:

@@ -6,7 +6,7 @@ import errno
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -49,6 +49,42 @@ def test_precompiled_stubs_are_made_once(fresh: None, tmp_path: Path, monkeypatc
         function.cache_clear()
     stubs.prepare()
     assert {path.name: path.stat().st_ino for path in folder.iterdir()} == made
+
+
+def test_precompiled_stubs_keep_their_time(fresh: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Clang refuses a preamble of another process that was built upon them when their time changes."""
+    monkeypatch.setenv("PORTER_CACHE_DIR", str(tmp_path / "cache"))
+    stubs.prepare()
+    made = sorted((tmp_path / "cache").glob("*/*.pch"))
+    for path in made:
+        os.utime(path, (1_700_000_000, 1_700_000_000))
+    for function in CACHED:
+        function.cache_clear()
+    stubs.prepare()
+    assert made
+    assert {path.stat().st_mtime for path in made} == {1_700_000_000}
+
+
+def test_stubs_that_change_while_a_file_is_read_end_no_parse(
+    fresh: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PORTER_CACHE_DIR", str(tmp_path / "cache"))
+    (tmp_path / "large.h").write_text("".join(f"inline int f{n}(int a) {{ return a + {n}; }}\n" for n in range(2000)))
+    text = b'#include "large.h"\n__global__ void k(float *p) { p[0] = f1(2); }\n'
+    (tmp_path / "k.cu").write_bytes(text)
+    stubs.prepare()
+    parse_really = clang.parse
+    depths = []
+
+    def changed(main: str, flags: Sequence[str], files: dict[str, bytes], depth: clang.Depth, path: str = "") -> object:
+        depths.append(depth)
+        return None if depth is clang.Depth.OWN_BODIES else parse_really(main, flags, files, depth, path)
+
+    monkeypatch.setattr(clang, "parse", changed)
+    seen = parse(ParseRequest(str(tmp_path / "k.cu"), text, root=str(tmp_path), bodies=True))
+    assert isinstance(seen, Parsed)
+    assert seen.type_at(text.index(b"p[0]")) == "float *"
+    assert clang.Depth.OWN_BODIES in depths
 
 
 def test_a_broken_precompiled_header_is_replaced(fresh: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -105,7 +105,10 @@ class Pass:
             if unit is not None:
                 return unit
             beginnings.forget(flags)
-        return clang.parse(given.main, (*flags, *more), dict(given.files), depth, given.path)
+        unit = clang.parse(given.main, (*flags, *more), dict(given.files), depth, given.path)
+        if unit is None and depth is clang.Depth.OWN_BODIES:  # its preamble is refused where the stubs were just remade
+            return clang.parse(given.main, (*flags, *more), dict(given.files), clang.Depth.ALL, given.path)
+        return unit
 
 
 def _between_directives(text: bytes, span: Span) -> Span | None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from porter.cpp.clang.hip_stubs import hip_stubs
 from porter.cpp.clang.libclang import accepts_pch, clang_version
 from porter.cpp.clang.reached_headers import macros_of
-from porter.system.cache import is_ours, keep, kept, kept_folder, mark_used
+from porter.system.cache import as_kept, is_ours, keep, kept_folder, mark_used
 from porter.system.folders import whole
 from porter.system.process import run
 from porter.system.reading import read_regular
@@ -154,13 +154,16 @@ def _digest(files: dict[str, bytes]) -> str:
 
 @functools.cache
 def _pch(language: str, side: str) -> str | None:
-    """Path of the precompiled stubs, built if there are none that clang accepts; None where that fails."""
+    """Path of the precompiled stubs, built if there are none that clang accepts; None where that fails.
+
+    They keep their time: clang refuses what another process has just built upon them when it changes.
+    """
     folder = Path(_stub_folder(language))
     if str(folder) == _installed():
         return None
     path = folder.parent / f"{language}-{side}.pch"
     base = _base(language, side)
-    if kept(path) is not None and accepts_pch(base, str(path)):
+    if as_kept(path) is not None and accepts_pch(base, str(path)):
         return str(path)
     staging = folder.parent / f".{language}-{side}-{os.getpid()}.pch"
     try:
