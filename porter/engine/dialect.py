@@ -98,6 +98,13 @@ _AMD_DEVICE = frozenset({"__HIP_DEVICE_COMPILE__", "__AMDGCN__", "__AMDGPU__", "
 _COMPILERS = _AMD_BUILD | _AMD_COMPILER | _AMD_DEVICE
 _NVIDIA_ALWAYS = frozenset({"__CUDACC__", "__NVCC__", "__HIP_PLATFORM_NVIDIA__", "__HIP_PLATFORM_NVCC__"})
 _WAVEFRONT = frozenset({"__AMDGCN_WAVEFRONT_SIZE", "__AMDGCN_WAVEFRONT_SIZE__"})
+TOOLKIT: Mapping[str, Macro] = {
+    **dict.fromkeys(("CUDA_VERSION", "CUDART_VERSION", "PORTER_CUDA_VERSION"), Macro(True, 12000)),
+    **dict.fromkeys(("__CUDACC_VER_MAJOR__", "PORTER_CUDA_VERSION_MAJOR"), Macro(True, 12)),
+    **dict.fromkeys(("__CUDACC_VER_MINOR__", "PORTER_CUDA_VERSION_MINOR"), Macro(True, 0)),
+    **dict.fromkeys(("__CUDACC_VER_BUILD__", "PORTER_CUDA_VERSION_BUILD"), Macro(True, 0)),
+}
+"""The versions of CUDA that a port sees, as arch.hpp has them."""
 _GFX = re.compile(r"__gfx([0-9a-f]+)__")
 _FAMILY = re.compile(r"__GFX(\d+)__")
 _AMD_CHOICE = re.compile(
@@ -340,7 +347,8 @@ def _uses(tokens: Tokens, dialects: Dialects, begin: str, names: re.Pattern[str]
 
 
 _ASKS = re.compile(
-    r"HIP|ROC|AMD|gfx|GFX|RDNA|CDNA|__CUDA_ARCH__|__HCC__|MI\d|PORTER_CUDA_ARCH|__CUDACC_|__NVCC__|__CUDA__|__has_include|WAVE|if\s+0\b"
+    r"HIP|ROC|AMD|gfx|GFX|RDNA|CDNA|__CUDA_ARCH__|__HCC__|MI\d|PORTER_CUDA_|__CUDACC_|__NVCC__|__CUDA__|__has_include|WAVE"
+    r"|CUDA(?:RT)?_VERSION|if\s+0\b"
 )
 
 
@@ -548,13 +556,13 @@ def _defined_here(name: str) -> tuple[Macro, ...]:
 _UNKNOWN = (UNKNOWN,) * len(_WORLDS)
 _OF_COMPILERS = frozenset(
     {*_AMD_BUILD, *_AMD_COMPILER, *_AMD_DEVICE, *_NVIDIA_ALWAYS, *_WAVEFRONT, "__CUDA_ARCH__"}
-    | {"PORTER_CUDA_ARCH", "PORTER_CUDA_ARCH_SOLE"}
+    | {"PORTER_CUDA_ARCH", "PORTER_CUDA_ARCH_SOLE", *TOOLKIT}
 )
 
 
 def _is_of_compilers(name: str) -> bool:
     """Whether `_of_compilers` may know a name."""
-    return name in _OF_COMPILERS or name.startswith(("__CUDACC_VER_", "__gfx", "__GFX")) or header_of(name) != ""
+    return name in _OF_COMPILERS or name.startswith(("__gfx", "__GFX")) or header_of(name) != ""
 
 
 def _is_told_by_name(name: str) -> bool:
@@ -584,8 +592,8 @@ def _of_compilers(name: str, world: World) -> Macro | None:
         if world.vendor == "port" and world.device:
             return Macro(True, world.arch)
         return PRESENT if world.vendor == "nvidia" and world.device else ABSENT
-    if name.startswith("__CUDACC_VER_"):
-        return {"nvidia": PRESENT, "port": UNKNOWN}.get(world.vendor, ABSENT)
+    if name in TOOLKIT:
+        return TOOLKIT[name] if world.vendor == "port" else _toolkit_elsewhere(name, world)
     if name in _WAVEFRONT:
         return (Macro(True, world.lanes) if world.device else UNKNOWN) if amd else ABSENT
     if (match := _GFX.fullmatch(name)) is not None:
@@ -593,6 +601,13 @@ def _of_compilers(name: str, world: World) -> Macro | None:
     if (match := _FAMILY.fullmatch(name)) is not None:
         return _family(match[1], world) if amd else ABSENT
     return None
+
+
+def _toolkit_elsewhere(name: str, world: World) -> Macro | None:
+    """nvcc alone says what it is; the versions of the headers may be in sight of any compiler, or a project's own."""
+    if not name.startswith("__CUDACC_VER_"):
+        return None
+    return PRESENT if world.vendor == "nvidia" else ABSENT
 
 
 def _target(gfx: str, world: World) -> Macro:

@@ -13,7 +13,7 @@ from porter.cpp.declared import declares, defines_fallback
 from porter.cpp.editors import editor_spans, is_for_editor
 from porter.cpp.headers import Included
 from porter.cpp.include_graph import may_be_found
-from porter.cpp.kept_tokens import tokens_of
+from porter.cpp.kept_tokens import fact_of, tokens_of
 from porter.cpp.kernels import DeviceFunction, find_device_functions, find_kernels, headed_functions
 from porter.cpp.language import language_of
 from porter.cpp.lex import Tokens
@@ -334,18 +334,17 @@ class Unit:
 
     @cached_property
     def _left_out(self) -> frozenset[str]:
-        """Names that no port sees declared; there are none where every port compiles the whole file."""
-        if all(self.dialects.at(start).compiled for start, _, _ in self.dialects.regions):
-            return frozenset()
+        """Names that are declared where no port compiles them: for clang's CUDA mode alone, for older toolkits."""
         return frozenset(name for name in self.known_names & (self.declared | self.own) if self._is_left_out(name))
 
     def _is_left_out(self, name: str) -> bool:
-        """Whether the file declares a name where no port compiles it (for clang's CUDA mode alone), and nobody else."""
+        """Whether the file or its headers declare a name, and no port compiles any of the places."""
         tokens = self.tokens
         places = [index for index in tokens.names[name] if self.declares(index) or declares(tokens, index)]
-        if not places or any(self.dialects.at(tokens.starts[index]).compiled for index in places):
+        if any(self.dialects.at(tokens.starts[index]).compiled for index in places):
             return False
-        return not self.program.headers_declare(name)
+        seen = {is_seen for header in self.program.headers if name in header.text for is_seen in _seen(header, name)}
+        return True not in seen and bool(places or seen)
 
     @cached_property
     def _own_gaps(self) -> frozenset[str]:
@@ -494,3 +493,15 @@ class Unit:
     def slice(self, span: Span) -> str:
         """The characters of a byte range."""
         return self.source.text[span.start : span.end]
+
+
+def _seen(header: SourceFile, name: str) -> frozenset[bool]:
+    """Whether a port compiles the places where a header declares a name."""
+    return fact_of(header, ("seen", name), lambda tokens: frozenset(_places_seen(header, tokens, name)))
+
+
+def _places_seen(header: SourceFile, tokens: Tokens, name: str) -> Iterator[bool]:
+    places = [index for index in tokens.names.get(name, ()) if declares(tokens, index)]
+    if places:
+        dialects = read_dialects(header.path, tokens)
+        yield from (dialects.at(tokens.starts[index]).compiled for index in places)

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import importlib.resources
+import re
+from pathlib import Path
+
 import pytest
 
 from porter.cpp.lex import lex
-from porter.engine.dialect import Dialect, Meaning, evidence, own_dialect, read_dialects
+from porter.engine.dialect import TOOLKIT, Dialect, Meaning, evidence, own_dialect, read_dialects
 from porter.engine.file import Context, port
 from porter.engine.registry import all_rules
 from porter.engine.support import load_support
 from porter.model import Effort, PortedFile, Settings
 from porter.names.table import load_names
 from porter.source import SourceFile
+from tests.tree.trees import make_tree
+from tests.tree.trees import port as port_tree
 
 HERE = "int here;"
 
@@ -142,6 +148,14 @@ def test_lanes(condition: str, lanes: set[int]) -> None:
         ("#ifdef __CUDACC__", True),
         ("#ifdef __CUDACC__\nint a;\n#else", True),
         ("#ifndef GGML_USE_HIP", True),
+        ("#if CUDART_VERSION >= 12000", True),
+        ("#if CUDA_VERSION >= 12080", False),
+        ("#if defined(CUDA_VERSION) && CUDA_VERSION < 11020", False),
+        ("#if CUDA_VERSION >= 12080 || defined(USE_IT)", True),
+        ("#define NEWEST 12000\n#if PORTER_CUDA_VERSION < NEWEST", False),
+        ("#define CUDA_VERSION 13000\n#if CUDA_VERSION >= 12080", True),
+        ("#if __CUDACC_VER_MAJOR__ >= 13", False),
+        ("#if __CUDACC_VER_MAJOR__ * 1000 + __CUDACC_VER_MINOR__ * 10 >= 12000", True),
     ],
 )
 def test_what_the_port_compiles(condition: str, compiled: bool) -> None:
@@ -262,3 +276,31 @@ def test_a_fallback_that_no_port_compiles_is_not_what_is_called(condition: str, 
     text = ported(_FALLBACK.format(condition=condition), "a.cu").data.decode()
     assert ("porter::stwt(p, v)" in text) is not own
     assert "void __stwt(uint4* addr" in text
+
+
+@pytest.mark.parametrize("own_header", [True, False])
+def test_a_fallback_for_older_toolkits_is_not_what_is_called(own_header: bool, tmp_path: Path) -> None:
+    """The port is compiled as with CUDA 12.0, so that what it lacks before 12.0 has to come from elsewhere."""
+    fallback = (
+        "#define SINCE 12000\n#if CUDART_VERSION < SINCE\n"
+        "static __device__ unsigned __hgt2_mask(const half2 a, const half2 b) { return a.x > b.x ? 0xffffu : 0u; }\n"
+        "#endif\n"
+    )
+    call = "\n#if __CUDA_ARCH__ == 700\n  *o = __hgt2_mask(a, b);\n#endif\n"  # clang sees 800, and cannot tell
+    kernel = "__global__ void k(unsigned *o, half2 a, half2 b) {" + call + "}\n"
+    headers = {"own.cuh": "#pragma once\n" + fallback} if own_header else {}
+    begin = '#include "own.cuh"\n' if own_header else fallback
+    make_tree(tmp_path / "src", {**headers, "k.cu": begin + kernel})
+    port_tree(tmp_path / "src", tmp_path / "out")
+    text = (tmp_path / "out" / "k.hip").read_text()
+    assert "*o = porter::hgt2_mask(a, b)" in text
+    assert "unsigned __hgt2_mask(const half2 a" in ((tmp_path / "out" / "own.cuh").read_text() if own_header else text)
+
+
+def test_a_port_sees_the_versions_of_the_support_header() -> None:
+    header = (importlib.resources.files("porter") / "include" / "porter" / "arch.hpp").read_text()
+    given = dict(re.findall(r"#define (PORTER_CUDA_VERSION\w*) (\d+)", header))
+    assert given
+    assert {name: TOOLKIT[name].value for name in given} == {name: int(value) for name, value in given.items()}
+    supplied = load_support(None).names
+    assert all(TOOLKIT[name] == TOOLKIT[supplied[name].name] for name in TOOLKIT if not name.startswith("PORTER"))

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from porter.cpp.asm import Assembly, StringMacro, assemblies, string_macros
 from porter.cpp.preprocessor import ABSENT, UNKNOWN, Macro
+from porter.engine.dialect import TOOLKIT
 from porter.engine.unit import Unit
 
 _VALUES = {
     **dict.fromkeys(("__CUDA_ARCH__", "PORTER_CUDA_ARCH"), Macro(True, 700)),
-    **dict.fromkeys(("CUDA_VERSION", "CUDART_VERSION", "PORTER_CUDA_VERSION"), Macro(True, 12000)),
-    **dict.fromkeys(("__CUDACC_VER_MAJOR__", "PORTER_CUDA_VERSION_MAJOR"), Macro(True, 12)),
-    **dict.fromkeys(("__CUDACC_VER_MINOR__", "PORTER_CUDA_VERSION_MINOR"), Macro(True, 0)),
+    **TOOLKIT,
     **dict.fromkeys(("__HIPCC__", "__HIP_PLATFORM_AMD__", "__HIP__", "__AMDGCN__"), Macro(True, 1)),
     "__HIP_PLATFORM_NVIDIA__": ABSENT,
 }
