@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from porter.cpp.lex import Tokens
     from porter.cpp.prescan import Standing, Wanted
     from porter.engine.file import Context
+    from porter.engine.semantics import Semantics
     from porter.engine.support import SupportTable
-    from porter.engine.unit import Semantics
     from porter.names.table import NameTable
     from porter.source import SourceFile
 

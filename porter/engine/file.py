@@ -24,10 +24,11 @@ from porter.engine.insertion import include_edit
 from porter.engine.own_lines import Lines
 from porter.engine.rule import Rule
 from porter.engine.second_look import SecondLook
+from porter.engine.semantics import Semantics
 from porter.engine.support import FOLDER, SupportTable
 from porter.engine.suppress import Allowance, allowances, reason_for
 from porter.engine.trace import Trace
-from porter.engine.unit import Semantics, Unit
+from porter.engine.unit import Unit
 from porter.model import Edit, Effort, Finding, Kernel, PortedFile, Settings, Span
 from porter.names.table import NameTable
 from porter.source import SourceFile

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from porter.engine.edits import unmoved
-from porter.engine.unit import Declaration, Semantics
+from porter.engine.semantics import Declaration, Semantics
 from porter.model import Edit, Kernel
 
 

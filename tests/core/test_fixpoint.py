@@ -14,7 +14,8 @@ from porter.engine.edits import Accepted
 from porter.engine.file import port
 from porter.engine.fixpoint import is_settled
 from porter.engine.rule import Rule
-from porter.engine.unit import Semantics, Unit
+from porter.engine.semantics import Semantics
+from porter.engine.unit import Unit
 from porter.model import Edit, Effort, Finding, PortedFile, Span
 from porter.settings import Choices
 from porter.source import SourceFile
