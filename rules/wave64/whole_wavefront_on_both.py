@@ -80,7 +80,7 @@ class WholeWavefrontOnBoth(Rule):
 
     def applies(self, unit: Unit) -> bool:
         """Whether the file has lines for wavefronts of 32 alone."""
-        edges = [start for start, _, _ in unit.dialects.regions]
+        edges = [region.start for region in unit.dialects.regions]
         return any(unit.dialects.at(edge).lanes == frozenset({HALF}) for edge in edges)
 
     def find(self, unit: Unit) -> Iterator[Finding]:

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from porter.cpp.lex import lex
-from porter.engine.dialect import TOOLKIT, Dialect, Meaning, evidence, own_dialect, read_dialects
+from porter.engine.dialect import Dialect, Meaning, evidence, own_dialect, read_dialects
 from porter.engine.file import Context, port
 from porter.engine.registry import all_rules
 from porter.engine.support import load_support
+from porter.engine.worlds import TOOLKIT
 from porter.model import Effort, PortedFile, Settings
 from porter.names.table import load_names
 from porter.source import SourceFile

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from porter.cpp.asm import Assembly, StringMacro, assemblies, string_macros
 from porter.cpp.preprocessor import ABSENT, UNKNOWN, Macro
-from porter.engine.dialect import TOOLKIT
 from porter.engine.unit import Unit
+from porter.engine.worlds import TOOLKIT
 
 _VALUES = {
     **dict.fromkeys(("__CUDA_ARCH__", "PORTER_CUDA_ARCH"), Macro(True, 700)),

@@ -85,7 +85,7 @@ def _places(unit: Unit, function: Function) -> Iterator[int]:
     """Offsets of a function's own lines that are AMD's: where it begins, and where its branches do."""
     tokens = function.tokens
     start, end = tokens.starts[function.head.begin], tokens.starts[function.head.end - 1]
-    for place in (start, *(begin for begin, _, _ in unit.dialects.regions if start < begin < end)):
+    for place in (start, *(region.start for region in unit.dialects.regions if start < region.start < end)):
         if unit.dialects.is_for_64(place):
             yield place
 
