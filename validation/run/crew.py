@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from porter.validation.run.case import Checked, SideKey, SidePlan, Task
 from porter.validation.run.codec import made
+from porter.validation.run.task import Checked, SideKey, SidePlan, Task
 from porter.validation.run.worker import Decoder, Garbled, write_frame
 from porter.validation.toolchain.invoke import module_command
 from porter.validation.verdict.outcome import Evidence, SideResult, Status

@@ -13,9 +13,9 @@ from porter.validation.cases.file import find_case_files, read_cases
 from porter.validation.cases.runtime_text import kernel_file
 from porter.validation.devices import registry
 from porter.validation.devices.device import Program
-from porter.validation.run.case import Agreement, Checked, SideKey, SidePlan, Task
 from porter.validation.run.crew import Answer, Crew, Lost, Spare
 from porter.validation.run.porting import NotPorted, Port, existing_port, in_hip, port_of
+from porter.validation.run.task import Agreement, Checked, SideKey, SidePlan, Task
 from porter.validation.toolchain.elsewhere import is_given, standing
 from porter.validation.toolchain.store import prune
 from porter.validation.verdict.outcome import (

@@ -14,8 +14,9 @@ from typing import IO, Any
 
 from porter.validation.devices import registry
 from porter.validation.devices.device import Device
-from porter.validation.run.case import SideKey, Task, check
+from porter.validation.run.case import check
 from porter.validation.run.codec import plain
+from porter.validation.run.task import SideKey, Task
 from porter.validation.toolchain.elsewhere import stand
 
 from porter.system.cache import cache_folder
