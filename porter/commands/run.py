@@ -53,6 +53,10 @@ def run_command(
         bool,
         typer.Option("--every-launch", help="Run also launches whose result is known from one before."),
     ] = False,
+    careful: Annotated[
+        bool,
+        typer.Option("--careful", help="With --compare: what agrees runs again with each check. Five times as long."),
+    ] = False,
     profile: Annotated[
         bool, typer.Option("--profile", help="Count every launch, and estimate its time on a GPU; nothing is measured.")
     ] = False,
@@ -90,6 +94,7 @@ def run_command(
             go_on=go_on,
             delay=delay,
             every_launch=every_launch,
+            careful=careful,
             devices=devices,
             side=None if device is None else side_by_device(device),
             profile=chip if profile else None,
@@ -117,6 +122,8 @@ def run_command(
             if worse is not None and form is DataFormat.TEXT:
                 next_step("porter", "run", "--compare", "--program", worse, "--format", "json", why="all that was seen")
             return report.exit_code
+        if careful:
+            raise Unusable("--careful goes with --compare; a single program takes --races, --uninitialised, --delay 1")
         if cluster != "local" or store is not None:
             raise Unusable("--cluster and --store go with --compare: a single program runs here")
         if not words:

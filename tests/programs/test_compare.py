@@ -9,15 +9,8 @@ from pathlib import Path
 
 import pytest
 from porter.validation.programs import compare
-from porter.validation.programs.compare import (
-    Agreement,
-    Compared,
-    compare_project,
-    compare_runs,
-    port_tree,
-    run_both,
-    settle,
-)
+from porter.validation.programs.agreement import Agreement, Compared, compare_runs
+from porter.validation.programs.compare import compare_project, port_tree, run_both, settle
 from porter.validation.programs.launch import Options
 from porter.validation.programs.outcome import Account, ProgramRun, Verdict
 from porter.validation.programs.output import Tolerance
@@ -180,6 +173,37 @@ def test_what_goes_by_the_size_of_the_gpu(
             "with 304 multiprocessors on both sides; with the original's own output, line 1: "
             "'blocks 216' and 'blocks 608'"
         )
+
+
+@pytest.mark.parametrize(
+    ("port", "faster", "agreement"),
+    [
+        ("2048, 0.009\n", "2048, 0.001\n", Agreement.AGREE),
+        ("2048, 0.009\n", "2048, 0.008\n", Agreement.DIFFER),
+        ("2049, 0.009\n", "2048, 0.001\n", Agreement.DIFFER),
+    ],
+)
+def test_what_goes_by_the_clock(
+    port: str, faster: str, agreement: Agreement, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A rate without a unit is what a faster clock changes, not what is another number."""
+
+    def run_again(words: object, options: Options, folder: Path, *, keep: bool) -> ProgramRun:
+        del words, folder, keep
+        return _run(faster if options.clock > 1 else "2048, 0.008\n")
+
+    monkeypatch.setattr(compare, "run_program", run_again)
+    monkeypatch.setattr(compare, "_first_launch", lambda *_: None)
+    found = settle(Program("main", ("./main",)), _run("2048, 0.008\n"), _run(port), tmp_path, tmp_path, Options())
+    assert found.agreement is agreement
+    assert agreement is Agreement.DIFFER or found.reason.endswith("with a clock that runs 8 times as fast")
+
+
+def test_that_nothing_was_printed_is_told(tmp_path: Path) -> None:
+    found = settle(Program("main", ("./main",)), _run(""), _run(""), tmp_path, tmp_path, Options())
+    assert found.agreement is Agreement.AGREE
+    assert found.reason == "nothing was printed: only the exit codes were compared"
+    assert not settle(Program("main", ("./main",)), _run(), _run(), tmp_path, tmp_path, Options()).reason
 
 
 @pytest.mark.slow

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from porter.validation.programs.compare import Compared, ComparedProject
+from porter.validation.programs.agreement import Compared
+from porter.validation.programs.compare import ComparedProject
 from porter.validation.programs.show import run_json
 
 SCHEMA = "porter-programs-1"
