@@ -14,6 +14,7 @@ from porter.validation.programs.compare import compare_project, port_tree, run_b
 from porter.validation.programs.launch import Options
 from porter.validation.programs.outcome import Account, ProgramRun, Verdict
 from porter.validation.programs.output import Tolerance
+from porter.validation.programs.random_numbers import seeding
 from porter.validation.programs.recipes import Program
 from porter.validation.toolchain.headers import find_headers
 from porter.validation.toolchain.result import Missing
@@ -197,6 +198,24 @@ def test_what_goes_by_the_clock(
     found = settle(Program("main", ("./main",)), _run("2048, 0.008\n"), _run(port), tmp_path, tmp_path, Options())
     assert found.agreement is agreement
     assert agreement is Agreement.DIFFER or found.reason.endswith("with a clock that runs 8 times as fast")
+
+
+def test_other_random_numbers(tmp_path: Path) -> None:
+    """Only kernels that were launched, and seed for themselves."""
+    source = tmp_path / "source"
+    source.mkdir()
+    (source / "a.cu").write_text(
+        "#include <curand_kernel.h>\n"
+        "namespace space { template <class T> __global__ void seed(curandState *s) { curand_init(7, 0, 0, s); } }\n"
+        "__global__ void draw(curandState *s, float *to) { *to = curand_uniform(s); }\n"
+        "void go(curandState *s, float *to) { space::seed<int><<<1, 1>>>(s); draw<<<1, 1>>>(s, to); }\n"
+    )
+    port_tree(source, tmp_path / "port")
+    kernels = ["draw(curandStateXORWOW*, float*)", "void space::seed<int>(curandStateXORWOW*)"]
+    found = seeding(tmp_path / "port", kernels)
+    assert found == ("seed (a.cu:2) seeds random numbers, and rocRAND's are not cuRAND's for the same seed (A003)")
+    assert seeding(tmp_path / "port", kernels[:1]) is None
+    assert seeding(tmp_path, kernels) is None
 
 
 def test_that_nothing_was_printed_is_told(tmp_path: Path) -> None:

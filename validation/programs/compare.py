@@ -14,6 +14,7 @@ from porter.validation.programs.careful import look_closer
 from porter.validation.programs.launch import Options, run_program
 from porter.validation.programs.outcome import ProgramRun
 from porter.validation.programs.output import Tolerance
+from porter.validation.programs.random_numbers import seeding
 from porter.validation.programs.recipes import Program, programs_of
 from porter.validation.programs.sides import CUDA, HIP, Side
 from porter.validation.programs.steady import NOTHING, Varying, compare_steady, varying
@@ -239,4 +240,8 @@ def compare_one(program: Program, original: Path, port: Path, options: Options) 
         failed = built(program.name, side, folder / program.folder, commands)
         if failed is not None:
             return failed
-    return run_both(program, original, port, options)
+    found = run_both(program, original, port, options)
+    if found.agreement is not Agreement.DIFFER or found.original is None:
+        return found
+    why = seeding(port, (kernel.name for kernel in found.original.account.kernels))
+    return found if why is None else replace(found, reason=f"{found.reason}; {why}")
