@@ -218,6 +218,20 @@ def test_other_random_numbers(tmp_path: Path) -> None:
     assert seeding(tmp_path, kernels) is None
 
 
+def test_each_is_told_as_it_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "porter.toml").write_text('[[program]]\nname = "a"\nrun = "a"\n[[program]]\nname = "b"\nrun = "b"\n')
+    told: list[str] = []
+
+    def one(program: Program, original: Path, port: Path, options: Options) -> Compared:
+        del original, port, options
+        assert told == {"a": [], "b": ["a"]}[program.name]
+        return Compared(program.name, Agreement.AGREE, "")
+
+    monkeypatch.setattr(compare, "compare_one", one)
+    report = compare_project(tmp_path, (), Options(), lambda found: told.append(found.name))
+    assert told == ["a", "b"] == [found.name for found in report.programs]
+
+
 def test_that_nothing_was_printed_is_told(tmp_path: Path) -> None:
     found = settle(Program("main", ("./main",)), _run(""), _run(""), tmp_path, tmp_path, Options())
     assert found.agreement is Agreement.AGREE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -197,12 +197,19 @@ def _said_by(done: Built) -> str:
     return f"{' '.join(done.failed or ())}: {done.first_error}"
 
 
-def compare_project(source: Path, names: tuple[str, ...], options: Options) -> ComparedProject:
-    """Port the project into a temporary folder, build every program on both sides, run and compare."""
+def compare_project(
+    source: Path, names: tuple[str, ...], options: Options, tell: Callable[[Compared], None] = lambda _: None
+) -> ComparedProject:
+    """Port the project into a temporary folder, build every program on both sides, run and compare; `tell`: what is
+    done with each as it ends."""
     chosen = programs_in(source, names)
+    found: list[Compared] = []
     with tempfile.TemporaryDirectory(prefix="porter-programs-") as work:
         original, port = both_sides(source, Path(work))
-        return ComparedProject(tuple(compare_one(program, original, port, options) for program in chosen))
+        for program in chosen:
+            found.append(compare_one(program, original, port, options))
+            tell(found[-1])
+    return ComparedProject(tuple(found))
 
 
 def programs_in(source: Path, names: tuple[str, ...] = ()) -> tuple[Program, ...]:
