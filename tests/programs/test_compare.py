@@ -200,6 +200,26 @@ def test_what_goes_by_the_clock(
     assert agreement is Agreement.DIFFER or found.reason.endswith("with a clock that runs 8 times as fast")
 
 
+@pytest.mark.parametrize(
+    ("port", "agreement"), [("9 9 9 9 9 sum 1\n", Agreement.AGREE), ("9 9 9 9 9 sum 2\n", Agreement.DIFFER)]
+)
+def test_numbers_that_are_the_same_by_chance(
+    port: str, agreement: Agreement, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Runs of the original are made as long as they show more that varies; what never does is compared."""
+    runs = iter(f"{numbers} sum 1\n" for numbers in ("1 6 3 3 5", "1 2 7 4 4", "8 2 3 4 5", "7 7 7 7 7"))
+
+    def run_again(words: object, options: Options, folder: Path, *, keep: bool) -> ProgramRun:
+        del words, folder, keep
+        return _run("1 2 3 4 5 sum 1\n" if options.multiprocessors else next(runs))
+
+    monkeypatch.setattr(compare, "run_program", run_again)
+    monkeypatch.setattr(compare, "_first_launch", lambda *_: None)
+    first = _run("1 2 3 4 5 sum 1\n")
+    found = settle(Program("main", ("./main",)), first, _run(port), tmp_path, tmp_path, Options())
+    assert found.agreement is agreement
+
+
 def test_other_random_numbers(tmp_path: Path) -> None:
     """Only kernels that were launched, and seed for themselves."""
     source = tmp_path / "source"

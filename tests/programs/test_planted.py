@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from porter.validation.programs.agreement import Agreement, Compared
+from porter.validation.programs.careful import look_closer
 from porter.validation.programs.compare import run_both
 from porter.validation.programs.launch import Options
+from porter.validation.programs.outcome import Account, ProgramRun, Verdict
+from porter.validation.programs.output import Tolerance
 from porter.validation.programs.recipes import Program
+from porter.validation.programs.sides import CUDA
 
 pytestmark = pytest.mark.slow
 
@@ -73,3 +78,15 @@ def test_a_time_without_a_unit(planted: Folders, mode: str) -> None:
 def test_a_wrong_number_beside_a_time(planted: Folders) -> None:
     found = compared(planted, "beside", careful=False)
     assert found.agreement is Agreement.DIFFER and "'N 256, 1' and 'N 257, 3'" in found.reason, found.reason
+
+
+def test_what_varied_in_the_original_is_no_finding_of_a_check() -> None:
+    """A number that the two first runs had otherwise, and the run with the check not."""
+    original = ProgramRun(("a",), Verdict.PASSED, "", 0, Account(launches=1), 0.0, output=b"off 9")
+    port = replace(original, output=b"off 0")
+    found = Compared("a", Agreement.AGREE, "", None, original, port)
+    seen = look_closer(found, Tolerance(), Options(), lambda side, _: original if side is CUDA else port)
+    assert seen.agreement is Agreement.AGREE, seen.reason
+    other = replace(port, output=b"off 1")
+    seen = look_closer(found, Tolerance(), Options(), lambda side, _: original if side is CUDA else other)
+    assert seen.agreement is Agreement.DIFFER and seen.reason == "with --races: output, line 1: 'off 9' and 'off 1'"

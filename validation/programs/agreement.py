@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from porter.validation.programs.outcome import ProgramRun, TestOutcome, Verdict
 from porter.validation.programs.output import Tolerance, says
 from porter.validation.programs.sides import CUDA, HIP
-from porter.validation.programs.steady import NOTHING, compare_steady, varying
+from porter.validation.programs.steady import NOTHING, compare_steady, merged, varying
 
 
 class Agreement(str, enum.Enum):
@@ -46,9 +46,9 @@ class Compared:
 
 
 def compare_runs(
-    name: str, original: ProgramRun, port: ProgramRun, tolerance: Tolerance, unstable: ProgramRun | None = None
+    name: str, original: ProgramRun, port: ProgramRun, tolerance: Tolerance, *unstable: ProgramRun
 ) -> Compared:
-    """The verdict over two runs; `unstable`, a second run of the original, shows what varies by itself."""
+    """The verdict over two runs; `unstable`, other runs of the original, show what varies by itself."""
     for side, run in (("original", original), ("port", port)):
         if run.verdict not in ENDS:
             agreement = Agreement(run.verdict.value)
@@ -69,7 +69,8 @@ def compare_runs(
             return Compared(name, Agreement.NO_LAUNCH, why, side, original, port)
     without = NOTHING
     if not original.account.tests:
-        without = NOTHING if unstable is None else varying(text_of(original), text_of(unstable), tolerance)
+        for run in unstable:
+            without = merged(without, varying(text_of(original), text_of(run), tolerance))
         printed = original.account.printed or port.account.printed
         found = compare_steady(text_of(original), text_of(port), tolerance, without, any_order=printed)
         if found is not None:
