@@ -18,7 +18,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from porter.validation.programs.compare import Agreement, Compared, built, port_tree, settle
+from porter.validation.programs.agreement import Agreement, Compared
+from porter.validation.programs.compare import built, port_tree, settle
 from porter.validation.programs.launch import Options, run_program
 from porter.validation.programs.recipes import Program
 from porter.validation.programs.sides import CUDA, HIP, Side

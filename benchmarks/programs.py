@@ -24,7 +24,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from porter.validation.programs.compare import Agreement, Compared, built, port_tree, settle
+from porter.validation.programs.agreement import Agreement, Compared
+from porter.validation.programs.compare import built, port_tree, settle
 from porter.validation.programs.draft import from_makefile, refusal_of_make
 from porter.validation.programs.launch import Options, run_program
 from porter.validation.programs.outcome import ProgramRun

@@ -11,7 +11,7 @@ from porter.check.proofs import PASSED, Touched, counted, step_of
 from porter.check.result import Proof, Step
 
 if TYPE_CHECKING:
-    from porter.validation.programs.compare import Compared
+    from porter.validation.programs.agreement import Compared
 
 _TOLD_ONLY = (".md", ".rst")
 """No build reads them."""

@@ -53,6 +53,10 @@ def run_command(
         bool,
         typer.Option("--every-launch", help="Run also launches whose result is known from one before."),
     ] = False,
+    careful: Annotated[
+        bool,
+        typer.Option("--careful", help="With --compare: what agrees runs again with each check. Five times as long."),
+    ] = False,
     profile: Annotated[
         bool, typer.Option("--profile", help="Count every launch, and estimate its time on a GPU; nothing is measured.")
     ] = False,
@@ -90,6 +94,7 @@ def run_command(
             go_on=go_on,
             delay=delay,
             every_launch=every_launch,
+            careful=careful,
             devices=devices,
             side=None if device is None else side_by_device(device),
             profile=chip if profile else None,
@@ -100,23 +105,32 @@ def run_command(
             if words:
                 raise Unusable("--compare takes its programs from porter.toml, not from the command line")
             from porter.validation.programs.compare import compare_project
-            from porter.validation.programs.show_compared import compared_json, compared_text
+            from porter.validation.programs.show_compared import (
+                compared_counts,
+                compared_json,
+                compared_line,
+                compared_text,
+            )
 
             where = place(cluster, store, 1)
+            told = where.is_plain and form is DataFormat.TEXT and output is None
             if where.is_plain:
-                report = compare_project(source, tuple(program or ()), options)
+                tell = (lambda one: _said(compared_line(one))) if told else (lambda _: None)
+                report = compare_project(source, tuple(program or ()), options, tell)
             else:
                 from porter.project.progress import shown_tasks
                 from porter.validation.cluster.rows import compared
 
                 with shown_tasks("comparing") as tasks:
                     report = compared(source, tuple(program or ()), options, replace(where, progress=tasks))
-            text = dump(compared_json(report)) if form is DataFormat.JSON else compared_text(report)
-            _write(text, output)
+            whole = compared_counts if told else compared_text
+            _write(dump(compared_json(report)) if form is DataFormat.JSON else whole(report), output)
             worse = next((one.name for one in report.programs if one.agreement.value != "agree"), None)
             if worse is not None and form is DataFormat.TEXT:
                 next_step("porter", "run", "--compare", "--program", worse, "--format", "json", why="all that was seen")
             return report.exit_code
+        if careful:
+            raise Unusable("--careful goes with --compare; a single program takes --races, --uninitialised, --delay 1")
         if cluster != "local" or store is not None:
             raise Unusable("--cluster and --store go with --compare: a single program runs here")
         if not words:
@@ -128,6 +142,11 @@ def run_command(
         return done.exit_code
 
     raise typer.Exit(run())
+
+
+def _said(line: str) -> None:
+    sys.stdout.write(line)
+    sys.stdout.flush()  # a comparison takes minutes: what is known so far is not kept back
 
 
 def _write(text: str, output: Path | None) -> None:

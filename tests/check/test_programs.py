@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from porter.validation.programs.compare import Agreement, Compared
+from porter.validation.programs.agreement import Agreement, Compared
 from porter.validation.programs.recipes import Program
 
 from porter.check.programs import programs_touched

@@ -84,6 +84,18 @@ __global__ void grow_shapes(int by) { shapes[threadIdx.x]->side += by; }
 __global__ void measure(int *to) { to[threadIdx.x] = shapes[threadIdx.x]->area(); }
 __global__ void drop_shapes() { delete shapes[0], delete shapes[1]; }
 
+/* Blocks of the device's heap that hold what nothing wrote, all of it or a half. */
+__global__ void sum_of_heap(int *to, int all) {
+    int *block = (int *)malloc(N * sizeof(int)), sum = 0;
+    for (int i = 0; i < (all ? N : N / 2); i++) block[i] = i;
+    for (int i = 0; i < N; i++) sum += block[i];
+    *to = sum, free(block);
+}
+__global__ void part_of_heap(int *to) {
+    int *block = (int *)malloc(N * sizeof(int));
+    block[7] = 7, *to = block[7], free(block);
+}
+
 static int *device(int cleared) {
     int *made;
     if (cudaMalloc(&made, N * sizeof(int))) exit(9);
@@ -101,6 +113,27 @@ static int heap() {
 }
 
 static void set(void *at) { *(int *)at += 1; }
+
+static int *managed(size_t count) {
+    int *made;
+    if (cudaMallocManaged(&made, count * sizeof(int))) exit(9);
+    return made;
+}
+
+/* Managed memory that the host wrote (`-1`, a part of it, and by a system call), a copy, a fill or a kernel. */
+static int managed_written() {
+    int *by_host = managed(N), *by_copy = managed(N), *by_fill = managed(N), *by_kernel = managed(N), *by_call = managed(N), *to = device(1), seen[N];
+    for (int i = 0; i < N / 2; i++) by_host[i] = -1;
+    cudaMemcpy(to, by_host, N / 2 * sizeof(int), cudaMemcpyDefault), cudaMemcpy(by_copy, to, N * sizeof(int), cudaMemcpyDefault);
+    cudaMemset(by_fill, 0xff, N * sizeof(int));
+    fill<<<1, N>>>(by_kernel, 1);
+    FILE *zero = fopen("/dev/zero", "r");
+    if (!zero || fread(by_call, sizeof(int), N, zero) != N) return 0;
+    fclose(zero);
+    add<<<1, N / 2>>>(by_host, 1), add<<<1, N>>>(by_copy, 1), add<<<1, N>>>(by_fill, 1), add<<<1, N>>>(by_kernel, 1), add<<<1, N>>>(by_call, 1);
+    cudaMemcpy(seen, by_host, N / 2 * sizeof(int), cudaMemcpyDefault);
+    return !seen[1] && !by_copy[1] && !by_fill[1] && by_kernel[1] == 2 && by_call[1] == 1;
+}
 
 /* What a host may do with memory that it shares with the device. */
 static int shared() {
@@ -150,6 +183,13 @@ int main(int count_of, char **words) {
     MODE(accumulate) add<<<1, N>>>(made, 1);
     MODE(moved) { int *to = device(0); cudaMemcpy(to, made, sizeof seen, cudaMemcpyDeviceToDevice), add<<<1, N>>>(to, 1); }
     MODE(half) { fill<<<1, N / 2>>>(made, 1), cudaMemcpy(seen, made, sizeof seen, cudaMemcpyDeviceToHost); }
+    MODE(heap_sum) sum_of_heap<<<1, 1>>>(made, 0);
+    MODE(heap_all) sum_of_heap<<<1, 1>>>(made, 1);
+    MODE(heap_part) part_of_heap<<<1, 1>>>(made);
+    MODE(managed_sum) add<<<1, N>>>(managed(N), 1);
+    MODE(managed_far) { int *far = managed(1 << 20); far[0] = 1, count<<<1, 1>>>(far), count<<<1, 1>>>(far + (1 << 19)); }
+    MODE(managed_moved) { int *to = device(0); cudaMemcpy(to, managed(N), sizeof seen, cudaMemcpyDefault), add<<<1, N>>>(to, 1); }
+    MODE(managed_written) good = managed_written();
     MODE(sum) block_sum<<<4, 64>>>(made);
     MODE(store) block_store<<<4, 64>>>(made);
     MODE(flag) block_flag<<<4, 64>>>(made);

@@ -44,7 +44,9 @@ def _made(side: Side, name: str) -> Path | str:
     if isinstance(tools, Missing):
         return tools.reason
     place, linked = f"{side.name}-{name}", _LINKED.get(name, {}).get(side.name, ())
-    if side is HIP:
+    if side is HIP and name == "planted":  # a port that somebody made by hand, and made wrong
+        step, part = ("hipcc", "-O2", "-x", "hip", f"{name}.cu", "-o", name), "original"
+    elif side is HIP:
         step, part = ("hipcc", "-O2", f"{name}.hip", "-o", name, *linked), "port"
     else:
         step, part = ("nvcc", "-O2", f"{name}.cu", "-o", name, *linked), "original"
@@ -57,7 +59,7 @@ def _made(side: Side, name: str) -> Path | str:
         original = work / place / "original"
         original.mkdir(parents=True)
         shutil.copy(HERE / f"{name}.cu", original)
-        if side is HIP:
+        if part == "port":
             port_tree(original, work / place / "port")
         done = build(side, work / place / part, steps, 300)
         assert not isinstance(done, Missing), done.reason
@@ -173,3 +175,9 @@ def streams(request: pytest.FixtureRequest) -> Path:
 def careless(request: pytest.FixtureRequest) -> Path:
     """careless.cu on either side."""
     return _program(SIDES[request.param], "careless")
+
+
+@pytest.fixture
+def planted() -> tuple[Path, Path]:
+    """The folders of planted.cu's original and of its wrong port."""
+    return _program(CUDA, "planted").parent, _program(HIP, "planted").parent

@@ -26,8 +26,10 @@ int main(int, char **words) {
     }
     if (!strcmp(mode, "unordered")) set<<<1, 32, 0, other>>>(p, 8); // nothing makes the copy wait for it
     if (!strcmp(mode, "not null")) set<<<1, 32>>>(p, 8), last = other;
-    cudaMemcpyAsync(h, p, 128, cudaMemcpyDeviceToHost, last);
-    cudaStreamSynchronize(last);
+    if (!strcmp(mode, "blocking copy")) set<<<1, 32, 0, blocking>>>(p, 8); // which a copy that names no stream waits for
+    if (!strcmp(mode, "other copy")) set<<<1, 32, 0, other>>>(p, 8);         // and this one not
+    if (strstr(mode, "copy")) cudaMemcpy(h, p, 128, cudaMemcpyDeviceToHost);
+    else cudaMemcpyAsync(h, p, 128, cudaMemcpyDeviceToHost, last), cudaStreamSynchronize(last);
     std::puts(h[3] == 8 ? "PASS" : "FAIL");
     return cudaDeviceSynchronize();
 }

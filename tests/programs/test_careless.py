@@ -65,7 +65,23 @@ def test_half_of_a_result(careless: Path) -> None:
     assert "512 of 1024 bytes were never written; the first: 512 bytes into device memory 1" in note.text
 
 
-@pytest.mark.parametrize("mode", ["written", "shared"])
+@pytest.mark.parametrize(
+    ("mode", "where"),
+    [
+        ("heap_sum", "into device heap"),
+        ("managed_sum", "0 bytes into managed memory"),
+        ("managed_far", "2097152 bytes into managed memory"),
+        ("managed_moved", "0 bytes into device memory 2 (1024 bytes)"),
+    ],
+)
+def test_heap_and_managed_memory_that_nothing_wrote(careless: Path, mode: str, where: str) -> None:
+    done = run(careless, mode, Options(uninitialised=True))
+    assert done.verdict is Verdict.FAULT and done.account.faults[0].details["kind"] == "uninitialised"
+    assert where in done.reason, done.reason
+    assert run(careless, mode).verdict is Verdict.PASSED  # not asked for
+
+
+@pytest.mark.parametrize("mode", ["written", "shared", "heap_all", "heap_part", "managed_written"])
 def test_what_was_written_in_any_way(careless: Path, mode: str) -> None:
     done = run(careless, mode, Options(uninitialised=True))
     assert (done.verdict, done.output, done.account.notes) == (Verdict.PASSED, b"PASS\n", ())

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from porter.validation.programs import rocm, wrapper_hipcc
-from porter.validation.programs.compare import Agreement, compare_project
+from porter.validation.programs.agreement import Agreement
+from porter.validation.programs.compare import compare_project
 from porter.validation.programs.launch import Options
 
 from tests.outside import require

@@ -9,18 +9,12 @@ from pathlib import Path
 
 import pytest
 from porter.validation.programs import compare
-from porter.validation.programs.compare import (
-    Agreement,
-    Compared,
-    compare_project,
-    compare_runs,
-    port_tree,
-    run_both,
-    settle,
-)
+from porter.validation.programs.agreement import Agreement, Compared, compare_runs
+from porter.validation.programs.compare import compare_project, port_tree, run_both, settle
 from porter.validation.programs.launch import Options
 from porter.validation.programs.outcome import Account, ProgramRun, Verdict
 from porter.validation.programs.output import Tolerance
+from porter.validation.programs.random_numbers import seeding
 from porter.validation.programs.recipes import Program
 from porter.validation.toolchain.headers import find_headers
 from porter.validation.toolchain.result import Missing
@@ -180,6 +174,89 @@ def test_what_goes_by_the_size_of_the_gpu(
             "with 304 multiprocessors on both sides; with the original's own output, line 1: "
             "'blocks 216' and 'blocks 608'"
         )
+
+
+@pytest.mark.parametrize(
+    ("port", "faster", "agreement"),
+    [
+        ("2048, 0.009\n", "2048, 0.001\n", Agreement.AGREE),
+        ("2048, 0.009\n", "2048, 0.008\n", Agreement.DIFFER),
+        ("2049, 0.009\n", "2048, 0.001\n", Agreement.DIFFER),
+    ],
+)
+def test_what_goes_by_the_clock(
+    port: str, faster: str, agreement: Agreement, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A rate without a unit is what a faster clock changes, not what is another number."""
+
+    def run_again(words: object, options: Options, folder: Path, *, keep: bool) -> ProgramRun:
+        del words, folder, keep
+        return _run(faster if options.clock > 1 else "2048, 0.008\n")
+
+    monkeypatch.setattr(compare, "run_program", run_again)
+    monkeypatch.setattr(compare, "_first_launch", lambda *_: None)
+    found = settle(Program("main", ("./main",)), _run("2048, 0.008\n"), _run(port), tmp_path, tmp_path, Options())
+    assert found.agreement is agreement
+    assert agreement is Agreement.DIFFER or found.reason.endswith("with a clock that runs 8 times as fast")
+
+
+@pytest.mark.parametrize(
+    ("port", "agreement"), [("9 9 9 9 9 sum 1\n", Agreement.AGREE), ("9 9 9 9 9 sum 2\n", Agreement.DIFFER)]
+)
+def test_numbers_that_are_the_same_by_chance(
+    port: str, agreement: Agreement, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Runs of the original are made as long as they show more that varies; what never does is compared."""
+    runs = iter(f"{numbers} sum 1\n" for numbers in ("1 6 3 3 5", "1 2 7 4 4", "8 2 3 4 5", "7 7 7 7 7"))
+
+    def run_again(words: object, options: Options, folder: Path, *, keep: bool) -> ProgramRun:
+        del words, folder, keep
+        return _run("1 2 3 4 5 sum 1\n" if options.multiprocessors else next(runs))
+
+    monkeypatch.setattr(compare, "run_program", run_again)
+    monkeypatch.setattr(compare, "_first_launch", lambda *_: None)
+    first = _run("1 2 3 4 5 sum 1\n")
+    found = settle(Program("main", ("./main",)), first, _run(port), tmp_path, tmp_path, Options())
+    assert found.agreement is agreement
+
+
+def test_other_random_numbers(tmp_path: Path) -> None:
+    """Only kernels that were launched, and seed for themselves."""
+    source = tmp_path / "source"
+    source.mkdir()
+    (source / "a.cu").write_text(
+        "#include <curand_kernel.h>\n"
+        "namespace space { template <class T> __global__ void seed(curandState *s) { curand_init(7, 0, 0, s); } }\n"
+        "__global__ void draw(curandState *s, float *to) { *to = curand_uniform(s); }\n"
+        "void go(curandState *s, float *to) { space::seed<int><<<1, 1>>>(s); draw<<<1, 1>>>(s, to); }\n"
+    )
+    port_tree(source, tmp_path / "port")
+    kernels = ["draw(curandStateXORWOW*, float*)", "void space::seed<int>(curandStateXORWOW*)"]
+    found = seeding(tmp_path / "port", kernels)
+    assert found == ("seed (a.cu:2) seeds random numbers, and rocRAND's are not cuRAND's for the same seed (A003)")
+    assert seeding(tmp_path / "port", kernels[:1]) is None
+    assert seeding(tmp_path, kernels) is None
+
+
+def test_each_is_told_as_it_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "porter.toml").write_text('[[program]]\nname = "a"\nrun = "a"\n[[program]]\nname = "b"\nrun = "b"\n')
+    told: list[str] = []
+
+    def one(program: Program, original: Path, port: Path, options: Options) -> Compared:
+        del original, port, options
+        assert told == {"a": [], "b": ["a"]}[program.name]
+        return Compared(program.name, Agreement.AGREE, "")
+
+    monkeypatch.setattr(compare, "compare_one", one)
+    report = compare_project(tmp_path, (), Options(), lambda found: told.append(found.name))
+    assert told == ["a", "b"] == [found.name for found in report.programs]
+
+
+def test_that_nothing_was_printed_is_told(tmp_path: Path) -> None:
+    found = settle(Program("main", ("./main",)), _run(""), _run(""), tmp_path, tmp_path, Options())
+    assert found.agreement is Agreement.AGREE
+    assert found.reason == "nothing was printed: only the exit codes were compared"
+    assert not settle(Program("main", ("./main",)), _run(), _run(), tmp_path, tmp_path, Options()).reason
 
 
 @pytest.mark.slow

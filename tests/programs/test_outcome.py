@@ -42,6 +42,14 @@ def test_where_a_run_was_stopped(account: Account, where: str) -> None:
     assert judge(None, "no end after 2 s", account) == (Verdict.TOO_LONG, "no end after 2 s" + where)
 
 
+def test_a_run_that_launched_nothing_names_the_error() -> None:
+    call = {"text": "hipLaunchKernel: k(), block (1024, 1, 1)", "count": 1, "name": "hipErrorInvalidConfiguration"}
+    verdict, reason = judge(0, None, gathered([_report(launches=0, failed_calls=[call])]))
+    assert verdict is Verdict.NO_LAUNCH
+    assert reason.endswith("; the first error: hipLaunchKernel: k(), block (1024, 1, 1) (hipErrorInvalidConfiguration)")
+    assert judge(0, None, gathered([_report(launches=0)]))[1] == "no kernel was launched: the run shows nothing"
+
+
 def test_why_a_process_ended_itself() -> None:
     account = gathered([_report(ending="the C compiler failed")])
     for verdict in (Verdict.NOT_RUN, Verdict.TOO_LONG):

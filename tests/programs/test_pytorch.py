@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from porter.validation.programs.agreement import Agreement, compare_runs
 from porter.validation.programs.building import Built, build
-from porter.validation.programs.compare import Agreement, compare_runs
 from porter.validation.programs.launch import Options, run_program
 from porter.validation.programs.outcome import Account, Happening, ProgramRun, TestOutcome, Verdict, judge
 from porter.validation.programs.output import Tolerance

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 from porter.validation.devices.core.hostcc import HostCompiler, find_host_compiler
+from porter.validation.programs.agreement import compare_runs
 from porter.validation.programs.building import Built, build
-from porter.validation.programs.compare import ComparedProject, compare_runs
+from porter.validation.programs.compare import ComparedProject
 from porter.validation.programs.launch import Options, run_program
 from porter.validation.programs.outcome import ProgramRun, Verdict
 from porter.validation.programs.output import Tolerance

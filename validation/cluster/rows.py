@@ -15,7 +15,8 @@ from porter.validation.cluster.run import Where, do_run, ready, store_at
 from porter.validation.cluster.trees import Tree, Trees
 from porter.validation.estimate.bench import DEVICE, ORIGINAL, Estimated, EstimateReport, EstimateRequest
 from porter.validation.estimate.chip import load
-from porter.validation.programs.compare import Agreement, Compared, ComparedProject, programs_in
+from porter.validation.programs.agreement import Agreement, Compared
+from porter.validation.programs.compare import ComparedProject, programs_in
 from porter.validation.programs.launch import Options
 from porter.validation.run.bench import BenchReport, BenchRequest, Timing
 from porter.validation.run.codec import made, plain

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from porter.validation.devices.core.hostcc import HostCompiler, find_host_compiler
+from porter.validation.programs.clock import clock_library
 from porter.validation.programs.dropin import build
 from porter.validation.programs.libraries import STAND_INS, build_stand_in, built_stand_in, kept_libraries
 from porter.validation.programs.outcome import Account, ProgramRun, Verdict, gathered, judge
@@ -64,6 +65,10 @@ class Options:
     """The GPU that every launch is counted for, as `mi300x`; one host thread then."""
     side: Side | None = None
     """Of programs in Python; None: that of the folder they run in."""
+    clock: int = 1
+    """How many times as fast as time goes the program's clock runs."""
+    careful: bool = False
+    """In a comparison: programs that agree run again with each check."""
     memory: int = 0
     """Bytes of device memory; 0: half of the host's, 80 GiB at most."""
 
@@ -87,6 +92,12 @@ def environment(words: Sequence[str], folder: Path | None, options: Options) -> 
     if isinstance(stand_ins, Missing):
         return stand_ins
     values = _variables(asked, libraries, stand_ins[0], compiler, options)
+    if options.clock != 1:
+        clock = clock_library(compiler)
+        if isinstance(clock, Missing):
+            return clock
+        loaded = (str(clock), values.get("LD_PRELOAD", os.environ.get("LD_PRELOAD", "")))
+        values |= {"LD_PRELOAD": " ".join(loaded).strip(), "PORTER_RUN_CLOCK": str(options.clock)}
     if not asked.is_certain:  # an interpreter, or a script
         from porter.validation.programs.pytorch.environment import side_of, variables  # reads the compilers' modules
 

@@ -206,12 +206,13 @@ def judge(code: int | None, stopped: str | None, account: Account) -> tuple[Verd
         return Verdict.CRASHED, f"ended by signal {-code}{during}"
     if code != 0:
         return Verdict.FAILED, f"exit code {code}"
+    errors = [call for call in account.failed_calls if call.details.get("name") not in _NATURAL]
     if not account.launches:
         answered = sum(row.count for row in account.stand_ins)
         only = f"; {answered} calls were answered by stand-ins" if answered else ""
         dropped = next((f"; {row.text}" for row in account.notes if _DROPPED in row.text), "")
-        return Verdict.NO_LAUNCH, f"no kernel was launched: the run shows nothing{only}{dropped}"
-    errors = [call for call in account.failed_calls if call.details.get("name") not in _NATURAL]
+        failed = f"; the first error: {errors[0].text} ({errors[0].details.get('name')})" if errors else ""
+        return Verdict.NO_LAUNCH, f"no kernel was launched: the run shows nothing{only}{dropped}{failed}"
     if errors:
         said = f"{errors[0].text} ({errors[0].details.get('name')})"
         return Verdict.IGNORED_ERROR, f"the program went on after an error of {said}"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
-from porter.validation.programs.compare import Compared, ComparedProject
+from porter.validation.programs.agreement import Compared
+from porter.validation.programs.compare import ComparedProject
 from porter.validation.programs.show import run_json
 
 SCHEMA = "porter-programs-1"
@@ -31,17 +31,21 @@ def _json(compared: Compared) -> dict[str, Any]:
 
 def compared_text(report: ComparedProject) -> str:
     """A line per program, then how many of what."""
-    return "".join(f"{line}\n" for line in _lines(report))
+    return "".join(map(compared_line, report.programs)) + compared_counts(report)
 
 
-def _lines(report: ComparedProject) -> Iterator[str]:
-    for program in report.programs:
-        runs = [run for run in (program.original, program.port) if run is not None]
-        launches = " and ".join(str(run.account.launches) for run in runs)
-        ran = f" ({launches} launches)" if launches else ""
-        own = " both say that they fail" if program.says == "fail" and program.agreement.value == "agree" else ""
-        yield f"{program.agreement.value:14} {program.name}{ran}{own}" + (
-            f": {program.reason}" if program.reason else ""
-        )
+def compared_line(program: Compared) -> str:
+    """What one program came to."""
+    runs = [run for run in (program.original, program.port) if run is not None]
+    launches = " and ".join(str(run.account.launches) for run in runs)
+    ran = f" ({launches} launches)" if launches else ""
+    own = " both say that they fail" if program.says == "fail" and program.agreement.value == "agree" else ""
+    reason = f": {program.reason}" if program.reason else ""
+    return f"{program.agreement.value:14} {program.name}{ran}{own}{reason}\n"
+
+
+def compared_counts(report: ComparedProject) -> str:
+    """How many of what."""
     counts = Counter(program.agreement.value for program in report.programs)
-    yield f"{len(report.programs)} programs: " + ", ".join(f"{number} {what}" for what, number in counts.most_common())
+    said = ", ".join(f"{number} {what}" for what, number in counts.most_common())
+    return f"{len(report.programs)} programs: {said}\n"

@@ -55,6 +55,14 @@ def varying(first: str, again: str, tolerance: Tolerance) -> Varying:
     return Varying(apart, numbers)
 
 
+def merged(one: Varying, other: Varying) -> Varying:
+    """What varies in either."""
+    lines = {**one.lines, **other.lines}
+    places = one.numbers.keys() | other.numbers.keys()
+    numbers = {at: one.numbers.get(at, _NOWHERE) | other.numbers.get(at, _NOWHERE) for at in places if at not in lines}
+    return Varying(lines, numbers, one.reordered or other.reordered)
+
+
 def compare_steady(
     first: str, second: str, tolerance: Tolerance, without: Varying = NOTHING, *, any_order: bool = False
 ) -> Difference | None:

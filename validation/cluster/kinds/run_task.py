@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from porter.validation.cluster.here import here
-from porter.validation.programs.compare import Agreement, both_sides, compare_one, programs_in
+from porter.validation.programs.agreement import Agreement
+from porter.validation.programs.compare import both_sides, compare_one, programs_in
 from porter.validation.programs.launch import Options
 from porter.validation.run.codec import made, plain
 

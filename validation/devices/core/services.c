@@ -3,12 +3,20 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- device heap ------------------------------------------------------------------------------------ */
 
 static pthread_mutex_t heap_lock = PTHREAD_MUTEX_INITIALIZER;
 
 enum { HEAP_GAP = 256 }; /* a red zone behind every block */
+
+/* A block holds what nothing wrote, as one that was free before does on a GPU. */
+static void is_fresh(const Launch *launch, uint64_t address, uint64_t bytes) {
+    if (!(launch->flags & CHECK_UNWRITTEN) || address < launch->unwritten_base || address + bytes > launch->unwritten_end) return;
+    memset(launch->unwritten + (address - launch->unwritten_base), 1, bytes);
+    memset((void *)address, 0xff, bytes);
+}
 
 /* Never hands out the same address twice, so that a late access is known for what it is. 0: nothing left. */
 uint64_t core_heap_allocate(Wave *w, uint64_t bytes, uint64_t align) {
@@ -29,6 +37,7 @@ uint64_t core_heap_allocate(Wave *w, uint64_t bytes, uint64_t align) {
         heap->refused++;
     }
     pthread_mutex_unlock(&heap_lock);
+    if (address) is_fresh(w->launch, address, bytes);
     return address;
 }
 

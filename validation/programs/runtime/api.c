@@ -166,7 +166,7 @@ static int allocate(const char *call, void **into, size_t bytes, enum Sort sort)
     }
     Detail *detail = memory_detail(memory_find(made));
     detail->device = (uint32_t)the_device;
-    if (sort == SORT_DEVICE) memory_fresh(made, bytes);
+    memory_fresh(made, bytes, sort);
     *into = made;
     return OK;
 }
@@ -269,13 +269,13 @@ int copy(const char *call, void *to, const void *from, size_t bytes, int way) {
     int status = reaches(call, to, bytes, way == HOST_TO_DEVICE || way == DEVICE_TO_DEVICE);
     if (!status) status = reaches(call, from, bytes, way == DEVICE_TO_HOST || way == DEVICE_TO_DEVICE);
     if (status) return status;
-    memmove(to, from, bytes);
-    memory_moved(to, from, bytes);
+    memory_moved(to, from, bytes); /* before the copy touches pages */
     if (!memory_is_ours(to)) memory_shown(call, from, bytes);
+    memmove(to, from, bytes);
     return OK;
 }
 
-EXPORT int API(Memcpy)(void *to, const void *from, size_t bytes, int way) { SYNCHRONISED; return copy(NAME(Memcpy), to, from, bytes, way); }
+EXPORT int API(Memcpy)(void *to, const void *from, size_t bytes, int way) { IN_NULL_STREAM; return copy(NAME(Memcpy), to, from, bytes, way); }
 EXPORT int API(MemcpyAsync)(void *to, const void *from, size_t bytes, int way, void *s) { BEGIN; return queue_keeps(s) ? queue_copy(s, to, from, bytes, way) : copy(NAME(MemcpyAsync), to, from, bytes, way); }
 EXPORT int API(MemcpyPeer)(void *to, int d, const void *from, int e, size_t bytes) { (void)d, (void)e; SYNCHRONISED; return copy(NAME(MemcpyPeer), to, from, bytes, DEVICE_TO_DEVICE); }
 EXPORT int API(MemcpyPeerAsync)(void *to, int d, const void *from, int e, size_t bytes, void *s) { (void)d, (void)e, (void)s; SYNCHRONISED; return copy(NAME(MemcpyPeerAsync), to, from, bytes, DEVICE_TO_DEVICE); }
@@ -288,7 +288,7 @@ static int copy_2d(const char *call, void *to, size_t to_pitch, const void *from
     }
     return OK;
 }
-EXPORT int API(Memcpy2D)(void *to, size_t tp, const void *from, size_t fp, size_t width, size_t height, int way) { SYNCHRONISED; return copy_2d(NAME(Memcpy2D), to, tp, from, fp, width, height, way); }
+EXPORT int API(Memcpy2D)(void *to, size_t tp, const void *from, size_t fp, size_t width, size_t height, int way) { IN_NULL_STREAM; return copy_2d(NAME(Memcpy2D), to, tp, from, fp, width, height, way); }
 EXPORT int API(Memcpy2DAsync)(void *to, size_t tp, const void *from, size_t fp, size_t width, size_t height, int way, void *s) { (void)s; SYNCHRONISED; return copy_2d(NAME(Memcpy2DAsync), to, tp, from, fp, width, height, way); }
 
 int set_memory(const char *call, void *to, int value, size_t bytes) {
@@ -299,7 +299,7 @@ int set_memory(const char *call, void *to, int value, size_t bytes) {
     memory_wrote(to, bytes);
     return OK;
 }
-EXPORT int API(Memset)(void *to, int value, size_t bytes) { SYNCHRONISED; return set_memory(NAME(Memset), to, value, bytes); }
+EXPORT int API(Memset)(void *to, int value, size_t bytes) { IN_NULL_STREAM; return set_memory(NAME(Memset), to, value, bytes); }
 EXPORT int API(MemsetAsync)(void *to, int value, size_t bytes, void *s) { BEGIN; return queue_keeps(s) ? queue_set(s, to, value, bytes) : set_memory(NAME(MemsetAsync), to, value, bytes); }
 
 static int set_2d(const char *call, void *to, size_t pitch, int value, size_t width, size_t height) {
@@ -309,7 +309,7 @@ static int set_2d(const char *call, void *to, size_t pitch, int value, size_t wi
     }
     return OK;
 }
-EXPORT int API(Memset2D)(void *to, size_t pitch, int value, size_t width, size_t height) { SYNCHRONISED; return set_2d(NAME(Memset2D), to, pitch, value, width, height); }
+EXPORT int API(Memset2D)(void *to, size_t pitch, int value, size_t width, size_t height) { IN_NULL_STREAM; return set_2d(NAME(Memset2D), to, pitch, value, width, height); }
 EXPORT int API(Memset2DAsync)(void *to, size_t pitch, int value, size_t width, size_t height, void *s) { (void)s; SYNCHRONISED; return set_2d(NAME(Memset2DAsync), to, pitch, value, width, height); }
 
 int copy_3d(const char *call, const Copy3D *c) {
@@ -326,7 +326,7 @@ int copy_3d(const char *call, const Copy3D *c) {
     }
     return OK;
 }
-EXPORT int API(Memcpy3D)(const Copy3D *c) { SYNCHRONISED; return copy_3d(NAME(Memcpy3D), c); }
+EXPORT int API(Memcpy3D)(const Copy3D *c) { IN_NULL_STREAM; return copy_3d(NAME(Memcpy3D), c); }
 EXPORT int API(Memcpy3DAsync)(const Copy3D *c, void *s) { (void)s; SYNCHRONISED; return copy_3d(NAME(Memcpy3DAsync), c); }
 
 /* ---- symbols ------------------------------------------------------------------------------------------------ */
@@ -350,9 +350,9 @@ static int from_symbol(const char *call, void *to, const void *host, size_t byte
     int status = symbol(call, host, bytes, offset, &at);
     return status ? status : copy(call, to, at, bytes, way);
 }
-EXPORT int API(MemcpyToSymbol)(const void *host, const void *from, size_t bytes, size_t offset, int way) { SYNCHRONISED; return to_symbol(NAME(MemcpyToSymbol), host, from, bytes, offset, way); }
+EXPORT int API(MemcpyToSymbol)(const void *host, const void *from, size_t bytes, size_t offset, int way) { IN_NULL_STREAM; return to_symbol(NAME(MemcpyToSymbol), host, from, bytes, offset, way); }
 EXPORT int API(MemcpyToSymbolAsync)(const void *host, const void *from, size_t bytes, size_t offset, int way, void *s) { (void)s; SYNCHRONISED; return to_symbol(NAME(MemcpyToSymbolAsync), host, from, bytes, offset, way); }
-EXPORT int API(MemcpyFromSymbol)(void *to, const void *host, size_t bytes, size_t offset, int way) { SYNCHRONISED; return from_symbol(NAME(MemcpyFromSymbol), to, host, bytes, offset, way); }
+EXPORT int API(MemcpyFromSymbol)(void *to, const void *host, size_t bytes, size_t offset, int way) { IN_NULL_STREAM; return from_symbol(NAME(MemcpyFromSymbol), to, host, bytes, offset, way); }
 EXPORT int API(MemcpyFromSymbolAsync)(void *to, const void *host, size_t bytes, size_t offset, int way, void *s) { (void)s; SYNCHRONISED; return from_symbol(NAME(MemcpyFromSymbolAsync), to, host, bytes, offset, way); }
 EXPORT int API(GetSymbolAddress)(void **into, const void *host) { BEGIN; return symbol(NAME(GetSymbolAddress), host, 0, 0, into); }
 EXPORT int API(GetSymbolSize)(size_t *into, const void *host) {

@@ -51,6 +51,7 @@ int queue_call_back(void *stream, void (*call)(void *), void *data); /* the prog
 int queue_launch(void *stream, const Request *);
 void queue_drain(void);
 void queue_drain_of(void *stream);
+void queue_drain_null(void);
 int stream_blocks(const void *stream); /* whether the null stream and it wait for each other */
 void queue_dropped(void);
 long long property(const char *name);
@@ -68,4 +69,5 @@ extern int pointer_device, pointer_host;
 #define BEGIN LOCKED; lend(0); ready()
 #define STAND_IN LOCKED; lend(1); ready() /* of calls that stand-ins make */
 #define SYNCHRONISED BEGIN; queue_drain() /* of calls that wait for what was asked for before */
+#define IN_NULL_STREAM BEGIN; queue_drain_null() /* of copies and fills that name no stream */
 #endif

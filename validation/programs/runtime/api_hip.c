@@ -138,8 +138,8 @@ EXPORT int hipHostFree(void *at) { return hipFreeHost(at); }
 EXPORT int hipMemAllocHost(void **into, size_t bytes) { return hipHostAlloc(into, bytes, 0); }
 EXPORT int hipExtMallocWithFlags(void **into, size_t bytes, unsigned flags) { (void)flags; return hipMalloc(into, bytes); }
 EXPORT int hipMemcpyWithStream(void *to, const void *from, size_t bytes, int way, void *s) { (void)s; BEGIN; return copy("hipMemcpyWithStream", to, from, bytes, way); }
-EXPORT int hipMemcpyHtoD(void *to, void *from, size_t bytes) { BEGIN; return copy("hipMemcpyHtoD", to, from, bytes, 1); }
-EXPORT int hipMemcpyDtoH(void *to, void *from, size_t bytes) { BEGIN; return copy("hipMemcpyDtoH", to, from, bytes, 2); }
+EXPORT int hipMemcpyHtoD(void *to, void *from, size_t bytes) { IN_NULL_STREAM; return copy("hipMemcpyHtoD", to, from, bytes, 1); }
+EXPORT int hipMemcpyDtoH(void *to, void *from, size_t bytes) { IN_NULL_STREAM; return copy("hipMemcpyDtoH", to, from, bytes, 2); }
 EXPORT int hipMemcpyDtoD(void *to, void *from, size_t bytes) { BEGIN; return copy("hipMemcpyDtoD", to, from, bytes, 3); }
 EXPORT int hipMemcpyHtoDAsync(void *to, void *from, size_t bytes, void *s) { (void)s; BEGIN; return copy("hipMemcpyHtoDAsync", to, from, bytes, 1); }
 EXPORT int hipMemcpyDtoHAsync(void *to, void *from, size_t bytes, void *s) { (void)s; BEGIN; return copy("hipMemcpyDtoHAsync", to, from, bytes, 2); }

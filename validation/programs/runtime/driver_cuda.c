@@ -348,10 +348,10 @@ int cuMemGetAddressRange_v2(Address *base, size_t *size, Address at) {
     if (size) *size = row->end - row->base;
     return OK;
 }
-int cuMemcpy(Address to, Address from, size_t bytes) { SYNCHRONISED; return copy("cuMemcpy", AT(to), AT(from), bytes, EITHER); }
-int cuMemcpyHtoD_v2(Address to, const void *from, size_t bytes) { SYNCHRONISED; return copy("cuMemcpyHtoD", AT(to), from, bytes, TO_DEVICE); }
-int cuMemcpyDtoH_v2(void *to, Address from, size_t bytes) { SYNCHRONISED; return copy("cuMemcpyDtoH", to, AT(from), bytes, TO_HOST); }
-int cuMemcpyDtoD_v2(Address to, Address from, size_t bytes) { SYNCHRONISED; return copy("cuMemcpyDtoD", AT(to), AT(from), bytes, WITHIN); }
+int cuMemcpy(Address to, Address from, size_t bytes) { IN_NULL_STREAM; return copy("cuMemcpy", AT(to), AT(from), bytes, EITHER); }
+int cuMemcpyHtoD_v2(Address to, const void *from, size_t bytes) { IN_NULL_STREAM; return copy("cuMemcpyHtoD", AT(to), from, bytes, TO_DEVICE); }
+int cuMemcpyDtoH_v2(void *to, Address from, size_t bytes) { IN_NULL_STREAM; return copy("cuMemcpyDtoH", to, AT(from), bytes, TO_HOST); }
+int cuMemcpyDtoD_v2(Address to, Address from, size_t bytes) { IN_NULL_STREAM; return copy("cuMemcpyDtoD", AT(to), AT(from), bytes, WITHIN); }
 int cuMemcpyAsync(Address to, Address from, size_t bytes, void *s) { return cudaMemcpyAsync(AT(to), AT(from), bytes, EITHER, s); }
 int cuMemcpyHtoDAsync_v2(Address to, const void *from, size_t bytes, void *s) { return cudaMemcpyAsync(AT(to), from, bytes, TO_DEVICE, s); }
 int cuMemcpyDtoHAsync_v2(void *to, Address from, size_t bytes, void *s) { return cudaMemcpyAsync(to, AT(from), bytes, TO_HOST, s); }
@@ -364,9 +364,9 @@ static int fill(const char *call, Address to, uint32_t value, size_t size, size_
     if (!status) memory_wrote(AT(to), size * count);
     return status;
 }
-int cuMemsetD8_v2(Address to, unsigned char value, size_t count) { SYNCHRONISED; return fill("cuMemsetD8", to, value, 1, count); }
-int cuMemsetD16_v2(Address to, unsigned short value, size_t count) { SYNCHRONISED; return fill("cuMemsetD16", to, value, 2, count); }
-int cuMemsetD32_v2(Address to, unsigned value, size_t count) { SYNCHRONISED; return fill("cuMemsetD32", to, value, 4, count); }
+int cuMemsetD8_v2(Address to, unsigned char value, size_t count) { IN_NULL_STREAM; return fill("cuMemsetD8", to, value, 1, count); }
+int cuMemsetD16_v2(Address to, unsigned short value, size_t count) { IN_NULL_STREAM; return fill("cuMemsetD16", to, value, 2, count); }
+int cuMemsetD32_v2(Address to, unsigned value, size_t count) { IN_NULL_STREAM; return fill("cuMemsetD32", to, value, 4, count); }
 int cuMemsetD8Async(Address to, unsigned char value, size_t count, void *s) { (void)s; SYNCHRONISED; return fill("cuMemsetD8Async", to, value, 1, count); }
 int cuMemsetD16Async(Address to, unsigned short value, size_t count, void *s) { (void)s; SYNCHRONISED; return fill("cuMemsetD16Async", to, value, 2, count); }
 int cuMemsetD32Async(Address to, unsigned value, size_t count, void *s) { (void)s; SYNCHRONISED; return fill("cuMemsetD32Async", to, value, 4, count); }
@@ -398,8 +398,8 @@ static int copy_rectangle(const char *call, const Copy2D *c) {
     }
     return sticky();
 }
-int cuMemcpy2D_v2(const void *given) { SYNCHRONISED; return copy_rectangle("cuMemcpy2D", given); }
-int cuMemcpy2DUnaligned_v2(const void *given) { SYNCHRONISED; return copy_rectangle("cuMemcpy2DUnaligned", given); }
+int cuMemcpy2D_v2(const void *given) { IN_NULL_STREAM; return copy_rectangle("cuMemcpy2D", given); }
+int cuMemcpy2DUnaligned_v2(const void *given) { IN_NULL_STREAM; return copy_rectangle("cuMemcpy2DUnaligned", given); }
 int cuMemcpy2DAsync_v2(const void *given, void *s) { (void)s; SYNCHRONISED; return copy_rectangle("cuMemcpy2DAsync", given); }
 
 /* ---- streams and events -------------------------------------------------------------------------------------------- */

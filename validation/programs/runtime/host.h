@@ -75,7 +75,7 @@ int memory_is_closed(const void *); /* the host may not touch it */
 void memory_allow(int allowed);     /* this thread may, for now */
 void memory_open(void);             /* everybody may, from now on */
 void memory_share(const Allocation *);
-void memory_fresh(void *, size_t bytes); /* these do something where it is followed what nothing wrote */
+void memory_fresh(void *, size_t bytes, enum Sort); /* these do something where it is followed what nothing wrote */
 void memory_wrote(const void *, size_t bytes);
 void memory_moved(const void *to, const void *from, size_t bytes);
 void memory_shown(const char *call, const void *from, size_t bytes);

@@ -2,12 +2,13 @@
 #define _GNU_SOURCE
 #include "host.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/sysinfo.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { ALIGN = 512, RED_ZONE = 64 << 10, KEPT_FREED = 1 << 16, LARGE = 1 << 20 };
+enum { ALIGN = 512, RED_ZONE = 64 << 10, KEPT_FREED = 1 << 16, LARGE = 1 << 20, PAGE = 4096 };
 #define HEAP_SPAN (1ull << 30)
 #define HEAP_ROWS (1u << 20)
 
@@ -21,7 +22,8 @@ typedef struct Part {
 
 static Part closed, open_part;
 static uint64_t origin, end, used, heap_limit = 256ull << 20;
-static uint8_t *unwritten; /* of every byte of the closed part, whether nothing wrote it; null: not followed */
+static uint8_t *unwritten; /* of every byte of the range, whether nothing wrote it; null: not followed */
+static int pages = -1; /* the kernel's account of this process's pages */
 static int key = -1; /* of the processor's protection keys; -1: it has none, or the program keeps no memory from the host */
 static Allocation *table;
 static Detail *details;
@@ -41,8 +43,11 @@ void memory_start(void) {
     closed = (Part){origin, origin + RED_ZONE, origin + bytes / 4 * 3};
     open_part = (Part){closed.end, closed.end + RED_ZONE, end};
     if (settings.poison) {
-        unwritten = mmap(NULL, closed.end - closed.base, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        unwritten = mmap(NULL, end - origin, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (unwritten == MAP_FAILED) end_process(END_BROKEN, "no address space to follow what is written to device memory");
+        pages = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+        if (pages < 0) note("/proc/self/pagemap cannot be read: what nothing wrote to managed memory is not followed");
+        else madvise((void *)open_part.base, open_part.end - open_part.base, MADV_NOHUGEPAGE); /* else one byte touches 2 MiB */
     }
     if (!settings.guard) return;
     key = pkey_alloc(0, 0);
@@ -171,6 +176,7 @@ void *memory_allocate(size_t bytes, enum Sort sort, uint32_t state, const char *
     else base = gap(part, bytes);
     if (!base) return NULL;
     memory_place(base, bytes, sort, state, name);
+    memory_wrote((void *)base, bytes); /* whatever was there before */
     if (counted) used += bytes;
     return (void *)base;
 }
@@ -193,16 +199,37 @@ int memory_release(void *at, enum Sort sort) {
 
 /* ---- what nothing wrote -------------------------------------------------------------------------------------- */
 
-static uint8_t *state_of(const void *at) {
-    return unwritten && (uint64_t)at >= closed.base && (uint64_t)at < closed.end ? unwritten + ((uint64_t)at - closed.base) : NULL;
+static uint8_t *state_of(const void *at) { return unwritten && memory_is_ours(at) ? unwritten + ((uint64_t)at - origin) : NULL; }
+
+static void *page_of(uint64_t at) { return (void *)(at / PAGE * PAGE); }
+
+/* Fresh memory: not zero, which a GPU's is not either once some was freed. Managed memory is the host's, too, whose
+ * stores nobody sees; but a page that nobody touched is none that it wrote. */
+void memory_fresh(void *at, size_t bytes, enum Sort sort) {
+    uint8_t *state = state_of(at);
+    if (!state || (sort != SORT_DEVICE && (sort != SORT_MANAGED || pages < 0))) return;
+    memset(state, 1, bytes);
+    if (sort == SORT_DEVICE) memset(at, 0xff, bytes);
+    else madvise(page_of((uint64_t)at), (uint64_t)at + bytes - (uint64_t)page_of((uint64_t)at), MADV_DONTNEED);
 }
 
-/* Fresh memory: not zero, which a GPU's is not either once some was freed. */
-void memory_fresh(void *at, size_t bytes) {
-    uint8_t *state = state_of(at);
-    if (!state) return;
-    memset(state, 1, bytes);
-    memset(at, 0xff, bytes);
+/* Pages of managed memory that somebody touched count as written, whole. */
+static void touched(const Allocation *row) {
+    if (pages < 0 || row->state != ALLOCATION_LIVE || details[row->id].sort != SORT_MANAGED) return;
+    if (!memchr(unwritten + (row->base - origin), 1, row->end - row->base)) return;
+    uint64_t entries[512], first = row->base / PAGE, last = (row->end + PAGE - 1) / PAGE;
+    for (uint64_t page = first; page < last;) {
+        uint64_t wanted = last - page < 512 ? last - page : 512;
+        ssize_t got = pread(pages, entries, wanted * sizeof *entries, (off_t)(page * sizeof *entries));
+        if (got <= 0) { /* nobody knows: all of it counts as written */
+            memset(unwritten + (row->base - origin), 0, row->end - row->base);
+            return;
+        }
+        for (uint64_t i = 0; i < (uint64_t)got / sizeof *entries; i++, page++) {
+            uint64_t from = page * PAGE < row->base ? row->base : page * PAGE, to = (page + 1) * PAGE < row->end ? (page + 1) * PAGE : row->end;
+            if (entries[i] >> 62) memset(unwritten + (from - origin), 0, to - from); /* in memory, or swapped out */
+        }
+    }
 }
 
 void memory_wrote(const void *at, size_t bytes) {
@@ -212,17 +239,21 @@ void memory_wrote(const void *at, size_t bytes) {
 
 void memory_moved(const void *to, const void *from, size_t bytes) {
     uint8_t *into = state_of(to), *out = state_of(from);
+    const Allocation *row = out ? memory_find(from) : NULL;
+    if (row) touched(row);
     if (into && out) memmove(into, out, bytes);
     else if (into) memset(into, 0, bytes);
 }
 
 /* The bytes of a copy to the host that nothing wrote are told once for an allocation. */
 void memory_shown(const char *call, const void *from, size_t bytes) {
-    const uint8_t *state = state_of(from), *first = state ? memchr(state, 1, bytes) : NULL;
-    const Allocation *row = first ? memory_find(from) : NULL;
+    const uint8_t *state = state_of(from);
+    const Allocation *row = state ? memory_find(from) : NULL;
+    if (row) touched(row);
+    const uint8_t *first = row ? memchr(state, 1, bytes) : NULL;
     char near[400];
     size_t sum = 0;
-    if (!row || memory_detail(row)->told) return;
+    if (!first || memory_detail(row)->told) return;
     memory_detail(row)->told = 1;
     for (size_t i = 0; i < bytes; i++) sum += state[i];
     memory_describe((uint64_t)from + (uint64_t)(first - state), near, sizeof near);
@@ -231,10 +262,11 @@ void memory_shown(const char *call, const void *from, size_t bytes) {
 
 void memory_follow(Launch *l) {
     if (!unwritten) return;
+    for (uint32_t i = 0; i < count; i++) touched(&table[i]);
     l->flags |= CHECK_UNWRITTEN;
     l->unwritten = unwritten;
-    l->unwritten_base = closed.base;
-    l->unwritten_end = closed.end;
+    l->unwritten_base = origin;
+    l->unwritten_end = end;
 }
 
 int memory_register(void *at, size_t bytes) {

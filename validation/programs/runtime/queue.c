@@ -137,6 +137,23 @@ void queue_drain_of(void *stream) {
     for (Pending *p = queue_of(stream); is_waiting(p);) perform_first(before(p));
 }
 
+static Pending *of_null(void) {
+    for (Pending *p = pending; p; p = p->next)
+        if (is_waiting(p) && stream_blocks(p->stream)) return p;
+    return NULL;
+}
+
+/* What a copy that blocks waits for: the null stream, and the blocking ones with it. Every second time nothing else is
+ * done, for streams that do not block wait for nobody. */
+void queue_drain_null(void) {
+    if (!settings.delay) return;
+    if (drawn() & 1) {
+        queue_drain();
+        return;
+    }
+    for (Pending *p = of_null(); p; p = of_null()) perform_first(before(p));
+}
+
 /* When the program ends: what is still kept is dropped, as a GPU may drop it. */
 void queue_dropped(void) {
     uint32_t count = 0;
