@@ -97,8 +97,10 @@ def _outcome(tests: Mapping[str, TestOutcome], name: str) -> str:
 
 
 def text_of(run: ProgramRun) -> str:
+    """What it printed."""
     return run.output.decode("utf-8", "replace")
 
 
 def said_by(run: ProgramRun) -> str | None:
+    """Its own verdict, where it prints one."""
     return says(text_of(run))
