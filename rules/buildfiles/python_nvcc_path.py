@@ -46,7 +46,7 @@ class PythonNvccPath(BuildRule):
             path="setup.py",
             effort=Effort.MANUAL,
         ),
-        reports("import pytest\nhas_nvcc = shutil.which('nvcc') is not None", path="test_gpu.py", effort=Effort.REVIEW),
+        reports("import pytest\nhas_nvcc = which('nvcc') is not None", path="test_gpu.py", effort=Effort.REVIEW),
         clean("import setuptools\nflags = {'nvcc': ['-O3']}\ncflags = flags['nvcc']", path="setup.py"),
         clean("import setuptools\nprint('nvcc'); log.warning('nvcc is missing')", path="setup.py"),
         clean("import setuptools\nnvcc = join(home, 'bin', 'hipcc')", path="setup.py"),
